@@ -43,7 +43,7 @@ nitpick_ignore_regex = [
     ("py:class", r"(typing|collections\.abc|datetime|pathlib|os|argparse)\..*"),
     ("py:class", r"(geopandas|dask_geopandas|duckdb|pyarrow|gpd|pa|dt)\..*"),
     ("py:exc", r"duckdb\..*"),
-    ("py:class", r"(headland\.mirror\.dataset\.Reading|Reading)"),
+    ("py:class", r"(headland\.mirror\.dataset\.PublishedDataset|PublishedDataset)"),
     (
         "py:class",
         r"(headland\.pages\.Record|Record|headland\.table\.Row|Row|Path|Source|AsIs|Token|TypeName|DiagnosticCode|Severity)",

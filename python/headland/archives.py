@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
 from headland import _core, arguments
-from headland.files import bytes_of
+from headland.files import read_bytes
 from headland.layer import Layer
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 """What can be read: a path (of a file or a folder), bytes or a binary file object."""
 
 
-ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/{1,3}[^/]")
+URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/{1,3}[^/]")
 """How an address begins; a `Path` has lost one of its slashes. A drive has one letter."""
 
 MEMBERS, BYTES, RATIO, NESTING, NAME = _core.LIMITS
@@ -59,7 +59,7 @@ class Limits(_Bounds):
         """Check each limit."""
         given = super().__new__(cls, members, bytes, ratio, nesting, name)
         for limit, bound in given._asdict().items():
-            arguments.whole_number(f"Limits.{limit}", bound, 0 if limit == "nesting" else 1, arguments.MANY)
+            arguments.whole_number(f"Limits.{limit}", bound, 0 if limit == "nesting" else 1, arguments.MAX_INT)
         return given
 
 
@@ -85,10 +85,10 @@ class ReadOptions(TypedDict, total=False):
 DEFAULTS = {"strict": True}
 """The default of each option that is not ``None`` by default."""
 
-Reads = TypeVar("Reads", bound="Callable[..., object]")
+ReadFunction = TypeVar("ReadFunction", bound="Callable[..., object]")
 
 
-def with_options(function: Reads) -> Reads:
+def with_options(function: ReadFunction) -> ReadFunction:
     """Name each option in the signature of a function that takes ``**options``, for ``help`` and for editors."""
     shown = inspect.signature(function)
     own = [each for each in shown.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
@@ -135,7 +135,7 @@ def read(source: Source, **options: Unpack[ReadOptions]) -> Layer:
     >>> layer = headland.read("job.zip")
     >>> layer.write_parquet("job.parquet")
     """
-    return Layer(_core.read(given(source), options))
+    return Layer(_core.read(to_core_source(source), options))
 
 
 def layers(source: Source, *, strict: bool = True, limits: Limits | None = None) -> list[str]:
@@ -153,10 +153,10 @@ def layers(source: Source, *, strict: bool = True, limits: Limits | None = None)
     >>> for name in headland.layers("job.zip"):
     ...     layer = headland.read("job.zip", layer=name)
     """
-    return _core.layers(given(source), {"strict": strict, "limits": limits})
+    return _core.layers(to_core_source(source), {"strict": strict, "limits": limits})
 
 
-def given(source: Source) -> bytes | Path:
+def to_core_source(source: Source) -> bytes | Path:
     """Give what the core can read of a source: a path, or all bytes."""
     if isinstance(source, bytes):
         return source
@@ -164,7 +164,7 @@ def given(source: Source) -> bytes | Path:
         return bytes(source)
     if isinstance(source, str | os.PathLike):
         path = arguments.path("source", source)
-        if ADDRESS.match(os.fspath(source)) and not path.exists():
+        if URL.match(os.fspath(source)) and not path.exists():
             # An address may hold a signature, so it is not shown.
             raise ValueError(
                 "`source` is an address, and headland reads files and bytes: of a file on this machine, give its path; "
@@ -173,19 +173,19 @@ def given(source: Source) -> bytes | Path:
             )
         # A pipe cannot be read at an offset, and has no size to go by.
         return path.read_bytes() if path.is_fifo() else path
-    return _rewound(cast("object", source))
+    return _read_and_rewind(cast("object", source))
 
 
-def _rewound(file: object) -> bytes:
+def _read_and_rewind(file: object) -> bytes:
     """Give the bytes from where a file object stands, and put it back, so that `read` can follow `layers`."""
     seekable = getattr(file, "seekable", None)
     if seekable is None or not seekable() or isinstance(file, io.TextIOBase):
-        return bytes_of(file, "source")
-    stand: int = file.tell()  # type: ignore[attr-defined]
-    content = bytes_of(file, "source")
-    file.seek(stand)  # type: ignore[attr-defined]
-    if stand and not content:
+        return read_bytes(file, "source")
+    offset: int = file.tell()  # type: ignore[attr-defined]
+    content = read_bytes(file, "source")
+    file.seek(offset)  # type: ignore[attr-defined]
+    if offset and not content:
         raise ValueError(
-            f"`source` is a file object that stands at its end (byte {stand}): `seek(0)` takes it to its start"
+            f"`source` is a file object that stands at its end (byte {offset}): `seek(0)` takes it to its start"
         )
     return content

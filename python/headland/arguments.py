@@ -18,7 +18,7 @@ texts = _core.texts
 Moment = str | dt.date | dt.datetime
 """A point in time: ISO 8601 text, a date (its midnight, UTC) or an aware datetime."""
 
-MANY = sys.maxsize
+MAX_INT = sys.maxsize
 """The most that the core can count."""
 
 
@@ -56,7 +56,7 @@ def is_single(value: object) -> bool:
     return is_text or not isinstance(value, Iterable) or getattr(value, "shape", None) == ()
 
 
-def several(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """Give one value or several as a list; of an array without dimensions, what it holds."""
     if not is_single(value):
         return [*value]

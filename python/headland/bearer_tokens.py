@@ -15,7 +15,7 @@ Outcome = TypeVar("Outcome")
 UNAUTHORIZED = 401
 
 
-class Tokens:
+class TokenSource:
     """What gives the tokens of one service; it never leaves a `Secret`.
 
     A callable is asked before each request and, because a refused token has done nothing, once more after a 401.
@@ -27,34 +27,34 @@ class Tokens:
         self._argument = argument
         self._source = source
 
-    def bear(self, call: Callable[[_core.Secret], Outcome]) -> Outcome:
+    def call_with_token(self, call: Callable[[_core.Secret], Outcome]) -> Outcome:
         """Make a call with a token."""
         try:
-            return call(self._now())
+            return call(self._get_token())
         except AuthenticationError as refused:
             if not self._may_be_stale(refused):
                 raise
-        return call(self._now())
+        return call(self._get_token())
 
-    async def bear_async(self, call: Callable[[_core.Secret], Awaitable[Outcome]]) -> Outcome:
+    async def call_with_token_async(self, call: Callable[[_core.Secret], Awaitable[Outcome]]) -> Outcome:
         """Make a call with a token, which a coroutine may give."""
         try:
-            return await call(await self._soon())
+            return await call(await self._await_token())
         except AuthenticationError as refused:
             if not self._may_be_stale(refused):
                 raise
-        return await call(await self._soon())
+        return await call(await self._await_token())
 
     def _may_be_stale(self, refused: AuthenticationError) -> bool:
         return refused.status == UNAUTHORIZED and self._source.is_callable()
 
-    def _now(self) -> _core.Secret:
-        token = self._source.ask()
+    def _get_token(self) -> _core.Secret:
+        token = self._source.get_token()
         if token.is_awaitable():
             token.close()
             raise TypeError(f"`{self._argument}` gave a coroutine, which `Client` cannot await: use `AsyncClient`")
         return token
 
-    async def _soon(self) -> _core.Secret:
-        token = self._source.ask()
+    async def _await_token(self) -> _core.Secret:
+        token = self._source.get_token()
         return _core.Secret(await token) if token.is_awaitable() else token

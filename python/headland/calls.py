@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from headland import arguments, errors
 from headland.conversion import AsyncConversion, Conversion
-from headland.files import Delivery, Target, Upload, content_of
+from headland.files import Download, Target, Upload, read_upload
 from headland.layer import Layer
-from headland.link_pages import Listing
+from headland.link_pages import LinkPages
 from headland.locations import AsyncLocationPages, LocationPages
 from headland.pages import AsyncPages, Pages
 from headland.table import Table
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from headland import _core
     from headland.archives import Limits, ReadOptions
-    from headland.bearer_tokens import Tokens
+    from headland.bearer_tokens import TokenSource
     from headland.records import Created
 
 __all__ = ["PAGE_SIZE", "AsyncCalls", "Calls", "OpenClient", "Upload"]
@@ -34,7 +34,7 @@ PAGE_SIZE = (1, 1000)
 class OpenClient:
     """The client of the core until it is closed."""
 
-    def __init__(self, core: _core.Client, tokens: Mapping[str, Tokens]) -> None:
+    def __init__(self, core: _core.Client, tokens: Mapping[str, TokenSource]) -> None:
         self._open: _core.Client | None = core
         self._tokens = tokens
 
@@ -54,7 +54,7 @@ class OpenClient:
         """Show the address."""
         return "closed" if self._open is None else repr(self._open)
 
-    def tell(self) -> None:
+    def warn_pending(self) -> None:
         """Warn of what was put right since the last look: after every call, be its end an error or not."""
         # A client that was closed while the call was under way must not hide the call's own end.
         for message in [] if self._open is None else self._open.take_warnings():
@@ -64,22 +64,22 @@ class OpenClient:
         self, call: str, given: Mapping[str, object], page_size: int | None, page: int | None, on_error: str
     ) -> _core.Pages:
         """Open a list; nothing is read yet."""
-        tokens = self._tokens.get(_service(call))
+        tokens = self._tokens.get(_service_name(call))
         if tokens is None:
             how = arguments.text("on_error", on_error)
             return self.core.pages(call, arguments.texts(call, given), page_size, page, how)
-        listing = Listing(self.core.listing(call, arguments.texts(call, given), page_size, page), tokens)
+        pages = LinkPages(self.core.link_pages(call, arguments.texts(call, given), page_size, page), tokens)
         # It stands in for the core's own pages, whose class nobody can derive from.
-        return cast("_core.Pages", listing)
+        return cast("_core.Pages", pages)
 
-    def prepare(self, call: str, given: Mapping[str, object]) -> tuple[dict[str, str], Tokens]:
+    def prepare_payload(self, call: str, given: Mapping[str, object]) -> tuple[dict[str, str], TokenSource]:
         """Give the arguments and what gives the token, which nobody is asked for before all else is right."""
         texts = arguments.texts(call, given)
-        self.core.check(call, texts)
-        return texts, self._tokens[_service(call)]
+        self.core.check_call(call, texts)
+        return texts, self._tokens[_service_name(call)]
 
 
-def _service(call: str) -> str:
+def _service_name(call: str) -> str:
     """Give the first word of a call, which names its service where that takes tokens."""
     return call.partition(".")[0]
 
@@ -88,7 +88,7 @@ def _check_paging(page_size: int | None, page: int | None) -> None:
     if page_size is not None:
         arguments.whole_number("page_size", page_size, *PAGE_SIZE)
     if page is not None:
-        arguments.whole_number("page", page, 0, arguments.MANY)
+        arguments.whole_number("page", page, 0, arguments.MAX_INT)
 
 
 class Calls(OpenClient):
@@ -99,22 +99,22 @@ class Calls(OpenClient):
         try:
             return self.core.detail(call, arguments.texts(call, given))
         finally:
-            self.tell()
+            self.warn_pending()
 
-    def act(self, call: str, given: Mapping[str, object]) -> None:
+    def send_command(self, call: str, given: Mapping[str, object]) -> None:
         """Ask for something to be done that gives nothing back."""
         try:
-            self.core.act(call, arguments.texts(call, given))
+            self.core.send_command(call, arguments.texts(call, given))
         finally:
-            self.tell()
+            self.warn_pending()
 
     def payload(self, call: str, given: Mapping[str, object]) -> Any:
         """Give what the dispatch service or the legacy order service answers, None where that is nothing."""
-        texts, tokens = self.prepare(call, given)
+        texts, tokens = self.prepare_payload(call, given)
         try:
-            return tokens.bear(lambda token: self.core.payload(call, texts, token))
+            return tokens.call_with_token(lambda token: self.core.payload(call, texts, token))
         finally:
-            self.tell()
+            self.warn_pending()
 
     def pages(
         self,
@@ -127,7 +127,7 @@ class Calls(OpenClient):
     ) -> Pages[Any]:
         """Give a list that reads its pages when they are wanted."""
         _check_paging(page_size, page)
-        return Pages(lambda: self.open_pages(call, given, page_size, page, on_error), self.tell)
+        return Pages(lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending)
 
     def locations(
         self,
@@ -140,7 +140,7 @@ class Calls(OpenClient):
     ) -> LocationPages:
         """Give a list of locations that reads its pages when they are wanted."""
         _check_paging(page_size, page)
-        return LocationPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.tell)
+        return LocationPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending)
 
     def table(self, call: str, given: Mapping[str, object]) -> Table[Any]:
         """Give the parts of a record as rows of a table."""
@@ -148,16 +148,16 @@ class Calls(OpenClient):
         try:
             return Table(*self.core.rows(call, texts))
         finally:
-            self.tell()
+            self.warn_pending()
 
     def follow(self, uri: str) -> Any:
         """Give what stands at an address of a record, on the configured base."""
-        call, gives, given, page_size, page = self.core.follow(arguments.text("uri", uri))
-        if gives == "file":
+        call, kind, given, page_size, page = self.core.resolve_uri(arguments.text("uri", uri))
+        if kind == "file":
             return self.download(call, given, to=None, overwrite=False, limits=None)
-        if gives == "record":
+        if kind == "record":
             return self.detail(call, given)
-        read = self.locations if gives == "locations" else self.pages
+        read = self.locations if kind == "locations" else self.pages
         return read(call, given, page_size=page_size, page=page)
 
     def download(
@@ -165,31 +165,31 @@ class Calls(OpenClient):
     ) -> bytes | Path | BinaryIO:
         """Fetch a file."""
         texts, overwrite = arguments.texts(call, given), arguments.flag("overwrite", overwrite)
-        with Delivery(to) as delivery:
+        with Download(to) as download:
             try:
-                delivered = self.core.download(call, texts, delivery.path, overwrite, limits)
+                delivered = self.core.download(call, texts, download.path, overwrite, limits)
             finally:
-                self.tell()
-            return delivery.finish(delivered)
+                self.warn_pending()
+            return download.finish(delivered)
 
     def upload(self, call: str, file: Upload, given: Mapping[str, object] = MappingProxyType({})) -> Created:
         """Send a file and give the id and the address of the new record."""
         texts = arguments.texts(call, given)
-        name, content = content_of(call, file)
+        name, content = read_upload(call, file)
         try:
             return self.core.upload(call, texts, name, content)
         finally:
-            self.tell()
+            self.warn_pending()
 
     def conversion(self, call: str, given: Mapping[str, object]) -> Conversion:
         """Ask for a file once and give the handle."""
-        handle = Conversion(self.core.conversion(call, arguments.texts(call, given)), self.tell)
+        handle = Conversion(self.core.conversion(call, arguments.texts(call, given)), self.warn_pending)
         handle.ready()
         return handle
 
     def resume(self, id: str) -> Conversion:
         """Pick up a conversion by the id of its handle; no call is made."""
-        return Conversion(self.core.resume(arguments.text("id", id)), self.tell)
+        return Conversion(self.core.resume(arguments.text("id", id)), self.warn_pending)
 
     def layer(self, call: str, given: Mapping[str, object], timeout: float | None, options: ReadOptions) -> Layer:
         """Ask for a file, wait for it and read it."""
@@ -197,7 +197,7 @@ class Calls(OpenClient):
         try:
             return Layer(self.core.layer(call, arguments.texts(call, given), wait, options))
         finally:
-            self.tell()
+            self.warn_pending()
 
 
 class AsyncCalls(OpenClient):
@@ -208,22 +208,22 @@ class AsyncCalls(OpenClient):
         try:
             return await self.core.detail_async(call, arguments.texts(call, given))
         finally:
-            self.tell()
+            self.warn_pending()
 
-    async def act(self, call: str, given: Mapping[str, object]) -> None:
+    async def send_command(self, call: str, given: Mapping[str, object]) -> None:
         """Ask for something to be done that gives nothing back."""
         try:
-            await self.core.act_async(call, arguments.texts(call, given))
+            await self.core.send_command_async(call, arguments.texts(call, given))
         finally:
-            self.tell()
+            self.warn_pending()
 
     async def payload(self, call: str, given: Mapping[str, object]) -> Any:
         """Give what the dispatch service or the legacy order service answers, None where that is nothing."""
-        texts, tokens = self.prepare(call, given)
+        texts, tokens = self.prepare_payload(call, given)
         try:
-            return await tokens.bear_async(lambda token: self.core.payload_async(call, texts, token))
+            return await tokens.call_with_token_async(lambda token: self.core.payload_async(call, texts, token))
         finally:
-            self.tell()
+            self.warn_pending()
 
     def pages(
         self,
@@ -236,7 +236,7 @@ class AsyncCalls(OpenClient):
     ) -> AsyncPages[Any]:
         """Give a list that reads its pages when they are wanted."""
         _check_paging(page_size, page)
-        return AsyncPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.tell)
+        return AsyncPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending)
 
     def locations(
         self,
@@ -249,7 +249,7 @@ class AsyncCalls(OpenClient):
     ) -> AsyncLocationPages:
         """Give a list of locations that reads its pages when they are wanted."""
         _check_paging(page_size, page)
-        return AsyncLocationPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.tell)
+        return AsyncLocationPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending)
 
     async def table(self, call: str, given: Mapping[str, object]) -> Table[Any]:
         """Give the parts of a record as rows of a table."""
@@ -257,16 +257,16 @@ class AsyncCalls(OpenClient):
         try:
             return Table(*await self.core.rows_async(call, texts))
         finally:
-            self.tell()
+            self.warn_pending()
 
     async def follow(self, uri: str) -> Any:
         """Give what stands at an address of a record, on the configured base."""
-        call, gives, given, page_size, page = self.core.follow(arguments.text("uri", uri))
-        if gives == "file":
+        call, kind, given, page_size, page = self.core.resolve_uri(arguments.text("uri", uri))
+        if kind == "file":
             return await self.download(call, given, to=None, overwrite=False, limits=None)
-        if gives == "record":
+        if kind == "record":
             return await self.detail(call, given)
-        read = self.locations if gives == "locations" else self.pages
+        read = self.locations if kind == "locations" else self.pages
         return read(call, given, page_size=page_size, page=page)
 
     async def download(
@@ -274,32 +274,32 @@ class AsyncCalls(OpenClient):
     ) -> bytes | Path | BinaryIO:
         """Fetch a file."""
         texts, overwrite = arguments.texts(call, given), arguments.flag("overwrite", overwrite)
-        with Delivery(to) as delivery:
+        with Download(to) as download:
             try:
-                delivered = await self.core.download_async(call, texts, delivery.path, overwrite, limits)
+                delivered = await self.core.download_async(call, texts, download.path, overwrite, limits)
             finally:
-                self.tell()
-            return delivery.finish(delivered)
+                self.warn_pending()
+            return download.finish(delivered)
 
     async def upload(self, call: str, file: Upload, given: Mapping[str, object] = MappingProxyType({})) -> Created:
         """Send a file and give the id and the address of the new record."""
         texts = arguments.texts(call, given)
         # Reading may take long, and meanwhile the event loop serves others.
-        name, content = await asyncio.to_thread(content_of, call, file)
+        name, content = await asyncio.to_thread(read_upload, call, file)
         try:
             return await self.core.upload_async(call, texts, name, content)
         finally:
-            self.tell()
+            self.warn_pending()
 
     async def conversion(self, call: str, given: Mapping[str, object]) -> AsyncConversion:
         """Ask for a file once and give the handle."""
-        handle = AsyncConversion(self.core.conversion(call, arguments.texts(call, given)), self.tell)
+        handle = AsyncConversion(self.core.conversion(call, arguments.texts(call, given)), self.warn_pending)
         await handle.ready()
         return handle
 
     def resume(self, id: str) -> AsyncConversion:
         """Pick up a conversion by the id of its handle; no call is made."""
-        return AsyncConversion(self.core.resume(arguments.text("id", id)), self.tell)
+        return AsyncConversion(self.core.resume(arguments.text("id", id)), self.warn_pending)
 
     async def layer(self, call: str, given: Mapping[str, object], timeout: float | None, options: ReadOptions) -> Layer:
         """Ask for a file, wait for it and read it."""
@@ -307,4 +307,4 @@ class AsyncCalls(OpenClient):
         try:
             return Layer(await self.core.layer_async(call, arguments.texts(call, given), wait, options))
         finally:
-            self.tell()
+            self.warn_pending()

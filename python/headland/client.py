@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self
 
 from headland import _core, arguments, doctor_report, settings
-from headland.bearer_tokens import Tokens
+from headland.bearer_tokens import TokenSource
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
 from headland.groups import AsyncClientRows, ClientRows
 from headland.settings import Timeout
@@ -56,7 +56,7 @@ class Budget(NamedTuple):
     ``next_call_in`` may be shorter: a wait of more than five minutes is not believed before it was asked for twice."""
 
 
-class _Setup:
+class _ClientBase:
     """How both clients are set up.
 
     Args:
@@ -128,12 +128,12 @@ class _Setup:
                 ca_file=None if ca_file is None else arguments.path("ca_file", ca_file),
             ),
             {
-                "dispatch": Tokens("dispatch_token", tokens[0]),
-                "legacy_orders": Tokens("legacy_token", tokens[1]),
+                "dispatch": TokenSource("dispatch_token", tokens[0]),
+                "legacy_orders": TokenSource("legacy_token", tokens[1]),
             },
         )
 
-    def _attach(self, core: _core.Client, tokens: Mapping[str, Tokens]) -> None:
+    def _attach(self, core: _core.Client, tokens: Mapping[str, TokenSource]) -> None:
         """Make the groups of calls."""
         raise NotImplementedError
 
@@ -163,7 +163,7 @@ class _Setup:
         raise TypeError("a client holds secrets and cannot be pickled: make one in the other process")
 
 
-class Client(_Setup, ClientRows):
+class Client(_ClientBase, ClientRows):
     """A client of the field data service.
 
     >>> client = headland.Client.from_env()
@@ -173,7 +173,7 @@ class Client(_Setup, ClientRows):
 
     _calls: Calls
 
-    def _attach(self, core: _core.Client, tokens: Mapping[str, Tokens]) -> None:
+    def _attach(self, core: _core.Client, tokens: Mapping[str, TokenSource]) -> None:
         ClientRows.__init__(self, Calls(core, tokens))
 
     def conversion(self, id: str) -> Conversion:
@@ -214,7 +214,7 @@ class Client(_Setup, ClientRows):
         >>> print(client.doctor())
 
         """
-        return doctor_report.examine(self._calls.core)
+        return doctor_report.run_doctor(self._calls.core)
 
     def close(self) -> None:
         """Let go of the connections; calls afterwards raise ``RuntimeError``."""
@@ -229,7 +229,7 @@ class Client(_Setup, ClientRows):
         self.close()
 
 
-class AsyncClient(_Setup, AsyncClientRows):
+class AsyncClient(_ClientBase, AsyncClientRows):
     """A client of the field data service with coroutines and asynchronous iterators.
 
     >>> async with headland.AsyncClient.from_env() as client:
@@ -239,7 +239,7 @@ class AsyncClient(_Setup, AsyncClientRows):
 
     _calls: AsyncCalls
 
-    def _attach(self, core: _core.Client, tokens: Mapping[str, Tokens]) -> None:
+    def _attach(self, core: _core.Client, tokens: Mapping[str, TokenSource]) -> None:
         AsyncClientRows.__init__(self, AsyncCalls(core, tokens))
 
     def conversion(self, id: str) -> AsyncConversion:
@@ -280,7 +280,7 @@ class AsyncClient(_Setup, AsyncClientRows):
         >>> print(await client.doctor())
 
         """
-        return await asyncio.to_thread(doctor_report.examine, self._calls.core)
+        return await asyncio.to_thread(doctor_report.run_doctor, self._calls.core)
 
     async def close(self) -> None:
         """Let go of the connections; calls afterwards raise ``RuntimeError``."""

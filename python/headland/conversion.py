@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, BinaryIO, Self, overload
 
 from headland import arguments
-from headland.files import Delivery, Target
+from headland.files import Download, Target
 
 if TYPE_CHECKING:
     import os
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 class _Handle:
     """What both handles share: their id."""
 
-    __slots__ = ("_core", "_tell")
+    __slots__ = ("_core", "_warn_pending")
 
-    def __init__(self, core: _core.Conversion, tell: Callable[[], None]) -> None:
+    def __init__(self, core: _core.Conversion, warn_pending: Callable[[], None]) -> None:
         self._core = core
-        self._tell = tell
+        self._warn_pending = warn_pending
 
     @property
     def id(self) -> str:
@@ -48,7 +48,7 @@ class Conversion(_Handle):
         try:
             return self._core.ready()
         finally:
-            self._tell()
+            self._warn_pending()
 
     def wait(self, timeout: float | None = None) -> Self:
         """Wait until the file is ready, at most `timeout` seconds (then ``NotReady``; by default the client's)."""
@@ -56,7 +56,7 @@ class Conversion(_Handle):
         try:
             self._core.wait(seconds)
         finally:
-            self._tell()
+            self._warn_pending()
         return self
 
     @overload
@@ -67,12 +67,12 @@ class Conversion(_Handle):
     def result(self, to: BinaryIO, *, overwrite: bool = False) -> BinaryIO: ...
     def result(self, to: Target | None = None, *, overwrite: bool = False) -> bytes | Path | BinaryIO:
         """Give the file, waiting for it if need be: its bytes, or put into a folder, a path or a file object."""
-        with Delivery(to) as delivery:
+        with Download(to) as download:
             try:
-                delivered = self._core.result(delivery.path, arguments.flag("overwrite", overwrite))
+                delivered = self._core.result(download.path, arguments.flag("overwrite", overwrite))
             finally:
-                self._tell()
-            return delivery.finish(delivered)
+                self._warn_pending()
+            return download.finish(delivered)
 
 
 class AsyncConversion(_Handle):
@@ -85,7 +85,7 @@ class AsyncConversion(_Handle):
         try:
             return await self._core.ready_async()
         finally:
-            self._tell()
+            self._warn_pending()
 
     async def wait(self, timeout: float | None = None) -> Self:  # noqa: ASYNC109 - the twin of `Conversion.wait`
         """Wait until the file is ready, at most `timeout` seconds (then ``NotReady``; by default the client's)."""
@@ -93,7 +93,7 @@ class AsyncConversion(_Handle):
         try:
             await self._core.wait_async(seconds)
         finally:
-            self._tell()
+            self._warn_pending()
         return self
 
     @overload
@@ -104,9 +104,9 @@ class AsyncConversion(_Handle):
     async def result(self, to: BinaryIO, *, overwrite: bool = False) -> BinaryIO: ...
     async def result(self, to: Target | None = None, *, overwrite: bool = False) -> bytes | Path | BinaryIO:
         """Give the file, waiting for it if need be: its bytes, or put into a folder, a path or a file object."""
-        with Delivery(to) as delivery:
+        with Download(to) as download:
             try:
-                delivered = await self._core.result_async(delivery.path, arguments.flag("overwrite", overwrite))
+                delivered = await self._core.result_async(download.path, arguments.flag("overwrite", overwrite))
             finally:
-                self._tell()
-            return delivery.finish(delivered)
+                self._warn_pending()
+            return download.finish(delivered)

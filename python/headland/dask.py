@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import headland
 from headland import _core, arguments, errors, extras, frames
-from headland.mirror.dataset import Reading, within
+from headland.mirror.dataset import PublishedDataset, filter_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from headland.mirror.dataset import Box
 
-OWN = ("job_id", "layer", "job_row")
+ROW_COLUMNS = ("job_id", "layer", "job_row")
 """The columns that every row has besides those of its archive."""
 
-NUMBERED = re.compile(r"_\d+$")
+NUMBER_SUFFIX = re.compile(r"_\d+$")
 """How the name of a column ends that had to give way to another one in the frame."""
 
 TOPIC = "headland"
@@ -43,7 +43,7 @@ class Archive(NamedTuple):
     layer: str | None
 
 
-class Reads(NamedTuple):
+class ReadSettings(NamedTuple):
     """How archives are read."""
 
     threads: int
@@ -52,7 +52,7 @@ class Reads(NamedTuple):
 
 
 def read_archives(
-    archives: Reading | Iterable[str | os.PathLike[str]],
+    archives: PublishedDataset | Iterable[str | os.PathLike[str]],
     *,
     columns: Iterable[str] | None = None,
     archives_per_task: int = 100,
@@ -105,36 +105,36 @@ def read_archives(
     >>> frame = read_archives(Path("archives").glob("*.zip"))
     >>> means = frame.groupby("job_id").MOISTURE.mean().optimize().compute()
     """
-    extras.needed("dask", "dask.dataframe", "dask_geopandas")
+    extras.require("dask", "dask.dataframe", "dask_geopandas")
     import pyarrow as pa
 
-    size = arguments.whole_number("archives_per_task", archives_per_task, 1, arguments.MANY)
+    size = arguments.whole_number("archives_per_task", archives_per_task, 1, arguments.MAX_INT)
     if on_error not in {"raise", "skip"}:
         raise ValueError(f"`on_error` takes 'raise' or 'skip', not {on_error!r}")
-    how = Reads(
-        arguments.whole_number("threads", threads, 1, arguments.MANY),
+    settings = ReadSettings(
+        arguments.whole_number("threads", threads, 1, arguments.MAX_INT),
         None if to_crs is None else arguments.text("to_crs", to_crs, '"EPSG:4326"'),
         on_error == "skip",
     )
-    _must_be_a_system(how.to_crs)
-    own = None if schema is None else _given(schema)
-    wanted = None if columns is None else [*OWN, *_core.column_names(columns)]
-    if isinstance(archives, Reading):
+    _check_crs(settings.to_crs)
+    own = None if schema is None else _checked_schema(schema)
+    wanted = None if columns is None else [*ROW_COLUMNS, *_core.column_names(columns)]
+    if isinstance(archives, PublishedDataset):
         scan = archives._scan(None, None, None, wanted)  # noqa: SLF001 - the mirror's own package
         found = [Archive(str(path.absolute()), job, layer) for path, job, layer in scan.origins()]
         known = pa.schema([field for field in pa.schema(scan) if field.name not in {"job_type", "year"}])
         # The dataset is in WGS 84, whatever its archives are in.
-        headers = [] if how.to_crs is None else [("the dataset", known)]
+        headers = [] if settings.to_crs is None else [("the dataset", known)]
     else:
-        found, headers = _of_paths(archives, job_id), []
+        found, headers = _archives_at(archives, job_id), []
     tasks = [tuple(found[at : at + size]) for at in range(0, len(found), size)] or [()]
     if own is not None:
         headers = [("`schema`", own)]
-    union = _core.union_schemas(headers or _headers(tasks, how), wanted)
-    return collection(read, tasks, pa.schema(union), how=how)
+    union = _core.union_schemas(headers or _headers(tasks, settings), wanted)
+    return frame_of_tasks(read_task, tasks, pa.schema(union), settings=settings)
 
 
-def collection(
+def frame_of_tasks(
     make: Callable[..., Any],
     tasks: Sequence[Any],
     schema: pa.Schema,
@@ -148,7 +148,7 @@ def collection(
     import geopandas as gpd
     import shapely
 
-    meta = frames.of_table(schema.empty_table())
+    meta = frames.table_to_geo_frame(schema.empty_table())
     # Texts are Arrow's already, and Dask would take columns of dates for texts.
     with dask.config.set({"dataframe.convert-string": False}):
         frame = dd.from_map(make, tasks, meta=meta, label="headland", schema=schema, **given)
@@ -158,31 +158,35 @@ def collection(
     return frame
 
 
-def read(tasks: Iterable[Archive], schema: pa.Schema, how: Reads, columns: Sequence[str] | None = None) -> Any:
+def read_task(
+    tasks: Iterable[Archive], schema: pa.Schema, settings: ReadSettings, columns: Sequence[str] | None = None
+) -> Any:
     """Give the rows of some archives; this is what a task does. With `columns`, those alone."""
     import pyarrow as pa
 
     kept = schema if columns is None else pa.schema([field for field in schema if field.name in columns])
     tables = [kept.empty_table()]
     for archive in tasks:
-        with _skipped(archive, how):
-            tables += [_conformed(table, kept, archive.path) for table in _tables(archive, kept, how)]
-    whole = frames.of_table(pa.concat_tables(tables))
+        with _skip_errors(archive, settings):
+            tables += [_conform(table, kept, archive.path) for table in _tables(archive, kept, settings)]
+    whole = frames.table_to_geo_frame(pa.concat_tables(tables))
     return whole if columns is None else whole[list(columns)]
 
 
-def read_part(row_groups: list[Any], schema: pa.Schema, bbox: Box | None, columns: Sequence[str] | None = None) -> Any:
+def read_row_groups(
+    row_groups: list[Any], schema: pa.Schema, bbox: Box | None, columns: Sequence[str] | None = None
+) -> Any:
     """Give the rows of row groups of a mirror's dataset; this is what a task does. With `columns`, those alone."""
     import pyarrow as pa
 
     if columns is not None:
         kept = [*columns, *([frames.GEOMETRY] if bbox is not None else [])]
         schema = pa.schema([field for field in schema if field.name in kept])
-    whole = within(frames.of_table(pa.table(_core.read_row_groups(row_groups, schema, bbox))), bbox)
+    whole = filter_box(frames.table_to_geo_frame(pa.table(_core.read_row_groups(row_groups, schema, bbox))), bbox)
     return whole if columns is None else whole[list(columns)]
 
 
-def _conformed(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
+def _conform(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
     """Bring a table to a schema: columns that it lacks are null, others wider.
 
     Raises:
@@ -209,14 +213,14 @@ def _conformed(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-def _tables(archive: Archive, schema: pa.Schema, how: Reads) -> Iterator[pa.Table]:
+def _tables(archive: Archive, schema: pa.Schema, settings: ReadSettings) -> Iterator[pa.Table]:
     """Read the layers of an archive, with the names and the columns that rows have everywhere."""
     import numpy as np
     import pyarrow as pa
 
-    wanted = [name for name in schema.names if name not in OWN and name != frames.GEOMETRY]
+    wanted = [name for name in schema.names if name not in ROW_COLUMNS and name != frames.GEOMETRY]
     for name, label in _layers(archive):
-        layer = _layer(archive, name, wanted, how)
+        layer = _layer(archive, name, wanted, settings)
         table = layer.to_arrow()
         table = table.rename_columns(_core.dataset_names(table.schema))
         if frames.GEOMETRY in schema.names and _core.coordinate_system(table.schema) not in {
@@ -227,7 +231,7 @@ def _tables(archive: Archive, schema: pa.Schema, how: Reads) -> Iterator[pa.Tabl
                 f"`{archive.path}` is in another coordinate system than the schema: give `to_crs`", _source=archive.path
             )
         texts = [pa.repeat(pa.scalar(text, pa.large_string()), len(table)) for text in (archive.job_id, label)]
-        for column, cells in zip(OWN, [*texts, pa.array(np.arange(len(table), dtype=np.int64))], strict=True):
+        for column, cells in zip(ROW_COLUMNS, [*texts, pa.array(np.arange(len(table), dtype=np.int64))], strict=True):
             table = table.append_column(column, cells)
         yield table
 
@@ -242,23 +246,23 @@ def _layers(archive: Archive) -> list[tuple[str, str]]:
     return [(name, archive.layer)]
 
 
-def _layer(archive: Archive, name: str, wanted: list[str], how: Reads) -> headland.Layer:
+def _layer(archive: Archive, name: str, wanted: list[str], settings: ReadSettings) -> headland.Layer:
     """Read the columns of a layer that are wanted; all of them where it lacks one, or may call it otherwise."""
-    read = functools.partial(headland.read, archive.path, layer=name, threads=how.threads, to_crs=how.to_crs)
-    if not any(map(NUMBERED.search, wanted)):
+    read = functools.partial(headland.read, archive.path, layer=name, threads=settings.threads, to_crs=settings.to_crs)
+    if not any(map(NUMBER_SUFFIX.search, wanted)):
         with contextlib.suppress(ValueError):
             return read(columns=wanted)
-    with _of_known_system(archive):
+    with _require_known_crs(archive):
         return read()
 
 
-def _headers(tasks: Sequence[Sequence[Archive]], how: Reads) -> list[tuple[str, pa.Schema]]:
+def _headers(tasks: Sequence[Sequence[Archive]], settings: ReadSettings) -> list[tuple[str, pa.Schema]]:
     """Give the columns of all archives by their headers, which tasks read."""
     import dask
     import pyarrow as pa
 
-    found = dask.compute(*[dask.delayed(_read_headers)(task, how) for task in tasks])
-    headers = [(name, _owned(header)) for each in found for name, header in each]
+    found = dask.compute(*[dask.delayed(_read_headers)(task, settings) for task in tasks])
+    headers = [(name, _with_row_columns(header)) for each in found for name, header in each]
     systems = [(name, _core.coordinate_system(header)) for name, header in headers if frames.GEOMETRY in header.names]
     for name, system in systems:
         if system != systems[0][1]:
@@ -266,17 +270,17 @@ def _headers(tasks: Sequence[Sequence[Archive]], how: Reads) -> list[tuple[str, 
                 f"`{name}` and `{systems[0][0]}` are in different coordinate systems, and one frame has one; "
                 "give `to_crs`, which brings them to one"
             )
-    return headers or [("no archives", _owned(pa.schema(())))]
+    return headers or [("no archives", _with_row_columns(pa.schema(())))]
 
 
-def _read_headers(task: Sequence[Archive], how: Reads) -> list[tuple[str, pa.Schema]]:
+def _read_headers(task: Sequence[Archive], settings: ReadSettings) -> list[tuple[str, pa.Schema]]:
     """Give the headers of some archives, each of those that differ once, with the first that has it."""
     found: list[tuple[str, pa.Schema]] = []
     for archive in task:
-        with _skipped(archive, how):
+        with _skip_errors(archive, settings):
             for name, _ in _layers(archive):
-                with _of_known_system(archive):
-                    reader = headland.open(archive.path, layer=name, threads=how.threads, to_crs=how.to_crs)
+                with _require_known_crs(archive):
+                    reader = headland.open(archive.path, layer=name, threads=settings.threads, to_crs=settings.to_crs)
                 with reader:
                     header = reader.schema
                 if not any(header.equals(other, check_metadata=True) for _, other in found):
@@ -285,7 +289,7 @@ def _read_headers(task: Sequence[Archive], how: Reads) -> list[tuple[str, pa.Sch
 
 
 @contextlib.contextmanager
-def _skipped(archive: Archive, how: Reads) -> Iterator[None]:
+def _skip_errors(archive: Archive, settings: ReadSettings) -> Iterator[None]:
     """Name the archive in what goes wrong with it, and go on without it where that was asked for."""
     try:
         try:
@@ -296,14 +300,14 @@ def _skipped(archive: Archive, how: Reads) -> Iterator[None]:
                 raise
             raise type(reason)(f"`{archive.path}`: {reason}", member=reason.member, record=reason.record) from None
     except errors.ArchiveError as reason:
-        if not how.skip:
+        if not settings.skip:
             raise
         log.warning("skipped %s: %s", archive.path, reason)
-        _tell({"skipped": archive.path, "job_id": archive.job_id, "reason": str(reason)})
+        _log_event({"skipped": archive.path, "job_id": archive.job_id, "reason": str(reason)})
 
 
 @contextlib.contextmanager
-def _of_known_system(archive: Archive) -> Iterator[None]:
+def _require_known_crs(archive: Archive) -> Iterator[None]:
     """Say which archive it is whose coordinates cannot be transformed, and what to do."""
     try:
         yield
@@ -314,7 +318,7 @@ def _of_known_system(archive: Archive) -> Iterator[None]:
         ) from None
 
 
-def _tell(event: dict[str, str]) -> None:
+def _log_event(event: dict[str, str]) -> None:
     """Tell whoever watches the cluster, where the task runs in one."""
     try:
         from distributed import get_worker
@@ -324,33 +328,37 @@ def _tell(event: dict[str, str]) -> None:
         return
 
 
-def _owned(schema: pa.Schema) -> pa.Schema:
+def _with_row_columns(schema: pa.Schema) -> pa.Schema:
     """Give the schema of rows, from the columns of archives: first what every row has."""
     import pyarrow as pa
 
     named = [field.with_name(name) for field, name in zip(schema, _core.dataset_names(schema), strict=True)]
-    own = [pa.field(OWN[0], pa.large_string()), pa.field(OWN[1], pa.large_string()), pa.field(OWN[2], pa.int64())]
+    own = [
+        pa.field(ROW_COLUMNS[0], pa.large_string()),
+        pa.field(ROW_COLUMNS[1], pa.large_string()),
+        pa.field(ROW_COLUMNS[2], pa.int64()),
+    ]
     return pa.schema([*own, *named])
 
 
-def _given(schema: object) -> pa.Schema:
+def _checked_schema(schema: object) -> pa.Schema:
     """Check a schema that users give, and add what every row has."""
     import pyarrow as pa
 
     if not isinstance(schema, pa.Schema):
         takes = "a `pyarrow.Schema`, such as `headland.open(path).schema`"
         raise TypeError(f"`schema` takes {takes}, not {type(schema).__name__}")
-    return _owned(schema)
+    return _with_row_columns(schema)
 
 
-def _must_be_a_system(to_crs: str | None) -> None:
+def _check_crs(to_crs: str | None) -> None:
     """Refuse a system that is none before any archive is read: each would be skipped for it."""
     # The core looks at it first, and then at the archive, which is empty.
     with contextlib.suppress(errors.ArchiveError):
         headland.open(b"", to_crs=to_crs)
 
 
-def _must_hold_no_zips(path: Path) -> None:
+def _check_no_zips(path: Path) -> None:
     """Refuse a folder with zips in it: what else is in there is read as one archive, and they would be passed over."""
     for home, _, files in os.walk(path):
         found = [name for name in files if name.lower().endswith(".zip")]
@@ -362,12 +370,12 @@ def _must_hold_no_zips(path: Path) -> None:
             )
 
 
-def _of_paths(paths: object, job_id: Sequence[str] | None) -> list[Archive]:
+def _archives_at(paths: object, job_id: Sequence[str] | None) -> list[Archive]:
     if isinstance(paths, str | bytes) or not isinstance(paths, Iterable):
         raise TypeError(f"`archives` takes a mirror or a list of paths, not {type(paths).__name__}")
     checked = [arguments.path("archives", path).absolute() for path in paths]
     for path in checked:
-        _must_hold_no_zips(path)
+        _check_no_zips(path)
     ids = [path.stem for path in checked] if job_id is None else list(job_id)
     if len(ids) != len(checked):
         raise ValueError(f"`job_id` takes a text for each path: there are {len(ids)} for {len(checked)}")

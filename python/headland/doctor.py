@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from headland import _core, errors, settings
 from headland.client import Client
-from headland.doctor_report import Checkup, Finding, examine
+from headland.doctor_report import Checkup, Finding, run_doctor
 
 if TYPE_CHECKING:
     import os
@@ -41,11 +41,11 @@ def doctor(
         found = settings.from_env() if from_env else settings.from_profile(profile or "default", path)
         client = Client(**found)
     except (errors.HeadlandError, OSError, TypeError, ValueError) as error:
-        step, next_step = _core.about_setting(getattr(error, "_setting", None))
+        step, next_step = _core.setting_advice(getattr(error, "_setting", None))
         findings = [Finding("settings", ok=True, seen=source, next_step=None)] if step != "settings" else []
         findings.append(Finding(step, ok=False, seen=str(error), next_step=next_step))
         for finding in findings:
             tell(finding)
         return Checkup(tuple(findings), 0, error)
     with client:
-        return examine(client._calls.core, source, tell)  # noqa: SLF001 - the doctor is one of us
+        return run_doctor(client._calls.core, source, tell)  # noqa: SLF001 - the doctor is one of us

@@ -28,7 +28,7 @@ class Finding(NamedTuple):
 
     def __str__(self) -> str:
         """Give a line, and one more with the next step."""
-        lines = [f"{_mark(self):<4}  {self.name:<10}  {self.seen}"]
+        lines = [f"{_label(self):<4}  {self.name:<10}  {self.seen}"]
         if self.next_step is not None:
             lines.append(f"{'':18}next: {self.next_step}")
         return "\n".join(lines)
@@ -57,7 +57,7 @@ class Checkup:
     def _repr_html_(self) -> str:
         """Show a table in a notebook."""
         rows = "".join(
-            f"<tr><td>{_mark(each)}</td><th>{escape(each.name)}</th><td>{escape(each.seen)}</td>"
+            f"<tr><td>{_label(each)}</td><th>{escape(each.name)}</th><td>{escape(each.seen)}</td>"
             f"<td>{escape(each.next_step or '')}</td></tr>"
             for each in self.findings
         )
@@ -69,21 +69,21 @@ class Checkup:
         return f"calls go through ({calls})" if self.ok else f"calls fail at: {self.findings[-1].name} ({calls})"
 
 
-def examine(
-    core: _core.Client, source: str = "given to this client", tell: Callable[[Finding], object] = lambda _: None
+def run_doctor(
+    core: _core.Client, source: str = "given to this client", report: Callable[[Finding], object] = lambda _: None
 ) -> Checkup:
     """Find out why the calls of a client fail; `source` says where its settings are from."""
     findings = []
 
-    def report(name: str, ok: bool, seen: str, next_step: str | None) -> None:
+    def add(name: str, ok: bool, seen: str, next_step: str | None) -> None:
         findings.append(Finding(name, ok, printable(seen), None if next_step is None else printable(next_step)))
-        tell(findings[-1])
+        report(findings[-1])
 
-    calls, error = core.diagnose(source, report)
+    calls, error = core.diagnose(source, add)
     return Checkup(tuple(findings), calls, error)
 
 
-def _mark(finding: Finding) -> str:
+def _label(finding: Finding) -> str:
     if not finding.ok:
         return "FAIL"
     return "ok" if finding.next_step is None else "note"

@@ -101,7 +101,7 @@ class HeadlandError(Exception):
     _source: str | None
     _setting: str | None
 
-    _of_system: ClassVar[type[OSError] | None] = None
+    _os_class: ClassVar[type[OSError] | None] = None
 
     def __init__(self, message: str, **facts: Unpack[Facts]) -> None:
         """Keep the message, with control characters escaped, and the facts; those not given are ``None``."""
@@ -119,10 +119,10 @@ class HeadlandError(Exception):
         """Pickle the message and the facts."""
         facts = {name: value for name, value in self.__dict__.items() if name != "message"}
         # A class that is caught both ways has no name of its own to be found by; the two have that it is made of.
-        cls, of_system = type(self), self._of_system
-        if of_system is not None:
+        cls, os_class = type(self), self._os_class
+        if os_class is not None:
             cls = cls.__mro__[1]
-        return (_revive, (cls, of_system, self.message, facts, getattr(self, "errno", None)))
+        return (_revive, (cls, os_class, self.message, facts, getattr(self, "errno", None)))
 
 
 class AuthenticationError(HeadlandError):
@@ -212,7 +212,7 @@ _CLASSES: dict[str, type[Exception]] = {
 }
 """Every kind of the core by its name."""
 
-_OF_SYSTEM: dict[tuple[str, int], tuple[type[HeadlandError], type[OSError]]] = {
+_OS_CLASSES: dict[tuple[str, int], tuple[type[HeadlandError], type[OSError]]] = {
     ("File", errno.ENOENT): (HeadlandError, FileNotFoundError),
     ("File", errno.EACCES): (HeadlandError, PermissionError),
     ("File", errno.EEXIST): (ConfigurationError, FileExistsError),
@@ -226,16 +226,16 @@ _OF_SYSTEM: dict[tuple[str, int], tuple[type[HeadlandError], type[OSError]]] = {
 """The class of a kind and that of the system by its error number; with any other number it is an ``OSError``."""
 
 
-_BOTH: dict[tuple[type[HeadlandError], type[OSError]], type[HeadlandError]] = {}
+_COMBINED: dict[tuple[type[HeadlandError], type[OSError]], type[HeadlandError]] = {}
 """Classes of errors that are caught both ways, made when they are first needed."""
 
 
-def _both(cls: type[HeadlandError], of_system: type[OSError]) -> type[HeadlandError]:
+def _combined_class(cls: type[HeadlandError], os_class: type[OSError]) -> type[HeadlandError]:
     """Give the class of an error that is caught both ways; tracebacks call it by the name that users know."""
-    names = {"__doc__": cls.__doc__, "__module__": "headland", "_of_system": of_system}
-    made = _BOTH.get((cls, of_system)) or cast("type[HeadlandError]", type(cls.__name__, (cls, of_system), names))
+    names = {"__doc__": cls.__doc__, "__module__": "headland", "_os_class": os_class}
+    made = _COMBINED.get((cls, os_class)) or cast("type[HeadlandError]", type(cls.__name__, (cls, os_class), names))
     # Of two threads that made it at the same time, one's stands.
-    return _BOTH.setdefault((cls, of_system), made)
+    return _COMBINED.setdefault((cls, os_class), made)
 
 
 def from_core(kind: str, message: str, facts: Facts, os_error: int | None) -> Exception:
@@ -243,17 +243,17 @@ def from_core(kind: str, message: str, facts: Facts, os_error: int | None) -> Ex
     cls, message = _CLASSES[kind], printable(message)
     if not issubclass(cls, HeadlandError):
         return cls(message)
-    of_system = None
+    os_class = None
     if os_error is not None:
-        cls, of_system = _OF_SYSTEM.get((kind, os_error), (cls, OSError))
-    return _revive(cls, of_system, message, facts, os_error)
+        cls, os_class = _OS_CLASSES.get((kind, os_error), (cls, OSError))
+    return _revive(cls, os_class, message, facts, os_error)
 
 
 def _revive(
-    cls: type[HeadlandError], of_system: type[OSError] | None, message: str, facts: Facts, os_error: int | None
+    cls: type[HeadlandError], os_class: type[OSError] | None, message: str, facts: Facts, os_error: int | None
 ) -> HeadlandError:
     """Make an exception with its facts, and with the system's error number where a file was the cause."""
-    error = (cls if of_system is None else _both(cls, of_system))(message, **facts)
+    error = (cls if os_class is None else _combined_class(cls, os_class))(message, **facts)
     if isinstance(error, OSError) and os_error is not None:
         error.errno = os_error
         error.strerror = os.strerror(os_error)

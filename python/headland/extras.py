@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 
-def needed(extra: str, *packages: str) -> None:
+def require(extra: str, *packages: str) -> None:
     """Import the packages of an extra, before anything else is done.
 
     Raises:

@@ -20,7 +20,7 @@ Upload = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 Target = str | os.PathLike[str] | BinaryIO
 """Where a download goes: a folder, a path or a binary file object."""
 
-NAMES_OF_BYTES = {
+DEFAULT_NAMES = {
     "job_data.upload": "upload.jdp.zip",
     "prescription_maps.upload": "upload.rdp.zip",
     "grain_carts.upload": "upload.grc",
@@ -28,28 +28,28 @@ NAMES_OF_BYTES = {
 """The file name of an upload that has none, by its call."""
 
 
-def content_of(call: str, file: Upload) -> tuple[str, bytes]:
+def read_upload(call: str, file: Upload) -> tuple[str, bytes]:
     """Give the name and the content of a file to upload."""
     if isinstance(file, bytes | bytearray | memoryview):
-        return NAMES_OF_BYTES[call], bytes(file)
+        return DEFAULT_NAMES[call], bytes(file)
     if isinstance(file, str | os.PathLike):
         path = arguments.path("file", file)
         try:
             return arguments.sendable("file", path.name), path.read_bytes()
         except OSError as cause:
             raise from_os("InvalidRequest", f"cannot read `{path}` to upload it", cause) from None
-    content = bytes_of(file, "file")
+    content = read_bytes(file, "file")
     name = getattr(file, "name", None)
     if isinstance(name, str) and name:
         return arguments.sendable("file", Path(name).name), content
-    return NAMES_OF_BYTES[call], content
+    return DEFAULT_NAMES[call], content
 
 
-def bytes_of(file: object, argument: str) -> bytes:
+def read_bytes(file: object, argument: str) -> bytes:
     """Read a binary file object to its end."""
     read = getattr(file, "read", None)
     if read is None or isinstance(file, zipfile.ZipFile):
-        message = f"`{argument}` takes a path, bytes or a binary file object, not {_type_of(file)}{_instead(file)}"
+        message = f"`{argument}` takes a path, bytes or a binary file object, not {_type_name(file)}{_hint(file)}"
         raise TypeError(message)
     if isinstance(file, io.TextIOBase):
         raise TypeError(f"`{argument}` is a file object that gives text: open it in binary mode")
@@ -60,13 +60,13 @@ def bytes_of(file: object, argument: str) -> bytes:
     return content
 
 
-def _type_of(file: object) -> str:
+def _type_name(file: object) -> str:
     """Give the name of a type, with its package, since there are paths and responses of many."""
     kind = type(file)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _instead(file: object) -> str:
+def _hint(file: object) -> str:
     """Say what to give instead, where that is known."""
     if isinstance(file, zipfile.ZipFile | tarfile.TarFile):
         return ": give what it was opened from, its path or its bytes"
@@ -79,7 +79,7 @@ def _instead(file: object) -> str:
     return ""
 
 
-class Delivery:
+class Download:
     """A download on its way to its target: a file object gets the bytes when the whole file has been checked."""
 
     def __init__(self, to: Target | None) -> None:

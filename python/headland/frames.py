@@ -22,7 +22,7 @@ GEOMETRY = "geometry"
 """The column of geometries in datasets and frames of many archives."""
 
 
-def options(dtype_backend: str) -> dict[str, Any]:
+def pandas_options(dtype_backend: str) -> dict[str, Any]:
     """Give the arguments of ``to_pandas`` for a backend."""
     import pandas as pd
 
@@ -32,11 +32,11 @@ def options(dtype_backend: str) -> dict[str, Any]:
     if dtype_backend == "pyarrow":
         return {"types_mapper": pd.ArrowDtype, "split_blocks": True}
     if dtype_backend == "numpy_nullable":
-        return {"types_mapper": _nullable().get}
+        return {"types_mapper": _nullable_types().get}
     raise ValueError(f"`dtype_backend` takes 'numpy_nullable', 'pyarrow' or 'numpy', not {dtype_backend!r}")
 
 
-def _nullable() -> dict[Any, Any]:
+def _nullable_types() -> dict[Any, Any]:
     import pandas as pd
     import pyarrow as pa
 
@@ -57,47 +57,47 @@ def _nullable() -> dict[Any, Any]:
     }
 
 
-def frame(table: pa.Table, how: dict[str, Any]) -> pd.DataFrame:
+def to_frame(table: pa.Table, options: dict[str, Any]) -> pd.DataFrame:
     """Give the frame of a table: each column with its own values and type, also where several have one name."""
     names = table.column_names
     if len({*names}) == len(names):
-        return table.to_pandas(**how)
+        return table.to_pandas(**options)
     # pyarrow goes by names, and would give all columns of one name the type of the last.
-    made = table.rename_columns([str(place) for place in range(len(names))]).to_pandas(**how)
+    made = table.rename_columns([str(index) for index in range(len(names))]).to_pandas(**options)
     made.columns = names
     return made
 
 
-def of_table(table: pa.Table, dtype_backend: str = "numpy_nullable") -> gpd.GeoDataFrame:
+def table_to_geo_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> gpd.GeoDataFrame:
     """Give the frame of a table whose geometries, if it has any, are the column ``geometry``."""
     import geopandas as gpd
 
-    how = options(dtype_backend)
+    options = pandas_options(dtype_backend)
     if GEOMETRY not in table.column_names:
-        return gpd.GeoDataFrame(table.to_pandas(**how), copy=False)
-    return geo_frame(table, GEOMETRY, how)
+        return gpd.GeoDataFrame(table.to_pandas(**options), copy=False)
+    return to_geo_frame(table, GEOMETRY, options)
 
 
-def geo_frame(table: pa.Table, geometry: str, how: dict[str, Any]) -> gpd.GeoDataFrame:
+def to_geo_frame(table: pa.Table, geometry: str, options: dict[str, Any]) -> gpd.GeoDataFrame:
     """Give the frame of a table with a geometry column, as ``GeoDataFrame.from_arrow`` does, in less time."""
     import geopandas as gpd
     import numpy as np
 
-    place = table.schema.get_field_index(geometry)
-    extension = json.loads((table.schema.field(place).metadata or {}).get(b"ARROW:extension:metadata", b"{}"))
-    parts = table.column(place).chunks
+    index = table.schema.get_field_index(geometry)
+    extension = json.loads((table.schema.field(index).metadata or {}).get(b"ARROW:extension:metadata", b"{}"))
+    parts = table.column(index).chunks
     chunks = [
         _geometries(part, start) for part, start in zip(parts, accumulate(map(len, parts), initial=0), strict=False)
     ]
     shapes = chunks[0] if len(chunks) == 1 else np.concatenate([np.empty(0, dtype=object), *chunks])
     column = gpd.array.GeometryArray(shapes, crs=extension.get("crs"))
-    whole = frame(table.remove_column(place), how)
-    whole.insert(place, geometry, column)
+    whole = to_frame(table.remove_column(index), options)
+    whole.insert(index, geometry, column)
     return gpd.GeoDataFrame(whole, geometry=geometry, copy=False)
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def _gc_paused() -> Iterator[None]:
     """Leave the collector of cycles out while many objects are made that cannot be in one.
 
     It would look through all of them again and again, in a third of the time. Who had turned it off finds it off.
@@ -111,7 +111,7 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-@_uncollected()
+@_gc_paused()
 def geometries(column: pa.Array) -> np.ndarray[Any, Any]:
     """Give the geometries of a column of well-known binary.
 

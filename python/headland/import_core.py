@@ -32,14 +32,14 @@ def load() -> None:
     path = spec.origin
     is_loaded = threading.Event()
 
-    def stay() -> None:
+    def load_and_wait() -> None:
         try:
             ctypes.PyDLL(path)
         finally:
             is_loaded.set()
         threading.Event().wait()
 
-    threading.Thread(target=stay, name="headland-loader", daemon=True).start()
+    threading.Thread(target=load_and_wait, name="headland-loader", daemon=True).start()
     is_loaded.wait()
 
 

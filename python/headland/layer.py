@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 AsIs = Literal["as-is"]
 """Coordinates as they are in the archive, instead of WGS 84."""
 
-NUMBERS = ("Int", "UInt", "Float")
+NUMBER_TYPES = ("Int", "UInt", "Float")
 """How the names of Arrow's types of numbers begin."""
 
-CRS_SHOWN = 60
+MAX_CRS_SHOWN = 60
 """How much of the name of a coordinate system one line shows."""
 
 WKT_NAME = re.compile(r'\s*[A-Za-z_]+\s*[\[(]\s*"([^"]+)"')
@@ -97,7 +97,7 @@ class Layer:
 
         Archives state units by the names of columns, so that columns of one name have one unit.
         """
-        numbers = {column.name: "unknown" for column in self.describe() if column.type.startswith(NUMBERS)}
+        numbers = {column.name: "unknown" for column in self.describe() if column.type.startswith(NUMBER_TYPES)}
         return numbers | dict(self._core.units)
 
     @property
@@ -123,12 +123,12 @@ class Layer:
         crs = self.crs or "no coordinate system"
         # Well-known text begins with the name of the system, as in `PROJCS["WGS_1984_UTM_Zone_32N",...]`.
         named = WKT_NAME.match(crs)
-        crs = textwrap.shorten(named[1] if named else crs, CRS_SHOWN)
+        crs = textwrap.shorten(named[1] if named else crs, MAX_CRS_SHOWN)
         return f"<Layer {self.name!r}: {len(self)} records, {len(self.columns)} columns, {crs}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the rows, the schema and all that is told of them, for other processes: no secret is among them."""
-        return _of_parts, (type(self), *self._core.parts())
+        return _from_parts, (type(self), *self._core.to_parts())
 
     def __copy__(self) -> Self:
         """Give the same layer: none ever changes, so that its columns are shared."""
@@ -188,12 +188,12 @@ class Layer:
         """
         import geopandas as gpd
 
-        from headland.frames import frame, geo_frame, options
+        from headland.frames import pandas_options, to_frame, to_geo_frame
 
-        how = options(dtype_backend)
+        options = pandas_options(dtype_backend)
         if self._core.geometry_column is None:
-            return gpd.GeoDataFrame(frame(self.to_arrow(), how), copy=False)
-        return geo_frame(self.to_arrow(), self._core.geometry_column, how)
+            return gpd.GeoDataFrame(to_frame(self.to_arrow(), options), copy=False)
+        return to_geo_frame(self.to_arrow(), self._core.geometry_column, options)
 
     def write_geojson(self, path: str | os.PathLike[str], crs: AsIs | None = None) -> Path:
         """Write GeoJSON (RFC 7946): one feature a line, outer rings counter-clockwise, the shortest exact digits.
@@ -366,14 +366,14 @@ class Layer:
             f"<td>{shown(units.get(name, ''))}</td><td>{nulls}</td></tr>"
             for name, kind, nulls in self.describe()
         )
-        notes = "".join(
-            f"<li>{note.severity} <code>{shown(note.code)}</code> {shown(note.message)}</li>"
-            for note in self.diagnostics
+        diagnostics = "".join(
+            f"<li>{diagnostic.severity} <code>{shown(diagnostic.code)}</code> {shown(diagnostic.message)}</li>"
+            for diagnostic in self.diagnostics
         )
         return (
             f"<div>{self._map()}<p>{shown(repr(self))}</p>"
             "<table><thead><tr><th>column</th><th>type</th><th>unit</th><th>nulls</th></tr></thead>"
-            f"<tbody>{rows}</tbody></table>{f'<ul>{notes}</ul>' if notes else ''}</div>"
+            f"<tbody>{rows}</tbody></table>{f'<ul>{diagnostics}</ul>' if diagnostics else ''}</div>"
         )
 
     def _map(self) -> str:
@@ -388,11 +388,11 @@ class Layer:
             return f"<p>{html.escape(str(reason))}</p>"
 
 
-def _of_parts(kind: type[Layer], about: str, buffers: list[bytes]) -> Layer:
+def _from_parts(kind: type[Layer], about: str, buffers: list[bytes]) -> Layer:
     """Make a layer of what it was pickled as."""
     from headland import _core
 
-    return kind(_core.Layer.of_parts(about, buffers))
+    return kind(_core.Layer.from_parts(about, buffers))
 
 
 def _as_is(crs: AsIs | None) -> bool:

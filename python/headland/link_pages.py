@@ -10,64 +10,64 @@ from headland import _core
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from headland.bearer_tokens import Tokens
+    from headland.bearer_tokens import TokenSource
 
 Outcome = TypeVar("Outcome")
 
-NONE = _core.Secret(None)
+NO_TOKEN = _core.Secret(None)
 """No token."""
 
 
-class Listing:
+class LinkPages:
     """Does what the core's `Pages` do, with tokens."""
 
-    __slots__ = ("_core", "_head", "_tokens")
+    __slots__ = ("_core", "_peeked", "_tokens")
 
-    def __init__(self, core: _core.Listing, tokens: Tokens) -> None:
+    def __init__(self, core: _core.LinkPages, tokens: TokenSource) -> None:
         self._core = core
         self._tokens = tokens
-        self._head: list[dict[str, Any]] | None = None
+        self._peeked: list[dict[str, Any]] | None = None
 
     def next_page(self) -> list[dict[str, Any]] | None:
         """Give the records of the next page, ``None`` after the last."""
-        head, self._head = self._head, None
-        return self._bear(self._core.next_page) if head is None else head
+        head, self._peeked = self._peeked, None
+        return self._call(self._core.next_page) if head is None else head
 
     async def next_page_async(self) -> list[dict[str, Any]] | None:
         """Give the records of the next page, ``None`` after the last."""
-        head, self._head = self._head, None
-        return await self._bear_async(self._core.next_page_async) if head is None else head
+        head, self._peeked = self._peeked, None
+        return await self._call_async(self._core.next_page_async) if head is None else head
 
     def first(self) -> dict[str, Any] | None:
         """Give the first record; iteration goes on from the page that it stands on."""
-        self._head = self.next_page()
-        return self._head[0] if self._head else None
+        self._peeked = self.next_page()
+        return self._peeked[0] if self._peeked else None
 
     async def first_async(self) -> dict[str, Any] | None:
         """Give the first record; iteration goes on from the page that it stands on."""
-        self._head = await self.next_page_async()
-        return self._head[0] if self._head else None
+        self._peeked = await self.next_page_async()
+        return self._peeked[0] if self._peeked else None
 
     def table(self) -> Any:
         """Give the records that are left as a ``pyarrow.Table``."""
         records: list[dict[str, Any]] = []
         while (page := self.next_page()) is not None:
             records += page
-        return _columns(records)
+        return _to_table(records)
 
     async def table_async(self) -> Any:
         """Give the records that are left as a ``pyarrow.Table``."""
         records: list[dict[str, Any]] = []
         while (page := await self.next_page_async()) is not None:
             records += page
-        return _columns(records)
+        return _to_table(records)
 
-    def stream(self, tell: Callable[[], None]) -> object:
+    def stream(self, after_page: Callable[[], None]) -> object:
         """Export the records that are left by the Arrow C stream interface, all in one table."""
         try:
             return self.table().__arrow_c_stream__()
         finally:
-            tell()
+            after_page()
 
     def __arrow_c_schema__(self) -> NoReturn:
         """Refuse: the columns follow from the records."""
@@ -75,21 +75,21 @@ class Listing:
 
     def total(self) -> int | None:
         """Give the count of the whole list, ``None`` where the service does not say."""
-        return self._bear(self._core.total)
+        return self._call(self._core.total)
 
     async def total_async(self) -> int | None:
         """Give the count of the whole list, ``None`` where the service does not say."""
-        return await self._bear_async(self._core.total_async)
+        return await self._call_async(self._core.total_async)
 
-    def _bear(self, call: Callable[[_core.Secret], Outcome]) -> Outcome:
+    def _call(self, call: Callable[[_core.Secret], Outcome]) -> Outcome:
         # Nobody is asked for a token where no request is made.
-        return self._tokens.bear(call) if self._core.asks() else call(NONE)
+        return self._tokens.call_with_token(call) if self._core.is_request_needed() else call(NO_TOKEN)
 
-    async def _bear_async(self, call: Callable[[_core.Secret], Awaitable[Outcome]]) -> Outcome:
-        return await (self._tokens.bear_async(call) if self._core.asks() else call(NONE))
+    async def _call_async(self, call: Callable[[_core.Secret], Awaitable[Outcome]]) -> Outcome:
+        return await (self._tokens.call_with_token_async(call) if self._core.is_request_needed() else call(NO_TOKEN))
 
 
-def _columns(records: list[dict[str, Any]]) -> Any:
+def _to_table(records: list[dict[str, Any]]) -> Any:
     """Make a column of each name that a record has; one whose values are of several types holds them as JSON."""
     import pyarrow as pa
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - the clock of a zone, which is no time of UTC
 """Where minutes of local clocks are counted from."""
 
-OWN = frozenset(("localtime", "posixrules", "factory"))
+MACHINE_ZONES = frozenset(("localtime", "posixrules", "factory"))
 """Names that stand for the zone of the machine, or for one that nobody has set."""
 
-ODD = ("posix/", "right/")
+ZONE_COPIES = ("posix/", "right/")
 """What copies of all zones begin with; those of ``right/`` count leap seconds, which timestamps do not."""
 
 OFFSET = re.compile(r"([+-])([01][0-9]|2[0-3]):?([0-5][0-9])")
@@ -38,11 +38,11 @@ def with_time(
     """Give the layer with a column of UTC timestamps; ``Layer.with_time`` says what is what."""
     wanted, dates = arguments.text("name", name), arguments.text("date", date)
     times = None if time is None else arguments.text("time", time)
-    clocks = _zone(arguments.text("zone", zone, '"America/Chicago"'))
-    signs = None if format is None else _signs(arguments.text("format", format, '"%m/%d/%Y %H:%M:%S"'))
+    tzinfo = _zone(arguments.text("zone", zone, '"America/Chicago"'))
+    core_format = None if format is None else _core_format(arguments.text("format", format, '"%m/%d/%Y %H:%M:%S"'))
     which = None if fold is None else arguments.whole_number("fold", fold, 0, 1)
-    local = _core.local_times(layer, dates, times, signs)
-    return _core.with_times(layer, wanted, local, _offsets(clocks, local.minutes), which)
+    local = _core.local_times(layer, dates, times, core_format)
+    return _core.with_times(layer, wanted, local, _offsets(tzinfo, local.minutes), which)
 
 
 def _zone(zone: str) -> dt.tzinfo:
@@ -52,7 +52,7 @@ def _zone(zone: str) -> dt.tzinfo:
     if offset is not None:
         length = dt.timedelta(hours=int(offset[2]), minutes=int(offset[3]))
         return dt.timezone(-length if offset[1] == "-" else length)
-    if zone.casefold() in OWN or zone.casefold().startswith(ODD):
+    if zone.casefold() in MACHINE_ZONES or zone.casefold().startswith(ZONE_COPIES):
         raise ValueError(
             f"`zone` takes a zone that is the same on every machine, such as 'America/Chicago', not {zone!r}"
         )
@@ -66,12 +66,12 @@ def _zone(zone: str) -> dt.tzinfo:
         ) from None
 
 
-def _signs(format: str) -> str:
+def _core_format(format: str) -> str:
     """Give a format as the core takes it, whose sign for fractions of a second holds the point."""
-    signs = format.replace(".%f", "%.f")
-    if "%f" in signs:
+    core_format = format.replace(".%f", "%.f")
+    if "%f" in core_format:
         raise ValueError(f"`format` takes %f behind a point alone, as in %S.%f, not {format!r}")
-    return signs
+    return core_format
 
 
 def _offsets(zone: dt.tzinfo, minutes: Iterable[int]) -> list[tuple[int, int]]:

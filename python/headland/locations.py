@@ -33,9 +33,9 @@ class LocationPages(Pages[DeviceLocation]):
 
     def to_geopandas(self, dtype_backend: str = "numpy_nullable") -> Any:
         """Read the whole list into a ``geopandas.GeoDataFrame`` in EPSG:4326; `dtype_backend` as in ``to_pandas``."""
-        from headland.frames import options
+        from headland.frames import pandas_options
 
-        return _frame(self.to_arrow(), options(dtype_backend))
+        return _frame(self.to_arrow(), pandas_options(dtype_backend))
 
 
 class AsyncLocationPages(AsyncPages[DeviceLocation]):
@@ -45,10 +45,10 @@ class AsyncLocationPages(AsyncPages[DeviceLocation]):
 
     async def to_geopandas(self, dtype_backend: str = "numpy_nullable") -> Any:
         """Read the whole list into a ``geopandas.GeoDataFrame`` in EPSG:4326; `dtype_backend` as in ``to_pandas``."""
-        from headland.frames import options
+        from headland.frames import pandas_options
 
-        how = options(dtype_backend)
-        return _frame(await self.to_arrow(), how)
+        options = pandas_options(dtype_backend)
+        return _frame(await self.to_arrow(), options)
 
 
 def _feature(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def _plain(value: object) -> object:
     return value.isoformat().replace("+00:00", "Z") if isinstance(value, dt.datetime) else value
 
 
-def _frame(table: Any, how: dict[str, Any]) -> Any:
+def _frame(table: Any, options: dict[str, Any]) -> Any:
     import geopandas as gpd
     import numpy as np
     import shapely
@@ -76,4 +76,4 @@ def _frame(table: Any, how: dict[str, Any]) -> Any:
     longitude, latitude = (table[name].to_numpy() for name in ("lon", "lat"))
     points = np.full(len(is_placed), None, dtype=object)
     points[is_placed] = shapely.points(longitude[is_placed], latitude[is_placed])
-    return gpd.GeoDataFrame(table.to_pandas(**how), geometry=points, crs=WGS_84, copy=False)
+    return gpd.GeoDataFrame(table.to_pandas(**options), geometry=points, crs=WGS_84, copy=False)

@@ -11,41 +11,41 @@ if TYPE_CHECKING:
 
 Record = TypeVar("Record")
 
-_OF_LOCATIONS = ("__geo_interface__", "to_geopandas")
+_LOCATION_ATTRIBUTES = ("__geo_interface__", "to_geopandas")
 """What only lists of locations have."""
 
 
-class _Opened:
+class _Reading:
     """A list from its first page on."""
 
-    __slots__ = ("begun", "core")
+    __slots__ = ("core", "is_started")
 
     def __init__(self, core: _core.Pages) -> None:
         self.core = core
-        self.begun = False
+        self.is_started = False
 
 
 class _Pages(Generic[Record]):
     """What both kinds of list share: how to open it, and which reading is the newest."""
 
-    __slots__ = ("_open", "_opened", "_tell")
+    __slots__ = ("_open", "_reading", "_warn_pending")
 
-    def __init__(self, open_pages: Callable[[], _core.Pages], tell: Callable[[], None]) -> None:
+    def __init__(self, open_pages: Callable[[], _core.Pages], warn_pending: Callable[[], None]) -> None:
         self._open = open_pages
-        self._tell = tell
+        self._warn_pending = warn_pending
         # Opened now, though nothing is read before it is wanted, so that wrong arguments are told now.
-        self._opened = _Opened(open_pages())
+        self._reading = _Reading(open_pages())
 
-    def _newest(self, *, untouched: bool) -> _core.Pages:
+    def _current_reading(self, *, unread: bool) -> _core.Pages:
         """Give the reading that ``len()`` and ``first()`` look at, or a new one where iteration has used it."""
-        if untouched and self._opened.begun:
-            self._opened = _Opened(self._open())
-        return self._opened.core
+        if unread and self._reading.is_started:
+            self._reading = _Reading(self._open())
+        return self._reading.core
 
-    def _begin(self) -> _core.Pages:
+    def _start(self) -> _core.Pages:
         """Give a reading that nobody has used; it goes on from the page that ``len()`` or ``first()`` looked at."""
-        core = self._newest(untouched=True)
-        self._opened.begun = True
+        core = self._current_reading(unread=True)
+        self._reading.is_started = True
         return core
 
     def __reduce__(self) -> NoReturn:
@@ -54,13 +54,13 @@ class _Pages(Generic[Record]):
 
     def __arrow_c_schema__(self) -> object:
         """Export the schema of the columns by the Arrow C data interface; makes no call."""
-        return self._opened.core.__arrow_c_schema__()
+        return self._reading.core.__arrow_c_schema__()
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
             """Say why there is no map of this list."""
-            why = ": only lists of locations have it" if name in _OF_LOCATIONS else ""
+            why = ": only lists of locations have it" if name in _LOCATION_ATTRIBUTES else ""
             raise AttributeError(f"a list of these records has no `{name}`{why}", name=name, obj=self)
 
 
@@ -80,16 +80,16 @@ class Pages(_Pages[Record]):
 
     def __iter__(self) -> Iterator[Record]:
         """Read record by record."""
-        core = self._begin()
+        core = self._start()
         while (page := self._read(core)) is not None:
             yield from page
 
     def __len__(self) -> int:
         """Give the total count; ``TypeError`` where the service does not count this list."""
         try:
-            total = self._newest(untouched=False).total()
+            total = self._current_reading(unread=False).total()
         finally:
-            self._tell()
+            self._warn_pending()
         if total is None:
             message = "the service gives no total count for this list: use `len(list(pages))`"
             raise TypeError(message)
@@ -102,9 +102,9 @@ class Pages(_Pages[Record]):
     def first(self) -> Record | None:
         """Give the first record, or ``None`` where the list is empty."""
         try:
-            return cast("Record | None", self._newest(untouched=True).first())
+            return cast("Record | None", self._current_reading(unread=True).first())
         finally:
-            self._tell()
+            self._warn_pending()
 
     def to_arrow(self) -> Any:
         """Read the whole list into a ``pyarrow.Table``; an empty list gives all columns and no row.
@@ -116,9 +116,9 @@ class Pages(_Pages[Record]):
         import pyarrow as pa
 
         try:
-            table = self._begin().table()
+            table = self._start().table()
         finally:
-            self._tell()
+            self._warn_pending()
         return pa.table(table)
 
     def to_pandas(self, dtype_backend: str = "numpy_nullable") -> Any:
@@ -128,9 +128,9 @@ class Pages(_Pages[Record]):
             dtype_backend: ``"numpy_nullable"`` keeps integers whole where some are null, ``"pyarrow"`` keeps Arrow's
                 types, ``"numpy"`` is the pandas of old.
         """
-        from headland.frames import options
+        from headland.frames import pandas_options
 
-        return self.to_arrow().to_pandas(**options(dtype_backend))
+        return self.to_arrow().to_pandas(**pandas_options(dtype_backend))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Export the list by the Arrow C stream interface: a batch is a page, and it is read when it is asked for.
@@ -139,13 +139,13 @@ class Pages(_Pages[Record]):
         consumer as its text alone, because the interface has room for no more; ``to_arrow()`` raises it as it is.
         """
         del requested_schema
-        return self._begin().stream(self._tell)
+        return self._start().stream(self._warn_pending)
 
     def _read(self, core: _core.Pages) -> list[Record] | None:
         try:
             return cast("list[Record] | None", core.next_page())
         finally:
-            self._tell()
+            self._warn_pending()
 
 
 class AsyncPages(_Pages[Record]):
@@ -158,7 +158,7 @@ class AsyncPages(_Pages[Record]):
 
     async def __aiter__(self) -> AsyncIterator[Record]:
         """Read record by record."""
-        core = self._begin()
+        core = self._start()
         while (page := await self._read(core)) is not None:
             for record in page:
                 yield record
@@ -166,9 +166,9 @@ class AsyncPages(_Pages[Record]):
     async def total(self) -> int:
         """Give the total count; ``TypeError`` where the service does not count this list."""
         try:
-            total = await self._newest(untouched=False).total_async()
+            total = await self._current_reading(unread=False).total_async()
         finally:
-            self._tell()
+            self._warn_pending()
         if total is None:
             message = "the service gives no total count for this list"
             raise TypeError(message)
@@ -177,29 +177,29 @@ class AsyncPages(_Pages[Record]):
     async def first(self) -> Record | None:
         """Give the first record, or ``None`` where the list is empty."""
         try:
-            return cast("Record | None", await self._newest(untouched=True).first_async())
+            return cast("Record | None", await self._current_reading(unread=True).first_async())
         finally:
-            self._tell()
+            self._warn_pending()
 
     async def to_arrow(self) -> Any:
         """Read the whole list into a ``pyarrow.Table``; an empty list gives all columns and no row."""
         import pyarrow as pa
 
         try:
-            table = await self._begin().table_async()
+            table = await self._start().table_async()
         finally:
-            self._tell()
+            self._warn_pending()
         return pa.table(table)
 
     async def to_pandas(self, dtype_backend: str = "numpy_nullable") -> Any:
         """Read the whole list into a ``pandas.DataFrame``; `dtype_backend` as in ``Pages.to_pandas``."""
-        from headland.frames import options
+        from headland.frames import pandas_options
 
-        how = options(dtype_backend)
-        return (await self.to_arrow()).to_pandas(**how)
+        options = pandas_options(dtype_backend)
+        return (await self.to_arrow()).to_pandas(**options)
 
     async def _read(self, core: _core.Pages) -> list[Record] | None:
         try:
             return cast("list[Record] | None", await core.next_page_async())
         finally:
-            self._tell()
+            self._warn_pending()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NoReturn, Unpack
 
 from headland import _core, arguments
-from headland.archives import ReadOptions, given, with_options
+from headland.archives import ReadOptions, to_core_source, with_options
 from headland.layer import Diagnostic, Layer
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TypeName = Literal["int32", "int64", "float64", "string", "date", "bool"]
 """A type that a column can be held to."""
 
-MOST_ROWS = 2**31 - 1
+MAX_ROWS = 2**31 - 1
 """The most records of one batch."""
 
 
@@ -210,5 +210,5 @@ def open(  # noqa: A001 -- it is `hl.open`, as `read` is `hl.read`
     ...     for batch in reader:
     ...         frame = batch.to_geopandas()
     """
-    size = arguments.whole_number("batch_size", batch_size, 1, MOST_ROWS)
-    return LayerReader(_core.open_reader(given(source), options, types, size))
+    size = arguments.whole_number("batch_size", batch_size, 1, MAX_ROWS)
+    return LayerReader(_core.open_reader(to_core_source(source), options, types, size))

@@ -183,13 +183,13 @@ class Sandbox:
         self._core = _core.Sandbox(
             data=None if data is None else arguments.path("data", data),
             port=arguments.whole_number("port", port, 0, 65_535),
-            seed=arguments.whole_number("seed", seed, 0, arguments.MANY),
+            seed=arguments.whole_number("seed", seed, 0, arguments.MAX_INT),
             small_jobs=None if small_jobs is None else arguments.whole_number("small_jobs", small_jobs, 0, 1_000_000),
             rate_limits=arguments.windows(rate_limits),
-            sliding=_is("window", window, "sliding", "fixed"),
+            sliding=_is_first("window", window, "sliding", "fixed"),
             conversion_time=arguments.seconds("conversion_time", conversion_time),
             variants=list(variants),
-            moved_clock=_is("clock", clock, "moved", "real"),
+            moved_clock=_is_first("clock", clock, "moved", "real"),
         )
         self.faults = Faults(self._core)
 
@@ -342,7 +342,7 @@ class Sandbox:
         return f"<Sandbox {self.base_url}>"
 
 
-def _is(name: str, value: object, yes: str, no: str) -> bool:
-    if value not in (yes, no):
-        raise ValueError(f"`{name}` takes {yes!r} or {no!r}, not {value!r}")
-    return value == yes
+def _is_first(name: str, value: object, first: str, second: str) -> bool:
+    if value not in (first, second):
+        raise ValueError(f"`{name}` takes {first!r} or {second!r}, not {value!r}")
+    return value == first

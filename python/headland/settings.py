@@ -74,7 +74,7 @@ def timeout(value: object) -> Timeout:
     given = Timeout(*value)
     *times, _ = given._fields
     waits = {name: arguments.seconds(f"timeout.{name}", getattr(given, name)) for name in times}
-    least = arguments.whole_number("timeout.min_throughput", given.min_throughput, 0, arguments.MANY)
+    least = arguments.whole_number("timeout.min_throughput", given.min_throughput, 0, arguments.MAX_INT)
     return Timeout(**waits, min_throughput=least)
 
 
@@ -95,7 +95,7 @@ def from_env() -> dict[str, Any]:
             f"set {', '.join(missing)} in the environment{unknown}, or use `Client.from_profile()`",
             _setting="environment",
         )
-    return _typed(found, lambda name: PREFIX + name.upper())
+    return _convert(found, lambda name: PREFIX + name.upper())
 
 
 def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
     try:
         with file.open("rb") as opened:
             _refuse_open_modes(file, os.fstat(opened.fileno()).st_mode)
-            profile = _hidden(opened.read(), name, file)
+            profile = _parse_profile(opened.read(), name, file)
     except OSError as cause:
         raise from_os("ConfigurationError", f"cannot read the profiles `{file}`", cause, _setting="profiles") from None
     if "keyring" in profile:
@@ -117,7 +117,7 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
         raise ConfigurationError(
             f"the profile [{name}] of `{file}` is not right ({'; '.join(wrong)})", _setting="names"
         )
-    return _typed(profile, lambda setting: f"`{setting}` of the profile [{name}] of `{file}`")
+    return _convert(profile, lambda setting: f"`{setting}` of the profile [{name}] of `{file}`")
 
 
 def _refuse_open_modes(file: Path, mode: int) -> None:
@@ -128,7 +128,7 @@ def _refuse_open_modes(file: Path, mode: int) -> None:
         )
 
 
-def _hidden(content: bytes, name: str, file: Path) -> dict[str, Any]:
+def _parse_profile(content: bytes, name: str, file: Path) -> dict[str, Any]:
     """Parse the profiles and hide the secrets. Errors of the parser quote the text, so none of them is passed on."""
     try:
         profiles = tomllib.loads(content.decode())
@@ -169,12 +169,12 @@ def _from_keyring(service: object, name: str, file: Path) -> _core.Secret:
     return secret
 
 
-def _typed(found: Mapping[str, Any], describe: Callable[[str], str]) -> dict[str, Any]:
+def _convert(found: Mapping[str, Any], describe: Callable[[str], str]) -> dict[str, Any]:
     """Give texts their types: ``30/60,15/30`` for windows, ``10,60,600`` for time-outs."""
     readers: dict[str, Callable[[str], Any]] = {
         "rate_limits": windows,
         "page_size": int,
-        "timeout": _timeout_of,
+        "timeout": _parse_timeout,
     }
     settings = dict(found)
     for name, read in readers.items():
@@ -190,7 +190,7 @@ def _typed(found: Mapping[str, Any], describe: Callable[[str], str]) -> dict[str
     return settings
 
 
-def _timeout_of(text: str) -> Timeout:
+def _parse_timeout(text: str) -> Timeout:
     """Read time-outs such as ``10,60,600`` or ``10,60,600,1024``."""
     connect, read, call, *least = text.split(",")
     return Timeout(float(connect), float(read), float(call), *(int(number) for number in least))

@@ -85,9 +85,9 @@ class Table(Generic[Row]):
             dtype_backend: ``"numpy_nullable"`` keeps integers whole where some are null, ``"pyarrow"`` keeps Arrow's
                 types, ``"numpy"`` is the pandas of old.
         """
-        from headland.frames import options
+        from headland.frames import pandas_options
 
-        return self.to_arrow().to_pandas(**options(dtype_backend))
+        return self.to_arrow().to_pandas(**pandas_options(dtype_backend))
 
     def _repr_html_(self) -> str:
         """Show the first rows, without columns that are empty in all of them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headland import _core, arguments
-from headland.archives import Limits, given
+from headland.archives import Limits, to_core_source
 
 if TYPE_CHECKING:
     from headland.archives import Source
@@ -48,4 +48,4 @@ def read_tree(source: Source, *, member: str | None = None, limits: Limits | Non
     >>> tree = headland.read_tree(client.job_data.download(job["id"], format="XML"))
     """
     name = None if member is None else arguments.text("member", member)
-    return _core.read_tree(given(source), name, TREE_LIMITS if limits is None else limits)
+    return _core.read_tree(to_core_source(source), name, TREE_LIMITS if limits is None else limits)

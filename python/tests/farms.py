@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from shapefiles import POINT, Field, Shape, dbf, shp, zipped
 
 import headland as hl
-from headland.mirror.dataset import Reading
+from headland.mirror.dataset import PublishedDataset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,7 +39,7 @@ class Job(NamedTuple):
     sha256: str
 
 
-class Farm(Reading):
+class Farm(PublishedDataset):
     """The reading half of a mirror, and nothing else."""
 
     def __init__(self, folder: Path) -> None:

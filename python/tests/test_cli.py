@@ -222,7 +222,7 @@ def announced(*given, **options):
     sys.settrace(trace)
 
 sandbox._announce = announced
-sandbox.LOOK = 0.001
+sandbox.POLL_INTERVAL = 0.001
 sys.exit(main(["sandbox", "--json"]))
 """
 """The service, interrupted at one of the steps that its main thread does while it serves."""

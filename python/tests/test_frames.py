@@ -21,7 +21,7 @@ from geopandas.testing import assert_geodataframe_equal
 from shapefiles import Field
 
 import headland as hl
-from headland.frames import geo_frame, geometries, options
+from headland.frames import geometries, pandas_options, to_geo_frame
 
 Backend = Literal["numpy_nullable", "pyarrow", "numpy"]
 BACKENDS: tuple[Backend, ...] = ("numpy_nullable", "pyarrow", "numpy")
@@ -92,7 +92,7 @@ def layer(kind: int, shapes: list[Any], prj: str | None = PRJ) -> hl.Layer:
 
 
 def expected(table: pa.Table, backend: Backend) -> gpd.GeoDataFrame:
-    how = {name: value for name, value in options(backend).items() if name == "types_mapper"}
+    how = {name: value for name, value in pandas_options(backend).items() if name == "types_mapper"}
     return gpd.GeoDataFrame.from_arrow(table, geometry="geometry", to_pandas_kwargs=how)
 
 
@@ -119,10 +119,10 @@ def test_a_frame_of_several_batches_and_of_slices(backend: Backend) -> None:
     ]
     table = pa.concat_tables([*tables, tables[1].slice(1, 3), tables[1].slice(3, 0), tables[0].slice(2)])
     assert table.column("geometry").num_chunks > 5
-    check(geo_frame(table, "geometry", options(backend)), expected(table, backend))
+    check(to_geo_frame(table, "geometry", pandas_options(backend)), expected(table, backend))
     squares = layer(*SHAPES["squares"]).to_arrow()
     table = pa.concat_tables([squares.slice(1, 2), squares, squares.slice(2)])
-    check(geo_frame(table, "geometry", options(backend)), expected(table, backend))
+    check(to_geo_frame(table, "geometry", pandas_options(backend)), expected(table, backend))
 
 
 TWINS = (Field(b"A", "N", 9), Field(b"A", "C", 4), Field(b"A", "N", 9, 2), Field(b"A", "D", 8))
@@ -185,7 +185,7 @@ def test_a_cell_of_any_type_can_be_set(backend: Backend) -> None:
         }
     )
     before = table.to_pylist()
-    frame = geo_frame(table, "geometry", options(backend))
+    frame = to_geo_frame(table, "geometry", pandas_options(backend))
     for column in frame.columns:
         frame.loc[0, column] = frame.loc[1, column]
         first, second = frame[column].tolist()
@@ -215,7 +215,7 @@ def test_a_geometry_that_geos_refuses_costs_no_other_row_its_own_and_is_told(siz
     batches = [pa.array(cells[at : at + size], pa.large_binary()) for at in range(0, len(cells), size)]
     table = pa.table({"geometry": pa.chunked_array(batches), "row": range(len(cells))})
     with pytest.warns(hl.HeadlandWarning) as told:
-        frame = geo_frame(table, "geometry", options("numpy"))
+        frame = to_geo_frame(table, "geometry", pandas_options("numpy"))
     assert frame["geometry"].tolist() == [square, None, None, shapely.LineString([(0, 0), (1, 1)]), None]
     assert frame["row"].tolist() == [0, 1, 2, 3, 4]
     assert "row 1: " in str(told[0].message)

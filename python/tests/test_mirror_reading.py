@@ -33,7 +33,7 @@ UTM = PRJ.replace(b"GCS_WGS_1984", b"GCS_Of_Nobody").replace(b"6378137.0", b"637
 @pytest.mark.parametrize("text", ["{", "{}", "[]", '{"parts": [{}]}', '{"parts": [{"path": "x", "rows": null}]}'])
 def test_a_damaged_manifest_is_named(farm: Farm, text: str) -> None:
     (farm.folder / "current" / "manifest.json").write_text(text)
-    for read in (farm.to_geopandas, lambda: summary.dataset(farm.folder)):
+    for read in (farm.to_geopandas, lambda: summary.dataset_summary(farm.folder)):
         with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*`sync\(\)` writes the dataset anew"):
             read()
 

@@ -171,13 +171,13 @@ def test_a_notebook_gets_bars_although_its_streams_are_no_terminals(monkeypatch:
 
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     monkeypatch.setitem(sys.modules, "IPython", IPython)
-    assert isinstance(progress_bar.chosen(), progress_bar.Bars)
+    assert isinstance(progress_bar.choose_display(), progress_bar.Bars)
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert isinstance(progress_bar.chosen(), progress_bar.Lines)
+    assert isinstance(progress_bar.choose_display(), progress_bar.Lines)
     monkeypatch.delitem(sys.modules, "IPython")
-    assert progress_bar.chosen() is None
+    assert progress_bar.choose_display() is None
     monkeypatch.setattr(sys, "stderr", None)
-    assert progress_bar.chosen() is None
+    assert progress_bar.choose_display() is None
 
 
 def test_the_log_tells_what_is_not_to_be_had_and_no_secret(

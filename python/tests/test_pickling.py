@@ -96,18 +96,18 @@ def test_a_code_of_another_release_is_kept_as_text() -> None:
     assert [(note.code, note.severity) for note in layer.diagnostics if note.code == "no-prj"] == [
         ("no-prj", "warning")
     ]
-    about, buffers = layer._core.parts()
-    again = type(layer._core).of_parts(about.replace('"no-prj"', '"code-of-tomorrow"'), buffers)
+    about, buffers = layer._core.to_parts()
+    again = type(layer._core).from_parts(about.replace('"no-prj"', '"code-of-tomorrow"'), buffers)
     assert ("code-of-tomorrow", "warning") in [(note["code"], note["severity"]) for note in again.diagnostics]
-    assert '"code-of-tomorrow"' in again.parts()[0]
+    assert '"code-of-tomorrow"' in again.to_parts()[0]
 
 
 def test_parts_that_do_not_fit_are_an_error_and_no_layer() -> None:
     core = hl.read(archive())._core
-    about, buffers = core.parts()
+    about, buffers = core.to_parts()
     for wrong in (buffers[:-1], [b"", *buffers[1:]], [buffer[:-1] for buffer in buffers], [*buffers[:-1], b"x"]):
         with pytest.raises(ValueError, match="not the parts of a layer"):
-            type(core).of_parts(about, wrong)
+            type(core).from_parts(about, wrong)
     for words in ("", "{}", about.replace('"int32"', '"int16"'), about.replace('"geometry":5', '"geometry":0')):
         with pytest.raises(ValueError, match="not the parts of a layer"):
-            type(core).of_parts(words, buffers)
+            type(core).from_parts(words, buffers)

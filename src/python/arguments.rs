@@ -10,10 +10,10 @@ use crate::api::Parameter;
 use crate::api::row::Takes;
 
 /// A payload that is nested deeper is a mistake, such as one that holds itself.
-const DEEPEST: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 /// So many characters of the path to a value that is nested too deep are shown.
-const SHOWN: usize = 80;
+const MAX_PATH_SHOWN: usize = 80;
 
 /// The texts of a call's arguments; one that is `None` and may be left out is left out.
 #[pyfunction]
@@ -34,9 +34,9 @@ pub(super) fn texts<'py>(call: &str, given: &Bound<'py, PyMapping>) -> PyResult<
 
 fn text(parameter: &Parameter, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let (name, takes) = (parameter.name, parameter.takes);
-    let is_several = matches!(takes, Takes::MappingOrList);
-    if is_several || matches!(takes, Takes::Mapping) {
-        return payload(name, value, is_several);
+    let can_be_list = matches!(takes, Takes::MappingOrList);
+    if can_be_list || matches!(takes, Takes::Mapping) {
+        return payload(name, value, can_be_list);
     }
     if let Ok(text) = value.cast::<PyString>() {
         return sendable(name, text);
@@ -50,7 +50,7 @@ fn text(parameter: &Parameter, value: &Bound<'_, PyAny>) -> PyResult<String> {
         }
         Takes::Time => {
             if value.is_instance_of::<PyDateTime>() {
-                return utc(name, value);
+                return utc_text(name, value);
             }
             if value.is_instance_of::<PyDate>() {
                 return isoformat(value);
@@ -74,7 +74,7 @@ pub(super) fn sendable(path: &str, text: &Bound<'_, PyString>) -> PyResult<Strin
 }
 
 /// The moment of an aware datetime, in UTC.
-fn utc(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+fn utc_text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = value.py();
     check_zone(name, value)?;
     let moment = value.call_method1("astimezone", (PyTzInfo::utc(py)?,)).map_err(|error| {
@@ -102,13 +102,13 @@ fn isoformat(value: &Bound<'_, PyAny>) -> PyResult<String> {
 
 /// The JSON of a mapping or a list: the order of its keys and every digit of its numbers stay. What JSON cannot say is
 /// an error that names its path.
-fn payload(name: &str, value: &Bound<'_, PyAny>, may_be_list: bool) -> PyResult<String> {
-    if value.cast::<PyMapping>().is_err() && !(may_be_list && is_list(value)) {
-        let what = if may_be_list { "a mapping such as a dict, or a list" } else { "a mapping such as a dict" };
+fn payload(name: &str, value: &Bound<'_, PyAny>, can_be_list: bool) -> PyResult<String> {
+    if value.cast::<PyMapping>().is_err() && !(can_be_list && is_list(value)) {
+        let what = if can_be_list { "a mapping such as a dict, or a list" } else { "a mapping such as a dict" };
         return Err(PyTypeError::new_err(format!("`{name}` takes {what}, not {}", type_of(value)?)));
     }
     let mut json = String::new();
-    append(&mut json, name, value, 0)?;
+    append_json(&mut json, name, value, 0)?;
     Ok(json)
 }
 
@@ -117,10 +117,10 @@ fn is_list(value: &Bound<'_, PyAny>) -> bool {
 }
 
 /// Appends a value inside a payload.
-fn append(json: &mut String, path: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
-    if depth > DEEPEST {
-        let shown: String = path.chars().take(SHOWN).collect();
-        return Err(PyValueError::new_err(format!("`{shown}...` is nested deeper than {DEEPEST}")));
+fn append_json(json: &mut String, path: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
+    if depth > MAX_DEPTH {
+        let shown: String = path.chars().take(MAX_PATH_SHOWN).collect();
+        return Err(PyValueError::new_err(format!("`{shown}...` is nested deeper than {MAX_DEPTH}")));
     }
     if let Ok(mapping) = value.cast::<PyMapping>() {
         json.push('{');
@@ -128,20 +128,20 @@ fn append(json: &mut String, path: &str, value: &Bound<'_, PyAny>, depth: usize)
             let (key, inner): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
             let key = key_of(path, &key)?;
             json.push_str(if index == 0 { "" } else { "," });
-            json.push_str(&quoted(&key));
+            json.push_str(&quote(&key));
             json.push(':');
-            append(json, &format!("{path}.{key}"), &inner, depth.saturating_add(1))?;
+            append_json(json, &format!("{path}.{key}"), &inner, depth.saturating_add(1))?;
         }
         json.push('}');
     } else if is_list(value) {
         json.push('[');
         for (index, inner) in value.try_iter()?.enumerate() {
             json.push_str(if index == 0 { "" } else { "," });
-            append(json, &format!("{path}[{index}]"), &inner?, depth.saturating_add(1))?;
+            append_json(json, &format!("{path}[{index}]"), &inner?, depth.saturating_add(1))?;
         }
         json.push(']');
     } else {
-        json.push_str(&scalar(path, value)?);
+        json.push_str(&scalar_json(path, value)?);
     }
     Ok(())
 }
@@ -156,11 +156,11 @@ fn key_of(path: &str, key: &Bound<'_, PyAny>) -> PyResult<String> {
     sendable(path, text)
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn scalar(path: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+fn scalar_json(path: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = value.py();
     if value.is_none() {
         return Ok("null".to_owned());
@@ -180,13 +180,13 @@ fn scalar(path: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
         return Ok(serde_json::Value::from(number.value()).to_string());
     }
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(quoted(&sendable(path, text)?));
+        return Ok(quote(&sendable(path, text)?));
     }
     if value.is_instance_of::<PyDate>() {
         if value.is_instance_of::<PyDateTime>() {
             check_zone(path, value)?;
         }
-        return Ok(quoted(&isoformat(value)?));
+        return Ok(quote(&isoformat(value)?));
     }
     let found = type_of(value)?;
     let article = if found.to_lowercase().starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };

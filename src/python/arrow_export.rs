@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use tokio::sync::Mutex;
 
-use super::fork_safe::usable;
+use super::fork_safe::check_usable;
 use super::{bridge, c_schema, values};
 use crate::client as core;
 
@@ -39,9 +39,14 @@ impl Table {
     /// Name, type, unit and documentation of each column.
     #[getter]
     fn columns(&self) -> Vec<(String, String, Option<String>, Option<String>)> {
-        let told = |field: &Arc<arrow_schema::Field>, key: &str| field.metadata().get(key).cloned();
+        let metadata = |field: &Arc<arrow_schema::Field>, key: &str| field.metadata().get(key).cloned();
         let describe = |field: &Arc<arrow_schema::Field>| {
-            (field.name().clone(), field.data_type().to_string(), told(field, "unit"), told(field, "documentation"))
+            (
+                field.name().clone(),
+                field.data_type().to_string(),
+                metadata(field, "unit"),
+                metadata(field, "documentation"),
+            )
         };
         self.schema.fields().iter().map(describe).collect()
     }
@@ -55,23 +60,23 @@ impl Table {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
         let batches: Vec<_> = self.batches.iter().cloned().map(Ok).collect();
-        stream(py, RecordBatchIterator::new(batches, Arc::clone(&self.schema)))
+        export_stream(py, RecordBatchIterator::new(batches, Arc::clone(&self.schema)))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        schema(py, &self.schema)
+        export_schema(py, &self.schema)
     }
 }
 
 /// Rows as a list of dicts and a table.
-pub(super) fn rows(py: Python<'_>, rows: core::Rows) -> PyResult<Bound<'_, PyTuple>> {
+pub(super) fn rows_to_python(py: Python<'_>, rows: core::Rows) -> PyResult<Bound<'_, PyTuple>> {
     let records = values::list(py, &rows.records)?;
     let table = Table::new(rows.batch.schema(), vec![rows.batch]);
     (records, Bound::new(py, table)?).into_pyobject(py)
 }
 
 /// An Arrow C stream.
-pub(super) fn stream(
+pub(super) fn export_stream(
     py: Python<'_>,
     reader: impl RecordBatchReader + Send + 'static,
 ) -> PyResult<Bound<'_, PyCapsule>> {
@@ -80,21 +85,21 @@ pub(super) fn stream(
 }
 
 /// An Arrow C schema.
-pub(super) fn schema<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'py, PyCapsule>> {
+pub(super) fn export_schema<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = c_schema::export(schema)
         .map_err(|error| PyRuntimeError::new_err(format!("the schema cannot be exported: {error}")))?;
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }
 
 /// The batch as an Arrow C array with its schema.
-pub(super) fn array<'py>(py: Python<'py>, batch: &RecordBatch) -> PyResult<Bound<'py, PyTuple>> {
+pub(super) fn export_array<'py>(py: Python<'py>, batch: &RecordBatch) -> PyResult<Bound<'py, PyTuple>> {
     let array = FFI_ArrowArray::new(&StructArray::from(batch.clone()).into_data());
     let array = PyCapsule::new_with_value(py, array, c"arrow_array")?;
-    (schema(py, &batch.schema())?, array).into_pyobject(py)
+    (export_schema(py, &batch.schema())?, array).into_pyobject(py)
 }
 
 /// The words of an error for a consumer of Arrow, which makes an error of its own of them.
-pub(super) fn told(py: Python<'_>, error: &PyErr) -> String {
+pub(super) fn error_message(py: Python<'_>, error: &PyErr) -> String {
     if error.is_instance_of::<PyKeyboardInterrupt>(py) {
         // The consumer does not know this one, so the interrupt is raised again behind it.
         let _ = py.import("_thread").and_then(|module| module.call_method0("interrupt_main"));
@@ -103,55 +108,55 @@ pub(super) fn told(py: Python<'_>, error: &PyErr) -> String {
 }
 
 /// A list that is read while a consumer of Arrow asks for batches, in whatever thread it does that.
-pub(super) struct Reader {
+pub(super) struct PageReader {
     process: u32,
     schema: SchemaRef,
     pages: Option<Arc<Mutex<core::Pages>>>,
-    waiting: VecDeque<RecordBatch>,
+    queued: VecDeque<RecordBatch>,
     /// Called after each page, as after every call.
-    tell: Option<Py<PyAny>>,
+    after_page: Option<Py<PyAny>>,
 }
 
-impl Reader {
-    pub(super) fn new(process: u32, schema: SchemaRef, pages: Arc<Mutex<core::Pages>>, tell: Py<PyAny>) -> Self {
-        Self { process, schema, pages: Some(pages), waiting: VecDeque::new(), tell: Some(tell) }
+impl PageReader {
+    pub(super) fn new(process: u32, schema: SchemaRef, pages: Arc<Mutex<core::Pages>>, after_page: Py<PyAny>) -> Self {
+        Self { process, schema, pages: Some(pages), queued: VecDeque::new(), after_page: Some(after_page) }
     }
 
     /// Reads the next page; `None` after the last.
     fn read(&self, pages: Arc<Mutex<core::Pages>>) -> Result<Option<Vec<RecordBatch>>, String> {
-        let outcome = bridge::attached(|py| {
+        let outcome = bridge::try_attach(|py| {
             let read = || {
-                usable(self.process, &pages, "this list")?;
-                let page = bridge::wait(py, async move { pages.lock().await.next_batches().await });
-                self.tell.as_ref().map(|tell| tell.call0(py)).transpose()?;
+                check_usable(self.process, &pages, "this list")?;
+                let page = bridge::block_on(py, async move { pages.lock().await.next_batches().await });
+                self.after_page.as_ref().map(|after_page| after_page.call0(py)).transpose()?;
                 page
             };
-            read().map_err(|error: PyErr| told(py, &error))
+            read().map_err(|error: PyErr| error_message(py, &error))
         });
-        outcome.unwrap_or_else(|| Err(bridge::too_late()))
+        outcome.unwrap_or_else(|| Err(bridge::shutdown_message()))
     }
 }
 
-impl Drop for Reader {
+impl Drop for PageReader {
     fn drop(&mut self) {
-        if let Some(tell) = self.tell.take() {
-            bridge::let_go(tell);
+        if let Some(after_page) = self.after_page.take() {
+            bridge::drop_unattached(after_page);
         }
     }
 }
 
-impl Iterator for Reader {
+impl Iterator for PageReader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(batch) = self.waiting.pop_front() {
+            if let Some(batch) = self.queued.pop_front() {
                 return Some(Ok(batch));
             }
             // After an error there is nothing more.
             let pages = self.pages.take()?;
             match self.read(Arc::clone(&pages)) {
-                Ok(Some(batches)) => self.waiting.extend(batches),
+                Ok(Some(batches)) => self.queued.extend(batches),
                 Ok(None) => return None,
                 Err(message) => {
                     let cause = std::io::Error::other(message.clone());
@@ -163,7 +168,7 @@ impl Iterator for Reader {
     }
 }
 
-impl RecordBatchReader for Reader {
+impl RecordBatchReader for PageReader {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }

@@ -17,7 +17,7 @@ use pyo3::types::PyCapsule;
 type GetSchema = unsafe extern "C" fn(*mut FFI_ArrowArrayStream, *mut FFI_ArrowSchema) -> c_int;
 
 /// The callback that `arrow-array` gives every stream.
-static UNSORTED: OnceLock<GetSchema> = OnceLock::new();
+static UNSORTED_GET_SCHEMA: OnceLock<GetSchema> = OnceLock::new();
 
 /// `EIO` of the C stream interface: the one error that exporting a schema can have here.
 const EIO: c_int = 5;
@@ -45,35 +45,35 @@ pub(super) fn import_array(object: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
 
 /// The schema for the C interface.
 pub(super) fn export(schema: &Schema) -> Result<FFI_ArrowSchema, ArrowError> {
-    sorted(&FFI_ArrowSchema::try_from(schema)?)
+    sort_metadata(&FFI_ArrowSchema::try_from(schema)?)
 }
 
 /// The same stream with a sorted schema.
 pub(super) fn with_sorted_schema(mut stream: FFI_ArrowArrayStream) -> FFI_ArrowArrayStream {
     if let Some(unsorted) = stream.get_schema {
-        UNSORTED.get_or_init(|| unsorted);
+        UNSORTED_GET_SCHEMA.get_or_init(|| unsorted);
         stream.get_schema = Some(get_schema);
     }
     stream
 }
 
 unsafe extern "C" fn get_schema(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_ArrowSchema) -> c_int {
-    let Some(unsorted) = UNSORTED.get() else { return EIO };
+    let Some(unsorted) = UNSORTED_GET_SCHEMA.get() else { return EIO };
     let mut schema = FFI_ArrowSchema::empty();
     // SAFETY: the consumer calls this with a stream of `arrow-array`, whose own callback takes it and fills `schema`.
     let code = unsafe { unsorted(stream, &raw mut schema) };
     if code != 0 {
         return code;
     }
-    let Ok(schema) = sorted(&schema) else { return EIO };
+    let Ok(schema) = sort_metadata(&schema) else { return EIO };
     // SAFETY: `out` is the consumer's memory for one schema, which holds none yet.
     unsafe { out.write(schema) };
     0
 }
 
-fn sorted(schema: &FFI_ArrowSchema) -> Result<FFI_ArrowSchema, ArrowError> {
-    let children = schema.children().map(sorted).collect::<Result<Vec<_>, _>>()?;
-    let dictionary = schema.dictionary().map(sorted).transpose()?;
+fn sort_metadata(schema: &FFI_ArrowSchema) -> Result<FFI_ArrowSchema, ArrowError> {
+    let children = schema.children().map(sort_metadata).collect::<Result<Vec<_>, _>>()?;
+    let dictionary = schema.dictionary().map(sort_metadata).transpose()?;
     let mut copy = FFI_ArrowSchema::try_new(schema.format(), children, dictionary)?
         .with_name(schema.name().unwrap_or_default())?;
     if let Some(flags) = schema.flags() {

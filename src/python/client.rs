@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::config::{self, content, seconds, state, windows};
-use super::download::{deliver, target};
-use super::endpoints::{gives, row, token_of};
+use super::config::{parse_content_type, parse_limiter_state, parse_on_error, parse_seconds, parse_windows};
+use super::download::{deliver, make_target};
+use super::endpoints::{result_kind, row, token_argument};
 use super::fork_safe::PerProcess;
 use super::layer::{self, Layer};
 use super::read_options;
@@ -24,7 +24,7 @@ use crate::client::{Arguments, Config, Timeout, UploadFile};
 use crate::error::{Error, Kind, Result};
 
 /// Arguments of a call by their Python names.
-type Given = HashMap<String, String>;
+type ArgumentTexts = HashMap<String, String>;
 
 /// A client of the core. After a fork the child makes its own from the same settings: connections and the file of
 /// the limiter must not be shared by two processes.
@@ -40,7 +40,7 @@ impl Client {
         self.core.get(|| core::Client::new(self.config.clone())).cloned()
     }
 
-    fn prepare(&self, name: &str, given: Given) -> Result<(core::Client, &'static Endpoint, Arguments)> {
+    fn prepare(&self, name: &str, given: ArgumentTexts) -> Result<(core::Client, &'static Endpoint, Arguments)> {
         let row = row(name)?;
         let mut texts = Vec::with_capacity(given.len());
         for (name, text) in given {
@@ -81,28 +81,28 @@ impl Client {
     ) -> PyResult<Self> {
         let config = Config {
             base_url,
-            api_key: api_key.get().text(py, "api_key")?,
-            shared_secret: shared_secret.get().text(py, "shared_secret")?,
-            access_key: access_key.get().text(py, "access_key")?,
+            api_key: api_key.get().to_secret(py, "api_key")?,
+            shared_secret: shared_secret.get().to_secret(py, "shared_secret")?,
+            access_key: access_key.get().to_secret(py, "access_key")?,
             dispatch_url,
-            dispatch_token: dispatch_token.get().token(py, "dispatch_token")?,
+            dispatch_token: dispatch_token.get().to_token_source(py, "dispatch_token")?,
             legacy_dispatch_url,
             legacy_orders_url,
-            legacy_token: legacy_token.get().token(py, "legacy_token")?,
-            rate_limits: windows(rate_limits)?,
-            limiter_state: state(limiter_state),
-            accept: content(accept)?,
+            legacy_token: legacy_token.get().to_token_source(py, "legacy_token")?,
+            rate_limits: parse_windows(rate_limits)?,
+            limiter_state: parse_limiter_state(limiter_state),
+            accept: parse_content_type(accept)?,
             page_size,
             timeout: Timeout {
-                connect: seconds("timeout.connect", connect)?,
-                read: seconds("timeout.read", read)?,
-                call: seconds("timeout.call", call)?,
+                connect: parse_seconds("timeout.connect", connect)?,
+                read: parse_seconds("timeout.read", read)?,
+                call: parse_seconds("timeout.call", call)?,
                 min_throughput,
             },
             ca_file,
         };
         let client = Self { config, core: PerProcess::new() };
-        bridge::aside(py, || client.core().map(drop))?.map_err(|error| errors::raise(py, &error))?;
+        bridge::without_gil(py, || client.core().map(drop))?.map_err(|error| errors::raise(py, &error))?;
         Ok(client)
     }
 
@@ -120,47 +120,52 @@ impl Client {
         self.core().map(|core| core.take_warnings()).map_err(|error| errors::raise(py, &error))
     }
 
-    fn detail<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyAny>> {
+    fn detail<'py>(&self, py: Python<'py>, name: &str, arguments: ArgumentTexts) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        let value = bridge::wait(py, core.detail(row, &arguments))?;
+        let value = bridge::block_on(py, core.detail(row, &arguments))?;
         values::to_python(py, &value)
     }
 
-    fn detail_async<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyAny>> {
+    fn detail_async<'py>(&self, py: Python<'py>, name: &str, arguments: ArgumentTexts) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let call = async move { core.detail(row, &arguments).await };
-        bridge::start(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
+        bridge::spawn(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
     }
 
     /// The rows of a table as dicts and as columns.
-    fn rows<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyTuple>> {
+    fn rows<'py>(&self, py: Python<'py>, name: &str, arguments: ArgumentTexts) -> PyResult<Bound<'py, PyTuple>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        let rows = bridge::wait(py, core.rows(row, &arguments))?;
-        arrow_export::rows(py, rows)
+        let rows = bridge::block_on(py, core.rows(row, &arguments))?;
+        arrow_export::rows_to_python(py, rows)
     }
 
-    fn rows_async<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyAny>> {
+    fn rows_async<'py>(&self, py: Python<'py>, name: &str, arguments: ArgumentTexts) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let call = async move { core.rows(row, &arguments).await };
-        bridge::start(py, call, |py, rows| arrow_export::rows(py, rows).map(|rows| rows.into_any().unbind()))
+        bridge::spawn(py, call, |py, rows| arrow_export::rows_to_python(py, rows).map(|rows| rows.into_any().unbind()))
     }
 
     /// The call that an address of a record stands for: its row, what that gives, its arguments, its paging.
-    fn follow<'py>(&self, py: Python<'py>, uri: &str) -> PyResult<Bound<'py, PyTuple>> {
+    fn resolve_uri<'py>(&self, py: Python<'py>, uri: &str) -> PyResult<Bound<'py, PyTuple>> {
         let found = self.core().and_then(|core| core.resolve_link(uri)).map_err(|error| errors::raise(py, &error))?;
         let given = found.given.into_iter().collect::<HashMap<_, _>>();
-        (found.row.full_name, gives(found.row), given, found.page_size, found.page).into_pyobject(py)
+        (found.row.full_name, result_kind(found.row), given, found.page_size, found.page).into_pyobject(py)
     }
 
     /// Does something that gives nothing back.
-    fn act(&self, py: Python<'_>, name: &str, arguments: Given) -> PyResult<()> {
+    fn send_command(&self, py: Python<'_>, name: &str, arguments: ArgumentTexts) -> PyResult<()> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        bridge::wait(py, core.send_command(row, &arguments))
+        bridge::block_on(py, core.send_command(row, &arguments))
     }
 
-    fn act_async<'py>(&self, py: Python<'py>, name: &str, arguments: Given) -> PyResult<Bound<'py, PyAny>> {
+    fn send_command_async<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        arguments: ArgumentTexts,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        bridge::start(py, async move { core.send_command(row, &arguments).await }, |py, ()| Ok(py.None()))
+        bridge::spawn(py, async move { core.send_command(row, &arguments).await }, |py, ()| Ok(py.None()))
     }
 
     #[pyo3(signature = (name, arguments, page_size, page, on_error))]
@@ -168,12 +173,12 @@ impl Client {
         &self,
         py: Python<'_>,
         name: &str,
-        arguments: Given,
+        arguments: ArgumentTexts,
         page_size: Option<u32>,
         page: Option<u64>,
         on_error: &str,
     ) -> PyResult<pages::Pages> {
-        let on_error = config::on_error(on_error)?;
+        let on_error = parse_on_error(on_error)?;
         self.prepare(name, arguments)
             .and_then(|(core, row, arguments)| Ok(core.pages(row, arguments, page_size, page)?.on_error(on_error)))
             .map(pages::Pages::new)
@@ -181,23 +186,23 @@ impl Client {
     }
 
     #[pyo3(signature = (name, arguments, page_size, page))]
-    fn listing(
+    fn link_pages(
         &self,
         py: Python<'_>,
         name: &str,
-        arguments: Given,
+        arguments: ArgumentTexts,
         page_size: Option<u32>,
         page: Option<u64>,
-    ) -> PyResult<link_pages::Listing> {
+    ) -> PyResult<link_pages::LinkPages> {
         self.prepare(name, arguments)
             .and_then(|(core, row, arguments)| {
-                Ok(link_pages::Listing::new(core.link_pages(row, arguments, page_size, page)?, token_of(row)))
+                Ok(link_pages::LinkPages::new(core.link_pages(row, arguments, page_size, page)?, token_argument(row)))
             })
             .map_err(|error| errors::raise(py, &error))
     }
 
     /// Whether a call could be made but for its token.
-    fn check(&self, py: Python<'_>, name: &str, arguments: Given) -> PyResult<()> {
+    fn check_call(&self, py: Python<'_>, name: &str, arguments: ArgumentTexts) -> PyResult<()> {
         self.prepare(name, arguments)
             .and_then(|(core, row, _)| core.check_service(row))
             .map_err(|error| errors::raise(py, &error))
@@ -208,12 +213,12 @@ impl Client {
         &self,
         py: Python<'py>,
         name: &str,
-        arguments: Given,
+        arguments: ArgumentTexts,
         token: &Bound<'py, Secret>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        let core = core.with_token(token.get().given(py, token_of(row))?);
-        let value = bridge::wait(py, core.payload(row, &arguments))?;
+        let core = core.with_token(token.get().to_call_token(py, token_argument(row))?);
+        let value = bridge::block_on(py, core.payload(row, &arguments))?;
         values::to_python(py, &value)
     }
 
@@ -221,13 +226,13 @@ impl Client {
         &self,
         py: Python<'py>,
         name: &str,
-        arguments: Given,
+        arguments: ArgumentTexts,
         token: &Bound<'py, Secret>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        let core = core.with_token(token.get().given(py, token_of(row))?);
+        let core = core.with_token(token.get().to_call_token(py, token_argument(row))?);
         let call = async move { core.payload(row, &arguments).await };
-        bridge::start(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
+        bridge::spawn(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
     }
 
     #[pyo3(signature = (name, arguments, to, overwrite, limits))]
@@ -235,14 +240,15 @@ impl Client {
         &self,
         py: Python<'py>,
         name: &str,
-        arguments: Given,
+        arguments: ArgumentTexts,
         to: Option<PathBuf>,
         overwrite: bool,
         limits: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        let most = read_options::limits(limits)?.bytes;
-        let delivered = bridge::wait(py, core.download_within(row, &arguments, target(to, overwrite), most))?;
+        let max_bytes = read_options::parse_limits(limits)?.bytes;
+        let delivered =
+            bridge::block_on(py, core.download_within(row, &arguments, make_target(to, overwrite), max_bytes))?;
         deliver(py, delivered)
     }
 
@@ -251,28 +257,28 @@ impl Client {
         &self,
         py: Python<'py>,
         name: &str,
-        arguments: Given,
+        arguments: ArgumentTexts,
         to: Option<PathBuf>,
         overwrite: bool,
         limits: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
-        let most = read_options::limits(limits)?.bytes;
-        let call = async move { core.download_within(row, &arguments, target(to, overwrite), most).await };
-        bridge::start(py, call, |py, delivered| deliver(py, delivered).map(Bound::unbind))
+        let max_bytes = read_options::parse_limits(limits)?.bytes;
+        let call = async move { core.download_within(row, &arguments, make_target(to, overwrite), max_bytes).await };
+        bridge::spawn(py, call, |py, delivered| deliver(py, delivered).map(Bound::unbind))
     }
 
     fn upload<'py>(
         &self,
         py: Python<'py>,
         name: &str,
-        arguments: Given,
+        arguments: ArgumentTexts,
         file_name: String,
         content: PyBackedBytes,
     ) -> PyResult<Bound<'py, PyDict>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
-        let created = bridge::wait(py, core.upload_with(row, &arguments, file))?;
+        let created = bridge::block_on(py, core.upload_with(row, &arguments, file))?;
         to_dict::created(py, &created)
     }
 
@@ -280,17 +286,17 @@ impl Client {
         &self,
         py: Python<'py>,
         name: &str,
-        arguments: Given,
+        arguments: ArgumentTexts,
         file_name: String,
         content: PyBackedBytes,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
         let call = async move { core.upload_with(row, &arguments, file).await };
-        bridge::start(py, call, |py, created| to_dict::created(py, &created).map(|record| record.into_any().unbind()))
+        bridge::spawn(py, call, |py, created| to_dict::created(py, &created).map(|record| record.into_any().unbind()))
     }
 
-    fn conversion(&self, py: Python<'_>, name: &str, arguments: Given) -> PyResult<conversion::Conversion> {
+    fn conversion(&self, py: Python<'_>, name: &str, arguments: ArgumentTexts) -> PyResult<conversion::Conversion> {
         self.prepare(name, arguments)
             .and_then(|(core, row, arguments)| core.conversion(row, arguments))
             .map(conversion::Conversion::new)
@@ -311,15 +317,15 @@ impl Client {
         &self,
         py: Python<'_>,
         name: &str,
-        arguments: Given,
+        arguments: ArgumentTexts,
         timeout: Option<f64>,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Layer> {
         let row = row(name).map_err(|error| errors::raise(py, &error))?;
-        let options = read_options::options_of_call(row, options)?;
+        let options = read_options::call_options(row, options)?;
         let call = self.fetch(py, name, arguments, timeout, options.limits.bytes)?;
-        let (source, origin) = bridge::wait(py, call)?;
-        bridge::compute(py, move |_| layer::read_of_job(&source, &options, row.full_name, origin)).map(Layer::new)
+        let (source, origin) = bridge::block_on(py, call)?;
+        bridge::compute(py, move |_| layer::read_job_file(&source, &options, row.full_name, origin)).map(Layer::new)
     }
 
     #[pyo3(signature = (name, arguments, timeout, options))]
@@ -327,18 +333,18 @@ impl Client {
         &self,
         py: Python<'py>,
         name: &str,
-        arguments: Given,
+        arguments: ArgumentTexts,
         timeout: Option<f64>,
         options: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let row = row(name).map_err(|error| errors::raise(py, &error))?;
-        let options = read_options::options_of_call(row, options)?;
+        let options = read_options::call_options(row, options)?;
         let call = self.fetch(py, name, arguments, timeout, options.limits.bytes)?;
         let call = async move {
             let (source, origin) = call.await?;
-            bridge::offload(move || layer::read_of_job(&source, &options, row.full_name, origin)).await
+            bridge::offload(move || layer::read_job_file(&source, &options, row.full_name, origin)).await
         };
-        bridge::start(py, call, layer::unbound)
+        bridge::spawn(py, call, layer::into_python)
     }
 
     /// Finds out why calls fail; `source` names the origin of the settings. Calls `report` with each finding.
@@ -349,7 +355,7 @@ impl Client {
 
     /// What is left of the rate limit, as the facts of `headland.Budget`.
     fn budget<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let budget = bridge::aside(py, || self.core().and_then(|core| core.budget()))?
+        let budget = bridge::without_gil(py, || self.core().and_then(|core| core.budget()))?
             .map_err(|error| errors::raise(py, &error))?;
         to_dict::budget(py, &budget)
     }
@@ -357,7 +363,7 @@ impl Client {
     fn budget_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
         let look = bridge::offload(move || core.budget());
-        bridge::start(py, look, |py, budget| to_dict::budget(py, &budget).map(|facts| facts.into_any().unbind()))
+        bridge::spawn(py, look, |py, budget| to_dict::budget(py, &budget).map(|facts| facts.into_any().unbind()))
     }
 }
 
@@ -367,11 +373,11 @@ impl Client {
         &self,
         py: Python<'_>,
         name: &str,
-        given: Given,
+        given: ArgumentTexts,
         timeout: Option<f64>,
         bytes: u64,
     ) -> PyResult<impl Future<Output = Result<(Source, String)>> + Send + use<>> {
-        let timeout = timeout.map(|timeout| seconds("timeout", timeout)).transpose()?;
+        let timeout = timeout.map(|timeout| parse_seconds("timeout", timeout)).transpose()?;
         self.prepare(name, given)
             .and_then(|(core, row, arguments)| core.conversion(row, arguments))
             .map(|handle| conversion::fetch(handle.with_max_bytes(bytes), timeout))

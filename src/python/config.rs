@@ -11,19 +11,19 @@ use crate::limiter::Window;
 use crate::wire::Content;
 
 /// A length of time given in seconds.
-pub(super) fn seconds(argument: &str, seconds: f64) -> PyResult<Duration> {
+pub(super) fn parse_seconds(argument: &str, seconds: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds)
         .map_err(|_| PyValueError::new_err(format!("`{argument}` takes seconds from 0 up, not {seconds}")))
 }
 
 /// Windows given as pairs of calls and seconds.
-pub(super) fn windows(pairs: Vec<(u32, f64)>) -> PyResult<Vec<Window>> {
-    let window = |(calls, period)| Ok(Window { calls, period: seconds("rate_limits", period)? });
+pub(super) fn parse_windows(pairs: Vec<(u32, f64)>) -> PyResult<Vec<Window>> {
+    let window = |(calls, period)| Ok(Window { calls, period: parse_seconds("rate_limits", period)? });
     pairs.into_iter().map(window).collect()
 }
 
 /// Where the limiter keeps its state.
-pub(super) fn state(given: Option<PathBuf>) -> LimiterState {
+pub(super) fn parse_limiter_state(given: Option<PathBuf>) -> LimiterState {
     match given {
         None => LimiterState::Shared,
         Some(word) if word.as_os_str() == "memory" => LimiterState::Memory,
@@ -32,7 +32,7 @@ pub(super) fn state(given: Option<PathBuf>) -> LimiterState {
 }
 
 /// The content type that records are asked for in.
-pub(super) fn content(word: &str) -> PyResult<Content> {
+pub(super) fn parse_content_type(word: &str) -> PyResult<Content> {
     match word {
         "json" => Ok(Content::Json),
         "xml" => Ok(Content::Xml),
@@ -41,7 +41,7 @@ pub(super) fn content(word: &str) -> PyResult<Content> {
 }
 
 /// What is done with values of records that cannot be read.
-pub(super) fn on_error(word: &str) -> PyResult<OnError> {
+pub(super) fn parse_on_error(word: &str) -> PyResult<OnError> {
     match word {
         "raise" => Ok(OnError::Raise),
         "null" => Ok(OnError::Null),

@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
 use super::bridge;
-use super::config::seconds;
-use super::download::{deliver, target};
-use super::fork_safe::usable;
+use super::config::parse_seconds;
+use super::download::{deliver, make_target};
+use super::fork_safe::check_usable;
 use crate::archive::Source;
 use crate::client::{self as core, Delivered, Target};
 use crate::error::Result;
@@ -31,7 +31,7 @@ impl Conversion {
     }
 
     fn handle(&self) -> PyResult<Arc<Mutex<core::Conversion>>> {
-        usable(self.process, &self.handle, "this conversion")?;
+        check_usable(self.process, &self.handle, "this conversion")?;
         Ok(Arc::clone(&self.handle))
     }
 }
@@ -40,12 +40,12 @@ impl Conversion {
 impl Conversion {
     fn ready(&self, py: Python<'_>) -> PyResult<bool> {
         let handle = self.handle()?;
-        bridge::wait(py, async move { handle.lock().await.ready().await })
+        bridge::block_on(py, async move { handle.lock().await.ready().await })
     }
 
     fn ready_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let handle = self.handle()?;
-        bridge::start(py, async move { handle.lock().await.ready().await }, |py, ready| {
+        bridge::spawn(py, async move { handle.lock().await.ready().await }, |py, ready| {
             Ok(ready.into_pyobject(py)?.to_owned().into_any().unbind())
         })
     }
@@ -53,29 +53,30 @@ impl Conversion {
     #[pyo3(signature = (timeout))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
         let handle = self.handle()?;
-        let timeout = timeout.map(|timeout| seconds("timeout", timeout)).transpose()?;
-        bridge::wait(py, async move { handle.lock().await.wait(timeout).await })
+        let timeout = timeout.map(|timeout| parse_seconds("timeout", timeout)).transpose()?;
+        bridge::block_on(py, async move { handle.lock().await.wait(timeout).await })
     }
 
     #[pyo3(signature = (timeout))]
     fn wait_async<'py>(&self, py: Python<'py>, timeout: Option<f64>) -> PyResult<Bound<'py, PyAny>> {
         let handle = self.handle()?;
-        let timeout = timeout.map(|timeout| seconds("timeout", timeout)).transpose()?;
-        bridge::start(py, async move { handle.lock().await.wait(timeout).await }, |py, ()| Ok(py.None()))
+        let timeout = timeout.map(|timeout| parse_seconds("timeout", timeout)).transpose()?;
+        bridge::spawn(py, async move { handle.lock().await.wait(timeout).await }, |py, ()| Ok(py.None()))
     }
 
     #[pyo3(signature = (to, overwrite))]
     fn result<'py>(&self, py: Python<'py>, to: Option<PathBuf>, overwrite: bool) -> PyResult<Bound<'py, PyAny>> {
         let handle = self.handle()?;
-        let delivered = bridge::wait(py, async move { handle.lock().await.result(target(to, overwrite)).await })?;
+        let delivered =
+            bridge::block_on(py, async move { handle.lock().await.result(make_target(to, overwrite)).await })?;
         deliver(py, delivered)
     }
 
     #[pyo3(signature = (to, overwrite))]
     fn result_async<'py>(&self, py: Python<'py>, to: Option<PathBuf>, overwrite: bool) -> PyResult<Bound<'py, PyAny>> {
         let handle = self.handle()?;
-        let call = async move { handle.lock().await.result(target(to, overwrite)).await };
-        bridge::start(py, call, |py, delivered| deliver(py, delivered).map(Bound::unbind))
+        let call = async move { handle.lock().await.result(make_target(to, overwrite)).await };
+        bridge::spawn(py, call, |py, delivered| deliver(py, delivered).map(Bound::unbind))
     }
 }
 

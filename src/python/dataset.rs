@@ -23,7 +23,7 @@ pub(super) struct Dataset {
 impl Dataset {
     #[new]
     fn new(py: Python<'_>, folder: PathBuf) -> PyResult<Self> {
-        let dataset = bridge::aside(py, move || core::Dataset::open(&folder))?;
+        let dataset = bridge::without_gil(py, move || core::Dataset::open(&folder))?;
         Ok(Self { dataset: Arc::new(dataset.map_err(|error| errors::raise(py, &error))?) })
     }
 
@@ -47,13 +47,12 @@ impl Dataset {
 
     /// The archives that its rows are from.
     fn archives(&self, py: Python<'_>) -> PyResult<Vec<PathBuf>> {
-        bridge::aside(py, || self.dataset.archives())?.map_err(|error| errors::raise(py, &error))
+        bridge::without_gil(py, || self.dataset.archives())?.map_err(|error| errors::raise(py, &error))
     }
 
     /// Job type, year, files, rows and bytes of what is published.
     fn stock(&self, py: Python<'_>) -> PyResult<Vec<Stock>> {
-        let stock =
-            bridge::aside(py, || self.dataset.partition_summaries())?.map_err(|error| errors::raise(py, &error))?;
+        let stock = bridge::without_gil(py, || self.dataset.partition_summaries())?.map_err(|error| errors::raise(py, &error))?;
         Ok(stock.into_iter().map(|each| (each.job_type, each.year, each.parts, each.rows, each.bytes)).collect())
     }
 
@@ -82,7 +81,7 @@ impl Dataset {
 
     /// The names of the views of SQL.
     fn view_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        bridge::aside(py, || self.dataset.view_names())?.map_err(|error| errors::raise(py, &error))
+        bridge::without_gil(py, || self.dataset.view_names())?.map_err(|error| errors::raise(py, &error))
     }
 
     /// Compares the files of these views with their checksums, and gives the statements that make the views.
@@ -121,16 +120,16 @@ impl Scan {
 
     /// Path, job id and layer of the archives that the rows are from.
     fn origins(&self, py: Python<'_>) -> PyResult<Vec<(PathBuf, String, String)>> {
-        bridge::aside(py, || self.dataset.origins(&self.scan))?.map_err(|error| errors::raise(py, &error))
+        bridge::without_gil(py, || self.dataset.origins(&self.scan))?.map_err(|error| errors::raise(py, &error))
     }
 
     /// Row groups of one part each, of no more than `most` rows where groups are not larger, and the boxes around them.
-    fn row_groups(&self, most: usize) -> Vec<(RowGroups, Option<[f64; 4]>)> {
+    fn row_groups(&self, max_rows: usize) -> Vec<(RowGroups, Option<[f64; 4]>)> {
         let groups = |groups: core::RowGroups| {
             let core::RowGroups { path, crc32, job_type, year, groups, bounds } = groups;
             ((path.into_os_string(), crc32, job_type, year, groups), bounds)
         };
-        self.scan.row_groups(most).into_iter().map(groups).collect()
+        self.scan.row_groups(max_rows).into_iter().map(groups).collect()
     }
 
     /// A consumer may ask for other types; the protocol lets a producer keep its own, and the consumer then casts. All rows
@@ -144,11 +143,11 @@ impl Scan {
         drop(requested_schema);
         let scan = self.scan.clone();
         let batches = bridge::compute(py, move |cancel| scan.read(cancel))?;
-        arrow_export::stream(py, RecordBatchIterator::new(batches.into_iter().map(Ok), self.scan.schema()))
+        arrow_export::export_stream(py, RecordBatchIterator::new(batches.into_iter().map(Ok), self.scan.schema()))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow_export::schema(py, &self.scan.schema())
+        arrow_export::export_schema(py, &self.scan.schema())
     }
 }
 
@@ -169,10 +168,10 @@ pub(super) fn read_row_groups(
         groups,
         bounds: None,
     };
-    let wanted: Vec<core::RowGroups> = row_groups.into_iter().map(groups).collect();
-    let of_table = Arc::clone(&schema);
-    let batches = bridge::compute(py, move |cancel| core::read_row_groups(&wanted, &schema, bbox, cancel))?;
-    Ok(Table::new(of_table, batches))
+    let row_groups: Vec<core::RowGroups> = row_groups.into_iter().map(groups).collect();
+    let table_schema = Arc::clone(&schema);
+    let batches = bridge::compute(py, move |cancel| core::read_row_groups(&row_groups, &schema, bbox, cancel))?;
+    Ok(Table::new(table_schema, batches))
 }
 
 /// The union of schemas, each with the name of its table for errors, as a table without rows.

@@ -19,18 +19,18 @@ pub(super) fn diagnose(
     let raised = Mutex::new(None);
     let take_raised = || raised.lock().unwrap_or_else(PoisonError::into_inner).take();
     let report = |Finding { name, is_ok, seen, next_step }: Finding| {
-        if let Some(Err(error)) = bridge::attached(|py| report.call1(py, (name, is_ok, seen, next_step))) {
+        if let Some(Err(error)) = bridge::try_attach(|py| report.call1(py, (name, is_ok, seen, next_step))) {
             raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         }
     };
     let steps = async { Ok(client.diagnose(source, &report).await) };
-    let (calls, error) = bridge::wait_telling(py, steps, |_| take_raised().map_or(Ok(()), Err), || false)?;
+    let (calls, error) = bridge::block_on_with_callback(py, steps, |_| take_raised().map_or(Ok(()), Err), || false)?;
     Ok((calls, error.map(|error| errors::raise(py, &error).into_value(py).into_any())))
 }
 
 /// The step that a wrong setting belongs to, and what to do about it.
 #[pyfunction]
 #[pyo3(signature = (setting))]
-pub(super) fn about_setting(setting: Option<&str>) -> (&'static str, &'static str) {
+pub(super) fn setting_advice(setting: Option<&str>) -> (&'static str, &'static str) {
     core::about_setting(setting)
 }

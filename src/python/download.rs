@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use crate::client::{Delivered, Target};
 
 /// Memory without a target, else a folder or a path.
-pub(super) fn target(to: Option<PathBuf>, overwrite: bool) -> Target {
+pub(super) fn make_target(to: Option<PathBuf>, overwrite: bool) -> Target {
     to.map_or(Target::Memory, |to| Target::Disk { to, overwrite })
 }
 

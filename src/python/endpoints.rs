@@ -15,7 +15,7 @@ pub(super) fn row(name: &str) -> Result<&'static Endpoint> {
 }
 
 /// What a row that reads gives, in one word.
-pub(super) fn gives(row: &Endpoint) -> &'static str {
+pub(super) fn result_kind(row: &Endpoint) -> &'static str {
     match row.returns {
         Returns::Index(index) if std::ptr::eq(index.item, &raw const DEVICE_LOCATION) => "locations",
         Returns::Index(_) => "list",
@@ -56,6 +56,6 @@ pub(super) fn openapi() -> String {
 }
 
 /// The argument that gives the tokens of a row's service.
-pub(super) fn token_of(row: &Endpoint) -> &'static str {
+pub(super) fn token_argument(row: &Endpoint) -> &'static str {
     if row.service() == Service::Dispatch { "dispatch_token" } else { "legacy_token" }
 }

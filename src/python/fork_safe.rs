@@ -14,10 +14,10 @@ use crate::error::Result;
 ///
 /// There is no lock, because another thread could hold it at the moment of a fork and the child would wait for ever.
 pub(super) struct PerProcess<T> {
-    made: AtomicPtr<Made<T>>,
+    entry: AtomicPtr<Entry<T>>,
 }
 
-struct Made<T> {
+struct Entry<T> {
     process: u32,
     value: T,
 }
@@ -25,23 +25,23 @@ struct Made<T> {
 impl<T: Send + Sync> PerProcess<T> {
     /// Nothing made yet.
     pub(super) const fn new() -> Self {
-        Self { made: AtomicPtr::new(std::ptr::null_mut()) }
+        Self { entry: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
     /// The value of this process; `make` gives it on first use, and again in the child of a fork.
     pub(super) fn get(&self, make: impl FnOnce() -> Result<T>) -> Result<&T> {
         let process = std::process::id();
-        let found = self.made.load(Ordering::Acquire);
+        let found = self.entry.load(Ordering::Acquire);
         // SAFETY: the pointer is null or came from `Box::into_raw` below, and what it points to lives as long as
         // `self`: only `drop` frees it, and a value that a fork copied is never freed.
-        if let Some(made) = unsafe { found.as_ref() }.filter(|made| made.process == process) {
-            return Ok(&made.value);
+        if let Some(entry) = unsafe { found.as_ref() }.filter(|entry| entry.process == process) {
+            return Ok(&entry.value);
         }
         if !found.is_null() {
             reseed(process);
         }
-        let fresh = Box::into_raw(Box::new(Made { process, value: make()? }));
-        let winner = match self.made.compare_exchange(found, fresh, Ordering::AcqRel, Ordering::Acquire) {
+        let fresh = Box::into_raw(Box::new(Entry { process, value: make()? }));
+        let winner = match self.entry.compare_exchange(found, fresh, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => fresh,
             Err(other) => {
                 // SAFETY: nobody else has seen `fresh`.
@@ -62,23 +62,23 @@ fn reseed(process: u32) {
 
 impl<T> Drop for PerProcess<T> {
     fn drop(&mut self) {
-        let made = *self.made.get_mut();
+        let entry = *self.entry.get_mut();
         // SAFETY: the pointer is null or came from `Box::into_raw`, and `self` is going away.
-        if unsafe { made.as_ref() }.is_some_and(|made| made.process == std::process::id()) {
+        if unsafe { entry.as_ref() }.is_some_and(|entry| entry.process == std::process::id()) {
             // SAFETY: as above, and no reference outlives `self`.
-            drop(unsafe { Box::from_raw(made) });
+            drop(unsafe { Box::from_raw(entry) });
         }
     }
 }
 
 /// Refuses a handle that a fork copied, or that a call has which this one interrupts.
-pub(super) fn usable<T>(process: u32, handle: &Mutex<T>, what: &str) -> PyResult<()> {
-    same_process(process, what)?;
-    reentrancy::refuse_interrupted(handle, what)
+pub(super) fn check_usable<T>(process: u32, handle: &Mutex<T>, what: &str) -> PyResult<()> {
+    check_process(process, what)?;
+    reentrancy::refuse_reentrant(handle, what)
 }
 
 /// Refuses a handle that a fork copied, because its connection and its locks stayed with the parent.
-fn same_process(process: u32, what: &str) -> PyResult<()> {
+fn check_process(process: u32, what: &str) -> PyResult<()> {
     if process == std::process::id() {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyTuple};
 
-use super::memory::GivesBack;
+use super::memory::ReleaseOnDrop;
 use super::read_options::read_options;
 use super::{arrow_export, bridge, errors, to_list};
 use crate::archive::{self, ReadOptions, Source};
@@ -20,12 +20,12 @@ use crate::layer::{self as records, Cancel, picture::Picture};
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Layer {
     layer: records::Layer,
-    _memory: GivesBack,
+    _memory: ReleaseOnDrop,
 }
 
 impl Layer {
     pub(super) fn new(layer: records::Layer) -> Self {
-        let memory = GivesBack::after(&layer);
+        let memory = ReleaseOnDrop::for_layer(&layer);
         Self { layer, _memory: memory }
     }
 
@@ -51,7 +51,7 @@ impl Layer {
 }
 
 /// A layer as the outcome of an asynchronous call.
-pub(super) fn unbound(py: Python<'_>, layer: records::Layer) -> PyResult<Py<PyAny>> {
+pub(super) fn into_python(py: Python<'_>, layer: records::Layer) -> PyResult<Py<PyAny>> {
     Ok(Bound::new(py, Layer::new(layer))?.into_any().unbind())
 }
 
@@ -117,7 +117,7 @@ impl Layer {
     /// Code, message, member, record and severity of each diagnostic.
     #[getter]
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        self.layer.diagnostics().iter().map(|note| facts(py, note)).collect()
+        self.layer.diagnostics().iter().map(|diagnostic| diagnostic_to_dict(py, diagnostic)).collect()
     }
 
     /// A consumer may ask for other types; the protocol lets a producer keep its own, and the consumer then casts.
@@ -129,7 +129,7 @@ impl Layer {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
         let batches: Vec<_> = self.layer.batches().iter().cloned().map(Ok).collect();
-        arrow_export::stream(py, RecordBatchIterator::new(batches, self.layer.schema()))
+        arrow_export::export_stream(py, RecordBatchIterator::new(batches, self.layer.schema()))
     }
 
     /// The records of a batch as an Arrow C array.
@@ -141,7 +141,7 @@ impl Layer {
     ) -> PyResult<Bound<'py, PyTuple>> {
         drop(requested_schema);
         match self.layer.batches() {
-            [batch] => arrow_export::array(py, batch),
+            [batch] => arrow_export::export_array(py, batch),
             several => {
                 let message = format!("a layer of {} batches is no single array: take it as a stream", several.len());
                 Err(PyValueError::new_err(message))
@@ -150,7 +150,7 @@ impl Layer {
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow_export::schema(py, &self.layer.schema())
+        arrow_export::export_schema(py, &self.layer.schema())
     }
 
     /// The cells of one column as Python values.
@@ -181,7 +181,7 @@ impl Layer {
     }
 
     /// A text about it and the bytes of its columns, which `of_parts` makes the same layer of, in any process.
-    fn parts<'py>(&self, py: Python<'py>) -> PyResult<(String, Vec<Bound<'py, PyBytes>>)> {
+    fn to_parts<'py>(&self, py: Python<'py>) -> PyResult<(String, Vec<Bound<'py, PyBytes>>)> {
         let (about, buffers) = self.layer.to_parts().map_err(|error| errors::raise(py, &error))?;
         Ok((about, buffers.iter().map(|buffer| PyBytes::new(py, buffer)).collect()))
     }
@@ -189,7 +189,7 @@ impl Layer {
     /// The layer of these parts.
     #[staticmethod]
     #[expect(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
-    fn of_parts(py: Python<'_>, about: &str, buffers: Vec<PyBackedBytes>) -> PyResult<Self> {
+    fn from_parts(py: Python<'_>, about: &str, buffers: Vec<PyBackedBytes>) -> PyResult<Self> {
         let buffers: Vec<&[u8]> = buffers.iter().map(|buffer| &**buffer).collect();
         let layer = records::Layer::from_parts(about, &buffers).map_err(|error| errors::raise(py, &error))?;
         Ok(Self::new(layer))
@@ -211,7 +211,10 @@ impl Layer {
 }
 
 /// Code, message, member, record and severity of a diagnostic.
-pub(super) fn facts<'py>(py: Python<'py>, diagnostic: &records::Diagnostic) -> PyResult<Bound<'py, PyDict>> {
+pub(super) fn diagnostic_to_dict<'py>(
+    py: Python<'py>,
+    diagnostic: &records::Diagnostic,
+) -> PyResult<Bound<'py, PyDict>> {
     let facts = PyDict::new(py);
     facts.set_item("code", diagnostic.code.as_str())?;
     facts.set_item("message", &diagnostic.message)?;
@@ -223,29 +226,29 @@ pub(super) fn facts<'py>(py: Python<'py>, diagnostic: &records::Diagnostic) -> P
 
 /// Bytes, or the path of a file or a folder.
 #[derive(FromPyObject)]
-pub(super) enum Given {
+pub(super) enum SourceArgument {
     Bytes(PyBackedBytes),
     Path(PathBuf),
 }
 
-impl From<Given> for Source {
-    fn from(given: Given) -> Self {
+impl From<SourceArgument> for Source {
+    fn from(given: SourceArgument) -> Self {
         match given {
-            Given::Bytes(content) => Self::Bytes(Bytes::from_owner(content)),
-            Given::Path(path) => Self::Path(path),
+            SourceArgument::Bytes(content) => Self::Bytes(Bytes::from_owner(content)),
+            SourceArgument::Path(path) => Self::Path(path),
         }
     }
 }
 
 /// Reads an archive into a layer.
 #[pyfunction]
-pub(super) fn read(py: Python<'_>, source: Given, options: &Bound<'_, PyDict>) -> PyResult<Layer> {
+pub(super) fn read(py: Python<'_>, source: SourceArgument, options: &Bound<'_, PyDict>) -> PyResult<Layer> {
     let (source, options) = (Source::from(source), read_options(options, &[])?);
-    bridge::compute(py, move |_| records::read(&source, &options).map_err(about_archive)).map(Layer::new)
+    bridge::compute(py, move |_| records::read(&source, &options).map_err(as_archive_error)).map(Layer::new)
 }
 
 /// Reads the file of a job: neither the layer nor an error could say where the bytes came from.
-pub(super) fn read_of_job(
+pub(super) fn read_job_file(
     source: &Source,
     options: &ReadOptions,
     row: &'static str,
@@ -266,12 +269,12 @@ pub(super) fn read_of_job(
 
 /// The names of an archive's layers.
 #[pyfunction]
-pub(super) fn layers(py: Python<'_>, source: Given, options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
+pub(super) fn layers(py: Python<'_>, source: SourceArgument, options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
     let (source, options) = (Source::from(source), read_options(options, &[])?);
-    bridge::compute(py, move |_| archive::layers(&source, &options).map_err(about_archive))
+    bridge::compute(py, move |_| archive::layers(&source, &options).map_err(as_archive_error))
 }
 
 /// A file that is not there is an archive that cannot be read, to whoever reads archives.
-pub(super) fn about_archive(error: Error) -> Error {
+pub(super) fn as_archive_error(error: Error) -> Error {
     if error.kind() == Kind::File { error.as_kind(Kind::Archive) } else { error }
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use tokio::sync::Mutex;
 
-use super::fork_safe::usable;
+use super::fork_safe::check_usable;
 use super::secret::Secret;
 use super::{bridge, values};
 use crate::client as core;
@@ -15,7 +15,7 @@ use crate::wire::Value;
 
 /// A list that is being read. It belongs to the process that opened it, since its connection does.
 #[pyclass(frozen, module = "headland._core")]
-pub(super) struct Listing {
+pub(super) struct LinkPages {
     process: u32,
     /// The argument that gives the tokens.
     argument: &'static str,
@@ -24,24 +24,24 @@ pub(super) struct Listing {
 
 type Page = Option<Vec<Value>>;
 
-impl Listing {
+impl LinkPages {
     pub(super) fn new(pages: core::LinkPages, argument: &'static str) -> Self {
         Self { process: std::process::id(), argument, pages: Arc::new(Mutex::new(pages)) }
     }
 
     /// The list and the token, ready to be asked.
-    fn opened(&self, py: Python<'_>, token: &Bound<'_, Secret>) -> PyResult<Opened> {
-        usable(self.process, &self.pages, "this list")?;
-        Ok(Opened { pages: Arc::clone(&self.pages), token: token.get().given(py, self.argument)? })
+    fn page_request(&self, py: Python<'_>, token: &Bound<'_, Secret>) -> PyResult<PageRequest> {
+        check_usable(self.process, &self.pages, "this list")?;
+        Ok(PageRequest { pages: Arc::clone(&self.pages), token: token.get().to_call_token(py, self.argument)? })
     }
 }
 
-struct Opened {
+struct PageRequest {
     pages: Arc<Mutex<core::LinkPages>>,
     token: Option<crate::secret::Secret>,
 }
 
-impl Opened {
+impl PageRequest {
     async fn next_page(self) -> Result<Page> {
         let mut pages = self.pages.lock().await;
         pages.set_token(self.token);
@@ -56,20 +56,20 @@ impl Opened {
 }
 
 #[pymethods]
-impl Listing {
+impl LinkPages {
     /// Whether the next page takes a request, and so a token. Where another thread is at it, it may.
-    fn asks(&self) -> bool {
+    fn is_request_needed(&self) -> bool {
         self.pages.try_lock().map_or(true, |pages| pages.needs_request())
     }
 
     /// The records of the next page; `None` after the last.
     fn next_page<'py>(&self, py: Python<'py>, token: &Bound<'py, Secret>) -> PyResult<Option<Bound<'py, PyList>>> {
-        let page = bridge::wait(py, self.opened(py, token)?.next_page())?;
+        let page = bridge::block_on(py, self.page_request(py, token)?.next_page())?;
         page.map(|items| values::list(py, &items)).transpose()
     }
 
     fn next_page_async<'py>(&self, py: Python<'py>, token: &Bound<'py, Secret>) -> PyResult<Bound<'py, PyAny>> {
-        bridge::start(py, self.opened(py, token)?.next_page(), |py, page| match page {
+        bridge::spawn(py, self.page_request(py, token)?.next_page(), |py, page| match page {
             Some(items) => values::list(py, &items).map(|records| records.into_any().unbind()),
             None => Ok(py.None()),
         })
@@ -77,10 +77,10 @@ impl Listing {
 
     /// How many records the service counts; `None` where it does not say.
     fn total(&self, py: Python<'_>, token: &Bound<'_, Secret>) -> PyResult<Option<u64>> {
-        bridge::wait(py, self.opened(py, token)?.total())
+        bridge::block_on(py, self.page_request(py, token)?.total())
     }
 
     fn total_async<'py>(&self, py: Python<'py>, token: &Bound<'py, Secret>) -> PyResult<Bound<'py, PyAny>> {
-        bridge::start(py, self.opened(py, token)?.total(), |py, total| Ok(total.into_pyobject(py)?.unbind()))
+        bridge::spawn(py, self.page_request(py, token)?.total(), |py, total| Ok(total.into_pyobject(py)?.unbind()))
     }
 }

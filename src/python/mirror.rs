@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use super::client::Client;
-use super::config::{on_error as on_error_of, seconds};
-use super::memory::GivesBack;
+use super::config::{parse_on_error, parse_seconds};
+use super::memory::ReleaseOnDrop;
 use super::{bridge, errors};
 use crate::error::Result;
 use crate::mirror::{self as core, Event, ItemKind, Planned, Progress, Snapshot, StateCount, TypeCount, Unavailable};
@@ -44,12 +44,12 @@ impl Mirror {
         on_error: &str,
     ) -> PyResult<Self> {
         let options = core::Options {
-            relist: seconds("relist", relist)?,
-            overlap: seconds("overlap", overlap)?,
+            relist: parse_seconds("relist", relist)?,
+            overlap: parse_seconds("overlap", overlap)?,
             concurrency,
-            publish_every: seconds("publish_every", publish_every)?,
+            publish_every: parse_seconds("publish_every", publish_every)?,
             locations,
-            on_error: on_error_of(on_error)?,
+            on_error: parse_on_error(on_error)?,
         };
         let mirror = Self { path, client, options };
         mirror.core().map_err(|error| errors::raise(py, &error))?;
@@ -63,15 +63,15 @@ impl Mirror {
     }
 
     /// What a sync has to do; `offline` by the journal alone. `tell` is as in `sync`.
-    #[pyo3(signature = (offline, tell))]
-    fn plan<'py>(&self, py: Python<'py>, offline: bool, tell: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    #[pyo3(signature = (offline, callback))]
+    fn plan<'py>(&self, py: Python<'py>, offline: bool, callback: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
         let plan = if offline {
             bridge::compute(py, move |_| core.plan_offline())?
         } else {
             let progress = Progress::default();
-            let told = telling(tell, progress.clone());
-            bridge::wait_telling(py, async move { core.plan_with_progress(&progress).await }, told, || false)?
+            let callback = progress_callback(callback, progress.clone());
+            bridge::block_on_with_callback(py, async move { core.plan_with_progress(&progress).await }, callback, || false)?
         };
         let facts = PyDict::new(py);
         facts.set_item("new", plan.new)?;
@@ -95,14 +95,14 @@ impl Mirror {
 
     /// Pulls and publishes. `tell` is called in this thread with how far it has come and with what has happened, many times
     /// a second and at the end; what it raises ends the sync as Ctrl-C does.
-    #[pyo3(signature = (tell))]
-    fn sync<'py>(&self, py: Python<'py>, tell: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        let _memory = GivesBack::always();
+    #[pyo3(signature = (callback))]
+    fn sync<'py>(&self, py: Python<'py>, callback: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let _memory = ReleaseOnDrop::for_large_work();
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
         let progress = Progress::default();
-        let (told, ending) = (telling(tell, progress.clone()), progress.clone());
+        let (callback, ending) = (progress_callback(callback, progress.clone()), progress.clone());
         let outcome =
-            bridge::wait_telling(py, async move { core.sync(&progress).await }, told, || ending.request_end())?;
+            bridge::block_on_with_callback(py, async move { core.sync(&progress).await }, callback, || ending.request_end())?;
         let facts = PyDict::new(py);
         facts.set_item("new", outcome.new)?;
         facts.set_item("changed", outcome.changed)?;
@@ -118,7 +118,7 @@ impl Mirror {
     /// How it stands.
     fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
-        let status = bridge::aside(py, || core.status())?.map_err(|error| errors::raise(py, &error))?;
+        let status = bridge::without_gil(py, || core.status())?.map_err(|error| errors::raise(py, &error))?;
         let facts = PyDict::new(py);
         let counts = |kind: ItemKind| {
             let counts = PyDict::new(py);
@@ -175,12 +175,15 @@ impl Mirror {
 /// Whose account a folder mirrors, as the digest that its journal keeps; None where there is no journal.
 #[pyfunction]
 pub(super) fn mirrored_account(py: Python<'_>, folder: PathBuf) -> PyResult<Option<String>> {
-    bridge::aside(py, move || core::account(&folder))?.map_err(|error| errors::raise(py, &error))
+    bridge::without_gil(py, move || core::account(&folder))?.map_err(|error| errors::raise(py, &error))
 }
 
 /// What is called between the turns of a wait.
-fn telling<'py>(tell: &Bound<'py, PyAny>, progress: Progress) -> impl FnMut(Python<'py>) -> PyResult<()> + use<'py> {
-    let tell = tell.clone();
+fn progress_callback<'py>(
+    callback: &Bound<'py, PyAny>,
+    progress: Progress,
+) -> impl FnMut(Python<'py>) -> PyResult<()> + use<'py> {
+    let callback = callback.clone();
     move |py| {
         let events = progress.take_events().into_iter().map(|event| match event {
             Event::Unavailable(why) => (true, why),
@@ -188,13 +191,13 @@ fn telling<'py>(tell: &Bound<'py, PyAny>, progress: Progress) -> impl FnMut(Pyth
                 (false, format!("published generation {generation} with {rows} rows"))
             }
         });
-        tell.call1((facts(py, &progress.snapshot())?, events.collect::<Vec<_>>()))?;
+        callback.call1((progress_to_dict(py, &progress.snapshot())?, events.collect::<Vec<_>>()))?;
         Ok(())
     }
 }
 
 /// How far a sync has come.
-fn facts<'py>(py: Python<'py>, snapshot: &Snapshot) -> PyResult<Bound<'py, PyDict>> {
+fn progress_to_dict<'py>(py: Python<'py>, snapshot: &Snapshot) -> PyResult<Bound<'py, PyDict>> {
     let facts = PyDict::new(py);
     facts.set_item("phase", snapshot.phase.as_str())?;
     facts.set_item("calls_done", snapshot.calls_done)?;

@@ -50,7 +50,7 @@ mod _core {
     #[pymodule_export]
     use super::dataset::{Dataset, Scan, coordinate_system, dataset_names, read_row_groups, union_schemas};
     #[pymodule_export]
-    use super::doctor::about_setting;
+    use super::doctor::setting_advice;
     #[pymodule_export]
     use super::endpoints::{openapi, parameters, rows};
     #[pymodule_export]
@@ -58,7 +58,7 @@ mod _core {
     #[pymodule_export]
     use super::layer::{Layer, layers, read};
     #[pymodule_export]
-    use super::link_pages::Listing;
+    use super::link_pages::LinkPages;
     #[pymodule_export]
     use super::local_times::{LocalTimes, local_times, with_times};
     #[pymodule_export]
@@ -70,7 +70,7 @@ mod _core {
     #[pymodule_export]
     use super::ragged::ragged;
     #[pymodule_export]
-    use super::read_options::names;
+    use super::read_options::column_names;
     #[pymodule_export]
     use super::reader::{Reader, open_reader};
     #[pymodule_export]
@@ -84,7 +84,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        super::memory::keep_for_the_next();
+        super::memory::set_purge_delay();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("LIMITS", super::read_options::default_limits())
     }

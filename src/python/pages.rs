@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 use tokio::sync::Mutex;
 
-use super::arrow_export::{self, Reader, Table};
-use super::fork_safe::usable;
-use super::record_dicts::Dicts;
+use super::arrow_export::{self, PageReader, Table};
+use super::fork_safe::check_usable;
+use super::record_dicts::RecordDicts;
 use super::{bridge, values};
 use crate::client as core;
 use crate::error::Result;
@@ -28,8 +28,8 @@ impl Pages {
         Self { process: std::process::id(), schema: pages.schema(), list: Arc::new(Mutex::new(pages)) }
     }
 
-    fn opened(&self) -> PyResult<Arc<Mutex<core::Pages>>> {
-        usable(self.process, &self.list, "this list")?;
+    fn usable_list(&self) -> PyResult<Arc<Mutex<core::Pages>>> {
+        check_usable(self.process, &self.list, "this list")?;
         Ok(Arc::clone(&self.list))
     }
 }
@@ -38,14 +38,14 @@ impl Pages {
 impl Pages {
     /// The records of the next page; `None` after the last.
     fn next_page<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
-        let pages = self.opened()?;
-        let page = bridge::wait(py, async move { pages.lock().await.next_as(Dicts::decode).await })?;
+        let pages = self.usable_list()?;
+        let page = bridge::block_on(py, async move { pages.lock().await.next_as(RecordDicts::decode).await })?;
         page.map(|dicts| dicts.into_list(py)).transpose()
     }
 
     fn next_page_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let pages = self.opened()?;
-        bridge::start(py, async move { pages.lock().await.next_as(Dicts::decode).await }, |py, page| match page {
+        let pages = self.usable_list()?;
+        bridge::spawn(py, async move { pages.lock().await.next_as(RecordDicts::decode).await }, |py, page| match page {
             Some(dicts) => dicts.into_list(py).map(|records| records.into_any().unbind()),
             None => Ok(py.None()),
         })
@@ -53,15 +53,15 @@ impl Pages {
 
     /// The first record, as long as nothing was iterated over; `None` where there is none.
     fn first<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let pages = self.opened()?;
-        let first = bridge::wait(py, async move { pages.lock().await.first().await })?;
+        let pages = self.usable_list()?;
+        let first = bridge::block_on(py, async move { pages.lock().await.first().await })?;
         first.map(|record| values::to_python(py, &record)).transpose()
     }
 
     fn first_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let pages = self.opened()?;
+        let pages = self.usable_list()?;
         let call = async move { pages.lock().await.first().await };
-        bridge::start(py, call, |py, first| match first {
+        bridge::spawn(py, call, |py, first| match first {
             Some(record) => values::to_python(py, &record).map(Bound::unbind),
             None => Ok(py.None()),
         })
@@ -69,43 +69,43 @@ impl Pages {
 
     /// All records that are left as one table.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
-        let (pages, schema) = (self.opened()?, Arc::clone(&self.schema));
-        bridge::wait(py, rest(pages)).map(|batches| Table::new(schema, batches))
+        let (pages, schema) = (self.usable_list()?, Arc::clone(&self.schema));
+        bridge::block_on(py, remaining_batches(pages)).map(|batches| Table::new(schema, batches))
     }
 
     fn table_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (pages, schema) = (self.opened()?, Arc::clone(&self.schema));
-        bridge::start(py, rest(pages), |py, batches| {
+        let (pages, schema) = (self.usable_list()?, Arc::clone(&self.schema));
+        bridge::spawn(py, remaining_batches(pages), |py, batches| {
             Ok(Bound::new(py, Table::new(schema, batches))?.into_any().unbind())
         })
     }
 
     /// The records that are left as an Arrow C stream that reads a page when it is asked for one; `tell` is called
     /// after each.
-    fn stream<'py>(&self, py: Python<'py>, tell: Py<PyAny>) -> PyResult<Bound<'py, PyCapsule>> {
-        let reader = Reader::new(self.process, Arc::clone(&self.schema), self.opened()?, tell);
-        arrow_export::stream(py, reader)
+    fn stream<'py>(&self, py: Python<'py>, after_page: Py<PyAny>) -> PyResult<Bound<'py, PyCapsule>> {
+        let reader = PageReader::new(self.process, Arc::clone(&self.schema), self.usable_list()?, after_page);
+        arrow_export::export_stream(py, reader)
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow_export::schema(py, &self.schema)
+        arrow_export::export_schema(py, &self.schema)
     }
 
     /// How many records the service counts; `None` where it does not say.
     fn total(&self, py: Python<'_>) -> PyResult<Option<u64>> {
-        let pages = self.opened()?;
-        bridge::wait(py, async move { pages.lock().await.total().await })
+        let pages = self.usable_list()?;
+        bridge::block_on(py, async move { pages.lock().await.total().await })
     }
 
     fn total_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let pages = self.opened()?;
-        bridge::start(py, async move { pages.lock().await.total().await }, |py, total| {
+        let pages = self.usable_list()?;
+        bridge::spawn(py, async move { pages.lock().await.total().await }, |py, total| {
             Ok(total.into_pyobject(py)?.unbind())
         })
     }
 }
 
-async fn rest(pages: Arc<Mutex<core::Pages>>) -> Result<Vec<RecordBatch>> {
+async fn remaining_batches(pages: Arc<Mutex<core::Pages>>) -> Result<Vec<RecordBatch>> {
     let mut pages = pages.lock().await;
     let mut all = Vec::new();
     while let Some(batches) = pages.next_batches().await? {

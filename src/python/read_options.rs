@@ -14,7 +14,7 @@ use crate::archive::{Limits, ReadOptions};
 use crate::layer::{ColumnType, TypePolicy};
 
 /// Codecs of Python that the core has under another name, or under some of Python's names for them.
-const RENAMED: [(&str, &str); 10] = [
+const RENAMED_CODECS: [(&str, &str); 10] = [
     ("ascii", "ascii"),
     ("utf-8-sig", "utf-8"),
     ("euc_jp", "euc-jp"),
@@ -28,10 +28,10 @@ const RENAMED: [(&str, &str); 10] = [
 ];
 
 /// Beginnings of the names that codecs have in Python and in the core.
-const SHARED: [&str; 7] = ["utf-8", "iso8859-", "cp", "koi8-", "shift_jis", "gb", "big5"];
+const SHARED_PREFIXES: [&str; 7] = ["utf-8", "iso8859-", "cp", "koi8-", "shift_jis", "gb", "big5"];
 
 /// The limits of `headland.Limits`, in its order.
-pub(super) type Bounds = (usize, u64, u64, usize, usize);
+pub(super) type LimitsTuple = (usize, u64, u64, usize, usize);
 
 /// The options that the keywords of `headland.archives.ReadOptions` give; `own` are the other keywords of the function.
 pub(super) fn read_options(given: &Bound<'_, PyDict>, own: &[&str]) -> PyResult<ReadOptions> {
@@ -39,21 +39,21 @@ pub(super) fn read_options(given: &Bound<'_, PyDict>, own: &[&str]) -> PyResult<
     for (name, value) in given {
         let name: String = name.extract()?;
         match name.as_str() {
-            "layer" => options.layer = unless_none(&value, |value| text("layer", value, ""))?,
-            "columns" => options.columns = unless_none(&value, names)?,
-            "encoding" => options.encoding = unless_none(&value, encoding)?,
-            "strict" => options.strict = flag("strict", &value)?,
-            "threads" => options.threads = unless_none(&value, |value| count("threads", value))?,
-            "limits" => options.limits = limits(&value)?,
-            "to_crs" => options.to_crs = unless_none(&value, |value| text("to_crs", value, "EPSG:4326"))?,
-            _ => return Err(unexpected(given.py(), &name, own)?),
+            "layer" => options.layer = parse_optional(&value, |value| parse_text("layer", value, ""))?,
+            "columns" => options.columns = parse_optional(&value, column_names)?,
+            "encoding" => options.encoding = parse_optional(&value, parse_encoding)?,
+            "strict" => options.strict = parse_flag("strict", &value)?,
+            "threads" => options.threads = parse_optional(&value, |value| parse_count("threads", value))?,
+            "limits" => options.limits = parse_limits(&value)?,
+            "to_crs" => options.to_crs = parse_optional(&value, |value| parse_text("to_crs", value, "EPSG:4326"))?,
+            _ => return Err(unexpected_keyword(given.py(), &name, own)?),
         }
     }
     Ok(options)
 }
 
 /// The same for a call, checked before a request is spent on an archive that could not be read with them.
-pub(super) fn options_of_call(row: &Endpoint, given: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
+pub(super) fn call_options(row: &Endpoint, given: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
     let own: Vec<&str> = row.parameters.iter().map(|parameter| parameter.name).chain(["timeout"]).collect();
     let options = read_options(given, &own)?;
     options.check().map_err(|error| errors::raise(given.py(), &error))?;
@@ -78,7 +78,7 @@ pub(super) fn types(value: &Bound<'_, PyAny>) -> PyResult<TypePolicy> {
     let mut types = Vec::new();
     for item in mapping.items()? {
         let (column, kind): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-        let (column, name) = (text("types", &column, "")?, text("types", &kind, "")?);
+        let (column, name) = (parse_text("types", &column, "")?, parse_text("types", &kind, "")?);
         let Some(kind) = ColumnType::from_name(&name) else {
             let all: Vec<&str> = ColumnType::ALL.iter().map(|(known, _)| *known).collect();
             let message = format!("`types` has no type `{name}` for column `{column}`; there are: {}", all.join(", "));
@@ -90,7 +90,7 @@ pub(super) fn types(value: &Bound<'_, PyAny>) -> PyResult<TypePolicy> {
 }
 
 /// The limits of a `headland.Limits`; the default ones of `None`.
-pub(super) fn limits(value: &Bound<'_, PyAny>) -> PyResult<Limits> {
+pub(super) fn parse_limits(value: &Bound<'_, PyAny>) -> PyResult<Limits> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     if value.is_none() {
         return Ok(Limits::default());
@@ -101,20 +101,19 @@ pub(super) fn limits(value: &Bound<'_, PyAny>) -> PyResult<Limits> {
         return Err(PyTypeError::new_err(message));
     }
     // The limits that `_replace` makes are not checked yet.
-    let (members, bytes, ratio, nesting, name): Bounds = class.call1(value.cast::<PyTuple>()?)?.extract()?;
+    let (members, bytes, ratio, nesting, name): LimitsTuple = class.call1(value.cast::<PyTuple>()?)?.extract()?;
     Ok(Limits { members, bytes, ratio, nesting, name })
 }
 
 /// The defaults of `headland.Limits`.
-pub(super) fn default_limits() -> Bounds {
+pub(super) fn default_limits() -> LimitsTuple {
     let Limits { members, bytes, ratio, nesting, name } = Limits::default();
     (members, bytes, ratio, nesting, name)
 }
 
 /// The names of a list of columns; a single text would be taken for its letters.
 #[pyfunction]
-#[pyo3(name = "column_names")]
-pub(super) fn names(columns: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+pub(super) fn column_names(columns: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let is_single = columns.is_instance_of::<PyString>()
         || columns.is_instance_of::<PyBytes>()
         || columns.is_instance_of::<PyByteArray>()
@@ -123,12 +122,12 @@ pub(super) fn names(columns: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let message = format!("`columns` takes a list of names, not one {}", columns.get_type().name()?);
         return Err(PyTypeError::new_err(message));
     };
-    each.map(|name| text("columns", &name?, "")).collect()
+    each.map(|name| parse_text("columns", &name?, "")).collect()
 }
 
 /// The core's name of an encoding; a name that Python does not know either is left to the core, which refuses it.
-fn encoding(value: &Bound<'_, PyAny>) -> PyResult<String> {
-    let name = text("encoding", value, "cp1252")?;
+fn parse_encoding(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let name = parse_text("encoding", value, "cp1252")?;
     // Python ignores all other signs.
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, ' ' | ':' | '_' | '-');
     if name.is_empty() || !name.chars().all(is_plain) {
@@ -138,20 +137,20 @@ fn encoding(value: &Bound<'_, PyAny>) -> PyResult<String> {
         Err(error) if error.is_instance_of::<PyLookupError>(value.py()) => return Ok(name),
         codec => codec?.getattr("name")?.extract()?,
     };
-    let renamed: HashMap<&str, &str> = RENAMED.into();
+    let renamed: HashMap<&str, &str> = RENAMED_CODECS.into();
     Ok(match renamed.get(&*known) {
         Some(own) => (*own).to_owned(),
-        None if SHARED.iter().any(|start| known.starts_with(start)) => known,
+        None if SHARED_PREFIXES.iter().any(|start| known.starts_with(start)) => known,
         // The core's error then shows the name that was given.
         None => name,
     })
 }
 
-fn unless_none<T>(value: &Bound<'_, PyAny>, read: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>) -> PyResult<Option<T>> {
+fn parse_optional<T>(value: &Bound<'_, PyAny>, read: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>) -> PyResult<Option<T>> {
     if value.is_none() { Ok(None) } else { read(value).map(Some) }
 }
 
-fn text(name: &str, value: &Bound<'_, PyAny>, example: &str) -> PyResult<String> {
+fn parse_text(name: &str, value: &Bound<'_, PyAny>, example: &str) -> PyResult<String> {
     let Ok(text) = value.cast::<PyString>() else {
         let such_as = if example.is_empty() { String::new() } else { format!(" such as \"{example}\"") };
         let message = format!("`{name}` takes a str{such_as}, not {}", value.get_type().name()?);
@@ -160,7 +159,7 @@ fn text(name: &str, value: &Bound<'_, PyAny>, example: &str) -> PyResult<String>
     sendable(name, text)
 }
 
-fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn parse_flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     match value.cast::<PyBool>() {
         Ok(flag) => Ok(flag.is_true()),
         Err(_) => Err(PyTypeError::new_err(format!("`{name}` takes True or False, not {}", value.repr()?))),
@@ -168,7 +167,7 @@ fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// A whole number from 1 up.
-fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+fn parse_count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
     if !value.is_instance_of::<PyInt>() || value.is_instance_of::<PyBool>() {
         return Err(PyTypeError::new_err(format!("`{name}` takes an int, not {}", value.get_type().name()?)));
     }
@@ -179,7 +178,7 @@ fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
 }
 
 /// The error of a keyword that is no option: it names the one that was probably meant, else all of them.
-fn unexpected(py: Python<'_>, name: &str, own: &[&str]) -> PyResult<PyErr> {
+fn unexpected_keyword(py: Python<'_>, name: &str, own: &[&str]) -> PyResult<PyErr> {
     let options = py.import("headland.archives")?.getattr("ReadOptions")?.getattr("__annotations__")?;
     let mut known: Vec<String> = own.iter().map(|name| (*name).to_owned()).collect();
     for option in options.try_iter()? {

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 
-use super::layer::{Given, Layer, about_archive, facts};
+use super::layer::{Layer, SourceArgument, as_archive_error, diagnostic_to_dict};
 use super::read_options::{self, read_options};
 use super::{arrow_export, bridge};
 use crate::archive::{Diagnostic, Source};
@@ -29,28 +29,28 @@ pub(super) struct Reader {
 struct Shared {
     /// Whether nobody shall read any more; set where the lock may be held by a thread that reads.
     closed: AtomicBool,
-    content: Mutex<Content>,
+    state: Mutex<ReaderState>,
 }
 
 /// The stream while there is something to read, and what it told so far.
-struct Content {
+struct ReaderState {
     stream: Option<Stream>,
-    notes: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 /// What whoever comes too late is told.
 const ENDED: &str = "this reader was read to its end: open the archive again to read it anew";
 const CLOSED: &str = "this reader is closed: open the archive again to read it anew";
 
-impl Content {
+impl ReaderState {
     fn diagnostics(&self) -> Vec<Diagnostic> {
-        self.stream.as_ref().map_or_else(|| self.notes.clone(), Stream::diagnostics)
+        self.stream.as_ref().map_or_else(|| self.diagnostics.clone(), Stream::diagnostics)
     }
 
     /// Lets go of the source, and keeps what was told.
     fn end(&mut self) {
         if let Some(stream) = self.stream.take() {
-            self.notes = stream.diagnostics();
+            self.diagnostics = stream.diagnostics();
         }
     }
 }
@@ -62,40 +62,40 @@ impl Shared {
             return Err(closed());
         }
         // A panic of a thread that read before left the lock poisoned and the stream half-way.
-        let mut content = self.content.lock().map_err(|_| closed())?;
-        let batch = match &mut content.stream {
+        let mut state = self.state.lock().map_err(|_| closed())?;
+        let batch = match &mut state.stream {
             Some(stream) => stream.next_batch(),
             None => return if self.closed.load(Ordering::SeqCst) { Err(closed()) } else { Ok(None) },
         };
         match batch {
             _ if self.closed.load(Ordering::SeqCst) => {
-                content.end();
+                state.end();
                 Err(closed())
             }
             Ok(Some(batch)) => Ok(Some(batch)),
             Ok(None) => {
-                content.end();
+                state.end();
                 Ok(None)
             }
             Err(error) => {
-                content.end();
+                state.end();
                 self.closed.store(true, Ordering::SeqCst);
-                Err(about_archive(error))
+                Err(as_archive_error(error))
             }
         }
     }
 
     /// Whether the last batch was given and nobody reads at this moment.
     fn has_ended(&self) -> bool {
-        !self.closed.load(Ordering::SeqCst) && self.content.try_lock().is_ok_and(|content| content.stream.is_none())
+        !self.closed.load(Ordering::SeqCst) && self.state.try_lock().is_ok_and(|state| state.stream.is_none())
     }
 
     /// Ends the reading; a thread that reads at this moment ends it after its batch.
     fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
-        match self.content.try_lock() {
-            Ok(mut content) => content.end(),
-            Err(TryLockError::Poisoned(content)) => content.into_inner().end(),
+        match self.state.try_lock() {
+            Ok(mut state) => state.end(),
+            Err(TryLockError::Poisoned(state)) => state.into_inner().end(),
             Err(TryLockError::WouldBlock) => {}
         }
     }
@@ -135,11 +135,11 @@ impl Reader {
     #[getter]
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let shared = Arc::clone(self.shared()?);
-        let notes = bridge::aside(py, move || match shared.content.lock() {
-            Ok(content) => content.diagnostics(),
+        let diagnostics = bridge::without_gil(py, move || match shared.state.lock() {
+            Ok(state) => state.diagnostics(),
             Err(poisoned) => poisoned.into_inner().diagnostics(),
         })?;
-        notes.iter().map(|note| facts(py, note)).collect()
+        diagnostics.iter().map(|diagnostic| diagnostic_to_dict(py, diagnostic)).collect()
     }
 
     /// An error where it was closed, or belongs to another process.
@@ -165,12 +165,12 @@ impl Reader {
             return Err(PyValueError::new_err(ENDED));
         }
         let reader = Some(this.clone().unbind());
-        let batches = Batches { schema: this.get().head.schema(), reader, is_first: true };
-        arrow_export::stream(this.py(), batches)
+        let batches = BatchStream { schema: this.get().head.schema(), reader, is_first: true };
+        arrow_export::export_stream(this.py(), batches)
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow_export::schema(py, &self.head.schema())
+        arrow_export::export_schema(py, &self.head.schema())
     }
 }
 
@@ -187,52 +187,52 @@ impl Drop for Reader {
 #[pyfunction]
 pub(super) fn open_reader(
     py: Python<'_>,
-    source: Given,
+    source: SourceArgument,
     options: &Bound<'_, PyDict>,
     types: &Bound<'_, PyAny>,
     size: usize,
 ) -> PyResult<Reader> {
     let options = read_options(options, &["batch_size", "types"])?;
     let (source, types) = (Source::from(source), read_options::types(types)?);
-    let open = move |_: &_| Stream::open(&source, &options, &types, size).map_err(about_archive);
+    let open = move |_: &_| Stream::open(&source, &options, &types, size).map_err(as_archive_error);
     let stream = bridge::compute(py, open)?;
     let head = stream.head().clone();
-    let content = Mutex::new(Content { stream: Some(stream), notes: Vec::new() });
-    let shared = Some(Arc::new(Shared { closed: AtomicBool::new(false), content }));
+    let state = Mutex::new(ReaderState { stream: Some(stream), diagnostics: Vec::new() });
+    let shared = Some(Arc::new(Shared { closed: AtomicBool::new(false), state }));
     Ok(Reader { process: std::process::id(), head, shared })
 }
 
 /// The batches of a reader, for a consumer of Arrow in whatever thread it asks for them.
-struct Batches {
+struct BatchStream {
     schema: SchemaRef,
     reader: Option<Py<Reader>>,
     is_first: bool,
 }
 
-impl Drop for Batches {
+impl Drop for BatchStream {
     fn drop(&mut self) {
         if let Some(reader) = self.reader.take() {
-            bridge::let_go(reader.into_any());
+            bridge::drop_unattached(reader.into_any());
         }
     }
 }
 
-impl Iterator for Batches {
+impl Iterator for BatchStream {
     type Item = std::result::Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let reader = self.reader.as_ref()?;
         let is_first = std::mem::take(&mut self.is_first);
-        let outcome = bridge::attached(|py| {
+        let outcome = bridge::try_attach(|py| {
             let reader = reader.get();
             // A stream that finds nothing because another took everything must not look like a layer without rows.
             if is_first && reader.shared().is_ok_and(|shared| shared.has_ended()) {
                 return Err(ENDED.to_owned());
             }
             let batch = reader.next_batch(py);
-            batch.map_err(|error| arrow_export::told(py, &error))
+            batch.map_err(|error| arrow_export::error_message(py, &error))
         });
-        match outcome.unwrap_or_else(|| Err(bridge::too_late())) {
+        match outcome.unwrap_or_else(|| Err(bridge::shutdown_message())) {
             Ok(batch) => batch.and_then(Layer::into_batch).map(Ok),
             Err(message) => {
                 let cause = std::io::Error::other(message.clone());
@@ -242,7 +242,7 @@ impl Iterator for Batches {
     }
 }
 
-impl RecordBatchReader for Batches {
+impl RecordBatchReader for BatchStream {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }

@@ -11,21 +11,21 @@ use crate::client::Records;
 use crate::error::{Error, Kind, Result};
 use crate::wire::{Cell, Content, Page, Sink, decode_flat, decode_index};
 
-/// Dicts, each with what tells it apart.
+/// RecordDicts, each with what tells it apart.
 #[derive(Default)]
-pub(super) struct Dicts {
+pub(super) struct RecordDicts {
     /// The place of what tells a dict apart among `identities`, and the dict.
     records: Vec<(Range<usize>, Py<PyDict>)>,
     identities: String,
 }
 
-impl Records for Dicts {
+impl Records for RecordDicts {
     fn count(&self) -> usize {
         self.records.len()
     }
 
     fn from_page(page: Page, _: &'static Index) -> Result<Page<Self>> {
-        let made = bridge::attached(|py| {
+        let made = bridge::try_attach(|py| {
             let mut dicts = Self::default();
             for item in &page.items {
                 let record = values::to_python(py, item)?.cast_into::<PyDict>()?.unbind();
@@ -40,17 +40,17 @@ impl Records for Dicts {
     }
 
     fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
-        self.records.retain(|(place, _)| self.identities.get(place.clone()).is_some_and(&mut keep));
+        self.records.retain(|(range, _)| self.identities.get(range.clone()).is_some_and(&mut keep));
     }
 }
 
-impl Dicts {
+impl RecordDicts {
     /// Reads one page of a list: flat records of JSON cell by cell, all others by way of values.
     pub(super) fn decode(content: Content, body: &[u8], index: &'static Index) -> Result<Page<Self>> {
-        let flat = bridge::attached(|py| {
-            let mut rows = Rows::new(py, index.item);
+        let flat = bridge::try_attach(|py| {
+            let mut rows = FlatRowSink::new(py, index.item);
             let page = decode_flat(content, body, index, &mut rows)?;
-            Some(Page { total_count: page.total_count, is_next_page: page.is_next_page, items: rows.done })
+            Some(Page { total_count: page.total_count, is_next_page: page.is_next_page, items: rows.finished })
         });
         if let Some(page) = flat.flatten() {
             return Ok(page);
@@ -72,22 +72,22 @@ impl Dicts {
 
 /// Flat records of which each has the fields of the first: their dicts are copies of one, whose keys are interned and in
 /// place, so that only the values are left to put in.
-struct Rows<'py> {
+struct FlatRowSink<'py> {
     py: Python<'py>,
     shape: &'static Shape,
     columns: Vec<Column<'py>>,
     /// A dict with every key, once the first record has told them.
-    pattern: Option<Bound<'py, PyDict>>,
+    template: Option<Bound<'py, PyDict>>,
     record: Bound<'py, PyDict>,
     /// How many cells of this record have come.
     cells: usize,
     identity: String,
-    done: Dicts,
+    finished: RecordDicts,
 }
 
 struct Column<'py> {
     /// The place of the field in the shape.
-    at: usize,
+    field_index: usize,
     key: Bound<'py, PyString>,
     is_id: bool,
     /// The last text, and what it became: the same text again is the same object.
@@ -97,7 +97,7 @@ struct Column<'py> {
 }
 
 /// A column whose texts are another each time is not compared any more.
-const MISSES: usize = 8;
+const MAX_MISSES: usize = 8;
 
 impl<'py> Column<'py> {
     fn object(&mut self, py: Python<'py>, text: &str, is_time: bool) -> PyResult<Bound<'py, PyAny>> {
@@ -105,38 +105,40 @@ impl<'py> Column<'py> {
             self.misses = 0;
             return Ok(object.clone());
         }
-        let object = if is_time { values::read_time(py, text)? } else { PyString::new(py, text).into_any() };
+        let object = if is_time { values::parse_time(py, text)? } else { PyString::new(py, text).into_any() };
         self.misses = self.misses.saturating_add(1);
-        self.last = (self.misses < MISSES).then(|| (text.to_owned(), object.clone()));
+        self.last = (self.misses < MAX_MISSES).then(|| (text.to_owned(), object.clone()));
         Ok(object)
     }
 }
 
-impl<'py> Rows<'py> {
+impl<'py> FlatRowSink<'py> {
     fn new(py: Python<'py>, shape: &'static Shape) -> Self {
         Self {
             py,
             shape,
             columns: Vec::with_capacity(shape.fields.len()),
-            pattern: None,
+            template: None,
             record: PyDict::new(py),
             cells: 0,
             identity: String::new(),
-            done: Dicts::default(),
+            finished: RecordDicts::default(),
         }
     }
 
-    fn put(&mut self, at: usize, cell: Cell<'_>) -> PyResult<bool> {
+    fn set_cell(&mut self, at: usize, cell: Cell<'_>) -> PyResult<bool> {
         let py = self.py;
-        if self.pattern.is_none() {
+        if self.template.is_none() {
             let Some(field) = self.shape.fields.get(at) else { return Ok(false) };
             let key = PyString::intern(py, field.snake);
-            self.columns.push(Column { at, key, is_id: field.snake == "id", last: None, misses: 0 });
+            self.columns.push(Column { field_index: at, key, is_id: field.snake == "id", last: None, misses: 0 });
         }
-        let Some(column) = self.columns.get_mut(self.cells).filter(|column| column.at == at) else { return Ok(false) };
+        let Some(column) = self.columns.get_mut(self.cells).filter(|column| column.field_index == at) else {
+            return Ok(false);
+        };
         self.cells = self.cells.saturating_add(1);
         match cell {
-            Cell::Null if self.pattern.is_some() => {}
+            Cell::Null if self.template.is_some() => {}
             Cell::Null => self.record.set_item(&column.key, py.None())?,
             Cell::Boolean(truth) => self.record.set_item(&column.key, truth)?,
             Cell::Integer(number) => self.record.set_item(&column.key, number)?,
@@ -152,35 +154,35 @@ impl<'py> Rows<'py> {
         Ok(true)
     }
 
-    fn next(&mut self) -> PyResult<bool> {
+    fn finish_record(&mut self) -> PyResult<bool> {
         if self.identity.is_empty() || self.cells != self.columns.len() {
             return Ok(false);
         }
-        let pattern = if let Some(pattern) = self.pattern.take() {
-            pattern
+        let template = if let Some(template) = self.template.take() {
+            template
         } else {
-            let pattern = PyDict::new(self.py);
+            let template = PyDict::new(self.py);
             for column in &self.columns {
-                pattern.set_item(&column.key, self.py.None())?;
+                template.set_item(&column.key, self.py.None())?;
             }
-            pattern
+            template
         };
-        let record = std::mem::replace(&mut self.record, pattern.copy()?);
-        self.pattern = Some(pattern);
+        let record = std::mem::replace(&mut self.record, template.copy()?);
+        self.template = Some(template);
         self.cells = 0;
-        self.done.push(&self.identity, record.unbind());
+        self.finished.push(&self.identity, record.unbind());
         self.identity.clear();
         Ok(true)
     }
 }
 
-impl Sink for Rows<'_> {
+impl Sink for FlatRowSink<'_> {
     fn cell(&mut self, at: usize, cell: Cell<'_>) -> bool {
         // What fails here fails in the general way, too, where it is told.
-        self.put(at, cell).unwrap_or(false)
+        self.set_cell(at, cell).unwrap_or(false)
     }
 
     fn end(&mut self) -> bool {
-        self.next().unwrap_or(false)
+        self.finish_record().unwrap_or(false)
     }
 }

@@ -12,16 +12,16 @@ thread_local! {
 }
 
 /// A wait of this thread, until it is dropped.
-pub(super) struct Waiting;
+pub(super) struct WaitGuard;
 
-impl Waiting {
+impl WaitGuard {
     pub(super) fn enter() -> Self {
         WAITS.set(WAITS.get().saturating_add(1));
         Self
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitGuard {
     fn drop(&mut self) {
         WAITS.set(WAITS.get().saturating_sub(1));
     }
@@ -29,7 +29,7 @@ impl Drop for Waiting {
 
 /// Refuses what is in use where this call interrupts another of its thread: that one may have it, and would have to end
 /// first, as this one would.
-pub(super) fn refuse_interrupted<T>(lock: &Mutex<T>, what: &str) -> PyResult<()> {
+pub(super) fn refuse_reentrant<T>(lock: &Mutex<T>, what: &str) -> PyResult<()> {
     if WAITS.get() == 0 || lock.try_lock().is_ok() {
         return Ok(());
     }

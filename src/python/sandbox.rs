@@ -7,7 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use super::config::{seconds, windows};
+use super::config::{parse_seconds, parse_windows};
 use super::{bridge, errors};
 use crate::sandbox::fields::{CartTruth, Total, Truth};
 use crate::sandbox::{self as service, Keys};
@@ -51,14 +51,14 @@ impl Sandbox {
             port,
             seed,
             small_jobs,
-            rate_limits: windows(rate_limits)?,
+            rate_limits: parse_windows(rate_limits)?,
             sliding,
-            conversion_time: seconds("conversion_time", conversion_time)?,
+            conversion_time: parse_seconds("conversion_time", conversion_time)?,
             variants,
             manual_clock: moved_clock,
         };
         let running =
-            bridge::aside(py, || service::Sandbox::start(options))?.map_err(|error| errors::raise(py, &error))?;
+            bridge::without_gil(py, || service::Sandbox::start(options))?.map_err(|error| errors::raise(py, &error))?;
         Ok(Self {
             process: std::process::id(),
             base_url: running.base_url(),
@@ -88,17 +88,17 @@ impl Sandbox {
 
     /// The ids and names of the equipment of dispatch.
     fn equipment(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
-        self.with(|running| running.equipment().map_err(|error| errors::raise(py, &error)))
+        self.with_running(|running| running.equipment().map_err(|error| errors::raise(py, &error)))
     }
 
     /// The ids and names of the accounts of dispatch.
     fn accounts(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
-        self.with(|running| running.accounts().map_err(|error| errors::raise(py, &error)))
+        self.with_running(|running| running.accounts().map_err(|error| errors::raise(py, &error)))
     }
 
     fn advance(&self, by: f64) -> PyResult<()> {
-        let by = seconds("seconds", by)?;
-        self.with(|running| {
+        let by = parse_seconds("seconds", by)?;
+        self.with_running(|running| {
             running.advance(by);
             Ok(())
         })
@@ -106,23 +106,23 @@ impl Sandbox {
 
     /// Adds a small job and gives its id.
     fn add_job(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(|running| running.add_job().map_err(|error| errors::raise(py, &error)))
+        self.with_running(|running| running.add_job().map_err(|error| errors::raise(py, &error)))
     }
 
     fn change_job(&self, py: Python<'_>, id: &str) -> PyResult<()> {
-        self.with(|running| running.change_job(id).map_err(|error| errors::raise(py, &error)))
+        self.with_running(|running| running.change_job(id).map_err(|error| errors::raise(py, &error)))
     }
 
     fn remove_job(&self, py: Python<'_>, id: &str) -> PyResult<()> {
-        self.with(|running| running.remove_job(id).map_err(|error| errors::raise(py, &error)))
+        self.with_running(|running| running.remove_job(id).map_err(|error| errors::raise(py, &error)))
     }
 
     fn add_fault(&self, py: Python<'_>, endpoint: &str, kind: &str, times: u32) -> PyResult<()> {
-        self.with(|running| running.add_fault(endpoint, kind, times).map_err(|error| errors::raise(py, &error)))
+        self.with_running(|running| running.add_fault(endpoint, kind, times).map_err(|error| errors::raise(py, &error)))
     }
 
     fn clear_faults(&self) -> PyResult<()> {
-        self.with(|running| {
+        self.with_running(|running| {
             running.clear_faults();
             Ok(())
         })
@@ -130,7 +130,7 @@ impl Sandbox {
 
     /// What arrived so far.
     fn requests<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let requests = self.with(|running| Ok(running.requests()))?;
+        let requests = self.with_running(|running| Ok(running.requests()))?;
         let facts = |request: &service::Request| {
             let facts = PyDict::new(py);
             facts.set_item("at", request.received_at)?;
@@ -146,7 +146,7 @@ impl Sandbox {
 
     /// What the archives of the generated jobs must add up to.
     fn truth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let truth = bridge::aside(py, || self.with(|running| Ok(running.truth())))??
+        let truth = bridge::without_gil(py, || self.with_running(|running| Ok(running.truth())))??
             .map_err(|error| errors::raise(py, &error))?;
         let facts = |truth: &Truth| {
             let facts = PyDict::new(py);
@@ -159,7 +159,7 @@ impl Sandbox {
             facts.set_item("area", truth.area)?;
             facts.set_item("field_area", truth.field_area)?;
             facts.set_item("totals", &truth.totals)?;
-            facts.set_item("total", total(py, &truth.total)?)?;
+            facts.set_item("total", total_to_dict(py, &truth.total)?)?;
             PyResult::Ok(facts)
         };
         let truth = truth.iter().map(facts).collect::<PyResult<Vec<_>>>()?;
@@ -168,7 +168,7 @@ impl Sandbox {
 
     /// What the generated grain cart files must add up to.
     fn cart_truth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let truth = self.with(|running| Ok(running.cart_truth()))?;
+        let truth = self.with_running(|running| Ok(running.cart_truth()))?;
         let facts = |truth: &CartTruth| {
             let facts = PyDict::new(py);
             facts.set_item("id", &truth.id)?;
@@ -187,14 +187,14 @@ impl Sandbox {
     /// Stops the service and waits until it has stopped; nothing happens the second time.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.process == std::process::id() {
-            let running = self.running().take();
-            bridge::aside(py, || drop(running))?;
+            let running = self.lock_running().take();
+            bridge::without_gil(py, || drop(running))?;
         }
         Ok(())
     }
 }
 
-fn total<'py>(py: Python<'py>, total: &Total) -> PyResult<Bound<'py, PyDict>> {
+fn total_to_dict<'py>(py: Python<'py>, total: &Total) -> PyResult<Bound<'py, PyDict>> {
     let facts = PyDict::new(py);
     facts.set_item("label", &total.label)?;
     facts.set_item("unit", &total.unit)?;
@@ -205,15 +205,15 @@ fn total<'py>(py: Python<'py>, total: &Total) -> PyResult<Bound<'py, PyDict>> {
 }
 
 impl Sandbox {
-    fn running(&self) -> MutexGuard<'_, Option<service::Sandbox>> {
+    fn lock_running(&self) -> MutexGuard<'_, Option<service::Sandbox>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn with<T>(&self, work: impl FnOnce(&service::Sandbox) -> PyResult<T>) -> PyResult<T> {
+    fn with_running<T>(&self, work: impl FnOnce(&service::Sandbox) -> PyResult<T>) -> PyResult<T> {
         if self.process != std::process::id() {
             return Err(PyRuntimeError::new_err("the sandbox runs in the parent process, which alone can steer it"));
         }
-        match self.running().as_ref() {
+        match self.lock_running().as_ref() {
             Some(running) => work(running),
             None => Err(PyRuntimeError::new_err("the sandbox is closed")),
         }
@@ -224,7 +224,7 @@ impl Drop for Sandbox {
     /// The service's thread stayed with the parent of a fork: waiting for it in the child would never end.
     fn drop(&mut self) {
         if self.process != std::process::id() {
-            std::mem::forget(self.running().take());
+            std::mem::forget(self.lock_running().take());
         }
     }
 }

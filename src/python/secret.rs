@@ -29,7 +29,7 @@ impl Secret {
     }
 
     /// The token that goes with a call: what it hides, or what that gives when it is called, hidden again.
-    fn ask(&self, py: Python<'_>) -> PyResult<Self> {
+    fn get_token(&self, py: Python<'_>) -> PyResult<Self> {
         let hidden = self.hidden.bind(py);
         let token = if hidden.is_callable() { hidden.call0()? } else { hidden.clone() };
         Ok(Self { hidden: token.unbind() })
@@ -69,7 +69,7 @@ impl Secret {
 
 impl Secret {
     /// The text, or a `TypeError` that names the argument and the type that was given instead.
-    pub(super) fn text(&self, py: Python<'_>, argument: &str) -> PyResult<crate::secret::Secret> {
+    pub(super) fn to_secret(&self, py: Python<'_>, argument: &str) -> PyResult<crate::secret::Secret> {
         let hidden = self.hidden.bind(py);
         if let Ok(text) = hidden.extract::<String>() {
             return Ok(crate::secret::Secret::new(text));
@@ -79,7 +79,7 @@ impl Secret {
     }
 
     /// The token of one call, as the argument of that name gave it; `None` where it gave none.
-    pub(super) fn given(&self, py: Python<'_>, argument: &str) -> PyResult<Option<crate::secret::Secret>> {
+    pub(super) fn to_call_token(&self, py: Python<'_>, argument: &str) -> PyResult<Option<crate::secret::Secret>> {
         let hidden = self.hidden.bind(py);
         if hidden.is_none() {
             return Ok(None);
@@ -92,7 +92,7 @@ impl Secret {
     }
 
     /// Where the tokens of a service come from; `None` where the service is not used.
-    pub(super) fn token(&self, py: Python<'_>, argument: &str) -> PyResult<Option<Token>> {
+    pub(super) fn to_token_source(&self, py: Python<'_>, argument: &str) -> PyResult<Option<Token>> {
         let hidden = self.hidden.bind(py);
         if hidden.is_none() {
             return Ok(None);

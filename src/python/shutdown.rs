@@ -10,59 +10,59 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 /// How often the end looks whether those who wanted the GIL have had it.
-const LOOK: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// How long a thread stays that may hold the GIL, for which the end would wait as long.
-const WHILE: Duration = Duration::from_secs(1);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Counts who is on the way to the GIL. It belongs to one process, since a fork leaves the other threads behind.
 #[derive(Default)]
-pub(super) struct Ending {
-    begun: AtomicBool,
-    on_the_way: AtomicUsize,
+pub(super) struct Shutdown {
+    has_begun: AtomicBool,
+    attaching: AtomicUsize,
     /// The thread that ends the interpreter: it has the GIL and may go on using headland.
-    ender: OnceLock<ThreadId>,
+    exiting_thread: OnceLock<ThreadId>,
 }
 
-impl Ending {
+impl Shutdown {
     /// Says that this thread is on its way to the GIL; false where it is too late for that.
-    pub(super) fn approach(&self) -> bool {
-        self.on_the_way.fetch_add(1, Ordering::SeqCst);
-        if self.begun.load(Ordering::SeqCst) && self.ender.get() != Some(&thread::current().id()) {
-            self.arrive();
+    pub(super) fn begin_attach(&self) -> bool {
+        self.attaching.fetch_add(1, Ordering::SeqCst);
+        if self.has_begun.load(Ordering::SeqCst) && self.exiting_thread.get() != Some(&thread::current().id()) {
+            self.end_attach();
             return false;
         }
         true
     }
 
-    /// Like [`Ending::approach`], for a thread that has nothing else to do but wait for the end.
-    pub(super) fn approach_or_stay(&self) {
-        while !self.approach() {
+    /// Like [`Shutdown::begin_attach`], for a thread that has nothing else to do but wait for the end.
+    pub(super) fn begin_attach_or_park(&self) {
+        while !self.begin_attach() {
             thread::park();
         }
     }
 
     /// Lets the interpreter end before this thread goes on, where it is not the one that ends it.
-    pub(super) fn stay_a_while(&self) {
-        if self.approach() {
-            self.arrive();
+    pub(super) fn wait_for_exit(&self) {
+        if self.begin_attach() {
+            self.end_attach();
         } else {
-            thread::sleep(WHILE);
+            thread::sleep(EXIT_TIMEOUT);
         }
     }
 
     /// Says that this thread has had the GIL.
-    pub(super) fn arrive(&self) {
-        self.on_the_way.fetch_sub(1, Ordering::SeqCst);
+    pub(super) fn end_attach(&self) {
+        self.attaching.fetch_sub(1, Ordering::SeqCst);
     }
 
     /// Begins the end; comes back when nobody is on the way. The caller must not hold the GIL.
     pub(super) fn begin(&self) {
         // A second call finds the thread of the first, which is the same one: the interpreter ends in its main thread.
-        self.ender.get_or_init(|| thread::current().id());
-        self.begun.store(true, Ordering::SeqCst);
-        while self.on_the_way.load(Ordering::SeqCst) > 0 {
-            thread::sleep(LOOK);
+        self.exiting_thread.get_or_init(|| thread::current().id());
+        self.has_begun.store(true, Ordering::SeqCst);
+        while self.attaching.load(Ordering::SeqCst) > 0 {
+            thread::sleep(POLL_INTERVAL);
         }
     }
 }
@@ -74,46 +74,46 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_waits_for_those_on_the_way_and_stops_those_who_come_later() {
-        let ending = Arc::new(Ending::default());
-        assert!(ending.approach());
-        let ender = thread::spawn({
-            let ending = Arc::clone(&ending);
+    fn shutdown_waits_for_attaching_threads_and_refuses_later_ones() {
+        let shutdown = Arc::new(Shutdown::default());
+        assert!(shutdown.begin_attach());
+        let exiting = thread::spawn({
+            let shutdown = Arc::clone(&shutdown);
             move || {
-                ending.begin();
-                ending.approach()
+                shutdown.begin();
+                shutdown.begin_attach()
             }
         });
-        while !ending.begun.load(Ordering::SeqCst) {
+        while !shutdown.has_begun.load(Ordering::SeqCst) {
             thread::yield_now();
         }
-        assert!(!ender.is_finished());
-        assert!(!ending.approach(), "it is too late for another thread");
-        ending.arrive();
-        assert!(ender.join().unwrap(), "the thread that ends the interpreter may still call");
+        assert!(!exiting.is_finished());
+        assert!(!shutdown.begin_attach(), "it is too late for another thread");
+        shutdown.end_attach();
+        assert!(exiting.join().unwrap(), "the thread that ends the interpreter may still call");
     }
 
     #[test]
-    fn the_end_comes_for_any_number_of_threads_and_finds_none_on_the_way() {
+    fn shutdown_with_any_number_of_threads_leaves_none_attaching() {
         for threads in 1..9 {
             for rounds in 0..40 {
-                let ending = Ending::default();
+                let shutdown = Shutdown::default();
                 let inside = AtomicUsize::new(0);
                 thread::scope(|scope| {
                     for _ in 0..threads {
                         scope.spawn(|| {
-                            while ending.approach() {
+                            while shutdown.begin_attach() {
                                 inside.fetch_add(1, Ordering::SeqCst);
                                 thread::yield_now();
                                 inside.fetch_sub(1, Ordering::SeqCst);
-                                ending.arrive();
+                                shutdown.end_attach();
                             }
                         });
                     }
                     for _ in 0..rounds {
                         thread::yield_now();
                     }
-                    ending.begin();
+                    shutdown.begin();
                     assert_eq!(inside.load(Ordering::SeqCst), 0, "{threads} threads");
                 });
             }

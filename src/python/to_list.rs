@@ -12,25 +12,25 @@ use pyo3::types::PyList;
 pub(super) fn append(values: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<()> {
     let any = array.as_any();
     if let Some(array) = any.downcast_ref::<StringArray>() {
-        each(values, array)
+        append_all(values, array)
     } else if let Some(array) = any.downcast_ref::<LargeStringArray>() {
-        each(values, array)
+        append_all(values, array)
     } else if let Some(array) = any.downcast_ref::<BinaryArray>() {
-        each(values, array)
+        append_all(values, array)
     } else if let Some(array) = any.downcast_ref::<LargeBinaryArray>() {
-        each(values, array)
+        append_all(values, array)
     } else if let Some(array) = any.downcast_ref::<BooleanArray>() {
-        each(values, array)
-    } else if let Some(array) = primitive::<Int32Type>(array) {
-        each(values, array)
-    } else if let Some(array) = primitive::<Int64Type>(array) {
-        each(values, array)
-    } else if let Some(array) = primitive::<Float64Type>(array) {
-        each(values, array)
-    } else if let Some(array) = primitive::<Date32Type>(array) {
-        (0..array.len()).try_for_each(|index| values.append(whole(array, index).then(|| array.value_as_date(index))))
-    } else if let Some(array) = primitive::<TimestampMicrosecondType>(array) {
-        let time = |index| whole(array, index).then(|| array.value_as_datetime(index)).flatten();
+        append_all(values, array)
+    } else if let Some(array) = as_primitive::<Int32Type>(array) {
+        append_all(values, array)
+    } else if let Some(array) = as_primitive::<Int64Type>(array) {
+        append_all(values, array)
+    } else if let Some(array) = as_primitive::<Float64Type>(array) {
+        append_all(values, array)
+    } else if let Some(array) = as_primitive::<Date32Type>(array) {
+        (0..array.len()).try_for_each(|index| values.append(is_valid(array, index).then(|| array.value_as_date(index))))
+    } else if let Some(array) = as_primitive::<TimestampMicrosecondType>(array) {
+        let time = |index| is_valid(array, index).then(|| array.value_as_datetime(index)).flatten();
         if array.timezone().is_some() {
             (0..array.len()).try_for_each(|index| values.append(time(index).map(|time| time.and_utc())))
         } else {
@@ -41,17 +41,17 @@ pub(super) fn append(values: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<
     }
 }
 
-fn primitive<T: ArrowPrimitiveType>(array: &dyn Array) -> Option<&PrimitiveArray<T>> {
+fn as_primitive<T: ArrowPrimitiveType>(array: &dyn Array) -> Option<&PrimitiveArray<T>> {
     array.as_any().downcast_ref()
 }
 
-fn whole(array: &dyn Array, index: usize) -> bool {
+fn is_valid(array: &dyn Array, index: usize) -> bool {
     !array.is_null(index)
 }
 
-fn each<'py, A: ArrayAccessor + Copy>(values: &Bound<'py, PyList>, array: A) -> PyResult<()>
+fn append_all<'py, A: ArrayAccessor + Copy>(values: &Bound<'py, PyList>, array: A) -> PyResult<()>
 where
     A::Item: IntoPyObjectExt<'py>,
 {
-    (0..array.len()).try_for_each(|index| values.append(whole(&array, index).then(|| array.value(index))))
+    (0..array.len()).try_for_each(|index| values.append(is_valid(&array, index).then(|| array.value(index))))
 }

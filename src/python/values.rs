@@ -53,22 +53,22 @@ fn datetime<'py>(py: Python<'py>, time: &DateTime<Utc>) -> PyResult<Bound<'py, P
         (17, 2, time.second()),
         (20, 6, micros),
     ] {
-        write(text.iter_mut().skip(start).take(digits), number);
+        write_digits(text.iter_mut().skip(start).take(digits), number);
     }
-    read_time(py, &String::from_utf8_lossy(&text))
+    parse_time(py, &String::from_utf8_lossy(&text))
 }
 
 /// An aware datetime of a text in the form `2026-09-01T12:00:00Z`, with or without fractions.
-pub(super) fn read_time<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    static READ: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let read = READ.get_or_try_init(py, || {
+pub(super) fn parse_time<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    static FROM_ISO_FORMAT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let from_iso_format = FROM_ISO_FORMAT.get_or_try_init(py, || {
         py.import("datetime")?.getattr("datetime")?.getattr("fromisoformat").map(Bound::unbind)
     })?;
-    read.bind(py).call1((PyString::new(py, text),))
+    from_iso_format.bind(py).call1((PyString::new(py, text),))
 }
 
 /// Writes a number in decimal, from its last digit to its first.
-fn write<'a>(digits: impl DoubleEndedIterator<Item = &'a mut u8>, mut number: u32) {
+fn write_digits<'a>(digits: impl DoubleEndedIterator<Item = &'a mut u8>, mut number: u32) {
     for digit in digits.rev() {
         *digit = b'0'.wrapping_add((number % 10) as u8);
         number /= 10;

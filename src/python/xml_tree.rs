@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use super::layer::{Given, about_archive};
+use super::layer::{SourceArgument, as_archive_error};
 use super::{bridge, read_options};
 use crate::archive::{self, Document, Event, Holds, Source};
 
@@ -14,7 +14,7 @@ const TEXT: &str = "#text";
 const CONTENT: &str = "#content";
 
 /// An element while it is read.
-struct Open<'py> {
+struct OpenElement<'py> {
     name: Bound<'py, PyString>,
     holds: Holds,
     /// Its attributes and children, once there are any.
@@ -28,29 +28,29 @@ struct Open<'py> {
 #[pyo3(signature = (source, member, limits))]
 pub(super) fn read_tree<'py>(
     py: Python<'py>,
-    source: Given,
+    source: SourceArgument,
     member: Option<String>,
     limits: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (source, limits) = (Source::from(source), read_options::limits(limits)?);
-    let read = move |_: &_| archive::tree(&source, member.as_deref(), &limits).map_err(about_archive);
-    dict(py, &bridge::compute(py, read)?)
+    let (source, limits) = (Source::from(source), read_options::parse_limits(limits)?);
+    let read = move |_: &_| archive::tree(&source, member.as_deref(), &limits).map_err(as_archive_error);
+    document_to_dict(py, &bridge::compute(py, read)?)
 }
 
-fn dict<'py>(py: Python<'py>, document: &Document) -> PyResult<Bound<'py, PyDict>> {
+fn document_to_dict<'py>(py: Python<'py>, document: &Document) -> PyResult<Bound<'py, PyDict>> {
     let root = PyDict::new(py);
-    let mut open: Vec<Open<'py>> = Vec::new();
+    let mut open: Vec<OpenElement<'py>> = Vec::new();
     for event in document.events() {
         match event {
             Event::Open(name, holds) => {
                 let name = PyString::intern(py, document.name(*name));
                 let content = (*holds == Holds::Both).then(|| PyList::empty(py));
-                open.push(Open { name, holds: *holds, dict: None, text: None, content });
+                open.push(OpenElement { name, holds: *holds, dict: None, text: None, content });
             }
             Event::Attribute(name, value) => {
                 if let Some(element) = open.last_mut() {
                     let key = PyString::intern(py, &format!("@{}", document.name(*name)));
-                    element.dict(py).set_item(key, document.text(value))?;
+                    element.dict_mut(py).set_item(key, document.text(value))?;
                 }
             }
             Event::Text(text) => {
@@ -80,14 +80,14 @@ fn dict<'py>(py: Python<'py>, document: &Document) -> PyResult<Bound<'py, PyDict
     Ok(root)
 }
 
-impl<'py> Open<'py> {
-    fn dict(&mut self, py: Python<'py>) -> &Bound<'py, PyDict> {
+impl<'py> OpenElement<'py> {
+    fn dict_mut(&mut self, py: Python<'py>) -> &Bound<'py, PyDict> {
         self.dict.get_or_insert_with(|| PyDict::new(py))
     }
 
     /// Adds a child: the second of a name turns its value into a list.
     fn add(&mut self, py: Python<'py>, name: &Bound<'py, PyString>, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        let dict = self.dict(py);
+        let dict = self.dict_mut(py);
         match dict.get_item(name)? {
             None => dict.set_item(name, value)?,
             Some(known) => match known.cast::<PyList>() {

@@ -353,7 +353,7 @@ fn body(row: &Endpoint, mode: Mode) -> String {
             "download(\n            \"{name}\",\n            {given},\n            to=to,\n            overwrite=overwrite,\n            limits=limits,\n        )"
         ),
         Returns::Nothing | Returns::NotImplemented => {
-            return format!("        {wait}self._calls.act(\"{name}\", {given})\n");
+            return format!("        {wait}self._calls.send_command(\"{name}\", {given})\n");
         }
         Returns::Created if given == "{}" => format!("upload(\"{name}\", file)"),
         Returns::Created => format!("upload(\"{name}\", file, {given})"),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
 
 
-EXPLAINING = ("advanced.xml", "jobdata.xml")
+COMPANION_FILES = ("advanced.xml", "jobdata.xml")
 """The XML files that explain the tables beside them, and are read with those."""
 
 
@@ -46,7 +46,7 @@ def _demo(given: argparse.Namespace) -> int:
 def _read(given: argparse.Namespace) -> int:
     if given.to is not None and given.to.suffix.lower() not in (".parquet", ".geojson", ".json"):
         raise ValueError(f"`--to` takes a name that ends in .parquet or .geojson, not `{given.to}`")
-    if given.file.suffix.lower() == ".xml" and given.file.name.lower() not in EXPLAINING:
+    if given.file.suffix.lower() == ".xml" and given.file.name.lower() not in COMPANION_FILES:
         return _tree(given)
     layer = hl.read(given.file, layer=given.layer, encoding=given.encoding, strict=not given.lenient)
     if given.to is not None:
@@ -79,7 +79,7 @@ def _summary(layer: hl.Layer, written: Path | None) -> dict[str, object]:
         "crs": layer.crs,
         "columns": _columns(layer),
         "metadata": layer.metadata,
-        "diagnostics": [note._asdict() for note in layer.diagnostics],
+        "diagnostics": [diagnostic._asdict() for diagnostic in layer.diagnostics],
         "written": written,
     }
 
@@ -97,8 +97,8 @@ def _print(layer: hl.Layer, written: Path | None) -> None:
     print_table(_columns(layer), ("name", "type", "unit", "nulls"))
     for key, value in layer.metadata.items():
         print_text(printable(f"{key}: {value}"))
-    for note in layer.diagnostics:
-        print_text(printable(f"{note.severity} {note.code}: {note.message}"))
+    for diagnostic in layer.diagnostics:
+        print_text(printable(f"{diagnostic.severity} {diagnostic.code}: {diagnostic.message}"))
     if written is not None:
         print_text(printable(f"written: {written}"))
 

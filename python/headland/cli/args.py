@@ -12,7 +12,7 @@ import headland as hl
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TRUTHS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 """How a truth value is written."""
 
 
@@ -27,7 +27,7 @@ def count(text: str) -> int:
     return number
 
 
-def split(call: str, words: list[str], method: Callable[..., Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def bind_arguments(call: str, words: list[str], method: Callable[..., Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Give the arguments of `method` by place and by name; options may be written with dashes, flags stand alone."""
     signature = inspect.signature(method)
     places: list[str] = []
@@ -44,12 +44,12 @@ def split(call: str, words: list[str], method: Callable[..., Any]) -> tuple[tupl
         if parameter is None:
             raise ValueError(f"there is no argument `--{name}`; there are: {', '.join(signature.parameters)}")
         if not equals:
-            text = _following(name, parameter, rest)
-        value = _value(f"--{name}", parameter, text)
+            text = _option_value(name, parameter, rest)
+        value = _convert(f"--{name}", parameter, text)
         # A list may also be given by writing its option several times.
         names[name] = [*names.get(name, []), *value] if isinstance(value, list) else value
     by_place = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.KEYWORD_ONLY]
-    converted = [_value(each.name, each, text) for each, text in zip(by_place, places, strict=False)]
+    converted = [_convert(each.name, each, text) for each, text in zip(by_place, places, strict=False)]
     try:
         bound = signature.bind(*converted, *places[len(converted) :], **names)
     except TypeError as wrong:
@@ -57,22 +57,22 @@ def split(call: str, words: list[str], method: Callable[..., Any]) -> tuple[tupl
     return bound.args, bound.kwargs
 
 
-def _following(name: str, parameter: inspect.Parameter, rest: list[str]) -> str:
+def _option_value(name: str, parameter: inspect.Parameter, rest: list[str]) -> str:
     """Take the word that follows an option as its value; a flag may stand alone, and then it says yes."""
-    if "bool" in _kinds(parameter) and (not rest or rest[0].lower() not in TRUTHS):
+    if "bool" in _accepted_types(parameter) and (not rest or rest[0].lower() not in BOOLEANS):
         return "true"
     if not rest:
         raise ValueError(f"`--{name}` takes a value")
     return rest.pop(0)
 
 
-def _kinds(parameter: inspect.Parameter) -> list[str]:
+def _accepted_types(parameter: inspect.Parameter) -> list[str]:
     """Give what a parameter takes: the annotations of the generated methods are texts."""
     return [kind.strip() for kind in str(parameter.annotation).split("|")]
 
 
-def _value(name: str, parameter: inspect.Parameter, text: str) -> Any:
-    kinds = _kinds(parameter)
+def _convert(name: str, parameter: inspect.Parameter, text: str) -> Any:
+    kinds = _accepted_types(parameter)
     if "str" in kinds:
         return text
     if any(kind.startswith("Mapping[") for kind in kinds):
@@ -82,7 +82,7 @@ def _value(name: str, parameter: inspect.Parameter, text: str) -> Any:
     if "Limits" in kinds:
         return _limits(name, text)
     readers: dict[str, tuple[Callable[[str], Any], str]] = {
-        "bool": (lambda text: TRUTHS[text.lower()], "true or false"),
+        "bool": (lambda text: BOOLEANS[text.lower()], "true or false"),
         "int": (int, "a whole number"),
         "float": (float, "a number"),
     }

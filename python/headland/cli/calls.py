@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import headland as hl
 from headland import _core, settings
-from headland.cli.args import count, split
+from headland.cli.args import bind_arguments, count
 from headland.cli.output import Verbs, add_verb, print_json, print_record, print_table
 
 if TYPE_CHECKING:
@@ -138,12 +138,12 @@ def _budget(given: argparse.Namespace) -> int:
 
 
 def _call(given: argparse.Namespace) -> int:
-    words = _own_options(given)
+    arguments = _take_own_options(given)
     with _client(given) as client:
         method: Any = client
         for part in given.name.split("."):
             method = getattr(method, part)
-        places, names = split(given.name, words, method)
+        places, names = bind_arguments(given.name, arguments, method)
         outcome = method(*places, **names)
         if isinstance(outcome, hl.Pages | hl.Table):
             for record in outcome:
@@ -157,17 +157,17 @@ def _call(given: argparse.Namespace) -> int:
     return 0
 
 
-def _own_options(given: argparse.Namespace) -> list[str]:
+def _take_own_options(given: argparse.Namespace) -> list[str]:
     """Take the options of the verb itself out of the words that follow the call, and give the rest."""
-    words = iter(given.arguments)
+    arguments = iter(given.arguments)
     rest = []
-    for word in words:
+    for word in arguments:
         if word == "--json":
             given.json = True
         elif word == "--profile":
-            given.profile = next(words, None)
+            given.profile = next(arguments, None)
         elif word == "--accept":
-            given.accept = next(words, None)
+            given.accept = next(arguments, None)
         else:
             rest.append(word)
     return rest

@@ -26,11 +26,11 @@ EXIT_CODES: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], i
 )
 """The first class that fits gives the exit code; the table for users is in ``headland.cli``."""
 
-HIDDEN = ("message", "prog", "usage")
+HIDDEN_ATTRIBUTES = ("message", "prog", "usage")
 """Attributes of an error that are no facts."""
 
 
-class WrongWords(ValueError):
+class UsageError(ValueError):
     """Words that are no command, with how they are written."""
 
     def __init__(self, message: str, prog: str, usage: str) -> None:
@@ -39,14 +39,14 @@ class WrongWords(ValueError):
         self.usage = usage
 
 
-def code_of(error: BaseException) -> int | None:
+def exit_code(error: BaseException) -> int | None:
     """Give the exit code of an error; ``None`` for one that nobody foresaw."""
     return next((code for classes, code in EXIT_CODES if isinstance(error, classes)), None)
 
 
-def tell(error: BaseException, *, as_json: bool, profile: str | None = None) -> None:
+def print_error(error: BaseException, *, as_json: bool, profile: str | None = None) -> None:
     """Print an error, with the profile that it is about where there are several."""
-    classes = (cls for cls in type(error).__mro__ if cls is not WrongWords)
+    classes = (cls for cls in type(error).__mro__ if cls is not UsageError)
     name = next(cls.__name__ for cls in classes if not cls.__name__.startswith("_"))
     with_options = getattr(error, "_with_options", None)
     message = str(error) if with_options is None else printable(with_options)
@@ -54,11 +54,11 @@ def tell(error: BaseException, *, as_json: bool, profile: str | None = None) -> 
         facts = {
             key: value
             for key, value in vars(error).items()
-            if key[0] != "_" and key not in HIDDEN and value is not None
+            if key[0] != "_" and key not in HIDDEN_ATTRIBUTES and value is not None
         }
         about = {} if profile is None else {"profile": profile}
         print_text(json.dumps({"error": name, "message": message, **about, **facts}, default=str), sys.stderr)
-    elif isinstance(error, WrongWords):
+    elif isinstance(error, UsageError):
         print_text(f"{error.usage}{error.prog}: error: {message}", sys.stderr)
     else:
         about_text = "" if profile is None else f"{profile}: "

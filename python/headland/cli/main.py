@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import headland as hl
 from headland.cli import archive, calls, doctor, pull, sandbox
-from headland.cli.exit_codes import INTERRUPTED, WrongWords, code_of, tell
+from headland.cli.exit_codes import INTERRUPTED, UsageError, exit_code, print_error
 from headland.cli.output import print_text
 
 if TYPE_CHECKING:
@@ -20,15 +20,15 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing and leaving."""
-        raise WrongWords(message, self.prog, self.format_usage())
+        raise UsageError(message, self.prog, self.format_usage())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and give its exit code."""
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    as_json = "--json" in words
+    arguments_given = sys.argv[1:] if arguments is None else list(arguments)
+    as_json = "--json" in arguments_given
     try:
-        given = _parser().parse_args(words)
+        given = _parser().parse_args(arguments_given)
         as_json = given.json or as_json
         done: int = given.run(given)
     except KeyboardInterrupt:
@@ -39,10 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except Exception as error:
-        code = code_of(error)
+        code = exit_code(error)
         if code is None:
             raise
-        tell(error, as_json=as_json)
+        print_error(error, as_json=as_json)
         return code
     return done
 
@@ -57,6 +57,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"headland {hl.__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for room in (archive, calls, doctor, pull, sandbox):
-        room.add_verbs(verbs)
+    for module in (archive, calls, doctor, pull, sandbox):
+        module.add_verbs(verbs)
     return parser

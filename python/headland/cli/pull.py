@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import headland as hl
 from headland import settings
-from headland.cli.exit_codes import INTERRUPTED, code_of, tell
+from headland.cli.exit_codes import INTERRUPTED, exit_code, print_error
 from headland.cli.output import Verbs, add_verb, print_json, print_text
 from headland.escaping import printable
 from headland.mirror import formatting, progress, progress_bar, summary
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 RELIST = "1d"
 """How old the list of all jobs may be where nothing is said."""
 
-LOOK = 0.1
+POLL_INTERVAL = 0.1
 """Seconds between two looks for Ctrl-C; a wait without end would not see it on every system."""
 
-NOT_AS_IT_SHOULD_BE = 11
+VERIFICATION_FAILED = 11
 """The exit code where verifying finds something."""
 
-GO_ON = "interrupted: all that was finished is kept, and the same command goes on from there"
+RESUME_HINT = "interrupted: all that was finished is kept, and the same command goes on from there"
 
 
-Look = Callable[["Account", hl.Mirror, argparse.Namespace], int]
+MirrorAction = Callable[["Account", hl.Mirror, argparse.Namespace], int]
 """What looks at a mirror, and gives an exit code."""
 
 
@@ -96,19 +96,19 @@ def _pull(given: argparse.Namespace) -> int:
     if given.deep and given.what != "verify":
         raise ValueError("`--deep` goes with --verify alone")
     if given.what == "status":
-        return _each(_existing(given), given, _status)
+        return _run_each(_existing(given), given, _status)
     if given.what == "verify":
-        return _each(_existing(given), given, _verify)
-    return _side_by_side(_accounts(given), given)
+        return _run_each(_existing(given), given, _verify)
+    return _pull_concurrently(_accounts(given), given)
 
 
 def _accounts(given: argparse.Namespace) -> list[Account]:
     """List what is to be mirrored where."""
     profiles: list[str] = given.profile or []
     if len(profiles) <= 1:
-        homes = _homes(given.to)
+        homes = _mirror_folders(given.to)
         if homes and not (given.to / summary.JOURNAL).exists():
-            raise ValueError(_each_at_home(given, homes, profiles[0] if profiles else None))
+            raise ValueError(_wrong_folder_message(given, homes, profiles[0] if profiles else None))
         return [Account(profiles[0] if profiles else None, given.to, None)]
     for name in profiles:
         if name != Path(name).name or name.startswith(".") or "\\" in name:
@@ -124,15 +124,15 @@ def _existing(given: argparse.Namespace) -> list[Account]:
     """List the mirrors that are there, in the folder or one below it."""
     if given.profile or (given.to / summary.JOURNAL).exists():
         return _accounts(given)
-    return [Account(None, home, home.name) for home in _homes(given.to)] or [Account(None, given.to, None)]
+    return [Account(None, home, home.name) for home in _mirror_folders(given.to)] or [Account(None, given.to, None)]
 
 
-def _homes(folder: Path) -> list[Path]:
+def _mirror_folders(folder: Path) -> list[Path]:
     """List the mirrors of several accounts below a folder."""
     return sorted(path.parent for path in folder.glob(f"*/{summary.JOURNAL}"))
 
 
-def _each_at_home(given: argparse.Namespace, homes: list[Path], profile: str | None) -> str:
+def _wrong_folder_message(given: argparse.Namespace, homes: list[Path], profile: str | None) -> str:
     """Say where the mirrors of several accounts are, and the command for one of them, which looks or pulls as asked."""
     there = ", ".join(f"`{home}`" for home in homes)
     home = homes[0] if profile is None else given.to / profile
@@ -152,12 +152,12 @@ def _command(given: argparse.Namespace, folder: Path, profiles: list[str]) -> st
     return shlex.join([*words, *(["--relist", given.relist] if given.relist != RELIST else [])])
 
 
-def _each(accounts: list[Account], given: argparse.Namespace, look: Look) -> int:
+def _run_each(accounts: list[Account], given: argparse.Namespace, action: MirrorAction) -> int:
     """Look at one mirror after another, and give the highest exit code."""
     codes = []
     for account in accounts:
         try:
-            codes.append(look(account, hl.Mirror(account.folder, relist=given.relist), given))
+            codes.append(action(account, hl.Mirror(account.folder, relist=given.relist), given))
         except Exception as error:  # noqa: BLE001 - what has no code is raised again
             codes.append(_failed(error, account, given))
     return max(codes)
@@ -166,7 +166,7 @@ def _each(accounts: list[Account], given: argparse.Namespace, look: Look) -> int
 def _status(account: Account, mirror: hl.Mirror, given: argparse.Namespace) -> int:
     status = mirror.status()
     if given.json:
-        print_json(_about(account) | {"status": status.to_dict()})
+        print_json(_account_fields(account) | {"status": status.to_dict()})
     else:
         print_text(str(status))
     return 0
@@ -175,28 +175,28 @@ def _status(account: Account, mirror: hl.Mirror, given: argparse.Namespace) -> i
 def _verify(account: Account, mirror: hl.Mirror, given: argparse.Namespace) -> int:
     found = mirror.verify(deep=given.deep)
     if given.json:
-        print_json(_about(account) | {"verification": found.to_dict()})
+        print_json(_account_fields(account) | {"verification": found.to_dict()})
     else:
         print_text(f"{account.folder}: {found}" if found.ok else f"{account.folder}:\n{found}")
     if found.ok:
         return 0
     print_text("the next pull asks anew for archives that are missing or damaged", sys.stderr)
-    return NOT_AS_IT_SHOULD_BE
+    return VERIFICATION_FAILED
 
 
-def _side_by_side(accounts: list[Account], given: argparse.Namespace) -> int:
+def _pull_concurrently(accounts: list[Account], given: argparse.Namespace) -> int:
     """Mirror all accounts at once; the failure of one does not stop the others, and the highest exit code counts."""
-    board = None if given.quiet else progress_bar.chosen()
+    display = None if given.quiet else progress_bar.choose_display()
     stop = threading.Event()
     with ThreadPoolExecutor(len(accounts)) as pool:
         try:
-            running = [pool.submit(_one, account, given, board, stop) for account in accounts]
-            while wait(running, timeout=LOOK).not_done:
+            running = [pool.submit(_pull_account, account, given, display, stop) for account in accounts]
+            while wait(running, timeout=POLL_INTERVAL).not_done:
                 pass
         except KeyboardInterrupt:
             stop.set()
-    if board is not None:
-        board.close()
+    if display is not None:
+        display.close()
     codes = []
     for account, each in zip(accounts, running, strict=True):
         error = each.exception()
@@ -208,57 +208,57 @@ def _side_by_side(accounts: list[Account], given: argparse.Namespace) -> int:
             codes.append(0)
             _summarize(each.result(), given)
     if stop.is_set():
-        print_text(GO_ON, sys.stderr)
+        print_text(RESUME_HINT, sys.stderr)
         return INTERRUPTED
     return max(codes)
 
 
 def _failed(error: BaseException, account: Account, given: argparse.Namespace) -> int:
-    code = code_of(error)
+    code = exit_code(error)
     if code is None:
         raise error
-    tell(error, as_json=given.json, profile=account.name)
+    print_error(error, as_json=given.json, profile=account.name)
     return code
 
 
-def _one(
-    account: Account, given: argparse.Namespace, board: progress_bar.Display | None, stop: threading.Event
+def _pull_account(
+    account: Account, given: argparse.Namespace, display: progress_bar.Display | None, stop: threading.Event
 ) -> Pulled:
     """Mirror an account, in a thread of its own."""
-    seen = _Seen(account.name or "", board, stop)
+    listener = _ProgressListener(account.name or "", display, stop)
     keys = settings.from_env() if account.profile is None else settings.from_profile(account.profile, None)
     with hl.Client(**keys) as client:
         mirror = hl.Mirror(account.folder, client, relist=given.relist, locations=given.locations)
-        plan = mirror.plan(progress=seen)
+        plan = mirror.plan(progress=listener)
         if given.what == "plan":
             return Pulled(account, plan, None, None)
         if not (given.quiet or given.json):
-            with contextlib.nullcontext() if board is None else board.aside():
+            with contextlib.nullcontext() if display is None else display.paused():
                 print_text(_named(account, plan.text))
-        outcome = mirror.sync(progress=seen)
+        outcome = mirror.sync(progress=listener)
         return Pulled(account, plan, outcome, mirror.status())
 
 
-class _Seen:
+class _ProgressListener:
     """Shows how far an account is, and ends it when the user wants that."""
 
-    def __init__(self, name: str, board: progress_bar.Display | None, stop: threading.Event) -> None:
-        self._name, self._board, self._stop = name, board, stop
+    def __init__(self, name: str, display: progress_bar.Display | None, stop: threading.Event) -> None:
+        self._name, self._display, self._stop = name, display, stop
         self._last: dict[str, Any] = {}
         self._changed = 0.0
 
-    def __call__(self, told: dict[str, Any]) -> None:
+    def __call__(self, snapshot: dict[str, Any]) -> None:
         """Hear how far it is."""
         if self._stop.is_set():
             raise KeyboardInterrupt
         now = time.monotonic()
-        if told != self._last:
-            self._last, self._changed = told, now
-        if self._board is not None:
-            self._board.show(self._name, progress.share(told), progress.line(told, now - self._changed))
+        if snapshot != self._last:
+            self._last, self._changed = snapshot, now
+        if self._display is not None:
+            self._display.show(self._name, progress.fraction(snapshot), progress.line(snapshot, now - self._changed))
 
 
-def _about(account: Account) -> dict[str, Any]:
+def _account_fields(account: Account) -> dict[str, Any]:
     return {"profile": account.profile, "folder": str(account.folder)}
 
 
@@ -270,7 +270,9 @@ def _summarize(pulled: Pulled, given: argparse.Namespace) -> None:
     account, plan, outcome, status = pulled
     if given.json:
         facts = {"plan": plan, "outcome": outcome, "status": status}
-        print_json(_about(account) | {name: each.to_dict() for name, each in facts.items() if each is not None})
+        print_json(
+            _account_fields(account) | {name: each.to_dict() for name, each in facts.items() if each is not None}
+        )
     elif outcome is None or status is None:
         print_text(_named(account, str(plan)))
     else:

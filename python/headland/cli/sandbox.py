@@ -17,7 +17,7 @@ from headland.cli.output import Verbs, add_verb, print_json, print_text
 if TYPE_CHECKING:
     import argparse
 
-LOOK = 0.05
+POLL_INTERVAL = 0.05
 """Seconds between two checks for a signal."""
 
 
@@ -62,13 +62,13 @@ def _serve(given: argparse.Namespace) -> int:
     ) as running:
         _announce(running, as_json=given.json)
         if given.clock == "moved":
-            threading.Thread(target=_move, args=(running,), daemon=True).start()
+            threading.Thread(target=_advance_clock, args=(running,), daemon=True).start()
         while not signals:
-            time.sleep(LOOK)
+            time.sleep(POLL_INTERVAL)
     return 0
 
 
-def _move(running: hl.Sandbox) -> None:
+def _advance_clock(running: hl.Sandbox) -> None:
     """Move the clock by what standard input says, and answer each line with one of JSON; it may end before we do."""
     rest = b""
     with contextlib.suppress(OSError):

@@ -78,13 +78,13 @@ def upload(client: Client, found: list[Archive], say: Callable[[str], None]) -> 
     uploaded: dict[str, str] = {}
     refused = []
     for number, archive in enumerate(found, 1):
-        told = f"uploaded {archive.name}"
+        message = f"uploaded {archive.name}"
         try:
             uploaded[client.job_data.upload(archive.content())["id"]] = archive.name
         except (hl.HeadlandError, OSError, ValueError) as error:
-            told = f"cannot upload {archive.name}: {error}"
-            refused.append(Pulled("", archive.name, "", UPLOADED, archive.name, problem=told))
-        say(f"[{number}/{len(found)}] {told}")
+            message = f"cannot upload {archive.name}: {error}"
+            refused.append(Pulled("", archive.name, "", UPLOADED, archive.name, problem=message))
+        say(f"[{number}/{len(found)}] {message}")
     return uploaded, refused
 
 

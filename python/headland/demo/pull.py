@@ -70,19 +70,19 @@ def pull(
     """Pull every job, keep it as GeoParquet and GeoJSON, and draw it."""
     jobs = list(client.job_data.list())
     say(f"{len(jobs)} jobs; asking for all of them before waiting for any")
-    asked: list[tuple[Pulled, Conversion | None]] = [ask(client, job, uploaded, truth) for job in jobs]
+    asked: list[tuple[Pulled, Conversion | None]] = [request(client, job, uploaded, truth) for job in jobs]
     out.mkdir(parents=True, exist_ok=True)
     pulled = []
     for number, (job, handle) in enumerate(asked, 1):
         layers = [job] if handle is None else collect(job, handle, out, truth.get(job.id))
         pulled += layers
         for layer in layers:
-            told = layer.problem or f"{layer.rows:,} rows in {layer.seconds:.1f} s"
-            say(f"[{number}/{len(asked)}] {layer.name}: {told}")
+            message = layer.problem or f"{layer.rows:,} rows in {layer.seconds:.1f} s"
+            say(f"[{number}/{len(asked)}] {layer.name}: {message}")
     return pulled
 
 
-def ask(
+def request(
     client: Client, job: JobDataItem, uploaded: Mapping[str, str], truth: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Pulled, Conversion | None]:
     """Ask for a job's shape files; a job that has none says so at once."""
@@ -94,7 +94,7 @@ def ask(
     try:
         return pulled, client.job_data.request(job_id, format="SHP")
     except HeadlandError as error:
-        note(pulled, error)
+        record_problem(pulled, error)
         return pulled, None
 
 
@@ -108,24 +108,24 @@ def collect(pulled: Pulled, handle: Conversion, out: Path, known: Mapping[str, A
         if len(names) > 1:
             made = [replace(pulled, name=f"{pulled.name}, {name}", files=[]) for name in names]
         for one, name in zip(made, names, strict=True):
-            keep(one, read(archive, layer=name), out, known)
+            save(one, read(archive, layer=name), out, known)
     except HeadlandError as error:
         for one in made:
             if one.picture is None:
-                note(one, error)
+                record_problem(one, error)
     for one in made:
         one.seconds = (time.monotonic() - started) / len(made)
     return made
 
 
-def note(pulled: Pulled, error: HeadlandError) -> None:
+def record_problem(pulled: Pulled, error: HeadlandError) -> None:
     """Remember why a job has no map."""
     pulled.problem = str(error)
     # Some of the generated jobs have nothing to map; whoever gives an archive wants to hear that it has not.
     pulled.is_expected = pulled.source is None and isinstance(error, NoCoverage | ConversionFailed)
 
 
-def keep(pulled: Pulled, layer: Layer, out: Path, known: Mapping[str, Any] | None) -> None:
+def save(pulled: Pulled, layer: Layer, out: Path, known: Mapping[str, Any] | None) -> None:
     """Leave a layer as GeoParquet, GeoJSON and a picture, and measure it."""
     pulled.rows = len(layer)
     stem = "".join(sign if sign.isalnum() or sign in "-_." else "_" for sign in f"{pulled.name}-{pulled.id}")

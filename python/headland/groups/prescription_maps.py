@@ -208,4 +208,4 @@ class PrescriptionMaps:
             >>> client.prescription_maps.send(map_id, computer_id)
 
         """
-        self._calls.act("prescription_maps.send", {"rx_id": rx_id, "field_computer_id": field_computer_id})
+        self._calls.send_command("prescription_maps.send", {"rx_id": rx_id, "field_computer_id": field_computer_id})

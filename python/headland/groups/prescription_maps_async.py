@@ -96,4 +96,4 @@ class AsyncPrescriptionMaps:
 
     async def send(self, rx_id: str | int, field_computer_id: str | int) -> None:
         """Like `Client.prescription_maps.send`, as a coroutine."""
-        await self._calls.act("prescription_maps.send", {"rx_id": rx_id, "field_computer_id": field_computer_id})
+        await self._calls.send_command("prescription_maps.send", {"rx_id": rx_id, "field_computer_id": field_computer_id})

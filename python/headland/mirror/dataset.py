@@ -31,7 +31,7 @@ SIDES = 4
 """The sides of a box."""
 
 
-class Reading:
+class PublishedDataset:
     """What can be read of a mirror's folder: only what was published, so that a sync may run meanwhile."""
 
     __slots__ = ()
@@ -79,12 +79,12 @@ class Reading:
 
         >>> frame = mirror.to_geopandas(job_type="Yield", year=2026, columns=["job_id", "MOISTURE"])
         """
-        extras.needed("geo", "geopandas", "pyarrow")
+        extras.require("geo", "geopandas", "pyarrow")
         import pyarrow as pa
 
         box = _box(bbox)
         scan = self._scan(job_type, year, box, columns)
-        frame = within(frames.of_table(pa.table(scan), dtype_backend), box)
+        frame = filter_box(frames.table_to_geo_frame(pa.table(scan), dtype_backend), box)
         frame.attrs["units"] = scan.units
         return frame
 
@@ -115,7 +115,7 @@ class Reading:
         >>> with mirror.connect() as connection:
         ...     means = connection.sql("SELECT job_id, avg(MOISTURE) FROM Yield GROUP BY job_id").df()
         """
-        extras.needed("sql", "duckdb", "pandas")
+        extras.require("sql", "duckdb", "pandas")
         from headland.mirror import sql
 
         return sql.connect(self.folder)
@@ -148,7 +148,7 @@ class Reading:
 
         >>> mirror.sql("SELECT job_id, avg(MOISTURE) FROM Yield WHERE year = $year GROUP BY job_id", year=2026).df()
         """
-        extras.needed("sql", "duckdb", "pandas", "pyarrow")
+        extras.require("sql", "duckdb", "pandas", "pyarrow")
         from headland.mirror import sql
 
         return sql.run(self.folder, arguments.text("query", query), values)
@@ -185,17 +185,17 @@ class Reading:
 
         >>> mirror.to_dask(job_type="Yield").groupby("job_id").MOISTURE.mean().compute()
         """
-        extras.needed("dask", "dask.dataframe", "dask_geopandas")
+        extras.require("dask", "dask.dataframe", "dask_geopandas")
         import pyarrow as pa
 
-        from headland.dask import collection, read_part
+        from headland.dask import frame_of_tasks, read_row_groups
 
         box = _box(bbox)
         scan = self._scan(job_type, year, box, columns)
         found = scan.row_groups(ROWS_PER_TASK)
         # A selection without rows is one task that reads nothing.
         tasks = [[groups] for groups, _ in found] or [[]]
-        return collection(read_part, tasks, pa.schema(scan), boxes=[around for _, around in found], bbox=box)
+        return frame_of_tasks(read_row_groups, tasks, pa.schema(scan), boxes=[around for _, around in found], bbox=box)
 
     def publish(self, url: str, *, archives: bool = False, **store_options: Any) -> Publication:
         """Copy what is published here to an object store, for readers elsewhere; they never see half of it.
@@ -228,7 +228,7 @@ class Reading:
 
         >>> mirror.publish("s3://cooperative/farm", region="us-east-1")
         """
-        extras.needed("s3", "obstore")
+        extras.require("s3", "obstore")
         from headland.mirror import publish
 
         url = arguments.text("url", url)
@@ -243,7 +243,7 @@ class Reading:
     ) -> _core.Scan:
         """Plan the reading of rows, and warn of what the caller should know of them."""
         state = _core.Dataset(self.folder)
-        kinds = None if job_type is None else sorted(job_types.selected(job_type, state.job_types))
+        kinds = None if job_type is None else sorted(job_types.select(job_type, state.job_types))
         years = None if year is None else _years(year)
         scan = state.scan(kinds, years, None if columns is None else _core.column_names(columns), bbox)
         for warning in scan.warnings:
@@ -251,7 +251,7 @@ class Reading:
         return scan
 
 
-def within(frame: gpd.GeoDataFrame, bbox: Box | None) -> gpd.GeoDataFrame:
+def filter_box(frame: gpd.GeoDataFrame, bbox: Box | None) -> gpd.GeoDataFrame:
     """Keep the rows whose geometries meet a box; the boxes in the file are rounded outwards."""
     import shapely
 
@@ -261,13 +261,13 @@ def within(frame: gpd.GeoDataFrame, bbox: Box | None) -> gpd.GeoDataFrame:
 
 
 def _years(year: object) -> list[int]:
-    years = arguments.several(year)
+    years = arguments.as_list(year)
     if not all(isinstance(each, numbers.Integral) and not isinstance(each, bool) for each in years):
         raise TypeError(f"`year` takes a year such as 2026, or several, not {year!r}")
     if not years:
         raise ValueError("`year` names no year; leave it out for all")
     # The core has years of 64 bits, and rows have none beyond.
-    return [int(each) for each in years if abs(int(each)) < arguments.MANY]
+    return [int(each) for each in years if abs(int(each)) < arguments.MAX_INT]
 
 
 def _box(bbox: object) -> Box | None:
@@ -277,7 +277,7 @@ def _box(bbox: object) -> Box | None:
     takes = "`bbox` takes west, south, east and north, such as `tuple(frame.to_crs('EPSG:4326').total_bounds)`, not"
     if arguments.is_single(bbox) or isinstance(bbox, Mapping | AbstractSet):
         raise TypeError(f"{takes} {bbox!r}")
-    sides = arguments.several(bbox)
+    sides = arguments.as_list(bbox)
     if len(sides) != SIDES or not all(map(_is_side, sides)):
         raise TypeError(f"{takes} {bbox!r}")
     try:

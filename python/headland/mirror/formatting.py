@@ -10,7 +10,7 @@ SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 SPANS = ((2 * 86_400.0, 86_400.0, "days"), (5_400.0, 3_600.0, "h"), (90.0, 60.0, "min"))
 """From which length on a unit is used, its seconds, and its name."""
 
-TENTHS = 10
+MAX_WITH_TENTHS = 10
 """Below so many of a unit, tenths are told."""
 
 
@@ -19,7 +19,7 @@ def span(seconds: float) -> str:
     for least, unit, name in SPANS:
         if seconds >= least:
             count = seconds / unit
-            return f"{count:.1f} {name}" if count < TENTHS and name != "min" else f"{count:.0f} {name}"
+            return f"{count:.1f} {name}" if count < MAX_WITH_TENTHS and name != "min" else f"{count:.0f} {name}"
     return f"{max(seconds, 0):.0f} s"
 
 
@@ -28,16 +28,16 @@ def size(count: int) -> str:
     for unit, name in SIZES:
         if count >= unit:
             amount = count / unit
-            return f"{amount:.1f} {name}" if amount < TENTHS else f"{amount:.0f} {name}"
+            return f"{amount:.1f} {name}" if amount < MAX_WITH_TENTHS else f"{amount:.0f} {name}"
     return f"{count} B"
 
 
-def number(count: int, of_one: str, of_many: str | None = None) -> str:
+def number(count: int, singular: str, plural: str | None = None) -> str:
     """Say how many there are of something."""
-    return f"{count:,} {of_one if count == 1 else of_many or of_one + 's'}"
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
-def between(least: int, most: int) -> str:
+def number_range(least: int, most: int) -> str:
     """Say a number that is known as a range."""
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
@@ -52,7 +52,7 @@ def clock(time: dt.datetime) -> str:
     return f"{time.astimezone():%H:%M:%S}"
 
 
-def plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Give facts as values of JSON: times are texts, what has names is a dict."""
     if isinstance(value, dt.datetime):
         return value.isoformat().replace("+00:00", "Z")
@@ -61,5 +61,5 @@ def plain(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, dict):
-        return {str(name): plain(each) for name, each in value.items()}
-    return [plain(each) for each in value] if isinstance(value, list | tuple) else value
+        return {str(name): to_json_value(each) for name, each in value.items()}
+    return [to_json_value(each) for each in value] if isinstance(value, list | tuple) else value

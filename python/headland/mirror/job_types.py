@@ -16,37 +16,39 @@ EXAMPLE = "'Yield', or several"
 """What a job type may be, for whoever gave something else."""
 
 
-def selected(job_type: object, there: Iterable[str]) -> set[str]:
+def select(job_type: object, existing: Iterable[str]) -> set[str]:
     """Give the types of the dataset that are asked for, in whatever spelling.
 
     Raises:
         TypeError: It is no text and no texts.
         ValueError: There is no such type, it may be one of several, or none is named.
     """
-    asked = arguments.several(job_type)
+    asked = arguments.as_list(job_type)
     if not asked:
         raise ValueError("`job_type` names no job type; leave it out for all")
-    known = sorted({*there})
-    return {_named(arguments.text("job_type", kind, EXAMPLE), known) for kind in asked}
+    known = sorted({*existing})
+    return {_match(arguments.text("job_type", kind, EXAMPLE), known) for kind in asked}
 
 
-def _named(asked: str, there: list[str]) -> str:
+def _match(asked: str, existing: list[str]) -> str:
     """Give the type of the dataset that a word stands for: itself, what is spelt otherwise, or what lists call so."""
-    if asked in there:
+    if asked in existing:
         return asked
-    plain = _plain(asked)
+    plain = _normalize(asked)
     meant = LISTED.get(plain, ())
-    found = [kind for kind in there if plain and _plain(kind) == plain]
-    found = found or [kind for kind in there if meant == (kind,)]
+    found = [kind for kind in existing if plain and _normalize(kind) == plain]
+    found = found or [kind for kind in existing if meant == (kind,)]
     if len(found) == 1:
         return found[0]
     if found:
         raise ValueError(f"`job_type` {asked!r} may be {_either(found)} of the dataset: write it as there")
     lists = f"; what lists call {asked!r} is {_either(meant)} in a dataset" if meant else ""
-    raise ValueError(f"there is no job type {asked!r} in the dataset; there are: {', '.join(there) or 'none'}{lists}")
+    raise ValueError(
+        f"there is no job type {asked!r} in the dataset; there are: {', '.join(existing) or 'none'}{lists}"
+    )
 
 
-def _plain(kind: str) -> str:
+def _normalize(kind: str) -> str:
     """Leave out what spellings differ in: case, blanks, marks, and the plural, as of grain carts."""
     return "".join(letter for letter in kind.casefold() if letter.isalnum()).removesuffix("s")
 

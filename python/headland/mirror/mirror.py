@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from headland import _core, arguments
 from headland.escaping import printable
-from headland.mirror.dataset import Reading
+from headland.mirror.dataset import PublishedDataset
 from headland.mirror.models import Outcome, Plan, Status, Verification
-from headland.mirror.progress import LOG, Watch
+from headland.mirror.progress import LOG, ProgressReporter
 
 if TYPE_CHECKING:
     import os
@@ -26,7 +26,7 @@ SPAN = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(s|min|h|d|w)")
 UNITS = {"s": 1.0, "min": 60.0, "h": 3_600.0, "d": DAY, "w": 7 * DAY}
 
 
-class Mirror(Reading):
+class Mirror(PublishedDataset):
     """The mirror of a whole account in a folder, kept fresh with the fewest calls.
 
     It may be started, watched, killed, resumed and repeated: each finished call is kept, none is made twice, and what
@@ -73,10 +73,10 @@ class Mirror(Reading):
         self._core = _core.Mirror(
             path=self.folder,
             client=None if client is None else client._calls.core,  # noqa: SLF001 - the client's own package
-            relist=_span("relist", relist),
-            overlap=_span("overlap", overlap),
+            relist=_parse_span("relist", relist),
+            overlap=_parse_span("overlap", overlap),
             concurrency=arguments.whole_number("concurrency", concurrency, 1, 1_000),
-            publish_every=_span("publish_every", publish_every),
+            publish_every=_parse_span("publish_every", publish_every),
             locations=arguments.flag("locations", locations),
             on_error=arguments.text("on_error", on_error),
         )
@@ -103,10 +103,10 @@ class Mirror(Reading):
 
         """
         try:
-            with Watch(progress) as watch:
-                return Plan.of(self._core.plan(arguments.flag("offline", offline), watch))
+            with ProgressReporter(progress) as reporter:
+                return Plan.of(self._core.plan(arguments.flag("offline", offline), reporter))
         finally:
-            self._tell()
+            self._warn_pending()
 
     def sync(self, progress: Callable[[dict[str, Any]], object] | bool | None = None) -> Outcome:
         """Pull all that is new or has changed, and publish it.
@@ -137,17 +137,17 @@ class Mirror(Reading):
             Conflict: Another process syncs the folder.
             HeadlandError: The disk is full or at fault; all that was finished is kept.
 
-        >>> outcome = mirror.sync(lambda told: print(told["calls_left"], "calls left"))
+        >>> outcome = mirror.sync(lambda snapshot: print(snapshot["calls_left"], "calls left"))
         """
-        with Watch(progress) as watch:
+        with ProgressReporter(progress) as reporter:
             LOG.info("sync of %s begins", self.folder)
             try:
-                outcome = Outcome(**self._core.sync(watch))
+                outcome = Outcome(**self._core.sync(reporter))
             except BaseException as reason:
                 LOG.warning("sync of %s was ended by %s; the next one goes on", self.folder, type(reason).__name__)
                 raise
             finally:
-                self._tell()
+                self._warn_pending()
         for note in outcome.notes:
             LOG.warning("%s", printable(note))
         LOG.info(
@@ -193,10 +193,10 @@ class Mirror(Reading):
         """
         return Verification(*self._core.verify(arguments.flag("deep", deep)))
 
-    def _tell(self) -> None:
+    def _warn_pending(self) -> None:
         """Warn of what the client has to say."""
         if self._client is not None:
-            self._client._calls.tell()  # noqa: SLF001 - the client's own package
+            self._client._calls.warn_pending()  # noqa: SLF001 - the client's own package
 
     def __repr__(self) -> str:
         """Show the folder."""
@@ -207,7 +207,7 @@ class Mirror(Reading):
         raise TypeError("a mirror may hold a client with secrets and cannot be pickled: make one in the other process")
 
 
-def _span(name: str, span: object) -> float:
+def _parse_span(name: str, span: object) -> float:
     """Give the seconds of a span."""
     if isinstance(span, dt.timedelta):
         seconds = span.total_seconds()

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from headland.mirror.summary import Stock
 
 
-class Facts:
+class JsonValues:
     """What can be given as values of JSON."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give all of it as values of JSON: times are ISO texts in UTC, what has names is a dict."""
-        return {each.name: formatting.plain(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
+        return {each.name: formatting.to_json_value(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
 
 
 class Calls(NamedTuple):
@@ -65,7 +65,7 @@ class Unavailable(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan(Facts):
+class Plan(JsonValues):
     """What a sync has to do: ``212 to 230 calls, about 7 min, about 1.2 GB``, and what they are for.
 
     >>> plan = mirror.plan()
@@ -98,13 +98,13 @@ class Plan(Facts):
     def calls(self) -> tuple[int, int]:
         """Calls of the whole sync, those that the plan made among them: at least and at most."""
         calls = self.by_purpose.values()
-        return sum(of.made + of.least for of in calls), sum(of.made + of.most for of in calls)
+        return sum(each.made + each.least for each in calls), sum(each.made + each.most for each in calls)
 
     @property
     def calls_left(self) -> tuple[int, int]:
         """Calls that are left: at least and at most."""
         calls = self.by_purpose.values()
-        return sum(of.least for of in calls), sum(of.most for of in calls)
+        return sum(each.least for each in calls), sum(each.most for each in calls)
 
     def __str__(self) -> str:
         """Give the plan in a line, and a line for each purpose of calls."""
@@ -121,14 +121,14 @@ class Plan(Facts):
             "asked": (asked, "each file is asked for: it comes, or the service begins to convert it"),
             "collected": (collected, "files that the service had to convert, after the wait that it states"),
         }
-        rows = [(name, formatting.between(calls.least, calls.most), why) for name, (calls, why) in reasons.items()]
+        rows = [(name, formatting.number_range(calls.least, calls.most), why) for name, (calls, why) in reasons.items()]
         width = max(len(count) for _, count, _ in rows)
         return [*(f"  {name:<9}  {count:>{width}}  {why}" for name, count, why in rows), f"  {'records':<9}  {changes}"]
 
     @classmethod
     def of(cls, facts: _core._Plan) -> Plan:
         """Make one of what the core tells."""
-        calls = {name: Calls(*of) for name, of in facts["calls"].items()}
+        calls = {name: Calls(*counts) for name, counts in facts["calls"].items()}
         return cls(
             new=facts["new"],
             changed=facts["changed"],
@@ -144,7 +144,7 @@ class Plan(Facts):
 
 
 @dataclass(frozen=True)
-class Outcome(Facts):
+class Outcome(JsonValues):
     """What a sync did."""
 
     new: int
@@ -166,7 +166,7 @@ class Outcome(Facts):
 
 
 @dataclass(frozen=True)
-class Status(Facts):
+class Status(JsonValues):
     """How a mirror stands, from its journal and its published state alone.
 
     >>> status = mirror.status()
@@ -258,7 +258,7 @@ class Status(Facts):
         dataset: list[Stock] = []
         damage = facts["lost"]
         try:
-            dataset = summary.dataset(folder)
+            dataset = summary.dataset_summary(folder)
         except errors.ArchiveError as reason:
             damage = damage or str(reason)
         return cls(
@@ -268,14 +268,14 @@ class Status(Facts):
             types=types,
             dataset=dataset,
             damage=damage,
-            disk=facts["bytes"] + summary.disk(folder),
-            calls={name: CallsMade(*of) for name, of in facts["calls"].items()},
-            unavailable=[Unavailable(**of) for of in facts["unavailable"]],
+            disk=facts["bytes"] + summary.disk_usage(folder),
+            calls={name: CallsMade(*counts) for name, counts in facts["calls"].items()},
+            unavailable=[Unavailable(**each) for each in facts["unavailable"]],
         )
 
 
 @dataclass(frozen=True)
-class Verification(Facts):
+class Verification(JsonValues):
     """What a look at every archive and every published file found."""
 
     archives: int

@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-MOST_SHOWN = 600
+MAX_MESSAGE = 600
 """How much of what a store says of a failure is shown."""
 
-OPEN = frozenset({"region", "endpoint", "bucket", "account_name", "container_name"})
+PUBLIC_OPTIONS = frozenset({"region", "endpoint", "bucket", "account_name", "container_name"})
 """Options whose values may stand in an error; all others are taken for secrets."""
 
-SHORTEST = 4
+MIN_SECRET_LENGTH = 4
 """The letters of the shortest text that is taken for a secret."""
 
 
 class Store:
     """Reading, writing, listing and removing, with errors that tell no secret."""
 
-    def __init__(self, store: Any, url: str, secrets: Secrets) -> None:
+    def __init__(self, store: Any, url: str, secrets: SecretValues) -> None:
         self._store = store
         self._secrets = secrets
         self.url = url
@@ -85,29 +85,29 @@ class Store:
         except FileNotFoundError as cause:
             if missing is not ...:
                 return missing
-            reason = self._secrets.without(cause)
+            reason = self._secrets.redact(cause)
         except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError) as cause:
-            kind, reason = errors.PermissionDenied, self._secrets.without(cause)
+            kind, reason = errors.PermissionDenied, self._secrets.redact(cause)
         except (exceptions.BaseError, OSError) as cause:
-            reason = self._secrets.without(cause)
+            reason = self._secrets.redact(cause)
         raise kind(f"cannot {verb} `{name}` at `{self.url}`: {reason}") from None
 
 
-class Secrets:
+class SecretValues:
     """Values that may not be told, in a form that no traceback shows."""
 
     __slots__ = ("_values",)
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        told = (value for name, value in _texts("", options) if name not in OPEN or "@" in value)
-        self._values = [value for value in told if len(value) >= SHORTEST]
+        secrets = (value for name, value in _texts("", options) if name not in PUBLIC_OPTIONS or "@" in value)
+        self._values = [value for value in secrets if len(value) >= MIN_SECRET_LENGTH]
 
-    def without(self, cause: Exception) -> str:
+    def redact(self, cause: Exception) -> str:
         """Give what an error says, in a line and without the values."""
-        told = str(cause).partition("\n\nDebug source")[0]
+        message = str(cause).partition("\n\nDebug source")[0]
         for value in self._values:
-            told = told.replace(value, "***")
-        return textwrap.shorten(told, MOST_SHOWN) or type(cause).__name__
+            message = message.replace(value, "***")
+        return textwrap.shorten(message, MAX_MESSAGE) or type(cause).__name__
 
     def __repr__(self) -> str:
         """Say nothing."""
@@ -123,13 +123,13 @@ def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
             yield from _texts(str(inner), each)
 
 
-def place(url: str) -> Path | None:
+def local_path(url: str) -> Path | None:
     """Give the folder that an address leads to; None where it is that of a store elsewhere."""
     split = urlsplit(url)
     return Path(url2pathname(split.path)) if split.scheme == "file" else None
 
 
-def misplaced(url: str) -> str | None:
+def url_problem(url: str) -> str | None:
     """Say what is wrong with an address that is no URL, or that leads to no folder; None where it may do."""
     try:
         split = urlsplit(url)
@@ -147,11 +147,11 @@ def misplaced(url: str) -> str | None:
         example = Path(url).absolute().as_uri() if is_path else "file:///srv/farm"
         given = "a text without a scheme" if "@" in url else repr(url)
         return f"`url` takes a URL, such as {example!r} for a folder or 's3://bucket/farm' for a bucket, not {given}"
-    path = place(url)
-    return None if path is None else _no_folder(path)
+    path = local_path(url)
+    return None if path is None else _path_problem(path)
 
 
-def _no_folder(path: Path) -> str | None:
+def _path_problem(path: Path) -> str | None:
     """Say why nothing can be published into a folder; None where it may do."""
     advice = "give the address of a folder, which is made where needed"
     if path == Path(path.anchor):
@@ -161,17 +161,17 @@ def _no_folder(path: Path) -> str | None:
     return None if file is None else f"`url` leads to `{file}`, which is a file: {advice}"
 
 
-def opened(url: str, options: dict[str, Any]) -> Store:
+def open_store(url: str, options: dict[str, Any]) -> Store:
     """Open the store of an address that is not misplaced, and empty its options: tracebacks show local variables."""
     from obstore.store import from_url
 
-    secrets = Secrets(options)
+    secrets = SecretValues(options)
     split = urlsplit(url)
     try:
-        of_folders = {"mkdir": True, "automatic_cleanup": True} if split.scheme == "file" else {}
-        return Store(from_url(url.rstrip("/"), **{**of_folders, **options}), url.rstrip("/"), secrets)
+        folder_options = {"mkdir": True, "automatic_cleanup": True} if split.scheme == "file" else {}
+        return Store(from_url(url.rstrip("/"), **{**folder_options, **options}), url.rstrip("/"), secrets)
     except Exception as cause:  # noqa: BLE001 - whatever it is, it is told without what was given
-        reason = secrets.without(cause)
+        reason = secrets.redact(cause)
     finally:
         options.clear()
     shown = f"{split.scheme}://{split.hostname or ''}{split.path}"

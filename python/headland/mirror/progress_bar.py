@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-USUAL = 80
+DEFAULT_WIDTH = 80
 """Columns of a terminal that does not say how many it has."""
 
 CLEAR = "\r\x1b[K"
@@ -24,17 +24,17 @@ FORMAT = "{percentage:3.0f}%|{bar:16}| {desc}"
 class Display(Protocol):
     """Where several runs show how far they are; their threads may call at the same time."""
 
-    def show(self, name: str, share: tuple[int, int], text: str) -> None:
+    def show(self, name: str, fraction: tuple[int, int], text: str) -> None:
         """Show a run by its name: how much of the whole is done, and what is said of it."""
 
-    def aside(self) -> AbstractContextManager[None]:
+    def paused(self) -> AbstractContextManager[None]:
         """Make room for what is printed meanwhile."""
 
     def close(self) -> None:
         """Leave the terminal as it was."""
 
 
-def chosen() -> Display | None:
+def choose_display() -> Display | None:
     """Choose what fits where we run; ``None`` where nobody looks."""
     in_notebook = _is_notebook()
     if sys.stderr is None or not (in_notebook or sys.stderr.isatty()):
@@ -60,16 +60,16 @@ def _tqdm(*, in_notebook: bool) -> Callable[..., Any]:
     return made
 
 
-def _said(name: str, text: str) -> str:
+def _with_name(name: str, text: str) -> str:
     return f"{name}: {text}" if name else text
 
 
-def _columns(out: TextIO) -> int:
+def _terminal_width(out: TextIO) -> int:
     """Give the width of the terminal, and that of most where it does not say."""
     try:
-        return os.get_terminal_size(out.fileno()).columns or USUAL
+        return os.get_terminal_size(out.fileno()).columns or DEFAULT_WIDTH
     except OSError:
-        return USUAL
+        return DEFAULT_WIDTH
 
 
 class Bars:
@@ -80,7 +80,7 @@ class Bars:
         self._bars: dict[str, Any] = {}
         self._lock = threading.Lock()
 
-    def show(self, name: str, share: tuple[int, int], text: str) -> None:
+    def show(self, name: str, fraction: tuple[int, int], text: str) -> None:
         """Show a run by its name."""
         with self._lock:
             bar = self._bars.get(name)
@@ -89,13 +89,13 @@ class Bars:
                 bar = self._bars[name] = self._make(
                     total=1, file=self._out, leave=False, bar_format=FORMAT, position=place, dynamic_ncols=True
                 )
-            done, whole = share
+            done, whole = fraction
             bar.n, bar.total = done, max(whole, 1)
-            bar.set_description_str(_said(name, text), refresh=False)
+            bar.set_description_str(_with_name(name, text), refresh=False)
             bar.refresh()
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """Make room for what is printed meanwhile."""
         with self._lock:
             for bar in self._bars.values():
@@ -120,18 +120,18 @@ class Lines:
         self._texts: dict[str, str] = {}
         self._lock = threading.Lock()
 
-    def show(self, name: str, share: tuple[int, int], text: str) -> None:
+    def show(self, name: str, fraction: tuple[int, int], text: str) -> None:
         """Show a run by its name."""
-        done, whole = share
+        done, whole = fraction
         with self._lock:
-            self._texts[name] = _said(name, f"{done * 100 // max(whole, 1)}% {text}")
+            self._texts[name] = _with_name(name, f"{done * 100 // max(whole, 1)}% {text}")
             shown = " | ".join(self._texts.values())
             # A longer line would break, and could not be written over.
-            self._out.write(CLEAR + shown[: _columns(self._out) - 1])
+            self._out.write(CLEAR + shown[: _terminal_width(self._out) - 1])
             self._out.flush()
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
+    def paused(self) -> Iterator[None]:
         """Make room for what is printed meanwhile; the line comes back when it changes."""
         with self._lock:
             self._clear()

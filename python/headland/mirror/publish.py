@@ -40,20 +40,20 @@ POINTER = "current.json"
 MANIFEST = "manifest.json"
 """The file of a state that lists its files and where their rows come from."""
 
-STATE = re.compile(r"generations/\d+-[0-9a-f]{12}")
+STATE_NAME = re.compile(r"generations/\d+-[0-9a-f]{12}")
 """What the folder of a state is called there: the number of the generation, and a digest of its manifest."""
 
-STATES = "generations/"
+STATES_PREFIX = "generations/"
 """What is before the names of states."""
 
-UNNAMED = timedelta(days=1)
+MAX_AGE = timedelta(days=1)
 """How long a state stays that `current.json` does not name: another publication may be writing it."""
 
-AT_ONCE = 8
+CONCURRENCY = 8
 """How many files are sent at a time; there are few large ones, or many small archives."""
 
 
-MEND = "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew"
+REPAIR_HINT = "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew"
 """What to do about a damaged file; a sync takes one of the same size for whole until `verify()` has read it."""
 
 
@@ -96,11 +96,11 @@ class Publication(NamedTuple):
 
 def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) -> Publication:
     """Bring a store to what the mirror has published; `options` may hold credentials and are emptied."""
-    reason = object_store.misplaced(url) or _in_a_mirror(url, folder)
+    reason = object_store.url_problem(url) or _mirror_conflict(url, folder)
     if reason is not None:
         options.clear()
         raise ValueError(reason)
-    store = object_store.opened(url, options)
+    store = object_store.open_store(url, options)
     state = _core.Dataset(folder)
     text = state.manifest
     account = _core.mirrored_account(folder)
@@ -108,18 +108,18 @@ def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) 
     name = f"generations/{state.path.name}-{hashlib.sha256(text).hexdigest()[:12]}"
     files = [File(state.path / path, f"{name}/{path}", size, sha256) for path, size, sha256 in state.files]
     files += [_archive(folder, path) for path in state.archives()] if archives else []
-    sent = _bring(store, there.state, name, text, files)
+    sent = _upload_missing(store, there.state, name, text, files)
     last = _pointer(store, folder, account)
     again: list[int] = []
     if last.state != name:
         _remove(store, last, name)
         said = {"format": 1, "state": name, "before": last.state} | ({"account": account} if account else {})
         store.put(POINTER, json.dumps(said).encode())
-        again = _bring(store, name, name, text, files)
+        again = _upload_missing(store, name, name, text, files)
     return Publication(store.url, name, len(sent) + len(again), len(files) - len(sent), sum(sent) + sum(again))
 
 
-def _bring(store: Store, current: str | None, name: str, text: bytes, files: list[File]) -> list[int]:
+def _upload_missing(store: Store, current: str | None, name: str, text: bytes, files: list[File]) -> list[int]:
     """Bring what is missing of a state to the store, and give the bytes of each file that had to be sent.
 
     Args:
@@ -136,7 +136,7 @@ def _bring(store: Store, current: str | None, name: str, text: bytes, files: lis
     manifest = f"{name}/{MANIFEST}"
     if current != name or there.get(manifest) != len(text):
         store.put(manifest, text)
-    pool = ThreadPoolExecutor(AT_ONCE)
+    pool = ThreadPoolExecutor(CONCURRENCY)
     try:
         return [count for count in pool.map(partial(_send, store, known, there), files) if count is not None]
     finally:
@@ -145,22 +145,22 @@ def _bring(store: Store, current: str | None, name: str, text: bytes, files: lis
 
 def _remove(store: Store, last: Pointer, name: str) -> None:
     """Remove what nobody needs any more when another state takes the place of the last one."""
-    there = store.times(STATES)
+    there = store.times(STATES_PREFIX)
     begun = there.get(f"{name}/{MANIFEST}")
     states: dict[str, dict[str, datetime]] = {}
     for file, time in there.items():
         state = "/".join(file.split("/")[:2])
-        if STATE.fullmatch(state) and state not in {last.state, name}:
+        if STATE_NAME.fullmatch(state) and state not in {last.state, name}:
             states.setdefault(state, {})[file] = time
     for state, times in states.items():
-        is_left = begun is not None and begun - max(times.values()) > UNNAMED
-        if state == last.before or is_left:
+        is_abandoned = begun is not None and begun - max(times.values()) > MAX_AGE
+        if state == last.before or is_abandoned:
             store.remove(list(times))
 
 
-def _in_a_mirror(url: str, folder: Path) -> str | None:
+def _mirror_conflict(url: str, folder: Path) -> str | None:
     """Say of which mirror, this or another, an address is the folder, or one in it; None where it is of none."""
-    place = object_store.place(url)
+    place = object_store.local_path(url)
     if place is None:
         return None
     target, own = place.resolve(), folder.resolve()
@@ -200,7 +200,7 @@ def _pointer(store: Store, folder: Path, account: str | None) -> Pointer:
         said = json.loads(content)
         found = Pointer(said["state"], said.get("before"), said.get("account"))
         states = [said["state"], said.get("before") or said["state"]]
-        is_whole = all(map(STATE.fullmatch, states)) and isinstance(found.account, str | None)
+        is_whole = all(map(STATE_NAME.fullmatch, states)) and isinstance(found.account, str | None)
         reason = None if is_whole else f"it says {said}"
     except (ValueError, KeyError, TypeError, RecursionError) as cause:
         reason = repr(cause)
@@ -249,7 +249,7 @@ def _send(store: Store, known: dict[str, str], there: dict[str, int], file: File
         raise errors.from_os("ConfigurationError", f"`{file.path}` cannot be read", cause) from None
     if digest != file.sha256:
         raise errors.ConfigurationError(
-            f"`{file.path}` is not what the manifest says: its SHA-256 is {digest}, not {file.sha256}; {MEND}"
+            f"`{file.path}` is not what the manifest says: its SHA-256 is {digest}, not {file.sha256}; {REPAIR_HINT}"
         )
     store.put(file.name, file.path)
     return file.bytes

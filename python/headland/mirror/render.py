@@ -31,7 +31,7 @@ Table = tuple[str, list[str], list[list[str]]]
 
 def text(status: Status) -> str:
     """Give a line for each thing that a person wants to know."""
-    lines = [str(status.folder), *(f"  {name:<12}  {printable(said)}" for name, said in _facts(status))]
+    lines = [str(status.folder), *(f"  {name:<12}  {printable(value)}" for name, value in _overview(status))]
     for title, head, cells in _tables(status):
         rows = [[printable(cell) for cell in row] for row in cells]
         widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
@@ -52,7 +52,7 @@ def _aligned(cells: Iterable[str], widths: Sequence[int]) -> str:
 def html(status: Status) -> str:
     """Give tables; all texts are escaped, and nothing in them runs or is fetched."""
     made = [f"<h4>Mirror in <code>{escape(str(status.folder))}</code></h4>"]
-    facts = "".join(f"<tr><th>{escape(name)}</th><td>{escape(said)}</td></tr>" for name, said in _facts(status))
+    facts = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in _overview(status))
     made.append(f"<table>{facts}</table>")
     for title, head, rows in _tables(status):
         heads = "".join(f"<th>{escape(cell)}</th>" for cell in head)
@@ -62,7 +62,7 @@ def html(status: Status) -> str:
     return f"<div>{''.join(made)}</div>"
 
 
-def _facts(status: Status) -> list[tuple[str, str]]:
+def _overview(status: Status) -> list[tuple[str, str]]:
     now = status.read_at
     due = ", due at the next sync" if status.relist_due else ""
     if status.generation is None and status.damage is None:
@@ -108,7 +108,7 @@ def _tables(status: Status) -> list[Table]:
         tables.append(("Files", ["kind", *(STATES[state] for state in there)], rows))
     if status.dataset:
         head = ["job type", "year", "files", "rows", "size"]
-        stocks = [
+        rows = [
             [
                 *(str(key or "unknown") for key in (each.job_type, each.year)),
                 *(f"{count:,}" for count in (each.parts, each.rows)),
@@ -116,7 +116,7 @@ def _tables(status: Status) -> list[Table]:
             ]
             for each in status.dataset
         ]
-        tables.append(("Dataset", head, stocks))
+        tables.append(("Dataset", head, rows))
     if status.unavailable:
         bad = [[each.state, each.kind, each.id, each.name, each.reason] for each in status.unavailable]
         tables.append(("Not to be had", ["state", "kind", "id", "name", "reason"], bad))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 JOURNAL = "journal.sqlite"
 """The file by which the folder of a mirror is known."""
 
-OTHERS = ("generations", "quarantine", "incoming")
+OTHER_FOLDERS = ("generations", "quarantine", "incoming")
 """Folders besides the archives, whose bytes the journal knows."""
 
 
@@ -32,7 +32,7 @@ class Stock(NamedTuple):
     """Bytes of all of them."""
 
 
-def dataset(folder: Path) -> list[Stock]:
+def dataset_summary(folder: Path) -> list[Stock]:
     """List what is published now; nothing where nothing is.
 
     Raises:
@@ -43,10 +43,10 @@ def dataset(folder: Path) -> list[Stock]:
     return [Stock(*each) for each in _core.Dataset(folder).stock()]
 
 
-def disk(folder: Path) -> int:
+def disk_usage(folder: Path) -> int:
     """Count the bytes of all but the archives; files that states share are counted once."""
     found: dict[tuple[int, int], int] = {}
-    for top in (folder / name for name in OTHERS):
+    for top in (folder / name for name in OTHER_FOLDERS):
         for home, _, names in os.walk(top):
             for name in names:
                 _count(os.path.join(home, name), found)  # noqa: PTH118 - as `os.walk` gives it
