@@ -1,4 +1,4 @@
-//! Converts values that users pass to the texts that are sent, and checks them before any call.
+//! Converts values from users to the texts of requests, and checks them before any call.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -9,13 +9,13 @@ use super::errors;
 use crate::api::Parameter;
 use crate::api::row::Takes;
 
-/// A payload that is nested deeper is a mistake, such as one that holds itself.
+/// Maximum nesting of a payload. Deeper nesting is a mistake, such as a dict that contains itself.
 const MAX_DEPTH: usize = 100;
 
-/// So many characters of the path to a value that is nested too deep are shown.
+/// Characters of the path that the error of a payload with too deep nesting shows.
 const MAX_PATH_SHOWN: usize = 80;
 
-/// The texts of a call's arguments; one that is `None` and may be left out is left out.
+/// Returns the texts of a call's arguments. Omits optional arguments that are `None`.
 #[pyfunction]
 pub(super) fn texts<'py>(call: &str, given: &Bound<'py, PyMapping>) -> PyResult<Bound<'py, PyDict>> {
     let py = given.py();
@@ -67,13 +67,13 @@ fn type_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(value.get_type().name()?.to_string())
 }
 
-/// A text that can be sent; half of a surrogate pair cannot.
+/// Returns a text that UTF-8 can encode. An unpaired surrogate is a `ValueError`.
 pub(super) fn sendable(path: &str, text: &Bound<'_, PyString>) -> PyResult<String> {
     let message = || PyValueError::new_err(format!("`{path}` holds half of a surrogate pair, which is no character"));
     text.to_str().map(str::to_owned).map_err(|_| message())
 }
 
-/// The moment of an aware datetime, in UTC.
+/// Returns the time of an aware datetime as text in UTC.
 fn utc_text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = value.py();
     check_zone(name, value)?;
@@ -100,8 +100,8 @@ fn isoformat(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(value.call_method0("isoformat")?.extract::<String>()?.replace("+00:00", "Z"))
 }
 
-/// The JSON of a mapping or a list: the order of its keys and every digit of its numbers stay. What JSON cannot say is
-/// an error that names its path.
+/// Returns the JSON of a mapping or a list, with the order of keys and every digit of numbers preserved. A value
+/// without a form in JSON is an error that states its path.
 fn payload(name: &str, value: &Bound<'_, PyAny>, can_be_list: bool) -> PyResult<String> {
     if value.cast::<PyMapping>().is_err() && !(can_be_list && is_list(value)) {
         let what = if can_be_list { "a mapping such as a dict, or a list" } else { "a mapping such as a dict" };
@@ -116,7 +116,7 @@ fn is_list(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>()
 }
 
-/// Appends a value inside a payload.
+/// Appends the JSON of a value inside a payload.
 fn append_json(json: &mut String, path: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
     if depth > MAX_DEPTH {
         let shown: String = path.chars().take(MAX_PATH_SHOWN).collect();
@@ -169,7 +169,7 @@ fn scalar_json(path: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
         return Ok(truth.is_true().to_string());
     }
     if value.is_instance_of::<PyInt>() {
-        // Those of enumerations are called otherwise.
+        // An `IntEnum` has another `str`.
         return py.get_type::<PyInt>().call_method1("__repr__", (value,))?.extract();
     }
     if let Ok(number) = value.cast::<PyFloat>() {

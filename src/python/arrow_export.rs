@@ -1,4 +1,6 @@
-//! Records as Arrow across the border: tables that are there, and lists that are read page by page.
+//! Exports records by the Arrow C data interface: tables in memory, and lists read page by page.
+//!
+//! The interface: <https://arrow.apache.org/docs/format/CDataInterface.html>
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -36,7 +38,7 @@ impl Table {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// Name, type, unit and documentation of each column.
+    /// Returns name, type, unit and documentation of each column.
     #[getter]
     fn columns(&self) -> Vec<(String, String, Option<String>, Option<String>)> {
         let metadata = |field: &Arc<arrow_schema::Field>, key: &str| field.metadata().get(key).cloned();
@@ -51,7 +53,8 @@ impl Table {
         self.schema.fields().iter().map(describe).collect()
     }
 
-    /// A consumer may ask for other types; the protocol lets a producer keep its own, and the consumer then casts.
+    /// Ignores `requested_schema`: the protocol lets the producer keep its types, and the consumer casts.
+    /// <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -68,14 +71,14 @@ impl Table {
     }
 }
 
-/// Rows as a list of dicts and a table.
+/// Converts rows to a list of dicts and a table.
 pub(super) fn rows_to_python(py: Python<'_>, rows: core::Rows) -> PyResult<Bound<'_, PyTuple>> {
     let records = values::list(py, &rows.records)?;
     let table = Table::new(rows.batch.schema(), vec![rows.batch]);
     (records, Bound::new(py, table)?).into_pyobject(py)
 }
 
-/// An Arrow C stream.
+/// Exports an Arrow C stream.
 pub(super) fn export_stream(
     py: Python<'_>,
     reader: impl RecordBatchReader + Send + 'static,
@@ -84,30 +87,30 @@ pub(super) fn export_stream(
     PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
 }
 
-/// An Arrow C schema.
+/// Exports an Arrow C schema.
 pub(super) fn export_schema<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = c_schema::export(schema)
         .map_err(|error| PyRuntimeError::new_err(format!("the schema cannot be exported: {error}")))?;
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }
 
-/// The batch as an Arrow C array with its schema.
+/// Exports a batch as an Arrow C array with its schema.
 pub(super) fn export_array<'py>(py: Python<'py>, batch: &RecordBatch) -> PyResult<Bound<'py, PyTuple>> {
     let array = FFI_ArrowArray::new(&StructArray::from(batch.clone()).into_data());
     let array = PyCapsule::new_with_value(py, array, c"arrow_array")?;
     (export_schema(py, &batch.schema())?, array).into_pyobject(py)
 }
 
-/// The words of an error for a consumer of Arrow, which makes an error of its own of them.
+/// Returns the message of an error for an Arrow consumer, which raises an error of its own with it.
 pub(super) fn error_message(py: Python<'_>, error: &PyErr) -> String {
     if error.is_instance_of::<PyKeyboardInterrupt>(py) {
-        // The consumer does not know this one, so the interrupt is raised again behind it.
+        // The consumer cannot raise this one, so the interrupt is raised again in the main thread.
         let _ = py.import("_thread").and_then(|module| module.call_method0("interrupt_main"));
     }
     error.to_string()
 }
 
-/// A list that is read while a consumer of Arrow asks for batches, in whatever thread it does that.
+/// Reads a list while an Arrow consumer requests batches, in any thread.
 pub(super) struct PageReader {
     process: u32,
     schema: SchemaRef,
@@ -153,7 +156,7 @@ impl Iterator for PageReader {
             if let Some(batch) = self.queued.pop_front() {
                 return Some(Ok(batch));
             }
-            // After an error there is nothing more.
+            // After an error the stream has ended.
             let pages = self.pages.take()?;
             match self.read(Arc::clone(&pages)) {
                 Ok(Some(batches)) => self.queued.extend(batches),

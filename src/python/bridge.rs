@@ -1,9 +1,9 @@
-//! One future, two waits: the only place that blocks or spawns.
+//! Runs futures for synchronous and asynchronous callers; the only file that blocks or spawns threads.
 //!
-//! One current-thread runtime serves the process. A synchronous call drives it in its own thread with the GIL
-//! released and looks for signals every 50 ms; threads that call at the same time take turns at driving it. The first
-//! asynchronous call starts one background thread that drives it from then on, and each call becomes a task whose
-//! outcome an asyncio future gets. Both ways share connections, since all of them live on the one runtime.
+//! The process has one current-thread runtime. A synchronous call drives it in its own thread without the GIL and
+//! checks for signals every 50 ms. Concurrent callers take turns at driving it. The first asynchronous call starts one
+//! background thread that drives it from then on. Each asynchronous call is a task whose outcome is set on an asyncio
+//! future. Both kinds share connections, since all of them belong to the one runtime.
 
 use std::future::Future;
 use std::mem::ManuallyDrop;
@@ -28,21 +28,21 @@ use super::shutdown::Shutdown;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 
-/// How long what is on its way may take to come in once a signal has ended a wait.
+/// How long calls in flight may take to finish after a signal has ended a wait.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
-/// How long a wait may go on without looking for signals.
+/// How long a wait may last without a check for signals.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
 struct Bridge {
     runtime: Runtime,
-    /// Set once the background thread drives the runtime. The lock inside is held for an instant, by a thread that
-    /// also holds the GIL, so no fork falls into it.
+    /// Set once the background thread drives the runtime. Its inner lock is held only for an instant, by a thread that
+    /// also has the GIL. So no fork can happen while it is locked.
     driver: OnceLock<()>,
     shutdown: Shutdown,
-    /// Whether the interpreter knows that it must tell `ending` when it ends.
+    /// Whether the exit hook is registered with the interpreter.
     is_registered: AtomicBool,
-    /// The thread that computes for the main thread, while it has nothing to do.
+    /// The worker thread of the main thread, while it is idle.
     idle_worker: Mutex<Option<Sender<Job>>>,
 }
 
@@ -62,7 +62,7 @@ fn bridge(py: Python<'_>) -> PyResult<&'static Bridge> {
 fn new_bridge() -> Result<Bridge> {
     let runtime = Builder::new_current_thread()
         .enable_all()
-        // Name look-ups and the reading of archives: one thread, so that many calls stay two threads.
+        // One thread for name resolution and archive reading, so that many concurrent calls add only two threads.
         .max_blocking_threads(1)
         .build()
         .map_err(|cause| Error::new(Kind::Transport, format!("cannot start the runtime: {cause}")))?;
@@ -76,7 +76,7 @@ fn new_bridge() -> Result<Bridge> {
 }
 
 impl Bridge {
-    /// Does `work` without the GIL.
+    /// Runs `work` without the GIL.
     fn detach<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
         let outcome = py.detach(|| {
             let outcome = work();
@@ -87,7 +87,7 @@ impl Bridge {
         outcome
     }
 
-    /// Does `work` with the GIL, in a thread that Python does not know; nothing where the interpreter is ending.
+    /// Runs `work` with the GIL in a thread that Python does not know. Does nothing while the interpreter exits.
     fn attach(&self, work: impl FnOnce(Python<'_>)) {
         if self.shutdown.begin_attach() {
             Python::try_attach(work);
@@ -96,7 +96,7 @@ impl Bridge {
     }
 }
 
-/// Called when the interpreter ends, before it stops giving the GIL away.
+/// `atexit` hook, called before the interpreter stops granting the GIL.
 #[pyclass(frozen, module = "headland._core")]
 struct ShutdownHook {
     process: u32,
@@ -104,7 +104,7 @@ struct ShutdownHook {
 
 #[pymethods]
 impl ShutdownHook {
-    /// The child of a fork inherits the call but not the threads that it is about.
+    /// The child of a fork inherits the hook but not the threads that it waits for.
     fn __call__(&self, py: Python<'_>) -> PyResult<()> {
         if self.process == std::process::id() {
             let bridge = bridge(py)?;
@@ -114,12 +114,13 @@ impl ShutdownHook {
     }
 }
 
-/// Does short `work` that opens files or waits for a lock, with the GIL released.
+/// Runs short `work` that opens files or waits for a lock, without the GIL.
 pub(super) fn without_gil<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     Ok(bridge(py)?.detach(py, work))
 }
 
-/// Does `work` with the GIL in whatever thread this is, one of another library too; `None` where the interpreter is ending.
+/// Runs `work` with the GIL in the current thread, which may belong to another library. Returns `None` while the
+/// interpreter exits.
 pub(super) fn try_attach<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     let bridge = BRIDGE.get(new_bridge).ok()?;
     if !bridge.shutdown.begin_attach() {
@@ -137,10 +138,12 @@ pub(super) fn try_attach<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     outcome
 }
 
-/// Says to a consumer of Arrow that the interpreter is ending. What a thread of Python raised now would be printed, and
-/// nobody waits for it: such a one stays meanwhile. The library of another may wait for its own to end.
+/// Returns the error message for an Arrow consumer while the interpreter exits.
+///
+/// An error raised now in a Python thread would be printed although no caller waits for it, so such a thread sleeps
+/// first. A thread of another library does not, since that library may wait for it at exit.
 pub(super) fn shutdown_message() -> String {
-    // SAFETY: a look at what belongs to this thread; there is nothing where Python does not know it.
+    // SAFETY: reads the state of the current thread, which is null if Python does not know the thread.
     let is_python_thread = unsafe { !ffi::PyGILState_GetThisThreadState().is_null() };
     if let (true, Ok(bridge)) = (is_python_thread, BRIDGE.get(new_bridge)) {
         bridge.shutdown.wait_for_exit();
@@ -148,14 +151,17 @@ pub(super) fn shutdown_message() -> String {
     "the interpreter is ending".to_owned()
 }
 
-/// Lets go of an object where only the interpreter knows whether this thread has the GIL: `pyarrow` frees a stream
-/// without it, also while the garbage collector runs inside a call of ours, and `PyO3` takes the thread for attached then.
+/// Drops an object if only the interpreter knows whether this thread has the GIL.
+///
+/// `pyarrow` frees a stream without the GIL, also while the garbage collector runs inside one of our calls. `PyO3`
+/// assumes in that case that the thread is attached.
 pub(super) fn drop_unattached(object: Py<PyAny>) {
     let object = ManuallyDrop::new(object);
     let Ok(bridge) = BRIDGE.get(new_bridge) else { return };
-    // Where the interpreter is ending, the object is left to it.
+    // While the interpreter exits, the object is leaked.
     if bridge.shutdown.begin_attach() {
-        // SAFETY: the interpreter runs, since it waits for those on the way; the count is owned here and given up once.
+        // SAFETY: the interpreter runs, since its exit waits for attaching threads; the reference is owned and released
+        // once.
         unsafe {
             let state = ffi::PyGILState_Ensure();
             ffi::Py_DECREF(object.as_ptr());
@@ -165,14 +171,15 @@ pub(super) fn drop_unattached(object: Py<PyAny>) {
     }
 }
 
-/// Waits for `future` in this thread, with the GIL released; a signal ends the wait and drops the future.
+/// Waits for `future` in this thread without the GIL. A signal ends the wait and drops the future.
 pub(super) fn block_on<T: Send>(py: Python<'_>, future: impl Future<Output = Result<T>> + Send) -> PyResult<T> {
     block_on_with_callback(py, future, |_| Ok(()), || false)
 }
 
-/// The same, and calls `tell` in this thread between the turns and at the end; what it raises ends the wait like a signal.
-/// `end` is called then: where it says that the future is about to end by itself, that one has a second for it, or until
-/// there is another signal.
+/// Like [`block_on`], and calls `callback` in this thread at each check for signals and at the end.
+///
+/// An exception of the callback ends the wait like a signal. Then `request_end` is called. If it returns true, the
+/// future is about to finish by itself: it gets [`GRACE_PERIOD`], or until the next signal.
 pub(super) fn block_on_with_callback<'py, T: Send>(
     py: Python<'py>,
     future: impl Future<Output = Result<T>> + Send,
@@ -186,8 +193,8 @@ pub(super) fn block_on_with_callback<'py, T: Send>(
         bridge.detach(py, || {
             bridge.runtime.block_on(async {
                 let outcome = tokio::time::timeout(SIGNAL_CHECK, future.as_mut()).await;
-                // The runtime wakes what has yielded when it rests, and forgets it where a turn ends before that: calls
-                // that wait side by side and connections of the pool would then never go on.
+                // The runtime wakes tasks that have yielded only when it is idle; a timeout before that loses the
+                // wake-up. Then concurrent calls and pooled connections would never resume.
                 tokio::task::yield_now().await;
                 outcome
             })
@@ -208,9 +215,11 @@ pub(super) fn block_on_with_callback<'py, T: Send>(
     }
 }
 
-/// Does `work` that computes rather than waits. Python looks for signals in its main thread alone: that one leaves the
-/// work to another thread, and a signal ends its wait and sets the flag that `work` is given. Where the system has no
-/// thread to spare, the main thread works itself, and signals are seen after that.
+/// Runs CPU-bound `work`.
+///
+/// Python checks for signals only in its main thread. So the main thread passes the work to a worker thread; a signal
+/// ends its wait and sets the `Cancel` flag of `work`. If no thread can be started, the main thread runs the work
+/// itself and checks for signals afterwards.
 pub(super) fn compute<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Cancel) -> Result<T> + Send + 'static,
@@ -232,7 +241,7 @@ pub(super) fn compute<T: Send + 'static>(
     let (sender, mut receiver) = sync_channel(1);
     let job_cancel = cancel.clone();
     let job = Box::new(move || {
-        // The send fails when a signal ended the wait: then nobody wants the outcome.
+        // The send fails if a signal has ended the wait: then the outcome is not needed.
         let _ = sender.send(work(&job_cancel));
     });
     jobs.send(job).map_err(|_| no_outcome())?;
@@ -255,8 +264,9 @@ fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     threading.call_method0(intern!(py, "get_ident"))?.eq(main)
 }
 
-/// Starts a thread that does one job after the other until its sender is let go of. It is kept for the next job, since
-/// the allocator gives each new thread other memory, which the system would have to clear.
+/// Starts a thread that runs jobs sequentially until its sender is dropped.
+///
+/// The thread is reused, because the allocator gives each new thread fresh memory, which the system has to clear.
 fn spawn_worker() -> std::io::Result<Sender<Job>> {
     let (sender, jobs) = channel::<Job>();
     std::thread::Builder::new().name("headland-compute".to_owned()).spawn(move || {
@@ -271,7 +281,7 @@ fn no_outcome() -> PyErr {
     PyRuntimeError::new_err("the work ended without an outcome: please report this")
 }
 
-/// Does `work` that computes on the one blocking thread of the runtime.
+/// Runs CPU-bound `work` on the one blocking thread of the runtime.
 pub(super) async fn offload<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(outcome) => outcome,
@@ -279,7 +289,7 @@ pub(super) async fn offload<T: Send + 'static>(work: impl FnOnce() -> Result<T> 
     }
 }
 
-/// Starts `future` and gives an asyncio future of the running loop; cancelling that one ends the task.
+/// Starts `future` and returns an asyncio future of the running loop. Cancelling the asyncio future aborts the task.
 pub(super) fn spawn<T: Send + 'static>(
     py: Python<'_>,
     future: impl Future<Output = Result<T>> + Send + 'static,
@@ -326,14 +336,14 @@ fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     GET_RUNNING_LOOP.import(py, "asyncio", "get_running_loop")?.call0()
 }
 
-/// Hands the outcome to the thread of the event loop. A loop that is closed refuses it, and then nobody waits.
+/// Sends the outcome to the thread of the event loop. A closed loop refuses it; then no caller waits for it.
 fn send_outcome(py: Python<'_>, event_loop: &Py<PyAny>, waiter: Py<PyAny>, outcome: PyResult<Py<PyAny>>) {
     let set_outcome = SetOutcome { waiter, outcome: Some(outcome) };
     let _ = Bound::new(py, set_outcome)
         .and_then(|set_outcome| event_loop.call_method1(py, "call_soon_threadsafe", (set_outcome,)));
 }
 
-/// Called in the thread of the event loop: gives the outcome to the future unless that was cancelled meanwhile.
+/// Callback in the thread of the event loop: sets the outcome of the asyncio future unless it was cancelled.
 #[pyclass(module = "headland._core")]
 struct SetOutcome {
     waiter: Py<PyAny>,
@@ -355,7 +365,7 @@ impl SetOutcome {
     }
 }
 
-/// Called when the asyncio future is done: ends the task where it was cancelled.
+/// Callback of a done asyncio future: aborts the task if the future was cancelled.
 #[pyclass(frozen, module = "headland._core")]
 struct Canceller {
     task: AbortHandle,

@@ -1,6 +1,7 @@
-//! Arrow C schemas and arrays of others, and schemas of our own with metadata sorted by key, so that equal tables are equal in every process.
+//! Imports Arrow C schemas and arrays, and exports schemas with metadata sorted by key.
 //!
-//! `arrow-schema` keeps metadata in a hash map and exports them in the order of its random seed.
+//! `arrow-schema` keeps metadata in a hash map and exports them in a random order. Sorted, equal tables are equal in
+//! every process.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -16,39 +17,39 @@ use pyo3::types::PyCapsule;
 
 type GetSchema = unsafe extern "C" fn(*mut FFI_ArrowArrayStream, *mut FFI_ArrowSchema) -> c_int;
 
-/// The callback that `arrow-array` gives every stream.
+/// The `get_schema` callback of `arrow-array`, the same for every stream.
 static UNSORTED_GET_SCHEMA: OnceLock<GetSchema> = OnceLock::new();
 
-/// `EIO` of the C stream interface: the one error that exporting a schema can have here.
+/// `EIO`, the error of the C stream interface for a failed schema export.
 const EIO: c_int = 5;
 
-/// The schema of an object of another library.
+/// Imports the schema of an object of another library.
 pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Schema> {
     let capsule = object.call_method0("__arrow_c_schema__")?.cast_into::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
-    // SAFETY: a capsule of this name holds a schema, which lives as long as the capsule.
+    // SAFETY: a capsule with this name holds a schema, which lives as long as the capsule.
     let schema = unsafe { pointer.as_ref() };
     Schema::try_from(schema).map_err(|error| PyValueError::new_err(format!("the schema cannot be read: {error}")))
 }
 
-/// An array of another library, which shares its memory.
+/// Imports an array of another library, which shares its memory.
 pub(super) fn import_array(object: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     let capsules = object.call_method0("__arrow_c_array__")?;
     let (schema, array) = capsules.extract::<(Bound<'_, PyCapsule>, Bound<'_, PyCapsule>)>()?;
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
-    // SAFETY: capsules of these names hold a schema and an array of that schema. The schema lives as long as its capsule;
-    // the array is moved out of its own, which then holds none.
+    // SAFETY: capsules with these names hold a schema and an array of that schema. The schema lives as long as its
+    // capsule. The array is moved out of its capsule, which is then empty.
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
     data.map(make_array).map_err(|error| PyValueError::new_err(format!("the array cannot be read: {error}")))
 }
 
-/// The schema for the C interface.
+/// Exports a schema to the C interface.
 pub(super) fn export(schema: &Schema) -> Result<FFI_ArrowSchema, ArrowError> {
     sort_metadata(&FFI_ArrowSchema::try_from(schema)?)
 }
 
-/// The same stream with a sorted schema.
+/// Returns the stream with a schema whose metadata are sorted.
 pub(super) fn with_sorted_schema(mut stream: FFI_ArrowArrayStream) -> FFI_ArrowArrayStream {
     if let Some(unsorted) = stream.get_schema {
         UNSORTED_GET_SCHEMA.get_or_init(|| unsorted);
@@ -60,13 +61,13 @@ pub(super) fn with_sorted_schema(mut stream: FFI_ArrowArrayStream) -> FFI_ArrowA
 unsafe extern "C" fn get_schema(stream: *mut FFI_ArrowArrayStream, out: *mut FFI_ArrowSchema) -> c_int {
     let Some(unsorted) = UNSORTED_GET_SCHEMA.get() else { return EIO };
     let mut schema = FFI_ArrowSchema::empty();
-    // SAFETY: the consumer calls this with a stream of `arrow-array`, whose own callback takes it and fills `schema`.
+    // SAFETY: the consumer passes a stream of `arrow-array`, whose own callback accepts it and fills `schema`.
     let code = unsafe { unsorted(stream, &raw mut schema) };
     if code != 0 {
         return code;
     }
     let Ok(schema) = sort_metadata(&schema) else { return EIO };
-    // SAFETY: `out` is the consumer's memory for one schema, which holds none yet.
+    // SAFETY: `out` is the consumer's memory for one schema and holds none yet.
     unsafe { out.write(schema) };
     0
 }

@@ -1,4 +1,4 @@
-//! The client by rows: every method takes the full name of a row of the table and arguments as texts.
+//! The client by endpoint rows: each method takes the full name of a row and the arguments as texts.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -26,8 +26,8 @@ use crate::error::{Error, Kind, Result};
 /// Arguments of a call by their Python names.
 type ArgumentTexts = HashMap<String, String>;
 
-/// A client of the core. After a fork the child makes its own from the same settings: connections and the file of
-/// the limiter must not be shared by two processes.
+/// A client of the core. The child of a fork makes its own from the same settings, because processes must not share
+/// connections or the limiter's file handle.
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Client {
     config: Config,
@@ -35,7 +35,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// The client of this process.
+    /// Returns the client of this process.
     pub(super) fn core(&self) -> Result<core::Client> {
         self.core.get(|| core::Client::new(self.config.clone())).cloned()
     }
@@ -115,7 +115,7 @@ impl Client {
         Err(PyTypeError::new_err("a client holds secrets and cannot be pickled: make one in the other process"))
     }
 
-    /// What the user should be warned of since the last look.
+    /// Returns the pending warnings and clears them.
     fn take_warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.core().map(|core| core.take_warnings()).map_err(|error| errors::raise(py, &error))
     }
@@ -132,7 +132,7 @@ impl Client {
         bridge::spawn(py, call, |py, value| values::to_python(py, &value).map(Bound::unbind))
     }
 
-    /// The rows of a table as dicts and as columns.
+    /// Returns the rows of a table as dicts and as columns.
     fn rows<'py>(&self, py: Python<'py>, name: &str, arguments: ArgumentTexts) -> PyResult<Bound<'py, PyTuple>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let rows = bridge::block_on(py, core.rows(row, &arguments))?;
@@ -145,14 +145,14 @@ impl Client {
         bridge::spawn(py, call, |py, rows| arrow_export::rows_to_python(py, rows).map(|rows| rows.into_any().unbind()))
     }
 
-    /// The call that an address of a record stands for: its row, what that gives, its arguments, its paging.
+    /// Resolves the address of a record to a call: its row, kind of result, arguments and paging.
     fn resolve_uri<'py>(&self, py: Python<'py>, uri: &str) -> PyResult<Bound<'py, PyTuple>> {
         let found = self.core().and_then(|core| core.resolve_link(uri)).map_err(|error| errors::raise(py, &error))?;
         let given = found.given.into_iter().collect::<HashMap<_, _>>();
         (found.row.full_name, result_kind(found.row), given, found.page_size, found.page).into_pyobject(py)
     }
 
-    /// Does something that gives nothing back.
+    /// Sends a command, a call without a result.
     fn send_command(&self, py: Python<'_>, name: &str, arguments: ArgumentTexts) -> PyResult<()> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         bridge::block_on(py, core.send_command(row, &arguments))
@@ -201,14 +201,14 @@ impl Client {
             .map_err(|error| errors::raise(py, &error))
     }
 
-    /// Whether a call could be made but for its token.
+    /// Checks everything about a call except its token.
     fn check_call(&self, py: Python<'_>, name: &str, arguments: ArgumentTexts) -> PyResult<()> {
         self.prepare(name, arguments)
             .and_then(|(core, row, _)| core.check_service(row))
             .map_err(|error| errors::raise(py, &error))
     }
 
-    /// Makes a call of the dispatch service or the legacy order service with that token.
+    /// Calls the dispatch service or the legacy order service with the token.
     fn payload<'py>(
         &self,
         py: Python<'py>,
@@ -303,7 +303,7 @@ impl Client {
             .map_err(|error| errors::raise(py, &error))
     }
 
-    /// The conversion that another process named by its id.
+    /// Returns the conversion with this id, which another process may have requested.
     fn resume(&self, py: Python<'_>, id: &str) -> PyResult<conversion::Conversion> {
         self.core()
             .and_then(|core| core.resume(id))
@@ -311,7 +311,7 @@ impl Client {
             .map_err(|error| errors::raise(py, &error))
     }
 
-    /// Asks for a conversion, waits for it and reads the archive into a layer.
+    /// Requests a conversion, waits for it and reads the archive into a layer.
     #[pyo3(signature = (name, arguments, timeout, options))]
     fn layer(
         &self,
@@ -353,7 +353,7 @@ impl Client {
         doctor::diagnose(py, &core, source, &report)
     }
 
-    /// What is left of the rate limit, as the facts of `headland.Budget`.
+    /// Returns the rest of the rate limit as the fields of `headland.Budget`.
     fn budget<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let budget = bridge::without_gil(py, || self.core().and_then(|core| core.budget()))?
             .map_err(|error| errors::raise(py, &error))?;
@@ -368,7 +368,8 @@ impl Client {
 }
 
 impl Client {
-    /// The file of a conversion, of at most so many bytes, and the conversion's id as the origin that a layer names.
+    /// Returns a future of the conversion's file, of at most `bytes` bytes, and of the conversion's id. The id is the
+    /// `source` of the layer.
     fn fetch(
         &self,
         py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Settings as Python writes them: seconds, windows, content types, where the limiter keeps its state.
+//! Parses settings from Python: seconds, windows, content types, location of the limiter's state.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,19 +10,19 @@ use crate::client::{LimiterState, OnError};
 use crate::limiter::Window;
 use crate::wire::Content;
 
-/// A length of time given in seconds.
+/// Parses a duration in seconds.
 pub(super) fn parse_seconds(argument: &str, seconds: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds)
         .map_err(|_| PyValueError::new_err(format!("`{argument}` takes seconds from 0 up, not {seconds}")))
 }
 
-/// Windows given as pairs of calls and seconds.
+/// Parses windows from pairs of calls and seconds.
 pub(super) fn parse_windows(pairs: Vec<(u32, f64)>) -> PyResult<Vec<Window>> {
     let window = |(calls, period)| Ok(Window { calls, period: parse_seconds("rate_limits", period)? });
     pairs.into_iter().map(window).collect()
 }
 
-/// Where the limiter keeps its state.
+/// Parses the location of the limiter's state.
 pub(super) fn parse_limiter_state(given: Option<PathBuf>) -> LimiterState {
     match given {
         None => LimiterState::Shared,
@@ -31,7 +31,7 @@ pub(super) fn parse_limiter_state(given: Option<PathBuf>) -> LimiterState {
     }
 }
 
-/// The content type that records are asked for in.
+/// Parses the content type in which records are requested.
 pub(super) fn parse_content_type(word: &str) -> PyResult<Content> {
     match word {
         "json" => Ok(Content::Json),
@@ -40,7 +40,7 @@ pub(super) fn parse_content_type(word: &str) -> PyResult<Content> {
     }
 }
 
-/// What is done with values of records that cannot be read.
+/// Parses the handling of record values that cannot be read.
 pub(super) fn parse_on_error(word: &str) -> PyResult<OnError> {
     match word {
         "raise" => Ok(OnError::Raise),

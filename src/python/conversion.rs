@@ -1,4 +1,4 @@
-//! A file that the service may still have to convert.
+//! Handles of files that the service may have to convert first.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::archive::Source;
 use crate::client::{self as core, Delivered, Target};
 use crate::error::Result;
 
-/// A handle on a conversion. It belongs to the process that asked; its id can be picked up by another.
+/// A handle of a conversion. It belongs to the process that made the request; another process can resume it by its id.
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Conversion {
     process: u32,
-    /// Enough for another process to pick the conversion up.
+    /// The id, with which another process can resume the conversion.
     #[pyo3(get)]
     id: String,
     handle: Arc<Mutex<core::Conversion>>,
@@ -80,7 +80,7 @@ impl Conversion {
     }
 }
 
-/// Waits for a conversion and gives its file, and its id as the origin that a layer names.
+/// Waits for a conversion and returns its file and its id, which is the `source` of the layer.
 pub(super) async fn fetch(mut handle: core::Conversion, timeout: Option<Duration>) -> Result<(Source, String)> {
     let source = match handle.result_within(Target::Memory, timeout).await? {
         Delivered::Bytes(content) => Source::Bytes(content.into()),

@@ -1,4 +1,4 @@
-//! The published dataset across the border: its files, its views of SQL and its rows.
+//! Bindings of the published dataset: its files, SQL views and rows.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use super::arrow_export::Table;
 use super::{arrow_export, bridge, c_schema, errors};
 use crate::mirror::dataset as core;
 
-/// What a mirror has published; it stays the same when another state is published.
+/// A published state of a mirror. It is immutable: later publications do not change it.
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Dataset {
     dataset: Arc<core::Dataset>,
@@ -27,42 +27,42 @@ impl Dataset {
         Ok(Self { dataset: Arc::new(dataset.map_err(|error| errors::raise(py, &error))?) })
     }
 
-    /// The folder of its generation.
+    /// The folder of the generation.
     #[getter]
     fn path(&self) -> PathBuf {
         self.dataset.path().to_owned()
     }
 
-    /// The bytes of its manifest.
+    /// The bytes of the manifest.
     #[getter]
     fn manifest<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.dataset.content())
     }
 
-    /// The path in the generation, the bytes and the SHA-256 of each file but the manifest.
+    /// Path in the generation, size in bytes and SHA-256 of each file except the manifest.
     #[getter]
     fn files(&self) -> Vec<(&str, u64, &str)> {
         self.dataset.files().collect()
     }
 
-    /// The archives that its rows are from.
+    /// Returns the archives from which the rows come.
     fn archives(&self, py: Python<'_>) -> PyResult<Vec<PathBuf>> {
         bridge::without_gil(py, || self.dataset.archives())?.map_err(|error| errors::raise(py, &error))
     }
 
-    /// Job type, year, files, rows and bytes of what is published.
+    /// Returns job type, year, files, rows and bytes of each published part.
     fn stock(&self, py: Python<'_>) -> PyResult<Vec<Stock>> {
         let stock = bridge::without_gil(py, || self.dataset.partition_summaries())?.map_err(|error| errors::raise(py, &error))?;
         Ok(stock.into_iter().map(|each| (each.job_type, each.year, each.parts, each.rows, each.bytes)).collect())
     }
 
-    /// The job types of its rows.
+    /// The job types of the rows.
     #[getter]
     fn job_types(&self) -> BTreeSet<String> {
         self.dataset.job_types()
     }
 
-    /// Plans the reading of rows; what is None chooses all.
+    /// Plans a read of rows. `None` selects everything.
     fn scan(
         &self,
         py: Python<'_>,
@@ -71,7 +71,7 @@ impl Dataset {
         columns: Option<Vec<String>>,
         bbox: Option<[f64; 4]>,
     ) -> PyResult<Scan> {
-        // No folder is of a year that is no `i32`.
+        // A year beyond `i32` has no folder.
         let years = years.map(|years| years.into_iter().filter_map(|year| i32::try_from(year).ok()).collect());
         let selection = core::Selection { job_types, years, columns, bbox };
         let dataset = Arc::clone(&self.dataset);
@@ -79,12 +79,12 @@ impl Dataset {
         Ok(Scan { dataset: Arc::clone(&self.dataset), scan })
     }
 
-    /// The names of the views of SQL.
+    /// Returns the names of the SQL views.
     fn view_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         bridge::without_gil(py, || self.dataset.view_names())?.map_err(|error| errors::raise(py, &error))
     }
 
-    /// Compares the files of these views with their checksums, and gives the statements that make the views.
+    /// Verifies the checksums of the files of these views and returns the statements that create the views.
     fn view_statements(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Vec<String>> {
         let dataset = Arc::clone(&self.dataset);
         bridge::compute(py, move |cancel| dataset.view_statements(&names, cancel))
@@ -94,10 +94,10 @@ impl Dataset {
 /// Job type, year, files, rows, bytes.
 type Stock = (Option<String>, Option<i32>, u64, u64, u64);
 
-/// Path, checksums, job type, year and numbers of row groups: what a task of another process reads.
+/// Path, checksums, job type, year and numbers of row groups: the input of a task in another process.
 type RowGroups = (OsString, String, Option<String>, Option<i32>, Vec<usize>);
 
-/// Rows of the dataset that are to be read. Each Arrow stream of it reads them anew.
+/// A planned read of rows. Each Arrow stream reads them again.
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Scan {
     dataset: Arc<core::Dataset>,
@@ -112,18 +112,19 @@ impl Scan {
         self.scan.units().into_iter().collect()
     }
 
-    /// What the caller should know of the rows.
+    /// Warnings about the rows, for the caller.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.scan.warnings.clone()
     }
 
-    /// Path, job id and layer of the archives that the rows are from.
+    /// Returns path, job id and layer of the archives from which the rows come.
     fn origins(&self, py: Python<'_>) -> PyResult<Vec<(PathBuf, String, String)>> {
         bridge::without_gil(py, || self.dataset.origins(&self.scan))?.map_err(|error| errors::raise(py, &error))
     }
 
-    /// Row groups of one part each, of no more than `most` rows where groups are not larger, and the boxes around them.
+    /// Returns row groups and their bounding boxes. Each entry has groups of one part with at most `max_rows` rows,
+    /// unless a single group is larger.
     fn row_groups(&self, max_rows: usize) -> Vec<(RowGroups, Option<[f64; 4]>)> {
         let groups = |groups: core::RowGroups| {
             let core::RowGroups { path, crc32, job_type, year, groups, bounds } = groups;
@@ -132,8 +133,10 @@ impl Scan {
         self.scan.row_groups(max_rows).into_iter().map(groups).collect()
     }
 
-    /// A consumer may ask for other types; the protocol lets a producer keep its own, and the consumer then casts. All rows
-    /// are read before the stream is given, so that an error is one of headland.
+    /// Exports the rows, all of which are read first so that errors are errors of headland.
+    ///
+    /// Ignores `requested_schema`: the protocol lets the producer keep its types, and the consumer casts.
+    /// <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -151,7 +154,7 @@ impl Scan {
     }
 }
 
-/// Reads row groups into a table of a schema; of a box, the rows whose own boxes meet it.
+/// Reads row groups into a table with the schema. With `bbox`, reads only rows whose bounding boxes intersect it.
 #[pyfunction]
 pub(super) fn read_row_groups(
     py: Python<'_>,
@@ -174,7 +177,7 @@ pub(super) fn read_row_groups(
     Ok(Table::new(table_schema, batches))
 }
 
-/// The union of schemas, each with the name of its table for errors, as a table without rows.
+/// Returns the union of schemas as a table without rows. Each schema comes with the name of its table, for errors.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
 pub(super) fn union_schemas(
@@ -188,13 +191,13 @@ pub(super) fn union_schemas(
     Ok(Table::new(Arc::new(union), Vec::new()))
 }
 
-/// The names that the columns of a schema have in the dataset; that of geometries is `geometry`.
+/// Returns the names of a schema's columns in the dataset. The geometry column is named `geometry`.
 #[pyfunction]
 pub(super) fn dataset_names(schema: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     Ok(core::column_names(&c_schema::import(schema)?))
 }
 
-/// What distinguishes the coordinate system of a schema's column `geometry` from others; None where there is no such column.
+/// Returns a key of the coordinate system of the column `geometry`; `None` if there is no such column.
 #[pyfunction]
 pub(super) fn coordinate_system(schema: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(core::crs_identity(&c_schema::import(schema)?))

@@ -28,7 +28,7 @@ pub(super) fn diagnose(
     Ok((calls, error.map(|error| errors::raise(py, &error).into_value(py).into_any())))
 }
 
-/// The step that a wrong setting belongs to, and what to do about it.
+/// Returns the step of an invalid setting and the advice for it.
 #[pyfunction]
 #[pyo3(signature = (setting))]
 pub(super) fn setting_advice(setting: Option<&str>) -> (&'static str, &'static str) {

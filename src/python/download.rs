@@ -1,4 +1,4 @@
-//! Where a file goes, and what the caller gets of it.
+//! Targets and results of downloads.
 
 use std::path::PathBuf;
 
@@ -7,15 +7,15 @@ use pyo3::types::PyBytes;
 
 use crate::client::{Delivered, Target};
 
-/// Memory without a target, else a folder or a path.
+/// Returns the target: a folder or a path, or memory if `to` is `None`.
 pub(super) fn make_target(to: Option<PathBuf>, overwrite: bool) -> Target {
     to.map_or(Target::Memory, |to| Target::Disk { to, overwrite })
 }
 
-/// Bytes, or the path of the file.
+/// Returns the bytes, or the path of the file.
 pub(super) fn deliver(py: Python<'_>, delivered: Delivered) -> PyResult<Bound<'_, PyAny>> {
     match delivered {
-        // A file that is too large for its copy is a `MemoryError`.
+        // A file too large for the copy is a `MemoryError`.
         Delivered::Bytes(content) => {
             let fill = |copy: &mut [u8]| {
                 copy.copy_from_slice(&content);

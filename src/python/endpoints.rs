@@ -1,4 +1,4 @@
-//! The table as Python sees it: the names of its rows and what their parameters take.
+//! The endpoint table for Python: names of rows and kinds of their parameters.
 
 use pyo3::prelude::*;
 
@@ -9,12 +9,12 @@ use crate::api::{self, Endpoint, Returns, Service};
 use crate::error::{Error, Kind, Result};
 use crate::openapi::{Addresses, document};
 
-/// The row of that full name.
+/// Returns the row with this full name.
 pub(super) fn row(name: &str) -> Result<&'static Endpoint> {
     api::row(name).ok_or_else(|| Error::new(Kind::Value, format!("there is no call `{name}`")))
 }
 
-/// What a row that reads gives, in one word.
+/// Returns the kind of result of a row that reads.
 pub(super) fn result_kind(row: &Endpoint) -> &'static str {
     match row.returns {
         Returns::Index(index) if std::ptr::eq(index.item, &raw const DEVICE_LOCATION) => "locations",
@@ -24,7 +24,7 @@ pub(super) fn result_kind(row: &Endpoint) -> &'static str {
     }
 }
 
-/// Name and kind of each parameter of a row, and whether it takes a value in every call.
+/// Returns name and kind of each parameter of a row, and whether it is required.
 #[pyfunction]
 pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static str, &'static str, bool)>> {
     let row = row(name).map_err(|error| errors::raise(py, &error))?;
@@ -43,19 +43,19 @@ pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static s
     Ok(row.parameters.iter().filter(|parameter| !parameter.is_constant()).map(describe).collect())
 }
 
-/// The full name of every row of the table that the client has a method for.
+/// Returns the full name of every row that has a client method.
 #[pyfunction]
 pub(super) fn rows() -> Vec<&'static str> {
     api::rows().filter(|row| row.is_implemented()).map(|row| row.full_name).collect()
 }
 
-/// The `OpenAPI` document of the interface, as JSON on one line.
+/// Returns the `OpenAPI` document of the interface as one line of JSON.
 #[pyfunction]
 pub(super) fn openapi() -> String {
     document(&Addresses::default()).to_string()
 }
 
-/// The argument that gives the tokens of a row's service.
+/// Returns the name of the client argument with the token of a row's service.
 pub(super) fn token_argument(row: &Endpoint) -> &'static str {
     if row.service() == Service::Dispatch { "dispatch_token" } else { "legacy_token" }
 }

@@ -1,4 +1,4 @@
-//! Errors of the core as exceptions of `headland.errors`, where the classes and their tree are.
+//! Converts errors of the core to exceptions of `headland.errors`, which defines the class tree.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 
 use crate::error::{Error, Kind};
 
-/// The exception for an error, made by `headland.errors.from_core`.
+/// Returns the exception for an error, made by `headland.errors.from_core`.
 pub(super) fn raise(py: Python<'_>, error: &Error) -> PyErr {
     match exception(py, error) {
         Ok(exception) => PyErr::from_value(exception),
@@ -25,7 +25,7 @@ fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyAny>>
     ))
 }
 
-/// The name that the Python side knows a kind by: its class, or `File`, which has no class of its own.
+/// Returns the name of a kind in Python: its class, or `File`, which has no class of its own.
 fn class_of(kind: Kind) -> &'static str {
     if kind == Kind::File { "File" } else { kind.class_name() }
 }
@@ -47,7 +47,7 @@ fn facts<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {
     known.set_item("record", facts.record)?;
     known.set_item("offset", facts.offset)?;
     known.set_item("field", facts.field.as_deref())?;
-    // What only headland itself looks at.
+    // Attributes for internal use.
     let private = [
         ("_with_options", error.with_options()),
         ("_source", facts.source.clone()),
@@ -59,7 +59,7 @@ fn facts<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {
     Ok(known)
 }
 
-/// Every name that `from_core` may be asked for, so that a test can prove that none is unknown.
+/// Returns every name that `from_core` can receive, so that a test can prove that all are known.
 #[pyfunction]
 pub(super) fn error_kinds() -> Vec<&'static str> {
     Kind::ALL.iter().map(|kind| class_of(*kind)).collect()

@@ -1,4 +1,4 @@
-//! Values that belong to one process: what a fork copies is left alone, and the child makes its own.
+//! Values that belong to one process: the child of a fork ignores the copy and makes its own.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,9 +10,9 @@ use tokio::sync::Mutex;
 use super::reentrancy;
 use crate::error::Result;
 
-/// A value that each process makes for itself on first use.
+/// A value that each process makes on first use.
 ///
-/// There is no lock, because another thread could hold it at the moment of a fork and the child would wait for ever.
+/// It has no lock: another thread could hold it at the moment of a fork, and the child would deadlock.
 pub(super) struct PerProcess<T> {
     entry: AtomicPtr<Entry<T>>,
 }
@@ -23,17 +23,17 @@ struct Entry<T> {
 }
 
 impl<T: Send + Sync> PerProcess<T> {
-    /// Nothing made yet.
+    /// Returns an empty cell.
     pub(super) const fn new() -> Self {
         Self { entry: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    /// The value of this process; `make` gives it on first use, and again in the child of a fork.
+    /// Returns the value of this process. Calls `make` on first use, and again in the child of a fork.
     pub(super) fn get(&self, make: impl FnOnce() -> Result<T>) -> Result<&T> {
         let process = std::process::id();
         let found = self.entry.load(Ordering::Acquire);
-        // SAFETY: the pointer is null or came from `Box::into_raw` below, and what it points to lives as long as
-        // `self`: only `drop` frees it, and a value that a fork copied is never freed.
+        // SAFETY: the pointer is null or came from `Box::into_raw` below. Its target lives as long as `self`: only
+        // `drop` frees it, and never a value copied by a fork.
         if let Some(entry) = unsafe { found.as_ref() }.filter(|entry| entry.process == process) {
             return Ok(&entry.value);
         }
@@ -44,17 +44,17 @@ impl<T: Send + Sync> PerProcess<T> {
         let winner = match self.entry.compare_exchange(found, fresh, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => fresh,
             Err(other) => {
-                // SAFETY: nobody else has seen `fresh`.
+                // SAFETY: no other thread has seen `fresh`.
                 drop(unsafe { Box::from_raw(fresh) });
                 other
             }
         };
-        // SAFETY: as above; the exchange left a pointer that this process made.
+        // SAFETY: as above; the exchange left a pointer of this process.
         Ok(unsafe { &(*winner).value })
     }
 }
 
-/// A fork copies the state of the random numbers too; parent and child would draw the same ones from then on.
+/// Reseeds the random number generator, whose state a fork copies: parent and child would draw the same numbers.
 fn reseed(process: u32) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
     fastrand::seed((u64::from(process) << 32) | u64::from(now));
@@ -63,7 +63,7 @@ fn reseed(process: u32) {
 impl<T> Drop for PerProcess<T> {
     fn drop(&mut self) {
         let entry = *self.entry.get_mut();
-        // SAFETY: the pointer is null or came from `Box::into_raw`, and `self` is going away.
+        // SAFETY: the pointer is null or came from `Box::into_raw`, and `self` is being dropped.
         if unsafe { entry.as_ref() }.is_some_and(|entry| entry.process == std::process::id()) {
             // SAFETY: as above, and no reference outlives `self`.
             drop(unsafe { Box::from_raw(entry) });
@@ -71,13 +71,13 @@ impl<T> Drop for PerProcess<T> {
     }
 }
 
-/// Refuses a handle that a fork copied, or that a call has which this one interrupts.
+/// Refuses a handle copied by a fork, or in use by a call that this one interrupts.
 pub(super) fn check_usable<T>(process: u32, handle: &Mutex<T>, what: &str) -> PyResult<()> {
     check_process(process, what)?;
     reentrancy::refuse_reentrant(handle, what)
 }
 
-/// Refuses a handle that a fork copied, because its connection and its locks stayed with the parent.
+/// Refuses a handle copied by a fork, because its connection and its locks belong to the parent.
 fn check_process(process: u32, what: &str) -> PyResult<()> {
     if process == std::process::id() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Layers across the border: the Arrow C stream, pictures, files; and the two functions that read archives.
+//! Bindings of layers: Arrow C stream, maps, files, and the functions that read archives.
 
 use std::path::PathBuf;
 
@@ -29,17 +29,17 @@ impl Layer {
         Self { layer, _memory: memory }
     }
 
-    /// Its records, where they are one batch.
+    /// Returns the first batch, which is the only one of a layer read in batches.
     pub(super) fn into_batch(self) -> Option<RecordBatch> {
         self.layer.batches().first().cloned()
     }
 
-    /// A copy, which shares the columns.
+    /// Returns a copy, which shares the columns.
     pub(super) fn records(&self) -> records::Layer {
         self.layer.clone()
     }
 
-    /// Does `work` on a copy, which shares the columns, so that signals are looked for meanwhile.
+    /// Runs `work` on a copy, which shares the columns, while this thread checks for signals.
     fn compute<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -50,7 +50,7 @@ impl Layer {
     }
 }
 
-/// A layer as the outcome of an asynchronous call.
+/// Converts a layer to the outcome of an asynchronous call.
 pub(super) fn into_python(py: Python<'_>, layer: records::Layer) -> PyResult<Py<PyAny>> {
     Ok(Bound::new(py, Layer::new(layer))?.into_any().unbind())
 }
@@ -71,13 +71,13 @@ impl Layer {
         self.layer.len()
     }
 
-    /// Names of the columns in their order, the geometry column among them.
+    /// Names of the columns in order, including the geometry column.
     #[getter]
     fn columns(&self) -> Vec<String> {
         self.layer.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// Name, type and count of nulls of each column.
+    /// Returns name, type and null count of each column.
     fn describe(&self) -> Vec<(String, String, usize)> {
         let schema = self.layer.schema();
         let nulls = |index: usize| {
@@ -120,7 +120,8 @@ impl Layer {
         self.layer.diagnostics().iter().map(|diagnostic| diagnostic_to_dict(py, diagnostic)).collect()
     }
 
-    /// A consumer may ask for other types; the protocol lets a producer keep its own, and the consumer then casts.
+    /// Ignores `requested_schema`: the protocol lets the producer keep its types, and the consumer casts.
+    /// <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -132,7 +133,7 @@ impl Layer {
         arrow_export::export_stream(py, RecordBatchIterator::new(batches, self.layer.schema()))
     }
 
-    /// The records of a batch as an Arrow C array.
+    /// Exports the records of a batch as an Arrow C array.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,
@@ -153,7 +154,7 @@ impl Layer {
         arrow_export::export_schema(py, &self.layer.schema())
     }
 
-    /// The cells of one column as Python values.
+    /// Returns the cells of one column as Python values.
     fn values<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyList>> {
         let place = self.layer.column_index("column", column).map_err(|error| errors::raise(py, &error))?;
         let values = PyList::empty(py);
@@ -175,18 +176,18 @@ impl Layer {
         self.compute(py, move |layer, cancel| layer.write_parquet(&path, cancel))
     }
 
-    /// The area of the polygons in square metres, or in the square of the layer's own unit.
+    /// Returns the area of the polygons in square metres, or in the square of the layer's unit if `as_is`.
     fn area(&self, py: Python<'_>, as_is: bool) -> PyResult<Option<f64>> {
         self.compute(py, move |layer, _| layer.area(as_is))
     }
 
-    /// A text about it and the bytes of its columns, which `of_parts` makes the same layer of, in any process.
+    /// Returns a header and the buffers of the columns, from which `from_parts` makes an equal layer in any process.
     fn to_parts<'py>(&self, py: Python<'py>) -> PyResult<(String, Vec<Bound<'py, PyBytes>>)> {
         let (about, buffers) = self.layer.to_parts().map_err(|error| errors::raise(py, &error))?;
         Ok((about, buffers.iter().map(|buffer| PyBytes::new(py, buffer)).collect()))
     }
 
-    /// The layer of these parts.
+    /// Makes a layer from its header and buffers.
     #[staticmethod]
     #[expect(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
     fn from_parts(py: Python<'_>, about: &str, buffers: Vec<PyBackedBytes>) -> PyResult<Self> {
@@ -210,7 +211,7 @@ impl Layer {
     }
 }
 
-/// Code, message, member, record and severity of a diagnostic.
+/// Returns code, message, member, record and severity of a diagnostic.
 pub(super) fn diagnostic_to_dict<'py>(
     py: Python<'py>,
     diagnostic: &records::Diagnostic,
@@ -247,7 +248,7 @@ pub(super) fn read(py: Python<'_>, source: SourceArgument, options: &Bound<'_, P
     bridge::compute(py, move |_| records::read(&source, &options).map_err(as_archive_error)).map(Layer::new)
 }
 
-/// Reads the file of a job: neither the layer nor an error could say where the bytes came from.
+/// Reads the file of a job and states its origin in the layer and in errors, which see only bytes.
 pub(super) fn read_job_file(
     source: &Source,
     options: &ReadOptions,
@@ -267,14 +268,14 @@ pub(super) fn read_job_file(
     }
 }
 
-/// The names of an archive's layers.
+/// Returns the names of an archive's layers.
 #[pyfunction]
 pub(super) fn layers(py: Python<'_>, source: SourceArgument, options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
     let (source, options) = (Source::from(source), read_options(options, &[])?);
     bridge::compute(py, move |_| archive::layers(&source, &options).map_err(as_archive_error))
 }
 
-/// A file that is not there is an archive that cannot be read, to whoever reads archives.
+/// Converts a file error to an archive error: a missing file is an archive that cannot be read.
 pub(super) fn as_archive_error(error: Error) -> Error {
     if error.kind() == Kind::File { error.as_kind(Kind::Archive) } else { error }
 }

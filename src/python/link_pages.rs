@@ -1,4 +1,4 @@
-//! The pages of a raw list, each asked for with the token of its moment.
+//! Pages of a list without a schema, each requested with a token of its own.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::client as core;
 use crate::error::Result;
 use crate::wire::Value;
 
-/// A list that is being read. It belongs to the process that opened it, since its connection does.
+/// A list in progress. It belongs to the process that opened it, like its connection.
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct LinkPages {
     process: u32,
-    /// The argument that gives the tokens.
+    /// The client argument with the token.
     argument: &'static str,
     pages: Arc<Mutex<core::LinkPages>>,
 }
@@ -29,7 +29,7 @@ impl LinkPages {
         Self { process: std::process::id(), argument, pages: Arc::new(Mutex::new(pages)) }
     }
 
-    /// The list and the token, ready to be asked.
+    /// Returns the list and the token of one request.
     fn page_request(&self, py: Python<'_>, token: &Bound<'_, Secret>) -> PyResult<PageRequest> {
         check_usable(self.process, &self.pages, "this list")?;
         Ok(PageRequest { pages: Arc::clone(&self.pages), token: token.get().to_call_token(py, self.argument)? })
@@ -57,12 +57,12 @@ impl PageRequest {
 
 #[pymethods]
 impl LinkPages {
-    /// Whether the next page takes a request, and so a token. Where another thread is at it, it may.
+    /// Whether the next page needs a request, and so a token. True if another thread is reading, since it may.
     fn is_request_needed(&self) -> bool {
         self.pages.try_lock().map_or(true, |pages| pages.needs_request())
     }
 
-    /// The records of the next page; `None` after the last.
+    /// Returns the records of the next page; `None` after the last.
     fn next_page<'py>(&self, py: Python<'py>, token: &Bound<'py, Secret>) -> PyResult<Option<Bound<'py, PyList>>> {
         let page = bridge::block_on(py, self.page_request(py, token)?.next_page())?;
         page.map(|items| values::list(py, &items)).transpose()
@@ -75,7 +75,7 @@ impl LinkPages {
         })
     }
 
-    /// How many records the service counts; `None` where it does not say.
+    /// Returns the total count of the service; `None` if it states none.
     fn total(&self, py: Python<'_>, token: &Bound<'_, Secret>) -> PyResult<Option<u64>> {
         bridge::block_on(py, self.page_request(py, token)?.total())
     }

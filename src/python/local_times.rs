@@ -1,4 +1,4 @@
-//! Times of day of a layer, whose zone Python knows.
+//! Local times of a layer, whose zone is resolved in Python.
 
 use pyo3::prelude::*;
 
@@ -14,7 +14,7 @@ pub(super) struct LocalTimes {
 
 #[pymethods]
 impl LocalTimes {
-    /// The minutes that occur, since 1970 as the local clock counts them.
+    /// The distinct local times as minutes since 1970-01-01T00:00 on the same clock.
     #[getter]
     fn minutes(&self) -> Vec<i64> {
         self.times.minutes().to_vec()
@@ -36,7 +36,7 @@ pub(super) fn local_times(
     bridge::compute(py, read).map(|times| LocalTimes { times })
 }
 
-/// The layer with a column of those times in UTC.
+/// Returns the layer with a column of these times in UTC.
 #[pyfunction]
 #[pyo3(signature = (layer, name, times, offsets, fold))]
 pub(super) fn with_times(

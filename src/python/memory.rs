@@ -1,4 +1,4 @@
-//! The allocator of the extension, what it keeps, and when it gives memory back.
+//! The allocator of the extension and the release of its memory to the system.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,31 +10,30 @@ use crate::layer::Layer;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// After so many bytes of layers that were let go of, all that is free goes back to the system. Pages that are there
-/// already are worth a fifth of a read: the system clears each before it hands it out.
+/// Bytes of dropped layers after which all free memory is returned to the system. Retained pages save a fifth of a
+/// read, because the system clears each new page.
 const MAX_RETAINED_BYTES: usize = 512 << 20;
 
-/// How long free memory waits for the next who asks, in milliseconds.
+/// How long free memory is retained, in milliseconds.
 const PURGE_DELAY_MILLIS: std::ffi::c_long = 60_000;
 
-/// `mi_option_purge_delay` in mimalloc.h, which the bindings leave out.
+/// `mi_option_purge_delay` in mimalloc.h, which the bindings do not declare.
 const PURGE_DELAY_OPTION: sys::mi_option_t = 15;
 
-/// Bytes of layers that were let go of since memory was given back.
+/// Bytes of layers dropped since the last release.
 static RELEASED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// Sets how long memory is kept, unless the environment says it (`MIMALLOC_PURGE_DELAY`).
+/// Sets how long free memory is retained, unless `MIMALLOC_PURGE_DELAY` is set in the environment.
 pub(super) fn set_purge_delay() {
-    // SAFETY: the number is that of an option, which holds a long and may be set at any time.
+    // SAFETY: the number is that of an option of type long, which may be set at any time.
     unsafe { sys::mi_option_set_default(PURGE_DELAY_OPTION, PURGE_DELAY_MILLIS) };
 }
 
-/// The last field of what holds many bytes: once they are freed, it gives them back to the system.
+/// Releases memory to the system when dropped. It is the last field of its owner, so the owner's memory is free by
+/// then.
 ///
-/// The allocator keeps what is freed for whoever asks next: what small things take with the thread that took it, and what
-/// columns take for all threads, though each looks first where it found some before. It looks at what it keeps only when
-/// it is asked for something. Somebody who reads archives in many threads and then does something else would keep all
-/// of it for good.
+/// The allocator retains free memory per thread, and column buffers for all threads. It checks what it retains only on
+/// allocation. A program that reads archives in many threads and then does other work would retain all of it.
 #[derive(Debug)]
 pub(super) struct ReleaseOnDrop {
     bytes: usize,
@@ -42,13 +41,13 @@ pub(super) struct ReleaseOnDrop {
 }
 
 impl ReleaseOnDrop {
-    /// What goes with a layer.
+    /// Returns the guard of a layer.
     pub(super) fn for_layer(layer: &Layer) -> Self {
         let sizes = layer.batches().iter().map(arrow_array::RecordBatch::get_array_memory_size);
         Self { bytes: sizes.fold(0, usize::saturating_add), process: std::process::id() }
     }
 
-    /// What goes with work that holds many bytes by its nature.
+    /// Returns the guard of work that always uses much memory.
     pub(super) fn for_large_work() -> Self {
         Self { bytes: MAX_RETAINED_BYTES, process: std::process::id() }
     }
@@ -57,10 +56,10 @@ impl ReleaseOnDrop {
 impl Drop for ReleaseOnDrop {
     fn drop(&mut self) {
         let released = RELEASED_BYTES.fetch_add(self.bytes, Ordering::Relaxed).saturating_add(self.bytes);
-        // In the child of a fork, threads that are gone may have left locks behind.
+        // In the child of a fork, threads that no longer exist may have left locks behind.
         if released >= MAX_RETAINED_BYTES && self.process == std::process::id() {
             RELEASED_BYTES.store(0, Ordering::Relaxed);
-            // SAFETY: it may be called at any time by any thread, and touches nothing that is in use.
+            // SAFETY: any thread may call it at any time, and it does not touch memory in use.
             unsafe { sys::mi_collect(true) };
         }
     }

@@ -1,4 +1,4 @@
-//! The mirror as an object of Python: plan, sync, status, verify; what they tell goes over as dicts.
+//! Bindings of the mirror: plan, sync, status and verify, with results as dicts.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::{bridge, errors};
 use crate::error::Result;
 use crate::mirror::{self as core, Event, ItemKind, Planned, Progress, Snapshot, StateCount, TypeCount, Unavailable};
 
-/// A folder and a client for it. It holds nothing open between its calls.
+/// A folder and its client. Nothing is open between calls.
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Mirror {
     path: PathBuf,
@@ -62,7 +62,7 @@ impl Mirror {
         Err(pyo3::exceptions::PyTypeError::new_err(why))
     }
 
-    /// What a sync has to do; `offline` by the journal alone. `tell` is as in `sync`.
+    /// Plans a sync; with `offline`, from the journal alone. `callback` is as in `sync`.
     #[pyo3(signature = (offline, callback))]
     fn plan<'py>(&self, py: Python<'py>, offline: bool, callback: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
@@ -93,8 +93,8 @@ impl Mirror {
         Ok(facts)
     }
 
-    /// Pulls and publishes. `tell` is called in this thread with how far it has come and with what has happened, many times
-    /// a second and at the end; what it raises ends the sync as Ctrl-C does.
+    /// Pulls and publishes. `callback` receives progress and events in this thread, several times a second and at the
+    /// end. An exception of the callback ends the sync as Ctrl-C does.
     #[pyo3(signature = (callback))]
     fn sync<'py>(&self, py: Python<'py>, callback: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let _memory = ReleaseOnDrop::for_large_work();
@@ -115,7 +115,7 @@ impl Mirror {
         Ok(facts)
     }
 
-    /// How it stands.
+    /// Returns the state of the mirror.
     fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
         let status = bridge::without_gil(py, || core.status())?.map_err(|error| errors::raise(py, &error))?;
@@ -164,7 +164,7 @@ impl Mirror {
         Ok(facts)
     }
 
-    /// What a look at everything found: how many archives were read, and what is not as it should be.
+    /// Verifies the mirror and returns the number of archives read and the findings.
     fn verify(&self, py: Python<'_>, deep: bool) -> PyResult<(u64, Vec<String>)> {
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
         let found = bridge::compute(py, move |cancel| core.verify(deep, cancel))?;
@@ -172,13 +172,13 @@ impl Mirror {
     }
 }
 
-/// Whose account a folder mirrors, as the digest that its journal keeps; None where there is no journal.
+/// Returns the digest of the account that a folder mirrors, from its journal; `None` without a journal.
 #[pyfunction]
 pub(super) fn mirrored_account(py: Python<'_>, folder: PathBuf) -> PyResult<Option<String>> {
     bridge::without_gil(py, move || core::account(&folder))?.map_err(|error| errors::raise(py, &error))
 }
 
-/// What is called between the turns of a wait.
+/// Returns the callback for [`bridge::block_on_with_callback`].
 fn progress_callback<'py>(
     callback: &Bound<'py, PyAny>,
     progress: Progress,
@@ -196,7 +196,7 @@ fn progress_callback<'py>(
     }
 }
 
-/// How far a sync has come.
+/// Converts the progress of a sync to a dict.
 fn progress_to_dict<'py>(py: Python<'py>, snapshot: &Snapshot) -> PyResult<Bound<'py, PyDict>> {
     let facts = PyDict::new(py);
     facts.set_item("phase", snapshot.phase.as_str())?;

@@ -1,4 +1,4 @@
-//! The only folder that names pyo3.
+//! Python bindings: the only module that uses pyo3.
 
 mod agronomy;
 mod arguments;
@@ -34,7 +34,7 @@ mod to_list;
 mod values;
 mod xml_tree;
 
-/// What `python/headland` stands on; its stub is `python/headland/_core.pyi`.
+/// The native module of `python/headland`; its stub is `python/headland/_core.pyi`.
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! The pages of a list, one after the other.
+//! Bindings of paged lists.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{bridge, values};
 use crate::client as core;
 use crate::error::Result;
 
-/// A list that is being read. It belongs to the process that opened it, since its connection does.
+/// A list in progress. It belongs to the process that opened it, like its connection.
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Pages {
     process: u32,
@@ -36,7 +36,7 @@ impl Pages {
 
 #[pymethods]
 impl Pages {
-    /// The records of the next page; `None` after the last.
+    /// Returns the records of the next page; `None` after the last.
     fn next_page<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
         let pages = self.usable_list()?;
         let page = bridge::block_on(py, async move { pages.lock().await.next_as(RecordDicts::decode).await })?;
@@ -51,7 +51,7 @@ impl Pages {
         })
     }
 
-    /// The first record, as long as nothing was iterated over; `None` where there is none.
+    /// Returns the first record before any iteration; `None` if the list is empty.
     fn first<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let pages = self.usable_list()?;
         let first = bridge::block_on(py, async move { pages.lock().await.first().await })?;
@@ -67,7 +67,7 @@ impl Pages {
         })
     }
 
-    /// All records that are left as one table.
+    /// Returns the remaining records as one table.
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
         let (pages, schema) = (self.usable_list()?, Arc::clone(&self.schema));
         bridge::block_on(py, remaining_batches(pages)).map(|batches| Table::new(schema, batches))
@@ -80,8 +80,8 @@ impl Pages {
         })
     }
 
-    /// The records that are left as an Arrow C stream that reads a page when it is asked for one; `tell` is called
-    /// after each.
+    /// Exports the remaining records as an Arrow C stream that reads one page per request. `after_page` is called after
+    /// each page.
     fn stream<'py>(&self, py: Python<'py>, after_page: Py<PyAny>) -> PyResult<Bound<'py, PyCapsule>> {
         let reader = PageReader::new(self.process, Arc::clone(&self.schema), self.usable_list()?, after_page);
         arrow_export::export_stream(py, reader)
@@ -91,7 +91,7 @@ impl Pages {
         arrow_export::export_schema(py, &self.schema)
     }
 
-    /// How many records the service counts; `None` where it does not say.
+    /// Returns the total count of the service; `None` if it states none.
     fn total(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         let pages = self.usable_list()?;
         bridge::block_on(py, async move { pages.lock().await.total().await })

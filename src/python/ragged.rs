@@ -1,4 +1,4 @@
-//! Geometries for shapely: their coordinates and offsets as Arrow columns.
+//! Converts geometries to shapely's ragged arrays: coordinates and offsets as Arrow columns.
 
 use std::sync::Arc;
 
@@ -13,8 +13,10 @@ use super::arrow_export::Table;
 use super::c_schema;
 use crate::layer::Ragged;
 
-/// Geometries of one type, none of which is null: the name of the type, how many numbers a vertex has, and a table of one
-/// row whose columns are the coordinates and each level of offsets. None for all other columns.
+/// Converts a column of geometries of one type without nulls; returns `None` for any other column.
+///
+/// Returns the name of the type, the dimensions of a vertex and a table of one row. Its columns are the coordinates and
+/// each level of offsets.
 #[pyfunction]
 pub(super) fn ragged(column: &Bound<'_, PyAny>) -> PyResult<Option<(&'static str, usize, Table)>> {
     let column = c_schema::import_array(column)?;
@@ -27,7 +29,7 @@ pub(super) fn ragged(column: &Bound<'_, PyAny>) -> PyResult<Option<(&'static str
     table.map(|table| Some((name, dimensions, table))).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// A table whose columns hold an array each.
+/// Returns a table of one row with one array per column.
 fn one_row(columns: impl Iterator<Item = ArrayRef>) -> Result<Table, ArrowError> {
     let list = |array: ArrayRef| -> Result<ArrayRef, ArrowError> {
         let item = Arc::new(Field::new_list_field(array.data_type().clone(), false));

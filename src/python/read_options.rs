@@ -1,4 +1,4 @@
-//! Reading options from keyword arguments: the one place that checks their types.
+//! Parses reading options from keyword arguments; the only file that checks their types.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::api::Endpoint;
 use crate::archive::{Limits, ReadOptions};
 use crate::layer::{ColumnType, TypePolicy};
 
-/// Codecs of Python that the core has under another name, or under some of Python's names for them.
+/// Python codecs that the core knows by another name, or by only some of Python's names.
 const RENAMED_CODECS: [(&str, &str); 10] = [
     ("ascii", "ascii"),
     ("utf-8-sig", "utf-8"),
@@ -27,13 +27,13 @@ const RENAMED_CODECS: [(&str, &str); 10] = [
     ("tis-620", "tis-620"),
 ];
 
-/// Beginnings of the names that codecs have in Python and in the core.
+/// Prefixes of codec names that are the same in Python and in the core.
 const SHARED_PREFIXES: [&str; 7] = ["utf-8", "iso8859-", "cp", "koi8-", "shift_jis", "gb", "big5"];
 
-/// The limits of `headland.Limits`, in its order.
+/// The fields of `headland.Limits`, in order.
 pub(super) type LimitsTuple = (usize, u64, u64, usize, usize);
 
-/// The options that the keywords of `headland.archives.ReadOptions` give; `own` are the other keywords of the function.
+/// Parses the keywords of `headland.archives.ReadOptions`. `own` are the other keywords of the function.
 pub(super) fn read_options(given: &Bound<'_, PyDict>, own: &[&str]) -> PyResult<ReadOptions> {
     let mut options = ReadOptions::default();
     for (name, value) in given {
@@ -52,7 +52,7 @@ pub(super) fn read_options(given: &Bound<'_, PyDict>, own: &[&str]) -> PyResult<
     Ok(options)
 }
 
-/// The same for a call, checked before a request is spent on an archive that could not be read with them.
+/// Like [`read_options`] for a call, and checks the options before a request is made.
 pub(super) fn call_options(row: &Endpoint, given: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
     let own: Vec<&str> = row.parameters.iter().map(|parameter| parameter.name).chain(["timeout"]).collect();
     let options = read_options(given, &own)?;
@@ -60,7 +60,7 @@ pub(super) fn call_options(row: &Endpoint, given: &Bound<'_, PyDict>) -> PyResul
     Ok(options)
 }
 
-/// How columns get their types: by the header (`None`), by a first pass (`"scan"`), or as a mapping says.
+/// Parses how columns get their types: from the header (`None`), from a first pass (`"scan"`), or from a mapping.
 pub(super) fn types(value: &Bound<'_, PyAny>) -> PyResult<TypePolicy> {
     const TAKES: &str = "`types` takes a mapping of columns to types or 'scan', not";
     if value.is_none() {
@@ -89,7 +89,7 @@ pub(super) fn types(value: &Bound<'_, PyAny>) -> PyResult<TypePolicy> {
     Ok(TypePolicy::Named(types))
 }
 
-/// The limits of a `headland.Limits`; the default ones of `None`.
+/// Parses a `headland.Limits`; `None` means the defaults.
 pub(super) fn parse_limits(value: &Bound<'_, PyAny>) -> PyResult<Limits> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     if value.is_none() {
@@ -100,18 +100,18 @@ pub(super) fn parse_limits(value: &Bound<'_, PyAny>) -> PyResult<Limits> {
         let message = format!("`limits` takes a `headland.Limits`, not {}", value.get_type().name()?);
         return Err(PyTypeError::new_err(message));
     }
-    // The limits that `_replace` makes are not checked yet.
+    // Limits made by `_replace` are not checked yet.
     let (members, bytes, ratio, nesting, name): LimitsTuple = class.call1(value.cast::<PyTuple>()?)?.extract()?;
     Ok(Limits { members, bytes, ratio, nesting, name })
 }
 
-/// The defaults of `headland.Limits`.
+/// Returns the defaults of `headland.Limits`.
 pub(super) fn default_limits() -> LimitsTuple {
     let Limits { members, bytes, ratio, nesting, name } = Limits::default();
     (members, bytes, ratio, nesting, name)
 }
 
-/// The names of a list of columns; a single text would be taken for its letters.
+/// Returns the names in a list of columns. A single text is an error, since it would be iterated by letters.
 #[pyfunction]
 pub(super) fn column_names(columns: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let is_single = columns.is_instance_of::<PyString>()
@@ -125,10 +125,10 @@ pub(super) fn column_names(columns: &Bound<'_, PyAny>) -> PyResult<Vec<String>> 
     each.map(|name| parse_text("columns", &name?, "")).collect()
 }
 
-/// The core's name of an encoding; a name that Python does not know either is left to the core, which refuses it.
+/// Returns the core's name of an encoding. A name unknown to Python is passed unchanged; the core refuses it.
 fn parse_encoding(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let name = parse_text("encoding", value, "cp1252")?;
-    // Python ignores all other signs.
+    // Python ignores all other characters.
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, ' ' | ':' | '_' | '-');
     if name.is_empty() || !name.chars().all(is_plain) {
         return Ok(name);
@@ -141,7 +141,7 @@ fn parse_encoding(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(match renamed.get(&*known) {
         Some(own) => (*own).to_owned(),
         None if SHARED_PREFIXES.iter().any(|start| known.starts_with(start)) => known,
-        // The core's error then shows the name that was given.
+        // The error of the core then shows the name as given.
         None => name,
     })
 }
@@ -166,7 +166,7 @@ fn parse_flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
 }
 
-/// A whole number from 1 up.
+/// Parses a whole number of at least 1.
 fn parse_count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
     if !value.is_instance_of::<PyInt>() || value.is_instance_of::<PyBool>() {
         return Err(PyTypeError::new_err(format!("`{name}` takes an int, not {}", value.get_type().name()?)));
@@ -177,7 +177,7 @@ fn parse_count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
         .ok_or_else(|| PyValueError::new_err(format!("`{name}` takes a number from 1 to {}, not {value}", isize::MAX)))
 }
 
-/// The error of a keyword that is no option: it names the one that was probably meant, else all of them.
+/// Returns the error of an unknown keyword. It names the closest keyword, or all of them.
 fn unexpected_keyword(py: Python<'_>, name: &str, own: &[&str]) -> PyResult<PyErr> {
     let options = py.import("headland.archives")?.getattr("ReadOptions")?.getattr("__annotations__")?;
     let mut known: Vec<String> = own.iter().map(|name| (*name).to_owned()).collect();

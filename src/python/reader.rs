@@ -1,4 +1,4 @@
-//! Layers across the border batch by batch: an iterator, and the same as a lazy Arrow C stream.
+//! Bindings of layers read in batches: an iterator and a lazy Arrow C stream.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -16,29 +16,29 @@ use crate::archive::{Diagnostic, Source};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Stream;
 
-/// A layer that is being read. It belongs to the process that opened it, since its threads do.
+/// A layer in progress. It belongs to the process that opened it, like its threads.
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Reader {
     process: u32,
     head: crate::layer::Layer,
-    /// Never empty but in `drop`.
+    /// `None` only in `drop`.
     shared: Option<Arc<Shared>>,
 }
 
-/// What threads share that read batches in turns.
+/// State shared by threads that take turns at reading batches.
 struct Shared {
-    /// Whether nobody shall read any more; set where the lock may be held by a thread that reads.
+    /// Whether the reader is closed. Set without the lock, which a reading thread may hold.
     closed: AtomicBool,
     state: Mutex<ReaderState>,
 }
 
-/// The stream while there is something to read, and what it told so far.
+/// The stream until its end, and the diagnostics of an ended one.
 struct ReaderState {
     stream: Option<Stream>,
     diagnostics: Vec<Diagnostic>,
 }
 
-/// What whoever comes too late is told.
+/// Errors of a reader after its end.
 const ENDED: &str = "this reader was read to its end: open the archive again to read it anew";
 const CLOSED: &str = "this reader is closed: open the archive again to read it anew";
 
@@ -47,7 +47,7 @@ impl ReaderState {
         self.stream.as_ref().map_or_else(|| self.diagnostics.clone(), Stream::diagnostics)
     }
 
-    /// Lets go of the source, and keeps what was told.
+    /// Drops the stream and keeps its diagnostics.
     fn end(&mut self) {
         if let Some(stream) = self.stream.take() {
             self.diagnostics = stream.diagnostics();
@@ -61,7 +61,7 @@ impl Shared {
         if self.closed.load(Ordering::SeqCst) {
             return Err(closed());
         }
-        // A panic of a thread that read before left the lock poisoned and the stream half-way.
+        // A panic in a reading thread has poisoned the lock, and the stream is inconsistent.
         let mut state = self.state.lock().map_err(|_| closed())?;
         let batch = match &mut state.stream {
             Some(stream) => stream.next_batch(),
@@ -85,12 +85,12 @@ impl Shared {
         }
     }
 
-    /// Whether the last batch was given and nobody reads at this moment.
+    /// Whether the last batch was returned and no thread is reading.
     fn has_ended(&self) -> bool {
         !self.closed.load(Ordering::SeqCst) && self.state.try_lock().is_ok_and(|state| state.stream.is_none())
     }
 
-    /// Ends the reading; a thread that reads at this moment ends it after its batch.
+    /// Closes the reader. A thread that is reading closes it after its batch.
     fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
         match self.state.try_lock() {
@@ -114,24 +114,24 @@ impl Reader {
 
 #[pymethods]
 impl Reader {
-    /// The layer without its rows: name, source, columns, coordinate system and units.
+    /// Returns the layer without rows: name, source, columns, coordinate system and units.
     fn head(&self) -> Layer {
         Layer::new(self.head.clone())
     }
 
-    /// The next batch; `None` after the last. Threads that ask at the same time take turns.
+    /// Returns the next batch; `None` after the last. Concurrent threads take turns.
     fn next_batch(&self, py: Python<'_>) -> PyResult<Option<Layer>> {
         let shared = self.shared()?;
         let reading = Arc::clone(shared);
         let batch = bridge::compute(py, move |_| reading.next());
         if batch.is_err() {
-            // After a signal, the batch at hand is lost, so nobody may go on as if it were not.
+            // After a signal the current batch is lost, so no caller may continue as if it were not.
             shared.close();
         }
         Ok(batch?.map(Layer::new))
     }
 
-    /// Code, message, member and record of each diagnostic so far.
+    /// Code, message, member, record and severity of each diagnostic so far.
     #[getter]
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let shared = Arc::clone(self.shared()?);
@@ -142,7 +142,7 @@ impl Reader {
         diagnostics.iter().map(|diagnostic| diagnostic_to_dict(py, diagnostic)).collect()
     }
 
-    /// An error where it was closed, or belongs to another process.
+    /// Returns an error if the reader is closed or belongs to another process.
     fn check_open(&self) -> PyResult<()> {
         if self.shared()?.closed.load(Ordering::SeqCst) {
             return Err(PyValueError::new_err(CLOSED));
@@ -151,13 +151,13 @@ impl Reader {
     }
 
     fn close(&self) {
-        // In the child of a fork there is nothing to close: the threads are the parent's.
+        // In the child of a fork there is nothing to close: the threads are in the parent.
         if let Ok(shared) = self.shared() {
             shared.close();
         }
     }
 
-    /// The batches that are left as an Arrow C stream that reads one when it is asked for it.
+    /// Exports the remaining batches as an Arrow C stream that reads one batch per request.
     fn stream<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyCapsule>> {
         let reader = this.get();
         reader.check_open()?;
@@ -177,13 +177,13 @@ impl Reader {
 impl Drop for Reader {
     fn drop(&mut self) {
         if self.process != std::process::id() {
-            // The locks and threads inside stayed with the parent: to touch them could mean to wait for ever.
+            // The locks and threads are in the parent; using them could deadlock.
             std::mem::forget(self.shared.take());
         }
     }
 }
 
-/// Opens an archive to read it batch by batch.
+/// Opens an archive to read it in batches.
 #[pyfunction]
 pub(super) fn open_reader(
     py: Python<'_>,
@@ -202,7 +202,7 @@ pub(super) fn open_reader(
     Ok(Reader { process: std::process::id(), head, shared })
 }
 
-/// The batches of a reader, for a consumer of Arrow in whatever thread it asks for them.
+/// The batches of a reader for an Arrow consumer in any thread.
 struct BatchStream {
     schema: SchemaRef,
     reader: Option<Py<Reader>>,
@@ -225,7 +225,7 @@ impl Iterator for BatchStream {
         let is_first = std::mem::take(&mut self.is_first);
         let outcome = bridge::try_attach(|py| {
             let reader = reader.get();
-            // A stream that finds nothing because another took everything must not look like a layer without rows.
+            // A stream whose reader was exhausted by another consumer must not look like an empty layer.
             if is_first && reader.shared().is_ok_and(|shared| shared.has_ended()) {
                 return Err(ENDED.to_owned());
             }

@@ -1,4 +1,4 @@
-//! The records of a page as dicts, which they become as soon as they are read.
+//! Decodes the records of a page directly into dicts.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use crate::client::Records;
 use crate::error::{Error, Kind, Result};
 use crate::wire::{Cell, Content, Page, Sink, decode_flat, decode_index};
 
-/// RecordDicts, each with what tells it apart.
+/// Dicts, each with its identity.
 #[derive(Default)]
 pub(super) struct RecordDicts {
-    /// The place of what tells a dict apart among `identities`, and the dict.
+    /// Each dict with the range of its identity in `identities`.
     records: Vec<(Range<usize>, Py<PyDict>)>,
     identities: String,
 }
@@ -45,7 +45,7 @@ impl Records for RecordDicts {
 }
 
 impl RecordDicts {
-    /// Reads one page of a list: flat records of JSON cell by cell, all others by way of values.
+    /// Decodes one page of a list: flat JSON records cell by cell, all others through values.
     pub(super) fn decode(content: Content, body: &[u8], index: &'static Index) -> Result<Page<Self>> {
         let flat = bridge::try_attach(|py| {
             let mut rows = FlatRowSink::new(py, index.item);
@@ -64,39 +64,40 @@ impl RecordDicts {
         self.records.push((start..self.identities.len(), record));
     }
 
-    /// The dicts as a list.
+    /// Returns the dicts as a list.
     pub(super) fn into_list(self, py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         PyList::new(py, self.records.into_iter().map(|(_, record)| record))
     }
 }
 
-/// Flat records of which each has the fields of the first: their dicts are copies of one, whose keys are interned and in
-/// place, so that only the values are left to put in.
+/// Builds dicts of flat records that all have the fields of the first.
+///
+/// Each dict is a copy of a template with interned keys, so only the values have to be set.
 struct FlatRowSink<'py> {
     py: Python<'py>,
     shape: &'static Shape,
     columns: Vec<Column<'py>>,
-    /// A dict with every key, once the first record has told them.
+    /// A dict with every key, made after the first record.
     template: Option<Bound<'py, PyDict>>,
     record: Bound<'py, PyDict>,
-    /// How many cells of this record have come.
+    /// Cells of the current record so far.
     cells: usize,
     identity: String,
     finished: RecordDicts,
 }
 
 struct Column<'py> {
-    /// The place of the field in the shape.
+    /// Index of the field in the shape.
     field_index: usize,
     key: Bound<'py, PyString>,
     is_id: bool,
-    /// The last text, and what it became: the same text again is the same object.
+    /// The last text and its object, which is reused for an equal text.
     last: Option<(String, Bound<'py, PyAny>)>,
-    /// How many texts in a row were not the same as the last.
+    /// Consecutive texts that differ from the last one.
     misses: usize,
 }
 
-/// A column whose texts are another each time is not compared any more.
+/// Misses after which a column is no longer compared.
 const MAX_MISSES: usize = 8;
 
 impl<'py> Column<'py> {
@@ -178,7 +179,7 @@ impl<'py> FlatRowSink<'py> {
 
 impl Sink for FlatRowSink<'_> {
     fn cell(&mut self, at: usize, cell: Cell<'_>) -> bool {
-        // What fails here fails in the general way, too, where it is told.
+        // A failure here also fails in the general decoder, which reports it.
         self.set_cell(at, cell).unwrap_or(false)
     }
 

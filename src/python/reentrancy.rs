@@ -1,4 +1,4 @@
-//! Calls that a handler of a signal makes while its thread waits for another call.
+//! Detects calls from a signal handler whose thread waits for another call.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
 thread_local! {
-    /// How many waits of this thread have begun: more than one where the handler of a signal calls, too.
+    /// Nested waits of this thread; more than one if a signal handler makes a call.
     static WAITS: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -27,8 +27,7 @@ impl Drop for WaitGuard {
     }
 }
 
-/// Refuses what is in use where this call interrupts another of its thread: that one may have it, and would have to end
-/// first, as this one would.
+/// Refuses a lock that the interrupted call of this thread may hold: waiting for it would deadlock.
 pub(super) fn refuse_reentrant<T>(lock: &Mutex<T>, what: &str) -> PyResult<()> {
     if WAITS.get() == 0 || lock.try_lock().is_ok() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The sandbox as an object of Python: start, keys, clock, faults, stop.
+//! Bindings of the sandbox: start, keys, clock, faults, stop.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use super::{bridge, errors};
 use crate::sandbox::fields::{CartTruth, Total, Truth};
 use crate::sandbox::{self as service, Keys};
 
-/// A running service, stopped by `close` or when it is collected. In the child of a fork it is the parent's.
+/// A running service, stopped by `close` or when collected. In the child of a fork it belongs to the parent.
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Sandbox {
     process: u32,
@@ -24,7 +24,7 @@ pub(super) struct Sandbox {
     legacy_dispatch_url: String,
     #[pyo3(get)]
     legacy_orders_url: String,
-    /// Known to a child that a fork made as well, since it may be a client.
+    /// Also available in the child of a fork, which may be a client.
     keys: Keys,
     running: Mutex<Option<service::Sandbox>>,
 }
@@ -70,7 +70,7 @@ impl Sandbox {
         })
     }
 
-    /// The keys that the service knows.
+    /// Returns the keys of the service.
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let known = PyDict::new(py);
         known.set_item("api_key", &self.keys.api_key)?;
@@ -86,12 +86,12 @@ impl Sandbox {
         Ok(known)
     }
 
-    /// The ids and names of the equipment of dispatch.
+    /// Returns ids and names of the dispatch equipment.
     fn equipment(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
         self.with_running(|running| running.equipment().map_err(|error| errors::raise(py, &error)))
     }
 
-    /// The ids and names of the accounts of dispatch.
+    /// Returns ids and names of the dispatch accounts.
     fn accounts(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
         self.with_running(|running| running.accounts().map_err(|error| errors::raise(py, &error)))
     }
@@ -104,7 +104,7 @@ impl Sandbox {
         })
     }
 
-    /// Adds a small job and gives its id.
+    /// Adds a small job and returns its id.
     fn add_job(&self, py: Python<'_>) -> PyResult<String> {
         self.with_running(|running| running.add_job().map_err(|error| errors::raise(py, &error)))
     }
@@ -128,7 +128,7 @@ impl Sandbox {
         })
     }
 
-    /// What arrived so far.
+    /// Returns the requests received so far.
     fn requests<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let requests = self.with_running(|running| Ok(running.requests()))?;
         let facts = |request: &service::Request| {
@@ -144,7 +144,7 @@ impl Sandbox {
         PyList::new(py, requests)
     }
 
-    /// What the archives of the generated jobs must add up to.
+    /// Returns the true totals of the generated jobs.
     fn truth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let truth = bridge::without_gil(py, || self.with_running(|running| Ok(running.truth())))??
             .map_err(|error| errors::raise(py, &error))?;
@@ -166,7 +166,7 @@ impl Sandbox {
         PyList::new(py, truth)
     }
 
-    /// What the generated grain cart files must add up to.
+    /// Returns the true totals of the generated grain cart files.
     fn cart_truth<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let truth = self.with_running(|running| Ok(running.cart_truth()))?;
         let facts = |truth: &CartTruth| {
@@ -184,7 +184,7 @@ impl Sandbox {
         PyList::new(py, truth)
     }
 
-    /// Stops the service and waits until it has stopped; nothing happens the second time.
+    /// Stops the service and waits for it. A second call has no effect.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.process == std::process::id() {
             let running = self.lock_running().take();
@@ -221,7 +221,7 @@ impl Sandbox {
 }
 
 impl Drop for Sandbox {
-    /// The service's thread stayed with the parent of a fork: waiting for it in the child would never end.
+    /// The service's thread is in the parent of a fork: waiting for it in the child would never end.
     fn drop(&mut self) {
         if self.process != std::process::id() {
             std::mem::forget(self.lock_running().take());

@@ -1,4 +1,4 @@
-//! A text that Python code can carry and nothing can print.
+//! A text that Python code can pass on but not print.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ pub(super) struct Secret {
 
 #[pymethods]
 impl Secret {
-    /// Takes anything, so that a value of the wrong type is out of sight too before it is refused.
+    /// Accepts any object, so that a value of the wrong type is hidden too before it is refused.
     #[new]
     fn new(text: Bound<'_, PyAny>) -> Self {
         let hidden = match text.cast::<Self>() {
@@ -23,35 +23,35 @@ impl Secret {
         Self { hidden }
     }
 
-    /// Whether it hides what gives a token, not a token.
+    /// Whether the hidden value is a callable that returns a token.
     fn is_callable(&self, py: Python<'_>) -> bool {
         self.hidden.bind(py).is_callable()
     }
 
-    /// The token that goes with a call: what it hides, or what that gives when it is called, hidden again.
+    /// Returns the token of a call, hidden: the hidden value, or its result if it is callable.
     fn get_token(&self, py: Python<'_>) -> PyResult<Self> {
         let hidden = self.hidden.bind(py);
         let token = if hidden.is_callable() { hidden.call0()? } else { hidden.clone() };
         Ok(Self { hidden: token.unbind() })
     }
 
-    /// Whether it hides a coroutine, or anything else that gives a token when it is awaited.
+    /// Whether the hidden value is a coroutine or another awaitable.
     fn is_awaitable(&self, py: Python<'_>) -> PyResult<bool> {
         self.hidden.bind(py).hasattr("__await__")
     }
 
-    /// Awaits what it hides.
+    /// Awaits the hidden value.
     fn __await__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.hidden.bind(py).call_method0("__await__")
     }
 
-    /// Ends a coroutine that nobody will await.
+    /// Closes a coroutine that will not be awaited.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let hidden = self.hidden.bind(py);
         if hidden.hasattr("close")? { hidden.call_method0("close").map(drop) } else { Ok(()) }
     }
 
-    /// Whether there is nothing to hide.
+    /// Whether the hidden value is `None`.
     fn is_none(&self, py: Python<'_>) -> bool {
         self.hidden.is_none(py)
     }
@@ -68,7 +68,7 @@ impl Secret {
 }
 
 impl Secret {
-    /// The text, or a `TypeError` that names the argument and the type that was given instead.
+    /// Returns the text, or a `TypeError` that names the argument and the actual type.
     pub(super) fn to_secret(&self, py: Python<'_>, argument: &str) -> PyResult<crate::secret::Secret> {
         let hidden = self.hidden.bind(py);
         if let Ok(text) = hidden.extract::<String>() {
@@ -78,7 +78,7 @@ impl Secret {
         Err(PyTypeError::new_err(format!("`{argument}` takes a str, not {found}")))
     }
 
-    /// The token of one call, as the argument of that name gave it; `None` where it gave none.
+    /// Returns the token of one call from the argument's callable or value; `None` if there is none.
     pub(super) fn to_call_token(&self, py: Python<'_>, argument: &str) -> PyResult<Option<crate::secret::Secret>> {
         let hidden = self.hidden.bind(py);
         if hidden.is_none() {
@@ -91,7 +91,7 @@ impl Secret {
         Err(PyTypeError::new_err(format!("`{argument}` gave {found}, not a str")))
     }
 
-    /// Where the tokens of a service come from; `None` where the service is not used.
+    /// Returns the source of a service's tokens; `None` if the service is not used.
     pub(super) fn to_token_source(&self, py: Python<'_>, argument: &str) -> PyResult<Option<Token>> {
         let hidden = self.hidden.bind(py);
         if hidden.is_none() {

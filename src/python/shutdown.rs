@@ -1,31 +1,31 @@
-//! The end of the interpreter: no thread may come for the GIL any more once it has begun.
+//! Interpreter shutdown: threads stop acquiring the GIL once it has begun.
 //!
-//! `CPython` ends a thread that asks for the GIL too late by unwinding it, and no frame of Rust may be unwound so. Who
-//! wants the GIL therefore says so first, and the end waits for those who did; whoever comes later waits for ever,
-//! which at that point is a matter of milliseconds.
+//! `CPython` unwinds a thread that requests the GIL too late, and frames of Rust must not be unwound like this. So each
+//! thread registers before it attaches, and the shutdown waits for the registered ones. Later threads park until the
+//! process exits, which takes milliseconds at that point.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-/// How often the end looks whether those who wanted the GIL have had it.
+/// Interval at which the shutdown checks for attaching threads.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// How long a thread stays that may hold the GIL, for which the end would wait as long.
+/// How long a thread sleeps that may hold the GIL, for which the shutdown would wait.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Counts who is on the way to the GIL. It belongs to one process, since a fork leaves the other threads behind.
+/// Counts threads that are attaching. It belongs to one process, since a fork does not copy other threads.
 #[derive(Default)]
 pub(super) struct Shutdown {
     has_begun: AtomicBool,
     attaching: AtomicUsize,
-    /// The thread that ends the interpreter: it has the GIL and may go on using headland.
+    /// The thread that ends the interpreter: it has the GIL and may continue to use headland.
     exiting_thread: OnceLock<ThreadId>,
 }
 
 impl Shutdown {
-    /// Says that this thread is on its way to the GIL; false where it is too late for that.
+    /// Registers this thread as attaching. Returns false if the shutdown has begun.
     pub(super) fn begin_attach(&self) -> bool {
         self.attaching.fetch_add(1, Ordering::SeqCst);
         if self.has_begun.load(Ordering::SeqCst) && self.exiting_thread.get() != Some(&thread::current().id()) {
@@ -35,14 +35,14 @@ impl Shutdown {
         true
     }
 
-    /// Like [`Shutdown::begin_attach`], for a thread that has nothing else to do but wait for the end.
+    /// Like [`Shutdown::begin_attach`], and parks the thread until the process exits if the shutdown has begun.
     pub(super) fn begin_attach_or_park(&self) {
         while !self.begin_attach() {
             thread::park();
         }
     }
 
-    /// Lets the interpreter end before this thread goes on, where it is not the one that ends it.
+    /// Sleeps while the interpreter exits, unless this thread is the one that ends it.
     pub(super) fn wait_for_exit(&self) {
         if self.begin_attach() {
             self.end_attach();
@@ -51,14 +51,14 @@ impl Shutdown {
         }
     }
 
-    /// Says that this thread has had the GIL.
+    /// Unregisters this thread, which has acquired the GIL or failed to.
     pub(super) fn end_attach(&self) {
         self.attaching.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Begins the end; comes back when nobody is on the way. The caller must not hold the GIL.
+    /// Begins the shutdown and returns when no thread is attaching. The caller must not hold the GIL.
     pub(super) fn begin(&self) {
-        // A second call finds the thread of the first, which is the same one: the interpreter ends in its main thread.
+        // A second call keeps the thread of the first. Both are the main thread, in which the interpreter ends.
         self.exiting_thread.get_or_init(|| thread::current().id());
         self.has_begun.store(true, Ordering::SeqCst);
         while self.attaching.load(Ordering::SeqCst) > 0 {

@@ -1,4 +1,4 @@
-//! What the core tells of uploads and the budget, as dicts.
+//! Converts new records and budgets to dicts.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 use crate::client::Created;
 use crate::limiter::Budget;
 
-/// Id and address of a new record.
+/// Returns id and address of a new record.
 pub(super) fn created<'py>(py: Python<'py>, created: &Created) -> PyResult<Bound<'py, PyDict>> {
     let record = PyDict::new(py);
     record.set_item("id", &created.id)?;
@@ -14,10 +14,10 @@ pub(super) fn created<'py>(py: Python<'py>, created: &Created) -> PyResult<Bound
     Ok(record)
 }
 
-/// What is left of the limit.
+/// Returns the rest of the rate limit.
 pub(super) fn budget<'py>(py: Python<'py>, budget: &Budget) -> PyResult<Bound<'py, PyDict>> {
     let facts = PyDict::new(py);
-    // Without a window there is no limit to count down from.
+    // Without a window there is no limit, and so no remaining count.
     facts.set_item("remaining", (!budget.windows.is_empty()).then_some(budget.remaining))?;
     facts.set_item("next_call_in", budget.next_call_in.as_secs_f64())?;
     facts.set_item("reset_in", budget.reset_in.as_secs_f64())?;

@@ -1,4 +1,4 @@
-//! Cells of Arrow columns as Python values, for those who have no package that reads Arrow.
+//! Converts Arrow columns to lists of Python values, without a package that reads Arrow.
 
 use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayAccessor, ArrowPrimitiveType, PrimitiveArray};

@@ -1,4 +1,4 @@
-//! Decoded values as Python objects: dicts with interned keys, aware datetimes.
+//! Converts decoded values to Python objects: dicts with interned keys, aware datetimes.
 
 use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::wire::Value;
 
-/// A value as a Python object.
+/// Converts a value to a Python object.
 pub(super) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Null => py.None().into_bound(py),
@@ -28,21 +28,21 @@ pub(super) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
     })
 }
 
-/// Values as a list.
+/// Converts values to a list.
 pub(super) fn list<'py>(py: Python<'py>, items: &[Value]) -> PyResult<Bound<'py, PyList>> {
     let items: Vec<_> = items.iter().map(|item| to_python(py, item)).collect::<PyResult<_>>()?;
     PyList::new(py, items)
 }
 
-/// An aware datetime, read from its text by Python: one call with one argument, and the fastest way that the stable ABI
-/// has. The constructor takes eight arguments, six of which are objects to be made.
+/// Returns an aware datetime, parsed from text by Python. One call with one argument is fastest in the stable ABI: the
+/// constructor takes eight arguments, six of which are new objects.
 fn datetime<'py>(py: Python<'py>, time: &DateTime<Utc>) -> PyResult<Bound<'py, PyAny>> {
     let time = time.naive_utc();
     let Some(year) = u32::try_from(time.year()).ok().filter(|year| (1..=9_999).contains(year)) else {
         return Ok(time.and_utc().into_pyobject(py)?.into_any());
     };
     let mut text = *b"0000-00-00T00:00:00.000000Z";
-    // Within a leap second chrono counts on; Python stays at the end of the second before.
+    // chrono counts a leap second beyond 999,999 µs; Python cannot, so the last microsecond is kept.
     let micros = time.nanosecond().checked_div(1_000).unwrap_or(0).min(999_999);
     for (start, digits, number) in [
         (0, 4, year),
@@ -58,7 +58,7 @@ fn datetime<'py>(py: Python<'py>, time: &DateTime<Utc>) -> PyResult<Bound<'py, P
     parse_time(py, &String::from_utf8_lossy(&text))
 }
 
-/// An aware datetime of a text in the form `2026-09-01T12:00:00Z`, with or without fractions.
+/// Parses an aware datetime such as `2026-09-01T12:00:00Z`, with or without fractions.
 pub(super) fn parse_time<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     static FROM_ISO_FORMAT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let from_iso_format = FROM_ISO_FORMAT.get_or_try_init(py, || {

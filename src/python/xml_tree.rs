@@ -1,4 +1,4 @@
-//! XML documents as nested dicts.
+//! Converts XML documents to nested dicts.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -7,17 +7,17 @@ use super::layer::{SourceArgument, as_archive_error};
 use super::{bridge, read_options};
 use crate::archive::{self, Document, Event, Holds, Source};
 
-/// The key of the text beside attributes.
+/// Key of the text of an element with attributes.
 const TEXT: &str = "#text";
 
-/// The key of texts and elements in their order, where both stand in one element.
+/// Key of the ordered texts and elements of an element with mixed content.
 const CONTENT: &str = "#content";
 
-/// An element while it is read.
+/// An element in progress.
 struct OpenElement<'py> {
     name: Bound<'py, PyString>,
     holds: Holds,
-    /// Its attributes and children, once there are any.
+    /// Attributes and children; `None` until the first one.
     dict: Option<Bound<'py, PyDict>>,
     text: Option<Bound<'py, PyString>>,
     content: Option<Bound<'py, PyList>>,
@@ -58,7 +58,7 @@ fn document_to_dict<'py>(py: Python<'py>, document: &Document) -> PyResult<Bound
                 match (&element.content, element.holds) {
                     (Some(content), _) => content.append(document.text(text))?,
                     (None, Holds::Text) => element.text = Some(PyString::new(py, document.text(text))),
-                    // White space between elements is layout.
+                    // White space between elements is formatting.
                     (None, _) => {}
                 }
             }
@@ -85,7 +85,7 @@ impl<'py> OpenElement<'py> {
         self.dict.get_or_insert_with(|| PyDict::new(py))
     }
 
-    /// Adds a child: the second of a name turns its value into a list.
+    /// Adds a child. The second child with the same name turns its value into a list.
     fn add(&mut self, py: Python<'py>, name: &Bound<'py, PyString>, value: &Bound<'py, PyAny>) -> PyResult<()> {
         let dict = self.dict_mut(py);
         match dict.get_item(name)? {
@@ -103,7 +103,7 @@ impl<'py> OpenElement<'py> {
         Ok(())
     }
 
-    /// What the element became: a text where it holds nothing else, or a dict.
+    /// Returns the value of the element: its text if it has nothing else, or a dict.
     fn close(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let Some(dict) = self.dict else {
             return Ok(self.text.unwrap_or_else(|| PyString::intern(py, "")).into_any());
