@@ -63,7 +63,7 @@ bench: $(VENV)/.developed ## Timed bars, all of them; exits non-zero when one is
 	PYTHONPATH=target/bench/duckdb $(BIN)/python benches/archives.py --data target/bench $(RACE) \
 		--markdown benches/archives.md || missed=1; \
 	HEADLAND_ARCHIVE=target/bench/points_100000.zip cargo bench --locked --bench core -- --quick || missed=1; \
-	for bars in bars calls limits lists pulling workers; do $(BIN)/python benches/$$bars.py || missed=1; done; \
+	for script in targets calls limiter lists mirror_pull dask_workers; do $(BIN)/python benches/$$script.py || missed=1; done; \
 	exit $$missed
 
 soak: $(VENV)/.developed ## The long series: as in the tests, with more rounds and other random cases each time.
@@ -75,7 +75,7 @@ fuzz: ## Random archives without end: SECONDS for each target (needs nightly Rus
 	@rustup run nightly rustc --version >/dev/null 2>&1 || { echo "make fuzz needs: rustup toolchain install nightly"; exit 1; }
 	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz needs: cargo install cargo-fuzz"; exit 1; }
 	cd tests/fuzz && CARGO_TARGET_DIR=$(CURDIR)/target/fuzz cargo +nightly run --quiet --bin seeds
-	for target in zip_walk shp dbf prj_cpg grc fmis; do \
+	for target in zip shp dbf prj_cpg grc fmis; do \
 		cargo +nightly fuzz run --fuzz-dir tests/fuzz --target-dir $(CURDIR)/target/fuzz -s none $$target -- \
 			-max_total_time=$(SECONDS) -timeout=2 -rss_limit_mb=1024 || exit 1; \
 	done

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from contestants import TASKS, Task, largest_member
-from generated import archive
+from make_archives import archive
+from peers import TASKS, Task, largest_member
 from report import Bar, report
 
 import headland as hl

@@ -16,8 +16,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
-import replies
 import requests
+import stub_server
 from report import Bar, medians, report, share_a_core
 from yarl import URL
 
@@ -93,20 +93,20 @@ def sequential(base: str, client: hl.Client, session: requests.Session) -> Bar:
 
 def in_flight(base: str, client: hl.Client) -> Bar:
     """A list whose pages come 32 at a time, against aiohttp."""
-    host, count = base.removeprefix("http://"), replies.PAGES * replies.SMALL_PAGE
+    host, count = base.removeprefix("http://"), stub_server.PAGES * stub_server.SMALL_PAGE
 
     def ours() -> None:
-        assert sum(1 for _ in client.job_data.list(page_size=replies.SMALL_PAGE)) == count
+        assert sum(1 for _ in client.job_data.list(page_size=stub_server.SMALL_PAGE)) == count
 
     async def page(session: aiohttp.ClientSession, number: int) -> list[dict[str, Any]]:
-        url = URL(f"{base}/jobdata?pageSize={replies.SMALL_PAGE}&page={number}", encoded=True)
+        url = URL(f"{base}/jobdata?pageSize={stub_server.SMALL_PAGE}&page={number}", encoded=True)
         async with session.get(url, headers=signed(host, "/jobdata")) as reply:
             reply.raise_for_status()
             items = json.loads(await reply.read())["JobData"]
         return [timed({**item, "ID": str(item["ID"])}, "CreateDate", "UpdateDate") for item in items]
 
     async def fetch() -> None:
-        numbers, ids = iter(range(replies.PAGES)), set()
+        numbers, ids = iter(range(stub_server.PAGES)), set()
 
         async def worker(session: aiohttp.ClientSession) -> None:
             for number in numbers:
@@ -117,21 +117,21 @@ def in_flight(base: str, client: hl.Client) -> Bar:
         assert len(ids) == count
 
     other, mine = race(ours, lambda: asyncio.run(fetch()), 3)
-    return Bar.ratio("32 in flight, aiohttp", other / replies.PAGES, mine / replies.PAGES, 3)
+    return Bar.ratio("32 in flight, aiohttp", other / stub_server.PAGES, mine / stub_server.PAGES, 3)
 
 
 def large_page(base: str, client: hl.Client, at_least: float, kind: str, path: str, *times: str) -> Bar:
     """A page of 1,000 records, against `json.loads` and `datetime.fromisoformat` of what a bare socket gives."""
     host, port = base.removeprefix("http://").split(":")
-    request = f"GET {path}?pageSize={replies.LARGE_PAGE}&page=0 HTTP/1.1\r\n\r\n".encode()
+    request = f"GET {path}?pageSize={stub_server.LARGE_PAGE}&page=0 HTTP/1.1\r\n\r\n".encode()
     pages = {
-        "JobData": partial(client.job_data.list, page_size=replies.LARGE_PAGE),
-        "DeviceLocation": partial(client.field_computers.locations, "8140", page_size=replies.LARGE_PAGE),
+        "JobData": partial(client.job_data.list, page_size=stub_server.LARGE_PAGE),
+        "DeviceLocation": partial(client.field_computers.locations, "8140", page_size=stub_server.LARGE_PAGE),
     }[kind]
 
     def ours() -> None:
         for _ in range(LARGE_PAGES):
-            assert len(list(pages())) == replies.LARGE_PAGE
+            assert len(list(pages())) == stub_server.LARGE_PAGE
 
     with socket.create_connection((host, int(port))) as connection, connection.makefile("rb") as stream:
 
@@ -143,7 +143,7 @@ def large_page(base: str, client: hl.Client, at_least: float, kind: str, path: s
                     if line.startswith(b"Content-Length"):
                         length = int(line.split(b":")[1])
                 records = [timed(item, *times) for item in json.loads(stream.read(length))[kind]]
-                assert len(records) == replies.LARGE_PAGE
+                assert len(records) == stub_server.LARGE_PAGE
 
         other, mine = race(ours, theirs)
     return Bar.ratio(f"1,000 {kind}, json", other / LARGE_PAGES, mine / LARGE_PAGES, at_least)
@@ -155,7 +155,7 @@ def main() -> int:
     share_a_core()
     keys = {"api_key": API_KEY, "shared_secret": SECRET, "access_key": ACCESS_KEY}
     with (
-        replies.running() as base,
+        stub_server.running() as base,
         requests.Session() as session,
         hl.Client(base_url=base, **keys, rate_limits=(), limiter_state="memory") as client,
     ):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pandas as pd
-from replies import LARGE_PAGE, LARGE_PAGES, running
 from report import Bar, medians, report
+from stub_server import LARGE_PAGE, LARGE_PAGES, running
 
 import headland as hl
 

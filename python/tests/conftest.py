@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from examples import opened
+from doc_examples import opened
 from hypothesis import settings
 
 import headland as hl

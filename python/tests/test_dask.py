@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from dask.distributed import Client, LocalCluster, wait
-from farms import PRJ, Farm, job, published
+from mirror_fixtures import PRJ, Farm, job, published
 from shapefiles import Field, zipped
 
 import headland as hl

@@ -10,10 +10,10 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import documented
+import expected_cells
 import pyarrow as pa
 import pyogrio
-from documented import Cell
+from expected_cells import Cell
 from hypothesis import given, note
 from hypothesis import strategies as st
 from shapefiles import Field, dbf, zipped
@@ -256,18 +256,18 @@ def documented_cells(
 ) -> tuple[pa.DataType, list[Cell], Cell | None]:
     """Give the type of a column, its cells, and where it stopped being one of integers."""
     if field.kind == "C":
-        return pa.large_string(), [documented.text(cell, codec) for cell in cells], None
+        return pa.large_string(), [expected_cells.text(cell, codec) for cell in cells], None
     if field.kind == "D":
-        return pa.date32(), [documented.date(cell) for cell in cells], None
+        return pa.date32(), [expected_cells.date(cell) for cell in cells], None
     if field.kind == "L":
-        return pa.bool_(), [documented.logical(cell) for cell in cells], None
+        return pa.bool_(), [expected_cells.logical(cell) for cell in cells], None
     if field.kind == "F" or field.decimals or field.width > 18:
-        return pa.float64(), [documented.floating(cell) for cell in cells], None
-    fractions = [row for row, cell in enumerate(cells) if documented.is_fraction(cell, field.width)]
+        return pa.float64(), [expected_cells.floating(cell) for cell in cells], None
+    fractions = [row for row, cell in enumerate(cells) if expected_cells.is_fraction(cell, field.width)]
     if fractions:
-        found = [documented.floating(cell) for cell in cells]
+        found = [expected_cells.floating(cell) for cell in cells]
         return pa.float64(), found, Cell(fractions[0], ("integer-with-decimals",))
-    return pa.int32() if field.width < 10 else pa.int64(), [documented.integer(cell) for cell in cells], None
+    return pa.int32() if field.width < 10 else pa.int64(), [expected_cells.integer(cell) for cell in cells], None
 
 
 def agrees(table: Table, mine: hl.Layer, theirs: pa.Table) -> None:
@@ -293,7 +293,7 @@ def agrees(table: Table, mine: hl.Layer, theirs: pa.Table) -> None:
         is_float = fraction is not None or (field.kind == "F" and pa.types.is_integer(gdal_kind))
         assert is_float or {pa.string(): pa.large_string()}.get(gdal_kind, gdal_kind) == kind, (field, gdal_kind)
         if kind == pa.float64() and field.width > 15:
-            lost = [number for number, cell in zip(kept, raw, strict=True) if documented.loses_digits(cell)]
+            lost = [number for number, cell in zip(kept, raw, strict=True) if expected_cells.loses_digits(cell)]
             if lost:
                 expected["digits-lost", name], first["digits-lost", name] = len(lost), lost[0]
         if fraction:
@@ -305,7 +305,7 @@ def agrees(table: Table, mine: hl.Layer, theirs: pa.Table) -> None:
             place = f"{field} record {kept[row]} {raw[row]!r}: ours {my_value!r}, GDAL {value!r}, documented {cell}"
             assert bits(my_value) == bits(cell.value), place
             if not set(cell.codes) - {"text-undeclared", "after-nul"} and not (
-                is_float and documented.is_unlike_integers(raw[row])
+                is_float and expected_cells.is_unlike_integers(raw[row])
             ):
                 # An integer has no negative zero.
                 same = (value == my_value) if is_float else (bits(value) == bits(my_value))

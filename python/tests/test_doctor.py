@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from standins import ago, is_signed, record, web
-from visits import OTHER_SECRET, STEPS, assert_fails, examine, finding
+from doctor_runs import OTHER_SECRET, STEPS, assert_fails, examine, finding
+from stub_server import ago, is_signed, record, web
 
 import headland as hl
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from http.server import BaseHTTPRequestHandler
     from pathlib import Path
 
-    from standins import Answer
+    from stub_server import Answer
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from standins import certificate, closed_port, pass_on, silent, tls_in_front, web
-from visits import assert_fails, examine, finding
+from doctor_runs import assert_fails, examine, finding
+from stub_server import certificate, closed_port, pass_on, silent, tls_in_front, web
 
 import headland as hl
 

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from visits import OTHER_SECRET, assert_fails, everything_of
+from doctor_runs import OTHER_SECRET, assert_fails, everything_of
 
 import headland as hl
 from headland.cli import main

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from standins import web
+from stub_server import web
 
 import headland as hl
 from headland import settings

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
-from examples import renewed, run
+from doc_examples import renewed, run
 from nbclient import NotebookClient
 
 from headland import groups

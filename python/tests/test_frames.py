@@ -16,8 +16,8 @@ import pyproj
 import pytest
 import shapefile  # pyshp
 import shapely
-from farms import job
 from geopandas.testing import assert_geodataframe_equal
+from mirror_fixtures import job
 from shapefiles import Field
 
 import headland as hl

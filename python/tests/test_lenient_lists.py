@@ -9,7 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from standins import web
+from stub_server import web
 
 import headland as hl
 from headland import groups

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from farms import job, published
+from mirror_fixtures import job, published
 
 import headland as hl
 from headland.dask import read_archives

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from farms import Farm, job, published
+from mirror_fixtures import Farm, job, published
 
 import headland as hl
 

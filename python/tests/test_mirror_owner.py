@@ -6,7 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from farms import Farm
+from mirror_fixtures import Farm
 
 import headland as hl
 

@@ -15,7 +15,7 @@ import duckdb
 import geopandas as gpd
 import obstore
 import pytest
-from farms import Farm, job, published
+from mirror_fixtures import Farm, job, published
 from moto.server import DomainDispatcherApplication, create_backend_app
 from obstore.fsspec import FsspecStore
 from obstore.store import from_url

@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import shapely
-from examples import blocks
-from farms import PRJ, Farm, job, published, without_checksums
+from doc_examples import blocks
+from mirror_fixtures import PRJ, Farm, job, published, without_checksums
 from shapefiles import Field
 
 import headland as hl

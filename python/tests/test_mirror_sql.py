@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import shapely
-from farms import Farm, job, published, without_checksums
+from mirror_fixtures import Farm, job, published, without_checksums
 from shapefiles import Field
 
 import headland as hl

@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from examples import run
+from doc_examples import run
 from test_bridge import in_child
 from test_layer import archive
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from examples import Block, blocks, opened, renewed, run, shapefile
+from doc_examples import Block, blocks, opened, renewed, run, shapefile
 from sphinx.util.inventory import InventoryFile
 
 import headland as hl

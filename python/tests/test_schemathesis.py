@@ -17,7 +17,6 @@ from xml.etree import ElementTree as ET
 import pytest
 import requests
 import schemathesis
-from fitting_requests import Fitting, fitting_requests
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from openapi_schema_validator import OAS31Validator
@@ -33,6 +32,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from valid_requests import Fitting, fitting_requests
 
 import headland as hl
 from headland import _core

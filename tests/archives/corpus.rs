@@ -7,8 +7,8 @@ use headland::archive::{ReadOptions, Source};
 use headland::layer;
 use serde_json::Value;
 
+use crate::contested::{Verdict, verdict};
 use crate::expected;
-use crate::verdicts::{Verdict, verdict};
 
 /// The folder of the corpus; where there is none, the test says so.
 pub(crate) fn folder() -> Option<PathBuf> {

@@ -4,12 +4,12 @@ use arrow_array::cast::AsArray;
 use headland::archive::ReadOptions;
 use headland::layer::{self, Layer};
 
-use crate::make;
-use crate::reading::found;
+use crate::builder;
+use crate::support::found;
 
 fn read(members: &[(&str, &[u8])], encoding: Option<&str>) -> Layer {
     let options = ReadOptions { encoding: encoding.map(str::to_owned), ..ReadOptions::default() };
-    layer::read(&make::source(make::zip(members)), &options).unwrap()
+    layer::read(&builder::source(builder::zip(members)), &options).unwrap()
 }
 
 fn cells(layer: &Layer) -> Vec<String> {
@@ -22,7 +22,7 @@ fn utf8_declared_as_ansi_is_reported_with_the_number_of_cells() {
     let records: [&[u8]; 4] = ["  Acker  ".as_bytes(), " größe ".as_bytes(), " Áéé   ".as_bytes(), b" gr\xf6\xdfe   "];
     let records = records.map(|record| [record, b"          "].concat()[..10].to_vec());
     for driver in [0x03, 0x57, 0x58] {
-        let dbf = make::dbf(&[("NAME", b'C', 9, 0)], &records, driver);
+        let dbf = builder::dbf(&[("NAME", b'C', 9, 0)], &records, driver);
         let layer = read(&[("t.dbf", &dbf)], None);
         assert_eq!(cells(&layer)[1..], ["grÃ¶ÃŸe", "Ã\u{81}Ã©Ã©", "größe"], "cells are read as declared");
         let [found] = found(&layer, "utf8-declared-ansi")[..] else { panic!("{:?}", layer.diagnostics()) };
@@ -30,7 +30,7 @@ fn utf8_declared_as_ansi_is_reported_with_the_number_of_cells() {
         assert!(found.message.contains("`encoding=\"utf-8\"`") && found.record == Some(1), "{}", found.message);
         let named = read(&[("t.dbf", &dbf)], Some("cp1252"));
         assert!(
-            crate::reading::found(&named, "utf8-declared-ansi").is_empty(),
+            crate::support::found(&named, "utf8-declared-ansi").is_empty(),
             "the user has said which encoding it is"
         );
         assert_eq!(cells(&read(&[("t.dbf", &dbf)], Some("utf-8")))[1..3], ["größe", "Áéé"]);
@@ -39,7 +39,7 @@ fn utf8_declared_as_ansi_is_reported_with_the_number_of_cells() {
 
 #[test]
 fn utf8_declared_as_latin_1_is_reported_too() {
-    let dbf = make::dbf(&[("NAME", b'C', 8, 0)], &[" M\u{fc}ller ".as_bytes()], 0);
+    let dbf = builder::dbf(&[("NAME", b'C', 8, 0)], &[" M\u{fc}ller ".as_bytes()], 0);
     let layer = read(&[("t.dbf", &dbf), ("t.cpg", b"ISO-8859-1")], None);
     assert_eq!(cells(&layer), ["M\u{c3}\u{bc}ller"]);
     assert_eq!(found(&layer, "utf8-declared-ansi").len(), 1, "{:?}", layer.diagnostics());
@@ -47,7 +47,7 @@ fn utf8_declared_as_latin_1_is_reported_too() {
 
 #[test]
 fn bytes_that_windows_1252_leaves_undefined_are_reported_as_such() {
-    let dbf = make::dbf(&[("NAME", b'C', 4, 0)], &[b" a\x81b "], 0x57);
+    let dbf = builder::dbf(&[("NAME", b'C', 4, 0)], &[b" a\x81b "], 0x57);
     let layer = read(&[("t.dbf", &dbf)], None);
     assert_eq!(cells(&layer), ["a\u{81}b"]);
     let [found] = found(&layer, "text-recoded")[..] else { panic!("{:?}", layer.diagnostics()) };
@@ -56,7 +56,7 @@ fn bytes_that_windows_1252_leaves_undefined_are_reported_as_such() {
 
 #[test]
 fn driver_0x57_is_windows_1252_where_gdal_takes_latin_1() {
-    let dbf = make::dbf(&[("NAME", b'C', 4, 0)], &[b" \x80uro"], 0x57);
+    let dbf = builder::dbf(&[("NAME", b'C', 4, 0)], &[b" \x80uro"], 0x57);
     assert_eq!(cells(&read(&[("t.dbf", &dbf)], None)), ["€uro"]);
 }
 
@@ -73,7 +73,7 @@ fn names_of_iconv_in_a_cpg_or_cst_are_known() {
         ("euc-cn", b"\xc4\xe3", "你"),
     ] {
         let record = [b" ", bytes].concat();
-        let dbf = make::dbf(&[("NAME", b'C', 2, 0)], &[&record], 0x57);
+        let dbf = builder::dbf(&[("NAME", b'C', 2, 0)], &[&record], 0x57);
         for sidecar in ["t.cpg", "T.CST"] {
             let layer = read(&[("t.dbf", &dbf), (sidecar, name.as_bytes())], None);
             assert_eq!(cells(&layer), [expected], "{name} in {sidecar}");
@@ -88,14 +88,14 @@ fn names_of_iconv_in_a_cpg_or_cst_are_known() {
 
 #[test]
 fn cpg_comes_before_cst() {
-    let dbf = make::dbf(&[("NAME", b'C', 1, 0)], &[b" \xcf"], 0);
+    let dbf = builder::dbf(&[("NAME", b'C', 1, 0)], &[b" \xcf"], 0);
     let layer = read(&[("t.dbf", &dbf), ("t.cst", b"ISO-8859-1"), ("t.cpg", b"windows-1251")], None);
     assert_eq!(cells(&layer), ["П"]);
 }
 
 #[test]
 fn column_name_with_control_characters_is_reported() {
-    let dbf = make::dbf(&[("A\x1b[2J", b'C', 1, 0), ("B\u{202e}", b'C', 1, 0)], &[b" xy"], 0);
+    let dbf = builder::dbf(&[("A\x1b[2J", b'C', 1, 0), ("B\u{202e}", b'C', 1, 0)], &[b" xy"], 0);
     let layer = read(&[("t.dbf", &dbf)], None);
     assert_eq!(layer.schema().field(0).name(), "A\u{1b}[2J", "the name stays as it is");
     let [found, turned] = found(&layer, "control-in-name")[..] else { panic!("{:?}", layer.diagnostics()) };
@@ -105,9 +105,9 @@ fn column_name_with_control_characters_is_reported() {
 
 #[test]
 fn layer_is_found_by_its_file_name() {
-    let dbf = make::dbf(&[("NAME", b'C', 1, 0)], &[b" x"], 0);
-    let (shp, shx) = make::shp(1, &[make::point(1.0, 2.0)]);
-    let zip = make::zip(&[
+    let dbf = builder::dbf(&[("NAME", b'C', 1, 0)], &[b" x"], 0);
+    let (shp, shx) = builder::shp(1, &[builder::point(1.0, 2.0)]);
+    let zip = builder::zip(&[
         ("a/poly.shp", &shp),
         ("a/poly.shx", &shx),
         ("a/poly.dbf", &dbf),
@@ -116,7 +116,7 @@ fn layer_is_found_by_its_file_name() {
     ]);
     let read = |name: &str| {
         let options = ReadOptions { layer: Some(name.to_owned()), ..ReadOptions::default() };
-        layer::read(&make::source(zip.clone()), &options).map(|layer| layer.name().to_owned())
+        layer::read(&builder::source(zip.clone()), &options).map(|layer| layer.name().to_owned())
     };
     for name in ["poly", "poly.shp", "a/poly.shp"] {
         assert_eq!(read(name).unwrap(), "poly", "{name}");
@@ -125,7 +125,7 @@ fn layer_is_found_by_its_file_name() {
     let error = read("other.dbf").unwrap_err();
     assert!(error.message().contains("`a/other`, `b/other`"), "two files have this name: {error}");
     assert!(read("poly.shx").is_err(), "only the main file names a layer");
-    let twins = make::zip(&[("poly.dbf", &dbf), ("x/poly.dbf", &dbf)]);
+    let twins = builder::zip(&[("poly.dbf", &dbf), ("x/poly.dbf", &dbf)]);
     let options = ReadOptions { layer: Some("poly.dbf".to_owned()), ..ReadOptions::default() };
-    assert_eq!(layer::read(&make::source(twins), &options).unwrap().name(), "poly", "the whole name comes first");
+    assert_eq!(layer::read(&builder::source(twins), &options).unwrap().name(), "poly", "the whole name comes first");
 }

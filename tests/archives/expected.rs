@@ -4,10 +4,10 @@ use arrow_array::{Array, ArrayRef};
 use headland::layer::Layer;
 use serde_json::Value;
 
-use crate::canon;
+use crate::canonical_text;
 use crate::corpus::Set;
-use crate::raw::Raw;
-use crate::{undone, undone_shapes, wkb};
+use crate::raw_dbf::Raw;
+use crate::{oracle, oracle_shapes, wkb};
 
 /// Compares everything; what differs is undone and told as a deviation, or else a fault.
 pub(crate) fn compare(
@@ -51,7 +51,7 @@ pub(crate) fn compare(
             continue;
         }
         let digest = wanted["sha256"].as_str().unwrap();
-        match Raw::of(set, expected).and_then(|raw| undone::column(layer, name, array, &raw, position, digest)) {
+        match Raw::of(set, expected).and_then(|raw| oracle::column(layer, name, array, &raw, position, digest)) {
             Ok(codes) => deviations.push(format!("column `{name}` {codes}")),
             Err(why) => faults.push(format!("column `{name}`: {}; {why}", found.join(", "))),
         }
@@ -67,17 +67,17 @@ pub(crate) fn differences(array: &ArrayRef, wanted: &Value) -> Vec<String> {
             found.push(format!("{what} {mine}, not {theirs}"));
         }
     };
-    let kind = canon::type_name(array.data_type());
+    let kind = canonical_text::type_name(array.data_type());
     check("type", kind.to_owned(), wanted["arrow_type"].as_str().unwrap().to_owned());
     check("nulls", array.null_count().to_string(), wanted["null_count"].to_string());
     check("count", array.len().to_string(), wanted["count"].to_string());
-    check("sha256", canon::sha256(array), wanted["sha256"].as_str().unwrap().to_owned());
+    check("sha256", canonical_text::sha256(array), wanted["sha256"].as_str().unwrap().to_owned());
     let lines = |value: &Value| match value {
         Value::String(text) => text.clone(),
-        Value::Number(number) if kind == "double" => canon::repr(number.as_f64().unwrap()),
+        Value::Number(number) if kind == "double" => canonical_text::repr(number.as_f64().unwrap()),
         other => other.to_string(),
     };
-    if let Some((sum, smallest, largest)) = canon::summary(array) {
+    if let Some((sum, smallest, largest)) = canonical_text::summary(array) {
         for (what, mine) in [("sum", sum), ("min", smallest), ("max", largest)] {
             // A sum of no values is not written down for every type.
             if let (Some(mine), Some(theirs)) = (mine, wanted.get(what).filter(|value| !value.is_null())) {
@@ -100,7 +100,7 @@ fn geometry(layer: &Layer, expected: &Value, set: &Set, deviations: &mut Vec<Str
             if found.is_empty() {
                 return;
             }
-            match undone_shapes::geometries(layer, &mine, &set.path) {
+            match oracle_shapes::geometries(layer, &mine, &set.path) {
                 Ok((theirs, codes)) => {
                     let left = wkb::differences(&theirs, wanted);
                     if left.is_empty() {

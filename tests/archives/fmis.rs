@@ -12,8 +12,8 @@ use headland::error::{Error, Kind};
 use headland::layer::{self, Layer};
 use headland::sandbox::fields::{Coverage, Job, account};
 
-use crate::make;
-use crate::reading::{self, codes};
+use crate::builder;
+use crate::support::{self, codes};
 
 /// The numbers of a column; `None` where it holds none.
 fn numbers(batch: &RecordBatch, name: &str) -> Option<Vec<Option<f64>>> {
@@ -30,13 +30,13 @@ fn numbers(batch: &RecordBatch, name: &str) -> Option<Vec<Option<f64>>> {
 }
 
 fn fmis(zip: Vec<u8>) -> Layer {
-    layer::read(&make::source(zip), &ReadOptions::default()).unwrap()
+    layer::read(&builder::source(zip), &ReadOptions::default()).unwrap()
 }
 
 fn shapefile(job: &Job) -> Layer {
     let layer = Some(job.truth().unwrap().layer);
     let options = ReadOptions { layer, ..ReadOptions::default() };
-    layer::read(&make::source(job.shapefile_zip().unwrap()), &options).unwrap()
+    layer::read(&builder::source(job.shapefile_zip().unwrap()), &options).unwrap()
 }
 
 /// Every kind of job on every display, the smallest of each.
@@ -127,7 +127,7 @@ fn moved(zip: &[u8], name: impl Fn(&str) -> String) -> Vec<(String, Vec<u8>)> {
 }
 
 fn zipped(members: &[(String, Vec<u8>)]) -> Vec<u8> {
-    make::zip(&make::lend(members))
+    builder::zip(&builder::lend(members))
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn an_fmis_folder_is_found_at_any_depth_in_any_case_and_inside_a_bin() {
     for members in [&loud, &deep, &flat, &display] {
         assert_eq!(fmis(zipped(members)).batches(), expected.batches());
     }
-    let nested = make::zip(&[("job.zip", &zip)]);
+    let nested = builder::zip(&[("job.zip", &zip)]);
     assert_eq!(fmis(nested).batches(), expected.batches());
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in &flat {
@@ -174,7 +174,7 @@ fn small(tab: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 fn read(members: &[(String, Vec<u8>)], strict: bool) -> Result<Layer, Error> {
-    reading::read(&zipped(members), strict)
+    support::read(&zipped(members), strict)
 }
 
 const HEAD: &str = "2026-06-12T07:31:04Z\t45.5\t-98.25\t400.5\t2\t";
@@ -233,7 +233,7 @@ fn several_products_are_several_layers() {
     for number in [10, 2] {
         members.push((format!("x_fmis/Product_{number}.tab"), row.repeat(number).into_bytes()));
     }
-    let source = make::source(zipped(&members));
+    let source = builder::source(zipped(&members));
     assert_eq!(layer::layers(&source, &ReadOptions::default()).unwrap(), ["Product_1", "Product_2", "Product_10"]);
     let error = layer::read(&source, &ReadOptions::default()).unwrap_err();
     assert!(error.message().contains("has 3 layers"), "{error}");
@@ -246,7 +246,7 @@ fn a_choice_of_columns_leaves_the_points() {
     let columns = |names: &[&str]| {
         let columns = Some(names.iter().map(|name| (*name).to_owned()).collect());
         let zip = zipped(&small(&format!("1\t{HEAD}8\t10\t7\t11.5\t\n")));
-        layer::read(&make::source(zip), &ReadOptions { columns, ..ReadOptions::default() })
+        layer::read(&builder::source(zip), &ReadOptions { columns, ..ReadOptions::default() })
     };
     let layer = columns(&["RATE", "SECTION"]).unwrap();
     let names: Vec<String> = layer.schema().fields().iter().map(|field| field.name().clone()).collect();
@@ -306,17 +306,17 @@ fn a_line_without_end_does_not_fill_the_memory() {
 #[test]
 fn a_bin_without_anything_readable_says_what_it_holds_4_4() {
     let display = account(0).jobs.iter().find(|job| job.coverage == Coverage::Recorded).unwrap().display_zip().unwrap();
-    let error = layer::read(&make::source(display), &ReadOptions::default()).unwrap_err();
+    let error = layer::read(&builder::source(display), &ReadOptions::default()).unwrap_err();
     for word in ["manifest.txt", "job.log", "form of the display's own", "ask for the format SHP"] {
         assert!(error.message().contains(word), "{word} in {error}");
     }
-    let iso = make::zip(&[
+    let iso = builder::zip(&[
         ("TASKDATA/TASKDATA.XML", b"<ISO11783_TaskData/>"),
         ("TASKDATA/TLG00001.BIN", &[0]),
         ("rx/map.bin", &[0]),
         ("notes.xml", b"<a/>"),
     ]);
-    let error = layer::read(&make::source(iso), &ReadOptions::default()).unwrap_err();
+    let error = layer::read(&builder::source(iso), &ReadOptions::default()).unwrap_err();
     for word in ["ISOXML", "TASKDATA/TASKDATA.XML", "prescriptions", "rx/map.bin", "hl.read_tree", "format SHP"] {
         assert!(error.message().contains(word), "{word} in {error}");
     }

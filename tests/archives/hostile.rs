@@ -9,11 +9,11 @@ use headland::error::{Error, Kind};
 use headland::layer::{self, Layer};
 use serde_json::Value;
 
-use crate::canon;
+use crate::alloc_counter;
+use crate::canonical_text;
 use crate::corpus::folder;
 use crate::expected::differences;
-use crate::hostile_demands::{DEMANDS, Demand};
-use crate::meter;
+use crate::hostile_expected::{DEMANDS, Demand};
 use crate::wkt;
 
 /// What every input may take: 64 MiB beside four times its own size; the time is the meter's.
@@ -34,8 +34,8 @@ fn measured(path: &Path, strict: bool) -> Result<Layer, Error> {
     } else {
         path.metadata().unwrap().len()
     };
-    let ((one, peak), took) = meter::time(|| meter::peak(|| read(path, strict, 1)));
-    assert!(took < meter::LONGEST, "{} took {took:?}", path.display());
+    let ((one, peak), took) = alloc_counter::time(|| alloc_counter::peak(|| read(path, strict, 1)));
+    assert!(took < alloc_counter::LONGEST, "{} took {took:?}", path.display());
     let most = MOST + 4 * usize::try_from(size).unwrap();
     assert!(peak <= most, "{}: {peak} bytes of memory for {size}", path.display());
     let two = read(path, strict, 2);
@@ -61,9 +61,9 @@ fn columns(layer: &Layer) -> Vec<(String, String, String)> {
             let values: Vec<String> = if is_geometry {
                 layer.geometries().map(|wkb| wkb.map_or("\\N".to_owned(), wkt::text)).collect()
             } else {
-                (0..array.len()).map(|row| canon::text(array, row)).collect()
+                (0..array.len()).map(|row| canonical_text::text(array, row)).collect()
             };
-            (field.name().clone(), canon::type_name(field.data_type()).to_owned(), values.join("|"))
+            (field.name().clone(), canonical_text::type_name(field.data_type()).to_owned(), values.join("|"))
         })
         .collect()
 }
@@ -108,7 +108,11 @@ fn check_table(name: &str, layer: &Layer, whose: &Value, but: &[(&str, &str, &st
         if Some(column.as_str()) == geometry {
             let wanted = &wanted["geometry"];
             assert_eq!(array.null_count() as u64, wanted["null_count"].as_u64().unwrap(), "{name}: null geometries");
-            assert_eq!(canon::sha256(array), wanted["wkb_sha256"].as_str().unwrap(), "{name}: geometry {values}");
+            assert_eq!(
+                canonical_text::sha256(array),
+                wanted["wkb_sha256"].as_str().unwrap(),
+                "{name}: geometry {values}"
+            );
             continue;
         }
         let at = names.iter().position(|name| name == column).unwrap();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use headland::archive::ReadOptions;
 use headland::layer::{self, Layer, TypePolicy};
 
-use crate::make;
+use crate::builder;
 use crate::series::cases;
 use crate::stream::batches;
 
@@ -78,15 +78,15 @@ fn record(kind: i32, count: usize, row: usize) -> Vec<u8> {
     let values: Vec<f64> = (0..count).map(number).collect();
     // Z, then M.
     let ordinates = usize::try_from(kind / 10 % 2 + i32::from(kind > 20)).unwrap();
-    make::with_ordinates(kind, &[0], &points, &[&values[..], &values][..ordinates])
+    builder::with_ordinates(kind, &[0], &points, &[&values[..], &values][..ordinates])
 }
 
 fn archive(case: &Case) -> Vec<u8> {
     let records: Vec<Vec<u8>> =
         case.vertices.iter().enumerate().map(|(row, count)| record(case.kind, *count, row)).collect();
-    let (shp, shx) = make::shp(case.kind, &records);
+    let (shp, shx) = builder::shp(case.kind, &records);
     let width = if case.table == Table::Long { 250 } else { 10 };
-    let fields: Vec<make::Field<'_>> = match case.table {
+    let fields: Vec<builder::Field<'_>> = match case.table {
         Table::Long => vec![("NAME", b'C', width, 0); 200],
         Table::Short | Table::Missing => vec![("NAME", b'C', width, 0)],
     };
@@ -102,7 +102,7 @@ fn archive(case: &Case) -> Vec<u8> {
             row
         })
         .collect();
-    let dbf = make::dbf(&fields, &rows, 0);
+    let dbf = builder::dbf(&fields, &rows, 0);
     let mut members: Vec<(&str, &[u8])> = vec![("t.shp", &shp)];
     if case.has_index {
         members.push(("t.shx", &shx));
@@ -111,12 +111,12 @@ fn archive(case: &Case) -> Vec<u8> {
         members.push(("t.dbf", &dbf));
     }
     let method = if case.is_deflated { zip::CompressionMethod::Deflated } else { zip::CompressionMethod::Stored };
-    make::zip_with(&members, method)
+    builder::zip_with(&members, method)
 }
 
 /// Reads the case on 1, 2 and 4 threads and with the default, whole and in batches; all must be equal.
 fn check(case: &Case) {
-    let source = make::source(archive(case));
+    let source = builder::source(archive(case));
     let on = |threads| ReadOptions { threads, ..ReadOptions::default() };
     let one = layer::read(&source, &on(Some(1))).unwrap();
     assert_eq!(one.len(), case.vertices.len());

@@ -9,8 +9,8 @@ use headland::error::Kind;
 use headland::layer::{self, Layer};
 use proptest::prelude::*;
 
-use crate::canon;
-use crate::make::{self, Files};
+use crate::builder::{self, Files};
+use crate::canonical_text;
 use crate::mutator::{cart, damage, sets};
 use crate::series::cases;
 use crate::wkt;
@@ -34,8 +34,8 @@ fn see(layer: &Layer) -> Seen {
     let columns = fields
         .filter(|(field, _)| Some(field.name().as_str()) != layer.geometry_column())
         .map(|(field, array)| {
-            let values = (0..array.len()).map(|row| canon::text(array, row)).collect();
-            (field.name().clone(), canon::type_name(field.data_type()).to_owned(), values)
+            let values = (0..array.len()).map(|row| canonical_text::text(array, row)).collect();
+            (field.name().clone(), canonical_text::type_name(field.data_type()).to_owned(), values)
         })
         .collect();
     Seen {
@@ -128,7 +128,7 @@ fn judge(source: &Source, original: &Seen, is_checked: bool) -> Result<Outcome, 
 
 /// The files in a zip whose checksums fit: what loose files are, without writing them.
 fn wrapped(files: &Files, method: zip::CompressionMethod) -> Vec<u8> {
-    make::zip_with(&make::lend(files), method)
+    builder::zip_with(&builder::lend(files), method)
 }
 
 /// Damages one file of a set, swaps two or loses one.
@@ -163,7 +163,7 @@ fn report(what: &str, outcomes: &BTreeMap<Outcome, usize>, faults: &[String]) {
 fn damaged_loose_files_lose_nothing_in_silence() {
     let (mut outcomes, mut faults) = (BTreeMap::new(), Vec::new());
     for (name, files) in sets() {
-        let source = |files: &Files| make::source(wrapped(files, zip::CompressionMethod::Stored));
+        let source = |files: &Files| builder::source(wrapped(files, zip::CompressionMethod::Stored));
         let original = see(&read(&source(&files), true).unwrap());
         for seed in 0..u64::from(cases(250)) {
             let mut mutant = files.clone();
@@ -210,11 +210,11 @@ fn a_zip_lets_no_change_pass() {
     for (name, files) in sets() {
         for method in [zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated] {
             let whole = wrapped(&files, method);
-            let original = see(&read(&make::source(whole.clone()), true).unwrap());
+            let original = see(&read(&builder::source(whole.clone()), true).unwrap());
             for seed in 0..u64::from(cases(120)) {
                 let mut mutant = whole.clone();
                 let how = damage("t.zip", &mut mutant, &mut Rng::with_seed(seed));
-                match judge(&make::source(mutant), &original, true) {
+                match judge(&builder::source(mutant), &original, true) {
                     Ok(outcome) => *outcomes.entry(outcome).or_insert(0) += 1,
                     Err(fault) => faults.push(format!("{name}, {method:?}, seed {seed}, {how}: {fault}")),
                 }
@@ -229,15 +229,15 @@ fn a_zip_that_was_cut_and_damaged_is_an_error_and_what_is_saved_of_it_is_told() 
     let (mut outcomes, mut faults, mut saved) = (BTreeMap::new(), Vec::new(), 0);
     for (name, files) in sets() {
         for method in [zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated] {
-            for whole in [wrapped(&files, method), make::streamed(&make::lend(&files), method)] {
-                let original = see(&read(&make::source(whole.clone()), true).unwrap());
+            for whole in [wrapped(&files, method), builder::streamed(&builder::lend(&files), method)] {
+                let original = see(&read(&builder::source(whole.clone()), true).unwrap());
                 for seed in 0..u64::from(cases(40)) {
                     let mut rng = Rng::with_seed(seed);
                     let mut mutant = whole.clone();
                     mutant.truncate(rng.usize(40..whole.len() - 22));
                     let cut = mutant.len();
                     let how = if rng.u8(..4) == 0 { String::new() } else { damage("t.zip", &mut mutant, &mut rng) };
-                    let source = make::source(mutant);
+                    let source = builder::source(mutant);
                     saved += usize::from(read(&source, false).is_ok());
                     match judge(&source, &original, true) {
                         Ok(outcome) => *outcomes.entry(outcome).or_insert(0) += 1,
@@ -257,11 +257,11 @@ fn a_zip_that_was_cut_and_damaged_is_an_error_and_what_is_saved_of_it_is_told() 
 fn damaged_grain_carts_lose_no_load_in_silence() {
     let (mut outcomes, mut faults) = (BTreeMap::new(), Vec::new());
     let whole = cart();
-    let original = see(&read(&make::source(whole.clone()), true).unwrap());
+    let original = see(&read(&builder::source(whole.clone()), true).unwrap());
     for seed in 0..u64::from(cases(300)) {
         let mut mutant = whole.clone();
         let how = damage("t.grc", &mut mutant, &mut Rng::with_seed(seed));
-        let source = make::source(make::zip(&[("t.grc", &mutant)]));
+        let source = builder::source(builder::zip(&[("t.grc", &mutant)]));
         match judge(&source, &original, false) {
             Ok(outcome) => *outcomes.entry(outcome).or_insert(0) += 1,
             Err(fault) => faults.push(format!("seed {seed}, {how}: {fault}")),
@@ -281,17 +281,17 @@ proptest! {
             bytes.extend(*b"PK\x05\x06\0\0\0\0\x01\0\x01\0\x2e\0\0\0\0\0\0\0\0\0");
         }
         for strict in [true, false] {
-            prop_assert!(read(&make::source(bytes.clone()), strict).is_err());
+            prop_assert!(read(&builder::source(bytes.clone()), strict).is_err());
         }
     }
 }
 
 #[test]
 fn a_length_that_lies_allocates_nothing() {
-    let (mut shp, shx) = make::shp(1, &[make::point(1.0, 1.0)]);
+    let (mut shp, shx) = builder::shp(1, &[builder::point(1.0, 1.0)]);
     shp[104..108].copy_from_slice(&i32::MAX.to_be_bytes());
-    let zip = make::zip(&[("t.shp", &shp), ("t.shx", &shx)]);
-    let error = layer::read(&make::source(zip), &ReadOptions::default()).unwrap_err();
+    let zip = builder::zip(&[("t.shp", &shp), ("t.shx", &shx)]);
+    let error = layer::read(&builder::source(zip), &ReadOptions::default()).unwrap_err();
     assert_eq!(error.facts().record, Some(0));
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("t.shp"), &shp).unwrap();

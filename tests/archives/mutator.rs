@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 
 use fastrand::Rng;
 
-use crate::make::{self, Files};
+use crate::builder::{self, Files};
 
-const FIELDS: [make::Field<'_>; 6] = [
+const FIELDS: [builder::Field<'_>; 6] = [
     ("YIELD", b'N', 7, 2),
     ("LOAD", b'N', 4, 0),
     ("DATE", b'D', 8, 0),
@@ -30,17 +30,17 @@ fn dbf(rows: usize, words: [&[u8]; 3], driver: u8, deleted: &[usize]) -> Vec<u8>
             [start.into_bytes(), word, rate.into_bytes()].concat()
         })
         .collect();
-    make::dbf(&FIELDS, &records, driver)
+    builder::dbf(&FIELDS, &records, driver)
 }
 
 /// Rings with heights from 0 up and measures from 100 up.
 fn with_heights_and_measures(starts: &[i32], points: &[(f64, f64)]) -> Vec<u8> {
     let from = |first: f64| -> Vec<f64> { (0..points.len()).map(|at| first + at as f64).collect() };
-    make::with_ordinates(15, starts, points, &[&from(0.0), &from(100.0)])
+    builder::with_ordinates(15, starts, points, &[&from(0.0), &from(100.0)])
 }
 
 fn set(kind: i32, shapes: &[Vec<u8>], dbf: Vec<u8>, cpg: Option<&str>) -> Files {
-    let mut files = make::files(make::shp(kind, shapes), dbf);
+    let mut files = builder::files(builder::shp(kind, shapes), dbf);
     files.extend(cpg.map(|cpg| ("t.cpg", cpg.as_bytes().to_vec())));
     files
 }
@@ -48,8 +48,8 @@ fn set(kind: i32, shapes: &[Vec<u8>], dbf: Vec<u8>, cpg: Option<&str>) -> Files 
 /// Points, polygons with holes and islands, lines, Z and M, text of several code pages, dates, deleted rows, null shapes.
 pub(crate) fn sets() -> Vec<(&'static str, Files)> {
     let place = |row: usize| (-93.65 + row as f64 / 1e4, 41.6 + row as f64 / 2e4);
-    let points: Vec<Vec<u8>> = (0..9).map(place).map(|(x, y)| make::point(x, y)).collect();
-    let square = make::square;
+    let points: Vec<Vec<u8>> = (0..9).map(place).map(|(x, y)| builder::point(x, y)).collect();
+    let square = builder::square;
     let hole = |x: f64, y: f64, size: f64| {
         let mut corners = square(x, y, size);
         corners.reverse();
@@ -67,19 +67,19 @@ pub(crate) fn sets() -> Vec<(&'static str, Files)> {
         .enumerate()
         .map(
             |(row, (starts, points))| {
-                if row % 2 == 0 { make::parts(5, &starts, &points) } else { make::parts(5, &[0], &points[..5]) }
+                if row % 2 == 0 { builder::parts(5, &starts, &points) } else { builder::parts(5, &[0], &points[..5]) }
             },
         )
         .collect();
     let heights: Vec<Vec<u8>> = (0..6)
         .map(place)
         .zip(0_u8..)
-        .map(|((x, y), row)| make::point_z(x, y, f64::from(row), Some(f64::from(row) * 2.0)))
+        .map(|((x, y), row)| builder::point_z(x, y, f64::from(row), Some(f64::from(row) * 2.0)))
         .collect();
-    let bare: Vec<Vec<u8>> = (0..6).map(place).map(|(x, y)| make::point_z(x, y, 250.0 + x, None)).collect();
+    let bare: Vec<Vec<u8>> = (0..6).map(place).map(|(x, y)| builder::point_z(x, y, 250.0 + x, None)).collect();
     let measured: Vec<Vec<u8>> =
         (0..4).map(rings).map(|(starts, points)| with_heights_and_measures(&starts, &points)).collect();
-    let mut lines: Vec<Vec<u8>> = (0..5).map(rings).map(|(_, points)| make::parts(3, &[0, 7], &points)).collect();
+    let mut lines: Vec<Vec<u8>> = (0..5).map(rings).map(|(_, points)| builder::parts(3, &[0, 7], &points)).collect();
     lines[2] = 0_i32.to_le_bytes().to_vec();
     let plain: [&[u8]; 3] = [b"Corn", b"Soja", b""];
     vec![

@@ -9,7 +9,7 @@ use headland::layer::{self, Cancel, Layer};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
 
-use crate::make;
+use crate::builder;
 
 /// Two squares in UTM zone 12: the first with a hole, both turned as shapefiles turn them.
 fn squares(prj: Option<&str>, options: &ReadOptions) -> headland::error::Result<Layer> {
@@ -19,13 +19,15 @@ fn squares(prj: Option<&str>, options: &ReadOptions) -> headland::error::Result<
     let outer = at(&[(0.0, 0.0), (0.0, 90.0), (90.0, 90.0), (90.0, 0.0), (0.0, 0.0)]);
     let hole = at(&[(10.0, 10.0), (20.0, 10.0), (20.0, 20.0), (10.0, 10.0)]);
     let both = [outer.clone(), hole].concat();
-    let (shp, shx) =
-        make::shp(5, &[make::parts(5, &[0, 5], &both), make::parts(5, &[0], &outer), 0_i32.to_le_bytes().to_vec()]);
+    let (shp, shx) = builder::shp(
+        5,
+        &[builder::parts(5, &[0, 5], &both), builder::parts(5, &[0], &outer), 0_i32.to_le_bytes().to_vec()],
+    );
     let fields = [("RATE", b'N', 5, 1), ("WHEN", b'D', 8, 0), ("OK", b'L', 1, 0), ("NAME", b'C', 3, 0)];
-    let dbf = make::dbf(&fields, &[b"   1.520240229Ta\"b", b"  -2.5        Fabc", b"                  "], 0x57);
+    let dbf = builder::dbf(&fields, &[b"   1.520240229Ta\"b", b"  -2.5        Fabc", b"                  "], 0x57);
     let mut members: Vec<(&str, &[u8])> = vec![("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf)];
     members.extend(prj.map(|prj| ("t.prj", prj.as_bytes())));
-    layer::read(&make::source(make::zip(&members)), options)
+    layer::read(&builder::source(builder::zip(&members)), options)
 }
 
 fn ring(feature: &Value, ring: usize) -> Vec<(f64, f64)> {
@@ -40,7 +42,7 @@ fn is_counter_clockwise(ring: &[(f64, f64)]) -> bool {
 
 #[test]
 fn geojson_is_in_wgs_84_with_rings_to_the_right() {
-    let layer = squares(Some(make::UTM_12), &ReadOptions::default()).unwrap();
+    let layer = squares(Some(builder::UTM_12), &ReadOptions::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.geojson");
     layer.write_geojson(&path, false, &Cancel::default()).unwrap();
@@ -80,7 +82,7 @@ fn an_unknown_system_is_an_error_that_as_is_overrides() {
 /// RFC 7946, 4: a coordinate is a longitude and a latitude in degrees.
 #[test]
 fn degrees_that_are_none_are_an_error_that_as_is_overrides() {
-    let layer = squares(Some(make::WGS_84), &ReadOptions::default()).unwrap();
+    let layer = squares(Some(builder::WGS_84), &ReadOptions::default()).unwrap();
     let error = layer.geojson(false).unwrap_err();
     assert!(error.message().contains("no longitude and latitude") && error.message().contains("as-is"), "{error}");
     assert_eq!(error.facts().record, Some(0));
@@ -93,12 +95,12 @@ fn degrees_that_are_none_are_an_error_that_as_is_overrides() {
 #[test]
 fn a_layer_can_be_read_in_wgs_84() {
     let options = ReadOptions { to_crs: Some("EPSG:4326".to_owned()), ..ReadOptions::default() };
-    let layer = squares(Some(make::UTM_12), &options).unwrap();
+    let layer = squares(Some(builder::UTM_12), &options).unwrap();
     assert_eq!(layer.crs_epsg(), Some(4326));
-    let plain = squares(Some(make::UTM_12), &ReadOptions::default()).unwrap();
+    let plain = squares(Some(builder::UTM_12), &ReadOptions::default()).unwrap();
     assert_eq!(layer.geojson(true).unwrap(), plain.geojson(false).unwrap());
     let other = ReadOptions { to_crs: Some("EPSG:32612".to_owned()), ..ReadOptions::default() };
-    assert_eq!(squares(Some(make::UTM_12), &other).unwrap_err().kind(), Kind::Value);
+    assert_eq!(squares(Some(builder::UTM_12), &other).unwrap_err().kind(), Kind::Value);
     assert!(squares(None, &options).is_err(), "what has no system cannot be transformed");
 }
 
@@ -114,7 +116,7 @@ fn geo(layer: &Layer) -> (Value, Vec<arrow_array::RecordBatch>) {
 
 #[test]
 fn geoparquet_says_what_it_holds() {
-    let layer = squares(Some(make::UTM_12), &ReadOptions::default())
+    let layer = squares(Some(builder::UTM_12), &ReadOptions::default())
         .unwrap()
         .with_units(&[("RATE".to_owned(), "kg/ha".to_owned())]);
     let (geo, batches) = geo(&layer);
@@ -145,7 +147,7 @@ fn an_unknown_system_is_written_as_null_and_never_as_the_default() {
 
 #[test]
 fn the_geometry_column_names_its_extension_and_its_system() {
-    let layer = squares(Some(make::UTM_12), &ReadOptions::default()).unwrap();
+    let layer = squares(Some(builder::UTM_12), &ReadOptions::default()).unwrap();
     let schema = layer.schema();
     let metadata = schema.field_with_name("geometry").unwrap().metadata();
     assert_eq!(metadata["ARROW:extension:name"], "geoarrow.wkb");
@@ -160,7 +162,7 @@ fn the_geometry_column_names_its_extension_and_its_system() {
 
 #[test]
 fn a_picture_shows_a_column_and_its_unit() {
-    let layer = squares(Some(make::UTM_12), &ReadOptions::default())
+    let layer = squares(Some(builder::UTM_12), &ReadOptions::default())
         .unwrap()
         .with_units(&[("RATE".to_owned(), "kg/ha".to_owned())]);
     let svg = layer.picture(&Picture::default()).unwrap();
@@ -176,7 +178,7 @@ fn a_picture_shows_a_column_and_its_unit() {
 
 #[test]
 fn writers_of_one_path_do_not_meet_and_leave_the_parts_of_others_alone() {
-    let layer = squares(Some(make::UTM_12), &ReadOptions::default()).unwrap();
+    let layer = squares(Some(builder::UTM_12), &ReadOptions::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     for (name, own) in [("t.parquet", "t.parquet.part"), ("t.geojson", "t.geojson.part")] {
         std::fs::write(folder.path().join(own), "the user's").unwrap();
@@ -203,7 +205,7 @@ fn writers_of_one_path_do_not_meet_and_leave_the_parts_of_others_alone() {
 
 #[test]
 fn cancelled_writers_replace_nothing_and_leave_nothing() {
-    let layer = squares(Some(make::UTM_12), &ReadOptions::default()).unwrap();
+    let layer = squares(Some(builder::UTM_12), &ReadOptions::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
     std::fs::write(&path, "before").unwrap();
@@ -224,24 +226,25 @@ fn no_data_is_in_no_bound_no_area_and_no_picture() {
     let square =
         [(west, south), (west, south + 90.0), (west + 90.0, south + 90.0), (west + 90.0, south), (west, south)];
     let read = |kind: i32, records: &[Vec<u8>], options: &ReadOptions| {
-        let (shp, shx) = make::shp(kind, records);
+        let (shp, shx) = builder::shp(kind, records);
         let rows: Vec<&[u8]> = records.iter().map(|_| &b"   1.5"[..]).collect();
-        let dbf = make::dbf(&[("RATE", b'N', 5, 1)], &rows, 0x57);
+        let dbf = builder::dbf(&[("RATE", b'N', 5, 1)], &rows, 0x57);
         let members: [(&str, &[u8]); 4] =
-            [("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf), ("t.prj", make::UTM_12.as_bytes())];
-        layer::read(&make::source(make::zip(&members)), options).unwrap()
+            [("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf), ("t.prj", builder::UTM_12.as_bytes())];
+        layer::read(&builder::source(builder::zip(&members)), options).unwrap()
     };
     for odd in [-1.7e308, -1e39, f64::NAN, f64::INFINITY] {
         let mut dented = square.to_vec();
         dented.insert(2, (odd, odd));
-        let layer = read(5, &[make::parts(5, &[0], &square), make::parts(5, &[0], &dented)], &ReadOptions::default());
+        let layer =
+            read(5, &[builder::parts(5, &[0], &square), builder::parts(5, &[0], &dented)], &ReadOptions::default());
         let area = layer.area(false).unwrap().unwrap();
         assert!((area / (2.0 * 8100.0) - 1.0).abs() < 2e-3, "{odd}: {area} m2");
         let (geo, _) = geo(&layer);
         assert_eq!(geo["columns"]["geometry"]["bbox"], json!([west, south, west + 90.0, south + 90.0]), "{odd}");
         assert!(layer.picture(&Picture::default()).unwrap().contains("2 of 2 polygons"), "{odd}");
 
-        let points = [make::point(west, south), make::point(odd, south), make::point(west + 90.0, odd)];
+        let points = [builder::point(west, south), builder::point(odd, south), builder::point(west + 90.0, odd)];
         let layer = read(1, &points, &ReadOptions::default());
         let (geo, batches) = self::geo(&layer);
         assert_eq!(geo["columns"]["geometry"]["bbox"], json!([west, south, west, south]), "{odd}");
@@ -262,10 +265,10 @@ fn no_data_is_in_no_bound_no_area_and_no_picture() {
 
 #[test]
 fn a_prj_that_holds_a_code_is_that_system_where_it_is_known_and_none_where_it_is_not() {
-    let (shp, shx) = make::shp(1, &[make::point(15.0, 50.0)]);
+    let (shp, shx) = builder::shp(1, &[builder::point(15.0, 50.0)]);
     let read = |prj: &str| {
         let members: [(&str, &[u8]); 3] = [("t.shp", &shp), ("t.shx", &shx), ("t.prj", prj.as_bytes())];
-        layer::read(&make::source(make::zip(&members)), &ReadOptions::default()).unwrap()
+        layer::read(&builder::source(builder::zip(&members)), &ReadOptions::default()).unwrap()
     };
     let codes =
         |layer: &Layer| -> Vec<&'static str> { layer.diagnostics().iter().map(|note| note.code.as_str()).collect() };

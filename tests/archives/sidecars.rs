@@ -3,8 +3,8 @@
 use headland::archive::{ReadOptions, Source};
 use headland::layer::{self, Layer};
 
-use crate::make;
-use crate::reading::codes;
+use crate::builder;
+use crate::support::codes;
 
 const JSON: &str = r#"{"Version":"1.0","Operation":{"Crop":"Oats"},"DataAttributes":[{"Name":"rate","Unit":"lb1ac-1","Description":"Rate applied"},{"Name":"GONE","Unit":"ft"}]}"#;
 
@@ -14,14 +14,14 @@ const XML: &str = "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><metadata><eai
     </detailed></eainfo></metadata>";
 
 fn members<'a>(sidecars: &[(&'a str, &[u8])]) -> Vec<(&'a str, Vec<u8>)> {
-    let dbf = make::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one "], 0);
-    let mut all = make::files(make::shp(1, &[make::point(10.0, 50.0)]), dbf);
+    let dbf = builder::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one "], 0);
+    let mut all = builder::files(builder::shp(1, &[builder::point(10.0, 50.0)]), dbf);
     all.extend(sidecars.iter().map(|(name, bytes)| (*name, bytes.to_vec())));
     all
 }
 
 fn read(sidecars: &[(&str, &[u8])], options: &ReadOptions) -> Layer {
-    layer::read(&make::source(make::zip(&make::lend(&members(sidecars)))), options).unwrap()
+    layer::read(&builder::source(builder::zip(&builder::lend(&members(sidecars)))), options).unwrap()
 }
 
 fn description(layer: &Layer, column: &str) -> Option<String> {
@@ -135,9 +135,9 @@ fn a_damaged_sidecar_is_a_diagnostic_strict_or_not() {
 
 #[test]
 fn a_table_alone_is_a_layer_without_places() {
-    let dbf = make::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one "], 0);
-    let zip = make::zip(&[("x/t.dbf", &dbf), ("x/t-Deere-Metadata.json", JSON.as_bytes())]);
-    let source = make::source(zip);
+    let dbf = builder::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one "], 0);
+    let zip = builder::zip(&[("x/t.dbf", &dbf), ("x/t-Deere-Metadata.json", JSON.as_bytes())]);
+    let source = builder::source(zip);
     assert_eq!(layer::layers(&source, &ReadOptions::default()).unwrap(), ["t"]);
     let columns = Some(vec!["RATE".to_owned()]);
     for (columns, count) in [(None, 2), (columns, 1)] {
@@ -151,10 +151,10 @@ fn a_table_alone_is_a_layer_without_places() {
 #[test]
 fn units_of_cut_column_names_come_from_the_only_attribute_that_they_begin() {
     let units = |fields: &[&str], attributes: &[(&str, &str)]| {
-        let (shp, shx) = make::shp(1, &[make::point(10.0, 50.0)]);
-        let described: Vec<make::Field<'_>> = fields.iter().map(|name| (*name, b'N', 3, 0)).collect();
+        let (shp, shx) = builder::shp(1, &[builder::point(10.0, 50.0)]);
+        let described: Vec<builder::Field<'_>> = fields.iter().map(|name| (*name, b'N', 3, 0)).collect();
         let record = [b" ".to_vec(), b"  1".repeat(fields.len())].concat();
-        let dbf = make::dbf(&described, &[&record], 0);
+        let dbf = builder::dbf(&described, &[&record], 0);
         let attribute = |(name, unit): &(&str, &str)| format!(r#"{{"Name":"{name}","Unit":"{unit}"}}"#);
         let attributes: Vec<String> = attributes.iter().map(attribute).collect();
         let json = format!(r#"{{"DataAttributes":[{}]}}"#, attributes.join(","));
@@ -162,10 +162,10 @@ fn units_of_cut_column_names_come_from_the_only_attribute_that_they_begin() {
             ("t.shp", &shp),
             ("t.shx", &shx),
             ("t.dbf", &dbf),
-            ("t.prj", make::WGS_84.as_bytes()),
+            ("t.prj", builder::WGS_84.as_bytes()),
             ("t-Deere-Metadata.json", json.as_bytes()),
         ];
-        let layer = layer::read(&make::source(make::zip(&members)), &ReadOptions::default()).unwrap();
+        let layer = layer::read(&builder::source(builder::zip(&members)), &ReadOptions::default()).unwrap();
         let message = |found: &headland::layer::Diagnostic| format!("{}: {}", found.code.as_str(), found.message);
         let messages: Vec<String> = layer.diagnostics().iter().map(message).collect();
         (layer.units(), messages.join("\n"))

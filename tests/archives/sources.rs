@@ -7,11 +7,11 @@ use headland::error::Kind;
 use headland::layer;
 use zip::write::SimpleFileOptions;
 
-use crate::make;
+use crate::builder;
 
-pub(crate) fn members() -> make::Files {
-    let shp = make::shp(1, &[make::point(10.0, 50.0), make::point(11.0, 51.0)]);
-    make::files(shp, make::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one ", b"   2.5two "], 0))
+pub(crate) fn members() -> builder::Files {
+    let shp = builder::shp(1, &[builder::point(10.0, 50.0), builder::point(11.0, 51.0)]);
+    builder::files(shp, builder::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one ", b"   2.5two "], 0))
 }
 
 pub(crate) fn named(prefix: &str) -> Vec<(String, Vec<u8>)> {
@@ -19,7 +19,7 @@ pub(crate) fn named(prefix: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 pub(crate) fn zipped(members: &[(String, Vec<u8>)], method: zip::CompressionMethod) -> Vec<u8> {
-    make::zip_with(&make::lend(members), method)
+    builder::zip_with(&builder::lend(members), method)
 }
 
 #[test]
@@ -33,8 +33,8 @@ fn every_source_gives_the_same_rows() {
     std::fs::write(zip_file.path(), &deflated).unwrap();
     let mut with_forks = named("Field 1/");
     with_forks.push(("__MACOSX/Field 1/._t.shp".to_owned(), b"rubbish".to_vec()));
-    let nested = make::zip(&[("inner.zip", &deflated)]);
-    let expected = layer::read(&make::source(deflated.clone()), &ReadOptions::default()).unwrap();
+    let nested = builder::zip(&[("inner.zip", &deflated)]);
+    let expected = layer::read(&builder::source(deflated.clone()), &ReadOptions::default()).unwrap();
     assert_eq!(expected.len(), 2);
     assert_eq!(expected.geometry_column(), Some("geometry"));
     for source in [
@@ -42,9 +42,9 @@ fn every_source_gives_the_same_rows() {
         Source::Path(folder.path().join("T.SHP")),
         Source::Path(folder.path().join("T.DBF")),
         Source::Path(zip_file.path().to_owned()),
-        make::source(zipped(&named(""), zip::CompressionMethod::Stored)),
-        make::source(zipped(&with_forks, zip::CompressionMethod::Deflated)),
-        make::source(nested),
+        builder::source(zipped(&named(""), zip::CompressionMethod::Stored)),
+        builder::source(zipped(&with_forks, zip::CompressionMethod::Deflated)),
+        builder::source(nested),
     ] {
         for threads in [Some(1), Some(2), None] {
             let layer = layer::read(&source, &ReadOptions { threads, ..ReadOptions::default() }).unwrap();
@@ -56,7 +56,7 @@ fn every_source_gives_the_same_rows() {
 #[test]
 fn zips_of_every_make_give_the_same_rows_or_say_why_not() {
     let plain = zipped(&named(""), zip::CompressionMethod::Deflated);
-    let expected = layer::read(&make::source(plain.clone()), &ReadOptions::default()).unwrap();
+    let expected = layer::read(&builder::source(plain.clone()), &ReadOptions::default()).unwrap();
     let made = |comment: &str, large: bool| {
         let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
         for (name, bytes) in members() {
@@ -66,7 +66,7 @@ fn zips_of_every_make_give_the_same_rows_or_say_why_not() {
         writer.set_comment(comment).unwrap();
         writer.finish().unwrap().into_inner()
     };
-    let inner = |name: &str, bytes: &[u8]| make::zip(&[(name, bytes), ("readme.txt", b"as portals send it")]);
+    let inner = |name: &str, bytes: &[u8]| builder::zip(&[(name, bytes), ("readme.txt", b"as portals send it")]);
     for (what, zip) in [
         ("a comment", made("made by a portal, PK and all", false)),
         ("a comment of the most bytes", made(&"x".repeat(65_535), false)),
@@ -75,15 +75,15 @@ fn zips_of_every_make_give_the_same_rows_or_say_why_not() {
         ("a marker of several parts, of which there is one", [b"PK00", &plain[..]].concat()),
         ("a zip in a zip", inner("a/inner.ZIP", &made("inner", false))),
     ] {
-        let layer =
-            layer::read(&make::source(zip), &ReadOptions::default()).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let layer = layer::read(&builder::source(zip), &ReadOptions::default())
+            .unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(layer.batches(), expected.batches(), "{what}");
         assert!(layer.diagnostics().is_empty(), "{what}: {:?}", layer.diagnostics());
     }
-    let two = make::zip(&[("north.zip", &plain), ("south.zip", &plain)]);
-    let names = headland::archive::layers(&make::source(two), &ReadOptions::default()).unwrap();
+    let two = builder::zip(&[("north.zip", &plain), ("south.zip", &plain)]);
+    let names = headland::archive::layers(&builder::source(two), &ReadOptions::default()).unwrap();
     assert_eq!(names, ["north.zip/t", "south.zip/t"]);
-    let said = |zip: Vec<u8>| layer::read(&make::source(zip), &ReadOptions::default()).unwrap_err().to_string();
+    let said = |zip: Vec<u8>| layer::read(&builder::source(zip), &ReadOptions::default()).unwrap_err().to_string();
     let deep = said(inner("a.zip", &inner("b.zip", &plain)));
     assert!(deep.contains("Limits(nesting=...)") && deep.contains("`a.zip/b.zip`"), "{deep}");
     // The last of several parts has the end record, the first begins with a marker.
@@ -105,7 +105,7 @@ fn a_choice_of_columns_keeps_their_order_and_the_geometry() {
     let zip = zipped(&named(""), zip::CompressionMethod::Deflated);
     let read = |columns: &[&str]| {
         let columns = Some(columns.iter().map(|name| (*name).to_owned()).collect());
-        layer::read(&make::source(zip.clone()), &ReadOptions { columns, ..ReadOptions::default() })
+        layer::read(&builder::source(zip.clone()), &ReadOptions { columns, ..ReadOptions::default() })
     };
     let names = |columns: &[&str]| -> Vec<String> {
         read(columns).unwrap().schema().fields().iter().map(|field| field.name().clone()).collect()
@@ -140,8 +140,8 @@ fn documents_of_office_are_told_as_such_and_not_as_the_xml_inside() {
         ("ppt/presentation.xml", "presentation of PowerPoint"),
         ("visio/document.xml", "document in the package format of Office"),
     ] {
-        let zip = make::zip(&[("[Content_Types].xml", b"<Types/>"), ("_rels/.rels", b"<R/>"), (part, b"<w/>")]);
-        let message = layer::read(&make::source(zip), &ReadOptions::default()).unwrap_err().message().into_owned();
+        let zip = builder::zip(&[("[Content_Types].xml", b"<Types/>"), ("_rels/.rels", b"<R/>"), (part, b"<w/>")]);
+        let message = layer::read(&builder::source(zip), &ReadOptions::default()).unwrap_err().message().into_owned();
         assert!(message.contains(words) && !message.contains("hl.read_tree"), "{message}");
     }
 }
@@ -149,10 +149,10 @@ fn documents_of_office_are_told_as_such_and_not_as_the_xml_inside() {
 #[test]
 fn what_is_no_archive_is_told_for_what_it_is() {
     let said = |bytes: &[u8]| {
-        let error = layer::read(&make::source(bytes.to_vec()), &ReadOptions::default()).unwrap_err();
+        let error = layer::read(&builder::source(bytes.to_vec()), &ReadOptions::default()).unwrap_err();
         assert_eq!(error.kind(), Kind::Archive);
         let lenient =
-            layer::read(&make::source(bytes.to_vec()), &ReadOptions { strict: false, ..ReadOptions::default() });
+            layer::read(&builder::source(bytes.to_vec()), &ReadOptions { strict: false, ..ReadOptions::default() });
         assert!(lenient.is_err(), "nothing is saved of what is no archive");
         error.message().into_owned()
     };
@@ -161,7 +161,7 @@ fn what_is_no_archive_is_told_for_what_it_is() {
     let mut package = b"SQLite format 3\0".to_vec();
     package.resize(100, 0);
     package[68..72].copy_from_slice(b"GPKG");
-    let (shp, _) = make::shp(1, &[make::point(1.0, 1.0)]);
+    let (shp, _) = builder::shp(1, &[builder::point(1.0, 1.0)]);
     let utf16: Vec<u8> = "\u{feff}<a/>".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let long = format!(r#"{{"status":"INVALID_REQUEST","errorInfo":"{}"}}"#, "no job ".repeat(200));
     for (bytes, words) in [
@@ -244,30 +244,30 @@ fn a_folder_without_data_is_told_for_what_is_in_it() {
 #[test]
 fn limits_are_held_before_anything_is_inflated() {
     let zeros = vec![0; 80 << 20];
-    let zip = make::zip(&[("t.dbf", &zeros)]);
-    let error = layer::read(&make::source(zip.clone()), &ReadOptions::default()).unwrap_err();
+    let zip = builder::zip(&[("t.dbf", &zeros)]);
+    let error = layer::read(&builder::source(zip.clone()), &ReadOptions::default()).unwrap_err();
     assert!(error.message().contains("more than 100 times"), "{error}");
     assert!(error.message().contains("raise Limits(ratio=...)"), "{error}");
     let raised = Limits { ratio: 2_000, ..Limits::default() };
-    let error =
-        layer::read(&make::source(zip.clone()), &ReadOptions { limits: raised, ..ReadOptions::default() }).unwrap_err();
+    let error = layer::read(&builder::source(zip.clone()), &ReadOptions { limits: raised, ..ReadOptions::default() })
+        .unwrap_err();
     assert!(error.message().contains("header length"), "it was read, and is no table: {error}");
     let mut options = ReadOptions::default();
     options.limits.bytes = 1 << 20;
-    let error = layer::read(&make::source(zip.clone()), &options).unwrap_err();
+    let error = layer::read(&builder::source(zip.clone()), &options).unwrap_err();
     assert!(error.message().contains("limit of 1048576") && error.message().contains("Limits(bytes=...)"), "{error}");
     options.limits.members = 0;
-    let error = layer::read(&make::source(zip), &options).unwrap_err();
+    let error = layer::read(&builder::source(zip), &options).unwrap_err();
     assert!(error.message().contains("limit of 0"), "{error}");
 }
 
 #[test]
 fn a_small_table_may_be_all_blanks() {
     let record = [b' '; 255];
-    let dbf = make::dbf(&[("c", b'C', 254, 0)], &vec![&record[..]; 4_000], 0);
-    let zip = make::zip(&[("t.dbf", &dbf)]);
+    let dbf = builder::dbf(&[("c", b'C', 254, 0)], &vec![&record[..]; 4_000], 0);
+    let zip = builder::zip(&[("t.dbf", &dbf)]);
     assert!(dbf.len() / zip.len() > 200, "a ratio that no large table may have");
-    assert_eq!(layer::read(&make::source(zip), &ReadOptions::default()).unwrap().len(), 4_000);
+    assert_eq!(layer::read(&builder::source(zip), &ReadOptions::default()).unwrap().len(), 4_000);
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn a_flipped_bit_in_a_member_is_found_by_its_checksum() {
     let mut zip = zipped(&named(""), zip::CompressionMethod::Stored);
     let at = zip.windows(4).position(|bytes| bytes == b"one ").unwrap();
     zip[at] ^= 1;
-    let error = layer::read(&make::source(zip), &ReadOptions::default()).unwrap_err();
+    let error = layer::read(&builder::source(zip), &ReadOptions::default()).unwrap_err();
     assert_eq!(error.facts().member.as_deref(), Some("t.dbf"));
     assert!(error.message().contains("checksum"), "{error}");
 }
@@ -285,8 +285,9 @@ fn units_are_those_of_the_sidecar_or_of_the_caller() {
     let mut members = named("");
     let json = br#"{"DataAttributes":[{"Name":"RATE","Unit":"lb1ac-1"}]}"#;
     members.push(("t-Deere-Metadata.json".to_owned(), json.to_vec()));
-    let layer = layer::read(&make::source(zipped(&members, zip::CompressionMethod::Deflated)), &ReadOptions::default())
-        .unwrap();
+    let layer =
+        layer::read(&builder::source(zipped(&members, zip::CompressionMethod::Deflated)), &ReadOptions::default())
+            .unwrap();
     assert_eq!(layer.units(), [("RATE".to_owned(), "lb1ac-1".to_owned())]);
     let layer = layer.with_units(&[("RATE".to_owned(), "kg/ha".to_owned()), ("NONE".to_owned(), "m".to_owned())]);
     assert_eq!(layer.units(), [("RATE".to_owned(), "kg/ha".to_owned())]);
@@ -308,7 +309,7 @@ fn members_that_overlap_are_refused() {
         zip[start..start + 4].copy_from_slice(&longer);
         zip[start + 4..start + 8].copy_from_slice(&longer);
     }
-    let error = layer::read(&make::source(zip), &ReadOptions::default()).unwrap_err();
+    let error = layer::read(&builder::source(zip), &ReadOptions::default()).unwrap_err();
     assert_eq!(error.facts().member.as_deref(), Some("t.dbf"));
     assert!(error.message().contains("overlap"), "{error}");
 }
@@ -317,17 +318,18 @@ fn members_that_overlap_are_refused() {
 fn a_name_that_leads_out_is_refused_and_an_error_where_it_is_needed() {
     let mut members = named("");
     members.push(("../../evil.shp".to_owned(), b"rubbish".to_vec()));
-    let layer = layer::read(&make::source(zipped(&members, zip::CompressionMethod::Deflated)), &ReadOptions::default())
-        .unwrap();
+    let layer =
+        layer::read(&builder::source(zipped(&members, zip::CompressionMethod::Deflated)), &ReadOptions::default())
+            .unwrap();
     assert_eq!(layer.len(), 2);
     let note = &layer.diagnostics()[0];
     assert_eq!((note.code.as_str(), note.member.as_deref()), ("refused-name", Some("../../evil.shp")));
     let mut members = named("");
     members[0].0 = "../t.shp".to_owned();
     let zip = zipped(&members, zip::CompressionMethod::Deflated);
-    let error = layer::read(&make::source(zip.clone()), &ReadOptions::default()).unwrap_err();
+    let error = layer::read(&builder::source(zip.clone()), &ReadOptions::default()).unwrap_err();
     assert_eq!(error.facts().member.as_deref(), Some("../t.shp"));
-    let layer = layer::read(&make::source(zip), &ReadOptions { strict: false, ..ReadOptions::default() }).unwrap();
+    let layer = layer::read(&builder::source(zip), &ReadOptions { strict: false, ..ReadOptions::default() }).unwrap();
     assert_eq!((layer.len(), layer.geometry_column()), (2, None));
 }
 
@@ -342,7 +344,7 @@ fn a_symbolic_link_in_a_zip_is_no_data() {
         for link in links {
             writer.add_symlink(*link, "/etc/passwd", SimpleFileOptions::default()).unwrap();
         }
-        make::source(writer.finish().unwrap().into_inner())
+        builder::source(writer.finish().unwrap().into_inner())
     };
     let lenient = ReadOptions { strict: false, ..ReadOptions::default() };
     let beside = linked(&["link.shp", "link.dbf"], "");

@@ -6,7 +6,7 @@ use headland::archive::{Diagnostic, ReadOptions, Source};
 use headland::error::{Error, Kind, Result};
 use headland::layer::{self, ColumnType, Layer, Stream, TypePolicy};
 
-use crate::{carts, corpus, make};
+use crate::{builder, corpus, grain_carts};
 
 const SIZES: [usize; 5] = [1, 2, 7, 1000, 65_536];
 
@@ -72,12 +72,12 @@ fn same_in_every_way(members: &[(&str, &[u8])], strict: bool, what: &str) {
     for (name, bytes) in members {
         std::fs::write(folder.path().join(name), bytes).unwrap();
     }
-    let deflated = make::zip(members);
+    let deflated = builder::zip(members);
     let path = folder.path().join("all.zip");
     std::fs::write(&path, &deflated).unwrap();
     let sources = [
-        make::source(deflated),
-        make::source(make::zip_with(members, zip::CompressionMethod::Stored)),
+        builder::source(deflated),
+        builder::source(builder::zip_with(members, zip::CompressionMethod::Stored)),
         Source::Path(path),
         Source::Path(folder.path().join(members[0].0)),
     ];
@@ -92,7 +92,7 @@ fn same_in_every_way(members: &[(&str, &[u8])], strict: bool, what: &str) {
     }
 }
 
-const FIELDS: [make::Field<'static>; 5] =
+const FIELDS: [builder::Field<'static>; 5] =
     [("N", b'N', 6, 2), ("I", b'N', 4, 0), ("D", b'D', 8, 0), ("L", b'L', 1, 0), ("C", b'C', 5, 0)];
 
 /// Records of all types, every eleventh deleted, with cells that are null and cells that are wrong.
@@ -110,20 +110,21 @@ pub(crate) fn records(count: usize) -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn dbf(records: &[Vec<u8>]) -> Vec<u8> {
-    make::dbf(&FIELDS, records, 0)
+    builder::dbf(&FIELDS, records, 0)
 }
 
 pub(crate) fn points(count: usize) -> Vec<Vec<u8>> {
-    let point = |row: u32| if row % 13 == 5 { vec![0; 4] } else { make::point(f64::from(row), f64::from(row) / 3.0) };
+    let point =
+        |row: u32| if row % 13 == 5 { vec![0; 4] } else { builder::point(f64::from(row), f64::from(row) / 3.0) };
     (0..u32::try_from(count).unwrap()).map(point).collect()
 }
 
 #[test]
 fn batches_are_the_rows_of_the_whole_layer() {
     let count = 120;
-    let (shp, shx) = make::shp(1, &points(count));
+    let (shp, shx) = builder::shp(1, &points(count));
     let dbf = dbf(&records(count));
-    let prj = make::UTM_12.as_bytes();
+    let prj = builder::UTM_12.as_bytes();
     same_in_every_way(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf), ("t.prj", prj)], true, "points");
     same_in_every_way(&[("t.shp", &shp), ("t.dbf", &dbf)], true, "no index");
     same_in_every_way(&[("t.dbf", &dbf)], true, "a table");
@@ -137,15 +138,15 @@ fn batches_are_the_rows_of_the_whole_layer() {
     same_in_every_way(&[("t.shp", &shp), ("t.shx", &jumping), ("t.dbf", &dbf)], true, "out of order");
     let all_deleted: Vec<Vec<u8>> = records(count).into_iter().map(|record| [b"*", &record[1..]].concat()).collect();
     same_in_every_way(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &self::dbf(&all_deleted))], true, "all deleted");
-    let empty = make::shp(1, &[]);
+    let empty = builder::shp(1, &[]);
     same_in_every_way(&[("t.shp", &empty.0), ("t.shx", &empty.1), ("t.dbf", &self::dbf(&[]))], true, "no rows");
 }
 
 #[test]
 fn an_m_that_comes_late_stands_in_every_batch() {
-    let mut all: Vec<Vec<u8>> = (0..100).map(|row| make::point_z(f64::from(row), 2.0, 3.0, None)).collect();
-    all.push(make::point_z(1.0, 2.0, 3.0, Some(4.0)));
-    let (shp, shx) = make::shp(11, &all);
+    let mut all: Vec<Vec<u8>> = (0..100).map(|row| builder::point_z(f64::from(row), 2.0, 3.0, None)).collect();
+    all.push(builder::point_z(1.0, 2.0, 3.0, Some(4.0)));
+    let (shp, shx) = builder::shp(11, &all);
     same_in_every_way(&[("t.shp", &shp), ("t.shx", &shx)], true, "late M");
 }
 
@@ -153,11 +154,12 @@ fn an_m_that_comes_late_stands_in_every_batch() {
 #[test]
 fn z_and_m_that_the_header_does_not_declare_are_kept_and_told() {
     let measured = [&21_i32.to_le_bytes()[..], &1.0_f64.to_le_bytes(), &2.0_f64.to_le_bytes(), &4.0_f64.to_le_bytes()];
-    let shapes = [make::point(1.0, 1.0), make::point(2.0, 2.0), measured.concat(), make::point_z(3.0, 3.0, 9.5, None)];
-    let (shp, shx) = make::shp(1, &shapes);
+    let shapes =
+        [builder::point(1.0, 1.0), builder::point(2.0, 2.0), measured.concat(), builder::point_z(3.0, 3.0, 9.5, None)];
+    let (shp, shx) = builder::shp(1, &shapes);
     let members: [(&str, &[u8]); 2] = [("t.shp", &shp), ("t.shx", &shx)];
     same_in_every_way(&members, true, "undeclared Z and M");
-    let layer = layer::read(&make::source(make::zip(&members)), &ReadOptions::default()).unwrap();
+    let layer = layer::read(&builder::source(builder::zip(&members)), &ReadOptions::default()).unwrap();
     let wkb: Vec<Vec<u8>> = layer.geometries().map(|wkb| wkb.unwrap().to_vec()).collect();
     let codes: Vec<u32> = wkb.iter().map(|wkb| u32::from_le_bytes(wkb[1..5].try_into().unwrap())).collect();
     assert_eq!(codes, [1, 1, 2001, 1001]);
@@ -165,9 +167,10 @@ fn z_and_m_that_the_header_does_not_declare_are_kept_and_told() {
     let note = layer.diagnostics().iter().find(|note| note.code.as_str() == "mixed-shapes").unwrap();
     assert!(note.message.contains("kept, with the Z and M that they have (2 times, first at record 2)"), "{note:?}");
     // What it declares and a record lacks is 0.
-    let (shp, shx) = make::shp(11, &[make::point_z(3.0, 3.0, 9.5, None), make::point(1.0, 1.0)]);
+    let (shp, shx) = builder::shp(11, &[builder::point_z(3.0, 3.0, 9.5, None), builder::point(1.0, 1.0)]);
     let layer =
-        layer::read(&make::source(make::zip(&[("t.shp", &shp), ("t.shx", &shx)])), &ReadOptions::default()).unwrap();
+        layer::read(&builder::source(builder::zip(&[("t.shp", &shp), ("t.shx", &shx)])), &ReadOptions::default())
+            .unwrap();
     assert_eq!(layer.geometries().last().unwrap().unwrap()[21..], 0.0_f64.to_le_bytes());
     assert!(layer.diagnostics().iter().any(|note| note.code.as_str() == "missing-z" && note.record == Some(1)));
 }
@@ -175,23 +178,23 @@ fn z_and_m_that_the_header_does_not_declare_are_kept_and_told() {
 /// Deleted records, and shapes without a row, are not given, so nothing is told of them.
 #[test]
 fn findings_of_shapes_count_what_is_given() {
-    let open = |x: f64| make::parts(5, &[0], &[(x, 0.0), (x, 1.0), (x + 1.0, 1.0), (x + 1.0, 0.0)]);
+    let open = |x: f64| builder::parts(5, &[0], &[(x, 0.0), (x, 1.0), (x + 1.0, 1.0), (x + 1.0, 0.0)]);
     let shapes: Vec<Vec<u8>> = (0..9).map(|at| open(f64::from(at))).collect();
-    let (shp, shx) = make::shp(5, &shapes);
+    let (shp, shx) = builder::shp(5, &shapes);
     let rows: Vec<&[u8]> = vec![b"* 1", b"  2", b"  3", b"* 4", b"  5", b"* 6", b"  7"];
-    let table = |rows: &[&[u8]]| make::dbf(&[("N", b'N', 2, 0)], rows, 0);
+    let table = |rows: &[&[u8]]| builder::dbf(&[("N", b'N', 2, 0)], rows, 0);
     for (rows, strict, given) in [(&[rows.clone(), vec![b"* 8", b"  9"]].concat(), true, 5), (&rows, false, 4)] {
         let dbf = table(rows);
         let members: [(&str, &[u8]); 3] = [("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf)];
         same_in_every_way(&members, strict, "open rings");
         let options = ReadOptions { strict, ..ReadOptions::default() };
-        let layer = layer::read(&make::source(make::zip(&members)), &options).unwrap();
+        let layer = layer::read(&builder::source(builder::zip(&members)), &options).unwrap();
         let note = layer.diagnostics().iter().find(|note| note.code.as_str() == "open-ring").unwrap();
         assert!(note.message.contains(&format!("({given} times, first at record 1)")), "{note:?}");
     }
     let gone: Vec<&[u8]> = vec![b"* 1"; 9];
-    let all = make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &table(&gone))]);
-    let layer = layer::read(&make::source(all), &ReadOptions::default()).unwrap();
+    let all = builder::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &table(&gone))]);
+    let layer = layer::read(&builder::source(all), &ReadOptions::default()).unwrap();
     assert!(layer.diagnostics().iter().all(|note| note.code.as_str() != "open-ring"), "{:?}", layer.diagnostics());
 }
 
@@ -199,7 +202,7 @@ fn findings_of_shapes_count_what_is_given() {
 fn fractions(count: usize, at: usize) -> Source {
     let record = |row: usize| if row == at { b"   1.5  7".to_vec() } else { format!(" {row:5}  7").into_bytes() };
     let records: Vec<Vec<u8>> = (0..count).map(record).collect();
-    make::source(make::zip(&[("t.dbf", &make::dbf(&[("N", b'N', 5, 0), ("I", b'N', 3, 0)], &records, 0))]))
+    builder::source(builder::zip(&[("t.dbf", &builder::dbf(&[("N", b'N', 5, 0), ("I", b'N', 3, 0)], &records, 0))]))
 }
 
 #[test]
@@ -229,13 +232,13 @@ fn decimals_in_a_column_of_integers_are_an_error_that_says_what_to_do() {
 
 #[test]
 fn without_strict_a_stream_keeps_the_cells_that_a_whole_read_keeps() {
-    let dbf = make::dbf(&[("N", b'N', 6, 0), ("M", b'N', 2, 0)], &[b"      7 1", b"  125e9 2", b" ****** 3"], 0);
-    let source = make::source(make::zip(&[("t.dbf", &dbf)]));
+    let dbf = builder::dbf(&[("N", b'N', 6, 0), ("M", b'N', 2, 0)], &[b"      7 1", b"  125e9 2", b" ****** 3"], 0);
+    let source = builder::source(builder::zip(&[("t.dbf", &dbf)]));
     let options = ReadOptions { strict: false, ..ReadOptions::default() };
     let whole = layer::read(&source, &options).unwrap();
     let (all, notes, error) = batches(&source, &options, &TypePolicy::Header, 2);
     assert!(error.is_none(), "{error:?}");
-    let text = |layer: &Layer, row| crate::canon::text(layer.batches()[0].column(0), row);
+    let text = |layer: &Layer, row| crate::canonical_text::text(layer.batches()[0].column(0), row);
     assert_eq!(
         (text(&all[0], 0), text(&all[0], 1), text(&all[1], 0)),
         ("7.0".into(), "125000000000.0".into(), "\\N".into())
@@ -250,12 +253,12 @@ fn without_strict_a_stream_keeps_the_cells_that_a_whole_read_keeps() {
 
 #[test]
 fn chosen_types_hold_and_unknown_names_are_told_before_reading() {
-    let dbf = make::dbf(
+    let dbf = builder::dbf(
         &[("N", b'N', 10, 0), ("C", b'C', 8, 0), ("D", b'D', 8, 0)],
         &[b"          720240229 2023010", b" 999999999912      20240101"],
         0,
     );
-    let source = make::source(make::zip(&[("t.dbf", &dbf)]));
+    let source = builder::source(builder::zip(&[("t.dbf", &dbf)]));
     let named = |types: &[(&str, ColumnType)]| {
         TypePolicy::Named(types.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect())
     };
@@ -266,7 +269,8 @@ fn chosen_types_hold_and_unknown_names_are_told_before_reading() {
     assert!(error.message().starts_with("`12` is no date in column `C`"), "{error}");
     let (all, notes, _) = batches(&source, &ReadOptions { strict: false, ..ReadOptions::default() }, &chosen, 10);
     assert!(notes.iter().any(|note| note.code.as_str() == "bad-date" && note.record == Some(1)), "{notes:?}");
-    let text = |column: &str, row| crate::canon::text(all[0].batches()[0].column_by_name(column).unwrap(), row);
+    let text =
+        |column: &str, row| crate::canonical_text::text(all[0].batches()[0].column_by_name(column).unwrap(), row);
     assert_eq!((text("N", 0), text("C", 0), text("D", 1)), ("7".into(), "2024-02-29".into(), "20240101".into()));
     let (_, _, error) = read(&named(&[("N", ColumnType::Int32)]));
     let error = error.unwrap();
@@ -280,7 +284,7 @@ fn chosen_types_hold_and_unknown_names_are_told_before_reading() {
 #[test]
 fn damage_in_the_middle_ends_the_stream_and_is_what_the_whole_read_meets() {
     let count = 3000;
-    let (shp, shx) = make::shp(1, &points(count));
+    let (shp, shx) = builder::shp(1, &points(count));
     let dbf = dbf(&records(count));
     let cut = |bytes: &[u8], at: usize| bytes[..at].to_vec();
     let mut lying = shp.clone();
@@ -289,7 +293,7 @@ fn damage_in_the_middle_ends_the_stream_and_is_what_the_whole_read_meets() {
     for strict in [true, false] {
         let what = |what: &str| format!("{what}, strict {strict}");
         let same = |shp: &[u8], dbf: &[u8], name: &str| {
-            let source = make::source(make::zip(&[("t.shp", shp), ("t.dbf", dbf)]));
+            let source = builder::source(builder::zip(&[("t.shp", shp), ("t.dbf", dbf)]));
             for size in [7, 1000, 65_536] {
                 let options = ReadOptions { strict, ..ReadOptions::default() };
                 super::stream::same(layer::read(&source, &options), &source, &options, size, &what(name));
@@ -304,7 +308,7 @@ fn damage_in_the_middle_ends_the_stream_and_is_what_the_whole_read_meets() {
         same(&shp, b"rubbish", "no .dbf at all");
     }
     let source =
-        make::source(make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &self::dbf(&records(count - 5)))]));
+        builder::source(builder::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &self::dbf(&records(count - 5)))]));
     let error = Stream::open(&source, &ReadOptions::default(), &TypePolicy::Header, 10).err().unwrap();
     assert!(error.message().contains("do not belong together"), "index and header tell it at once: {error}");
 }
@@ -312,12 +316,12 @@ fn damage_in_the_middle_ends_the_stream_and_is_what_the_whole_read_meets() {
 #[test]
 fn other_coordinates_and_fewer_columns_come_batch_by_batch() {
     let count = 50;
-    let (shp, shx) = make::shp(1, &(0..50).map(|row| make::point(4e5 + f64::from(row), 5e6)).collect::<Vec<_>>());
+    let (shp, shx) = builder::shp(1, &(0..50).map(|row| builder::point(4e5 + f64::from(row), 5e6)).collect::<Vec<_>>());
     let dbf = dbf(&records(count));
-    let zip = make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf), ("t.prj", make::UTM_12.as_bytes())]);
+    let zip = builder::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf), ("t.prj", builder::UTM_12.as_bytes())]);
     let columns = Some(vec!["C".to_owned(), "I".to_owned()]);
     let options = ReadOptions { to_crs: Some("EPSG:4326".to_owned()), columns, ..ReadOptions::default() };
-    let source = make::source(zip);
+    let source = builder::source(zip);
     let stream = Stream::open(&source, &options, &TypePolicy::Header, 7).unwrap();
     assert_eq!(stream.head().crs_epsg(), Some(4326));
     assert_eq!((stream.head().name(), stream.head().len()), ("t", 0));
@@ -328,7 +332,7 @@ fn other_coordinates_and_fewer_columns_come_batch_by_batch() {
 
 #[test]
 fn grain_carts_open_too() {
-    let source = make::source(carts::file(&[carts::FIRST, carts::SECOND]).into_bytes());
+    let source = builder::source(grain_carts::file(&[grain_carts::FIRST, grain_carts::SECOND]).into_bytes());
     for size in SIZES {
         same(layer::read(&source, &ReadOptions::default()), &source, &ReadOptions::default(), size, "a grain cart");
     }

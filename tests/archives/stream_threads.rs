@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use headland::archive::ReadOptions;
 use headland::layer::{self, Layer, Stream, TypePolicy};
 
-use crate::make;
+use crate::builder;
 use crate::stream::{batches, dbf, points, records, same, words};
 
 /// A zip of two members above the size that gets a thread, and where its .dbf begins and ends.
 fn large() -> (Vec<u8>, std::ops::Range<usize>) {
     let count = 30_000;
-    let (shp, shx) = make::shp(1, &points(count));
-    let zip = make::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf(&records(count)))]);
+    let (shp, shx) = builder::shp(1, &points(count));
+    let zip = builder::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf(&records(count)))]);
     let found = |name: &[u8]| zip.windows(name.len()).position(|bytes| bytes == name).unwrap() + name.len();
     let (start, end) = (found(b"t.dbf"), zip.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap());
     (zip, start..end)
@@ -29,7 +29,7 @@ fn several_threads_give_the_bits_and_the_errors_of_one() {
         cases.push((name, damaged));
     }
     for (name, bytes) in cases {
-        let source = make::source(bytes);
+        let source = builder::source(bytes);
         for strict in [true, false] {
             let on = |threads| ReadOptions { threads: Some(threads), strict, ..ReadOptions::default() };
             let told = |options: &ReadOptions| match layer::read(&source, options) {
@@ -56,7 +56,7 @@ fn a_checksum_that_fails_is_told_after_the_rows_before_it() {
     let directory = zip.windows(5).rposition(|bytes| bytes == b"t.dbf").unwrap();
     zip[dbf.start - 5 - 16] ^= 1;
     zip[directory - 30] ^= 1;
-    let source = make::source(zip);
+    let source = builder::source(zip);
     for threads in [1, 2] {
         let options = ReadOptions { threads: Some(threads), ..ReadOptions::default() };
         let (all, _, error) = batches(&source, &options, &TypePolicy::Header, 7000);
@@ -92,7 +92,7 @@ fn a_stream_that_is_dropped_half_read_leaves_no_thread_behind() {
         return;
     }
     // More than fits into the blocks on the way, so that the thread cannot be done before it is looked for.
-    let source = make::source(make::zip(&[("t.dbf", &dbf(&records(80_000)))]));
+    let source = builder::source(builder::zip(&[("t.dbf", &dbf(&records(80_000)))]));
     for (threads, started) in [(1, 0), (2, 1)] {
         let options = ReadOptions { threads: Some(threads), ..ReadOptions::default() };
         let mut stream = Stream::open(&source, &options, &TypePolicy::Header, 10).unwrap();
@@ -105,7 +105,7 @@ fn a_stream_that_is_dropped_half_read_leaves_no_thread_behind() {
         drop(stream);
         assert_eq!(unpackers(), 0);
     }
-    let small = make::source(make::zip(&[("t.dbf", &dbf(&records(100)))]));
+    let small = builder::source(builder::zip(&[("t.dbf", &dbf(&records(100)))]));
     let _stream = Stream::open(&small, &ReadOptions::default(), &TypePolicy::Header, 10).unwrap();
     assert_eq!(unpackers(), 0, "a small member is unpacked sooner than a thread has started");
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::canon::{exact_sum, hex};
+use crate::canonical_text::{exact_sum, hex};
 
 /// A vertex as the bits of X, Y and, where there are, Z and M.
 pub(crate) type Vertex = Vec<u64>;

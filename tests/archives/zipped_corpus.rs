@@ -7,8 +7,8 @@ use std::time::Duration;
 use headland::archive::{ReadOptions, Source};
 use headland::layer;
 
+use crate::builder;
 use crate::corpus;
-use crate::make;
 
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
@@ -33,7 +33,7 @@ fn zipped(path: &Path) -> Vec<u8> {
         })
         .collect();
     members.sort();
-    make::zip(&make::lend(&members))
+    builder::zip(&builder::lend(&members))
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn every_loose_set_is_the_same_as_a_deflated_zip() {
                 .map_err(|error| error.kind())
             })
         };
-        let (loose, packed) = (read(Source::Path(set.path.clone())), read(make::source(zipped(&set.path))));
+        let (loose, packed) = (read(Source::Path(set.path.clone())), read(builder::source(zipped(&set.path))));
         assert!(loose == packed, "{}: {:?}, {:?}", set.file, loose.map(|found| found.1), packed.map(|found| found.1));
         count += 1;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headland::client::{PollResult, UploadFile};
 use headland::transport::{Fault, FaultKind};
 
-use crate::parts::*;
+use crate::support::*;
 
 const KEY: &str = r#"{"AccessKey":"k","ID":"1","IsActive":true}"#;
 const MORE_TIME: &str = r#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:00:30","result":"nil"}"#;

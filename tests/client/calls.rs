@@ -9,7 +9,7 @@ use headland::signing::{Signed, SigningKey};
 use headland::transport::FaultKind;
 use headland::wire::Value;
 
-use crate::parts::*;
+use crate::support::*;
 
 const KEY: &str = r#"{"AccessKey":"k","ID":"1","IsActive":true}"#;
 const MORE_TIME: &str = r#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:00:30","result":"nil"}"#;

@@ -9,7 +9,7 @@ use headland::client::{Client, Delivered, Target};
 use headland::error::Kind;
 use headland::transport::FaultKind;
 
-use crate::parts::*;
+use crate::support::*;
 
 const MORE_TIME: &str = r#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:00:30","result":"nil"}"#;
 

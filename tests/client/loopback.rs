@@ -15,7 +15,7 @@ use headland::wire::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use crate::parts::{SECRET, arguments, config, row, zip_of};
+use crate::support::{SECRET, arguments, config, row, zip_of};
 
 const KEY: &str = r#"{"AccessKey":"k","ID":"1","IsActive":true}"#;
 

@@ -2,23 +2,23 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests say what they expect by unwrapping, as the tests do")]
 
-mod actions;
 mod attempts;
 mod calls;
-mod carts;
-mod clocks;
-mod content;
-mod cuts;
+mod clock_changes;
+mod commands;
+mod content_types;
 mod downloads;
-mod drips;
-mod echoes;
-mod lenient;
-mod listings;
+mod echoed_secrets;
+mod grain_carts;
+mod lenient_lists;
+mod link_pages;
 mod loopback;
 mod paging;
-mod parts;
 mod payloads;
 mod prefetch;
-mod probing;
+mod probe;
+mod retry_after;
+mod slow_bodies;
+mod support;
+mod truncated_replies;
 mod uploads;
-mod waits;

@@ -9,7 +9,7 @@ use headland::transport::Request;
 use headland::wire::Value;
 use proptest::prelude::*;
 
-use crate::parts::*;
+use crate::support::*;
 
 /// The service's side of a list: what it holds, and what happens to it before each reply.
 pub(crate) struct List {

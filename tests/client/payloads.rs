@@ -9,7 +9,7 @@ use headland::secret::Secret;
 use headland::transport::{FaultKind, Request};
 use headland::wire::Value;
 
-use crate::parts::*;
+use crate::support::*;
 
 pub(crate) const TOKEN: &str = "token-AbC.123_x~y";
 pub(crate) const CREATE: &str = "dispatch.field_operations.create";

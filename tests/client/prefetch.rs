@@ -8,7 +8,7 @@ use headland::limiter::Window;
 use proptest::prelude::*;
 
 use crate::paging::{jobs, pages, read};
-use crate::parts::*;
+use crate::support::*;
 
 const SECOND: Duration = Duration::from_secs(1);
 

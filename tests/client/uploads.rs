@@ -10,7 +10,7 @@ use headland::client::{Client, Created, UploadFile};
 use headland::error::Kind;
 use headland::transport::{Fault, FaultKind};
 
-use crate::parts::*;
+use crate::support::*;
 
 async fn upload(client: &Client) -> headland::error::Result<Created> {
     let file = UploadFile { name: "job.jdp.zip".to_owned(), content: zip_of(b"points").into() };

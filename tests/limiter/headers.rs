@@ -6,7 +6,7 @@ use std::time::Duration;
 use headland::clock::Clock as _;
 use headland::limiter::{DeadlineExceeded, Limiter, RateLimitHeaders, StoreLocation};
 
-use crate::parts::*;
+use crate::support::*;
 
 #[test]
 fn calls_of_others_are_counted_until_the_reset_and_our_own_are_not_counted_twice() {

@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests say what they expect by unwrapping, as the tests do")]
 
-mod asked;
+mod damaged_store;
 mod headers;
-mod opening;
-mod parts;
+mod retry_after;
 #[path = "../series/mod.rs"]
 mod series;
-mod sharing;
-mod stalled;
+mod shared_budget;
+mod stalled_calls;
+mod support;
 mod windows;

@@ -7,8 +7,8 @@ use headland::clock::{Clock as _, SystemClock};
 use headland::limiter::{Limiter, RateLimitHeaders, StoreLocation};
 use proptest::prelude::*;
 
-use crate::parts::*;
 use crate::series::cases;
+use crate::support::*;
 
 /// One call that takes `latency` and arrives at the server after a part of it.
 async fn call(limiter: &Limiter, clock: &Paused, latency: Duration, arrival: f64, arrivals: &Mutex<Vec<Duration>>) {

@@ -12,8 +12,8 @@ use headland::layer::Cancel;
 use headland::mirror::Problem;
 use headland::mirror::dataset::verify;
 
-use crate::make::{Field, UTM_12, WGS_84, dbf, parts, point, shp, zip};
-use crate::parts::{Farm, batches, rows, schema};
+use crate::builder::{Field, UTM_12, WGS_84, dbf, parts, point, shp, zip};
+use crate::support::{Farm, batches, rows, schema};
 
 const POLYGON: i32 = 5;
 

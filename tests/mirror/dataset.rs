@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use headland::mirror::Disk;
 use headland::sandbox::fields::{Coverage, account};
 
-use crate::parts::{Farm, points, utm_points};
+use crate::support::{Farm, points, utm_points};
 
 /// Where field number so many lies, on a grid of a quarter of a degree.
 fn corner(number: u32) -> (f64, f64) {

@@ -14,9 +14,9 @@ use headland::mirror::{Disk, Folder, Problem};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::disk::failing;
-use crate::parts::{Farm, Rows, files, points, rows};
+use crate::disk_faults::failing;
 use crate::series::cases;
+use crate::support::{Farm, Rows, files, points, rows};
 
 const FULL: i32 = 28;
 const BROKEN: i32 = 5;

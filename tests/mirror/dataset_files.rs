@@ -15,7 +15,7 @@ use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::statistics::Statistics;
 use serde_json::Value;
 
-use crate::parts::{Farm, batches, done, files, points, rows, utm_points};
+use crate::support::{Farm, batches, done, files, points, rows, utm_points};
 
 fn metadata(path: &Path) -> Arc<ParquetMetaData> {
     Arc::clone(ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap().metadata())

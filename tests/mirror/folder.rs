@@ -10,8 +10,8 @@ use headland::mirror::{
     Disk, FileState, Folder, ItemKind, Journal, Problem, Published, ReadTxn, WriteTxn, recover, repair,
 };
 
-use crate::farm::{at, content, download, job, open, place, pull};
-use crate::life::{Seen, live, shown};
+use crate::account::{at, content, download, job, open, place, pull};
+use crate::scenario::{Seen, live, shown};
 
 const JOB: ItemKind = ItemKind::Job;
 

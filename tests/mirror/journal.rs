@@ -7,7 +7,7 @@ use headland::mirror::{
     Removed, collect_garbage, quarantine,
 };
 
-use crate::farm::{at, begin_relist, cart, content, job, open, place, pull};
+use crate::account::{at, begin_relist, cart, content, job, open, place, pull};
 
 const JOB: ItemKind = ItemKind::Job;
 

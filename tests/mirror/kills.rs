@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use headland::mirror::{Disk, FaultInjector, Folder, ItemKind, Journal, Operation};
 
-use crate::farm::place;
-use crate::life::{Seen, holds, live, shown};
+use crate::account::place;
+use crate::faulty_vfs::{self, Fault};
+use crate::scenario::{Seen, holds, live, shown};
 use crate::series::cases;
-use crate::vfs::{self, Fault};
 
 const LIFE: &str = "HEADLAND_TEST_MIRROR";
 /// At which step the process kills itself: `files 17`, `journal 4`.
@@ -34,7 +34,7 @@ impl Killing {
 
 impl FaultInjector for Killing {
     fn before(&self, _: Operation, _: &Path) -> io::Result<()> {
-        if self.count.fetch_add(1, Ordering::Relaxed) == self.at { vfs::die() } else { Ok(()) }
+        if self.count.fetch_add(1, Ordering::Relaxed) == self.at { faulty_vfs::die() } else { Ok(()) }
     }
 }
 
@@ -130,7 +130,7 @@ fn a_process_that_is_killed_at_each_single_step_goes_on_from_there() {
         let disk = if what == "files" {
             Disk::with_injector(Arc::new(Killing::at(at)))
         } else {
-            vfs::plan(Some((u32::try_from(at).unwrap(), Fault::Killed, false)));
+            faulty_vfs::plan(Some((u32::try_from(at).unwrap(), Fault::Killed, false)));
             Disk::default()
         };
         live(Path::new(&path), disk, FEW, &Seen::default()).unwrap();

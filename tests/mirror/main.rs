@@ -6,35 +6,35 @@
     reason = "helpers of tests say what they expect by unwrapping, as the tests do"
 )]
 
+mod account;
 mod boundaries;
-#[path = "../archives/canon.rs"]
+#[path = "../archives/builder.rs"]
 #[expect(dead_code, reason = "the tests of archives use more of it")]
-mod canon;
-mod changing;
-mod checksums;
+mod builder;
+#[path = "../archives/canonical_text.rs"]
+#[expect(dead_code, reason = "the tests of archives use more of it")]
+mod canonical_text;
+mod changed_records;
 mod dataset;
 mod dataset_disk;
 mod dataset_files;
-mod dataset_odd;
-mod disk;
-mod farm;
-mod flat;
+mod dataset_scan;
+mod dataset_unusual;
+mod disk_faults;
+mod failures;
+mod faulty_vfs;
 mod folder;
+mod incremental_cost;
 mod journal;
+mod journal_checksums;
+mod journal_scale;
 mod kills;
-mod life;
-mod links;
-mod lost;
-#[path = "../archives/make.rs"]
-#[expect(dead_code, reason = "the tests of archives use more of it")]
-mod make;
-mod parts;
-mod pulling;
-mod scale;
-mod scan;
+mod missing_archives;
+mod pull_cost;
+mod scenario;
 #[path = "../series/mod.rs"]
 mod series;
 mod service;
-mod troubled;
+mod support;
+mod symlinks;
 mod upgrade;
-mod vfs;

@@ -14,13 +14,13 @@ use rusqlite::Connection;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::canon::hex;
-use crate::farm::place;
+use crate::account::place;
+use crate::canonical_text::hex;
+use crate::faulty_vfs::{self, Fault};
 use crate::kills::Killing;
-use crate::life::{Seen, holds, live, shown};
-use crate::pulling::{sync, unlimited};
+use crate::pull_cost::{sync, unlimited};
+use crate::scenario::{Seen, holds, live, shown};
 use crate::service::Service;
-use crate::vfs::{self, Fault};
 
 /// Makes a mirror one that the version before this one wrote.
 fn downgrade(path: &Path) {
@@ -120,7 +120,7 @@ fn kill_at_each_step_of_an_upgrade_loses_nothing() {
         let disk = if what == "files" {
             Disk::with_injector(Arc::new(Killing::at(at.parse().unwrap())))
         } else {
-            vfs::plan(Some((at.parse().unwrap(), Fault::Killed, false)));
+            faulty_vfs::plan(Some((at.parse().unwrap(), Fault::Killed, false)));
             Disk::default()
         };
         live(Path::new(&path), disk, FEW, &Seen::default()).unwrap();

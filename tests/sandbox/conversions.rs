@@ -16,8 +16,8 @@ use headland::sandbox::{Options, Sandbox};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-use super::caller::{generated, get, options, start, upload, zip_of};
-use super::client::{client, file, of, row};
+use super::headland_client::{client, file, of, row};
+use super::raw_client::{generated, get, options, start, upload, zip_of};
 
 /// The numbers of a record with the names of their columns; a blank is left out.
 type Numbers = Vec<(Rc<str>, f64)>;
@@ -234,7 +234,7 @@ async fn all_seven_statuses_show_with_their_reasons_and_the_client_tells_them_se
 async fn a_handle_asks_for_fmis_and_xml_too_4_4() {
     let sandbox = Arc::new(start(Options { variants: vec!["wild".to_owned()], ..options() }));
     let client = client(&sandbox, &[]);
-    let id = super::client::small_job();
+    let id = super::headland_client::small_job();
     for (format, starts) in [("FMIS", "PK"), ("XML", "<?xml")] {
         let given = of("job_data.request", &[("id", &id), ("format", format)]);
         let mut handle = client.conversion(row("job_data.request"), given).unwrap();

@@ -10,7 +10,7 @@ use headland::sandbox::fields::account;
 use headland::sandbox::{Options, Sandbox};
 use serde_json::Value;
 
-use super::caller::{get, id_text, ids, options, start};
+use super::raw_client::{get, id_text, ids, options, start};
 
 fn items(sandbox: &Sandbox, target: &str, kind: &str) -> Vec<Value> {
     let reply = get(sandbox, target).send();

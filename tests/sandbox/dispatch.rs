@@ -6,7 +6,7 @@ use headland::api::{self, Service};
 use headland::sandbox::{Options, Sandbox};
 use serde_json::{Value, json};
 
-use super::caller::{Call, Reply, call, get, limited, options, start};
+use super::raw_client::{Call, Reply, call, get, limited, options, start};
 
 pub(crate) const ADDRESSES: [&str; 3] = ["/dispatch", "/legacy-dispatch", "/legacy-orders"];
 

@@ -5,8 +5,8 @@ use std::process::Command;
 use headland::sandbox::{Options, Sandbox};
 use serde_json::{Value, json};
 
-use super::caller::{options, start};
 use super::dispatch::{all, bearer, carrying, send, with_variants};
+use super::raw_client::{options, start};
 
 const CREATE: &str = "/dispatch/api/fieldoperations";
 
@@ -141,7 +141,7 @@ fn errors_may_be_problems() {
     assert_eq!((unknown.status, unknown.get("www-authenticate")), (401, Some("Bearer")));
     assert!(unknown.json()["detail"].as_str().unwrap().contains("does not know this token"));
     assert!(
-        super::caller::get(&sandbox, "/nothing").send().info().contains("/nothing"),
+        super::raw_client::get(&sandbox, "/nothing").send().info().contains("/nothing"),
         "the field data API keeps its form"
     );
 }

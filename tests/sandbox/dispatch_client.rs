@@ -11,9 +11,9 @@ use headland::error::{Error, Kind};
 use headland::sandbox::{Options, Sandbox};
 use headland::wire::Value;
 
-use super::caller::{options, start};
-use super::client::{client, of, row};
 use super::dispatch::all;
+use super::headland_client::{client, of, row};
+use super::raw_client::{options, start};
 
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 

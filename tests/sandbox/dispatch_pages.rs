@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 
-use super::caller::{Reply, options, start};
 use super::dispatch::{all, bearer, with_variants};
+use super::raw_client::{Reply, options, start};
 
 /// Every list with its cap (section 8: it differs per endpoint).
 fn lists(sandbox: &Sandbox) -> Vec<(String, usize)> {

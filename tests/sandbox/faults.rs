@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::caller::{get, jobs, limited, options, start, upload, zip_of};
+use super::raw_client::{get, jobs, limited, options, start, upload, zip_of};
 
 #[test]
 fn replies_on_order_come_as_often_as_ordered() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use headland::sandbox::Options;
 use headland::sandbox::fields::{Coverage, Failure, account};
 
-use super::caller::{Call, call, get, jobs, options, start, upload, zip_of};
+use super::raw_client::{Call, call, get, jobs, options, start, upload, zip_of};
 
 /// The path of the newest job of seed 0 with that coverage.
 fn job_with(coverage: Coverage) -> String {

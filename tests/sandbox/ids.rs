@@ -5,7 +5,7 @@
 use headland::sandbox::{Options, Sandbox};
 use serde_json::Value;
 
-use super::caller::{get, id_text, options, start};
+use super::raw_client::{get, id_text, options, start};
 
 /// Ids, each with the section that states its type.
 type Stated = Vec<(&'static str, Value)>;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::caller::{options, start};
 use super::dispatch::{all, bearer, send};
+use super::raw_client::{options, start};
 
 /// Each address, and the other one, where the same state must show.
 const BOTH: [(&str, &str); 2] = [("/legacy-dispatch", "/legacy-orders"), ("/legacy-orders", "/legacy-dispatch")];

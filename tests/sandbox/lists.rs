@@ -6,7 +6,7 @@ use std::time::Duration;
 use flate2::read::{GzDecoder, ZlibDecoder};
 use headland::sandbox::Options;
 
-use super::caller::{get, ids, jobs, options, start, upload, zip_of};
+use super::raw_client::{get, ids, jobs, options, start, upload, zip_of};
 
 #[test]
 fn pages_hold_every_job_once_and_newest_first() {

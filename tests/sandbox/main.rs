@@ -3,31 +3,31 @@
 #[path = "../series/mod.rs"]
 mod series;
 
-mod caller;
+mod raw_client;
 
-mod carts;
-mod changes;
-mod checks;
-mod client;
-mod conditions;
-mod content;
+mod access_scope;
+mod authentication;
+mod concurrent_changes;
+mod content_types;
 mod conversions;
-mod delegation;
 mod devices;
 mod dispatch;
 mod dispatch_bodies;
 mod dispatch_client;
 mod dispatch_pages;
-#[cfg(target_os = "linux")]
-mod durable;
+mod error_conditions;
 mod faults;
 mod files;
-mod held;
+#[cfg(target_os = "linux")]
+mod fsync;
+mod grain_carts;
+mod headland_client;
 mod ids;
+mod job_changes;
 mod legacy_orders;
 mod lists;
 mod maps;
-mod moving;
-mod rates;
+mod rate_limit;
 mod restart;
+mod stored;
 mod uploads;

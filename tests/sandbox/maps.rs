@@ -10,7 +10,7 @@ use headland::layer;
 use headland::sandbox::fields::account;
 use headland::sandbox::{Options, Sandbox};
 
-use super::caller::{Reply, call, get, ids, options, start};
+use super::raw_client::{Reply, call, get, ids, options, start};
 
 /// A zip with these members, each of one byte.
 pub(crate) fn zip_with(members: &[&str]) -> Vec<u8> {

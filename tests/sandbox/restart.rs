@@ -6,7 +6,7 @@ use std::time::Duration;
 use headland::error::Kind;
 use headland::sandbox::{Options, Sandbox};
 
-use super::caller::{get, jobs, options, start, upload, zip_of};
+use super::raw_client::{get, jobs, options, start, upload, zip_of};
 
 /// Names the folder to the process that is killed.
 const FOLDER: &str = "HEADLAND_TEST_SANDBOX_FOLDER";

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use headland::sandbox::Sandbox;
 
-use super::caller::{Reply, call, get, options, start};
 use super::maps::zip_with;
+use super::raw_client::{Reply, call, get, options, start};
 
 const MAPS: &str = "/prescriptionmaps";
 const JOBS: &str = "/jobdata";

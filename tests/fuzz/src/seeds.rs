@@ -43,8 +43,13 @@ fn parts(kind: i32, starts: &[i32], points: &[(f64, f64)]) -> Vec<u8> {
 }
 
 fn dbf() -> Vec<u8> {
-    let fields: [(&[u8], u8, u8, u8); 5] =
-        [(b"RATE", b'N', 6, 2), (b"PASS", b'N', 3, 0), (b"DAY", b'D', 8, 0), (b"OK", b'L', 1, 0), (b"CROP", b'C', 4, 0)];
+    let fields: [(&[u8], u8, u8, u8); 5] = [
+        (b"RATE", b'N', 6, 2),
+        (b"PASS", b'N', 3, 0),
+        (b"DAY", b'D', 8, 0),
+        (b"OK", b'L', 1, 0),
+        (b"CROP", b'C', 4, 0),
+    ];
     let mut bytes = vec![3, 126, 1, 1, 3, 0, 0, 0, 33 + 32 * 5, 0, 23, 0];
     bytes.extend([0; 17]);
     bytes.extend([0x57, 0, 0]);
@@ -87,10 +92,13 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let pair = |one: &[u8], two: &[u8]| [one, b"\xFF\xFE", two].concat();
     let table = b"Longitude\tLatitude\tRate\n-98.5\t45.25\t180.5\n-98.4\t45.25\t181.5\n";
     vec![
-        ("zip_walk", zips.collect()),
+        ("zip", zips.collect()),
         ("shp", sets.iter().flat_map(|(shp, shx)| [pair(shp, shx), shp.clone()]).collect()),
         ("dbf", vec![dbf()]),
-        ("prj_cpg", vec![pair(WGS_84, b"UTF-8"), pair(WGS_84, b"ANSI 1252"), pair(b"PROJCS[\"x\",", b"\xEF\xBB\xBF88591")]),
+        (
+            "prj_cpg",
+            vec![pair(WGS_84, b"UTF-8"), pair(WGS_84, b"ANSI 1252"), pair(b"PROJCS[\"x\",", b"\xEF\xBB\xBF88591")],
+        ),
         ("grc", vec![cart.to_vec()]),
         ("fmis", vec![pair(&product(), table), pair(b"<JobData/>", b"")]),
     ]

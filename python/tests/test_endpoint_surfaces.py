@@ -1,0 +1,232 @@
+"""Every endpoint of the specification's own tables (4.2, 4.6), on every surface: both clients, the local service, the
+command line, the OpenAPI document, the reference pages."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import io
+import json
+import os
+import re
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from client_methods import methods
+from test_other_clients import headers
+from valid_requests import zip_of
+
+import headland as hl
+from headland import _core
+from headland.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ROOT / "python" / "docs" / "reference"
+SPECIFICATION = Path(os.environ.get("HEADLAND_SPEC", ROOT.parent / "shared" / "spec" / "service.md"))
+
+WITHOUT_METHOD = {("GET", "/fieldcomputers/all/locations")}
+"""What the specification lists as not implemented: the local service says so, and the client has no method for it."""
+
+
+class Endpoint(NamedTuple):
+    """A method and a path of the specification, and which service has it."""
+
+    service: str
+    method: str
+    path: str
+
+    def is_asked(self, method: str, path: str) -> bool:
+        """Whether a request is for this endpoint; a word in a path is never an id."""
+        below = {"field data": "", "dispatch": "/dispatch", "legacy": "/legacy-(dispatch|orders)"}[self.service]
+        pattern = re.sub(r"\\{\w+\\}", r"(?!all(/|$))[^/]+", re.escape(self.path))
+        return method == self.method and re.fullmatch(below + pattern, path, re.IGNORECASE) is not None
+
+
+def section(text: str, number: str) -> str:
+    found = re.search(rf"^#+ {re.escape(number)} .*?(?=^#{{2,3}} |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert found, f"the specification has no section {number}"
+    return found[0]
+
+
+def rows(table: str) -> Iterator[list[str]]:
+    for line in table.splitlines():
+        if line.startswith("|"):
+            yield [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def stated(text: str) -> Iterator[Endpoint]:
+    """Read table 4.2, table 4.6 with several paths in a cell, and the sentence on the legacy order service."""
+    for method, path, *_ in rows(section(text, "4.2")):
+        if path.startswith("/"):
+            yield Endpoint("field data", method, path)
+    for _, method, paths in rows(section(text, "4.6")):
+        for path in paths.split(", "):
+            if path.startswith("/"):
+                yield Endpoint("dispatch", method, path)
+    (sentence,) = re.findall(r"The legacy order service equivalents.*", section(text, "4.6"))
+    for several, path in re.findall(r"([A-Z]+(?: and [A-Z]+)*) (/[\w/{}]+)", sentence):
+        for method in several.split(" and "):
+            yield Endpoint("legacy", method, path)
+
+
+def in_document() -> Iterator[Endpoint]:
+    """Read the table of this package, as its OpenAPI document has it."""
+    for path, item in json.loads(_core.openapi())["paths"].items():
+        for method in item.keys() - {"servers"}:
+            tag = item[method]["tags"][0].partition(".")[0]
+            service = {"dispatch": "dispatch", "legacy_orders": "legacy"}.get(tag, "field data")
+            yield Endpoint(service, method.upper(), path)
+
+
+ENDPOINTS = sorted(stated(SPECIFICATION.read_text(encoding="utf-8")) if SPECIFICATION.is_file() else in_document())
+"""Without the specification, which is not part of this package, the surfaces are held to the package's own table."""
+
+
+def known(endpoints: Iterable[Endpoint]) -> set[tuple[str, str, str]]:
+    """Give endpoints as they compare: letter case tells no paths apart."""
+    return {(each.service, each.method, each.path.lower()) for each in endpoints}
+
+
+def reached(service: hl.Sandbox, since: int) -> set[tuple[str, str, str]]:
+    """Give the endpoints that requests were for."""
+    asked = {(request.method, request.path) for request in service.requests[since:]}
+    return known(each for each in ENDPOINTS for request in asked if each.is_asked(*request))
+
+
+def with_method() -> set[tuple[str, str, str]]:
+    return known(each for each in ENDPOINTS if (each.method, each.path) not in WITHOUT_METHOD)
+
+
+def archive(name: str) -> io.BytesIO:
+    file = io.BytesIO(b"GrcVersion,1.6,\r\n" if "grain" in name else zip_of("a.shp", "a.shx", "a.dbf"))
+    file.name = "a.grc" if "grain" in name else "a.jdp.zip"
+    return file
+
+
+def arguments(name: str, method: Any) -> dict[str, Any]:
+    """Give what a call cannot do without."""
+    given: dict[str, Any] = {"file": archive(name), "body": {"id": "1"}}
+    needed = [each.name for each in inspect.signature(method).parameters.values() if each.default is each.empty]
+    return {parameter: given.get(parameter, "1") for parameter in needed}
+
+
+def test_the_specification_is_at_hand() -> None:
+    if not SPECIFICATION.is_file():
+        missing = f"no specification at {SPECIFICATION}: set HEADLAND_SPEC; the surfaces were held to the table alone"
+        # Wherever the text is promised, its absence is a failure; a clone alone cannot have it.
+        assert "HEADLAND_SPEC" not in os.environ, missing
+        assert "CI" not in os.environ, missing
+        pytest.skip(missing)
+    assert {each.service for each in ENDPOINTS} == {"field data", "dispatch", "legacy"}
+    counts = [sum(each.service == service for each in ENDPOINTS) for service in ("field data", "dispatch", "legacy")]
+    assert counts == [26, 15, 11], "the tables were not read as they are written"
+    assert len(known(ENDPOINTS)) == len(ENDPOINTS)
+
+
+def test_the_openapi_document_has_every_endpoint() -> None:
+    assert known(in_document()) == known(ENDPOINTS)
+
+
+def calls(client: Any) -> Iterator[tuple[str, Any]]:
+    """Give the methods that ask the service for something."""
+    yield from ((name, method) for name, method in methods(client) if name in _core.rows())
+
+
+def test_the_client_has_a_method_for_every_endpoint(service: hl.Sandbox) -> None:
+    since = len(service.requests)
+    with hl.Client(**service.credentials, rate_limits=()) as client:
+        for name, method in calls(client):
+            try:
+                outcome = method(**arguments(name, method))
+                if isinstance(outcome, hl.Pages):
+                    outcome.first()
+            except hl.HeadlandError as refused:
+                # There is no such record, but a reply came: what is looked at is where the request went.
+                assert refused.status is not None, refused  # noqa: PT017
+    assert with_method() - reached(service, since) == set()
+
+
+def test_the_asynchronous_client_has_a_method_for_every_endpoint(service: hl.Sandbox) -> None:
+    since = len(service.requests)
+
+    async def walk() -> None:
+        async with hl.AsyncClient(**service.credentials, rate_limits=()) as client:
+            for name, method in calls(client):
+                try:
+                    outcome = method(**arguments(name, method))
+                    if isinstance(outcome, hl.AsyncPages):
+                        await outcome.first()
+                    else:
+                        await outcome
+                except hl.HeadlandError as refused:
+                    assert refused.status is not None, refused  # noqa: PT017
+
+    asyncio.run(walk())
+    assert with_method() - reached(service, since) == set()
+
+
+def test_the_command_line_reaches_every_endpoint(
+    service: hl.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {**service.credentials, "rate_limits": "", "limiter_state": "memory"}.items():
+        monkeypatch.setenv(f"HEADLAND_{name.upper()}", str(value))
+    since = len(service.requests)
+    with hl.Client(**service.credentials, rate_limits=()) as client:
+        named = dict(calls(client))
+    assert set(named) == set(_core.rows())
+    for name, method in named.items():
+        words = ["call", name]
+        for parameter, value in arguments(name, method).items():
+            if parameter == "file":
+                (tmp_path / value.name).write_bytes(value.getvalue())
+                words.append(str(tmp_path / value.name))
+            else:
+                words.append(json.dumps(value) if isinstance(value, dict) else value)
+        code = main(words)
+        said = capsys.readouterr()
+        assert code in (0, 4, 5), f"{words}: {said.err}"
+    assert with_method() - reached(service, since) == set()
+
+
+def test_the_local_service_answers_at_every_endpoint(service: hl.Sandbox) -> None:
+    keys = {name: str(value) for name, value in service.credentials.items()}
+    addresses = {
+        "field data": [keys["base_url"]],
+        "dispatch": [keys["dispatch_url"]],
+        "legacy": [keys["legacy_dispatch_url"], keys["legacy_orders_url"]],
+    }
+    for endpoint in ENDPOINTS:
+        for address in addresses[endpoint.service]:
+            url = address + re.sub(r"\{\w+\}", "1", endpoint.path)
+            signed = headers(endpoint.method, url, keys)
+            bearer = {"Authorization": f"Bearer {keys['dispatch_token']}", "Content-Type": "application/json"}
+            body = b'{"id": "1"}' if endpoint.method in ("POST", "PUT") else None
+            sent = signed if endpoint.service == "field data" else bearer
+            request = urllib.request.Request(url, body, sent, method=endpoint.method)
+            try:
+                with urllib.request.urlopen(request, timeout=10) as reply:
+                    status, said = reply.status, reply.read().decode()
+            except urllib.error.HTTPError as refused:
+                with refused:
+                    status, said = refused.code, refused.read().decode()
+            assert "There is nothing at" not in said, endpoint
+            assert "does not imitate" not in said, endpoint
+            assert status != 405, endpoint
+            assert (status == 501) == ((endpoint.method, endpoint.path) in WITHOUT_METHOD), (endpoint, said)
+
+
+def test_a_reference_page_describes_every_endpoint() -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in sorted(PAGES.glob("*.md"))).lower()
+    # A path goes on with a slash, a letter or a brace; whatever else follows ends it.
+    missing = [
+        f"{each.method} {each.path}"
+        for each in ENDPOINTS
+        if not re.search(re.escape(f"{each.method} {each.path}".lower()) + r"(?![\w/{])", text)
+    ]
+    assert missing == []

@@ -1,0 +1,150 @@
+"""Two publications to one address at a time: what the pointer names in the end is whole, however they interleave."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mirror_fixtures import Farm, job, published
+
+from headland.mirror.object_store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+DAY = 86_400
+
+MOST = 25
+"""More operations on the store than a publication here has."""
+
+
+class Turns:
+    """Lets one publication do some operations on the store, then another some, then each the rest."""
+
+    def __init__(self, first: int, second: int) -> None:
+        self._plan = [0] * first + [1] * second
+        self._ended: set[int] = set()
+        self._change = threading.Condition()
+        self._own = threading.local()
+        self.counts = [0, 0]
+
+    def publish(self, which: int, farm: Farm, target: Path) -> None:
+        """Publish as one of the two."""
+        self._own.which = which
+        try:
+            farm.publish(target.as_uri())
+        finally:
+            with self._change:
+                self._ended.add(which)
+                self._change.notify_all()
+
+    def take(self, action: Callable[[], Any]) -> Any:
+        """Do an operation when it is time for it."""
+        which = self._own.which
+        with self._change:
+            assert self._change.wait_for(lambda: self._next() == which, timeout=60), "a publication hangs"
+            self.counts[which] += 1
+            if self._plan:
+                self._plan.pop(0)
+            try:
+                return action()
+            finally:
+                self._change.notify_all()
+
+    def _next(self) -> int:
+        while self._plan and self._plan[0] in self._ended:
+            self._plan.pop(0)
+        return self._plan[0] if self._plan else int(0 in self._ended)
+
+
+class InPlace:
+    """Stands for the threads of a publication: its files go one after the other."""
+
+    def __init__(self, _: int) -> None:
+        pass
+
+    map = staticmethod(map)
+
+    def shutdown(self, *, cancel_futures: bool) -> None:
+        """Do nothing."""
+
+
+@pytest.fixture
+def states(tmp_path: Path) -> list[Farm]:
+    """Give four states of one mirror, each in a folder of its own."""
+    return [published(tmp_path / f"farm{number}", [job(str(number), rows=number)], number) for number in range(1, 5)]
+
+
+def current(target: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((target / "current.json").read_text())
+    return found
+
+
+def assert_whole(target: Path, told: object) -> None:
+    """Compare the files of the state that the pointer names with its manifest."""
+    state = target / current(target)["state"]
+    said = json.loads((state / "manifest.json").read_text())
+    for entry in [*said["parts"], *said["catalog"]]:
+        assert hashlib.sha256((state / entry["path"]).read_bytes()).hexdigest() == entry["sha256"], told
+
+
+@pytest.mark.parametrize("pair", [(2, 3), (2, 0), (0, 2), (2, 2)])
+def test_what_is_current_in_the_end_is_whole(
+    states: list[Farm], pair: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The states at the beginning are 0, which was replaced, and 1, which is current."""
+    begun, target = tmp_path / "begun", tmp_path / "out"
+    for farm in states[:2]:
+        farm.publish(begun.as_uri())
+    do, turns = Store._do, Turns(0, 0)
+    monkeypatch.setattr(Store, "_do", lambda self, *rest, **given: turns.take(lambda: do(self, *rest, **given)))
+    monkeypatch.setattr("headland.mirror.publish.ThreadPoolExecutor", InPlace)
+    with ThreadPoolExecutor(2) as pool:
+        for first, second in itertools.product(range(MOST), range(1, MOST)):
+            if first > turns.counts[0] > 0 or second > turns.counts[1] > 0:
+                # One of the two had ended earlier.
+                continue
+            shutil.copytree(begun, target)
+            turns = Turns(first, second)
+            farms = [states[which] for which in pair]
+            done = [pool.submit(turns.publish, which, farm, target) for which, farm in enumerate(farms)]
+            for each in done:
+                each.result()
+            assert_whole(target, (first, second))
+            shutil.rmtree(target)
+    assert max(turns.counts) < MOST
+
+
+def test_a_state_that_another_publication_has_begun_stays_for_a_day(states: list[Farm], tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    for farm in states[:2]:
+        farm.publish(target.as_uri())
+    left, begun = (target / "generations" / f"{name * 6}-{name * 12}" for name in "89")
+    for state in (left, begun):
+        state.mkdir()
+        for name in ("manifest.json", "part-0.parquet"):
+            (state / name).write_bytes(b"so far")
+            os.utime(state / name, (0, (state / name).stat().st_mtime - 2 * DAY))
+    os.utime(begun / "manifest.json")
+    third, fourth = (farm.publish(target.as_uri()).state for farm in states[2:])
+    there = {path.parent.name for path in (target / "generations").glob("*/manifest.json")}
+    assert there == {third.rpartition("/")[2], fourth.rpartition("/")[2], begun.name}
+
+
+def test_a_state_that_is_published_again_is_kept(states: list[Farm], tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    names = []
+    for which in (0, 1, 0, 1, 1, 0):
+        done = states[which].publish(target.as_uri())
+        names.append(done.state)
+        assert current(target)["state"] == done.state
+        assert_whole(target, names)
+    assert len(list((target / "generations").glob("*/manifest.json"))) == 2

@@ -1,0 +1,101 @@
+//! Waits that the service asks for: which are waited for, and what an error says of the others.
+
+use std::time::Duration;
+
+use headland::client::{Client, Config, Timeout};
+use headland::error::{Kind, Result};
+use headland::limiter::Window;
+use headland::wire::Value;
+
+use crate::support::*;
+
+const KEY: &str = r#"{"AccessKey":"k","ID":"1","IsActive":true}"#;
+
+async fn access_key(client: &Client) -> Result<Value> {
+    client.detail(row("access_key"), &arguments("access_key", &[])).await
+}
+
+/// A client with a limiter, or without, whose calls may take so many seconds.
+fn patient(script: &std::sync::Arc<Script>, is_limited: bool, call: u64) -> Client {
+    let rate_limits = if is_limited { vec![Window { calls: 30, period: Duration::from_secs(60) }] } else { Vec::new() };
+    let timeout = Timeout { call: Duration::from_secs(call), ..config().timeout };
+    client_of(Config { rate_limits, timeout, ..config() }, script)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_absurd_wait_is_proven_after_five_minutes_by_the_call_that_heard_it() {
+    for (header, value) in [("retry-after", "1000000000"), ("x-ratelimit-reset", "1790000000"), ("retry-after", "301")]
+    {
+        let start = tokio::time::Instant::now();
+        let script =
+            Script::new(move |number, _| Ok(if number == 0 { canned(429, "").with(header, value) } else { ok(KEY) }));
+        access_key(&patient(&script, true, 600)).await.unwrap();
+        assert!((seconds(start) - 300.0).abs() < 0.1 && script.count() == 2, "{header}: {value}: {}", seconds(start));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_is_asked_for_twice_is_believed_and_told() {
+    let start = tokio::time::Instant::now();
+    let script = Script::new(|_, _| Ok(canned(429, "Enough for today.").with("retry-after", 1_000_000_000)));
+    let client = patient(&script, true, 600);
+    let error = access_key(&client).await.unwrap_err();
+    assert_eq!((error.kind(), error.facts().status, script.count()), (Kind::RateLimited, Some(429), 2));
+    assert_eq!(
+        error.message(),
+        "the rate limit is exceeded: Enough for today; the service asked to wait 24 hours or longer, and the next call may \
+         start in 86400.0 s, which is beyond the 300.0 s that are left of the 600 s that this call may take"
+    );
+    assert!((seconds(start) - 300.0).abs() < 0.1, "{}", seconds(start));
+    let budget = client.budget().unwrap();
+    let day = Duration::from_secs(86_400);
+    assert_eq!((budget.next_call_in, budget.service_wait), (day, Some(day)));
+    // The next call hears of it without being sent.
+    let error = access_key(&client).await.unwrap_err();
+    assert!(error.message().contains("asked to wait 24 hours or longer") && script.count() == 2, "{error}");
+    assert_eq!(error.facts().retry_after, Some(day));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_names_the_wait_and_the_time_that_is_left() {
+    for (status, is_limited, header, wait, call, figures) in [
+        (429, true, "retry-after", 3_600, 60, ["3600 s", "300.0 s", "60.0 s", "60 s that this call may take"]),
+        (429, true, "x-ratelimit-reset", 200, 60, ["200 s", "200.0 s", "60.0 s", "60 s that this call may take"]),
+        (429, false, "retry-after", 3_600, 600, ["3600 s", "3600 s", "600.0 s", "600 s that this call may take"]),
+        (503, true, "retry-after", 3_600, 600, ["3600 s", "3600 s", "600.0 s", "600 s that this call may take"]),
+        (
+            503,
+            true,
+            "retry-after",
+            1_790_000_000,
+            600,
+            ["24 hours or longer", "asks", "600.0 s", "600 s that this call"],
+        ),
+    ] {
+        let start = tokio::time::Instant::now();
+        let script = Script::new(move |_, _| Ok(canned(status, "Not now.").with(header, wait)));
+        let error = access_key(&patient(&script, is_limited, call)).await.unwrap_err();
+        let message = error.message();
+        assert!(message.contains("Not now; the service ask"), "{message}");
+        assert!(figures.iter().all(|figure| message.contains(figure)), "{message}");
+        assert!(seconds(start) < 0.1 && error.facts().retry_after.is_some(), "nobody waited in vain");
+    }
+    // Where the pause is our own, there is no wait to name.
+    let script = Script::new(|_, _| Ok(canned(503, "Not now.")));
+    let error = access_key(&patient(&script, false, 10)).await.unwrap_err();
+    assert!(!error.message().contains("asks to wait"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_probe_whose_connection_breaks_proves_nothing_and_is_sent_again() {
+    let start = tokio::time::Instant::now();
+    let script = Script::new(|number, _| match number {
+        0 | 3 => Ok(canned(429, "").with("retry-after", 1_000_000_000)),
+        1 | 2 => Err(fault(headland::transport::FaultKind::Reset)),
+        _ => Ok(ok(KEY)),
+    });
+    let client = patient(&script, true, 600);
+    let error = access_key(&client).await.unwrap_err();
+    assert_eq!((error.kind(), script.count()), (Kind::RateLimited, 4), "{error}");
+    assert!(seconds(start) < 305.0, "{}", seconds(start));
+}

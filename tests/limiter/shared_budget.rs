@@ -1,0 +1,123 @@
+//! One budget in one file: gates, processes, crashes, and folders that cannot be written.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use headland::clock::{Clock as _, SystemClock};
+use headland::limiter::{Limiter, RateLimitHeaders, StoreLocation};
+
+use crate::support::*;
+
+#[test]
+fn two_gates_to_one_file_share_a_budget_and_another_key_has_its_own() {
+    runtime().block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state").join("limits.sqlite3");
+        let place = StoreLocation::File(path.clone());
+        let clock = Paused::new();
+        let windows = [window(5, 60_000)];
+        let one = Limiter::unshared(&place, "https://x.org", KEY, &windows, clock.clone());
+        let two = Limiter::unshared(&place, "https://x.org", KEY, &windows, clock.clone());
+        let stranger = Limiter::unshared(&place, "https://x.org", "another key", &windows, clock.clone());
+        spend(&one, 3).await;
+        assert_eq!((two.budget().remaining, stranger.budget().remaining), (2, 5));
+        hear(&two, RateLimitHeaders { block: Some(Duration::from_secs(9)), ..RateLimitHeaders::default() }).await;
+        assert_eq!(one.budget().next_call_in, Duration::from_secs(9));
+        // While a call of the other gate is in flight, this one looks again and again.
+        let mut slot = stranger.grant(MINUTE, HOUR).await.unwrap().unwrap();
+        slot.mark_sent();
+        drop(slot);
+        drop((one, two, stranger));
+        for file in std::fs::read_dir(path.parent().unwrap()).unwrap() {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap();
+            assert!(!bytes.windows(KEY.len()).any(|bytes| bytes == KEY.as_bytes()), "the key is not stored");
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    });
+}
+
+#[test]
+fn many_that_open_a_new_file_together_all_share_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = StoreLocation::File(folder.path().join("limits.sqlite3"));
+    let windows = [window(64, 60_000)];
+    let threads: Vec<_> = (0..8)
+        .map(|_| {
+            let place = place.clone();
+            std::thread::spawn(move || {
+                runtime().block_on(async {
+                    let limiter = Limiter::unshared(&place, "https://x.org", KEY, &windows, Arc::new(SystemClock));
+                    spend(&limiter, 4).await;
+                    limiter.take_warning()
+                })
+            })
+        })
+        .collect();
+    for thread in threads {
+        assert_eq!(thread.join().unwrap(), None);
+    }
+    let limiter = Limiter::unshared(&place, "https://x.org", KEY, &windows, Arc::new(SystemClock));
+    assert_eq!(limiter.budget().remaining, 32);
+}
+
+#[test]
+fn a_call_in_flight_elsewhere_is_waited_for_and_its_end_is_noticed() {
+    runtime().block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let place = StoreLocation::File(folder.path().join("limits.sqlite3"));
+        let clock = Paused::new();
+        let windows = [window(1, 1_000)];
+        let one = Limiter::unshared(&place, "https://x.org", KEY, &windows, clock.clone());
+        let two = Limiter::unshared(&place, "https://x.org", KEY, &windows, clock.clone());
+        let mut slot = one.grant(MINUTE, HOUR).await.unwrap().unwrap();
+        slot.mark_sent();
+        let waiter = tokio::spawn(async move { spend(&two, 1).await });
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        slot.complete(&RateLimitHeaders::default());
+        waiter.await.unwrap();
+        let took = clock.elapsed();
+        assert!(took >= Duration::from_secs(4) && took < Duration::from_millis(4_100), "{took:?}");
+    });
+}
+
+/// Runs as its own child: the child takes the only slot, says so, and is killed with its request in flight.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_process_does_not_keep_its_slot_in_flight() {
+    use std::io::{BufRead as _, BufReader};
+    const FILE: &str = "HEADLAND_TEST_LIMITS";
+    let windows = [window(1, 300)];
+    let limiter = |file: std::ffi::OsString| {
+        Limiter::unshared(&StoreLocation::File(file.into()), "https://x.org", KEY, &windows, Arc::new(SystemClock))
+    };
+    let real = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    if let Some(file) = std::env::var_os(FILE) {
+        let mut slot = real().block_on(limiter(file).grant(MINUTE, HOUR)).unwrap().unwrap();
+        slot.mark_sent();
+        println!("\nheld");
+        std::thread::sleep(MINUTE);
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("limits.sqlite3");
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "shared_budget::a_killed_process_does_not_keep_its_slot_in_flight", "--nocapture"])
+        .env(FILE, &file)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let output = BufReader::new(child.stdout.take().unwrap());
+    assert!(output.lines().map_while(Result::ok).any(|line| line == "held"));
+    let limiter = limiter(file.into());
+    let refused = real().block_on(limiter.grant(MINUTE, Duration::from_millis(100)));
+    assert!(refused.is_err(), "the child's request is in flight");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let started = std::time::Instant::now();
+    let slot = real().block_on(limiter.grant(MINUTE, Duration::from_secs(20))).unwrap();
+    assert!(slot.is_some() && started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+}

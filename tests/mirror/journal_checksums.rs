@@ -1,0 +1,184 @@
+//! Bits of the journal that changed on the disk: the record is named, never published, and read anew by the next sync.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use headland::error::Kind;
+use headland::layer::Cancel;
+use headland::mirror::{Mirror, Options, Progress};
+use rusqlite::Connection;
+
+use crate::pull_cost::{sync, unlimited};
+use crate::service::{Service, is_file};
+
+/// A column of a table, of which rows, and the words that name such a record.
+type Place = (&'static str, &'static str, &'static str, &'static str);
+
+const RECORDS: [Place; 5] = [
+    ("item", "detail", "kind = 'job'", "the detail of job "),
+    ("item", "listed", "kind = 'job'", "the listing of job "),
+    ("item", "name", "kind = 'job'", "the listing of job "),
+    ("record", "listed", "kind = 'prescription_maps'", "of prescription_maps"),
+    ("record", "detail", "kind = 'field_computers' AND detail <> 'null'", "of field_computers"),
+];
+
+const LOCATIONS: [Place; 2] = [
+    ("location", "json", "TRUE", "the location "),
+    ("location", "time", "device_kind = 'Field Computer'", "the location "),
+];
+
+fn journal(path: &Path) -> Connection {
+    Connection::open(path.join("journal.sqlite")).unwrap()
+}
+
+/// What a column holds.
+fn values(path: &Path, (table, column, of, _): Place) -> BTreeSet<String> {
+    let query = format!("SELECT {column} FROM {table} WHERE {of} AND {column} IS NOT NULL");
+    journal(path).prepare(&query).unwrap().query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+/// Flips the lowest bit of the last digit of one value, and gives it as it was and as it is. The service gives locations of
+/// two days: the newest is taken.
+fn flip(path: &Path, (table, column, of, _): Place) -> [String; 2] {
+    let journal = journal(path);
+    let query = format!("SELECT {column} FROM {table} WHERE {of} AND {column} IS NOT NULL ORDER BY 1 DESC LIMIT 1");
+    let before: String = journal.query_row(&query, [], |row| row.get(0)).unwrap();
+    let mut bytes = before.clone().into_bytes();
+    let digit = bytes.iter().rposition(u8::is_ascii_digit).unwrap();
+    bytes[digit] ^= 1;
+    let after = String::from_utf8(bytes).unwrap();
+    let update = format!("UPDATE {table} SET {column} = ?1 WHERE {of} AND {column} = ?2");
+    assert_eq!(journal.execute(&update, [&after, &before]).unwrap(), 1);
+    [before, after]
+}
+
+/// Whether the value is as it was again.
+fn is_repaired(path: &Path, place: Place, [before, after]: &[String; 2]) -> bool {
+    let now: Vec<String> = values(path, place).iter().map(|value| without_report_time(value)).collect();
+    now.contains(&without_report_time(before)) && !now.contains(&without_report_time(after))
+}
+
+/// A record without the time of the last report, which moves on in the service meanwhile.
+fn without_report_time(value: &str) -> String {
+    let Some((start, rest)) = value.split_once("\"LastReportDate\":") else { return value.to_owned() };
+    let end = rest.find(',').map_or("", |at| &rest[at..]);
+    format!("{start}{end}")
+}
+
+fn verify(mirror: &Mirror) -> Vec<String> {
+    mirror.verify(false, &Cancel::default()).unwrap().findings
+}
+
+async fn synced(locations: bool) -> (Service, Mirror) {
+    let service = Service::start(unlimited(2));
+    let mirror = service.mirror(&[], Options { locations, ..Options::default() });
+    sync(&mirror).await;
+    assert_eq!(verify(&mirror), [""; 0]);
+    (service, mirror)
+}
+
+/// `verify` names the record, and the next sync reads it anew without fetching an archive.
+async fn is_named_by_verify(service: &Service, mirror: &Mirror, place: Place) {
+    let flipped = flip(&service.path(), place);
+    let found = verify(mirror);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains(place.3) && found[0].contains("sync again, which reads it anew"), "{found:?}");
+    let before = service.count();
+    sync(mirror).await;
+    let files = service.since(before).iter().filter(|request| is_file(request)).count();
+    assert_eq!(files, 0, "{place:?}: archives that are here are not fetched again");
+    assert!(is_repaired(&service.path(), place, &flipped), "{place:?}: {flipped:?}");
+    assert!(mirror.status().unwrap().is_published);
+}
+
+/// A publication of something else names the record in its error, and what was published stays until the next sync.
+async fn is_never_published(service: &Service, mirror: &Mirror, place: Place) {
+    let path = service.path();
+    let shown = fs::read_link(path.join("current")).unwrap();
+    let flipped = flip(&path, place);
+    // As a change of any other record does.
+    journal(&path).execute("UPDATE revision SET number = number + 1", []).unwrap();
+    let error = mirror.sync(&Progress::default()).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::File);
+    let text = error.to_string();
+    assert!(text.contains("cannot publish") && text.contains("sync again"), "{text}");
+    assert!(text.contains(place.3), "{text}");
+    assert_eq!(fs::read_link(path.join("current")).unwrap(), shown);
+    sync(mirror).await;
+    assert!(is_repaired(&path, place, &flipped), "{place:?}: {flipped:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn flipped_bit_of_a_record_is_named_and_read_anew() {
+    let (service, mirror) = synced(false).await;
+    for place in RECORDS {
+        is_named_by_verify(&service, &mirror, place).await;
+        // What a list gives in every sync is right again before anything is published.
+        if place.1 != "listed" {
+            is_never_published(&service, &mirror, place).await;
+        }
+    }
+    assert_eq!(verify(&mirror), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn flipped_bit_of_a_location_is_named_and_read_anew() {
+    let (service, mirror) = synced(true).await;
+    is_named_by_verify(&service, &mirror, LOCATIONS[0]).await;
+    is_never_published(&service, &mirror, LOCATIONS[1]).await;
+    assert_eq!(verify(&mirror), [""; 0]);
+}
+
+/// A line of the ledger is named and written anew from the journal; where the journal is lost, no archive is taken for that
+/// of another record.
+#[tokio::test(start_paused = true)]
+async fn flipped_bit_of_the_ledger_is_named_and_written_anew() {
+    let (service, mirror) = synced(false).await;
+    let path = service.path().join("archives/taken.jsonl");
+    let whole = fs::read_to_string(&path).unwrap();
+    let lines = whole.lines().count();
+    let flip = || {
+        let mut bytes = whole.clone().into_bytes();
+        let at = whole.find(r#""stamp":""#).unwrap() + 12;
+        bytes[at] ^= 1;
+        fs::write(&path, bytes).unwrap();
+    };
+    flip();
+    let found = verify(&mirror);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let told =
+        format!("taken.jsonl` is damaged: 1 of its {lines} lines are not what was written (the first is line 1)");
+    assert!(found[0].contains(&told), "{found:?}");
+    assert_eq!(verify(&mirror), [""; 0]);
+    let facts = |text: &str| -> BTreeSet<String> {
+        let entry = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap();
+        text.lines()
+            .map(|line| ["stamp", "sha256", "id", "file_name"].map(|key| entry(line)[key].to_string()).concat())
+            .collect()
+    };
+    assert_eq!(facts(&fs::read_to_string(&path).unwrap()), facts(&whole));
+
+    fs::remove_file(&path).unwrap();
+    let found = verify(&mirror);
+    assert!(found.len() == 1 && found[0].contains("taken.jsonl` is missing"), "{found:?}");
+    assert_eq!(facts(&fs::read_to_string(&path).unwrap()), facts(&whole));
+
+    // A line that is missing, an empty file, and a checksum whose name is damaged.
+    let first = whole.lines().next().unwrap();
+    for broken in [whole.replacen(&format!("{first}\n"), "", 1), String::new(), whole.replacen("crc32", "crc33", 1)] {
+        fs::write(&path, broken).unwrap();
+        let found = verify(&mirror);
+        assert!(found.len() == 1 && found[0].contains("taken.jsonl` is damaged"), "{found:?}");
+        assert_eq!(verify(&mirror), [""; 0]);
+        assert_eq!(facts(&fs::read_to_string(&path).unwrap()), facts(&whole));
+    }
+
+    flip();
+    fs::remove_file(service.path().join("journal.sqlite")).unwrap();
+    let before = service.count();
+    sync(&mirror).await;
+    let files = service.since(before).into_iter().filter(is_file).count();
+    assert_eq!(files, 1, "the archive whose line is damaged, and no other");
+    assert_eq!(verify(&mirror), [""; 0]);
+}

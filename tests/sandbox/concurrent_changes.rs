@@ -1,0 +1,133 @@
+//! Locations that are read page by page while devices report: each record that was there throughout comes exactly once.
+
+#![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use headland::sandbox::Sandbox;
+use headland::sandbox::fields::account;
+use headland::wire;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use super::headland_client::{client, id_of, of, row};
+use super::raw_client::{generated, get, id_text, options, start, upload, zip_of};
+
+/// How a list is read: its row, the device, the size of a page, and the seconds that pass before each page.
+#[derive(Debug)]
+struct Reading {
+    row: &'static str,
+    id: String,
+    page_size: u32,
+    pauses: Vec<u64>,
+}
+
+fn readings() -> impl Strategy<Value = Reading> {
+    let account = account(0);
+    let computer = account.computers[2].id.clone();
+    let hub = account.hubs[2].id.clone();
+    let lists = prop_oneof![
+        (Just(("field_computers.locations", computer)), 40_u32..300, 0_u64..3_000),
+        (Just(("field_hubs.locations", hub)), 700_u32..=1_000, 0_u64..2_000),
+    ];
+    (lists, prop::collection::vec(0_u64..100, 1..8)).prop_map(|(((row, id), page_size, longest), shares)| Reading {
+        row,
+        id,
+        page_size,
+        pauses: shares.into_iter().map(|share| longest * share / 100).collect(),
+    })
+}
+
+fn ids_now(sandbox: &Sandbox, reading: &Reading) -> BTreeSet<String> {
+    let group = if reading.row.starts_with("field_hubs") { "fieldhubs" } else { "fieldcomputers" };
+    let reply = get(sandbox, &format!("/{group}/{}/locations?pageSize=0", reading.id)).send().json();
+    let records = reply["DeviceLocation"].as_array().unwrap();
+    records.iter().map(|record| id_text(&record["ID"])).collect()
+}
+
+async fn read(sandbox: &Arc<Sandbox>, reading: &Reading) -> Vec<String> {
+    let client = client(sandbox, &[]);
+    let given = of(reading.row, &[("id", &reading.id)]);
+    let mut pages = client.pages(row(reading.row), given, Some(reading.page_size), None).unwrap();
+    let mut found = Vec::new();
+    let mut pauses = reading.pauses.iter().cycle();
+    while let Some(page) = pages.next_page().await.unwrap() {
+        found.extend(page.iter().map(id_of));
+        sandbox.advance(Duration::from_secs(*pauses.next().unwrap()));
+    }
+    found
+}
+
+#[test]
+fn every_record_that_was_there_throughout_comes_exactly_once_4_2() {
+    let sandbox = Arc::new(start(options()));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut runner = TestRunner::new(Config::with_cases(crate::series::cases(16)));
+    let outcome = runner.run(&readings(), |reading| {
+        let before = ids_now(&sandbox, &reading);
+        let found = runtime.block_on(read(&sandbox, &reading));
+        let distinct: BTreeSet<String> = found.iter().cloned().collect();
+        prop_assert_eq!(distinct.len(), found.len(), "no record comes twice");
+        let missing = before.difference(&distinct).count();
+        prop_assert_eq!(missing, 0, "of {} records", before.len());
+        prop_assert!(distinct.is_subset(&ids_now(&sandbox, &reading)), "nothing is made up");
+        Ok(())
+    });
+    outcome.unwrap();
+}
+
+#[tokio::test]
+async fn jobs_that_arrive_while_a_client_pages_hide_no_other_and_none_comes_twice_4_2() {
+    let sandbox = Arc::new(start(options()));
+    let client = client(&sandbox, &[]);
+    let before: BTreeSet<String> = generated().jobs.iter().map(|job| job.id.clone()).collect();
+    for page_size in [1, 7, 20] {
+        let mut pages = client.pages(row("job_data.list"), of("job_data.list", &[]), Some(page_size), None).unwrap();
+        let (mut found, mut number) = (Vec::new(), 0);
+        while let Some(page) = pages.next_page().await.unwrap() {
+            found.extend(page.iter().map(id_of));
+            number += 1;
+            if number % 3 == 1 {
+                let name = format!("{page_size}-{number}.jdp.zip");
+                assert_eq!(upload(&sandbox, &name, &zip_of("a.shp", b"x")).send().status, 201);
+            }
+        }
+        let distinct: BTreeSet<String> = found.iter().cloned().collect();
+        assert_eq!(distinct.len(), found.len(), "no job comes twice");
+        assert!(
+            before.is_subset(&distinct),
+            "pages of {page_size}: {} are missing",
+            before.difference(&distinct).count()
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_map_is_followed_from_the_upload_to_the_computer_4_3() {
+    let sandbox = Arc::new(start(options()));
+    let client = client(&sandbox, &[]);
+    let computer = account(0).computers.swap_remove(1).id;
+    let file = headland::client::UploadFile {
+        name: "rx.zip".to_owned(),
+        content: super::maps::zip_with(super::maps::ONE).into(),
+    };
+    let created = client.upload(row("prescription_maps.upload"), file).await.unwrap();
+    let given = of("prescription_maps.send", &[("rx_id", &created.id), ("field_computer_id", &computer)]);
+    for kind in ["lost-reply", "reset", "truncated", "unavailable"] {
+        sandbox.add_fault("prescription_maps.send", kind, 1).unwrap();
+        client.send_command(row("prescription_maps.send"), &given).await.unwrap();
+        sandbox.advance(Duration::from_secs(1_800));
+    }
+    let state = async |state: &str| {
+        let name = "field_computers.prescription_maps";
+        let mut pages = client.pages(row(name), of(name, &[("id", &computer), ("state", state)]), None, None).unwrap();
+        let page = pages.next_page().await.unwrap().unwrap();
+        page.iter().filter(|item| id_of(item) == created.id).count()
+    };
+    assert_eq!((state("queued").await, state("VALIDATED").await), (0, 1), "delivered four times, there once");
+    let detail =
+        client.detail(row("prescription_maps.get"), &of("prescription_maps.get", &[("id", &created.id)])).await;
+    assert_eq!(detail.unwrap().get("status").and_then(wire::Value::as_text), Some("SENT_TO_DEVICE"));
+}
