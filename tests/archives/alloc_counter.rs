@@ -1,10 +1,10 @@
-//! How much memory a read takes: the allocations of one thread, counted.
+//! Counts the allocations of one thread, to bound the memory of a read.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// The system's allocator, which counts for each thread what is in use and the most that ever was.
+/// The system allocator with a counter for each thread: the bytes in use and the peak.
 struct Counting;
 
 thread_local! {
@@ -13,14 +13,14 @@ thread_local! {
 }
 
 fn count(change: isize) {
-    // A thread that is ending has nothing left to count with.
+    // A thread that is ending no longer has its thread-local counters.
     let _ = NOW.try_with(|now| {
         now.set(now.get().wrapping_add(change));
         let _ = MOST.try_with(|most| most.set(most.get().max(now.get())));
     });
 }
 
-// SAFETY: every call is passed on to the system's allocator as it came.
+// SAFETY: every call is passed to the system allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());
@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What `work` gives, and the most bytes that this thread had in use at a time meanwhile, beyond those before.
+/// Result of `work`, and the peak of the bytes that this thread allocated meanwhile, beyond those before.
 pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let before = NOW.with(Cell::get);
     MOST.with(|most| most.set(before));
@@ -52,30 +52,30 @@ pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
     (result, usize::try_from(MOST.with(Cell::get) - before).unwrap_or(0))
 }
 
-/// What an input may take. Builds without optimisation are several times slower.
+/// Time limit for one input. Builds without optimisation are several times slower.
 pub(crate) const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 2 });
 
-/// What `work` gives, and the time that this thread worked meanwhile: where the system tells it, without the time that
-/// other programs took.
+/// Result of `work`, and the time that this thread cpu_time. Where the system reports it, this is CPU time without other
+/// programs.
 pub(crate) fn time<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let before = Instant::now();
-    let worked = worked();
+    let cpu_time = cpu_time();
     let result = work();
-    let took = match (worked, self::worked()) {
+    let took = match (cpu_time, self::cpu_time()) {
         (Some(before), Some(after)) => after.saturating_sub(before),
         _ => before.elapsed(),
     };
     (result, took)
 }
 
-/// The time that this thread has worked so far, which Linux counts in nanoseconds.
-fn worked() -> Option<Duration> {
+/// CPU time of this thread so far; Linux counts it in nanoseconds.
+fn cpu_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
 }
 
 #[test]
-fn what_is_in_use_is_counted_even_after_it_is_let_go() {
+fn peak_after_deallocation_counts_freed_bytes() {
     let (kept, peak) = peak(|| {
         drop(std::hint::black_box(vec![1_u8; 5_000_000]));
         vec![1_u8; 1_000_000]

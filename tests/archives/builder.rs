@@ -17,13 +17,13 @@ pub(crate) fn files((shp, shx): (Vec<u8>, Vec<u8>), dbf: Vec<u8>) -> Files {
     vec![("t.shp", shp), ("t.shx", shx), ("t.dbf", dbf), ("t.prj", WGS_84.as_bytes().to_vec())]
 }
 
-/// A .dbf of so many records with the column `ID`, which counts them from 0.
+/// A .dbf with `rows` records and the column `ID`, which counts from 0.
 pub(crate) fn ids(rows: usize) -> Vec<u8> {
     let records: Vec<String> = (0..rows).map(|row| format!(" {row:4}")).collect();
     dbf(&[("ID", b'N', 4, 0)], &records, 0)
 }
 
-/// A .dbf of records, each with its mark and the text of its fields at full width.
+/// A .dbf of records, each with its deletion flag and the text of its fields at full width.
 pub(crate) fn dbf(fields: &[Field<'_>], records: &[impl AsRef<[u8]>], driver: u8) -> Vec<u8> {
     let size: usize = 1 + fields.iter().map(|field| usize::from(field.2)).sum::<usize>();
     let mut bytes = vec![3, 126, 1, 1];
@@ -47,13 +47,13 @@ pub(crate) fn dbf(fields: &[Field<'_>], records: &[impl AsRef<[u8]>], driver: u8
     bytes
 }
 
-/// A .shp of records and its .shx.
+/// A .shp of records, and its .shx.
 pub(crate) fn shp(kind: i32, records: &[Vec<u8>]) -> (Vec<u8>, Vec<u8>) {
     let order: Vec<usize> = (0..records.len()).collect();
     shuffled(kind, records, &order)
 }
 
-/// The same with the records in another order: `order` has their rows as they stand in the .shp.
+/// The same with the records in another order: `order` lists their rows in the order of the .shp.
 pub(crate) fn shuffled(kind: i32, records: &[Vec<u8>], order: &[usize]) -> (Vec<u8>, Vec<u8>) {
     let (mut body, mut index) = (Vec::new(), vec![0; 8 * order.len()]);
     for (number, row) in (1_i32..).zip(order) {
@@ -79,7 +79,7 @@ pub(crate) fn number(bytes: &[u8], at: usize) -> i32 {
     i32::from_be_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
-/// The body behind a header that fits it.
+/// A body with a header that fits it.
 pub(crate) fn with_header(kind: i32, body: &[u8]) -> Vec<u8> {
     let mut bytes = 9994_i32.to_be_bytes().to_vec();
     bytes.extend([0; 20]);
@@ -105,7 +105,7 @@ pub(crate) fn point_z(x: f64, y: f64, z: f64, m: Option<f64>) -> Vec<u8> {
     bytes
 }
 
-/// The record of lines (3) or rings (5), with where each part starts.
+/// The record of lines (3) or rings (5); `starts` is the first vertex of each part.
 pub(crate) fn parts(kind: i32, starts: &[i32], points: &[(f64, f64)]) -> Vec<u8> {
     let mut bytes = kind.to_le_bytes().to_vec();
     bytes.extend([0; 32]);
@@ -116,7 +116,7 @@ pub(crate) fn parts(kind: i32, starts: &[i32], points: &[(f64, f64)]) -> Vec<u8>
     bytes
 }
 
-/// Lines, rings or multipoints with Z, M or both, as their type has them; each begins with its range.
+/// Lines, rings or multipoints with Z, M or both, according to their type; each list begins with its range.
 pub(crate) fn with_ordinates(kind: i32, starts: &[i32], points: &[(f64, f64)], ordinates: &[&[f64]]) -> Vec<u8> {
     let mut bytes = if kind % 10 == 8 { multipoint(kind, points) } else { parts(kind, starts, points) };
     for values in ordinates {
@@ -139,7 +139,7 @@ pub(crate) fn square(x: f64, y: f64, size: f64) -> [(f64, f64); 5] {
     [(x, y), (x, y + size), (x + size, y + size), (x + size, y), (x, y)]
 }
 
-/// Members as they are lent to [`zip`].
+/// Members as borrowed slices, the form that [`zip`] takes.
 pub(crate) fn lend<N: AsRef<str>, B: AsRef<[u8]>>(members: &[(N, B)]) -> Vec<(&str, &[u8])> {
     members.iter().map(|(name, bytes)| (name.as_ref(), bytes.as_ref())).collect()
 }
@@ -154,7 +154,7 @@ pub(crate) fn zip_with(members: &[(&str, &[u8])], method: zip::CompressionMethod
     filled(zip::ZipWriter::new(std::io::Cursor::new(Vec::new())), members, method).into_inner()
 }
 
-/// The same by a writer that cannot go back: lengths and checksums follow the data.
+/// The same from a writer that cannot seek: sizes and checksums follow the data.
 pub(crate) fn streamed(members: &[(&str, &[u8])], method: zip::CompressionMethod) -> Vec<u8> {
     filled(zip::ZipWriter::new_stream(Vec::new()), members, method).into_inner()
 }
@@ -171,7 +171,7 @@ fn filled<W: Write + std::io::Seek>(
     writer.finish().unwrap()
 }
 
-/// A stored member of a zip whose headers may say anything: its name, the flags, an extra field and its size.
+/// A stored member of a zip whose headers may contain anything: name, flags, extra field and size.
 pub(crate) struct Stored<'a> {
     pub(crate) name: &'a [u8],
     pub(crate) flags: u16,
@@ -181,12 +181,12 @@ pub(crate) struct Stored<'a> {
 }
 
 impl<'a> Stored<'a> {
-    /// A member that says what it is.
+    /// A member with correct headers.
     pub(crate) fn new(name: &'a [u8], content: &'a [u8]) -> Self {
         Self { name, flags: 0, extra: Vec::new(), content, said: u32::try_from(content.len()).unwrap() }
     }
 
-    /// What its own header and its entry in the directory have in common.
+    /// Fields that the local header and the directory entry share.
     fn common(&self) -> Vec<u8> {
         let short = |bytes: &[u8]| u16::try_from(bytes.len()).unwrap().to_le_bytes();
         let mut common = self.flags.to_le_bytes().to_vec();
@@ -198,7 +198,7 @@ impl<'a> Stored<'a> {
         common
     }
 
-    /// Its header and its content.
+    /// The local header and the content.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         [&b"PK\x03\x04\x14\0"[..], &self.common(), self.name, &self.extra, self.content].concat()
     }
@@ -220,7 +220,7 @@ pub(crate) fn stored(members: &[Stored<'_>]) -> Vec<u8> {
     with_directory(zip, &entries)
 }
 
-/// Bytes with a directory behind them, of members and where it says that they are.
+/// Bytes followed by a directory of members and the offsets that it states.
 pub(crate) fn with_directory(mut zip: Vec<u8>, entries: &[(u32, &Stored<'_>)]) -> Vec<u8> {
     let start = u32::try_from(zip.len()).unwrap();
     zip.extend(entries.iter().flat_map(|(at, member)| member.entry(*at)));
@@ -236,8 +236,8 @@ pub(crate) fn source(bytes: Vec<u8>) -> Source {
     Source::Bytes(Bytes::from(bytes))
 }
 
-/// WGS 84 as a .prj says it.
+/// WGS 84 as WKT, as in a .prj.
 pub(crate) const WGS_84: &str = r#"GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]"#;
 
-/// UTM zone 12 north, without a code.
+/// UTM zone 12 north as WKT without an EPSG code.
 pub(crate) const UTM_12: &str = r#"PROJCS["WGS_1984_UTM_Zone_12N",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",-111.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]"#;

@@ -1,4 +1,4 @@
-//! Columns as the canonical text that the corpus keeps digests of, and their sums as it defines them.
+//! Converts columns to the canonical text whose digests the corpus stores, and computes their sums as it defines them.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type};
@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 use chrono::NaiveDate;
 use sha2::{Digest, Sha256};
 
-/// The name that the corpus has for a type.
+/// Name of a type in the corpus.
 pub(crate) fn type_name(kind: &DataType) -> &'static str {
     match kind {
         DataType::LargeUtf8 => "string",
@@ -43,7 +43,7 @@ pub(crate) fn text(array: &ArrayRef, row: usize) -> String {
     }
 }
 
-/// The digest of a column.
+/// Digest of a column.
 pub(crate) fn sha256(array: &ArrayRef) -> String {
     let mut digest = Sha256::new();
     for row in 0..array.len() {
@@ -61,10 +61,10 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0x0F)]).flatten().collect()
 }
 
-/// The lines of the sum, the smallest and the largest value of a column, where there are any.
+/// Text of the sum, the smallest and the largest value of a column, where it has them.
 pub(crate) type Summary = (Option<String>, Option<String>, Option<String>);
 
-/// What a column sums up to; `None` for bytes, which have no order that anybody would ask for.
+/// Summary of a column; `None` for bytes, which have no useful order.
 pub(crate) fn summary(array: &ArrayRef) -> Option<Summary> {
     let lines = |row: Option<usize>| row.map(|row| text(array, row));
     let by = |better: &dyn Fn(usize, usize) -> bool| {
@@ -75,7 +75,7 @@ pub(crate) fn summary(array: &ArrayRef) -> Option<Summary> {
     let exact = |values: &mut dyn Iterator<Item = i128>| Some(values.sum::<i128>().to_string());
     Some(match array.data_type() {
         DataType::LargeUtf8 => {
-            // The corpus orders canonical lines, and keeps 80 letters of them.
+            // The corpus orders canonical lines, and stores 80 letters of each.
             let texts: Vec<String> = (0..array.len()).map(|row| text(array, row)).collect();
             let (least, most) = (by(&|a, b| texts[a] < texts[b]), by(&|a, b| texts[a] > texts[b]));
             let start = |row: Option<usize>| row.map(|row| texts[row].chars().take(80).collect());
@@ -114,7 +114,7 @@ pub(crate) fn summary(array: &ArrayRef) -> Option<Summary> {
     })
 }
 
-/// The exact sum, rounded once: what Python's `math.fsum` gives.
+/// The exact sum, rounded once, as Python's `math.fsum` returns it.
 pub(crate) fn exact_sum(values: &[f64]) -> f64 {
     let mut partials: Vec<f64> = Vec::new();
     for value in values {

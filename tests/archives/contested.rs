@@ -1,18 +1,18 @@
-//! Files about which readers disagree: who is right, and what our reading may differ in.
+//! Lists the files that readers disagree about: which reader is right, and how this reader may differ.
 
-/// The verdict on one file.
-pub(crate) struct Verdict {
-    /// What may differ from GDAL's reading: each deviation to the letter; empty where ours must be equal.
+/// Decision about one file.
+pub(crate) struct Decision {
+    /// Permitted differences from GDAL's reading, each deviation verbatim; empty where both must be equal.
     pub(crate) allows: &'static [&'static str],
-    /// Who is right and why.
+    /// Which reader is right, and the reason.
     pub(crate) words: &'static str,
 }
 
-pub(crate) fn verdict(file: &str) -> Option<Verdict> {
-    VERDICTS.iter().find(|(ending, ..)| file.ends_with(ending)).map(|(_, allows, words)| Verdict { allows, words })
+pub(crate) fn decision(file: &str) -> Option<Decision> {
+    DECISIONS.iter().find(|(ending, ..)| file.ends_with(ending)).map(|(_, allows, words)| Decision { allows, words })
 }
 
-const VERDICTS: &[(&str, &[&str], &str)] = &[
+const DECISIONS: &[(&str, &[&str], &str)] = &[
     (
         "TestShapefiles/Issues/009/tmpA6A6/Rx/PPPP29_0.shp",
         &["geometry part-start: 50 shapes"],
@@ -78,7 +78,7 @@ const VERDICTS: &[(&str, &[&str], &str)] = &[
     (
         "fixtures/dbase_32.dbf",
         &[],
-        "A type nobody else knows (`V`, text of varying length) is read as text, as GDAL does.",
+        "A type unknown to other readers (`V`, text of varying length) is read as text, as GDAL does.",
     ),
     (
         "fixtures/dbase_83_missing_memo.dbf",

@@ -1,4 +1,5 @@
-//! Every data set of the corpus against GDAL's reading of it: equal, or a deviation that is undone to the last cell.
+//! Reads every data set of the corpus and compares it with GDAL's reading: equal, or a deviation that is undone in each
+//! cell.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,10 +8,10 @@ use headland::archive::{ReadOptions, Source};
 use headland::layer;
 use serde_json::Value;
 
-use crate::contested::{Verdict, verdict};
+use crate::contested::{Decision, decision};
 use crate::expected;
 
-/// The folder of the corpus; where there is none, the test says so.
+/// Folder of the corpus; where there is none, the test prints a message.
 pub(crate) fn folder() -> Option<PathBuf> {
     let place = std::env::var_os("HEADLAND_CORPUS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"), PathBuf::from);
@@ -21,7 +22,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
     None
 }
 
-/// One data set of the corpus, and what GDAL made of it.
+/// One data set of the corpus, and GDAL's reading of it.
 pub(crate) struct Set {
     pub(crate) file: String,
     pub(crate) path: PathBuf,
@@ -30,7 +31,7 @@ pub(crate) struct Set {
 }
 
 impl Set {
-    /// What to read for one of its layers.
+    /// Options that select one of its layers.
     pub(crate) fn options(&self, layer: &Value) -> ReadOptions {
         let several = self.layers.len() > 1;
         ReadOptions {
@@ -40,7 +41,7 @@ impl Set {
     }
 }
 
-/// All data sets that have an expected reading, by their names.
+/// All data sets with an expected reading, by name.
 pub(crate) fn sets(corpus: &Path) -> Vec<Set> {
     let mut sets: Vec<Set> = std::fs::read_dir(corpus.join("expected"))
         .unwrap()
@@ -60,7 +61,7 @@ pub(crate) fn sets(corpus: &Path) -> Vec<Set> {
     sets
 }
 
-/// GDAL's text may be no UTF-8, and the corpus keeps such bytes as halves of surrogate pairs, which no JSON reader takes.
+/// GDAL's text may be invalid UTF-8. The corpus stores such bytes as lone surrogates, which JSON readers reject.
 fn without_lone_surrogates(json: &str) -> String {
     let mut parts = json.split("\\udc");
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -72,18 +73,18 @@ fn without_lone_surrogates(json: &str) -> String {
     text
 }
 
-/// What became of one set; a difference that nothing explains fails the test and is no outcome.
+/// Outcome of one set; an unexplained difference fails the test instead.
 #[derive(Debug)]
 enum Outcome {
     Equal,
-    /// The deviations, each undone: what GDAL gives came out of the raw bytes, and nothing else differs.
+    /// The deviations, each undone: GDAL's values follow from the raw bytes, and all else is equal.
     Justified(Vec<String>),
-    /// Readers disagree about the file: the verdict, and the deviations that it allows.
+    /// Readers disagree about the file: the decision, and the deviations that it allows.
     Contested(&'static str, Vec<String>),
 }
 
 #[test]
-fn every_set_is_equal_or_justified_or_contested_with_a_verdict() {
+fn every_set_is_equal_or_justified_or_contested_with_a_decision() {
     let Some(corpus) = folder() else { return };
     let mut outcomes: BTreeMap<String, Outcome> = BTreeMap::new();
     let mut faults = Vec::new();
@@ -102,15 +103,15 @@ fn every_set_is_equal_or_justified_or_contested_with_a_verdict() {
                 counts[2] += 1;
                 println!("justified {file}: {}", what.join("; "));
             }
-            Outcome::Contested(verdict, what) => {
+            Outcome::Contested(decision, what) => {
                 counts[3] += 1;
                 let what = if what.is_empty() { "equal to GDAL".to_owned() } else { what.join("; ") };
-                println!("contested {file}: {what}. Verdict: {verdict}");
+                println!("contested {file}: {what}. Decision: {decision}");
             }
         }
     }
     let [read, equal, justified, contested] = counts;
-    println!("corpus: {read} sets read, {equal} equal, {justified} justified, {contested} contested with a verdict");
+    println!("corpus: {read} sets read, {equal} equal, {justified} justified, {contested} contested with a decision");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert_eq!((read, contested), (225, 24), "the sets that have an expected reading, and those that are contested");
     let in_ag = |outcome: &Outcome| matches!(outcome, Outcome::Equal);
@@ -137,19 +138,19 @@ fn outcome(set: &Set) -> Result<Outcome, Vec<String>> {
         }
     }
     let contested = set.trust.starts_with("contested");
-    match (verdict(&set.file), deviations.is_empty()) {
+    match (decision(&set.file), deviations.is_empty()) {
         _ if !faults.is_empty() => Err(faults),
         (None, true) if !contested => Ok(Outcome::Equal),
-        // Another encoding than GDAL takes is a matter of judgement, and nothing tells the user of it.
+        // An encoding that differs from GDAL's needs a decision, since no diagnostic reports it.
         (None, false) if !contested && !deviations.iter().any(|text| text.contains("declared")) => {
             Ok(Outcome::Justified(deviations))
         }
-        (None, _) => Err(vec![format!("contested without a verdict: {deviations:?}")]),
-        (Some(Verdict { allows, words }), _) => {
+        (None, _) => Err(vec![format!("contested without a decision: {deviations:?}")]),
+        (Some(Decision { allows, words }), _) => {
             if deviations == allows {
                 Ok(Outcome::Contested(words, deviations))
             } else {
-                Err(vec![format!("its verdict allows {allows:?}, found are {deviations:?}")])
+                Err(vec![format!("its decision allows {allows:?}, found are {deviations:?}")])
             }
         }
     }

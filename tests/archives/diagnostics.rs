@@ -1,10 +1,10 @@
-//! The words of diagnostics: nothing is said that the archive does not bear out.
+//! Tests messages of diagnostics: they state only what the archive proves.
 
 use crate::builder;
 use crate::support::{only, read_members};
 
 #[test]
-fn no_text_is_said_to_break_a_declaration_that_nobody_made() {
+fn undeclared_encoding_is_not_reported_as_violated() {
     let dbf = builder::dbf(&[("C", b'C', 4, 0)], &[b" \xe9   "], 0);
     for members in [&[("t.dbf", &*dbf)][..], &[("t.dbf", &*dbf), ("t.cpg", b"UTF-8")]] {
         let layer = read_members(members);
@@ -14,7 +14,7 @@ fn no_text_is_said_to_break_a_declaration_that_nobody_made() {
 }
 
 #[test]
-fn what_is_told_of_a_whole_column_has_no_count_and_no_record() {
+fn diagnostic_of_a_whole_column_has_no_count_and_no_record() {
     let record: &[u8] = b" 12345678         1abcd";
     let layer = read_members(&[(
         "t.dbf",
@@ -29,7 +29,7 @@ fn what_is_told_of_a_whole_column_has_no_count_and_no_record() {
 }
 
 #[test]
-fn an_empty_prj_is_no_coordinate_system_and_told_to_be_empty() {
+fn empty_prj_is_reported_and_gives_no_coordinate_system() {
     let (shp, shx) = builder::shp(1, &[builder::point(15.0, 50.0)]);
     for prj in ["", " \r\n", "\u{feff}", "\0\0\0"] {
         let layer = read_members(&[("t.shp", &shp), ("t.shx", &shx), ("t.prj", prj.as_bytes())]);

@@ -1,4 +1,4 @@
-//! Encodings that archives declare: names of iconv, .cst files, UTF-8 under the name of Windows-1252.
+//! Tests encodings that archives declare: names of iconv, .cst files, UTF-8 labelled as Windows-1252.
 
 use arrow_array::cast::AsArray;
 use headland::archive::ReadOptions;

@@ -1,4 +1,5 @@
-//! One layer against what the corpus expects of it: each digest, count, sum and extreme, with deviations undone.
+//! Compares one layer with its expected reading in the corpus: digests, counts, sums and extremes, with deviations
+//! undone.
 
 use arrow_array::{Array, ArrayRef};
 use headland::layer::Layer;
@@ -9,7 +10,7 @@ use crate::corpus::Set;
 use crate::raw_dbf::Raw;
 use crate::{oracle, oracle_shapes, wkb};
 
-/// Compares everything; what differs is undone and told as a deviation, or else a fault.
+/// Compares everything; a difference is undone and listed as a deviation, or it is a fault.
 pub(crate) fn compare(
     layer: &Layer,
     expected: &Value,
@@ -22,7 +23,7 @@ pub(crate) fn compare(
         faults.push(format!("{} rows, not {rows}", layer.len()));
         return;
     }
-    // A code is certain or not said; GDAL also guesses by the name and the numbers.
+    // The reader states only certain codes; GDAL also guesses from the name and the numbers.
     if let (Some(code), Some(theirs)) = (layer.crs_epsg(), expected["crs"].as_str())
         && theirs.starts_with("EPSG:")
         && theirs != format!("EPSG:{code}")
@@ -59,7 +60,7 @@ pub(crate) fn compare(
     geometry(layer, expected, set, deviations, faults);
 }
 
-/// What of a column is not as expected.
+/// Differences between a column and its expectation.
 pub(crate) fn differences(array: &ArrayRef, wanted: &Value) -> Vec<String> {
     let mut found = Vec::new();
     let mut check = |what: &str, mine: String, theirs: String| {
@@ -79,7 +80,7 @@ pub(crate) fn differences(array: &ArrayRef, wanted: &Value) -> Vec<String> {
     };
     if let Some((sum, smallest, largest)) = canonical_text::summary(array) {
         for (what, mine) in [("sum", sum), ("min", smallest), ("max", largest)] {
-            // A sum of no values is not written down for every type.
+            // The corpus does not store a sum of no values for every type.
             if let (Some(mine), Some(theirs)) = (mine, wanted.get(what).filter(|value| !value.is_null())) {
                 check(what, mine, lines(theirs));
             }

@@ -1,4 +1,5 @@
-//! FMIS folders: the same rows, totals and units as the shapefile of the job, and clear words about odd and broken ones.
+//! Tests FMIS folders: rows, totals and units equal the shapefile of the job, and messages about damaged folders are
+//! clear.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -39,7 +40,7 @@ fn shapefile(job: &Job) -> Layer {
     layer::read(&builder::source(job.shapefile_zip().unwrap()), &options).unwrap()
 }
 
-/// Every kind of job on every display, the smallest of each.
+/// Every kind of job on every display; of each the smallest.
 fn jobs() -> Vec<Job> {
     let mut kinds: BTreeMap<(String, String), (u64, Job)> = BTreeMap::new();
     for job in account(0).jobs.into_iter().filter(|job| job.coverage == Coverage::Recorded) {
@@ -53,13 +54,13 @@ fn jobs() -> Vec<Job> {
     kinds.into_values().map(|(_, job)| job).collect()
 }
 
-/// One job, whichever.
+/// Any one job.
 fn any_job() -> Job {
     account(0).jobs.into_iter().find(|job| job.sub_type == "Planter" && job.coverage == Coverage::Recorded).unwrap()
 }
 
 #[test]
-fn fmis_and_shp_of_one_job_give_equal_rows_totals_and_units_4_4() {
+fn fmis_and_shp_of_one_job_have_equal_rows_totals_and_units_4_4() {
     let jobs = jobs();
     assert!(jobs.len() >= 9, "{} kinds of jobs", jobs.len());
     for job in jobs {
@@ -81,7 +82,7 @@ fn fmis_and_shp_of_one_job_give_equal_rows_totals_and_units_4_4() {
             compared += 1;
         }
         assert!(compared >= 8, "{}", job.name);
-        // The shapefile has whole seconds of the same times.
+        // The shapefile stores the same times in whole seconds.
         let times = batch.column_by_name("TIMESTAMP").unwrap();
         assert_eq!(times.data_type(), &DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())));
         let times = times.as_primitive::<TimestampMicrosecondType>();
@@ -91,7 +92,7 @@ fn fmis_and_shp_of_one_job_give_equal_rows_totals_and_units_4_4() {
             chrono::DateTime::from_timestamp(rounded, 0).unwrap().format("%H:%M:%S").to_string()
         };
         let equal = (0..own.len()).filter(|row| second(*row) == clocks.value(*row)).count();
-        // Half a second may be rounded to either side.
+        // Half a second may be rounded either way.
         assert!(equal * 50 >= own.len() * 49, "{}: {equal} of {} times", job.name, own.len());
         assert_eq!(own.crs_epsg(), Some(4326));
         assert_eq!(own.geometries().flatten().count(), own.len(), "{}", job.name);
@@ -101,7 +102,7 @@ fn fmis_and_shp_of_one_job_give_equal_rows_totals_and_units_4_4() {
 }
 
 #[test]
-fn a_point_is_where_the_middle_of_the_machine_was() {
+fn point_is_the_centre_of_the_machine() {
     let job = any_job();
     let own = fmis(job.fmis_zip().unwrap());
     let batch = &own.batches()[0];
@@ -131,7 +132,7 @@ fn zipped(members: &[(String, Vec<u8>)]) -> Vec<u8> {
 }
 
 #[test]
-fn an_fmis_folder_is_found_at_any_depth_in_any_case_and_inside_a_bin() {
+fn fmis_folder_is_found_at_any_depth_in_any_case_and_inside_a_bin() {
     let job = any_job();
     let zip = job.fmis_zip().unwrap();
     let expected = fmis(zip.clone());
@@ -157,7 +158,7 @@ fn an_fmis_folder_is_found_at_any_depth_in_any_case_and_inside_a_bin() {
     }
 }
 
-/// A small folder: one column for each of the usual seven, two sections with a rate.
+/// A small folder: the seven usual columns, and two sections with a rate.
 fn small(tab: &str) -> Vec<(String, Vec<u8>)> {
     let section = |number: &str| {
         format!(
@@ -180,7 +181,7 @@ fn read(members: &[(String, Vec<u8>)], strict: bool) -> Result<Layer, Error> {
 const HEAD: &str = "2026-06-12T07:31:04Z\t45.5\t-98.25\t400.5\t2\t";
 
 #[test]
-fn the_layout_alone_says_what_cells_are() {
+fn types_of_cells_follow_the_layout_alone() {
     let tab = format!("1\t{HEAD}8\t10\t7\t11.5\t\r\n2\t{HEAD}\t\t\t12\t3\r\n3\t{HEAD}9\t\t\t\t\n");
     let layer = read(&small(&tab), true).unwrap();
     let batch = &layer.batches()[0];
@@ -200,7 +201,7 @@ fn the_layout_alone_says_what_cells_are() {
 }
 
 #[test]
-fn another_order_other_columns_and_names_that_stand_twice_are_read() {
+fn reordered_extra_and_duplicate_columns_are_read() {
     let layout = "<a:Advanced xmlns:a='x'><a:segmentformat>\
         <EquipmentSection Number='2'><ddi><code>1</code><name>SPEED</name></ddi></EquipmentSection>\
         <Column Name='Longitude'/><Column Name='Latitude'/><Column><Name>Operator</Name></Column>\
@@ -217,7 +218,7 @@ fn another_order_other_columns_and_names_that_stand_twice_are_read() {
     assert_eq!(numbers(batch, "STEP_Speed").unwrap(), [Some(8.0), None]);
     assert_eq!(batch.column_by_name("Operator").unwrap().as_string::<i64>().value(0), "Joël");
     let times = batch.column_by_name("Time Stamp").unwrap();
-    assert_eq!(times.data_type(), &DataType::Timestamp(TimeUnit::Microsecond, None), "nobody says the zone");
+    assert_eq!(times.data_type(), &DataType::Timestamp(TimeUnit::Microsecond, None), "the file states no zone");
     let times = times.as_primitive::<TimestampMicrosecondType>();
     assert_eq!((times.value(0), times.is_null(1)), (1_781_249_464_500_000, true));
     let found = codes(&layer);
@@ -242,7 +243,7 @@ fn several_products_are_several_layers() {
 }
 
 #[test]
-fn a_choice_of_columns_leaves_the_points() {
+fn selected_columns_keep_the_geometry() {
     let columns = |names: &[&str]| {
         let columns = Some(names.iter().map(|name| (*name).to_owned()).collect());
         let zip = zipped(&small(&format!("1\t{HEAD}8\t10\t7\t11.5\t\n")));
@@ -257,7 +258,7 @@ fn a_choice_of_columns_leaves_the_points() {
 }
 
 #[test]
-fn a_record_that_does_not_fit_its_layout_is_an_error_with_its_place() {
+fn record_that_contradicts_its_layout_is_an_error_with_its_position() {
     let good = format!("1\t{HEAD}8\t10\t7\t11.5\t\n");
     for (bad, what) in [("2\t2026", "2 cells"), (&*format!("{}\t9\n", good.trim_end_matches('\n')), "12 cells")] {
         let next = good.replacen('1', "2", 1);
@@ -278,7 +279,7 @@ fn a_record_that_does_not_fit_its_layout_is_an_error_with_its_place() {
 }
 
 #[test]
-fn a_damaged_layout_is_an_error_and_a_damaged_job_a_diagnostic() {
+fn damaged_layout_is_an_error_and_damaged_job_a_diagnostic() {
     let good = format!("1\t{HEAD}8\t10\t7\t11.5\t\n");
     let mut members = small(&good);
     members[2].1 = b"<JobData><ID>31</ID><Name>".to_vec();
@@ -296,7 +297,7 @@ fn a_damaged_layout_is_an_error_and_a_damaged_job_a_diagnostic() {
 }
 
 #[test]
-fn a_line_without_end_does_not_fill_the_memory() {
+fn endless_line_uses_bounded_memory() {
     let mut members = small("");
     members[1].1 = vec![b'1'; 8 << 20];
     let error = read(&members, true).unwrap_err();
@@ -304,7 +305,7 @@ fn a_line_without_end_does_not_fill_the_memory() {
 }
 
 #[test]
-fn a_bin_without_anything_readable_says_what_it_holds_4_4() {
+fn bin_without_readable_files_is_an_error_that_lists_its_content_4_4() {
     let display = account(0).jobs.iter().find(|job| job.coverage == Coverage::Recorded).unwrap().display_zip().unwrap();
     let error = layer::read(&builder::source(display), &ReadOptions::default()).unwrap_err();
     for word in ["manifest.txt", "job.log", "form of the display's own", "ask for the format SHP"] {
@@ -323,7 +324,7 @@ fn a_bin_without_anything_readable_says_what_it_holds_4_4() {
 }
 
 #[test]
-fn a_table_that_was_cut_at_the_end_of_a_line_or_of_a_cell_is_told() {
+fn table_truncated_at_a_line_or_cell_end_is_reported() {
     let row = |id: u32| format!("{id}\t{HEAD}8\t10\t7\t11.5\t44\n");
     let whole: String = (1..=20).map(row).collect();
     assert!(read(&small(&whole), true).unwrap().diagnostics().is_empty());
@@ -344,7 +345,7 @@ fn damaged_folders_are_read_or_refused_and_lose_no_rows_in_silence() {
     let row = |id: u32| format!("{id}\t{HEAD}8\t10\t7\t11.5\t44\n");
     let members = small(&(1..=20).map(row).collect::<String>());
     let mut rng = fastrand::Rng::with_seed(11);
-    let (mut equal, mut told, mut refused) = (0, 0, 0);
+    let (mut equal, mut reported, mut refused) = (0, 0, 0);
     for _ in 0..600 {
         let mut members = members.clone();
         let bytes = &mut members[rng.usize(..2)].1;
@@ -362,7 +363,7 @@ fn damaged_folders_are_read_or_refused_and_lose_no_rows_in_silence() {
                     assert_eq!(layer.len(), 40, "rows are gone without a word");
                     equal += 1;
                 }
-                Ok(_) => told += 1,
+                Ok(_) => reported += 1,
                 Err(error) => {
                     assert_eq!(error.kind(), Kind::Archive, "{error}");
                     refused += 1;
@@ -370,6 +371,6 @@ fn damaged_folders_are_read_or_refused_and_lose_no_rows_in_silence() {
             }
         }
     }
-    println!("fmis: {equal} read, {told} with a diagnostic, {refused} refused");
-    assert!(equal > 50 && told > 50 && refused > 50);
+    println!("fmis: {equal} read, {reported} with a diagnostic, {refused} refused");
+    assert!(equal > 50 && reported > 50 && refused > 50);
 }

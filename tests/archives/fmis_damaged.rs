@@ -1,4 +1,4 @@
-//! FMIS tables that are odd, cut or made to mislead: nothing is guessed, nothing is lost without a word, little is spent.
+//! Tests unusual, truncated and hostile FMIS tables: no guesses, no silent loss, bounded cost.
 
 use std::fmt::Write as _;
 
@@ -25,7 +25,7 @@ fn read(layout: &str, tab: &[u8], strict: bool) -> Result<Layer, Error> {
     support::read(&zipped(layout, tab), strict)
 }
 
-/// What was told; small layouts here have no columns of places.
+/// Codes of the diagnostics but `no-position`; small layouts here have no columns of coordinates.
 fn codes(layer: &Layer) -> Vec<&str> {
     support::codes(layer).into_iter().filter(|code| *code != "no-position").collect()
 }
@@ -38,11 +38,11 @@ fn columns(names: &[&str]) -> String {
     names.iter().fold(String::new(), |text, name| text + "<Column><Name>" + name + "</Name></Column>")
 }
 
-const PLACE: [&str; 4] = ["ID", "LATITUDE", "LONGITUDE", "TIMESTAMP"];
+const POSITION: [&str; 4] = ["ID", "LATITUDE", "LONGITUDE", "TIMESTAMP"];
 
-/// A table of points with the times `times`.
+/// A table of points at `times`.
 fn timed(times: &[&str], unit: &str) -> Layer {
-    let layout = format!("{}<Column Name='TIMESTAMP' Unit='{unit}'/>", columns(&PLACE[..3]));
+    let layout = format!("{}<Column Name='TIMESTAMP' Unit='{unit}'/>", columns(&POSITION[..3]));
     let mut tab = String::new();
     for (at, time) in times.iter().enumerate() {
         writeln!(tab, "{at}\t45\t-98\t{time}").unwrap();
@@ -68,7 +68,7 @@ fn times_are_utc_only_where_the_file_says_so() {
 }
 
 #[test]
-fn where_some_times_state_a_zone_and_some_do_not_each_stays_as_it_is() {
+fn mixed_zoned_and_local_times_stay_unchanged() {
     let layer = timed(&["2026-06-12T07:31:04Z", "2026-06-12T07:31:04.25", "", "2026-06-12T07:31:04+02:00"], "");
     let batch = &layer.batches()[0];
     let texts = batch.column_by_name("TIMESTAMP").unwrap().as_string::<i64>();
@@ -99,8 +99,8 @@ const RATE: &str = "<EquipmentSection Number='1'><DDI><Name>RATE</Name></DDI></E
     <EquipmentSection Number='2'><DDI><Name>RATE</Name></DDI></EquipmentSection>";
 
 #[test]
-fn a_record_that_is_cut_is_left_out_and_one_whose_last_cell_may_be_cut_is_told() {
-    let layout = format!("{}{RATE}", columns(&PLACE[..3]));
+fn truncated_record_is_skipped_and_a_suspect_last_cell_is_reported() {
+    let layout = format!("{}{RATE}", columns(&POSITION[..3]));
     let whole = "1\t45\t-98\t10\t11.5\n2\t45\t-98\t12\t13.25\n";
     for cut in 0..whole.len() - 18 {
         let tab = &whole[..whole.len() - cut];
@@ -122,8 +122,8 @@ fn a_record_that_is_cut_is_left_out_and_one_whose_last_cell_may_be_cut_is_told()
 }
 
 #[test]
-fn marks_and_blanks_behind_the_last_line_are_no_cut() {
-    let layout = columns(&PLACE[..3]);
+fn end_marks_and_blanks_after_the_last_line_are_no_truncation() {
+    let layout = columns(&POSITION[..3]);
     for end in ["\n", "\r\n", "\n\x1A", "\n\x1A\n", "\x1A", "\n  ", "\n\r\n \r\n", "\n\n"] {
         let tab = format!("\u{feff}1\t45\t-98\r\n2\t45\t-98{end}");
         let layer = read(&layout, tab.as_bytes(), true).unwrap();
@@ -134,10 +134,10 @@ fn marks_and_blanks_behind_the_last_line_are_no_cut() {
 #[test]
 fn without_strict_only_the_records_that_do_not_fit_are_lost() {
     let tab = "1\t45\t-98\n2\t45\n3\t45\t-98\n4\t45\t-98\t7\n5\t4\0 5\t-98\n6\t45\t-98\n";
-    let layer = read(&columns(&PLACE[..3]), tab.as_bytes(), false).unwrap();
+    let layer = read(&columns(&POSITION[..3]), tab.as_bytes(), false).unwrap();
     assert_eq!((layer.len(), codes(&layer)), (3, vec!["fmis-damaged", "id-jump"]));
-    let told = message(&layer, "fmis-damaged");
-    assert!(told.contains("3 times, first at record 1") && told.contains("2 cells"), "{told}");
+    let text = message(&layer, "fmis-damaged");
+    assert!(text.contains("3 times, first at record 1") && text.contains("2 cells"), "{text}");
 }
 
 fn utf_16(text: &str, is_little: bool) -> Vec<u8> {
@@ -146,9 +146,9 @@ fn utf_16(text: &str, is_little: bool) -> Vec<u8> {
 }
 
 #[test]
-fn a_table_in_utf_16_has_the_rows_of_the_same_one_in_utf_8() {
+fn utf_16_table_has_the_rows_of_the_utf_8_table() {
     let layout = columns(&["ID", "LATITUDE", "LONGITUDE", "CROP"]);
-    // The bytes of some letters are those of line feeds, and the table is longer than what is looked at at a time.
+    // Some letters contain bytes that equal a line feed, and the table is longer than one block.
     let line = |id: usize| format!("{id}\t45.5\t-98.25\tMais Ċ ਊ 😀 ä{}\r\n", "x".repeat(id % 7));
     let table = "\u{feff}".to_owned() + &(0..9_000).map(line).collect::<String>();
     let plain = read(&layout, table.as_bytes(), true).unwrap();
@@ -161,13 +161,13 @@ fn a_table_in_utf_16_has_the_rows_of_the_same_one_in_utf_8() {
         for layer in [read(&layout, &tab, true).unwrap(), named] {
             assert_eq!((layer.batches(), codes(&layer)), (plain.batches(), vec![]), "{is_little}");
         }
-        // A letter that is cut at the end is an error at its record, and what stands before it is saved.
+        // A truncated letter at the end is an error at its record, and the records before it are saved.
         let error = read(&layout, &tab[..tab.len() - 3], true).unwrap_err();
         assert!(error.message().contains("no UTF-16"), "{error}");
         let last = tab.len() - utf_16(&line(8_999), true).len();
         assert_eq!((error.facts().record, error.facts().offset), (Some(8_999), Some(last as u64)));
         assert_eq!(read(&layout, &tab[..tab.len() - 3], false).unwrap().len(), 8_999);
-        // Half of a pair inside the table costs its own record and no other.
+        // A lone surrogate inside the table loses only its own record.
         let (mut torn, at) = (tab.clone(), 2 + utf_16(&line(0), true).len());
         let half = 0xD800_u16;
         torn[at..at + 2].copy_from_slice(&if is_little { half.to_le_bytes() } else { half.to_be_bytes() });
@@ -175,10 +175,10 @@ fn a_table_in_utf_16_has_the_rows_of_the_same_one_in_utf_8() {
         assert_eq!((saved.len(), codes(&saved)), (8_999, vec!["fmis-damaged", "id-jump"]));
         assert!(message(&saved, "fmis-damaged").contains("no UTF-16"));
         assert_eq!(read(&layout, &torn, true).unwrap_err().facts().record, Some(1));
-        // Whole letters that lack the end of their line are a record whose last cell may be cut.
+        // Whole letters without a line end are a record whose last cell may be truncated.
         let open = read(&layout, &tab[..tab.len() - 4], true).unwrap();
         assert_eq!((open.len(), codes(&open)), (9_000, vec!["no-line-end"]));
-        // Half of a pair is no text.
+        // A lone surrogate is no text.
         let half = utf_16("\u{feff}1\t45\t-98\t", is_little).into_iter().chain([0xD8, 0xD8]).collect::<Vec<u8>>();
         let error = read(&layout, &half, true).unwrap_err();
         assert!(error.message().contains("no UTF-16"), "{error}");
@@ -186,31 +186,31 @@ fn a_table_in_utf_16_has_the_rows_of_the_same_one_in_utf_8() {
 }
 
 #[test]
-fn a_table_in_utf_16_without_its_mark_is_read_and_told() {
+fn utf_16_table_without_a_byte_order_mark_is_read_and_reported() {
     for is_little in [true, false] {
         let layer =
-            read(&columns(&PLACE[..3]), &utf_16("1\t45.5\t-98.25\n2\t45.5\t-98.25\n", is_little), true).unwrap();
+            read(&columns(&POSITION[..3]), &utf_16("1\t45.5\t-98.25\n2\t45.5\t-98.25\n", is_little), true).unwrap();
         assert_eq!((layer.len(), codes(&layer)), (2, vec!["no-byte-order-mark"]));
-        let plain = read(&columns(&PLACE[..3]), b"1\t45.5\t-98.25\n2\t45.5\t-98.25\n", true).unwrap();
+        let plain = read(&columns(&POSITION[..3]), b"1\t45.5\t-98.25\n2\t45.5\t-98.25\n", true).unwrap();
         assert_eq!(layer.batches(), plain.batches());
     }
 }
 
 #[test]
-fn a_table_with_nuls_that_is_no_utf_16_is_refused_and_not_read_up_to_its_first_nul() {
-    let error = read(&columns(&PLACE[..3]), b"1\t45.5\t-98.25\n2\t4\x005\t-98.25\n", true).unwrap_err();
+fn table_with_nul_bytes_that_is_not_utf_16_is_an_error() {
+    let error = read(&columns(&POSITION[..3]), b"1\t45.5\t-98.25\n2\t4\x005\t-98.25\n", true).unwrap_err();
     assert!(error.message().contains("NUL"), "{error}");
 }
 
 #[test]
-fn what_is_no_number_is_null_and_told_and_what_is_one_is_read() {
+fn non_numeric_cell_is_null_and_reported() {
     let layout = "<Column Name='SPEED'/>";
     for cell in ["NaN", "nan", "inf", "-Infinity", "1,5", "1.5.2", "*5", "***", "0x10", "1e999", "\"1.5\"", "1 2"] {
         let layer = read(layout, format!("{cell}\n").as_bytes(), true).unwrap();
         let column = layer.batches()[0].column(0);
         assert_eq!((column.null_count(), codes(&layer)), (1, vec!["bad-number"]), "{cell}");
     }
-    for (cell, value, told) in [
+    for (cell, value, expected) in [
         ("1e3", 1000.0, vec![]),
         ("-2.5E-1", -0.25, vec![]),
         ("+5.0e0", 5.0, vec![]),
@@ -218,12 +218,12 @@ fn what_is_no_number_is_null_and_told_and_what_is_one_is_read() {
     ] {
         let layer = read(layout, format!(" {cell} \n").as_bytes(), true).unwrap();
         let column = layer.batches()[0].column(0).as_primitive::<Float64Type>();
-        assert_eq!((column.value(0).to_bits(), codes(&layer)), (f64::to_bits(value), told), "{cell}");
+        assert_eq!((column.value(0).to_bits(), codes(&layer)), (f64::to_bits(value), expected), "{cell}");
     }
 }
 
 #[test]
-fn digits_that_a_fraction_takes_from_other_cells_are_counted() {
+fn digits_lost_through_a_fraction_in_another_cell_are_counted() {
     let layout = "<Column Name='SPEED'/>";
     for table in ["9007199254740993\n7\n9007199254740995\n0.5\n", "0.5\n9007199254740993\n9007199254740995\n"] {
         let layer = read(layout, table.as_bytes(), true).unwrap();
@@ -236,7 +236,7 @@ fn digits_that_a_fraction_takes_from_other_cells_are_counted() {
 }
 
 #[test]
-fn long_numbers_of_columns_that_nobody_declares_keep_every_digit() {
+fn long_numbers_of_undeclared_columns_keep_every_digit() {
     let layout = "<Column Name='SERIAL'/>";
     let of = |tab: &str| read(layout, tab.as_bytes(), true).unwrap().batches()[0].column(0).clone();
     let texts = of("12345678901234567890\n5\n");
@@ -269,7 +269,7 @@ fn sections_out_of_order_with_gaps_or_of_one_number_keep_their_rows() {
 }
 
 #[test]
-fn one_of_several_layouts_is_taken_only_where_it_alone_is_that_of_the_product() {
+fn ambiguous_layouts_are_an_error() {
     let of = |numbers: [u8; 2]| {
         let format = |number: u8, name: &str| {
             format!("<SegmentFormat Product='{number}'><Column Name='{name}'/></SegmentFormat>")
@@ -286,14 +286,14 @@ fn one_of_several_layouts_is_taken_only_where_it_alone_is_that_of_the_product() 
 }
 
 #[test]
-fn places_that_are_exchanged_have_no_geometry_and_are_told() {
-    let layer = read(&columns(&PLACE[..3]), b"1\t-98.25\t45.5\n2\t45.5\t-98.25\n", true).unwrap();
+fn swapped_coordinates_have_no_geometry_and_are_reported() {
+    let layer = read(&columns(&POSITION[..3]), b"1\t-98.25\t45.5\n2\t45.5\t-98.25\n", true).unwrap();
     assert_eq!((codes(&layer), layer.geometries().flatten().count()), (vec!["bad-position"], 1));
     assert!(message(&layer, "bad-position").contains("each other's column"));
 }
 
 #[test]
-fn fields_of_a_job_whose_numbered_names_are_taken_are_all_kept() {
+fn job_fields_with_colliding_numbered_names_are_all_kept() {
     let mut members = zipped("<Column Name='ID'/>", b"1\n");
     members.clear();
     let zip = builder::zip(&[
@@ -306,7 +306,7 @@ fn fields_of_a_job_whose_numbered_names_are_taken_are_all_kept() {
     assert_eq!(layer.metadata(), expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
 }
 
-/// Reads what is made to cost much, within the time and the memory that any input has.
+/// Reads a costly input within the limits of time and memory for every input.
 #[track_caller]
 fn bounded(what: &str, layout: &str, tab: &[u8]) -> Result<Layer, Error> {
     let honest = layout.len() + tab.len();
@@ -329,13 +329,13 @@ fn sections(count: usize) -> String {
 }
 
 #[test]
-fn tables_and_layouts_that_are_made_to_cost_much_do_not() {
-    let blank = bounded("a million blanks", &columns(&PLACE), &b" ".repeat(1_000_000)).unwrap();
+fn hostile_tables_and_layouts_have_bounded_cost() {
+    let blank = bounded("a million blanks", &columns(&POSITION), &b" ".repeat(1_000_000)).unwrap();
     assert_eq!((blank.len(), codes(&blank)), (0, vec!["no-records"]));
-    let blank = bounded("a million blank lines", &columns(&PLACE), &b" \n".repeat(1_000_000)).unwrap();
+    let blank = bounded("a million blank lines", &columns(&POSITION), &b" \n".repeat(1_000_000)).unwrap();
     assert_eq!(blank.len(), 0);
     let cell =
-        bounded("a cell of blanks", &columns(&PLACE), &[&b" ".repeat(1_000_000)[..], b"1\t45\t-98\t\n"].concat());
+        bounded("a cell of blanks", &columns(&POSITION), &[&b" ".repeat(1_000_000)[..], b"1\t45\t-98\t\n"].concat());
     assert_eq!(cell.unwrap().len(), 1);
     // One long cell of the step, repeated for each of its sections.
     let layout = format!("<Column Name='TEXT'/>{}", sections(8_000));
@@ -364,7 +364,7 @@ fn tables_and_layouts_that_are_made_to_cost_much_do_not() {
 }
 
 #[test]
-fn a_limit_that_is_raised_lets_the_rows_be_made() {
+fn raised_limit_allows_the_rows() {
     let layout = format!("<Column Name='TEXT'/>{}", sections(2_000));
     let line = format!("{}{}\n", "x".repeat(20_000), "\t1".repeat(2_000));
     let zip = zipped(&layout, line.repeat(2).as_bytes());

@@ -1,4 +1,4 @@
-//! The cases in which the reader gives another answer than GDAL, each with the diagnostic that says so.
+//! Tests the cases in which the reader deviates from GDAL, each with its diagnostic.
 
 use arrow_array::cast::AsArray;
 use headland::archive::ReadOptions;
@@ -26,11 +26,11 @@ fn shapes(kind: i32, records: &[Vec<u8>]) -> Layer {
 }
 
 #[track_caller]
-fn told(layer: &Layer, code: &str) {
+fn assert_reported(layer: &Layer, code: &str) {
     assert!(layer.diagnostics().iter().any(|note| note.code.as_str() == code), "{code}: {:?}", layer.diagnostics());
 }
 
-/// A column: its field, the .cpg, its cells as the file has them and as they are read, and diagnostics with their words.
+/// A column: its field, the .cpg, its raw cells, their values, and the expected diagnostics with their messages.
 struct Cells {
     field: builder::Field<'static>,
     cpg: Option<&'static str>,
@@ -49,7 +49,7 @@ const fn cells(
     Cells { field, cpg, records, read, reported }
 }
 
-/// Dates, numbers, integers, logicals, blanks and text of another encoding than declared.
+/// Dates, numbers, integers, logicals, blanks and text in another encoding than the declared one.
 #[rustfmt::skip]
 const CELLS: &[Cells] = &[
     cells(("d", b'D', 8, 0), None, &[b" 20240229", b" 20230229", b"         ", b" 2024-1-5"],
@@ -85,7 +85,7 @@ fn cells_are_read_as_the_table_says_and_each_repair_is_reported() {
 }
 
 #[test]
-fn bytes_that_are_lost_are_told_apart_from_those_that_were_recoded() {
+fn lost_bytes_and_recoded_bytes_have_different_diagnostics() {
     let records: [&[u8]; 3] = [b" ab  ", b" a\x81  ", b" b\xff  "];
     let layer = |cpg: &[u8]| table_of(&[("c", b'C', 4, 0)], &records, &[("t.cpg", cpg)]);
     let codes = |layer: &Layer| -> Vec<(&'static str, Option<u64>)> {
@@ -101,18 +101,18 @@ fn bytes_that_are_lost_are_told_apart_from_those_that_were_recoded() {
 }
 
 #[test]
-fn open_rings_are_closed_and_first_parts_start_at_zero() {
+fn open_rings_are_closed_and_the_first_part_starts_at_zero() {
     let corners = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 0.0)];
     let layer = shapes(5, &[builder::parts(5, &[1], &corners)]);
-    told(&layer, "open-ring");
-    told(&layer, "part-start");
+    assert_reported(&layer, "open-ring");
+    assert_reported(&layer, "part-start");
     let wkb = layer.batches()[0].column(0).as_binary::<i64>().value(0).to_vec();
     assert_eq!(wkb.len(), 1 + 4 + 4 + 4 + 5 * 16, "five corners: the first stands again at the end");
     assert_eq!(wkb[13..29], wkb[wkb.len() - 16..]);
 }
 
 #[test]
-fn shapes_are_found_without_an_index_and_in_the_order_of_one() {
+fn shapes_are_read_without_an_index_or_in_its_order() {
     let records = [builder::point(1.0, 1.0), builder::point(2.0, 2.0), builder::point(3.0, 3.0)];
     let (shp, mut shx) = builder::shp(1, &records);
     let read = |members: &[(&str, &[u8])]| {
@@ -122,18 +122,18 @@ fn shapes_are_found_without_an_index_and_in_the_order_of_one() {
         (layer, found)
     };
     let (layer, found) = read(&[("t.shp", &shp)]);
-    told(&layer, "no-shx");
+    assert_reported(&layer, "no-shx");
     assert!(found[0] < found[1] && found[1] < found[2]);
     let (first, last) = (shx[100..108].to_vec(), shx[116..124].to_vec());
     shx[100..108].copy_from_slice(&last);
     shx[116..124].copy_from_slice(&first);
     let (layer, found) = read(&[("t.shp", &shp), ("t.shx", &shx)]);
-    told(&layer, "out-of-order");
+    assert_reported(&layer, "out-of-order");
     assert!(found[2] < found[1] && found[1] < found[0]);
 }
 
 #[test]
-fn measures_that_only_some_points_have_are_kept() {
+fn measures_of_some_points_are_kept() {
     let layer = shapes(
         11,
         &[
@@ -142,7 +142,7 @@ fn measures_that_only_some_points_have_are_kept() {
             builder::point_z(1.0, 2.0, 3.0, Some(4.0)),
         ],
     );
-    told(&layer, "missing-m");
+    assert_reported(&layer, "missing-m");
     let geometry = layer.batches()[0].column(0).as_binary::<i64>();
     let measures: Vec<f64> =
         (0..3).map(|row| f64::from_le_bytes(geometry.value(row)[29..37].try_into().unwrap())).collect();
@@ -152,7 +152,7 @@ fn measures_that_only_some_points_have_are_kept() {
 }
 
 #[test]
-fn what_is_cut_is_an_error_and_can_be_saved_without_strict() {
+fn truncated_shp_is_an_error_and_its_records_are_saved_without_strict() {
     let (shp, _) = builder::shp(1, &[builder::point(1.0, 1.0), builder::point(2.0, 2.0)]);
     let dbf = builder::dbf(&[("n", b'N', 3, 0)], &[b"   1", b"   2"], 0);
     let read = |shp: &[u8], dbf: &[u8], strict| {
@@ -167,7 +167,7 @@ fn what_is_cut_is_an_error_and_can_be_saved_without_strict() {
         assert!(error.facts().offset.is_some(), "{error}");
         let layer = read(shp, dbf, false).unwrap();
         assert_eq!(layer.len(), 1);
-        told(&layer, "row-mismatch");
+        assert_reported(&layer, "row-mismatch");
     }
     let dbf = builder::dbf(&[("n", b'N', 3, 0)], &[b"   1"], 0);
     let error = read(&shp, &dbf, true).unwrap_err();
@@ -175,23 +175,23 @@ fn what_is_cut_is_an_error_and_can_be_saved_without_strict() {
 }
 
 #[test]
-fn deleted_records_take_their_shapes_with_them() {
+fn shapes_of_deleted_records_are_skipped() {
     let (shp, shx) = builder::shp(1, &[builder::point(1.0, 1.0), builder::point(2.0, 2.0), builder::point(3.0, 3.0)]);
     let dbf = builder::dbf(&[("n", b'N', 3, 0)], &[b"   1", b"*  2", b"   3"], 0);
     let zip = builder::zip(&[("t.shp", &shp), ("t.shx", &shx), ("t.dbf", &dbf)]);
     let layer = layer::read(&builder::source(zip), &ReadOptions::default()).unwrap();
-    told(&layer, "deleted-rows");
+    assert_reported(&layer, "deleted-rows");
     assert_eq!(column(&layer, "n"), ["1", "3"]);
     let text = layer.geojson(true).unwrap();
     assert!(text.contains("[1.0,1.0]") && text.contains("[3.0,3.0]") && !text.contains("[2.0,2.0]"), "{text}");
 }
 
 #[test]
-fn coordinates_that_are_no_place_are_kept_told_and_null_in_geojson() {
+fn invalid_coordinates_are_kept_reported_and_null_in_geojson() {
     let far = [(-1e39, 2.0), (1.0, -1e39), (f64::NAN, 2.0), (1.0, f64::INFINITY)];
     let records: Vec<Vec<u8>> = [(1.0, 2.0)].into_iter().chain(far).map(|(x, y)| builder::point(x, y)).collect();
     let layer = shapes(1, &records);
-    told(&layer, "no-data-coordinate");
+    assert_reported(&layer, "no-data-coordinate");
     let kept: Vec<Vec<u8>> = layer.geometries().map(|wkb| wkb.unwrap()[5..].to_vec()).collect();
     assert_eq!(kept, records.iter().map(|record| record[4..].to_vec()).collect::<Vec<_>>(), "byte for byte");
     let all: serde_json::Value = serde_json::from_str(&layer.geojson(true).unwrap()).unwrap();
@@ -202,7 +202,7 @@ fn coordinates_that_are_no_place_are_kept_told_and_null_in_geojson() {
 }
 
 #[test]
-fn a_ring_that_cannot_be_closed_is_null_and_one_that_only_passes_no_place_is_kept() {
+fn ring_that_cannot_be_closed_is_null_and_one_with_an_inner_no_data_vertex_is_kept() {
     let square = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, 0.0), (0.0, 0.0)];
     let nan = f64::NAN;
     let ends: [&[(usize, (f64, f64))]; 4] =
@@ -241,15 +241,15 @@ fn a_ring_that_cannot_be_closed_is_null_and_one_that_only_passes_no_place_is_kep
     for bad in dents.iter().map(Vec::as_slice).chain(far) {
         let layer = shapes(5, &[builder::parts(5, &[0], &dented(bad))]);
         assert!(layer.geometries().all(|wkb| wkb.is_some()), "{bad:?}");
-        told(&layer, "no-data-coordinate");
+        assert_reported(&layer, "no-data-coordinate");
     }
 }
 
 #[test]
-fn types_of_columns_in_lower_case_are_read_as_the_capital_ones_and_told() {
+fn lower_case_column_types_are_read_as_upper_case_and_reported() {
     let layer = table(&[("a", b'C', 2, 0), ("n", b'n', 3, 1), ("d", b'd', 8, 0)], &[b" ab1.520240229"]);
     assert_eq!((&*column(&layer, "n")[0], &*column(&layer, "d")[0]), ("1.5", "2024-02-29"));
-    told(&layer, "lower-case-type");
+    assert_reported(&layer, "lower-case-type");
     let note = layer.diagnostics().iter().find(|note| note.code.as_str() == "lower-case-type").unwrap();
     assert!(note.message.contains("of 2 fields") && note.message.contains("`n` of field 2"), "{}", note.message);
     assert!(
@@ -265,14 +265,14 @@ fn measured(kind: i32, points: &[(f64, f64)], measures: &[f64]) -> Vec<u8> {
 }
 
 #[test]
-fn measures_of_lines_rings_and_points_may_be_mixed_in_a_layer() {
+fn lines_rings_and_points_with_and_without_measures_share_a_layer() {
     let corners = [(0.0, 0.0), (0.0, 1.0), (1.0, 1.0), (0.0, 0.0)];
     let none = [-1.7e308; 4];
     for kind in [13, 23, 15, 25, 18, 28] {
         let mixed = [5.0, -2e38, -1e38, 7.0];
         let layer = shapes(kind, &[measured(kind, &corners, &none), measured(kind, &corners, &mixed)]);
-        told(&layer, "missing-m");
-        told(&layer, "no-data-m");
+        assert_reported(&layer, "missing-m");
+        assert_reported(&layer, "no-data-m");
         let (flat, z) = (kind % 10, if kind < 20 { 1000 } else { 0 });
         let flat = match flat {
             3 => 2,
@@ -293,7 +293,7 @@ fn measures_of_lines_rings_and_points_may_be_mixed_in_a_layer() {
             })
             .collect();
         assert!(found[0].iter().all(|m| m.is_nan()), "{kind}: {found:?}");
-        // Below -1e38 is no measure, and -1e38 itself is one.
+        // Values below -1e38 mean no measure; -1e38 itself is a measure.
         assert!(found[1][1].is_nan(), "{kind}: {found:?}");
         assert_eq!([found[1][0], found[1][2], found[1][3]].map(f64::to_bits), [5.0, -1e38, 7.0].map(f64::to_bits));
         let layer = shapes(kind, &[measured(kind, &corners, &none)]);
@@ -303,7 +303,7 @@ fn measures_of_lines_rings_and_points_may_be_mixed_in_a_layer() {
 }
 
 #[test]
-fn a_table_that_cannot_be_read_is_an_error_and_its_shapes_can_be_saved() {
+fn unreadable_table_is_an_error_and_its_shapes_are_saved_without_strict() {
     let (shp, shx) = builder::shp(1, &[builder::point(1.0, 1.0)]);
     let mut dbf = builder::dbf(&[("n", b'N', 3, 0)], &[b"   1"], 0);
     dbf[8..10].copy_from_slice(&9_u16.to_le_bytes());
@@ -312,11 +312,11 @@ fn a_table_that_cannot_be_read_is_an_error_and_its_shapes_can_be_saved() {
     assert_eq!(error.facts().member.as_deref(), Some("t.dbf"), "{error}");
     let layer = layer::read(&builder::source(zip), &ReadOptions { strict: false, ..ReadOptions::default() }).unwrap();
     assert_eq!(layer.len(), 1);
-    told(&layer, "member-lost");
+    assert_reported(&layer, "member-lost");
 }
 
 #[test]
-fn dates_of_two_meanings_are_counted_and_a_column_that_is_day_first_is_said_to_be() {
+fn ambiguous_dates_are_counted_and_day_first_columns_are_reported() {
     let fields = [("US", b'D', 10, 0), ("EU", b'D', 10, 0)];
     let rows: [&[u8]; 4] =
         [b" 01/02/202401/02/2024", b" 02/02/202402/02/2024", b" 12/31/202431/12/2024", b" 03/04/202400/04/2024"];
@@ -336,7 +336,7 @@ fn dates_of_two_meanings_are_counted_and_a_column_that_is_day_first_is_said_to_b
     assert!(eu.contains("likely wrong") && eu.ends_with("(1 times, first at record 2)"), "{eu}");
     assert!(said("ambiguous-date", "EU")[0].ends_with("(1 times, first at record 0)"));
     assert!(said("bad-date", "EU")[0].ends_with("(2 times, first at record 2)"));
-    // A column of texts that is chosen to be one of dates is told of in the same way.
+    // A text column whose requested type is a date is reported in the same way.
     let dbf = builder::dbf(&[("WHEN", b'C', 10, 0)], &[b" 01/02/2024", b" 2024-02-01"], 0);
     let types = layer::TypePolicy::Named(vec![("WHEN".to_owned(), layer::ColumnType::Date)]);
     let source = builder::source(builder::zip(&[("t.dbf", &dbf)]));

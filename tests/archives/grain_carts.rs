@@ -1,4 +1,5 @@
-//! Grain cart files (field notes, Grain cart files): every oddity is read as it stands and told; damage is an error.
+//! Tests grain cart files (field notes, Grain cart files): deviations are read unchanged and reported; damage is an
+//! error.
 
 use std::path::Path;
 
@@ -25,7 +26,7 @@ pub(crate) const FIRST: &str =
 pub(crate) const SECOND: &str =
     "2,12000.0,T2,,15.0,0.1,15.1,56.0,214.29,214.00,HX,2026-09-22,01:30:00,45.5,-98.75,1.0,2026-09-21,20:30:00,wet";
 
-/// A file without any oddity, of these loads.
+/// A regular file of these loads.
 pub(crate) fn file(loads: &[&str]) -> String {
     with_total(42_000, loads)
 }
@@ -70,7 +71,7 @@ fn floats(layer: &Layer, name: &str) -> Vec<Option<f64>> {
     batch(layer).column_by_name(name).unwrap().as_primitive::<Float64Type>().iter().collect()
 }
 
-/// The first load with the cell of one column put in place of its own.
+/// The first load with another cell in one column.
 fn first_with(name: &str, cell: &str) -> String {
     let at = NAMES.split(',').position(|known| known == name).unwrap();
     let mut cells: Vec<&str> = FIRST.split(',').collect();
@@ -79,7 +80,7 @@ fn first_with(name: &str, cell: &str) -> String {
 }
 
 #[test]
-fn a_plain_file_is_a_table_of_loads_with_units_header_and_points() {
+fn regular_file_is_a_table_of_loads_with_units_header_and_points() {
     let layer = read(&file(&[FIRST, SECOND]));
     assert_eq!(codes(&layer), Vec::<&str>::new(), "{:?}", layer.diagnostics());
     let numbers = batch(&layer).column_by_name("LoadNumber").unwrap();
@@ -110,7 +111,7 @@ fn a_plain_file_is_a_table_of_loads_with_units_header_and_points() {
 }
 
 #[test]
-fn a_path_bytes_and_a_zip_give_the_same() {
+fn path_bytes_and_zip_give_equal_layers() {
     let text = file(&[FIRST, SECOND]);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("Corn_North_40.GRC");
@@ -129,7 +130,7 @@ fn a_path_bytes_and_a_zip_give_the_same() {
 }
 
 #[test]
-fn columns_are_chosen_and_geometry_comes_along() {
+fn selected_columns_keep_the_geometry() {
     let choose = |name: &str| {
         let options = ReadOptions { columns: Some(vec![name.to_owned()]), ..ReadOptions::default() };
         layer::read(&builder::source(file(&[FIRST, SECOND]).into()), &options)
@@ -142,7 +143,7 @@ fn columns_are_chosen_and_geometry_comes_along() {
 }
 
 #[test]
-fn cut_times_stay_and_are_told() {
+fn truncated_times_stay_text_and_are_reported() {
     let layer = read(&with_total(30_000, &[&first_with("LoadTime", "14:00:0")]));
     assert_eq!(texts(&layer, "LoadTime"), [Some("14:00:0".to_owned())]);
     assert_eq!(codes(&layer), ["time-cut"]);
@@ -165,7 +166,7 @@ fn empty_coordinates_are_null_points() {
 }
 
 #[test]
-fn a_total_that_is_not_the_rounded_sum_is_told_and_kept() {
+fn total_that_is_not_the_rounded_sum_is_kept_and_reported() {
     for (total, expected) in [(42_000, vec![]), (42_001, vec!["total-differs"]), (41_999, vec!["total-differs"])] {
         let layer = read(&with_total(total, &[FIRST, SECOND]));
         assert_eq!(codes(&layer), expected, "{total}");
@@ -177,8 +178,8 @@ fn a_total_that_is_not_the_rounded_sum_is_told_and_kept() {
 }
 
 #[test]
-fn truncated_bushels_are_told_and_kept() {
-    // 30000.4 / 56 is 535.7214.., so only its first decimals tell cutting from rounding.
+fn truncated_bushels_are_kept_and_reported() {
+    // 30000.4 / 56 is 535.7214.., so only its first decimals distinguish truncation from rounding.
     for (cell, expected) in [("535.72", vec![]), ("535", vec!["bushels-truncated"]), ("536", vec![]), ("500", vec![])] {
         let layer = read(&with_total(30_000, &[&first_with("WetBushels", cell)]));
         assert_eq!(codes(&layer), expected, "{cell}");
@@ -187,7 +188,7 @@ fn truncated_bushels_are_told_and_kept() {
 }
 
 #[test]
-fn moisture_in_a_comment_stays_there() {
+fn moisture_in_a_comment_stays_in_the_comment() {
     let load = first_with("Moisture", "").replace("09:00:05,", "09:00:05,15.3 %");
     let layer = read(&with_total(30_000, &[&load]));
     assert_eq!(texts(&layer, "Comment"), [Some("15.3 %".to_owned())]);
@@ -195,7 +196,7 @@ fn moisture_in_a_comment_stays_there() {
 }
 
 #[test]
-fn dates_labelled_utc_that_may_be_local_are_told_and_stay_texts() {
+fn dates_labelled_utc_that_may_be_local_stay_text_and_are_reported() {
     let same = FIRST.replace("14:00:05", "09:00:05");
     let date_alone = SECOND.replace("2026-09-22,01:30:00", "2026-09-21,01:30:00");
     let unchecked = FIRST.replace("2026-09-21,09:00:05", ",");
@@ -211,16 +212,16 @@ fn dates_labelled_utc_that_may_be_local_are_told_and_stay_texts() {
 }
 
 #[test]
-fn utf_8_with_a_mark_and_latin_1_are_read() {
+fn utf_8_with_a_byte_order_mark_and_latin_1_are_read() {
     let text = with_total(30_000, &[&first_with("Destination", "Silo Süd")]);
     let with_mark = format!("\u{feff}{text}");
     let latin_1: Vec<u8> = text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap()).collect();
     let expected = [Some("Silo Süd".to_owned())];
-    for (bytes, told) in
+    for (bytes, expected_codes) in
         [(text.into_bytes(), vec![]), (with_mark.into_bytes(), vec![]), (latin_1.clone(), vec!["latin-1"])]
     {
         let layer = of(bytes, true).unwrap();
-        assert_eq!((texts(&layer, "Destination"), codes(&layer)), (expected.to_vec(), told));
+        assert_eq!((texts(&layer, "Destination"), codes(&layer)), (expected.to_vec(), expected_codes));
         assert_eq!(layer.metadata()[0].0, "GrcVersion");
     }
     let options = ReadOptions { encoding: Some("cp1251".to_owned()), ..ReadOptions::default() };
@@ -248,7 +249,7 @@ fn the_header_row_is_found_by_its_names() {
 }
 
 #[test]
-fn units_that_are_missing_or_do_not_fit_are_unknown() {
+fn missing_or_contradictory_units_are_unknown() {
     let without = file(&[FIRST, SECOND]).replace(&format!("{UNITS}\r\n"), "");
     let too_many = file(&[FIRST, SECOND]).replace(UNITS, &format!("{UNITS},,Feet"));
     for (text, code) in [(without, "no-units"), (too_many, "units-ignored")] {
@@ -286,14 +287,14 @@ fn short_long_and_badly_quoted_rows_are_errors_that_name_the_row() {
 }
 
 #[test]
-fn cells_that_are_no_numbers_are_null_and_told() {
+fn non_numeric_cells_are_null_and_reported() {
     let layer = read(&with_total(30_000, &[&first_with("Moisture", "wet"), &first_with("Weight", "")]));
     assert_eq!((floats(&layer, "Moisture")[0], floats(&layer, "Weight")[1]), (None, None));
     assert_eq!(codes(&layer), ["bad-number"]);
 }
 
 #[test]
-fn what_is_no_grain_cart_file_is_a_clear_error() {
+fn other_file_is_an_error_that_names_its_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.grc");
     let page = b"<html>Please sign in</html>".to_vec();
@@ -323,7 +324,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(400), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_text_makes_it_panic(lines in proptest::collection::vec("[\"a-z0-9,.:\u{e9} ]{0,40}", 0..12), head in any::<bool>()) {
+    fn random_text_never_panics(lines in proptest::collection::vec("[\"a-z0-9,.:\u{e9} ]{0,40}", 0..12), head in any::<bool>()) {
         let text = if head { file(&[FIRST]) } else { "GrcVersion,".to_owned() } + &lines.join("\n");
         for strict in [true, false] {
             if let Ok(layer) = of(text.clone(), strict) {
@@ -334,7 +335,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_files_are_read_or_refused(edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), cut in any::<Option<prop::sample::Index>>()) {
+    fn damaged_files_are_read_or_an_error(edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), cut in any::<Option<prop::sample::Index>>()) {
         let mut bytes = file(&[FIRST, SECOND]).into_bytes();
         for (at, byte) in edits {
             let at = at.index(bytes.len());

@@ -1,5 +1,5 @@
-//! Every hostile input of the corpus ends as it is demanded in `hostile_demands`: in time, in bounded memory, without
-//! a trace on the disk.
+//! Reads every hostile input of the corpus and compares its end with `hostile_expected`: in time, in bounded memory,
+//! without a file on the disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use crate::alloc_counter;
 use crate::canonical_text;
 use crate::corpus::folder;
 use crate::expected::differences;
-use crate::hostile_expected::{DEMANDS, Demand};
+use crate::hostile_expected::{EXPECTATIONS, Expectation};
 use crate::wkt;
 
-/// What every input may take: 64 MiB beside four times its own size; the time is the meter's.
+/// Memory limit of every input: 64 MiB and four times its size. `alloc_counter` has the time limit.
 const MOST: usize = 64 << 20;
 
-/// The column of logicals in most sets: GDAL reads its blank cell as false, and null is right (deviation c).
+/// The column of logicals in most sets: GDAL reads its blank cell as false; null is right (deviation c).
 const LOGICALS: (&str, &str) = ("OK", "true|false|\\N|\\N|true|false");
 
 fn read(path: &Path, strict: bool, threads: usize) -> Result<Layer, Error> {
@@ -27,7 +27,7 @@ fn read(path: &Path, strict: bool, threads: usize) -> Result<Layer, Error> {
     layer::read(&Source::Path(path.to_owned()), &options)
 }
 
-/// The same read with one thread and with two, held to time and memory; one thread is what can be measured.
+/// The same read with one thread and with two, within the limits; memory can only be measured with one thread.
 fn measured(path: &Path, strict: bool) -> Result<Layer, Error> {
     let size: u64 = if path.is_dir() {
         std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
@@ -50,7 +50,7 @@ fn measured(path: &Path, strict: bool) -> Result<Layer, Error> {
     one
 }
 
-/// Names, types and values of all columns, the geometry as text.
+/// Names, types and values of all columns, with the geometry as text.
 fn columns(layer: &Layer) -> Vec<(String, String, String)> {
     let batch = &layer.batches()[0];
     let schema = layer.schema();
@@ -72,14 +72,14 @@ fn codes(layer: &Layer) -> Vec<&'static str> {
     layer.diagnostics().iter().map(|note| note.code.as_str()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// GDAL's reading of an input, as the corpus keeps it.
+/// GDAL's reading of an input, as stored in the corpus.
 fn expected(corpus: &Path, name: &str) -> Value {
     let text = std::fs::read_to_string(corpus.join(format!("expected_hostile/{name}.json"))).unwrap();
-    // Bytes that are no text are kept as halves of surrogate pairs, which no JSON reader takes.
+    // Bytes that are no text are stored as lone surrogates, which JSON readers reject.
     serde_json::from_str(&text.replace("\\udc", "\\uff")).unwrap()
 }
 
-/// Whether a layer is what GDAL made of `whose`, but for the columns in `but`, which have other types and values.
+/// Compares a layer with GDAL's reading of `whose`; the columns in `but` have other types and values.
 fn check_table(name: &str, layer: &Layer, whose: &Value, but: &[(&str, &str, &str)]) {
     let wanted = &whose["layers"][0];
     let found = columns(layer);
@@ -89,7 +89,7 @@ fn check_table(name: &str, layer: &Layer, whose: &Value, but: &[(&str, &str, &st
     let names: Vec<&str> =
         found.iter().map(|(column, ..)| column.as_str()).filter(|column| Some(*column) != geometry).collect();
     let all = wanted["columns"].as_array().unwrap();
-    // A column without a name is called by its position.
+    // A column without a name is named by its position.
     let wanted_names: Vec<String> = (1..)
         .zip(all)
         .map(|(position, column)| match column["name"].as_str().unwrap() {
@@ -126,28 +126,28 @@ fn check_table(name: &str, layer: &Layer, whose: &Value, but: &[(&str, &str, &st
     }
 }
 
-fn told(name: &str, layer: &Layer, wanted: &[&str]) {
+fn assert_codes(name: &str, layer: &Layer, wanted: &[&str]) {
     let wanted: Vec<&str> = wanted.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     assert_eq!(codes(layer), wanted, "{name}: {:?}", layer.diagnostics());
 }
 
-/// Holds one input to its demand and says in a line how it ended.
-fn check(corpus: &Path, path: &Path, name: &str, demand: &Demand) -> String {
+/// Compares one input with its expectation; returns a line that describes the outcome.
+fn check(corpus: &Path, path: &Path, name: &str, expectation: &Expectation) -> String {
     let strict = measured(path, true);
     let lenient = measured(path, false);
-    match demand {
-        Demand::Table { whose, codes, but } => {
+    match expectation {
+        Expectation::Table { whose, codes, but } => {
             let layer = strict.unwrap_or_else(|error| panic!("{name}: {error}"));
             let whose = expected(corpus, if whose.is_empty() { name } else { whose });
             check_table(name, &layer, &whose, but);
-            told(name, &layer, codes);
+            assert_codes(name, &layer, codes);
             let lenient = lenient.unwrap_or_else(|error| panic!("{name} without strict: {error}"));
             assert_eq!(columns(&layer), columns(&lenient), "{name}: what is right is the same without strict");
             assert_eq!(layer.diagnostics(), lenient.diagnostics(), "{name}: without strict");
             format!("{} rows {codes:?}", layer.len())
         }
-        Demand::Error { member, record, offset, words, saved } => {
-            let error = strict.err().unwrap_or_else(|| panic!("{name}: an error is demanded"));
+        Expectation::Error { member, record, offset, words, saved } => {
+            let error = strict.err().unwrap_or_else(|| panic!("{name}: an error is expected"));
             assert_eq!(error.kind(), Kind::Archive, "{name}: {error:?}");
             let facts = error.facts();
             assert_eq!(
@@ -160,16 +160,16 @@ fn check(corpus: &Path, path: &Path, name: &str, demand: &Demand) -> String {
                 (None, Err(again)) => assert_eq!(again.kind(), Kind::Archive, "{name}: {again:?}"),
                 (Some((rows, codes)), Ok(layer)) => {
                     assert_eq!(layer.len(), *rows, "{name}: rows that are saved");
-                    told(name, &layer, codes);
+                    assert_codes(name, &layer, codes);
                     assert!(!codes.is_empty(), "{name}: what is lost is said");
                 }
-                (saved, lenient) => panic!("{name} without strict: {saved:?} is demanded, not {lenient:?}"),
+                (saved, lenient) => panic!("{name} without strict: {saved:?} is expected, not {lenient:?}"),
             }
             let saved = saved.map_or(String::new(), |(rows, codes)| format!("; saved: {rows} rows {codes:?}"));
             format!("error: {error}{saved}")
         }
-        Demand::Layers(names) => {
-            let error = strict.err().unwrap_or_else(|| panic!("{name}: a choice is demanded"));
+        Expectation::Layers(names) => {
+            let error = strict.err().unwrap_or_else(|| panic!("{name}: a choice is expected"));
             let source = Source::Path(path.to_owned());
             assert_eq!(headland::archive::layers(&source, &ReadOptions::default()).unwrap(), *names, "{name}");
             let whole = expected(corpus, name);
@@ -185,7 +185,7 @@ fn check(corpus: &Path, path: &Path, name: &str, demand: &Demand) -> String {
 }
 
 #[test]
-fn every_hostile_input_ends_as_is_demanded_of_it() {
+fn every_hostile_input_ends_as_expected() {
     let Some(corpus) = folder() else { return };
     let mut inputs: BTreeMap<String, PathBuf> = BTreeMap::new();
     for place in ["hostile/sets", "hostile/archives"] {
@@ -196,16 +196,16 @@ fn every_hostile_input_ends_as_is_demanded_of_it() {
     }
     let before = tree(&corpus.join("hostile"));
     let names: BTreeSet<&str> = inputs.keys().map(String::as_str).collect();
-    let demanded: BTreeSet<&str> = DEMANDS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, demanded, "each input has a demand, and each demand an input");
+    let expected_names: BTreeSet<&str> = EXPECTATIONS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, expected_names, "each input has an expectation, and each expectation an input");
     let (mut tables, mut diagnosed, mut errors) = (0, 0, 0);
-    for (name, demand) in DEMANDS {
-        match demand {
-            Demand::Table { codes, .. } if codes.iter().any(|code| *code != "blank-logical") => diagnosed += 1,
-            Demand::Table { .. } | Demand::Layers(_) => tables += 1,
-            Demand::Error { .. } => errors += 1,
+    for (name, expectation) in EXPECTATIONS {
+        match expectation {
+            Expectation::Table { codes, .. } if codes.iter().any(|code| *code != "blank-logical") => diagnosed += 1,
+            Expectation::Table { .. } | Expectation::Layers(_) => tables += 1,
+            Expectation::Error { .. } => errors += 1,
         }
-        println!("{name}: {}", check(&corpus, &inputs[*name], name, demand));
+        println!("{name}: {}", check(&corpus, &inputs[*name], name, expectation));
     }
     assert_eq!(tree(&corpus.join("hostile")), before, "reading writes nothing");
     println!(
@@ -215,7 +215,7 @@ fn every_hostile_input_ends_as_is_demanded_of_it() {
 }
 
 #[test]
-fn archives_that_test_zip_readers_end_in_time_and_bounded_memory() {
+fn zip_reader_test_archives_end_in_time_and_bounded_memory() {
     let Some(corpus) = folder() else { return };
     let mut inputs = Vec::new();
     files(&corpus.join("zips"), &mut inputs);

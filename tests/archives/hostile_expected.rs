@@ -1,16 +1,16 @@
-//! What is demanded of each hostile input of the corpus: which table, which diagnostics, or which error.
+//! Lists the expected outcome of each hostile input of the corpus: the table, the diagnostics, or the error.
 
-/// How an input has to end.
-pub(crate) enum Demand {
-    /// A table: GDAL's reading of `whose` (of the input itself where that is empty) but for some columns with other
-    /// types and values, and exactly these codes of diagnostics.
+/// Expected outcome of an input.
+pub(crate) enum Expectation {
+    /// A table: GDAL's reading of `whose`, or of the input itself if that is empty, but for some columns with other
+    /// types and values. The codes of diagnostics are exactly these.
     Table {
         whose: &'static str,
         codes: &'static [&'static str],
         but: &'static [(&'static str, &'static str, &'static str)],
     },
-    /// An `ArchiveError` about a member, a record and an offset, with these words. Without `strict`, so many rows with
-    /// these codes are saved, or nothing is.
+    /// An `ArchiveError` with a member, a record, an offset and this message. Without `strict`, this number of rows
+    /// with these codes is saved, or nothing.
     Error {
         member: Option<&'static str>,
         record: Option<u64>,
@@ -18,25 +18,25 @@ pub(crate) enum Demand {
         words: &'static str,
         saved: Option<(usize, &'static [&'static str])>,
     },
-    /// Several layers, each as GDAL reads it, and an error that names them where none is chosen.
+    /// Several layers, each as GDAL reads it; without a selected layer, an error that names them.
     Layers(&'static [&'static str]),
 }
 
-use Demand::Layers;
+use Expectation::Layers;
 
 type Codes = &'static [&'static str];
 type Columns = &'static [(&'static str, &'static str, &'static str)];
 
-const fn as_gdal(codes: Codes) -> Demand {
-    Demand::Table { whose: "", codes, but: &[] }
+const fn as_gdal(codes: Codes) -> Expectation {
+    Expectation::Table { whose: "", codes, but: &[] }
 }
 
-const fn like(whose: &'static str, codes: Codes) -> Demand {
-    Demand::Table { whose, codes, but: &[] }
+const fn like(whose: &'static str, codes: Codes) -> Expectation {
+    Expectation::Table { whose, codes, but: &[] }
 }
 
-const fn but(whose: &'static str, codes: Codes, but: Columns) -> Demand {
-    Demand::Table { whose, codes, but }
+const fn but(whose: &'static str, codes: Codes, but: Columns) -> Expectation {
+    Expectation::Table { whose, codes, but }
 }
 
 const fn error(
@@ -45,13 +45,13 @@ const fn error(
     offset: Option<u64>,
     words: &'static str,
     saved: Option<(usize, Codes)>,
-) -> Demand {
-    Demand::Error { member, record, offset, words, saved }
+) -> Expectation {
+    Expectation::Error { member, record, offset, words, saved }
 }
 
-/// A row for each input, below what its fault is and what the corpus recommends.
+/// A row for each input; its comment states the fault and the recommendation of the corpus.
 #[rustfmt::skip]
-pub(crate) const DEMANDS: &[(&str, Demand)] = &[
+pub(crate) const EXPECTATIONS: &[(&str, Expectation)] = &[
     // header says 3, 6 present: error: .dbf/.shp row mismatch (GDAL: 3 rows silently)
     ("d02_nrec_too_small", error(Some("t.dbf"), Some(3), None, "the .shp has 6 records and the .dbf 3: they do not belong together; `strict=False` reads what can be saved", Some((3, &["dbf-more-records", "row-mismatch"])))),
     // 263 bytes of padding after the terminator, header length counts it: as GDAL

@@ -1,13 +1,13 @@
-//! A model of the inflating thread and its reader: every interleaving of small cases ends, and memory is bounded.
+//! Models the inflating thread and its reader: every interleaving of small cases ends, and memory is bounded.
 
 use std::collections::HashSet;
 
-/// What the thread does when no recycled buffer is there.
+/// Behaviour of the thread when no recycled buffer is available.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Supply {
-    /// It allocates one, as `archive/inflate_thread.rs` does.
+    /// Allocates a buffer, as `archive/inflate_thread.rs` does.
     Allocates,
-    /// It waits once so many are made: the rule that deadlocks if the reader keeps buffers.
+    /// Waits once this many exist; this rule deadlocks if the reader keeps buffers.
     WaitsAfter(usize),
 }
 
@@ -21,17 +21,17 @@ enum Thread {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct State {
     thread: Thread,
-    /// Blocks that the thread has still to send, and those in the channel.
+    /// Blocks that the thread has yet to send, and those in the channel.
     unsent: usize,
     queued: usize,
     recycled: usize,
-    /// Buffers that were ever allocated, and those that the reader keeps (a gathered record).
+    /// Buffers allocated so far, and those that the reader keeps (a gathered record).
     made: usize,
     kept: usize,
     reader_has_ended: bool,
 }
 
-/// All states that can follow. The reader may copy, keep or swap the buffers it receives, and may end at any time.
+/// All possible next states. The reader may copy, keep or swap the buffers it receives, and may end at any time.
 fn successors(state: State, capacity: usize, supply: Supply) -> Vec<State> {
     let mut next = Vec::new();
     match state.thread {
@@ -62,7 +62,7 @@ fn successors(state: State, capacity: usize, supply: Supply) -> Vec<State> {
         next.push(ended);
         if state.queued > 0 {
             let received = State { queued: state.queued - 1, ..state };
-            // It copies the block and recycles it, keeps it as well, or keeps it and recycles all others.
+            // The reader copies the block and recycles it, keeps it as well, or keeps it and recycles all others.
             next.push(State { recycled: state.recycled + 1, ..received });
             next.push(State { kept: state.kept + 1, ..received });
             next.push(State { recycled: state.recycled + state.kept, kept: 1, ..received });
@@ -71,12 +71,12 @@ fn successors(state: State, capacity: usize, supply: Supply) -> Vec<State> {
     next
 }
 
-/// Whether all blocks were received, or the reader has ended and the thread with it.
+/// Whether all blocks were received, or the reader and the thread have ended.
 fn is_done(state: State) -> bool {
     state.thread == Thread::Ended && state.queued == 0
 }
 
-/// Every reachable state from which neither side can move although the work is not done, and how many there are in all.
+/// Every reachable state with work left in which neither side can move, and the number of all reachable states.
 fn explore(blocks: usize, capacity: usize, supply: Supply) -> (Vec<State>, usize) {
     let first = State {
         thread: Thread::Fills,

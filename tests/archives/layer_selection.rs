@@ -1,4 +1,4 @@
-//! Which layer is meant, where a source holds several.
+//! Tests which layer is read where a source has several.
 
 use headland::archive::{ReadOptions, Source};
 use headland::error::Kind;
@@ -8,7 +8,7 @@ use crate::builder;
 use crate::sources::{members, named, zipped};
 
 #[test]
-fn several_layers_need_a_choice() {
+fn several_layers_without_a_selection_are_an_error() {
     let mut members = named("a/");
     members.extend(named("b/"));
     let zip = zipped(&members, zip::CompressionMethod::Deflated);
@@ -24,7 +24,7 @@ fn several_layers_need_a_choice() {
 }
 
 #[test]
-fn a_table_beside_shapes_is_a_layer_for_whoever_asks() {
+fn table_next_to_shapes_is_a_layer_when_selected() {
     let table = builder::dbf(&[("CODE", b'N', 2, 0)], &[b"  7"], 0);
     let mut with_table = named("a/");
     with_table.push(("legend.dbf".to_owned(), table.clone()));
@@ -53,7 +53,7 @@ fn a_table_beside_shapes_is_a_layer_for_whoever_asks() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_file_that_is_named_is_a_choice_though_another_differs_in_case_alone() {
+fn exact_file_name_selects_a_layer_if_another_differs_only_in_case() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in members() {
         std::fs::write(folder.path().join(name), bytes).unwrap();
@@ -67,7 +67,7 @@ fn a_file_that_is_named_is_a_choice_though_another_differs_in_case_alone() {
     }
 }
 
-/// The layers of a source: what `layers` lists, what the error without a choice names, and the rows of each by its name.
+/// The layers of a source: the names that `layers` and the error list, and the rows of each.
 fn each(source: &Source) -> Vec<(String, usize)> {
     let names = headland::archive::layers(source, &ReadOptions::default()).unwrap();
     let listed: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -93,14 +93,14 @@ fn zip_of(shapes: &str, others: &[(&str, Vec<u8>)]) -> Source {
 }
 
 #[test]
-fn layers_of_one_name_are_called_by_their_files() {
+fn layers_with_duplicate_names_are_selected_by_file_name() {
     let of = |expected: &[(&str, usize)]| -> Vec<(String, usize)> {
         expected.iter().map(|(name, rows)| ((*name).to_owned(), *rows)).collect()
     };
     assert_eq!(each(&zip_of("", &[("t.DBF", table(1))])), of(&[("t.shp", 2), ("t.DBF", 1)]));
     let (shp, _) = builder::shp(1, &[builder::point(10.0, 50.0), builder::point(11.0, 50.0)]);
     assert_eq!(each(&zip_of("", &[("t.SHP", shp)])), of(&[("t.shp", 2), ("t.SHP", 2)]));
-    // Only those that share a name, and with their folders only where that is needed.
+    // Only duplicate names get a suffix, and a folder only where it is needed.
     let folders = zip_of("a/", &[("a/t.DBF", table(1)), ("legend.dbf", table(3))]);
     assert_eq!(each(&folders), of(&[("t.shp", 2), ("t.DBF", 1), ("legend", 3)]));
     let twice = zip_of("a/", &[("a/t.DBF", table(1)), ("b/t.dbf", table(3))]);
@@ -110,7 +110,7 @@ fn layers_of_one_name_are_called_by_their_files() {
 }
 
 #[test]
-fn archives_beside_layers_are_told_by_name() {
+fn nested_archives_next_to_layers_are_reported_by_name() {
     let inner = zipped(&named(""), zip::CompressionMethod::Deflated);
     let beside = zip_of("", &[("more/z.zip", inner.clone()), ("y.zip", inner.clone())]);
     let folder = tempfile::tempdir().unwrap();
@@ -134,7 +134,7 @@ fn archives_beside_layers_are_told_by_name() {
             assert_eq!(notes[0].member.as_deref(), Some("more/z.zip"));
         }
     }
-    // What is followed is not passed over.
+    // A nested archive that is read is not reported as skipped.
     let followed = layer::read(&builder::source(builder::zip(&[("z.zip", &inner)])), &ReadOptions::default()).unwrap();
     assert!(followed.diagnostics().iter().all(|note| note.code.as_str() != "nested-archive"));
     let mut many: Vec<(String, Vec<u8>)> = (0..12).map(|number| (format!("{number:02}.zip"), inner.clone())).collect();

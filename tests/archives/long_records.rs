@@ -1,6 +1,6 @@
-//! Records longer than a block of the inflating thread: every combination ends, with the rows of a single thread.
+//! Tests records longer than a block of the inflating thread: every combination ends with the rows of a single thread.
 //!
-//! Each case runs in a child process with a time limit, since a reader that waits for ever cannot be ended from inside.
+//! Each case runs in a child process with a time limit, since a deadlocked reader cannot be ended from inside.
 
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
@@ -19,7 +19,7 @@ const CHILD: &str = "HEADLAND_LONG_RECORDS";
 /// Lines, rings and multipoints, plain, with Z and with M.
 const KINDS: [i32; 9] = [3, 5, 8, 13, 15, 18, 23, 25, 28];
 
-/// Vertices of the records of one file: around 64 KiB and 128 KiB of coordinates, around 1 MiB, and mixed with short ones.
+/// Vertex counts of the records of one file: about 64 KiB, 128 KiB and 1 MiB of coordinates, and mixed with short ones.
 fn sizes() -> Vec<Vec<usize>> {
     let around = (4089..=4098).chain(8191..=8193).map(|size| vec![size; 7]);
     let mixed = [
@@ -132,7 +132,7 @@ fn check(case: &Case) {
     }
 }
 
-/// Runs the cases of one child, told by their numbers, and prints each when it is done.
+/// Runs the cases of one child, given by their numbers, and prints each when it is complete.
 fn run_child(numbers: &str) {
     let all = all();
     for number in numbers.split(',') {

@@ -1,4 +1,5 @@
-//! The archive reader from outside: real files against GDAL's reading, generated files, broken ones.
+//! Tests the archive reader through its public interface: real files against GDAL's reading, generated and damaged
+//! files.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by failing")]
 

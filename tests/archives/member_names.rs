@@ -1,4 +1,4 @@
-//! Names in zips, packed by hand: which bytes they may be in, and sizes that lie (corpus README, g and h).
+//! Tests member names in zips built byte by byte, their encodings, and wrong sizes (corpus README, g and h).
 
 use headland::archive::ReadOptions;
 use headland::error::Kind;
@@ -19,7 +19,7 @@ fn unicode_path(plain: &[u8], name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn names_are_read_in_whatever_way_a_zip_says_them() {
+fn member_name_is_read_from_every_field_that_may_hold_it() {
     let content = content();
     let utf8 = "größe.dbf".as_bytes();
     let dos = b"gr\x94\xe1e.dbf";
@@ -29,7 +29,7 @@ fn names_are_read_in_whatever_way_a_zip_says_them() {
         (utf8, 0, Vec::new()),
         (&dos[..], 0, Vec::new()),
         (b"gr__e.dbf", 0, unicode_path(b"gr__e.dbf", "größe.dbf")),
-        // The checksum is another name's: somebody renamed the member and left the extra field.
+        // The checksum belongs to another name: the member was renamed, but the extra field was kept.
         (utf8, 0, other),
     ] {
         let zip = builder::stored(&[Stored { flags, extra, ..Stored::new(name, &content) }]);
@@ -39,7 +39,7 @@ fn names_are_read_in_whatever_way_a_zip_says_them() {
 }
 
 #[test]
-fn a_size_that_lies_is_an_error_that_names_the_member() {
+fn wrong_size_is_an_error_that_names_the_member() {
     let content = content();
     for lie in [-1, 1, 1_000] {
         let said = u32::try_from(i64::try_from(content.len()).unwrap() + lie).unwrap();

@@ -1,4 +1,4 @@
-//! Thousands of damaged sets: each reads as before, or what differs is told, or there is an error; nothing is lost in silence.
+//! Reads thousands of damaged sets: each reads as before, or a diagnostic reports the difference, or it is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::mutator::{cart, damage, sets};
 use crate::series::cases;
 use crate::wkt;
 
-/// What a user sees of a layer.
+/// The visible content of a layer.
 #[derive(Clone, Debug, PartialEq)]
 struct Seen {
     /// Names, types and values of the columns, without the geometry.
@@ -24,7 +24,7 @@ struct Seen {
     shapes: Option<Vec<Option<Vec<u8>>>>,
     rows: usize,
     crs: Option<String>,
-    told: BTreeSet<String>,
+    diagnostics: BTreeSet<String>,
 }
 
 fn see(layer: &Layer) -> Seen {
@@ -43,7 +43,11 @@ fn see(layer: &Layer) -> Seen {
         shapes: layer.geometry_column().map(|_| layer.geometries().map(|wkb| wkb.map(<[u8]>::to_vec)).collect()),
         rows: layer.len(),
         crs: layer.crs_wkt().map(str::to_owned),
-        told: layer.diagnostics().iter().map(|note| format!("{} {}", note.code.as_str(), note.message)).collect(),
+        diagnostics: layer
+            .diagnostics()
+            .iter()
+            .map(|note| format!("{} {}", note.code.as_str(), note.message))
+            .collect(),
     }
 }
 
@@ -52,7 +56,7 @@ impl Seen {
         (&self.columns, &self.shapes, self.rows, &self.crs) == (&other.columns, &other.shapes, other.rows, &other.crs)
     }
 
-    /// What the original had and this has not: rows, columns, geometries, vertices, the coordinate system.
+    /// What the original had and this layer lacks: rows, columns, geometries, vertices, the coordinate system.
     fn lacks(&self, original: &Self) -> Option<String> {
         if self.rows < original.rows {
             return Some(format!("{} of {} rows", self.rows, original.rows));
@@ -71,20 +75,20 @@ impl Seen {
         if total(now) < total(before) {
             return Some(format!("{} of {} vertices", total(now), total(before)));
         }
-        // A deleted row that is kept moves the others.
+        // A deleted row that is kept shifts the others.
         let mut pairs = before.iter().zip(now).filter(|_| self.rows == original.rows);
         let row = pairs.position(|(before, now)| vertices(now) < vertices(before))?;
         Some(format!("the geometry of row {row} has fewer vertices"))
     }
 }
 
-/// How one mutant ended.
+/// Outcome of one mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Equal,
     Diagnostic,
     Error,
-    /// A digit, a letter or a name in a loose file is another one: its length and its kind still fit.
+    /// Another digit, letter or name in a loose file; its length and its kind are still valid.
     ChangedDigit,
 }
 
@@ -92,8 +96,8 @@ fn read(source: &Source, strict: bool) -> headland::error::Result<Layer> {
     layer::read(source, &ReadOptions { strict, ..ReadOptions::default() })
 }
 
-/// How the reading of a mutant ended, or what was lost in silence.
-fn judge(source: &Source, original: &Seen, is_checked: bool) -> Result<Outcome, String> {
+/// The outcome of reading a mutant, or the silent loss.
+fn classify(source: &Source, original: &Seen, is_checked: bool) -> Result<Outcome, String> {
     let strict = read(source, true);
     let lenient = read(source, false);
     let layer = match strict {
@@ -103,7 +107,9 @@ fn judge(source: &Source, original: &Seen, is_checked: bool) -> Result<Outcome, 
                 return Err(format!("an error of the kind {:?}: {error}", error.kind()));
             }
             return match lenient.map(|layer| see(&layer)) {
-                Ok(seen) if seen.told.is_subset(&original.told) => Err(format!("saved in silence, beside `{error}`")),
+                Ok(seen) if seen.diagnostics.is_subset(&original.diagnostics) => {
+                    Err(format!("saved silently, next to `{error}`"))
+                }
                 _ => Ok(Outcome::Error),
             };
         }
@@ -116,7 +122,7 @@ fn judge(source: &Source, original: &Seen, is_checked: bool) -> Result<Outcome, 
     if seen.has_same_data(original) {
         return Ok(Outcome::Equal);
     }
-    if !seen.told.is_subset(&original.told) {
+    if !seen.diagnostics.is_subset(&original.diagnostics) {
         return Ok(Outcome::Diagnostic);
     }
     match seen.lacks(original) {
@@ -126,7 +132,7 @@ fn judge(source: &Source, original: &Seen, is_checked: bool) -> Result<Outcome, 
     }
 }
 
-/// The files in a zip whose checksums fit: what loose files are, without writing them.
+/// The files in a zip with valid checksums: equal to loose files, without writing them.
 fn wrapped(files: &Files, method: zip::CompressionMethod) -> Vec<u8> {
     builder::zip_with(&builder::lend(files), method)
 }
@@ -160,7 +166,7 @@ fn report(what: &str, outcomes: &BTreeMap<Outcome, usize>, faults: &[String]) {
 }
 
 #[test]
-fn damaged_loose_files_lose_nothing_in_silence() {
+fn damaged_loose_files_lose_nothing_silently() {
     let (mut outcomes, mut faults) = (BTreeMap::new(), Vec::new());
     for (name, files) in sets() {
         let source = |files: &Files| builder::source(wrapped(files, zip::CompressionMethod::Stored));
@@ -168,7 +174,7 @@ fn damaged_loose_files_lose_nothing_in_silence() {
         for seed in 0..u64::from(cases(250)) {
             let mut mutant = files.clone();
             let how = damage_files(&mut mutant, &mut Rng::with_seed(seed));
-            match judge(&source(&mutant), &original, false) {
+            match classify(&source(&mutant), &original, false) {
                 Ok(outcome) => *outcomes.entry(outcome).or_insert(0) += 1,
                 Err(fault) => faults.push(format!("{name}, seed {seed}, {how}: {fault}")),
             }
@@ -178,7 +184,7 @@ fn damaged_loose_files_lose_nothing_in_silence() {
 }
 
 #[test]
-fn damaged_files_on_the_disk_end_as_they_do_in_memory() {
+fn damaged_files_on_disk_end_as_in_memory() {
     let (mut outcomes, mut faults) = (BTreeMap::new(), Vec::new());
     let folder = tempfile::tempdir().unwrap();
     for (name, files) in sets().into_iter().filter(|(_, files)| files.len() > 3) {
@@ -195,7 +201,7 @@ fn damaged_files_on_the_disk_end_as_they_do_in_memory() {
         for seed in 0..u64::from(cases(30)) {
             let mut mutant = files.clone();
             let how = damage_files(&mut mutant, &mut Rng::with_seed(10_000_000 + seed));
-            match judge(&write(&mutant), &original, false) {
+            match classify(&write(&mutant), &original, false) {
                 Ok(outcome) => *outcomes.entry(outcome).or_insert(0) += 1,
                 Err(fault) => faults.push(format!("{name}, seed {seed}, {how}: {fault}")),
             }
@@ -205,7 +211,7 @@ fn damaged_files_on_the_disk_end_as_they_do_in_memory() {
 }
 
 #[test]
-fn a_zip_lets_no_change_pass() {
+fn every_change_in_a_zip_is_detected() {
     let (mut outcomes, mut faults) = (BTreeMap::new(), Vec::new());
     for (name, files) in sets() {
         for method in [zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated] {
@@ -214,7 +220,7 @@ fn a_zip_lets_no_change_pass() {
             for seed in 0..u64::from(cases(120)) {
                 let mut mutant = whole.clone();
                 let how = damage("t.zip", &mut mutant, &mut Rng::with_seed(seed));
-                match judge(&builder::source(mutant), &original, true) {
+                match classify(&builder::source(mutant), &original, true) {
                     Ok(outcome) => *outcomes.entry(outcome).or_insert(0) += 1,
                     Err(fault) => faults.push(format!("{name}, {method:?}, seed {seed}, {how}: {fault}")),
                 }
@@ -225,7 +231,7 @@ fn a_zip_lets_no_change_pass() {
 }
 
 #[test]
-fn a_zip_that_was_cut_and_damaged_is_an_error_and_what_is_saved_of_it_is_told() {
+fn truncated_damaged_zip_is_an_error_and_saved_rows_are_reported() {
     let (mut outcomes, mut faults, mut saved) = (BTreeMap::new(), Vec::new(), 0);
     for (name, files) in sets() {
         for method in [zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated] {
@@ -239,7 +245,7 @@ fn a_zip_that_was_cut_and_damaged_is_an_error_and_what_is_saved_of_it_is_told() 
                     let how = if rng.u8(..4) == 0 { String::new() } else { damage("t.zip", &mut mutant, &mut rng) };
                     let source = builder::source(mutant);
                     saved += usize::from(read(&source, false).is_ok());
-                    match judge(&source, &original, true) {
+                    match classify(&source, &original, true) {
                         Ok(outcome) => *outcomes.entry(outcome).or_insert(0) += 1,
                         Err(fault) => {
                             faults.push(format!("{name}, {method:?}, seed {seed}, cut at {cut}, {how}: {fault}"));
@@ -254,7 +260,7 @@ fn a_zip_that_was_cut_and_damaged_is_an_error_and_what_is_saved_of_it_is_told() 
 }
 
 #[test]
-fn damaged_grain_carts_lose_no_load_in_silence() {
+fn damaged_grain_carts_lose_no_load_silently() {
     let (mut outcomes, mut faults) = (BTreeMap::new(), Vec::new());
     let whole = cart();
     let original = see(&read(&builder::source(whole.clone()), true).unwrap());
@@ -262,7 +268,7 @@ fn damaged_grain_carts_lose_no_load_in_silence() {
         let mut mutant = whole.clone();
         let how = damage("t.grc", &mut mutant, &mut Rng::with_seed(seed));
         let source = builder::source(builder::zip(&[("t.grc", &mutant)]));
-        match judge(&source, &original, false) {
+        match classify(&source, &original, false) {
             Ok(outcome) => *outcomes.entry(outcome).or_insert(0) += 1,
             Err(fault) => faults.push(format!("seed {seed}, {how}: {fault}")),
         }
@@ -274,7 +280,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(400), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_bytes_are_no_archive(bytes in proptest::collection::vec(any::<u8>(), 0..300), zip in any::<bool>()) {
+    fn random_bytes_are_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..300), zip in any::<bool>()) {
         let mut bytes = bytes;
         if zip {
             bytes.splice(0..0, *b"PK\x03\x04");
@@ -287,7 +293,7 @@ proptest! {
 }
 
 #[test]
-fn a_length_that_lies_allocates_nothing() {
+fn wrong_length_allocates_nothing() {
     let (mut shp, shx) = builder::shp(1, &[builder::point(1.0, 1.0)]);
     shp[104..108].copy_from_slice(&i32::MAX.to_be_bytes());
     let zip = builder::zip(&[("t.shp", &shp), ("t.shx", &shx)]);

@@ -1,4 +1,4 @@
-//! Small good sets, and a seeded mutator that damages them as transfers, disks and attackers do.
+//! Builds small valid sets, and damages them with a seeded mutator as transfers, disks and attackers do.
 
 #![expect(clippy::cast_precision_loss, reason = "rows and vertices are few")]
 
@@ -33,7 +33,7 @@ fn dbf(rows: usize, words: [&[u8]; 3], driver: u8, deleted: &[usize]) -> Vec<u8>
     builder::dbf(&FIELDS, &records, driver)
 }
 
-/// Rings with heights from 0 up and measures from 100 up.
+/// Rings with heights from 0 upwards and measures from 100 upwards.
 fn with_heights_and_measures(starts: &[i32], points: &[(f64, f64)]) -> Vec<u8> {
     let from = |first: f64| -> Vec<f64> { (0..points.len()).map(|at| first + at as f64).collect() };
     builder::with_ordinates(15, starts, points, &[&from(0.0), &from(100.0)])
@@ -45,7 +45,8 @@ fn set(kind: i32, shapes: &[Vec<u8>], dbf: Vec<u8>, cpg: Option<&str>) -> Files 
     files
 }
 
-/// Points, polygons with holes and islands, lines, Z and M, text of several code pages, dates, deleted rows, null shapes.
+/// Points, polygons with holes and islands, lines, Z and M, text of several code pages, dates, deleted rows, null
+/// shapes.
 pub(crate) fn sets() -> Vec<(&'static str, Files)> {
     let place = |row: usize| (-93.65 + row as f64 / 1e4, 41.6 + row as f64 / 2e4);
     let points: Vec<Vec<u8>> = (0..9).map(place).map(|(x, y)| builder::point(x, y)).collect();
@@ -95,7 +96,7 @@ pub(crate) fn sets() -> Vec<(&'static str, Files)> {
     ]
 }
 
-/// A grain cart's text.
+/// The text of a grain cart file.
 pub(crate) fn cart() -> Vec<u8> {
     let mut text = "GrcVersion,1.6,\r\nField,North,\r\nTotalPounds,42000,\r\n,Pounds,,Percent,UTC Date,UTC Time\r\n\
                     LoadNumber,Weight,TruckID,Moisture,LoadDate,LoadTime\r\n"
@@ -106,7 +107,7 @@ pub(crate) fn cart() -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The places of lengths, counts, offsets and types in a file, with the width of each and whether it is big endian.
+/// The offsets of lengths, counts, offsets and types in a file, each with its width and byte order.
 fn fields(name: &str, bytes: &[u8]) -> Vec<(usize, usize, bool)> {
     let mut found = Vec::new();
     match name.rsplit('.').next() {
@@ -158,7 +159,7 @@ fn fields(name: &str, bytes: &[u8]) -> Vec<(usize, usize, bool)> {
     found
 }
 
-/// Damages the bytes of one file in one way, and says how.
+/// Damages the bytes of one file in one way, and describes the damage.
 pub(crate) fn damage(name: &str, bytes: &mut Vec<u8>, rng: &mut Rng) -> String {
     let fields = fields(name, bytes);
     let size = bytes.len();
@@ -166,7 +167,7 @@ pub(crate) fn damage(name: &str, bytes: &mut Vec<u8>, rng: &mut Rng) -> String {
         bytes.push(rng.u8(..));
         return "a byte in an empty file".to_owned();
     }
-    // Half of the damage strikes the first bytes, where headers are.
+    // Half of the damage affects the first bytes, which contain headers.
     let at = if rng.bool() { rng.usize(..size) } else { rng.usize(..size.min(240)) };
     let length = rng.usize(1..=32).min(size - at);
     match rng.u8(..12) {
@@ -212,7 +213,7 @@ pub(crate) fn damage(name: &str, bytes: &mut Vec<u8>, rng: &mut Rng) -> String {
     }
 }
 
-/// Another number in place of a length, a count, an offset or a type.
+/// Replaces a length, a count, an offset or a type by another number.
 fn edit(bytes: &mut [u8], at: usize, width: usize, is_big: bool, rng: &mut Rng) -> String {
     let mut number = [0_u8; 8];
     for (place, byte) in bytes[at..at + width].iter().enumerate() {

@@ -1,11 +1,11 @@
-//! Vertices that have a Z that is none: each is told, and no place of it is lost.
+//! Tests vertices whose Z means no data: each is reported, and its X and Y are kept.
 
 use headland::archive::ReadOptions;
 use headland::layer::Layer;
 
 use crate::{builder, stream, support};
 
-/// The layer of records, which batches give as well, in the same words.
+/// The layer of these records; batches give the same rows and messages.
 #[track_caller]
 fn read(kind: i32, records: &[Vec<u8>]) -> Layer {
     let zip = builder::zip(&builder::lend(&builder::files(builder::shp(kind, records), builder::ids(records.len()))));
@@ -13,8 +13,8 @@ fn read(kind: i32, records: &[Vec<u8>]) -> Layer {
     support::read(&zip, true).unwrap()
 }
 
-/// Each diagnostic with its record and how often it was met.
-fn told(layer: &Layer) -> Vec<(&str, Option<u64>, &str)> {
+/// Each diagnostic with its record and the number of its cases.
+fn reported(layer: &Layer) -> Vec<(&str, Option<u64>, &str)> {
     layer
         .diagnostics()
         .iter()
@@ -26,11 +26,11 @@ fn told(layer: &Layer) -> Vec<(&str, Option<u64>, &str)> {
 }
 
 #[test]
-fn heights_that_mean_no_data_are_told_and_left_out_of_geojson() {
+fn no_data_heights_are_reported_and_omitted_from_geojson() {
     let line = |heights: [f64; 2]| builder::with_ordinates(13, &[0], &[(1.0, 2.0), (3.0, 4.0)], &[&heights]);
     let lines = [[5.0, 6.0], [7.0, -1e39], [f64::NAN, 8.0], [-1e39, -1e39]];
     let layer = read(13, &lines.map(line));
-    assert_eq!(told(&layer), [("no-data-z", Some(1), "3")]);
+    assert_eq!(reported(&layer), [("no-data-z", Some(1), "3")]);
     let json: serde_json::Value = serde_json::from_str(&layer.geojson(false).unwrap()).unwrap();
     let flat = serde_json::json!([[1.0, 2.0], [3.0, 4.0]]);
     let wanted = [serde_json::json!([[1.0, 2.0, 5.0], [3.0, 4.0, 6.0]]), flat.clone(), flat.clone(), flat];
@@ -38,6 +38,6 @@ fn heights_that_mean_no_data_are_told_and_left_out_of_geojson() {
         assert_eq!(feature["geometry"]["coordinates"], wanted);
     }
     let points = read(11, &[builder::point_z(1.0, 2.0, 3.0, None), builder::point_z(1.0, 2.0, -1e39, None)]);
-    assert_eq!(told(&points), [("no-data-z", Some(1), "1")]);
+    assert_eq!(reported(&points), [("no-data-z", Some(1), "1")]);
     assert!(!points.geojson(false).unwrap().contains("e39"));
 }

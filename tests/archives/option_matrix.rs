@@ -1,4 +1,5 @@
-//! The same result everywhere: each source, each choice of columns and each number of threads, on generated sets and the corpus.
+//! Tests that each kind of source, choice of columns and number of threads gives the same result, on generated sets and
+//! the corpus.
 
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use crate::{builder, corpus};
 
 type Members = Vec<(String, Vec<u8>)>;
 
-/// The same members as every kind of source, with what to call it; `folder` is where files may stand.
+/// The same members as every kind of source, with its name; files are written to `folder`.
 fn forms(members: &Members, folder: &Path) -> Vec<(&'static str, Source)> {
     let zipped = |method: zip::CompressionMethod, name: &dyn Fn(&str) -> String, more: &[(&str, &[u8])]| {
         let named: Vec<(String, &[u8])> = members.iter().map(|(member, bytes)| (name(member), &**bytes)).collect();
@@ -43,7 +44,7 @@ fn forms(members: &Members, folder: &Path) -> Vec<(&'static str, Source)> {
     ]
 }
 
-/// Every way to read one source with one choice, as one batch; reading batch by batch joins here.
+/// Every way to read one source with one choice of columns, as one batch each.
 fn readings<'a>(source: &'a Source, columns: Option<&'a [String]>) -> impl Iterator<Item = (&'static str, Layer)> + 'a {
     let ways = [("one thread", Some(1)), ("two threads", Some(2)), ("five threads", Some(5)), ("by default", None)];
     ways.into_iter().map(move |(way, threads)| {
@@ -52,8 +53,8 @@ fn readings<'a>(source: &'a Source, columns: Option<&'a [String]>) -> impl Itera
     })
 }
 
-/// What is told, without the names of members, which differ from source to source.
-fn told(layer: &Layer) -> Vec<(&'static str, Option<u64>)> {
+/// The diagnostics without the names of members, which depend on the source.
+fn codes(layer: &Layer) -> Vec<(&'static str, Option<u64>)> {
     layer.diagnostics().iter().map(|note| (note.code.as_str(), note.record)).collect()
 }
 
@@ -62,7 +63,7 @@ fn batch(layer: &Layer) -> &RecordBatch {
     &layer.batches()[0]
 }
 
-/// The columns of `whole` that are chosen, and the geometry, in the order of the file.
+/// The chosen columns of `whole` and the geometry, in the order of the file.
 fn part(whole: &Layer, columns: &[String]) -> RecordBatch {
     let kept: Vec<usize> = (0..whole.schema().fields().len())
         .filter(|at| {
@@ -73,7 +74,7 @@ fn part(whole: &Layer, columns: &[String]) -> RecordBatch {
     batch(whole).project(&kept).unwrap()
 }
 
-/// Every subset of few columns, else some that `chance` picks.
+/// Every subset of few columns, or some that `chance` selects.
 fn choices(names: &[String], mut chance: u64) -> Vec<Vec<String>> {
     let subset = |bits: u64| -> Vec<String> {
         names.iter().enumerate().filter(|(at, _)| bits >> (at % 64) & 1 == 1).map(|(_, name)| name.clone()).collect()
@@ -88,7 +89,7 @@ fn choices(names: &[String], mut chance: u64) -> Vec<Vec<String>> {
     (0..4).map(|_| subset(next())).chain([vec![names[names.len() - 1].clone()]]).collect()
 }
 
-/// Holds every source and every way against the first; with `subsets`, every choice of columns too.
+/// Compares every source and every way of reading with the first; with `subsets`, every choice of columns too.
 fn check(what: &str, members: &Members, chance: u64) {
     let folder = tempfile::tempdir().unwrap();
     let forms = forms(members, folder.path());
@@ -103,11 +104,11 @@ fn check(what: &str, members: &Members, chance: u64) {
     for (form, source) in &forms {
         for (way, layer) in readings(source, None) {
             assert_eq!(batch(&layer), batch(&whole), "{what}: {form}, {way}");
-            assert_eq!(told(&layer), told(&whole), "{what}: {form}, {way}");
+            assert_eq!(codes(&layer), codes(&whole), "{what}: {form}, {way}");
         }
     }
     for (number, columns) in choices(&names, chance).into_iter().enumerate() {
-        // A choice is read from each source in turn.
+        // Each choice is read from the next source in turn.
         let (form, source) = &forms[number % forms.len()];
         for (way, layer) in readings(source, Some(&columns)).take(2) {
             assert_eq!(batch(&layer).columns(), part(&whole, &columns).columns(), "{what}: {form}, {way}, {columns:?}");
@@ -116,7 +117,7 @@ fn check(what: &str, members: &Members, chance: u64) {
     }
 }
 
-/// The cells of a generated table, some of them odd, with a column of each type and of each oddity.
+/// The cells of a generated table with a column of each type, some of them invalid.
 fn members(rows: &[(u8, i32, i32)], wide: bool) -> Members {
     let mut fields = vec![
         ("NAME", b'C', 6, 0),
@@ -166,7 +167,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(12), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn generated_sets_are_the_same_from_everywhere(
+    fn generated_sets_are_equal_from_every_source(
         rows in proptest::collection::vec((any::<u8>(), -9999..9999_i32, -9999..9999_i32), 0..40),
         wide in any::<bool>(),
         chance in any::<u64>(),
@@ -176,19 +177,19 @@ proptest! {
 }
 
 #[test]
-fn a_set_that_is_larger_than_a_window_is_the_same_from_everywhere() {
+fn set_larger_than_a_buffer_is_equal_from_every_source() {
     let rows: Vec<(u8, i32, i32)> =
         (0..9_000_i32).map(|row| (u8::try_from(row % 251).unwrap(), row * 37 % 9999, row * 91 % 9999)).collect();
     check("large", &members(&rows, true), 7);
 }
 
 #[test]
-fn every_set_of_the_corpus_is_the_same_from_everywhere() {
+fn every_corpus_set_is_equal_from_every_source() {
     let Some(corpus) = corpus::folder() else { return };
     let mut checked = 0;
     for (number, set) in corpus::sets(&corpus).into_iter().enumerate() {
         let rows: u64 = set.layers.iter().filter_map(|layer| layer["row_count"].as_u64()).sum();
-        // Zips of the corpus stand in `corpus.rs`; the largest sets would take minutes without optimisation.
+        // `corpus.rs` reads the zips of the corpus; the largest sets would take minutes without optimisation.
         if rows > 400 || set.file.to_lowercase().ends_with(".zip") {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Columns as GDAL would give them, made from the raw cells: what a deviation changed, and that nothing else changed.
+//! Derives columns as GDAL reads them from the raw cells, to prove what a deviation changed and that all else is equal.
 
 use arrow_array::{Array, ArrayRef};
 use chrono::{Datelike, NaiveDate};
@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 use crate::canonical_text;
 use crate::raw_dbf::Raw;
 
-/// Undoes the deviations of one column: GDAL's cells come out of the raw bytes and have the expected digest; the cells
-/// that differ from them are what the corpus README allows, as many and first where the diagnostic says.
+/// Undoes the deviations of one column: GDAL's cells follow from the raw bytes and have the expected digest. The cells
+/// that differ are those that the corpus README allows; their number and the first record match the diagnostic.
 pub(crate) fn column(
     layer: &Layer,
     name: &str,
@@ -53,7 +53,7 @@ pub(crate) fn column(
     }
     met.sort_unstable();
     for (code, count, first) in &met {
-        // A column of a binary type is told once, and a declared encoding is no repair.
+        // A column of a binary type is reported once, and a declared encoding is no repair.
         if *code == "declared" {
             continue;
         }
@@ -62,10 +62,10 @@ pub(crate) fn column(
             _ => (format!("({count} times, first at record {first})"), Some(*first)),
         };
         let start = format!("column `{name}`: ");
-        let told =
+        let matches =
             |note: &&headland::layer::Diagnostic| note.code.as_str() == *code && note.message.starts_with(&start);
-        let Some(note) = layer.diagnostics().iter().find(told) else {
-            return Err(format!("no diagnostic `{code}` tells of the {count} cells that differ"));
+        let Some(note) = layer.diagnostics().iter().find(matches) else {
+            return Err(format!("no diagnostic `{code}` reports the {count} cells that differ"));
         };
         if !note.message.ends_with(&end) || note.record != first {
             return Err(format!("{count} cells differ, first at record {first:?}, but it says: {}", note.message));
@@ -74,15 +74,16 @@ pub(crate) fn column(
     Ok(met.iter().map(|(code, count, _)| format!("{code}: {count} cells")).collect::<Vec<_>>().join(", "))
 }
 
-/// How GDAL reads a cell, down to the line of canonical text.
+/// How GDAL reads a cell, as a line of canonical text.
 enum Reading {
-    /// Text as the bytes stand: no encoding is known to GDAL.
+    /// Text of the unchanged bytes: GDAL knows no encoding.
     Bytes,
-    /// Text in Latin-1, which GDAL takes for the driver byte of Windows, too.
+    /// Text in Latin-1, which GDAL also assumes for the driver byte of Windows.
     Latin1,
-    /// Text in Windows-1252, where iconv leaves out the five bytes that stand for nothing.
+    /// Text in Windows-1252; iconv drops the five undefined bytes.
     Windows1252,
-    /// A date: digits as one number, or month, day and year with slashes; nonsense becomes 1970-01-01 or rolls over.
+    /// A date: digits as one number, or month, day and year with slashes; an invalid one becomes 1970-01-01 or rolls
+    /// over.
     Date,
 }
 
@@ -104,7 +105,7 @@ impl Reading {
     }
 }
 
-/// What GDAL keeps of a cell: up to the first NUL, without blanks at both ends.
+/// GDAL's part of a cell: up to the first NUL, without blanks at both ends.
 fn trimmed(cell: &[u8]) -> &[u8] {
     let text = cell.split(|byte| *byte == 0).next().unwrap_or_default();
     let start = text.iter().position(|byte| *byte != b' ').unwrap_or(text.len());
@@ -149,7 +150,7 @@ fn gdal_date(text: &[u8]) -> Option<NaiveDate> {
     NaiveDate::from_num_days_from_ce_opt(first.num_days_from_ce() + day - 1)
 }
 
-/// The deviation of a date: it is null, and the cell is no date of the calendar.
+/// The deviation of a date: it is null, since the cell is no date of the calendar.
 fn date(cell: &[u8], mine: &[u8]) -> Vec<&'static str> {
     let text = trimmed(cell);
     let is_date = text.len() == 8
@@ -157,7 +158,7 @@ fn date(cell: &[u8], mine: &[u8]) -> Vec<&'static str> {
     if mine == b"\\N" && !is_date { vec!["bad-date"] } else { Vec::new() }
 }
 
-/// The deviations of a text: leading blanks stay, what is no UTF-8 is Windows-1252, a binary type keeps its bytes.
+/// The deviations of a text: leading blanks stay, invalid UTF-8 is Windows-1252, a binary type keeps its bytes.
 fn text(kind: u8, cell: &[u8], mine: &[u8]) -> Vec<&'static str> {
     if b"OBYT@+IGPQ".contains(&kind) {
         return if mine == canonical_text::hex(cell).as_bytes() { vec!["binary-column"] } else { Vec::new() };
@@ -166,7 +167,7 @@ fn text(kind: u8, cell: &[u8], mine: &[u8]) -> Vec<&'static str> {
     let blanks = text.iter().take_while(|byte| **byte == b' ').count();
     let mut codes = if blanks > 0 { vec!["leading-blanks"] } else { Vec::new() };
     let kept = [&text[..blanks], trimmed(cell)].concat();
-    // Readers of a declared encoding come first: a .cpg that GDAL does not know, a driver byte that it knows as another.
+    // A declared encoding comes first: a .cpg unknown to GDAL, or a driver byte that GDAL maps to another code page.
     for label in ["windows-1252", "windows-1250"] {
         let encoding = encoding_rs::Encoding::for_label(label.as_bytes()).unwrap();
         if !kept.is_ascii() && escaped(encoding.decode_without_bom_handling(&kept).0.as_bytes()) == mine {
@@ -184,7 +185,7 @@ fn text(kind: u8, cell: &[u8], mine: &[u8]) -> Vec<&'static str> {
     if escaped(&kept) == mine { codes } else { Vec::new() }
 }
 
-/// A letter of Mazovia, as far as the corpus has them: Polish ones, and beside them those of code page 437.
+/// A letter of Mazovia, as far as the corpus has them: Polish letters; the others equal code page 437.
 fn of_mazovia(byte: u8) -> char {
     match byte {
         0x88 => 'ê',

@@ -1,4 +1,4 @@
-//! Geometries as GDAL would give them, made from ours and the raw .shp: what a deviation changed, and nothing else.
+//! Derives geometries as GDAL reads them from ours and the raw .shp, to prove what a deviation changed.
 
 use std::path::Path;
 
@@ -6,27 +6,27 @@ use headland::layer::Layer;
 
 use crate::wkb::{Vertex, rewrite};
 
-/// Below this, an M means that there is none.
+/// A smaller M means no data.
 const NO_DATA: f64 = -1e38;
 
 /// The deviations of shapes (corpus README, e and j).
 const CODES: [&str; 4] = ["open-ring", "part-start", "missing-m", "no-data-m"];
 
-/// One record of a .shp, by a reading of its own.
+/// One record of a .shp, parsed independently of the reader.
 struct RawShape {
     starts: Vec<usize>,
     xy: Vec<[u64; 2]>,
     m: Option<Vec<f64>>,
 }
 
-/// Our geometries with every deviation undone that a diagnostic tells of, and what was undone.
+/// Our geometries with every reported deviation undone, and a description of what was undone.
 pub(crate) type Undone = (Vec<Option<Vec<u8>>>, String);
 
 pub(crate) fn geometries(layer: &Layer, mine: &[Option<Vec<u8>>], shp: &Path) -> Result<Undone, String> {
     let notes: Vec<&str> =
         CODES.into_iter().filter(|code| layer.diagnostics().iter().any(|note| note.code.as_str() == *code)).collect();
     if notes.is_empty() {
-        return Err("no diagnostic tells of shapes".to_owned());
+        return Err("no diagnostic reports shapes".to_owned());
     }
     let raw = raw_shapes(&std::fs::read(shp).unwrap(), std::fs::read(shp.with_extension("shx")).ok());
     if raw.len() != mine.len() {
@@ -47,7 +47,7 @@ pub(crate) fn geometries(layer: &Layer, mine: &[Option<Vec<u8>>], shp: &Path) ->
             changed.extend(std::iter::repeat_n(row, met));
             *wkb = undone;
         }
-        let Some(first) = changed.first() else { return Err(format!("`{code}` is told of nothing")) };
+        let Some(first) = changed.first() else { return Err(format!("`{code}` is reported without a change")) };
         let end = format!("({} times, first at record {first})", changed.len());
         let note = layer.diagnostics().iter().find(|note| note.code.as_str() == *code).unwrap();
         if !note.message.ends_with(&end) || note.record != Some(*first as u64) {
@@ -79,7 +79,7 @@ fn opened(mine: &[u8], raw: &RawShape) -> (usize, Option<Vec<u8>>) {
     (met, Some(undone))
 }
 
-/// GDAL passes over the vertices before the first part, and gives no geometry where the second part starts there too.
+/// GDAL skips the vertices before the first part, and gives no geometry where the second part starts there too.
 fn started(mine: &[u8], raw: &RawShape) -> (usize, Option<Vec<u8>>) {
     let first = raw.starts[0];
     if first == 0 || raw.starts.get(1).is_some_and(|second| *second <= first) {
@@ -106,7 +106,7 @@ fn unmeasured(mine: &[u8], raw: &RawShape) -> Result<(usize, Option<Vec<u8>>), S
     Ok((usize::from(!measured), Some(undone)))
 }
 
-/// GDAL keeps the M that means that there is none.
+/// GDAL keeps an M that means no data.
 fn with_no_data(mine: &[u8], raw: &RawShape) -> Result<(usize, Option<Vec<u8>>), String> {
     check_m(mine, raw)?;
     let m = raw.m.as_deref().unwrap_or_default();
@@ -121,7 +121,7 @@ fn with_no_data(mine: &[u8], raw: &RawShape) -> Result<(usize, Option<Vec<u8>>),
     Ok((usize::from(m.iter().any(|value| *value < NO_DATA)), Some(undone)))
 }
 
-/// Every vertex stands at its place, with the M of the file or NaN where that says that there is none.
+/// Checks that every vertex is unchanged and has the M of the file, or NaN where that means no data.
 fn check_m(mine: &[u8], raw: &RawShape) -> Result<(), String> {
     let mut found: Vec<Vertex> = Vec::new();
     rewrite(mine, same, &mut |_, vertices| {

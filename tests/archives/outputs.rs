@@ -1,4 +1,4 @@
-//! What layers become: GeoJSON in WGS 84, GeoParquet 1.1, and the coordinate system on the way.
+//! Tests the outputs of layers: GeoJSON in WGS 84, GeoParquet 1.1, and the coordinate system of each.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::builder;
 
-/// Two squares in UTM zone 12: the first with a hole, both turned as shapefiles turn them.
+/// Two squares in UTM zone 12: the first with a hole, both with the ring directions of shapefiles.
 fn squares(prj: Option<&str>, options: &ReadOptions) -> headland::error::Result<Layer> {
     let at = |corners: &[(f64, f64)]| -> Vec<(f64, f64)> {
         corners.iter().map(|(x, y)| (500_000.0 + x, 5_000_000.0 + y)).collect()
@@ -41,7 +41,7 @@ fn is_counter_clockwise(ring: &[(f64, f64)]) -> bool {
 }
 
 #[test]
-fn geojson_is_in_wgs_84_with_rings_to_the_right() {
+fn geojson_is_in_wgs_84_with_right_hand_rings() {
     let layer = squares(Some(builder::UTM_12), &ReadOptions::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.geojson");
@@ -69,7 +69,7 @@ fn geojson_is_in_wgs_84_with_rings_to_the_right() {
 }
 
 #[test]
-fn an_unknown_system_is_an_error_that_as_is_overrides() {
+fn unknown_system_is_an_error_that_as_is_overrides() {
     let layer = squares(None, &ReadOptions::default()).unwrap();
     let error = layer.geojson(false).unwrap_err();
     assert!(error.message().contains("as-is"), "{error}");
@@ -79,9 +79,10 @@ fn an_unknown_system_is_an_error_that_as_is_overrides() {
     assert!(is_counter_clockwise(&outer));
 }
 
-/// RFC 7946, 4: a coordinate is a longitude and a latitude in degrees.
+/// [RFC 7946, section 4](https://www.rfc-editor.org/rfc/rfc7946#section-4): a coordinate is a longitude and a latitude
+/// in degrees.
 #[test]
-fn degrees_that_are_none_are_an_error_that_as_is_overrides() {
+fn degrees_out_of_range_are_an_error_that_as_is_overrides() {
     let layer = squares(Some(builder::WGS_84), &ReadOptions::default()).unwrap();
     let error = layer.geojson(false).unwrap_err();
     assert!(error.message().contains("no longitude and latitude") && error.message().contains("as-is"), "{error}");
@@ -115,7 +116,7 @@ fn geo(layer: &Layer) -> (Value, Vec<arrow_array::RecordBatch>) {
 }
 
 #[test]
-fn geoparquet_says_what_it_holds() {
+fn geoparquet_metadata_describes_the_content() {
     let layer = squares(Some(builder::UTM_12), &ReadOptions::default())
         .unwrap()
         .with_units(&[("RATE".to_owned(), "kg/ha".to_owned())]);
@@ -140,7 +141,7 @@ fn geoparquet_says_what_it_holds() {
 }
 
 #[test]
-fn an_unknown_system_is_written_as_null_and_never_as_the_default() {
+fn unknown_system_is_written_as_null_and_not_as_the_default() {
     let (geo, _) = geo(&squares(None, &ReadOptions::default()).unwrap());
     assert_eq!(geo["columns"]["geometry"].get("crs"), Some(&Value::Null));
 }
@@ -161,7 +162,7 @@ fn the_geometry_column_names_its_extension_and_its_system() {
 }
 
 #[test]
-fn a_picture_shows_a_column_and_its_unit() {
+fn map_shows_a_column_and_its_unit() {
     let layer = squares(Some(builder::UTM_12), &ReadOptions::default())
         .unwrap()
         .with_units(&[("RATE".to_owned(), "kg/ha".to_owned())]);
@@ -177,7 +178,7 @@ fn a_picture_shows_a_column_and_its_unit() {
 }
 
 #[test]
-fn writers_of_one_path_do_not_meet_and_leave_the_parts_of_others_alone() {
+fn concurrent_writers_of_one_path_use_separate_part_files() {
     let layer = squares(Some(builder::UTM_12), &ReadOptions::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     for (name, own) in [("t.parquet", "t.parquet.part"), ("t.geojson", "t.geojson.part")] {
@@ -204,7 +205,7 @@ fn writers_of_one_path_do_not_meet_and_leave_the_parts_of_others_alone() {
 }
 
 #[test]
-fn cancelled_writers_replace_nothing_and_leave_nothing() {
+fn cancelled_writers_replace_nothing_and_leave_no_file() {
     let layer = squares(Some(builder::UTM_12), &ReadOptions::default()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t");
@@ -218,10 +219,10 @@ fn cancelled_writers_replace_nothing_and_leave_nothing() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// Design, section 5, and the `no data` of shapefiles: an X or Y below -1e38, or one that is no number, is no place. It
-/// is in no box, no bound, no area and on no map, and leaves the rest of the layer as it is.
+/// Design, section 5, and the `no data` of shapefiles: an X or Y that is below -1e38 or no number is no location. It is
+/// in no box, bound or area and on no map; the rest of the layer is unchanged.
 #[test]
-fn no_data_is_in_no_bound_no_area_and_no_picture() {
+fn no_data_is_in_no_bound_no_area_and_no_map() {
     let (west, south) = (500_000.0, 5_000_000.0);
     let square =
         [(west, south), (west, south + 90.0), (west + 90.0, south + 90.0), (west + 90.0, south), (west, south)];
@@ -256,7 +257,7 @@ fn no_data_is_in_no_bound_no_area_and_no_picture() {
         let placed = [0, 1, 2].map(|row| all["features"][row]["geometry"].is_object());
         assert_eq!(placed, [true, false, false], "{odd}");
 
-        // Brought to WGS 84, it is no place there either.
+        // After a transformation to WGS 84 it is still no location.
         let options = ReadOptions { to_crs: Some("EPSG:4326".to_owned()), ..ReadOptions::default() };
         let moved = read(1, &points, &options);
         assert_eq!(moved.geojson(false).unwrap(), layer.geojson(false).unwrap(), "{odd}");
@@ -264,7 +265,7 @@ fn no_data_is_in_no_bound_no_area_and_no_picture() {
 }
 
 #[test]
-fn a_prj_that_holds_a_code_is_that_system_where_it_is_known_and_none_where_it_is_not() {
+fn prj_with_an_epsg_code_is_that_system_if_it_is_known() {
     let (shp, shx) = builder::shp(1, &[builder::point(15.0, 50.0)]);
     let read = |prj: &str| {
         let members: [(&str, &[u8]); 3] = [("t.shp", &shp), ("t.shx", &shx), ("t.prj", prj.as_bytes())];
@@ -294,5 +295,5 @@ fn a_prj_that_holds_a_code_is_that_system_where_it_is_known_and_none_where_it_is
         assert!(layer.crs().is_none() && layer.crs_epsg().is_none(), "{prj}");
         assert!(codes(&layer).contains(&"crs-unknown") && !codes(&layer).contains(&"crs-by-code"), "{prj}");
     }
-    assert_eq!(read("EPSG:99999").crs_wkt(), None, "no code that nobody here knows looks like a certain one");
+    assert_eq!(read("EPSG:99999").crs_wkt(), None, "an unknown code does not look like a known one");
 }

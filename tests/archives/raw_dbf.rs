@@ -1,4 +1,4 @@
-//! The bytes of a .dbf as they stand, by a reading of their own that shares nothing with the reader.
+//! Parses the raw bytes of a .dbf independently of the reader.
 
 use std::io::Read;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::corpus::Set;
 
-/// One field: its letter, where it begins in a record and how wide it is.
+/// One field: its type letter, its offset in a record and its width.
 pub(crate) struct RawField {
     pub(crate) kind: u8,
     pub(crate) offset: usize,
@@ -44,7 +44,7 @@ impl Raw {
         Self { fields, records }
     }
 
-    /// The number and the bytes of each cell of a column.
+    /// The record number and the bytes of each cell of a column.
     pub(crate) fn cells(&self, column: usize) -> impl Iterator<Item = (u64, &[u8])> {
         let RawField { offset, width, .. } = self.fields[column];
         self.records.iter().map(move |(number, record)| (*number, &record[offset..offset + width]))

@@ -1,4 +1,4 @@
-//! Inputs made to cost far more than their size: each ends in time and in bounded memory.
+//! Tests inputs that are built to cost far more than their size: each ends in time and in bounded memory.
 
 use headland::archive::{Limits, ReadOptions};
 use headland::error::Error;
@@ -8,10 +8,10 @@ use crate::alloc_counter;
 use crate::builder;
 use crate::support::codes;
 
-/// 64 MiB beside four times the size of the input; the time is the meter's.
+/// 64 MiB and four times the size of the input; `alloc_counter` has the time limit.
 const MOST: usize = 64 << 20;
 
-/// Reads an archive whose members have `honest` bytes, held to time and memory.
+/// Reads an archive whose members really have `honest` bytes, within the limits of time and memory.
 #[track_caller]
 fn bounded(what: &str, bytes: Vec<u8>, honest: usize) -> Result<Layer, Error> {
     let source = builder::source(bytes);
@@ -47,7 +47,7 @@ fn square(x: f64, y: f64, size: f64, is_clockwise: bool) -> Vec<(f64, f64)> {
 }
 
 #[test]
-fn a_polygon_of_a_hundred_thousand_rings_is_grouped_in_time() {
+fn polygon_of_a_hundred_thousand_rings_is_grouped_in_time() {
     let count = 100_000;
     let apart = |turned: fn(i32) -> bool| -> Vec<Vec<(f64, f64)>> {
         (0..count).map(|at| square(2.0 * f64::from(at % 317), 2.0 * f64::from(at / 317), 1.0, turned(at))).collect()
@@ -77,9 +77,9 @@ fn a_polygon_of_a_hundred_thousand_rings_is_grouped_in_time() {
 }
 
 #[test]
-fn rings_that_cannot_be_told_apart_in_time_stand_for_themselves_and_are_told() {
-    // A comb whose teeth reach over its whole height, so that every edge is near every point; and a hole that is the
-    // same comb, so that no point of it tells where it lies.
+fn rings_that_cannot_be_grouped_in_time_are_kept_separate_and_reported() {
+    // A comb whose teeth reach over its whole height, so that every edge is near every point. The hole is the same
+    // comb, so that none of its points decides on which side it is.
     let teeth = 20_000;
     let mut comb: Vec<(f64, f64)> =
         (0..teeth).map(|at| (f64::from(at), if at % 2 == 0 { 0.0 } else { 1000.0 })).collect();
@@ -94,7 +94,7 @@ fn rings_that_cannot_be_told_apart_in_time_stand_for_themselves_and_are_told() {
 }
 
 #[test]
-fn an_archive_of_sixty_five_thousand_members_with_long_names_is_grouped_in_time() {
+fn archive_of_65_000_members_with_long_names_is_grouped_in_time() {
     let name = "n".repeat(60);
     let names: Vec<String> = (0..65_535).map(|at| format!("{name}/{at}.{}", ["dbf", "shp", "shx"][at % 3])).collect();
     let members: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
@@ -111,7 +111,7 @@ fn directory(count: usize, entry_name: &[u8], local_name: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_header_with_a_long_name_is_not_repeated_for_each_entry_that_points_to_it() {
+fn shared_header_with_a_long_name_is_stored_once() {
     let bytes = directory(60_000, b"t.dbf", &vec![b'x'; 65_535]);
     let size = bytes.len();
     let error = bounded("one long name", bytes, size).unwrap_err();
@@ -119,7 +119,7 @@ fn a_header_with_a_long_name_is_not_repeated_for_each_entry_that_points_to_it() 
 }
 
 #[test]
-fn a_directory_far_longer_than_its_members_need_is_refused() {
+fn directory_far_longer_than_its_members_need_is_an_error() {
     let bytes = directory(30_000, &[b'x'; 3_000], b"x");
     let size = bytes.len();
     let error = bounded("a long directory", bytes, size).unwrap_err();
@@ -127,7 +127,7 @@ fn a_directory_far_longer_than_its_members_need_is_refused() {
 }
 
 #[test]
-fn an_index_that_names_one_record_many_times_is_refused() {
+fn index_that_names_one_record_many_times_is_an_error() {
     let corners: Vec<(f64, f64)> = (0..60_000).map(|at| (f64::from(at), f64::from(at % 7))).collect();
     let (shp, shx) = builder::shp(3, &[builder::parts(3, &[0], &corners), builder::parts(3, &[0], &corners[..2])]);
     let entry = shx[100..108].to_vec();
@@ -140,8 +140,8 @@ fn an_index_that_names_one_record_many_times_is_refused() {
 }
 
 #[test]
-fn records_that_reach_into_one_another_are_cut_and_told() {
-    // Every four bytes begins a record that claims all that follows.
+fn overlapping_records_are_shortened_and_reported() {
+    // A record that claims all following bytes begins every four bytes.
     let count = 100_000_u32;
     let body: Vec<u8> = (0..count).flat_map(|at| (2 * (count - at)).saturating_sub(8).to_be_bytes()).collect();
     let index: Vec<u8> = (0..count - 64).flat_map(|at| [50 + 2 * at, 100].map(u32::to_be_bytes).concat()).collect();
@@ -161,7 +161,7 @@ fn fields_without_width_cost_nothing_for_each_record() {
 }
 
 #[test]
-fn sizes_that_no_compression_could_reach_are_refused_before_room_is_made_for_them() {
+fn impossible_compression_ratio_is_an_error_before_allocation() {
     let dbf = builder::dbf(&[("N", b'N', 1, 0)], &[b" 1"], 0);
     let mut bytes = builder::zip(&[("t.dbf", &dbf)]);
     let directory = bytes.windows(4).rposition(|four| four == b"PK\x01\x02").unwrap();
@@ -174,7 +174,7 @@ fn sizes_that_no_compression_could_reach_are_refused_before_room_is_made_for_the
 }
 
 #[test]
-fn archives_in_archives_are_held_only_as_far_as_the_outer_one_pays_for_them() {
+fn nested_archives_are_bounded_by_the_size_of_the_outer_one() {
     let dbf = builder::dbf(&[("N", b'N', 1, 0)], &[b" 1"], 0);
     let mut inner = vec![0; 30 << 20];
     inner.extend(builder::zip(&[("t.dbf", &dbf)]));
@@ -186,7 +186,7 @@ fn archives_in_archives_are_held_only_as_far_as_the_outer_one_pays_for_them() {
 }
 
 #[test]
-fn sidecars_that_are_deep_or_long_are_passed_over() {
+fn deep_or_long_sidecars_are_skipped() {
     let (shp, shx) = builder::shp(1, &[builder::point(1.0, 2.0)]);
     let dbf = builder::dbf(&[("N", b'N', 1, 0)], &[b" 1"], 0);
     let deep = "A[".repeat(1_000_000);
@@ -194,7 +194,7 @@ fn sidecars_that_are_deep_or_long_are_passed_over() {
     let long =
         format!("{{\"DataAttributes\":[{}{{\"Name\":\"N\"}}]}}", "{\"Name\":\"B\",\"Unit\":\"u\"},".repeat(120_000));
     let cpg = "9".repeat(60_000);
-    for (what, prj, json, told) in
+    for (what, prj, json, sidecar_code) in
         [("deep sidecars", &deep, &nested, "metadata-ignored"), ("long sidecars", &cpg, &long, "units-unmatched")]
     {
         let members: [(&str, &[u8]); 6] = [
@@ -206,14 +206,14 @@ fn sidecars_that_are_deep_or_long_are_passed_over() {
             ("t-Deere-Metadata.json", json.as_bytes()),
         ];
         let layer = bounded(what, builder::zip(&members), prj.len() + json.len()).unwrap();
-        for code in ["crs-unknown", "cpg-ignored", told] {
+        for code in ["crs-unknown", "cpg-ignored", sidecar_code] {
             assert!(codes(&layer).contains(&code), "{what}: {:?}", codes(&layer));
         }
     }
 }
 
 #[test]
-fn two_thousand_columns_of_one_name_are_read_in_time() {
+fn columns_with_two_thousand_duplicate_names_are_read_in_time() {
     let fields: Vec<builder::Field<'_>> = (0..2_000).map(|_| ("SAMENAME", b'N', 2, 0)).collect();
     let record = [b" ".to_vec(), b" 7".repeat(2_000)].concat();
     let records: Vec<&[u8]> = vec![&record; 200];
@@ -223,7 +223,7 @@ fn two_thousand_columns_of_one_name_are_read_in_time() {
 }
 
 #[test]
-fn every_limit_holds_at_its_value_and_says_how_to_raise_it() {
+fn every_limit_applies_at_its_value_and_its_error_names_the_option() {
     let dbf = builder::dbf(&[("N", b'N', 1, 0)], &[b" 1"], 0);
     let long = "n".repeat(296) + ".dbf";
     let plain = builder::zip(&[("t.dbf", &dbf), ("readme.txt", b"x")]);

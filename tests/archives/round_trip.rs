@@ -1,4 +1,4 @@
-//! Shapefiles that another writer made, read back: the `shapefile` crate writes, the `zip` crate packs.
+//! Reads shapefiles of another writer back: the `shapefile` crate writes, the `zip` crate packs.
 
 use std::io::Cursor;
 
@@ -83,7 +83,7 @@ fn check_columns(layer: &Layer, rows: &[&Row]) {
     assert_eq!(flags, rows.iter().map(|row| row.flag).collect::<Vec<_>>());
 }
 
-/// The numbers of a geometry behind its head of `skip` bytes.
+/// The numbers of a geometry after its header of `skip` bytes.
 fn numbers(layer: &Layer, row: usize, skip: usize) -> Vec<u64> {
     let wkb = layer.geometries().nth(row).unwrap().unwrap();
     wkb[skip..].chunks(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())).collect()
@@ -93,7 +93,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(48), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn points_and_their_columns_come_back(rows in proptest::collection::vec((any::<(i32, i32)>(), row()), 1..60)) {
+    fn points_and_their_columns_round_trip(rows in proptest::collection::vec((any::<(i32, i32)>(), row()), 1..60)) {
         let shapes: Vec<(Point, Row)> =
             rows.iter().map(|((x, y), row)| (Point::new(f64::from(*x) / 1e7, f64::from(*y) / 3e7), row.clone())).collect();
         let layer = written(&shapes);
@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn heights_and_measures_come_back(rows in proptest::collection::vec((any::<[i32; 4]>(), row()), 1..40)) {
+    fn heights_and_measures_round_trip(rows in proptest::collection::vec((any::<[i32; 4]>(), row()), 1..40)) {
         let shapes: Vec<(PointZ, Row)> = rows
             .iter()
             .map(|([x, y, z, m], row)| {

@@ -1,6 +1,6 @@
-//! Indices (.shx): what is read where one is missing, damaged or in another order than the records.
+//! Tests indices (.shx): the rows that are read where one is missing, damaged or in another order than the records.
 //!
-//! A damaged index is an error, or what it costs is reported; without `strict`, records are read in the order of the file.
+//! A damaged index is an error, or its cost is reported; without `strict`, records are read in the order of the file.
 
 use headland::layer::Layer;
 use zip::CompressionMethod::{self, Deflated, Stored};
@@ -9,12 +9,12 @@ use crate::builder::{self, number, with_number};
 use crate::support::{check, codes, found, only, read, texts};
 
 const ROWS: usize = 6;
-/// Where the entry of a record is in the index.
+/// Offset of the entry of a record in the index.
 const fn entry(row: usize) -> usize {
     100 + 8 * row
 }
 
-/// Records of a kind, each another one.
+/// Records of a shape type, each of them different.
 fn records(kind: i32) -> Vec<Vec<u8>> {
     let x = |row: usize| f64::from(u16::try_from(row).unwrap());
     let record = |row| {
@@ -29,7 +29,7 @@ fn records(kind: i32) -> Vec<Vec<u8>> {
 
 fn zip(shp: &[u8], shx: &[u8], method: CompressionMethod) -> Vec<u8> {
     let mut files = builder::files((shp.to_vec(), shx.to_vec()), builder::ids(ROWS));
-    // The .shp is the last, so that a zip that is cut inside it has all others.
+    // The .shp is the last member, so that a zip that ends inside it has all others.
     files.reverse();
     builder::zip_with(&builder::lend(&files), method)
 }
@@ -50,10 +50,10 @@ fn sets() -> [Set; 2] {
     })
 }
 
-/// Orders of the file: backwards, one record moved to the front or to the end, two exchanged.
+/// Orders of the file: reversed, one record moved to the front or to the end, two exchanged.
 const ORDERS: [[usize; ROWS]; 4] = [[5, 4, 3, 2, 1, 0], [5, 0, 1, 2, 3, 4], [0, 2, 3, 4, 5, 1], [0, 4, 2, 3, 1, 5]];
 
-/// The same sets with their records in these orders, and the rows as they stand in the file.
+/// The same sets with their records in these orders, and the rows in the order of the file.
 fn shuffled() -> Vec<(Set, [usize; ROWS])> {
     let mut found = Vec::new();
     for (kind, (_, _, own)) in [1, 5].into_iter().zip(sets()) {
@@ -111,7 +111,7 @@ fn damaged_index_is_an_error_and_ignored_without_strict() {
     }
 }
 
-/// Each row has its own geometry or none, and what differs is reported.
+/// Asserts that each row has its own geometry or none, and that each difference is reported.
 #[track_caller]
 fn assert_reported(what: &str, layer: &Layer, own: &[String]) {
     let found = texts(layer);
@@ -148,7 +148,7 @@ fn offset_inside_of_a_record_is_damage_of_the_index() {
 }
 
 #[test]
-fn one_bit_of_an_index_is_never_lost_in_silence() {
+fn flipped_bit_of_an_index_is_never_lost_silently() {
     let whole = sets().map(|set| (set, [0, 1, 2, 3, 4, 5]));
     for ((shp, shx, own), order) in whole.into_iter().chain(shuffled()) {
         for bit in 0..ROWS * 8 * 8 {
@@ -182,7 +182,7 @@ fn records_in_another_order_follow_the_index_unless_it_is_damaged() {
             assert_eq!(texts(&saved), of_file, "{what}");
             assert!(only(&saved, "shx-damaged").message.contains("geometries may belong to other rows"));
         }
-        // A record that no entry names, in an index of fewer entries.
+        // A record without an entry, in an index of fewer entries.
         let fewer = builder::with_header(i32::from(shp[32]), &shx[100..entry(ROWS - 1)]);
         let members = [("t.shp", &shp), ("t.shx", &fewer)];
         let layer = read(&builder::zip(&builder::lend(&members)), true).unwrap();
@@ -206,7 +206,7 @@ fn truncated_shp_is_an_error_and_keeps_the_records_before_the_cut() {
             }
         }
     }
-    // In another order: a cut inside the last record, and one that leaves nothing of it.
+    // In another order: truncation inside the last record, and before all of it.
     for ((shp, shx, own), order) in shuffled() {
         let (what, size) = (format!("{order:?}"), (shp.len() - 100) / ROWS);
         let cut = zip(&shp[..shp.len() - 5], &shx, Deflated);
@@ -223,7 +223,7 @@ fn truncated_shp_is_an_error_and_keeps_the_records_before_the_cut() {
 }
 
 #[test]
-fn damaged_byte_of_a_shp_costs_the_record_that_it_meets() {
+fn damaged_byte_of_a_shp_loses_only_its_own_record() {
     for (shp, shx, own) in sets() {
         let size = (shp.len() - 100) / ROWS;
         let whole = zip(&shp, &shx, Stored);
@@ -240,7 +240,7 @@ fn damaged_byte_of_a_shp_costs_the_record_that_it_meets() {
             }
         }
     }
-    // In another order, the .shp is held whole or not at all.
+    // In another order, the .shp is read completely or not at all.
     for ((shp, shx, _), order) in shuffled() {
         let mut bytes = zip(&shp, &shx, Stored);
         let at = bytes.windows(100).position(|bytes| *bytes == shp[..100]).unwrap() + shp.len() - 1;
@@ -263,7 +263,7 @@ fn numbers_of_records_matter_only_without_an_index() {
         let layer =
             check("no index", &zip(&unnumbered, &[], Deflated), true, Ok((ROWS, &["no-shx", "record-numbers"])));
         assert_eq!(texts(&layer.unwrap()), all(&own));
-        // Numbered by their rows, which are backwards.
+        // Record numbers that follow the rows, which are reversed.
         let mut backwards = builder::shuffled(i32::from(shp[32]), &records(i32::from(shp[32])), &ORDERS[0]).0;
         for (place, row) in ORDERS[0].iter().enumerate() {
             backwards[100 + size * place..104 + size * place]
@@ -277,7 +277,7 @@ fn numbers_of_records_matter_only_without_an_index() {
     }
 }
 
-/// Where something that is no record stands around each record, places and lengths bear no neighbour out.
+/// Where each record is surrounded by other bytes, offsets and lengths confirm no neighbour.
 #[test]
 fn records_with_padding_around_them_are_read_where_the_index_has_them() {
     for (shp, shx, own) in sets() {

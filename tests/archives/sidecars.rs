@@ -1,4 +1,4 @@
-//! Sidecars of shapefiles: what they state is on the layer, all they hold is kept, and damage to them is told and no error.
+//! Tests sidecars of shapefiles: their statements are on the layer, their content is kept, and damage is a diagnostic.
 
 use headland::archive::{ReadOptions, Source};
 use headland::layer::{self, Layer};
@@ -33,7 +33,7 @@ fn unit(layer: &Layer) -> Option<String> {
 }
 
 #[test]
-fn the_json_of_a_vendor_gives_units_and_is_kept_whole() {
+fn vendor_json_gives_units_and_is_kept_complete() {
     let layer = read(&[("T-DEERE-metadata.JSON", JSON.as_bytes())], &ReadOptions::default());
     assert_eq!(unit(&layer).as_deref(), Some("lb1ac-1"));
     assert_eq!(description(&layer, "RATE").as_deref(), Some("Rate applied"));
@@ -46,11 +46,11 @@ fn the_json_of_a_vendor_gives_units_and_is_kept_whole() {
     let columns = Some(vec!["NAME".to_owned()]);
     let subset =
         read(&[("t-Deere-Metadata.json", JSON.as_bytes())], &ReadOptions { columns, ..ReadOptions::default() });
-    assert!(subset.diagnostics().is_empty(), "columns that nobody asked for are not missing: {:?}", codes(&subset));
+    assert!(subset.diagnostics().is_empty(), "columns that were not requested are not missing: {:?}", codes(&subset));
 }
 
 #[test]
-fn the_metadata_of_a_shapefile_gives_units_and_is_kept_whole() {
+fn shapefile_metadata_gives_units_and_is_kept_complete() {
     let layer = read(&[("t.SHP.xml", XML.as_bytes())], &ReadOptions::default());
     assert_eq!(unit(&layer).as_deref(), Some("kg/ha"));
     assert_eq!(description(&layer, "NAME").as_deref(), Some("Who drove"));
@@ -85,7 +85,7 @@ fn sidecars_are_read_in_their_own_encoding() {
     let layer = read(&[("t.shp.xml", &cp1252(xml))], &ReadOptions::default());
     assert_eq!(description(&layer, "RATE").as_deref(), Some("Menge · 5 €"));
     assert_eq!((layer.metadata(), codes(&layer)), (&[("shp.xml".to_owned(), xml.to_owned())][..], vec![]));
-    // JSON cannot declare another encoding than UTF-8, so that this is told.
+    // JSON cannot declare another encoding than UTF-8, so this is reported.
     let layer = read(&[("t-Deere-Metadata.json", &cp1252(&json))], &ReadOptions::default());
     assert_eq!((crop(&layer).contains("früh"), unit(&layer).as_deref()), (true, Some("lb1ac-1")));
     assert_eq!(codes(&layer), ["text-recoded", "units-unmatched"]);
@@ -95,7 +95,7 @@ fn sidecars_are_read_in_their_own_encoding() {
 }
 
 #[test]
-fn sidecars_beside_a_file_are_found_and_indexes_pass_in_silence() {
+fn sidecars_of_a_loose_file_are_found_and_indices_are_not_reported() {
     let folder = tempfile::tempdir().unwrap();
     let others: [(&str, &[u8]); 6] = [
         ("t.shp.xml", XML.as_bytes()),
@@ -115,7 +115,7 @@ fn sidecars_beside_a_file_are_found_and_indexes_pass_in_silence() {
 }
 
 #[test]
-fn a_damaged_sidecar_is_a_diagnostic_strict_or_not() {
+fn damaged_sidecar_is_a_diagnostic_with_and_without_strict() {
     let large = vec![b' '; 5 << 20];
     let cases: [(&str, &[u8], &str); 5] = [
         ("t-Deere-Metadata.json", b"<html>", "metadata-ignored"),
@@ -134,7 +134,7 @@ fn a_damaged_sidecar_is_a_diagnostic_strict_or_not() {
 }
 
 #[test]
-fn a_table_alone_is_a_layer_without_places() {
+fn dbf_alone_is_a_layer_without_geometry() {
     let dbf = builder::dbf(&[("RATE", b'N', 5, 1), ("NAME", b'C', 4, 0)], &[b"   1.5one "], 0);
     let zip = builder::zip(&[("x/t.dbf", &dbf), ("x/t-Deere-Metadata.json", JSON.as_bytes())]);
     let source = builder::source(zip);
@@ -149,7 +149,7 @@ fn a_table_alone_is_a_layer_without_places() {
 }
 
 #[test]
-fn units_of_cut_column_names_come_from_the_only_attribute_that_they_begin() {
+fn units_of_truncated_column_names_come_from_the_only_matching_attribute() {
     let units = |fields: &[&str], attributes: &[(&str, &str)]| {
         let (shp, shx) = builder::shp(1, &[builder::point(10.0, 50.0)]);
         let described: Vec<builder::Field<'_>> = fields.iter().map(|name| (*name, b'N', 3, 0)).collect();
@@ -175,7 +175,8 @@ fn units_of_cut_column_names_come_from_the_only_attribute_that_they_begin() {
     assert_eq!(found, [pair("SWATHWI", "ft"), pair("DISTANCE", "m")]);
     assert!(messages.contains("units-by-cut-name") && messages.contains("`SWATHWI` from `SWATHWIDTH`"), "{messages}");
     assert!(!messages.contains("units-unmatched"), "{messages}");
-    // Two attributes begin with it, an attribute has two columns, the attribute has a column of its own, too short.
+    // Two attributes begin with it; an attribute has two columns; the attribute has a column of its own; the name is
+    // too short.
     for (fields, attributes) in [
         (&["SWATHWI"][..], &[("SWATHWIDTH", "ft"), ("SWATHWIDTH2", "m")][..]),
         (&["SWATHWI", "SWATHWID"], &[("SWATHWIDTH", "ft")]),

@@ -1,4 +1,4 @@
-//! The same layer from every kind of source, and clear words about sources that are none.
+//! Tests that every kind of source gives the same layer, and the errors for other sources.
 
 use std::io::Write;
 
@@ -23,7 +23,7 @@ pub(crate) fn zipped(members: &[(String, Vec<u8>)], method: zip::CompressionMeth
 }
 
 #[test]
-fn every_source_gives_the_same_rows() {
+fn every_source_gives_equal_rows() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in members() {
         std::fs::write(folder.path().join(name.to_uppercase()), bytes).unwrap();
@@ -54,7 +54,7 @@ fn every_source_gives_the_same_rows() {
 }
 
 #[test]
-fn zips_of_every_make_give_the_same_rows_or_say_why_not() {
+fn zips_of_every_writer_give_equal_rows_or_an_error() {
     let plain = zipped(&named(""), zip::CompressionMethod::Deflated);
     let expected = layer::read(&builder::source(plain.clone()), &ReadOptions::default()).unwrap();
     let made = |comment: &str, large: bool| {
@@ -86,14 +86,14 @@ fn zips_of_every_make_give_the_same_rows_or_say_why_not() {
     let said = |zip: Vec<u8>| layer::read(&builder::source(zip), &ReadOptions::default()).unwrap_err().to_string();
     let deep = said(inner("a.zip", &inner("b.zip", &plain)));
     assert!(deep.contains("Limits(nesting=...)") && deep.contains("`a.zip/b.zip`"), "{deep}");
-    // The last of several parts has the end record, the first begins with a marker.
+    // The last of several parts has the end record; the first begins with a marker.
     let mut last = plain.clone();
     let end = last.len() - 22;
     last[end + 4] = 1;
     assert!(said(last).contains("zip -s 0"));
     let first = said([b"PK\x07\x08", &plain[..150]].concat());
     assert!(first.contains("first of several parts") && first.contains("zip -s 0"), "{first}");
-    // An inner one that is no zip, or was cut, is told with its name.
+    // A nested archive that is no zip or is truncated is named.
     let page = said(inner("a.zip", b"<html>Log in</html>"));
     assert!(page.contains("`a.zip`") && page.contains("no zip"), "{page}");
     let cut = said(inner("a.zip", &plain[..plain.len() - 30]));
@@ -101,7 +101,7 @@ fn zips_of_every_make_give_the_same_rows_or_say_why_not() {
 }
 
 #[test]
-fn a_choice_of_columns_keeps_their_order_and_the_geometry() {
+fn selected_columns_keep_their_order_and_the_geometry() {
     let zip = zipped(&named(""), zip::CompressionMethod::Deflated);
     let read = |columns: &[&str]| {
         let columns = Some(columns.iter().map(|name| (*name).to_owned()).collect());
@@ -120,7 +120,7 @@ fn a_choice_of_columns_keeps_their_order_and_the_geometry() {
 
 #[cfg(unix)]
 #[test]
-fn a_device_is_called_by_its_name_and_never_read() {
+fn device_is_an_error_that_names_it_and_is_never_read() {
     let source = Source::Path("/dev/null".into());
     let tree = headland::archive::tree(&source, None, &Limits::default()).unwrap_err();
     for error in [tree, layer::read(&source, &ReadOptions::default()).unwrap_err()] {
@@ -133,7 +133,7 @@ fn a_device_is_called_by_its_name_and_never_read() {
 }
 
 #[test]
-fn documents_of_office_are_told_as_such_and_not_as_the_xml_inside() {
+fn office_document_is_an_error_that_names_the_format() {
     for (part, words) in [
         ("xl/workbook.xml", "workbook of Excel (.xlsx), which `pandas.read_excel`"),
         ("word/document.xml", "document of Word"),
@@ -147,7 +147,7 @@ fn documents_of_office_are_told_as_such_and_not_as_the_xml_inside() {
 }
 
 #[test]
-fn what_is_no_archive_is_told_for_what_it_is() {
+fn other_format_is_an_error_that_names_it() {
     let said = |bytes: &[u8]| {
         let error = layer::read(&builder::source(bytes.to_vec()), &ReadOptions::default()).unwrap_err();
         assert_eq!(error.kind(), Kind::Archive);
@@ -215,7 +215,7 @@ fn what_is_no_archive_is_told_for_what_it_is() {
 }
 
 #[test]
-fn a_folder_without_data_is_told_for_what_is_in_it() {
+fn folder_without_data_is_an_error_that_lists_its_content() {
     let folder = tempfile::tempdir().unwrap();
     let holding = |name: &str, files: &[&str]| {
         let path = folder.path().join(name);
@@ -242,7 +242,7 @@ fn a_folder_without_data_is_told_for_what_is_in_it() {
 }
 
 #[test]
-fn limits_are_held_before_anything_is_inflated() {
+fn limits_apply_before_anything_is_inflated() {
     let zeros = vec![0; 80 << 20];
     let zip = builder::zip(&[("t.dbf", &zeros)]);
     let error = layer::read(&builder::source(zip.clone()), &ReadOptions::default()).unwrap_err();
@@ -271,7 +271,7 @@ fn a_small_table_may_be_all_blanks() {
 }
 
 #[test]
-fn a_flipped_bit_in_a_member_is_found_by_its_checksum() {
+fn flipped_bit_in_a_member_fails_its_checksum() {
     let mut zip = zipped(&named(""), zip::CompressionMethod::Stored);
     let at = zip.windows(4).position(|bytes| bytes == b"one ").unwrap();
     zip[at] ^= 1;
@@ -281,7 +281,7 @@ fn a_flipped_bit_in_a_member_is_found_by_its_checksum() {
 }
 
 #[test]
-fn units_are_those_of_the_sidecar_or_of_the_caller() {
+fn units_come_from_the_sidecar_or_the_caller() {
     let mut members = named("");
     let json = br#"{"DataAttributes":[{"Name":"RATE","Unit":"lb1ac-1"}]}"#;
     members.push(("t-Deere-Metadata.json".to_owned(), json.to_vec()));
@@ -296,7 +296,7 @@ fn units_are_those_of_the_sidecar_or_of_the_caller() {
 }
 
 #[test]
-fn members_that_overlap_are_refused() {
+fn overlapping_members_are_an_error() {
     let mut zip = zipped(&named(""), zip::CompressionMethod::Stored);
     let size = members()[2].1.len();
     let longer = u32::try_from(size + 40).unwrap().to_le_bytes();
@@ -315,7 +315,7 @@ fn members_that_overlap_are_refused() {
 }
 
 #[test]
-fn a_name_that_leads_out_is_refused_and_an_error_where_it_is_needed() {
+fn name_that_leaves_the_archive_is_skipped_or_an_error_if_needed() {
     let mut members = named("");
     members.push(("../../evil.shp".to_owned(), b"rubbish".to_vec()));
     let layer =
@@ -351,12 +351,12 @@ fn a_symbolic_link_in_a_zip_is_no_data() {
     assert_eq!(headland::archive::layers(&beside, &ReadOptions::default()).unwrap(), ["t"]);
     for options in [&ReadOptions::default(), &lenient] {
         let layer = layer::read(&beside, options).unwrap();
-        let told: Vec<_> =
+        let reported: Vec<_> =
             layer.diagnostics().iter().map(|note| (note.code.as_str(), note.member.as_deref())).collect();
-        assert_eq!(told, [("refused-link", Some("link.dbf")), ("refused-link", Some("link.shp"))]);
+        assert_eq!(reported, [("refused-link", Some("link.dbf")), ("refused-link", Some("link.shp"))]);
         assert_eq!(layer.len(), 2);
     }
-    // Where the layer needs it, rows without their columns are no right answer.
+    // If the layer needs the link, rows without their columns are a wrong result.
     let needed = linked(&["t.dbf"], "t.dbf");
     let error = layer::read(&needed, &ReadOptions::default()).unwrap_err();
     assert_eq!(error.facts().member.as_deref(), Some("t.dbf"));

@@ -1,4 +1,4 @@
-//! Layers read batch by batch: the same rows, the same words and the same errors as in one piece (design, sections 2 and 5).
+//! Tests layers read batch by batch: rows, messages and errors equal those of a whole read (design, sections 2 and 5).
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::{builder, corpus, grain_carts};
 
 const SIZES: [usize; 5] = [1, 2, 7, 1000, 65_536];
 
-/// All batches, what was told after the last, and the error where there is one.
+/// All batches, the diagnostics after the last, and the error if there is one.
 pub(crate) fn batches(
     source: &Source,
     options: &ReadOptions,
@@ -37,13 +37,13 @@ pub(crate) fn batches(
     (all, stream.diagnostics(), error)
 }
 
-pub(crate) fn words(notes: &[Diagnostic]) -> Vec<String> {
-    let mut words: Vec<String> = notes.iter().map(|note| format!("{note:?}")).collect();
-    words.sort();
-    words
+pub(crate) fn messages(notes: &[Diagnostic]) -> Vec<String> {
+    let mut messages: Vec<String> = notes.iter().map(|note| format!("{note:?}")).collect();
+    messages.sort();
+    messages
 }
 
-/// Asserts that batches and diagnostics are those of the layer in one piece.
+/// Asserts that batches and diagnostics equal those of the whole layer.
 pub(crate) fn same(read: Result<Layer>, source: &Source, options: &ReadOptions, size: usize, what: &str) {
     let (all, notes, error) = batches(source, options, &TypePolicy::Scan, size);
     let layer = match read {
@@ -63,10 +63,10 @@ pub(crate) fn same(read: Result<Layer>, source: &Source, options: &ReadOptions, 
         assert!(batch == &whole.slice(first, batch.num_rows()), "{what}: rows from {first}");
         first += batch.num_rows();
     }
-    assert_eq!(notes, layer.diagnostics(), "{what}: the same words in the same order");
+    assert_eq!(notes, layer.diagnostics(), "{what}: the same messages in the same order");
 }
 
-/// The same through every batch size and on one thread and two.
+/// The same with every batch size and on one thread and two.
 fn same_in_every_way(members: &[(&str, &[u8])], strict: bool, what: &str) {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in members {
@@ -95,7 +95,7 @@ fn same_in_every_way(members: &[(&str, &[u8])], strict: bool, what: &str) {
 const FIELDS: [builder::Field<'static>; 5] =
     [("N", b'N', 6, 2), ("I", b'N', 4, 0), ("D", b'D', 8, 0), ("L", b'L', 1, 0), ("C", b'C', 5, 0)];
 
-/// Records of all types, every eleventh deleted, with cells that are null and cells that are wrong.
+/// Records of all types, every eleventh deleted, with null and invalid cells.
 pub(crate) fn records(count: usize) -> Vec<Vec<u8>> {
     let record = |row: usize| {
         let mark = if row % 11 == 3 { '*' } else { ' ' };
@@ -143,16 +143,16 @@ fn batches_are_the_rows_of_the_whole_layer() {
 }
 
 #[test]
-fn an_m_that_comes_late_stands_in_every_batch() {
+fn m_of_a_late_record_is_in_every_batch() {
     let mut all: Vec<Vec<u8>> = (0..100).map(|row| builder::point_z(f64::from(row), 2.0, 3.0, None)).collect();
     all.push(builder::point_z(1.0, 2.0, 3.0, Some(4.0)));
     let (shp, shx) = builder::shp(11, &all);
     same_in_every_way(&[("t.shp", &shp), ("t.shx", &shx)], true, "late M");
 }
 
-/// What a header of points does not declare stands in the records that have it, however they are read.
+/// Ordinates that a header of points does not declare are kept in the records that have them, in every kind of read.
 #[test]
-fn z_and_m_that_the_header_does_not_declare_are_kept_and_told() {
+fn undeclared_z_and_m_are_kept_and_reported() {
     let measured = [&21_i32.to_le_bytes()[..], &1.0_f64.to_le_bytes(), &2.0_f64.to_le_bytes(), &4.0_f64.to_le_bytes()];
     let shapes =
         [builder::point(1.0, 1.0), builder::point(2.0, 2.0), measured.concat(), builder::point_z(3.0, 3.0, 9.5, None)];
@@ -166,7 +166,7 @@ fn z_and_m_that_the_header_does_not_declare_are_kept_and_told() {
     assert_eq!([&wkb[2][21..], &wkb[3][21..]], [4.0_f64.to_le_bytes(), 9.5_f64.to_le_bytes()]);
     let note = layer.diagnostics().iter().find(|note| note.code.as_str() == "mixed-shapes").unwrap();
     assert!(note.message.contains("kept, with the Z and M that they have (2 times, first at record 2)"), "{note:?}");
-    // What it declares and a record lacks is 0.
+    // A declared ordinate that a record lacks is 0.
     let (shp, shx) = builder::shp(11, &[builder::point_z(3.0, 3.0, 9.5, None), builder::point(1.0, 1.0)]);
     let layer =
         layer::read(&builder::source(builder::zip(&[("t.shp", &shp), ("t.shx", &shx)])), &ReadOptions::default())
@@ -175,9 +175,9 @@ fn z_and_m_that_the_header_does_not_declare_are_kept_and_told() {
     assert!(layer.diagnostics().iter().any(|note| note.code.as_str() == "missing-z" && note.record == Some(1)));
 }
 
-/// Deleted records, and shapes without a row, are not given, so nothing is told of them.
+/// Deleted records, and shapes without a row, are skipped, so no diagnostic covers them.
 #[test]
-fn findings_of_shapes_count_what_is_given() {
+fn diagnostics_of_shapes_count_only_returned_rows() {
     let open = |x: f64| builder::parts(5, &[0], &[(x, 0.0), (x, 1.0), (x + 1.0, 1.0), (x + 1.0, 0.0)]);
     let shapes: Vec<Vec<u8>> = (0..9).map(|at| open(f64::from(at))).collect();
     let (shp, shx) = builder::shp(5, &shapes);
@@ -206,7 +206,7 @@ fn fractions(count: usize, at: usize) -> Source {
 }
 
 #[test]
-fn decimals_in_a_column_of_integers_are_an_error_that_says_what_to_do() {
+fn decimals_in_an_integer_column_are_an_error_with_a_next_step() {
     let source = fractions(50, 37);
     let options = ReadOptions::default();
     let (all, _, error) = batches(&source, &options, &TypePolicy::Header, 10);
@@ -231,7 +231,7 @@ fn decimals_in_a_column_of_integers_are_an_error_that_says_what_to_do() {
 }
 
 #[test]
-fn without_strict_a_stream_keeps_the_cells_that_a_whole_read_keeps() {
+fn stream_without_strict_keeps_the_cells_of_a_whole_read() {
     let dbf = builder::dbf(&[("N", b'N', 6, 0), ("M", b'N', 2, 0)], &[b"      7 1", b"  125e9 2", b" ****** 3"], 0);
     let source = builder::source(builder::zip(&[("t.dbf", &dbf)]));
     let options = ReadOptions { strict: false, ..ReadOptions::default() };
@@ -246,13 +246,13 @@ fn without_strict_a_stream_keeps_the_cells_that_a_whole_read_keeps() {
     assert_eq!(all[0].schema().fields(), whole.schema().fields());
     let wide = notes.iter().find(|note| note.code.as_str() == "integer-with-decimals").unwrap();
     assert!(wide.record == Some(1) && whole.diagnostics().contains(wide), "{notes:?}");
-    // With a choice for one column, the others stay as their headers have them.
+    // With a requested type for one column, the others keep the types of their headers.
     let types = TypePolicy::Named(vec![("M".to_owned(), ColumnType::String)]);
     assert!(batches(&source, &options, &types, 2).2.is_some_and(|error| error.message().contains("125e9")));
 }
 
 #[test]
-fn chosen_types_hold_and_unknown_names_are_told_before_reading() {
+fn requested_types_apply_and_unknown_names_are_an_error_before_reading() {
     let dbf = builder::dbf(
         &[("N", b'N', 10, 0), ("C", b'C', 8, 0), ("D", b'D', 8, 0)],
         &[b"          720240229 2023010", b" 999999999912      20240101"],
@@ -282,7 +282,7 @@ fn chosen_types_hold_and_unknown_names_are_told_before_reading() {
 }
 
 #[test]
-fn damage_in_the_middle_ends_the_stream_and_is_what_the_whole_read_meets() {
+fn damage_ends_the_stream_with_the_error_of_a_whole_read() {
     let count = 3000;
     let (shp, shx) = builder::shp(1, &points(count));
     let dbf = dbf(&records(count));
@@ -314,7 +314,7 @@ fn damage_in_the_middle_ends_the_stream_and_is_what_the_whole_read_meets() {
 }
 
 #[test]
-fn other_coordinates_and_fewer_columns_come_batch_by_batch() {
+fn transformed_coordinates_and_selected_columns_work_in_batches() {
     let count = 50;
     let (shp, shx) = builder::shp(1, &(0..50).map(|row| builder::point(4e5 + f64::from(row), 5e6)).collect::<Vec<_>>());
     let dbf = dbf(&records(count));
@@ -331,7 +331,7 @@ fn other_coordinates_and_fewer_columns_come_batch_by_batch() {
 }
 
 #[test]
-fn grain_carts_open_too() {
+fn grain_cart_is_read_in_batches() {
     let source = builder::source(grain_carts::file(&[grain_carts::FIRST, grain_carts::SECOND]).into_bytes());
     for size in SIZES {
         same(layer::read(&source, &ReadOptions::default()), &source, &ReadOptions::default(), size, "a grain cart");
@@ -355,7 +355,7 @@ fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
 }
 
 #[test]
-fn every_file_of_the_corpus_opens_as_it_is_read() {
+fn every_corpus_file_streams_as_a_whole_read() {
     let Some(corpus) = corpus::folder() else { return };
     let mut files = Vec::new();
     for set in ["ag", "conformance"] {
@@ -367,7 +367,7 @@ fn every_file_of_the_corpus_opens_as_it_is_read() {
         let source = Source::Path(path.clone());
         let names = headland::archive::layers(&source, &ReadOptions::default()).unwrap_or_default();
         for layer in if names.len() > 1 { names.into_iter().map(Some).collect() } else { vec![None] } {
-            // The largest files are whole, and so the same with and without `strict`.
+            // The largest files are valid, so `strict` makes no difference.
             let is_large = std::fs::metadata(&path).is_ok_and(|meta| meta.len() > 1 << 20);
             for strict in if is_large { vec![true] } else { vec![true, false] } {
                 let options = ReadOptions { layer: layer.clone(), strict, ..ReadOptions::default() };

@@ -1,4 +1,4 @@
-//! Members that are unpacked on a thread of their own: the same bits, the same errors in the same place, no thread left.
+//! Tests members that are inflated on their own thread: equal bytes, equal errors in the same record, no leaked thread.
 
 use std::time::{Duration, Instant};
 
@@ -6,9 +6,9 @@ use headland::archive::ReadOptions;
 use headland::layer::{self, Layer, Stream, TypePolicy};
 
 use crate::builder;
-use crate::stream::{batches, dbf, points, records, same, words};
+use crate::stream::{batches, dbf, messages, points, records, same};
 
-/// A zip of two members above the size that gets a thread, and where its .dbf begins and ends.
+/// A zip of two members above the size that gets a thread, and the byte range of its .dbf.
 fn large() -> (Vec<u8>, std::ops::Range<usize>) {
     let count = 30_000;
     let (shp, shx) = builder::shp(1, &points(count));
@@ -19,7 +19,7 @@ fn large() -> (Vec<u8>, std::ops::Range<usize>) {
 }
 
 #[test]
-fn several_threads_give_the_bits_and_the_errors_of_one() {
+fn several_threads_give_the_bytes_and_errors_of_one() {
     let (zip, dbf) = large();
     let mut cases = vec![("whole", zip.clone())];
     for (name, part) in [("early", 10), ("middle", 2), ("late", 1)] {
@@ -32,14 +32,14 @@ fn several_threads_give_the_bits_and_the_errors_of_one() {
         let source = builder::source(bytes);
         for strict in [true, false] {
             let on = |threads| ReadOptions { threads: Some(threads), strict, ..ReadOptions::default() };
-            let told = |options: &ReadOptions| match layer::read(&source, options) {
-                Ok(layer) => (Some(layer.batches().to_vec()), words(layer.diagnostics())),
+            let outcome = |options: &ReadOptions| match layer::read(&source, options) {
+                Ok(layer) => (Some(layer.batches().to_vec()), messages(layer.diagnostics())),
                 Err(error) => (None, vec![error.to_string()]),
             };
-            let one = told(&on(1));
+            let one = outcome(&on(1));
             assert_eq!(one.0.is_none(), strict && name != "whole", "{name}: {:?}", one.1);
             for threads in [2, 3] {
-                assert!(one == told(&on(threads)), "{name}, {threads} threads, strict {strict}: {:?}", one.1);
+                assert!(one == outcome(&on(threads)), "{name}, {threads} threads, strict {strict}: {:?}", one.1);
             }
             for (threads, size) in [(1, 1000), (2, 1000), (2, 65_536)] {
                 let what = format!("{name}, {threads} threads, batches of {size}, strict {strict}");
@@ -50,9 +50,9 @@ fn several_threads_give_the_bits_and_the_errors_of_one() {
 }
 
 #[test]
-fn a_checksum_that_fails_is_told_after_the_rows_before_it() {
+fn failed_checksum_is_an_error_after_the_rows_before_it() {
     let (mut zip, dbf) = large();
-    // The checksum stands in the header of the member and in the directory, 16 and 30 bytes before its name.
+    // The checksum is in the header of the member and in the directory, 16 and 30 bytes before its name.
     let directory = zip.windows(5).rposition(|bytes| bytes == b"t.dbf").unwrap();
     zip[dbf.start - 5 - 16] ^= 1;
     zip[directory - 30] ^= 1;
@@ -72,9 +72,9 @@ fn a_checksum_that_fails_is_told_after_the_rows_before_it() {
     }
 }
 
-/// How many threads of this process unpack for a reader.
+/// Number of threads of this process that inflate for a reader.
 #[cfg(target_os = "linux")]
-fn unpackers() -> usize {
+fn inflate_threads() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
     let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
     tasks.map(|task| name(task.unwrap())).filter(|name| name.starts_with("headland-inflat")).count()
@@ -82,30 +82,30 @@ fn unpackers() -> usize {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_stream_that_is_dropped_half_read_leaves_no_thread_behind() {
-    // Tests run side by side, so the count is looked at in a process of its own.
+fn dropped_stream_leaks_no_thread() {
+    // Tests run concurrently, so the count is taken in a process of its own.
     if std::env::var_os("HEADLAND_THREADS").is_none() {
         let own = std::env::current_exe().unwrap();
-        let name = "stream_threads::a_stream_that_is_dropped_half_read_leaves_no_thread_behind";
+        let name = "stream_threads::dropped_stream_leaks_no_thread";
         let status = std::process::Command::new(own).args(["--exact", name]).env("HEADLAND_THREADS", "1").status();
         assert!(status.unwrap().success());
         return;
     }
-    // More than fits into the blocks on the way, so that the thread cannot be done before it is looked for.
+    // More than the blocks in flight can hold, so that the thread is still running when it is counted.
     let source = builder::source(builder::zip(&[("t.dbf", &dbf(&records(80_000)))]));
     for (threads, started) in [(1, 0), (2, 1)] {
         let options = ReadOptions { threads: Some(threads), ..ReadOptions::default() };
         let mut stream = Stream::open(&source, &options, &TypePolicy::Header, 10).unwrap();
         assert!(stream.next_batch().unwrap().is_some());
         let patience = Instant::now();
-        while unpackers() < started && patience.elapsed() < Duration::from_secs(60) {
+        while inflate_threads() < started && patience.elapsed() < Duration::from_secs(60) {
             std::thread::yield_now();
         }
-        assert_eq!(unpackers(), started, "{threads} threads");
+        assert_eq!(inflate_threads(), started, "{threads} threads");
         drop(stream);
-        assert_eq!(unpackers(), 0);
+        assert_eq!(inflate_threads(), 0);
     }
     let small = builder::source(builder::zip(&[("t.dbf", &dbf(&records(100)))]));
     let _stream = Stream::open(&small, &ReadOptions::default(), &TypePolicy::Header, 10).unwrap();
-    assert_eq!(unpackers(), 0, "a small member is unpacked sooner than a thread has started");
+    assert_eq!(inflate_threads(), 0, "a small member is unpacked sooner than a thread has started");
 }

@@ -1,4 +1,4 @@
-//! Reads archives for the tests, and states what came of them: rows, codes, geometries and cells.
+//! Reads archives for the tests, and extracts rows, codes, geometries and cells.
 
 use headland::archive::{Diagnostic, ReadOptions};
 use headland::error::{Error, Kind};
@@ -45,10 +45,10 @@ pub(crate) fn column(layer: &Layer, name: &str) -> Vec<String> {
     (0..layer.len()).map(|row| canonical_text::text(array, row)).collect()
 }
 
-/// What a table expects of an input: so many rows with these codes, or an error with these words.
+/// Expected outcome in a table of inputs: the number of rows with these codes, or an error with this message.
 pub(crate) type Expected<'a> = Result<(usize, &'a [&'a str]), &'a str>;
 
-/// Holds an input to its row of a table, whole and in batches; the layer, where there is one.
+/// Compares an input with its row of a table, whole and in batches; returns the layer, if there is one.
 #[track_caller]
 pub(crate) fn check(what: &str, bytes: &[u8], strict: bool, expected: Expected<'_>) -> Option<Layer> {
     let source = builder::source(bytes.to_vec());

@@ -1,4 +1,5 @@
-//! Zips that were cut, as by a download that broke off: what an error says, and what is saved without `strict`.
+//! Tests truncated zips, as from an interrupted download: the message of the error, and the rows saved without
+//! `strict`.
 
 use headland::archive::{Limits, ReadOptions};
 use headland::error::Kind;
@@ -23,13 +24,13 @@ fn members() -> builder::Files {
     files
 }
 
-/// Members in a zip whose lengths stand before their data, or, as writers do that cannot go back, behind them.
+/// Members in a zip with sizes before their data, or, if streamed, after the data.
 fn zipped(members: &[(&str, Vec<u8>)], method: zip::CompressionMethod, is_streamed: bool) -> Vec<u8> {
     let write = if is_streamed { builder::streamed } else { builder::zip_with };
     write(&builder::lend(members), method)
 }
 
-/// The rows as texts: geometry and cells, as far as there are columns of that kind.
+/// The rows as texts: geometry and cells, as far as the layer has them.
 fn rows(layer: &Layer) -> Vec<(Option<String>, Vec<String>)> {
     let geometries = if layer.geometry_column().is_some() { texts(layer) } else { vec![None; layer.len()] };
     let schema = layer.schema();
@@ -40,29 +41,29 @@ fn rows(layer: &Layer) -> Vec<(Option<String>, Vec<String>)> {
     geometries.into_iter().enumerate().map(|(row, geometry)| (geometry, cells(row))).collect()
 }
 
-/// Where the contents of a member begin: behind the last of its headers.
-fn data_of(zip: &[u8], name: &str) -> usize {
+/// Offset of the content of a member: after the last of its headers.
+fn data_offset(zip: &[u8], name: &str) -> usize {
     let is_header = |at: &usize| zip[*at..].starts_with(b"PK\x03\x04") && zip[at + 30..].starts_with(name.as_bytes());
     let at = (0..zip.len()).find(is_header).unwrap();
     at + 30 + name.len() + usize::from(u16::from_le_bytes([zip[at + 28], zip[at + 29]]))
 }
 
 #[test]
-fn wherever_a_zip_is_cut_it_is_told_and_the_rows_before_the_cut_are_saved() {
+fn truncation_at_any_byte_is_reported_and_the_rows_before_it_are_saved() {
     let members = members();
     let kinds = [(Stored, false), (Deflated, false), (Deflated, true)];
     for (first, (method, is_streamed)) in (30..).zip(kinds) {
         let whole = zipped(&members, method, is_streamed);
         let all = rows(&read(&whole, true).unwrap());
         assert_eq!(all.len(), ROWS);
-        let (shp, dbf) = (data_of(&whole, "t.shp"), data_of(&whole, "t.dbf"));
+        let (shp, dbf) = (data_offset(&whole, "t.shp"), data_offset(&whole, "t.dbf"));
         let (mut saved, mut most) = (0, 0);
         for cut in (first..whole.len()).step_by(3) {
             let error = read(&whole[..cut], true).unwrap_err();
             assert_eq!(error.kind(), Kind::Archive);
-            let told = format!("it has {cut} bytes and no end record");
-            assert!(error.message().contains(&told), "{method:?} {is_streamed} cut at {cut}: {error}");
-            let last = ["t.dbf", "t.shp", "t.shx", "t.prj"].into_iter().find(|name| cut >= data_of(&whole, name));
+            let expected = format!("it has {cut} bytes and no end record");
+            assert!(error.message().contains(&expected), "{method:?} {is_streamed} cut at {cut}: {error}");
+            let last = ["t.dbf", "t.shp", "t.shx", "t.prj"].into_iter().find(|name| cut >= data_offset(&whole, name));
             assert_eq!(error.facts().member.as_deref(), last, "{method:?} {is_streamed} cut at {cut}: {error}");
             let Ok(layer) = read(&whole[..cut], false) else {
                 assert!(cut < shp + 200, "{method:?} {is_streamed} cut at {cut}: nothing is saved");
@@ -86,7 +87,7 @@ fn wherever_a_zip_is_cut_it_is_told_and_the_rows_before_the_cut_are_saved() {
 }
 
 #[test]
-fn the_layers_of_a_zip_that_was_cut_are_those_that_can_be_read() {
+fn layers_of_a_truncated_zip_are_the_readable_ones() {
     let mut two = members();
     two.push(("legend.dbf", builder::dbf(&[("CODE", b'N', 2, 0)], &[b"  7"], 0)));
     let whole = zipped(&two, Deflated, false);
@@ -103,9 +104,9 @@ fn the_layers_of_a_zip_that_was_cut_are_those_that_can_be_read() {
 }
 
 #[test]
-fn rows_before_the_cut_are_those_of_both_members_and_each_loss_is_told() {
+fn rows_before_the_truncation_are_those_of_both_members_and_each_loss_is_reported() {
     let whole = zipped(&members(), Stored, false);
-    let cut = data_of(&whole, "t.dbf") + 97 + 11 * 7 + 5;
+    let cut = data_offset(&whole, "t.dbf") + 97 + 11 * 7 + 5;
     let layer = read(&whole[..cut], false).unwrap();
     assert_eq!(layer.len(), 7);
     assert_eq!(codes(&layer), ["cut-archive", "cut-member", "dbf-damaged", "row-mismatch"]);
@@ -117,7 +118,7 @@ fn rows_before_the_cut_are_those_of_both_members_and_each_loss_is_told() {
     for word in ["number 4, `t.dbf`", "of whose contents 179 bytes are there", "strict=False"] {
         assert!(error.message().contains(word), "{error}");
     }
-    // A sidecar that was cut could say something else than it did: `ISO-8859-15` becomes `ISO-8859-1`.
+    // A truncated sidecar could state something else: `ISO-8859-15` becomes `ISO-8859-1`.
     let whole = zipped(&[members(), vec![("t.cpg", b"ISO-8859-15".to_vec())]].concat(), Deflated, true);
     let layer = read(&whole[..data_of(&whole, "t.cpg") + 10], false).unwrap();
     assert_eq!(layer.len(), ROWS);
@@ -125,16 +126,16 @@ fn rows_before_the_cut_are_those_of_both_members_and_each_loss_is_told() {
 }
 
 #[test]
-fn an_archive_inside_one_that_was_cut_is_not_taken_for_it() {
+fn archive_inside_a_truncated_one_is_not_mistaken_for_it() {
     let inner = zipped(&members(), Deflated, false);
     let outer = [members(), vec![("inner.zip", inner), ("z.txt", vec![b'z'; 900])]].concat();
     let whole = zipped(&outer, Stored, false);
-    for cut in [data_of(&whole, "z.txt") - 35, data_of(&whole, "z.txt") + 100] {
+    for cut in [data_offset(&whole, "z.txt") - 35, data_offset(&whole, "z.txt") + 100] {
         let error = read(&whole[..cut], true).unwrap_err();
         assert!(error.message().contains("ends early"), "{error}");
         assert_eq!(read(&whole[..cut], false).unwrap().len(), ROWS);
     }
-    // One that cannot be read takes no other with it.
+    // An unreadable member does not affect the others.
     let inner = zipped(&members(), Deflated, false);
     let mut locked = zipped(&[("a.zip", inner.clone()), ("b.zip", inner)], Stored, false);
     for at in (0..locked.len() - 9)
@@ -149,7 +150,7 @@ fn an_archive_inside_one_that_was_cut_is_not_taken_for_it() {
     assert!(read(&locked, true).unwrap_err().message().contains("encrypted"));
     let layer = read(&locked, false).unwrap();
     assert_eq!((layer.len(), codes(&layer).contains(&"unreadable-member")), (ROWS, true));
-    // And one that was cut inside one that was cut.
+    // A truncated archive inside a truncated one.
     let whole = zipped(&[("inner.zip", zipped(&members(), Deflated, true))], Deflated, true);
     let layer = read(&whole[..whole.len() - 250], false).unwrap();
     assert!(!layer.is_empty() && codes(&layer).iter().filter(|code| **code == "cut-archive").count() == 2);
@@ -164,13 +165,13 @@ fn without_directory(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
 }
 
 #[test]
-fn a_zip_that_was_cut_is_held_to_the_rules_of_all_zips() {
+fn truncated_zip_obeys_all_other_rules() {
     let with = |name: &'static str, bytes: Vec<u8>| without_directory(&[members(), vec![(name, bytes)]].concat());
     let traversal = read(&with("../../evil.shp", b"rubbish".to_vec()), false).unwrap();
     assert_eq!((traversal.len(), codes(&traversal).contains(&"refused-name")), (ROWS, true));
-    // Two of one name that differ: neither is taken.
+    // Two members of one name that differ: neither is read.
     let mut twin = with("u.dbf", members()[3].1[..300].to_vec());
-    let at = data_of(&twin, "u.dbf") - 5;
+    let at = data_offset(&twin, "u.dbf") - 5;
     twin[at] = b't';
     let twins = read(&twin, false).unwrap();
     assert!(
@@ -179,19 +180,18 @@ fn a_zip_that_was_cut_is_held_to_the_rules_of_all_zips() {
         codes(&twins)
     );
     assert_eq!(twins.schema().fields().len(), 1);
-    // Encrypted.
+    // An encrypted member.
     let mut locked = without_directory(&members());
-    let at = data_of(&locked, "t.dbf") - 5 - 30;
+    let at = data_offset(&locked, "t.dbf") - 5 - 30;
     locked[at + 6] |= 1;
     let locked = read(&locked, false).unwrap();
     assert!(locked.diagnostics().iter().any(|note| note.message.contains("encrypted")), "{:?}", locked.diagnostics());
-    // A lie about a checksum, behind the data: the rows are saved, and it is told.
+    // A wrong checksum after the data: the rows are saved, and it is reported.
     let mut lying = without_directory(&members());
     let at = lying.windows(4).rposition(|four| four == b"PK\x07\x08").unwrap();
     lying[at + 4] ^= 1;
     let lying = read(&lying, false).unwrap();
     assert!(lying.diagnostics().iter().any(|note| note.message.contains("checksum")), "{:?}", lying.diagnostics());
-    // Limits.
     let limited = |limits: Limits, bytes: Vec<u8>| {
         let options = ReadOptions { strict: false, limits, ..ReadOptions::default() };
         layer::read(&builder::source(bytes), &options).unwrap_err()
@@ -208,26 +208,26 @@ fn a_zip_that_was_cut_is_held_to_the_rules_of_all_zips() {
 }
 
 #[test]
-fn a_header_that_lies_loses_its_member_alone() {
+fn wrong_header_loses_only_its_member() {
     let zip = without_directory(&members());
     let mut lying = zip.clone();
-    // The lengths behind the data of the index are not those of the data.
-    let end = data_of(&zip, "t.shp") - 5 - 30;
+    // The sizes after the data of the index are wrong.
+    let end = data_offset(&zip, "t.shp") - 5 - 30;
     lying[end - 4] ^= 0xFF;
     let layer = read(&lying, false);
     assert!(layer.is_err(), "nothing behind such a member can be found: {layer:?}");
     let whole = zipped(&members(), Deflated, false);
-    let cut = data_of(&whole, "t.dbf") + 150;
+    let cut = data_offset(&whole, "t.dbf") + 150;
     let mut lying = whole[..cut].to_vec();
     // The last member declares fewer bytes than it has.
-    let header = data_of(&whole, "t.dbf") - 5 - 30;
+    let header = data_offset(&whole, "t.dbf") - 5 - 30;
     lying[header + 18..header + 22].copy_from_slice(&60_u32.to_le_bytes());
     let layer = read(&lying, false).unwrap();
     assert!(codes(&layer).contains(&"cut-archive") && layer.geometry_column().is_some());
 }
 
 #[test]
-fn loads_and_steps_before_the_cut_are_saved_too() {
+fn grain_cart_loads_and_fmis_steps_before_the_truncation_are_saved() {
     let cart = mutator::cart();
     let whole = zipped(&[("t.grc", cart)], Stored, false);
     let at = whole.windows(4).rposition(|four| four == b"\r\n2,").unwrap();

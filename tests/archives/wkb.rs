@@ -1,4 +1,4 @@
-//! Well-known binary (ISO) taken apart and put together again, and summed up as the corpus sums it up.
+//! Splits and rebuilds well-known binary (ISO), and summarises it as the corpus does.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::canonical_text::{exact_sum, hex};
 /// A vertex as the bits of X, Y and, where there are, Z and M.
 pub(crate) type Vertex = Vec<u64>;
 
-/// What is done with a run of vertices; whether it is a ring.
+/// Edits a run of vertices; the flag says whether it is a ring.
 pub(crate) type Edit<'a> = &'a mut dyn FnMut(bool, Vec<Vertex>) -> Vec<Vertex>;
 
 /// The same geometry with each run of vertices edited; `code` changes the codes of all parts.
@@ -84,7 +84,7 @@ fn type_name(code: u32) -> String {
     format!("{flat}{}", ["", " Z", " M", " ZM"][code as usize / 1000])
 }
 
-/// What of these geometries is not as the corpus expects.
+/// Differences between these geometries and the expectation of the corpus.
 pub(crate) fn differences(geometries: &[Option<Vec<u8>>], wanted: &Value) -> Vec<String> {
     let mut types: BTreeMap<String, u64> = BTreeMap::new();
     let (mut xs, mut ys, mut size, mut unclosed) = (Vec::new(), Vec::new(), 0, 0_u64);
@@ -111,7 +111,7 @@ pub(crate) fn differences(geometries: &[Option<Vec<u8>>], wanted: &Value) -> Vec
     let mut check = |what: &str, mine: Value| {
         let same = match (&mine, &wanted[what]) {
             (_, Value::Null) => true,
-            // The digest below holds every bit; the sums of the corpus are rounded on the way.
+            // The digest below covers every bit; the sums of the corpus are rounded.
             (Value::Number(mine), Value::Number(theirs)) => {
                 let (mine, theirs) = (mine.as_f64().unwrap(), theirs.as_f64().unwrap());
                 (mine - theirs).abs() <= theirs.abs() * 1e-12

@@ -1,4 +1,4 @@
-//! Well-known binary as short text, so that a demand on a geometry can be read.
+//! Converts well-known binary to short text, so that expected geometries are readable.
 
 /// `PolygonZ((1 2 3,…),(…))` for a geometry, with numbers as the shortest text that round-trips.
 pub(crate) fn text(wkb: &[u8]) -> String {
@@ -8,7 +8,7 @@ pub(crate) fn text(wkb: &[u8]) -> String {
     text
 }
 
-/// How many vertices a geometry has, counted in all its parts.
+/// Number of vertices of a geometry, counted in all its parts.
 pub(crate) fn vertices(wkb: &[u8]) -> usize {
     text(wkb).split(',').filter(|vertex| vertex.contains(' ')).count()
 }

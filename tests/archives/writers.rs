@@ -1,4 +1,4 @@
-//! What writing a layer does to names of columns and to what stands at the place already.
+//! Tests how writing a layer treats column names and existing files.
 
 use headland::archive::ReadOptions;
 use headland::layer::{self, Layer};
@@ -11,7 +11,7 @@ fn table(fields: &[builder::Field<'_>], record: &[u8]) -> Layer {
 }
 
 #[test]
-fn columns_of_one_name_are_kept_apart_in_what_is_written_and_told() {
+fn duplicate_column_names_are_distinguished_in_outputs_and_reported() {
     let fields = [("A", b'N', 1, 0), ("A", b'N', 1, 0), ("A_1", b'N', 1, 0)];
     let layer = table(&fields, b" 123");
     assert!(
@@ -34,7 +34,7 @@ fn columns_of_one_name_are_kept_apart_in_what_is_written_and_told() {
 
 #[cfg(unix)]
 #[test]
-fn writing_follows_links_and_replaces_nothing_but_files() {
+fn writing_follows_links_and_replaces_only_files() {
     let layer = table(&[("A", b'N', 1, 0)], b" 1");
     let folder = tempfile::tempdir().unwrap();
     let (real, link) = (folder.path().join("real.geojson"), folder.path().join("link.geojson"));

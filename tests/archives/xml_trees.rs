@@ -1,4 +1,5 @@
-//! XML documents as flat lists of events: what is kept, every encoding, and hostile documents refused with line and offset.
+//! Tests XML documents as flat lists of events: their content, every encoding, and errors of hostile documents with
+//! line and offset.
 
 use std::fmt::Write as _;
 
@@ -31,7 +32,7 @@ fn read(bytes: &[u8]) -> Result<String, Error> {
 }
 
 #[test]
-fn names_attributes_and_texts_are_kept_to_the_letter() {
+fn names_attributes_and_texts_are_kept_verbatim() {
     for (xml, expected) in [
         ("<a/>", "<a>"),
         ("<a><b> x </b></a>", "<a<b \" x \">>"),
@@ -46,7 +47,7 @@ fn names_attributes_and_texts_are_kept_to_the_letter() {
 }
 
 #[test]
-fn the_declaration_decides_on_the_encoding() {
+fn declaration_selects_the_encoding() {
     let utf16 = |text: &str, little: bool, mark: bool| -> Vec<u8> {
         let units = text.encode_utf16();
         let bytes = |unit: u16| if little { unit.to_le_bytes() } else { unit.to_be_bytes() };
@@ -73,7 +74,7 @@ fn the_declaration_decides_on_the_encoding() {
 }
 
 #[test]
-fn what_is_not_well_formed_is_told_with_line_and_offset() {
+fn malformed_document_is_an_error_with_line_and_offset() {
     for (xml, line, offset, what) in [
         ("<a>\n<b></a>", 2, 7, ""),
         ("<a>\n", 1, 3, "ends before its root"),
@@ -87,7 +88,7 @@ fn what_is_not_well_formed_is_told_with_line_and_offset() {
         ("<a b=1/>", 1, 0, ""),
         ("<1/>", 1, 0, "no name"),
     ] {
-        // A document that does not start like one is refused before.
+        // A document with another start is rejected earlier.
         let start = if xml.is_empty() { "<!-- -->" } else { "" };
         let error = read(format!("{start}{xml}").as_bytes()).unwrap_err();
         assert_eq!(error.kind(), Kind::Archive, "{xml}");
@@ -101,7 +102,7 @@ fn what_is_not_well_formed_is_told_with_line_and_offset() {
 }
 
 #[test]
-fn hostile_documents_cost_little_and_end_as_errors() {
+fn hostile_documents_are_errors_at_bounded_cost() {
     let start = std::time::Instant::now();
     let mut laughs = String::from("<!DOCTYPE lolz [<!ENTITY lol0 \"lol\">");
     for level in 1..20 {
@@ -129,7 +130,7 @@ fn hostile_documents_cost_little_and_end_as_errors() {
 }
 
 #[test]
-fn a_zip_or_a_folder_with_one_document_is_as_good_as_the_document() {
+fn zip_or_folder_with_one_document_equals_the_document() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("job.xml");
     std::fs::write(&path, "<a/>").unwrap();
@@ -144,11 +145,11 @@ fn a_zip_or_a_folder_with_one_document_is_as_good_as_the_document() {
         assert_eq!(shown(&tree(&source, None, &Limits::default()).unwrap()), "<a>", "{source:?}");
     }
     std::fs::write(&odd, "<b/>").unwrap();
-    assert_eq!(shown(&tree(&Source::Path(odd), None, &Limits::default()).unwrap()), "<b>", "whatever it is called");
+    assert_eq!(shown(&tree(&Source::Path(odd), None, &Limits::default()).unwrap()), "<b>", "any name is accepted");
 }
 
 #[test]
-fn several_documents_need_a_choice() {
+fn several_documents_without_a_selection_are_an_error() {
     let zip = builder::zip(&[("x/jobdata.xml", b"<a/>"), ("x/advanced.xml", b"<b/>"), ("y/Advanced.xml", b"<c/>")]);
     let read = |member: Option<&str>| tree(&builder::source(zip.clone()), member, &Limits::default());
     let error = read(None).unwrap_err();

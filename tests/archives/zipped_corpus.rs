@@ -1,4 +1,4 @@
-//! Loose files of the corpus, read also as a deflated zip with default threads: the same rows, the same diagnostics.
+//! Reads loose files of the corpus also as a deflated zip with default threads: equal rows and diagnostics.
 
 use std::path::Path;
 use std::sync::mpsc::channel;
@@ -12,14 +12,14 @@ use crate::corpus;
 
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs `work` on a thread of its own and fails if it takes longer than the limit.
+/// Runs `work` on its own thread and fails if it exceeds the limit.
 fn in_time<T: Send + 'static>(what: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (send, receive) = channel();
     std::thread::spawn(move || send.send(work()));
     receive.recv_timeout(TIME_LIMIT).unwrap_or_else(|cause| panic!("{what}: {cause}"))
 }
 
-/// The files of one loose set: those that are called like it but for what follows the dot.
+/// The files of one loose set: those that share its stem.
 fn zipped(path: &Path) -> Vec<u8> {
     let stem = path.file_stem().unwrap().to_str().unwrap();
     let mut members: Vec<(String, Vec<u8>)> = std::fs::read_dir(path.parent().unwrap())
