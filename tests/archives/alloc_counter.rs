@@ -55,7 +55,7 @@ pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (T, usize) {
 /// Time limit for one input. Builds without optimisation are several times slower.
 pub(crate) const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 2 });
 
-/// Result of `work`, and the time that this thread cpu_time. Where the system reports it, this is CPU time without other
+/// Result of `work`, and the time that this thread worked. Where the system reports it, this is CPU time without other
 /// programs.
 pub(crate) fn time<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let before = Instant::now();

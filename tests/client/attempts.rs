@@ -1,4 +1,4 @@
-//! Requests that a call sends after each outcome, for each class of row: a record, a file, an upload.
+//! Counts the requests that a call sends after each outcome, for each class of row: a record, a file, an upload.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::support::*;
 const KEY: &str = r#"{"AccessKey":"k","ID":"1","IsActive":true}"#;
 const MORE_TIME: &str = r#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:00:30","result":"nil"}"#;
 
-/// One more than a call ever repeats what hardly gets better by waiting.
-const TROUBLED: usize = 5;
+/// One more than the number of retries for failures that waiting rarely cures.
+const FAILURES: usize = 5;
 
-/// Once the trouble is over.
-const ALL: usize = TROUBLED + 1;
+/// The requests of a call that succeeds after the failures.
+const ALL: usize = FAILURES + 1;
 
 type Outcome = fn() -> Result<Canned, Fault>;
 
@@ -22,7 +22,7 @@ fn wrong_time() -> Canned {
     canned(401, "TimeStamp check failed").with("date", "Mon, 21 Sep 2026 15:00:00 GMT")
 }
 
-/// Each outcome, and how many requests are sent where the first five of a call end so: for a record, a file, an upload.
+/// Each outcome, and the number of requests when the first five end with it: for a record, a file, an upload.
 const OUTCOMES: [(&str, Outcome, [usize; 3]); 16] = [
     ("200, more time", || Ok(canned(200, MORE_TIME)), [ALL, 1, 1]),
     ("503, more time", || Ok(canned(503, MORE_TIME)), [ALL, 1, 1]),
@@ -32,7 +32,7 @@ const OUTCOMES: [(&str, Outcome, [usize; 3]); 16] = [
     ("503", || Ok(canned(503, "")), [ALL, ALL, 1]),
     ("500", || Ok(canned(500, "")), [4, 4, 1]),
     ("501", || Ok(canned(501, "")), [4, 4, 1]),
-    // A clock is set once in a call.
+    // A call corrects the clock only once.
     ("401, of the time", || Ok(wrong_time()), [2, 2, 2]),
     ("400", || Ok(canned(400, "")), [1, 1, 1]),
     ("not connected", || Err(fault(FaultKind::Connect)), [4, 4, 4]),
@@ -43,15 +43,15 @@ const OUTCOMES: [(&str, Outcome, [usize; 3]); 16] = [
     ("cut", || Err(fault(FaultKind::Truncated)), [4, 4, 1]),
 ];
 
-/// Ends the first requests of a call so, and answers later ones with success; lists are empty.
-fn trouble(outcome: Outcome, success: fn() -> Canned, is_list: fn(&str) -> bool) -> Arc<Script> {
+/// Ends the first requests of a call with `outcome`, and later ones with success; lists are empty.
+fn failing_script(outcome: Outcome, success: fn() -> Canned, is_list: fn(&str) -> bool) -> Arc<Script> {
     let mut met = 0;
     Script::new(move |_, request| {
         if is_list(&request.url) && request.method == headland::api::Method::Get {
             return Ok(ok(r#"{"TotalCount":0,"IsNextPage":false,"JobData":[]}"#));
         }
         met += 1;
-        if met <= TROUBLED { outcome() } else { Ok(success()) }
+        if met <= FAILURES { outcome() } else { Ok(success()) }
     })
 }
 
@@ -60,21 +60,21 @@ fn sent(script: &Script, method: headland::api::Method) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_outcome_is_repeated_as_often_as_the_class_of_the_row_allows() {
+async fn every_outcome_is_retried_as_often_as_the_row_class_allows() {
     use headland::api::Method::{Get, Post};
     for (name, outcome, [record, file, once]) in OUTCOMES {
-        let script = trouble(outcome, || ok(KEY), |_| false);
+        let script = failing_script(outcome, || ok(KEY), |_| false);
         let answer = client(&script).detail(row("access_key"), &arguments("access_key", &[])).await;
         assert_eq!((sent(&script, Get), answer.is_ok()), (record, record == ALL), "a record after {name}");
 
         for of_file in ["job_data.download", "job_data.request", "job_data.read"] {
-            let script = trouble(outcome, || ok(zip_of(b"points")), |_| false);
+            let script = failing_script(outcome, || ok(zip_of(b"points")), |_| false);
             let folder = tempfile::tempdir().unwrap();
             let given = arguments(of_file, &[("id", "1"), ("format", "SHP")]);
             let answer = client(&script).poll_file(row(of_file), &given, folder.path(), 0).await;
             let has_come = matches!(answer, Ok(PollResult::File(_)));
             assert_eq!((sent(&script, Get), has_come), (file, file == ALL), "{of_file} after {name}");
-            // A file that is not ready is waited for by the caller.
+            // The caller waits for a file that is not ready.
             assert_eq!(
                 matches!(answer, Ok(PollResult::MoreTime { .. })),
                 name.contains("more time"),
@@ -82,8 +82,11 @@ async fn every_outcome_is_repeated_as_often_as_the_class_of_the_row_allows() {
             );
         }
 
-        let script =
-            trouble(outcome, || canned(201, "").with("location", "/V1/jobdata/5"), |url| url.contains("jobdata"));
+        let script = failing_script(
+            outcome,
+            || canned(201, "").with("location", "/V1/jobdata/5"),
+            |url| url.contains("jobdata"),
+        );
         let content = zip_of(b"points").into();
         let upload = UploadFile { name: "job.jdp.zip".to_owned(), content };
         let answer = client(&script).upload(row("job_data.upload"), upload).await;

@@ -1,4 +1,4 @@
-//! One call: what is signed and sent, what is repeated, what each failure tells.
+//! Tests one call: what is signed and sent, what is retried, and the errors of each failure.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ async fn access_key(client: &Client) -> headland::error::Result<Value> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_account_is_named_without_telling_its_key() {
+async fn account_name_does_not_reveal_its_key() {
     let script = Script::new(|_, _| Ok(ok(KEY)));
     let account = |base: &str, key: &str| {
         let access_key = headland::secret::Secret::new(key);
@@ -33,7 +33,7 @@ async fn an_account_is_named_without_telling_its_key() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_is_signed_over_what_is_sent() {
+async fn signature_covers_the_sent_request() {
     let script = Script::new(|_, _| Ok(ok(r#"{"ID":"A b","JobType":"Yield"}"#)));
     let client = client(&script);
     let job = client.detail(row("job_data.get"), &arguments("job_data.get", &[("id", "A b")])).await.unwrap();
@@ -57,7 +57,7 @@ async fn a_request_is_signed_over_what_is_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_is_that_of_the_sending_not_of_the_asking() {
+async fn timestamp_is_taken_when_the_request_is_sent() {
     let script = Script::new(|_, _| Ok(ok(KEY)));
     let rate_limits = vec![Window { calls: 1, period: Duration::from_secs(300) }];
     let client = client_of(Config { rate_limits, ..config() }, &script);
@@ -68,7 +68,7 @@ async fn the_time_is_that_of_the_sending_not_of_the_asking() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_may_pass_is_repeated_as_the_service_asks() {
+async fn transient_failure_is_retried_after_the_wait_of_the_service() {
     for (first, pause) in [
         (canned(503, "Resources exhausted. Try again."), 0.5),
         (canned(503, "Resources exhausted. Try again.").with("retry-after", 7), 7.0),
@@ -93,7 +93,7 @@ async fn what_may_pass_is_repeated_as_the_service_asks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_429_holds_the_limiter_and_the_call_goes_on_after_it() {
+async fn status_429_blocks_the_limiter_and_the_call_is_retried() {
     let start = tokio::time::Instant::now();
     let script =
         Script::new(|number, _| Ok(if number == 0 { canned(429, "").with("retry-after", 20) } else { ok(KEY) }));
@@ -104,7 +104,7 @@ async fn a_429_holds_the_limiter_and_the_call_goes_on_after_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_does_not_pass_is_told_after_few_attempts() {
+async fn permanent_failure_is_an_error_after_few_attempts() {
     for (kind, attempts) in [
         (FaultKind::Connect, 4),
         (FaultKind::Reset, 4),
@@ -137,7 +137,7 @@ async fn what_does_not_pass_is_told_after_few_attempts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn trouble_that_stays_ends_with_the_deadline_of_the_call() {
+async fn lasting_failure_ends_with_the_deadline_of_the_call() {
     let start = tokio::time::Instant::now();
     let script = Script::new(|_, _| Ok(canned(503, "Resources exhausted. Try again.")));
     let error = access_key(&client(&script)).await.unwrap_err();
@@ -145,7 +145,7 @@ async fn trouble_that_stays_ends_with_the_deadline_of_the_call() {
     assert!(error.message().contains("Resources exhausted"), "{error}");
     assert!(seconds(start) <= 600.0 && seconds(start) > 500.0, "{}", seconds(start));
     assert!(script.count() < 30, "pauses grow");
-    // A wait that the deadline does not leave is not begun.
+    // A wait beyond the deadline is not started.
     let start = tokio::time::Instant::now();
     let script = Script::new(|_, _| Ok(canned(429, "").with("retry-after", 3600)));
     let error = access_key(&client(&script)).await.unwrap_err();
@@ -155,7 +155,7 @@ async fn trouble_that_stays_ends_with_the_deadline_of_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_hangs_ends_with_the_deadline() {
+async fn hanging_request_ends_with_the_deadline() {
     let start = tokio::time::Instant::now();
     let script = Script::slow(Duration::from_secs(86_400), |_, _| Ok(ok(KEY)));
     let error = access_key(&client(&script)).await.unwrap_err();
@@ -168,7 +168,7 @@ fn date(seconds: i64) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_clock_that_is_off_is_corrected_with_one_warning() {
+async fn wrong_clock_is_corrected_with_one_warning() {
     for (skew, said, warning) in [
         (3600, "TimeStamp check failed", "3600 s behind the service"),
         (-3600, "TimeStamp check failed", "3600 s ahead of the service"),
@@ -193,7 +193,7 @@ async fn a_clock_that_is_off_is_corrected_with_one_warning() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_date_the_error_says_so_and_a_refused_key_is_not_the_clock() {
+async fn missing_date_is_in_the_error_and_a_rejected_key_is_no_clock_error() {
     let script = Script::new(|_, _| Ok(canned(401, "TimeStamp check failed")));
     let error = access_key(&client(&script)).await.unwrap_err();
     assert_eq!((error.kind(), script.count()), (Kind::Authentication, 1));
@@ -207,14 +207,14 @@ async fn without_a_date_the_error_says_so_and_a_refused_key_is_not_the_clock() {
     assert_eq!(error.facts().check.as_deref(), Some("Signature check failed"));
     assert!(client_.take_warnings().is_empty());
 
-    // A service whose Date does not help is believed once.
+    // A service whose Date does not help is corrected for only once.
     let script = Script::new(|_, _| Ok(canned(401, "TimeStamp check failed").with("date", date(3600))));
     let error = access_key(&client(&script)).await.unwrap_err();
     assert_eq!((error.kind(), script.count()), (Kind::Authentication, 2));
 }
 
 #[tokio::test(start_paused = true)]
-async fn keys_that_the_service_repeats_are_hidden() {
+async fn echoed_keys_are_masked() {
     let script = Script::new(|_, _| Ok(canned(401, "Unknown access key AccessKeyXyZ789 of ApiKeyAbC123")));
     let error = access_key(&client(&script)).await.unwrap_err();
     let text = format!("{error} {error:?} {:?}", error.facts());
@@ -222,7 +222,7 @@ async fn keys_that_the_service_repeats_are_hidden() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_web_page_instead_of_json_is_told() {
+async fn web_page_instead_of_json_is_an_error() {
     let script =
         Script::new(|_, _| Ok(ok("<!DOCTYPE html><title>Hotel WLAN</title>").with("content-type", "text/html")));
     let error = access_key(&client(&script)).await.unwrap_err();
@@ -231,7 +231,7 @@ async fn a_web_page_instead_of_json_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_is_shorter_than_promised_is_asked_for_again() {
+async fn short_body_is_requested_again() {
     let script = Script::new(|number, _| {
         Ok(if number == 0 { ok(&KEY[..20]).with("content-length", KEY.len()) } else { ok(KEY) })
     });
@@ -240,7 +240,7 @@ async fn a_body_that_is_shorter_than_promised_is_asked_for_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn compressed_replies_are_unpacked() {
+async fn compressed_replies_are_decoded() {
     use std::io::Write as _;
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(KEY.as_bytes()).unwrap();
@@ -270,7 +270,7 @@ async fn reply_with_unknown_content_encoding_names_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_setup_that_cannot_work_is_refused() {
+async fn invalid_configuration_is_an_error() {
     let script = Script::new(|_, _| Ok(ok(KEY)));
     let refuse = |config: Config| {
         Client::with_parts(config, script.clone(), std::sync::Arc::new(headland::clock::SystemClock)).unwrap_err()
@@ -289,9 +289,9 @@ async fn a_setup_that_cannot_work_is_refused() {
     assert_eq!(refuse(Config { page_size: 0, ..config() }).kind(), Kind::Value);
 }
 
-/// Futures of calls can be moved between threads: a runtime of several threads may drive them.
+/// Futures of calls are `Send`: a runtime of several threads may drive them.
 #[test]
-fn calls_can_be_driven_by_any_runtime() {
+fn calls_work_in_any_runtime() {
     fn movable<T: Send>(_: impl FnOnce() -> T) {}
     let script = Script::new(|_, _| Ok(ok(KEY)));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
@@ -321,7 +321,7 @@ fn calls_can_be_driven_by_any_runtime() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_correction_is_told_once_and_with_the_error_of_a_call_that_fails_then() {
+async fn correction_is_reported_once_and_in_the_error_of_a_later_failure() {
     let offset = std::sync::Arc::new(std::sync::atomic::AtomicI64::new(3_600));
     let theirs = offset.clone();
     let script = Script::new(move |_, request| {
@@ -335,8 +335,8 @@ async fn a_correction_is_told_once_and_with_the_error_of_a_call_that_fails_then(
         offset.store(skew, std::sync::atomic::Ordering::Relaxed);
         let error = access_key(&client).await.unwrap_err();
         assert_eq!(error.kind(), Kind::NotFound, "{error}");
-        let told = error.facts().clock_skew.unwrap();
-        assert!((told - f64::from(i32::try_from(skew).unwrap())).abs() <= 1.0, "{told}");
+        let measured = error.facts().clock_skew.unwrap();
+        assert!((measured - f64::from(i32::try_from(skew).unwrap())).abs() <= 1.0, "{measured}");
         assert_eq!(client.take_warnings().len(), warnings, "{skew}");
     }
 }

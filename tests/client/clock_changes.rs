@@ -1,4 +1,4 @@
-//! Clocks that are set while calls are in flight: no call fails as long as one correction would do (specification 5.2).
+//! Tests clocks that are set while calls are in flight: no call fails if one correction is enough (specification 5.2).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::support::{START, Script, arguments, canned, config, ok, row};
 
 const KEY: &str = r#"{"AccessKey":"k","ID":"1","IsActive":true}"#;
 
-/// Tokio's paused time, with a wall clock that is set by so many seconds at those times.
+/// Tokio's paused time with a wall clock that is shifted by these seconds at these times.
 struct Set {
     start: Instant,
     steps: Vec<(Duration, i64)>,
@@ -36,7 +36,7 @@ impl Clock for Set {
     }
 }
 
-/// Eight threads make three calls each; gives how many requests that took and how many calls failed.
+/// Runs three calls on each of eight threads; returns the number of requests and of failed calls.
 async fn run(steps: Vec<(Duration, i64)>, said: &'static str, latencies: &[u64]) -> (usize, usize) {
     let start = Instant::now();
     let latencies = latencies.iter().map(|tenths| Duration::from_millis(tenths * 100)).collect();
@@ -59,7 +59,7 @@ async fn run(steps: Vec<(Duration, i64)>, said: &'static str, latencies: &[u64])
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_clock_that_is_set_whenever_it_may_be_fails_no_call() {
+async fn clock_change_at_any_time_fails_no_call() {
     let times: Vec<Duration> = (0..10).map(|step| Duration::from_millis(step * 400 + 50)).collect();
     let mut cases = 0;
     for said in ["TimeStamp check failed", "Unauthorized"] {
@@ -70,7 +70,7 @@ async fn a_clock_that_is_set_whenever_it_may_be_fails_no_call() {
                     let (requests, failed) = run(once, said, latencies).await;
                     assert_eq!(failed, 0, "set by {by} s at {at:?}, {latencies:?}, {said}");
                     assert!(requests <= 32, "{requests} requests: one correction is enough for each of the eight");
-                    // Set there and back, or twice the same way, at every later time.
+                    // Set forth and back, or twice in one direction, at every later time.
                     for later in &times[index + 1..] {
                         for then in [-by, by] {
                             let (_, failed) = run(vec![(*at, by), (*later, then)], said, latencies).await;

@@ -1,4 +1,4 @@
-//! Calls that give one record or nothing: the word of a service that does not show its codes, replies that are lost.
+//! Tests calls that return one record or nothing: error texts without documented codes, and lost replies.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn word(text: &str) -> String {
     format!(r#"{{"status":"INVALID_REQUEST","errorInfo":"{text}","result":"nil"}}"#)
 }
 
-/// A service that answers a send with `replies` in turn, the last of them for good, and lists the map in one state.
+/// A service that answers a send with `replies` in turn, then always with the last, and lists the map in one state.
 fn service(replies: Vec<Result<(u16, String), FaultKind>>, listed: &'static str) -> Arc<Script> {
     let mut sends = 0;
     Script::new(move |_, request| {
@@ -43,7 +43,7 @@ fn states(script: &Script) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_map_is_sent_by_put_and_an_empty_reply_is_success_4_2() {
+async fn map_is_sent_by_put_and_an_empty_reply_is_success_4_2() {
     for (status, body) in [(200, ""), (200, " \r\n"), (204, ""), (201, "\u{feff}")] {
         let script = service(vec![Ok((status, body.to_owned()))], "none");
         send(&client(&script)).await.unwrap();
@@ -73,7 +73,7 @@ const BODIES: [&str; 14] = [
 ];
 
 #[tokio::test(start_paused = true)]
-async fn after_a_reply_that_says_something_the_lists_of_the_computer_tell_section_3() {
+async fn reply_with_text_is_settled_by_the_lists_of_the_computer_section_3() {
     for body in BODIES {
         for (listed, asked) in [("queued", vec!["queued"]), ("validated", vec!["queued", "validated"])] {
             let script = service(vec![Ok((200, body.to_owned()))], listed);
@@ -95,7 +95,7 @@ async fn after_a_reply_that_says_something_the_lists_of_the_computer_tell_sectio
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_cannot_be_read_leaves_it_open() {
+async fn unreadable_list_leaves_the_outcome_unknown() {
     let script = Script::new(|number, _| Ok(if number == 0 { ok("Queued.") } else { canned(403, "Not yours.") }));
     let error = send(&client(&script)).await.unwrap_err();
     assert_eq!(error.kind(), Kind::InvalidRequest);
@@ -105,7 +105,7 @@ async fn a_list_that_cannot_be_read_leaves_it_open() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_is_a_conflict_or_an_invalid_request_by_its_status_section_7() {
+async fn rejection_is_a_conflict_or_an_invalid_request_by_its_status_section_7() {
     for text in [SAME_MAP, SAME_NAME, "Bitte warten."] {
         for (status, body, kind) in [
             (409, word(text), Kind::Conflict),
@@ -129,7 +129,7 @@ async fn a_refusal_is_a_conflict_or_an_invalid_request_by_its_status_section_7()
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_refusals_stay_what_they_are() {
+async fn other_rejections_keep_their_kind() {
     for (status, body, kind) in [
         (404, word("There is no field computer `9`."), Kind::NotFound),
         (400, word("The field computer is not yours."), Kind::InvalidRequest),
@@ -142,7 +142,7 @@ async fn other_refusals_stay_what_they_are() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_after_a_lost_reply_is_success_where_the_map_is_queued() {
+async fn rejection_after_a_lost_reply_is_success_if_the_map_is_queued() {
     let refusals = [(409, word(SAME_MAP)), (200, word(SAME_MAP)), (400, word(SAME_MAP)), (409, String::new())];
     for (first, may_be_done) in [
         (Err(FaultKind::Timeout), true),
@@ -150,7 +150,7 @@ async fn a_refusal_after_a_lost_reply_is_success_where_the_map_is_queued() {
         (Err(FaultKind::Truncated), true),
         (Ok((503, String::new())), true),
         (Ok((500, String::new())), true),
-        // Refused or not reached: nothing was queued the first time.
+        // Rejected or not reached: nothing was queued the first time.
         (Ok((429, String::new())), false),
         (Err(FaultKind::Connect), false),
     ] {
@@ -167,7 +167,7 @@ async fn a_refusal_after_a_lost_reply_is_success_where_the_map_is_queued() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_record_of_an_index_or_nothing() {
+async fn index_with_one_record_is_that_record_and_an_empty_one_is_none() {
     let item = r#"{"ID":7,"DeviceId":"9","SubType":"Field Hub","Lat":45.5,"GPSDateTime":"0000-00-00T00:00:00Z"}"#;
     for (body, is_there) in [
         (format!(r#"{{"TotalCount":1,"IsNextPage":false,"DeviceLocation":[{item}]}}"#), true),
@@ -193,9 +193,9 @@ async fn one_record_of_an_index_or_nothing() {
     assert_eq!(error.kind(), Kind::InvalidRequest);
 }
 
-/// Specification 2.3, 2.4: one record is promised; which of several was meant, nobody can tell.
+/// Specification 2.3, 2.4: one record is promised; with several, the intended one is unknown.
 #[tokio::test(start_paused = true)]
-async fn more_records_than_the_one_asked_for_are_an_error_that_counts_them() {
+async fn several_records_instead_of_one_are_an_error_with_the_count() {
     let item = |id: u32| format!(r#"{{"ID":{id},"Name":"hub"}}"#);
     for (total, items, says) in [
         (2, vec![item(7), item(8)], "2 came, with the ids 7, 8"),
@@ -216,7 +216,7 @@ async fn more_records_than_the_one_asked_for_are_an_error_that_counts_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_file_type_goes_with_the_file_and_rules_come_first_4_3() {
+async fn upload_sends_the_file_type_after_checking_the_rules_4_3() {
     let script = Script::new(|_, _| Ok(canned(201, "").with("location", "/V1/prescriptionmaps/5")));
     let client = client(&script);
     let upload = async |file_type: &str, name: &str| {
@@ -238,7 +238,7 @@ async fn the_file_type_goes_with_the_file_and_rules_come_first_4_3() {
 
 /// Ids are opaque, numbers or texts (field notes, JSON); a location is a record of its own.
 #[tokio::test(start_paused = true)]
-async fn a_record_with_another_id_than_the_one_asked_for_is_an_error_that_names_both() {
+async fn record_with_another_id_is_an_error_that_names_both() {
     let index = |kind: &str, item: &str| format!(r#"{{"TotalCount":1,"IsNextPage":false,"{kind}":[{item}]}}"#);
     let hub = r#"{"ID":"5","Report":{"DeviceId":"3B"}}"#;
     for (name, body, is_it) in [

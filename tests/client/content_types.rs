@@ -1,4 +1,4 @@
-//! Both content types on the client's side (specification 4.5): what is asked for, what is read, what is refused.
+//! Tests both content types in the client (specification 4.5): the requested, the accepted and the rejected types.
 
 use std::io::Write;
 
@@ -24,7 +24,7 @@ async fn access_key(client: &headland::client::Client) -> headland::error::Resul
     client.detail(row("access_key"), &arguments("access_key", &[])).await
 }
 
-fn packed(encoding: &str, bytes: &[u8]) -> Vec<u8> {
+fn compressed(encoding: &str, bytes: &[u8]) -> Vec<u8> {
     fn fill<W: Write>(mut encoder: W, bytes: &[u8]) -> W {
         encoder.write_all(bytes).unwrap();
         encoder
@@ -37,7 +37,7 @@ fn packed(encoding: &str, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// 256 MiB of blanks, which are at no time in memory here: one mebibyte packed so that it can be repeated.
+/// 256 MiB of blanks that are never in memory as a whole: one compressed MiB that can be repeated.
 fn bomb(encoding: &str) -> Bytes {
     let mut block = Vec::with_capacity(64 * 1024);
     let mut packer = Compress::new(Compression::default(), false);
@@ -51,7 +51,7 @@ fn bomb(encoding: &str) -> Bytes {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_came_is_read_whatever_was_asked_for() {
+async fn received_type_is_decoded_regardless_of_the_requested_one() {
     for (accept, media_type) in [(Content::Json, "application/json"), (Content::Xml, "text/xml")] {
         for (body, declared) in
             [(JSON, "text/xml"), (XML, "application/json"), (JSON, "text/html"), (XML, "text/plain")]
@@ -66,7 +66,7 @@ async fn what_came_is_read_whatever_was_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_neither_is_named() {
+async fn other_content_type_is_an_error_that_names_it() {
     for (body, declared, words) in [
         ("<!DOCTYPE html><html><body>Sign in</body></html>", "text/html", "a web page"),
         ("<?xml version=\"1.0\"?><html xmlns=\"http://www.w3.org/1999/xhtml\"/>", "text/xml", "a web page"),
@@ -84,13 +84,13 @@ async fn what_is_neither_is_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn both_codings_of_both_content_types_are_unpacked() {
+async fn both_codings_of_both_content_types_are_decoded() {
     for body in [JSON, XML] {
         for encoding in ["gzip", "deflate", "deflate, plain"] {
             for size in [1, 7, 10_000] {
                 let script = Script::new(move |_, _| {
                     let mut canned = ok("").with("content-encoding", encoding.split(',').next().unwrap());
-                    let bytes = packed(encoding, body.as_bytes());
+                    let bytes = compressed(encoding, body.as_bytes());
                     canned.chunks = bytes.chunks(size).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
                     Ok(canned)
                 });
@@ -102,13 +102,13 @@ async fn both_codings_of_both_content_types_are_unpacked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reply_without_end_is_refused_where_it_becomes_too_long() {
+async fn endless_reply_is_an_error_at_the_limit() {
     for (open, more) in [("{\"ID\": \"", "a"), ("<D><ID>", "a")] {
         let script = Script::new(move |_, _| {
             let piece = Bytes::from(more.repeat(1024 * 1024));
             let mut canned = ok(open);
             canned.chunks.extend((0..=LARGEST_RECORD / piece.len()).map(|_| Ok(piece.clone())));
-            // What follows never comes: the client must have stopped by then.
+            // The rest never arrives: the client must have stopped by then.
             canned.hangs = true;
             Ok(canned)
         });
@@ -119,7 +119,7 @@ async fn a_reply_without_end_is_refused_where_it_becomes_too_long() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_bomb_is_refused_before_it_is_unpacked() {
+async fn compression_bomb_is_an_error_before_it_is_inflated() {
     for encoding in ["gzip", "deflate", "deflate, plain"] {
         let bytes = bomb(encoding);
         assert!(bytes.len() < 4 * 1024 * 1024, "{}", bytes.len());
@@ -137,14 +137,14 @@ async fn a_bomb_is_refused_before_it_is_unpacked() {
     }
 }
 
-/// The most memory that this process ever had, in KiB, where the system tells.
+/// Peak memory of this process in KiB, where the system reports it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().trim_end_matches(" kB").parse().ok()
 }
 
 #[tokio::test(start_paused = true)]
-async fn damage_is_told_with_the_path_and_never_as_data() {
+async fn damage_is_an_error_with_its_path_and_never_data() {
     let job = "<JobDataDetail><ID>31</ID><Products><Product><AppliedArea>1</AppliedArea></Product>\
                <Product><AppliedArea>wide</AppliedArea></Product></Products></JobDataDetail>";
     let script = Script::new(move |_, _| Ok(ok(job)));
@@ -159,7 +159,7 @@ async fn damage_is_told_with_the_path_and_never_as_data() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_services_word_in_xml_is_understood_in_place_of_a_file() {
+async fn xml_status_instead_of_a_file_is_understood() {
     const WORD: &str = "<SlingshotResponse xmlns=\"x\"><status>MORE_TIME_NEEDED</status><errorInfo>00:00:30</errorInfo>\
                         <result>nil</result></SlingshotResponse>";
     let file = zip_of(b"points");

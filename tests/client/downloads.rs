@@ -1,4 +1,4 @@
-//! Files: waited for, checked, put in their place; and what is never saved.
+//! Tests downloads: polling, checks, target files, and bodies that are never saved.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ fn files(folder: &Path) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_file_is_waited_for_as_the_service_says() {
+async fn download_polls_at_the_interval_of_the_service() {
     for (reply, pause) in [(200, (None, 30.0)), (202, (Some(7), 7.0)), (404, (Some(9), 9.0)), (503, (None, 30.0))] {
         let start = tokio::time::Instant::now();
         let script = Script::new(move |number, request| {
@@ -49,7 +49,7 @@ async fn a_file_is_waited_for_as_the_service_says() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_beyond_the_deadline_is_not_begun() {
+async fn wait_beyond_the_deadline_is_not_started() {
     let start = tokio::time::Instant::now();
     let script = Script::new(|_, _| Ok(ok(MORE_TIME).with("retry-after", 400)));
     let error = download(&client(&script), "SHP", Target::Memory).await.unwrap_err();
@@ -58,7 +58,7 @@ async fn a_wait_beyond_the_deadline_is_not_begun() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_word_of_the_service_is_never_saved() {
+async fn status_body_is_never_saved_as_a_file() {
     let folder = tempfile::tempdir().unwrap();
     for (body, kind, word) in [
         (
@@ -98,7 +98,7 @@ async fn the_word_of_the_service_is_never_saved() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_folder_takes_the_cleaned_name_and_a_path_its_own() {
+async fn folder_target_uses_the_sanitised_name_and_path_target_its_own() {
     let folder = tempfile::tempdir().unwrap();
     for (disposition, target, name) in [
         (Some("attachment; filename=\"../../job 31.zip\""), folder.path().to_owned(), "job 31.zip"),
@@ -121,7 +121,7 @@ async fn a_folder_takes_the_cleaned_name_and_a_path_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_overwritten_unasked() {
+async fn existing_file_is_not_overwritten_by_default() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("31.shp.zip");
     fs::write(&path, b"old").unwrap();
@@ -140,7 +140,7 @@ async fn nothing_is_overwritten_unasked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cut_or_damaged_file_is_asked_for_again_and_never_kept() {
+async fn truncated_or_damaged_file_is_requested_again_and_never_kept() {
     let folder = tempfile::tempdir().unwrap();
     let whole = zip_of(&[7; 5_000]);
     let mut flipped = whole.clone();
@@ -176,7 +176,7 @@ async fn a_cut_or_damaged_file_is_asked_for_again_and_never_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancelled_download_leaves_no_part() {
+async fn cancelled_download_leaves_no_part_file() {
     let folder = tempfile::tempdir().unwrap();
     let start: Vec<u8> = (0..4_000_u32).map(|number| (number.wrapping_mul(number) % 251) as u8).collect();
     let start = [b"PK".to_vec(), start].concat();
@@ -192,7 +192,7 @@ async fn a_cancelled_download_leaves_no_part() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conversion_is_asked_waited_for_and_fetched_once() {
+async fn conversion_is_requested_and_downloaded_once() {
     let folder = tempfile::tempdir().unwrap();
     let script = Script::new(|number, _| {
         Ok(if number < 2 {
@@ -207,8 +207,8 @@ async fn a_conversion_is_asked_waited_for_and_fetched_once() {
     assert_eq!((script.count(), conversion.id().as_str()), (0, "job_data.request/31/SHP"));
     assert!(!conversion.ready().await.unwrap());
     assert!(!conversion.ready().await.unwrap());
-    assert_eq!(script.count(), 1, "the stated wait is not over, so nobody asks");
-    assert_eq!(conversion.next_poll_at().unwrap().timestamp(), START + 30);
+    assert_eq!(script.count(), 1, "the stated wait is not over, so no request is sent");
+    assert_eq!(conversion.ask_again_at().unwrap().timestamp(), START + 30);
     let error = conversion.wait(Some(Duration::from_secs(10))).await.unwrap_err();
     assert_eq!((error.kind(), error.facts().status), (Kind::NotReady, None));
     conversion.wait(None).await.unwrap();
@@ -227,7 +227,7 @@ async fn a_conversion_is_asked_waited_for_and_fetched_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_without_patience_asks_once() {
+async fn zero_timeout_polls_once() {
     let script = Script::slow(Duration::from_millis(40), |_, _| Ok(ok(MORE_TIME)));
     let client = client(&script);
     let mut conversion =
@@ -238,7 +238,7 @@ async fn a_wait_without_patience_asks_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_result_of_a_conversion_waits_by_itself() {
+async fn result_of_a_conversion_waits_until_it_is_ready() {
     let start = tokio::time::Instant::now();
     let script = Script::new(|number, _| Ok(if number < 2 { ok(MORE_TIME) } else { ok(zip_of(b"x")) }));
     let client = client(&script);
@@ -249,7 +249,7 @@ async fn the_result_of_a_conversion_waits_by_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_of_zero_does_not_hammer() {
+async fn zero_wait_of_the_service_does_not_poll_without_pause() {
     let script = Script::new(|number, _| {
         Ok(if number < 5 {
             ok(r#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:00:00","result":"nil"}"#)
@@ -263,7 +263,7 @@ async fn a_wait_of_zero_does_not_hammer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_path_that_cannot_take_a_file_is_refused_before_any_call() {
+async fn invalid_target_path_is_an_error_before_any_call() {
     let folder = tempfile::tempdir().unwrap();
     let script = Script::new(|_, _| Ok(ok(zip_of(b"points"))));
     let client = client(&script);
@@ -291,7 +291,7 @@ async fn only_regular_files_are_replaced() {
     fs::write(&kept, "mine").unwrap();
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(&kept, &link).unwrap();
-    // Never a device of the machine: where the check is missing, the test would replace it.
+    // Never a device of the machine: if the check were missing, the test would replace it.
     let socket = folder.path().join("socket");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let script =

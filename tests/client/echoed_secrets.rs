@@ -1,4 +1,4 @@
-//! Services that send our secrets back: in errors, in replies with a 2XX status, in records, in headers.
+//! Tests services that send our secrets back: in errors, in replies with a 2XX status, in records, in headers.
 
 use headland::client::{Client, Target};
 use headland::error::{Error, Kind};
@@ -10,7 +10,7 @@ use crate::support::*;
 
 const SECRETS: [&str; 5] = ["ApiKeyAbC123", SECRET, "AccessKeyXyZ789", TOKEN, "legacy-token"];
 
-/// A secret as services may write it.
+/// A secret in the forms that services may write it in.
 fn forms(secret: &str) -> [String; 4] {
     use base64::Engine as _;
     [
@@ -33,10 +33,10 @@ fn all_of(error: &Error) -> String {
     format!("{error} {error:?} {:?}", error.facts())
 }
 
-/// Every way to make calls, each with what came of it as a text.
+/// Every way to make calls, each with its outcome as text.
 async fn outcomes(client: &Client) -> Vec<(&'static str, Result<String, Error>)> {
     let id = |name| arguments(name, &[("id", "31")]);
-    let told = |value: Result<Value, Error>| value.map(|value| format!("{value:?}"));
+    let debug_text = |value: Result<Value, Error>| value.map(|value| format!("{value:?}"));
     let mut pages = client.pages(row("job_data.list"), arguments("job_data.list", &[]), None, None).unwrap();
     let mut batches = client.pages(row("job_data.list"), arguments("job_data.list", &[]), None, None).unwrap();
     let mut first = client.pages(row("job_data.list"), arguments("job_data.list", &[]), None, None).unwrap();
@@ -47,8 +47,8 @@ async fn outcomes(client: &Client) -> Vec<(&'static str, Result<String, Error>)>
     let variation = headland::client::Variation::default();
     let delete = "dispatch.field_operations.delete";
     vec![
-        ("detail", told(client.detail(row("job_data.get"), &id("job_data.get")).await)),
-        ("one of", told(client.detail(row("field_hubs.get"), &id("field_hubs.get")).await)),
+        ("detail", debug_text(client.detail(row("job_data.get"), &id("job_data.get")).await)),
+        ("one of", debug_text(client.detail(row("field_hubs.get"), &id("field_hubs.get")).await)),
         ("rows", client.rows(row("job_data.products"), &id("job_data.products")).await.map(|rows| format!("{rows:?}"))),
         ("pages", pages.next_page().await.map(|page| format!("{page:?}"))),
         ("batches", batches.next_batches().await.map(|page| format!("{page:?}"))),
@@ -56,13 +56,13 @@ async fn outcomes(client: &Client) -> Vec<(&'static str, Result<String, Error>)>
         ("download", download.map(|file| format!("{file:?}"))),
         ("send", client.send_command(row("prescription_maps.send"), &send).await.map(|()| String::new())),
         ("listing", list.next_page().await.map(|page| format!("{page:?}"))),
-        ("payload", told(client.payload(row(delete), &id(delete)).await)),
-        ("examine", told(client.examine(row("access_key"), variation).await.unwrap().outcome)),
+        ("payload", debug_text(client.payload(row(delete), &id(delete)).await)),
+        ("examine", debug_text(client.examine(row("access_key"), variation).await.unwrap().outcome)),
     ]
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_reply_shows_a_secret_wherever_the_service_repeats_it() {
+async fn echoed_secret_is_masked_in_every_reply() {
     for secret in SECRETS {
         for form in forms(secret) {
             let bodies = [
@@ -112,7 +112,7 @@ async fn no_reply_shows_a_secret_wherever_the_service_repeats_it() {
                 config.accept = if body.starts_with('<') { Content::Xml } else { Content::Json };
                 let client = client_of(config, &script);
                 for (name, outcome) in outcomes(&client).await {
-                    // A part of a value of a record stays.
+                    // A secret that is only a part of a value of a record is not masked.
                     let is_part = ["is", "on"].iter().any(|word| body.contains(&format!("\"{word} {form}")));
                     if is_part && outcome.is_ok() {
                         continue;
@@ -142,7 +142,7 @@ async fn a_masked_value_of_a_record_is_a_warning_that_names_its_field() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_summary_of_the_access_key_names_it_and_nothing_else() {
+async fn access_key_summary_contains_only_its_name() {
     let body = r#"{"AccessKey":"AccessKeyXyZ789","FriendlyName":"ApiKeyAbC123","IsActive":true}"#;
     let script = Script::new(move |_, _| Ok(ok(body)));
     let client = client(&script);
@@ -153,7 +153,7 @@ async fn the_summary_of_the_access_key_names_it_and_nothing_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn short_secrets_are_masked_as_whole_texts_alone() {
+async fn short_secrets_are_masked_only_as_whole_texts() {
     let mut config = config();
     config.access_key = Secret::new("field");
     let body = r#"{"ID":"31","DeviceFileName":"field 7","Status":"field"}"#;
@@ -169,7 +169,7 @@ async fn short_secrets_are_masked_as_whole_texts_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_name_of_a_file_does_not_show_a_secret() {
+async fn file_name_does_not_show_a_secret() {
     let folder = tempfile::tempdir().unwrap();
     let disposition = "attachment; filename=\"ApiKeyAbC123.zip\"";
     let script = Script::new(move |_, _| Ok(ok(zip_of(b"x")).with("content-disposition", disposition)));

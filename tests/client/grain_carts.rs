@@ -1,4 +1,5 @@
-//! Grain carts at services of every habit (specification 2.8: shapes not shown; 4.2): one record or none, a text as file.
+//! Tests grain carts of every kind of service (specification 2.8 shows no shapes; 4.2): one record or none, a text as
+//! file.
 
 use headland::client::{Client, Delivered, Target};
 use headland::error::{Kind, Result};
@@ -16,7 +17,7 @@ async fn download(client: &Client) -> Result<Delivered> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_detail_is_the_one_record_of_its_envelope_or_none() {
+async fn detail_is_the_one_record_of_its_envelope_or_none() {
     for (body, id) in [
         (r#"{"TotalCount":1,"IsNextPage":false,"GrainCart":[{"ID":31,"Name":"a.grc"}]}"#, Some("31")),
         (r#"{"TotalCount":1,"GrainCart":{"ID":"31","Name":"a.grc"}}"#, Some("31")),
@@ -37,7 +38,7 @@ async fn a_detail_is_the_one_record_of_its_envelope_or_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_file_is_a_text_and_what_comes_in_its_place_is_told() {
+async fn file_is_text_and_any_other_body_is_an_error() {
     let zipped = zip_of(b"loads");
     for body in
         [b"GrcVersion,1.6,\r\n".to_vec(), b"\xEF\xBB\xBFGrcVersion,1.6,".to_vec(), b",Pounds,\xFC".to_vec(), zipped]

@@ -1,4 +1,4 @@
-//! Lists with values that cannot be read: an error, or null with a warning that names the path.
+//! Tests lists with values that cannot be read: an error, or null with a warning that names the path.
 
 use headland::client::{OnError, Pages};
 use headland::error::{Error, Kind};
@@ -99,7 +99,7 @@ async fn values_of_a_record_inside_a_record_have_their_path() {
     }
 }
 
-/// What decides which records are read is never guessed, nor what a record is.
+/// The fields that select and identify records are never guessed.
 #[tokio::test(start_paused = true)]
 async fn envelopes_and_damaged_replies_stay_errors() {
     for body in [
@@ -118,7 +118,7 @@ async fn envelopes_and_damaged_replies_stay_errors() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_many_values_the_first_are_named() {
+async fn warning_names_the_first_of_many_values() {
     let items: Vec<String> = (0..40).map(|id| format!(r#"{{"ID":"{id}","CreateDate":"soon"}}"#)).collect();
     let body: &'static str = format!(r#"{{"TotalCount":40,"JobData":[{}]}}"#, items.join(",")).leak();
     let (client, mut pages) = pages(body, "job_data.list", OnError::Null);

@@ -1,4 +1,4 @@
-//! Raw lists of the dispatch service and the legacy order service (4.7): `Location`, `$skip`, and what goes wrong there.
+//! Tests raw lists of the dispatch service and the legacy order service (4.7): `Location`, `$skip`, and their errors.
 
 use std::collections::HashSet;
 
@@ -15,17 +15,17 @@ use crate::support::*;
 const LIST: &str = "dispatch.batches.active";
 const BASE: &str = "https://dispatch.example/v2";
 
-/// How a server gives its pages.
+/// How a server returns its pages.
 #[derive(Clone, Debug)]
 struct Server {
     records: u64,
-    /// The most records that it gives at once.
+    /// Largest number of records in one page.
     limit: u64,
     has_location: bool,
-    /// Whether the last page with records carries a `Location` as well.
+    /// Whether the last page with records also has a `Location`.
     last_has_location: bool,
     has_count: bool,
-    /// `Location` of a page, where `{top}` and `{skip}` go.
+    /// Template of the `Location` of a page; `{top}` and `{skip}` are filled in.
     form: &'static str,
 }
 
@@ -94,7 +94,7 @@ fn ids(range: std::ops::Range<u64>) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_first_request_states_its_paging_and_location_is_followed_as_it_came_4_7() {
+async fn first_request_states_its_paging_and_location_is_followed_verbatim_4_7() {
     let script = PLAIN.serve();
     assert_eq!(read(&client_of(dispatching(), &script), 10).await.unwrap(), ids(0..25));
     let urls: Vec<String> = (0..script.count()).map(|index| script.request(index).url).collect();
@@ -116,7 +116,7 @@ async fn the_first_request_states_its_paging_and_location_is_followed_as_it_came
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_page_is_that_page_alone() {
+async fn single_page_makes_one_request() {
     let script = PLAIN.serve();
     let client = client_of(dispatching(), &script);
     assert_eq!(read_with(&client, Some(10), Some(1)).await.unwrap(), ids(10..20));
@@ -126,7 +126,7 @@ async fn one_page_is_that_page_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_without_a_count_gives_none_and_one_without_records_is_empty() {
+async fn list_without_a_count_has_none_and_one_without_records_is_empty() {
     let script = Server { has_count: false, ..PLAIN }.serve();
     let client = client_of(dispatching(), &script);
     let mut list = client.link_pages(row(LIST), arguments(LIST, &[]), None, None).unwrap();
@@ -134,12 +134,12 @@ async fn a_list_without_a_count_gives_none_and_one_without_records_is_empty() {
     for (status, body) in [(200, "[]"), (204, ""), (200, "")] {
         let script = Script::new(move |_, _| Ok(canned(status, body).with("Location", "?$top=9&$skip=1")));
         assert_eq!(read(&client_of(dispatching(), &script), 10).await.unwrap(), ids(0..0));
-        assert_eq!(script.count(), 1, "an empty page is the end, whatever its Location says");
+        assert_eq!(script.count(), 1, "an empty page is the end, regardless of its Location");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_address_elsewhere_is_refused_and_never_contacted() {
+async fn foreign_address_is_an_error_and_never_contacted() {
     for location in [
         "https://evil.example/v2/api/batches/active?$top=10&$skip=1",
         "GET https://evil.example/v2/api/batches/active?$skip=1",
@@ -161,7 +161,7 @@ async fn an_address_elsewhere_is_refused_and_never_contacted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn circles_are_errors() {
+async fn paging_loops_are_errors() {
     // A page that names itself, or one that was read before.
     for target in [0, 1] {
         let script = Script::new(move |number, request| {
@@ -173,7 +173,7 @@ async fn circles_are_errors() {
         assert_eq!((error.kind(), script.count()), (Kind::Decode, 2), "{error}");
         assert!(error.message().contains("circles"), "{error}");
     }
-    // Other addresses, and the same records for ever.
+    // Other addresses with the same records, endlessly.
     for has_id in [true, false] {
         let script = Script::new(move |number, _| {
             let records = if has_id { r#"[{"id":1},{"id":2}]"# } else { r#"[{"name":"a"},{"name":"a"}]"# };
@@ -189,17 +189,17 @@ async fn circles_are_errors() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_promised_must_come() {
+async fn fewer_records_than_promised_are_an_error() {
     let script = Script::new(|_, _| Ok(ok("[]").with("x-total-count", 3)));
     let error = read(&client_of(dispatching(), &script), 10).await.unwrap_err();
     assert!(error.kind() == Kind::Decode && error.message().contains("promises 3 batches"), "{error}");
-    // A list that shrank while it was read promised no more than it gave.
+    // A list that shrank during the read promised as many records as it returned.
     let script = Script::new(|number, request| Ok(PLAIN.answer(request).replacing("x-total-count", 40 - number)));
     assert_eq!(read(&client_of(dispatching(), &script), 10).await.unwrap(), ids(0..25));
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_no_list_is_an_error() {
+async fn other_body_than_a_list_is_an_error() {
     for (body, content_type) in [
         (r#"{"items":[]}"#, "application/json"),
         ("<html></html>", "text/html"),
@@ -213,7 +213,7 @@ async fn what_is_no_list_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_is_asked_for_again_when_its_reply_is_lost() {
+async fn page_is_requested_again_when_its_reply_is_lost() {
     let script = Script::new(|number, request| match number {
         1 => Err(fault(FaultKind::Reset)),
         3 => Ok(canned(429, "").with("retry-after", 5)),
@@ -224,7 +224,7 @@ async fn a_page_is_asked_for_again_when_its_reply_is_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_wrong_is_told_before_any_call() {
+async fn invalid_arguments_are_errors_before_any_call() {
     let script = PLAIN.serve();
     let client = client_of(dispatching(), &script);
     for size in [0, 1_001] {
@@ -242,7 +242,7 @@ async fn what_is_wrong_is_told_before_any_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_page_may_have_a_token_of_its_own() {
+async fn each_page_may_have_its_own_token() {
     let script = PLAIN.serve();
     let client = client_of(Config { dispatch_token: Some(Token::PerCall), ..dispatching() }, &script);
     let mut list = client.link_pages(row(LIST), arguments(LIST, &[]), Some(10), None).unwrap();
@@ -257,9 +257,9 @@ async fn each_page_may_have_a_token_of_its_own() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.min(2_000)))]
 
-    /// Whatever limit a server has, whatever it says of its last page and however it writes `Location`: each record once.
+    /// For any page limit, last page and form of `Location`, each record is returned once.
     #[test]
-    fn every_record_comes_once_whatever_the_server_s_habits_4_7(
+    fn every_record_is_returned_once_for_any_server_4_7(
         records in 0_u64..60,
         limit in 1_u64..70,
         page_size in 1_u32..40,
@@ -268,7 +268,7 @@ proptest! {
     ) {
         let [has_location, last_has_location, has_count] = habits;
         let limited = limit < u64::from(page_size);
-        // A server that cuts pages short, says nothing of the next and counts nothing cannot be told from one at its end.
+        // If a server shortens pages and states neither the next page nor a count, the client cannot detect the end.
         prop_assume!(has_location || has_count || !limited);
         let server = Server { records, limit, has_location, last_has_location, has_count, form: FORMS[form] };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();

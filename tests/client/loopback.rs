@@ -1,4 +1,4 @@
-//! The real transport against a small server on loopback: what goes over the wire, and what breaks there.
+//! Tests the real transport against a small server on loopback: the bytes on the wire, and broken connections.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -19,17 +19,17 @@ use crate::support::{SECRET, arguments, config, row, zip_of};
 
 const KEY: &str = r#"{"AccessKey":"k","ID":"1","IsActive":true}"#;
 
-/// A reply as bytes, and how long the connection stays open without more.
+/// A reply as bytes, and the time that the connection stays open without more.
 type Raw = (Vec<u8>, Duration);
 
-/// What a server was sent: the head as text, and the body.
+/// The received requests: the head as text, and the body.
 type Seen = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
 
 fn reply(head: &str, body: &[u8]) -> Raw {
     ([format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\n\r\n", body.len()).as_bytes(), body].concat(), Duration::ZERO)
 }
 
-/// Answers request after request, each on whatever connection it comes.
+/// Answers requests in turn on any connection.
 async fn serve(mut answer: impl FnMut(usize) -> Raw + Send + 'static) -> (SocketAddr, Seen) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -84,7 +84,7 @@ pub(crate) fn with_real_transport(config: Config) -> Client {
     Client::with_parts(config, Arc::new(transport), Arc::new(Hurried)).unwrap()
 }
 
-/// The real time, with pauses fifty times as short.
+/// The real time, with pauses that are fifty times shorter.
 struct Hurried;
 
 impl Clock for Hurried {
@@ -109,7 +109,7 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
 }
 
 #[tokio::test]
-async fn what_is_signed_is_what_is_sent() {
+async fn signature_covers_the_bytes_on_the_wire() {
     let (address, seen) = serve(|_| reply("200 OK", br#"{"ID":"A b%2e"}"#)).await;
     let client = client(address);
     client.detail(row("job_data.get"), &arguments("job_data.get", &[("id", "A b%2e")])).await.unwrap();
@@ -131,7 +131,7 @@ async fn what_is_signed_is_what_is_sent() {
 }
 
 #[tokio::test]
-async fn compressed_records_are_unpacked_and_files_stay_as_they_are() {
+async fn compressed_records_are_decoded_and_files_stay_unchanged() {
     use std::io::Write as _;
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(KEY.as_bytes()).unwrap();
@@ -152,7 +152,7 @@ async fn compressed_records_are_unpacked_and_files_stay_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_cut_body_is_asked_for_again_and_leaves_nothing() {
+async fn truncated_body_is_requested_again_and_leaves_no_file() {
     let file = zip_of(&[9; 3_000]);
     let whole = file.clone();
     let (address, seen) = serve(move |number| {
@@ -160,7 +160,7 @@ async fn a_cut_body_is_asked_for_again_and_leaves_nothing() {
         if number < 2 {
             raw.truncate(raw.len() - 20);
         }
-        // The second time the connection stays open, and nothing more comes.
+        // The second time, the connection stays open, but nothing follows.
         (raw, if number == 1 { Duration::from_millis(500) } else { Duration::ZERO })
     })
     .await;
@@ -175,7 +175,7 @@ async fn a_cut_body_is_asked_for_again_and_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_told_and_not_followed() {
+async fn redirect_is_an_error_and_not_followed() {
     let (elsewhere, unseen) = serve(|_| reply("200 OK", KEY.as_bytes())).await;
     let location = format!("307 Temporary Redirect\r\nLocation: http://{elsewhere}/accesskey");
     let (address, seen) = serve(move |_| reply(&location, b"")).await;
@@ -186,7 +186,7 @@ async fn a_redirect_is_told_and_not_followed() {
 }
 
 #[tokio::test]
-async fn an_upload_whose_reply_is_lost_is_sent_once() {
+async fn upload_with_a_lost_reply_is_sent_once() {
     let date = chrono::Utc::now().to_rfc3339();
     let (address, seen) = serve(move |number| {
         if number == 0 {
@@ -207,7 +207,7 @@ async fn an_upload_whose_reply_is_lost_is_sent_once() {
 }
 
 #[tokio::test]
-async fn a_port_where_nobody_listens_and_a_server_without_tls_are_told() {
+async fn closed_port_and_server_without_tls_are_errors_that_name_the_cause() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -229,7 +229,7 @@ async fn a_port_where_nobody_listens_and_a_server_without_tls_are_told() {
 }
 
 #[test]
-fn plain_http_to_another_machine_is_refused_before_any_call() {
+fn plain_http_to_another_machine_is_an_error_before_any_call() {
     let error = Client::new(Config { base_url: "http://192.0.2.1".to_owned(), ..config() }).unwrap_err();
     assert_eq!(error.kind(), Kind::Configuration);
     let missing = Config { base_url: "https://x.org".to_owned(), ca_file: Some("/nowhere/ca.pem".into()), ..config() };
@@ -256,14 +256,14 @@ fn a_client_in_another_runtime_shares_the_budget() {
     drop(server);
 }
 
-/// A client that is only driven during its calls does not see between them that the server has hung up; its next
-/// request must not be lost for that.
+/// A client that is only driven during its calls does not notice between them that the server closed the connection.
+/// Its next request must not be lost.
 #[test]
-fn a_connection_that_the_server_closed_between_calls_loses_nothing() {
+fn connection_closed_between_calls_loses_no_request() {
     let server = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let (address, seen) = server.block_on(serve(|number| {
         if number == 0 {
-            // The connection is not said to close, but does.
+            // The reply does not announce that the connection closes.
             (reply("200 OK", KEY.as_bytes()).0, Duration::from_millis(20))
         } else {
             reply("201 Created\r\nLocation: /V1/jobdata/5", b"")

@@ -1,4 +1,4 @@
-//! The client against scripted replies and moved time, and against a small server on loopback.
+//! Tests the client against scripted replies with simulated time, and against a small server on loopback.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests say what they expect by unwrapping, as the tests do")]
 

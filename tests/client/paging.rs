@@ -1,4 +1,4 @@
-//! Lists that stand still and lists that move while they are read.
+//! Tests lists that are stable and lists that change while they are read.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::support::*;
 
-/// The service's side of a list: what it holds, and what happens to it before each reply.
+/// The service's side of a list: its records, and the change before each reply.
 pub(crate) struct List {
     kind: &'static str,
     pub(crate) ids: Vec<u32>,
@@ -39,7 +39,7 @@ pub(crate) fn jobs(ids: impl IntoIterator<Item = u32>) -> List {
     List { kind: "JobData", ids: ids.into_iter().collect(), largest_page: 1_000 }
 }
 
-/// A client of a list to which `change` is done before each reply but the first.
+/// A client of a list that `change` modifies before each reply but the first.
 fn serve(mut list: List, mut change: impl FnMut(usize, &mut Vec<u32>) + Send + 'static) -> (Client, Arc<Script>) {
     let script = Script::new(move |number, request| {
         if number > 0 {
@@ -79,7 +79,7 @@ async fn read_as(pages: &mut Pages, forms: u32) -> headland::error::Result<Vec<u
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_still_list_is_read_in_as_many_calls_as_it_has_pages_and_total_costs_none() {
+async fn stable_list_takes_one_call_a_page_and_total_takes_none() {
     let (client, script) = serve(jobs(0..7), |_, _| {});
     let mut list = pages(&client, "job_data.list", 3);
     assert_eq!(script.count(), 0, "nothing is called before it is needed");
@@ -89,7 +89,7 @@ async fn a_still_list_is_read_in_as_many_calls_as_it_has_pages_and_total_costs_n
     assert_eq!(read(&mut list).await.unwrap(), (0..7).collect::<Vec<_>>());
     assert_eq!(script.count(), 3);
     assert!(list.next_page().await.unwrap().is_none());
-    // The page that was looked at is the first one of the columns, too.
+    // The page that `total` read is also the first one of the columns.
     let (client, script) = serve(jobs(0..7), |_, _| {});
     let mut list = pages(&client, "job_data.list", 3);
     assert_eq!(list.first().await.unwrap().unwrap().get("name").and_then(Value::as_text), Some("n0"));
@@ -101,7 +101,7 @@ async fn a_still_list_is_read_in_as_many_calls_as_it_has_pages_and_total_costs_n
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_gives_fewer_than_asked_is_read_to_its_end() {
+async fn smaller_pages_than_requested_are_read_to_the_end() {
     let list = List { largest_page: 2, ..jobs(0..5) };
     let (client, script) = serve(list, |_, _| {});
     assert_eq!(read(&mut pages(&client, "job_data.list", 1_000)).await.unwrap(), [0, 1, 2, 3, 4]);
@@ -109,7 +109,7 @@ async fn a_service_that_gives_fewer_than_asked_is_read_to_its_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_page_alone_can_be_read() {
+async fn single_page_can_be_read() {
     let (client, script) = serve(jobs(0..7), |_, _| {});
     let mut page = client.pages(row("job_data.list"), arguments("job_data.list", &[]), Some(3), Some(1)).unwrap();
     assert_eq!(read(&mut page).await.unwrap(), [3, 4, 5]);
@@ -117,7 +117,7 @@ async fn one_page_alone_can_be_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn page_sizes_that_the_service_does_not_take_are_refused_before_any_call() {
+async fn unsupported_page_size_is_an_error_before_any_call() {
     let (client, script) = serve(jobs(0..7), |_, _| {});
     for (size, word) in [(0, "deprecated"), (1_001, "1000")] {
         let error = client.pages(row("job_data.list"), arguments("job_data.list", &[]), Some(size), None).unwrap_err();
@@ -128,7 +128,7 @@ async fn page_sizes_that_the_service_does_not_take_are_refused_before_any_call()
 }
 
 #[tokio::test(start_paused = true)]
-async fn records_that_vanish_do_not_hide_others() {
+async fn removed_records_do_not_hide_others() {
     let (client, _) = serve(jobs(0..9), |number, ids| {
         if number == 1 {
             ids.drain(..2);
@@ -137,7 +137,7 @@ async fn records_that_vanish_do_not_hide_others() {
     let mut ids = read(&mut pages(&client, "job_data.list", 3)).await.unwrap();
     ids.sort_unstable();
     assert_eq!(ids, (0..9).collect::<Vec<_>>(), "3 and 4 moved to the page that was read already");
-    // The last page is gone when it is asked for.
+    // The last page no longer exists when it is requested.
     let mut list = jobs(0..7);
     let script = Script::new(move |number, request| {
         if number == 2 {
@@ -152,7 +152,7 @@ async fn records_that_vanish_do_not_hide_others() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn records_that_are_added_come_at_most_once_and_hide_nothing() {
+async fn added_records_are_returned_at_most_once_and_hide_none() {
     let (client, _) = serve(jobs(100..109), |number, ids| {
         let new: Vec<u32> = (0..4).map(|index| u32::try_from(number).unwrap() * 10 + index).collect();
         if number <= 2 {
@@ -165,7 +165,7 @@ async fn records_that_are_added_come_at_most_once_and_hide_nothing() {
 
 proptest! {
     #[test]
-    fn what_is_there_throughout_comes_exactly_once(
+    fn record_present_throughout_is_returned_exactly_once(
         size in 1_u32..6,
         count in 0_u32..30,
         changes in prop::collection::vec((0_u32..4, prop::collection::vec(any::<prop::sample::Index>(), 0..4)), 0..12),
@@ -209,7 +209,7 @@ proptest! {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_repeats_itself_is_an_error_and_no_endless_loop() {
+async fn repeating_pages_are_an_error_and_no_endless_loop() {
     let list = jobs(0..7);
     let script = Script::new(move |_, request| {
         let first = Request { url: request.url.replace("page=1", "page=0"), ..request.clone() };
@@ -218,7 +218,7 @@ async fn a_service_that_repeats_itself_is_an_error_and_no_endless_loop() {
     let error = read(&mut pages(&client(&script), "job_data.list", 3)).await.unwrap_err();
     assert_eq!((error.kind(), script.count()), (Kind::Decode, 3));
     assert!(error.message().contains("no new record"), "{error}");
-    // A count that jumps up and down does not keep the reader going either.
+    // A count that alternates does not cause an endless loop either.
     let mut list = jobs(0..7);
     let script = Script::new(move |number, request| {
         list.ids = (0..if number % 2 == 0 { 7 } else { 6 }).collect();
@@ -229,7 +229,7 @@ async fn a_service_that_repeats_itself_is_an_error_and_no_endless_loop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_is_refused_is_told_after_few_calls() {
+async fn rejected_page_is_an_error_after_few_calls() {
     let list = jobs(0..7);
     let script = Script::new(move |_, request| {
         let is_second = query(request, "page").unwrap() == "1";
@@ -240,9 +240,9 @@ async fn a_page_that_is_refused_is_told_after_few_calls() {
     assert!(script.count() <= 6, "{}", script.count());
 }
 
-/// The specification promises no id that is unique across devices (2.3): a page is a snapshot, and gives all it has.
+/// The specification promises no id that is unique across devices (2.3): a page is a snapshot with all its records.
 #[tokio::test(start_paused = true)]
-async fn two_records_of_one_id_on_one_page_are_two_records() {
+async fn duplicate_ids_on_one_page_are_two_records() {
     let script = Script::new(|_, _| {
         Ok(ok(
             r#"{"TotalCount":2,"IsNextPage":false,"DeviceLocation":[{"ID":0,"DeviceId":"1"},{"ID":0,"DeviceId":"2"}]}"#
@@ -256,7 +256,7 @@ async fn two_records_of_one_id_on_one_page_are_two_records() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_without_a_promised_order_is_read_again_when_it_moved() {
+async fn unordered_list_is_read_again_after_a_change() {
     let list = List { kind: "FieldComputer", ..jobs(0..9) };
     let (client, script) = serve(list, |number, ids| {
         if number == 1 {
@@ -275,7 +275,7 @@ async fn a_list_without_a_promised_order_is_read_again_when_it_moved() {
     assert!(error.message().contains("changed"), "{error}");
 }
 
-/// A list page by page, whatever the request asks for, under one `TotalCount`.
+/// A list page by page, independent of the request, under one `TotalCount`.
 fn scripted(kind: &'static str, total: u32, pages: &'static [&'static [u32]]) -> Arc<Script> {
     Script::new(move |_, request| {
         let page: usize = query(request, "page").unwrap().parse().unwrap();
@@ -287,7 +287,7 @@ fn scripted(kind: &'static str, total: u32, pages: &'static [&'static [u32]]) ->
 
 /// Specification 2.1: `TotalCount` is the total of records in the list.
 #[tokio::test(start_paused = true)]
-async fn a_list_that_gives_fewer_records_than_it_promises_is_an_error() {
+async fn list_shorter_than_its_total_is_an_error() {
     for (name, kind, calls) in [("job_data.list", "JobData", 3), ("field_computers.list", "FieldComputer", 6)] {
         let script = scripted(kind, 5, &[&[1, 2], &[3]]);
         let error = read(&mut pages(&client(&script), name, 2)).await.unwrap_err();
@@ -305,14 +305,14 @@ async fn a_list_that_gives_fewer_records_than_it_promises_is_an_error() {
             assert!(error.message().contains(words) && error.message().contains(kind), "{error}");
         }
     }
-    // Two records under one id are two records, as far as the promise goes.
+    // Two records under one id count as two records of the total.
     let script = scripted("JobData", 3, &[&[1, 2], &[2]]);
     assert_eq!(read(&mut pages(&client(&script), "job_data.list", 2)).await.unwrap(), [1, 2]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_in_which_records_changed_places_is_not_short() {
-    // One that was still to come is removed while a new one comes in front: the count stays the same.
+async fn list_with_replaced_records_is_not_short() {
+    // A later record is removed while a new one is inserted in front: the count stays the same.
     let (client, script) = serve(jobs(0..7), |number, ids| {
         if number == 1 {
             ids.retain(|id| *id != 6);
@@ -321,7 +321,7 @@ async fn a_list_in_which_records_changed_places_is_not_short() {
     });
     assert_eq!(read(&mut pages(&client, "job_data.list", 3)).await.unwrap(), [0, 1, 2, 3, 4, 5]);
     assert_eq!(script.count(), 3);
-    // Records vanish between the counting and the giving: the first page is looked at once more, and tells.
+    // Records vanish between the count and the reply: the first page is read once more, and shows the change.
     let script = Script::new(|number, _| {
         let total = if number == 0 { 5 } else { 2 };
         Ok(ok(format!(r#"{{"TotalCount":{total},"IsNextPage":false,"JobData":[{{"ID":1}},{{"ID":2}}]}}"#)))

@@ -1,4 +1,4 @@
-//! Calls of the dispatch service and the legacy order service: tokens, payloads, errors, replies that are lost.
+//! Tests calls of the dispatch service and the legacy order service: tokens, payloads, errors, lost replies.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ fn text(text: &str) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_payload_row_is_called_with_the_token_and_without_the_keys_4_6() {
+async fn every_payload_row_sends_the_token_and_not_the_keys_4_6() {
     let mut called = 0;
     for row in api::rows().filter(|row| matches!(row.returns, Returns::Payload)) {
         let script = Script::new(|_, _| Ok(ok(r#"{"fieldOperationId":7,"Status":"Released"}"#)));
@@ -84,7 +84,7 @@ async fn every_payload_row_is_called_with_the_token_and_without_the_keys_4_6() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_client_was_not_told_is_named_before_any_call() {
+async fn missing_configuration_is_an_error_before_any_call() {
     let script = Script::new(|_, _| Ok(ok("{}")));
     let blank = Config {
         dispatch_url: None,
@@ -93,7 +93,7 @@ async fn what_the_client_was_not_told_is_named_before_any_call() {
         legacy_token: None,
         ..dispatching()
     };
-    for (config, name, told) in [
+    for (config, name, expected) in [
         (blank.clone(), CREATE, "`dispatch_url`"),
         (Config { dispatch_token: None, ..dispatching() }, CREATE, "`dispatch_token`"),
         (blank, "legacy_orders.create_order", "`legacy_orders_url` or `legacy_dispatch_url`"),
@@ -102,9 +102,9 @@ async fn what_the_client_was_not_told_is_named_before_any_call() {
     ] {
         let error = make(&client_of(config, &script), name).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Configuration);
-        assert!(error.message().contains(told), "{error}");
+        assert!(error.message().contains(expected), "{error}");
     }
-    for (config, told) in [
+    for (config, expected) in [
         (Config { dispatch_url: Some("http://dispatch.example".to_owned()), ..dispatching() }, "dispatch_url"),
         (Config { legacy_orders_url: Some("ftp://x".to_owned()), ..dispatching() }, "legacy_orders_url"),
         (Config { legacy_dispatch_url: Some("x".to_owned()), ..dispatching() }, "legacy_dispatch_url"),
@@ -114,13 +114,13 @@ async fn what_the_client_was_not_told_is_named_before_any_call() {
         let clock = std::sync::Arc::new(headland::clock::SystemClock);
         let error = Client::with_parts(config, script.clone(), clock).unwrap_err();
         assert_eq!(error.kind(), Kind::Configuration);
-        assert!(error.message().starts_with(told), "{error}");
+        assert!(error.message().starts_with(expected), "{error}");
     }
     assert_eq!(script.count(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_of_its_own_goes_with_a_call_and_the_orders_address_comes_first() {
+async fn own_token_of_a_call_is_sent_and_the_orders_address_has_precedence() {
     let script = Script::new(|_, _| Ok(ok("{}")));
     let config = Config { dispatch_token: Some(Token::PerCall), ..dispatching() };
     let client = client_of(config, &script).with_token(Some(Secret::new("fresh")));
@@ -142,7 +142,7 @@ async fn a_token_of_its_own_goes_with_a_call_and_the_orders_address_comes_first(
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_object_its_address_or_nothing_comes_back() {
+async fn reply_is_the_object_its_address_or_nothing() {
     let uri = "https://dispatch.example/v2/api/fieldoperations/3f2b-9";
     for (status, body, location, expected) in [
         (200, r#"{"id":7}"#, None, Some("7")),
@@ -181,7 +181,7 @@ async fn the_object_its_address_or_nothing_comes_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_post_is_never_sent_twice_when_its_reply_is_lost() {
+async fn post_with_a_lost_reply_is_never_sent_twice() {
     for row in api::rows().filter(|row| matches!(row.returns, Returns::Payload) && row.method == Method::Post) {
         for lost in
             [Err(FaultKind::Timeout), Err(FaultKind::Reset), Err(FaultKind::Truncated), Ok(500), Ok(503), Ok(502)]
@@ -195,12 +195,12 @@ async fn a_post_is_never_sent_twice_when_its_reply_is_lost() {
             assert_eq!(error.facts().endpoint, Some(row.full_name));
         }
     }
-    // What could not be built was not sent, and would not be the next time either.
+    // A request that could not be built was not sent, and the next attempt would fail, too.
     let script = Script::new(|_, _| Err(fault(FaultKind::Request)));
     let error = make(&client_of(dispatching(), &script), CREATE).await.unwrap_err();
     assert_eq!((error.kind(), script.count()), (Kind::Transport, 1), "{error}");
     assert!(error.message().contains("was not sent"), "{error}");
-    // What was certainly not done is sent again.
+    // A request that certainly had no effect is sent again.
     for first in [Err(FaultKind::Connect), Ok(429)] {
         let script = Script::new(move |number, _| match (number, first) {
             (0, Err(kind)) => Err(fault(kind)),
@@ -215,7 +215,7 @@ async fn a_post_is_never_sent_twice_when_its_reply_is_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_methods_are_repeated_and_what_is_gone_after_a_lost_delete_was_deleted() {
+async fn other_methods_are_retried_and_missing_after_a_lost_delete_is_deleted() {
     for (name, method) in [
         (DELETE, Method::Delete),
         ("dispatch.field_operations.set_mix", Method::Put),
@@ -238,7 +238,7 @@ async fn other_methods_are_repeated_and_what_is_gone_after_a_lost_delete_was_del
             }
         }
     }
-    // Nothing was lost before: it never was there.
+    // No reply was lost before, so the record never existed.
     for first in [Ok(404), Err(FaultKind::Connect)] {
         let script = Script::new(move |number, _| match (number, first) {
             (0, Err(kind)) => Err(fault(kind)),
@@ -249,10 +249,10 @@ async fn other_methods_are_repeated_and_what_is_gone_after_a_lost_delete_was_del
 }
 
 #[tokio::test(start_paused = true)]
-async fn errors_of_every_form_have_their_kind_and_their_words_section_7() {
+async fn errors_of_every_form_have_their_kind_and_message_section_7() {
     let service_response = r#"{"status":"INVALID_REQUEST","errorInfo":"harvestedArea is missing.","result":"nil"}"#;
     let problem = r#"{"title":"Wrong","status":422,"errors":{"harvestedArea":["is missing."]}}"#;
-    for (status, body, kind, told) in [
+    for (status, body, kind, expected) in [
         (400, service_response, Kind::InvalidRequest, "harvestedArea is missing."),
         (422, problem, Kind::InvalidRequest, "`harvestedArea` is missing."),
         (409, "Released already.", Kind::Conflict, "Released already."),
@@ -267,14 +267,14 @@ async fn errors_of_every_form_have_their_kind_and_their_words_section_7() {
         let script = Script::new(move |_, _| Ok(canned(status, body)));
         let error = make(&client_of(dispatching(), &script), CREATE).await.unwrap_err();
         assert_eq!((error.kind(), script.count()), (kind, 1), "{status} {body}");
-        assert!(error.message().contains(told), "{status} {body}: {error}");
+        assert!(error.message().contains(expected), "{status} {body}: {error}");
         assert_eq!((error.facts().status, error.facts().endpoint), (Some(status), Some(CREATE)));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_token_is_told_and_no_clock_is_blamed() {
-    for (challenge, body, told) in [
+async fn rejected_token_is_an_error_without_a_clock_warning() {
+    for (challenge, body, expected) in [
         (r#"Bearer error="invalid_token", error_description="The token expired""#, "", "The token expired"),
         ("Bearer", "no such token token-AbC.123_x~y", "no such token (hidden)"),
     ] {
@@ -285,14 +285,14 @@ async fn a_refused_token_is_told_and_no_clock_is_blamed() {
         let client = client_of(dispatching(), &script);
         let error = make(&client, CREATE).await.unwrap_err();
         assert_eq!((error.kind(), script.count()), (Kind::Authentication, 1));
-        assert_eq!(error.facts().check.as_deref(), Some(told));
+        assert_eq!(error.facts().check.as_deref(), Some(expected));
         assert!(!format!("{error}{error:?}").contains(TOKEN), "{error}");
         assert_eq!((error.facts().clock_skew, client.take_warnings()), (None, Vec::new()));
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_limit_of_the_field_data_api_does_not_count_them_section_8() {
+async fn dispatch_calls_do_not_count_against_the_field_data_limit_section_8() {
     let script = Script::new(|_, _| Ok(ok("{}")));
     let mut config = dispatching();
     config.rate_limits = vec![headland::limiter::Window { calls: 1, period: Duration::from_secs(60) }];
@@ -306,7 +306,7 @@ async fn the_limit_of_the_field_data_api_does_not_count_them_section_8() {
 }
 
 #[test]
-fn a_payload_is_an_object_of_json() {
+fn payload_must_be_a_json_object() {
     for body in ["", "[]", "7", "null", "\"x\"", "{", "{} {}", "{'a':1}"] {
         let error = Arguments::new(row(CREATE), &[("body", body.to_owned())]).unwrap_err();
         assert_eq!(error.kind(), Kind::Value, "{body}");

@@ -1,4 +1,5 @@
-//! Pages that are fetched together: as few calls, as soon, and the same records as one by one (specification 4.1).
+//! Tests concurrent fetches of pages: as few calls, as early, and the same records as sequential fetches (specification
+//! 4.1).
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,19 +14,19 @@ use crate::support::*;
 const SECOND: Duration = Duration::from_secs(1);
 
 #[tokio::test(start_paused = true)]
-async fn pages_come_together_and_each_record_once_and_in_order() {
+async fn concurrent_pages_return_each_record_once_and_in_order() {
     let list = jobs(0..600);
     let script = Script::slow(SECOND, move |_, request| Ok(list.page(request)));
     let client = client(&script);
     let started = tokio::time::Instant::now();
     assert_eq!(read(&mut pages(&client, "job_data.list", 6)).await.unwrap(), (0..600).collect::<Vec<_>>());
-    // Three pages one by one, twelve times eight together, the last one, and the first page again.
+    // Three single pages, twelve times eight concurrent pages, the last one, and the first page again.
     assert!((seconds(started) - 17.0).abs() < 0.5, "{}", seconds(started));
     assert_eq!(script.count(), 101);
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_stops_early_has_not_fetched_much_more() {
+async fn early_stop_fetches_few_extra_pages() {
     let list = jobs(0..600);
     let script = Script::new(move |_, request| Ok(list.page(request)));
     let client = client(&script);
@@ -39,7 +40,7 @@ async fn who_stops_early_has_not_fetched_much_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_short_list_takes_no_call_more_than_it_has_pages() {
+async fn short_list_takes_one_call_a_page() {
     for count in 1..8 {
         let list = jobs(0..count * 3);
         let script = Script::new(move |_, request| Ok(list.page(request)));
@@ -49,7 +50,7 @@ async fn a_short_list_takes_no_call_more_than_it_has_pages() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pages_ahead_take_no_slot_that_the_limiter_does_not_have() {
+async fn prefetch_uses_only_free_slots_of_the_limiter() {
     let list = jobs(0..60);
     let script = Script::new(move |_, request| Ok(list.page(request)));
     let rate_limits = vec![Window { calls: 6, period: Duration::from_secs(60) }];
@@ -61,7 +62,7 @@ async fn pages_ahead_take_no_slot_that_the_limiter_does_not_have() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_interrupt_among_pages_that_come_together_loses_nothing() {
+async fn interrupt_during_concurrent_fetches_loses_no_record() {
     let list = jobs(0..90);
     let script = Script::slow(SECOND, move |_, request| Ok(list.page(request)));
     let client = client(&script);
@@ -83,7 +84,7 @@ async fn an_interrupt_among_pages_that_come_together_loses_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_page_that_fails_ahead_fails_when_it_is_asked_for() {
+async fn failed_prefetch_is_an_error_when_its_page_is_read() {
     let list = jobs(0..90);
     let script = Script::new(move |_, request| {
         let is_broken = query(request, "page").unwrap() == "9";
@@ -99,9 +100,9 @@ async fn a_page_that_fails_ahead_fails_when_it_is_asked_for() {
 }
 
 proptest! {
-    /// Records are added in front and removed anywhere between the answers, which come in any order.
+    /// Records are added in front and removed anywhere between the replies, which arrive in any order.
     #[test]
-    fn what_is_there_throughout_comes_exactly_once_however_the_answers_cross(
+    fn record_present_throughout_is_returned_exactly_once_for_any_order_of_replies(
         size in 1_u32..4,
         count in 20_u32..80,
         latencies in prop::collection::vec(0_u64..20, 1..12),

@@ -1,4 +1,4 @@
-//! One call, made once, with all that its reply says: what the doctor looks at.
+//! Tests probes: one call, sent once, with the full outcome of its reply, for the doctor.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn probe(client: &Client) -> Result<Probe<Value>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_sent_twice_and_the_outcome_is_that_of_the_reply() {
+async fn probe_is_sent_once_and_returns_the_outcome_of_the_reply() {
     for (status, body, kind) in [
         (401, "Signature check failed", Kind::Authentication),
         (429, "Exceeded maximum requests.", Kind::RateLimited),
@@ -47,11 +47,11 @@ async fn nothing_is_sent_twice_and_the_outcome_is_that_of_the_reply() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_clock_is_measured_even_where_nothing_is_refused() {
+async fn clock_is_measured_on_success() {
     for skew in [-90, 0, 7, 3600] {
         let script = Script::new(move |_, _| Ok(ok(KEY).with("date", date(skew))));
         let probe = probe(&client(&script)).await.unwrap();
-        // `Date` has whole seconds, so that is how closely it can be measured.
+        // `Date` has whole seconds, which limits the precision.
         assert!((probe.skew.unwrap() - skew).abs() <= 1, "{:?} instead of {skew}", probe.skew);
         assert!(!probe.is_corrected);
         assert!(probe.outcome.is_ok());
@@ -61,7 +61,7 @@ async fn the_clock_is_measured_even_where_nothing_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_it_learns_of_the_clock_is_there_for_the_next_request() {
+async fn measured_clock_applies_to_the_next_request() {
     let script = Script::new(|_, request| {
         let time: i64 = request.headers["x-ss-timestamp"].to_str().unwrap().parse().unwrap();
         let is_right = (time - START - 3600).abs() <= 1;
@@ -74,7 +74,7 @@ async fn what_it_learns_of_the_clock_is_there_for_the_next_request() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_variation_changes_what_is_signed_and_never_the_host() {
+async fn variation_changes_the_signed_text_and_never_the_host() {
     let script = Script::new(|_, _| Ok(ok(KEY)));
     let client = client_of(Config { base_url: "https://api.example.com:8443/V1".to_owned(), ..config() }, &script);
     let key = SigningKey::from_base64(SECRET).unwrap();
@@ -109,7 +109,7 @@ async fn a_variation_changes_what_is_signed_and_never_the_host() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_is_asked_for_one_record_and_gives_its_count() {
+async fn list_probe_requests_one_record_and_returns_the_count() {
     let list = r#"{"TotalCount":56,"IsNextPage":true,"JobData":[]}"#;
     let script = Script::new(move |_, _| Ok(ok(list).with("x-ratelimit-remaining", 12)));
     let probe = client(&script).examine(row("job_data.list"), Variation::default()).await.unwrap();
@@ -118,7 +118,7 @@ async fn a_list_is_asked_for_one_record_and_gives_its_count() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_limiter_without_room_is_told_at_once_and_a_429_holds_it() {
+async fn full_limiter_is_an_error_immediately_and_status_429_blocks_it() {
     let script = Script::new(|_, _| Ok(canned(429, "").with("retry-after", 20)));
     let rate_limits = vec![Window { calls: 30, period: Duration::from_secs(60) }];
     let client = client_of(Config { rate_limits, ..config() }, &script);

@@ -1,4 +1,4 @@
-//! Waits that the service asks for: which are waited for, and what an error says of the others.
+//! Tests waits that the service requests: which of them a call waits for, and the errors for the others.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ async fn access_key(client: &Client) -> Result<Value> {
     client.detail(row("access_key"), &arguments("access_key", &[])).await
 }
 
-/// A client with a limiter, or without, whose calls may take so many seconds.
+/// A client with or without a limiter, whose calls have a deadline in seconds.
 fn patient(script: &std::sync::Arc<Script>, is_limited: bool, call: u64) -> Client {
     let rate_limits = if is_limited { vec![Window { calls: 30, period: Duration::from_secs(60) }] } else { Vec::new() };
     let timeout = Timeout { call: Duration::from_secs(call), ..config().timeout };
@@ -23,7 +23,7 @@ fn patient(script: &std::sync::Arc<Script>, is_limited: bool, call: u64) -> Clie
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_absurd_wait_is_proven_after_five_minutes_by_the_call_that_heard_it() {
+async fn excessive_wait_is_probed_after_five_minutes_by_the_call_that_received_it() {
     for (header, value) in [("retry-after", "1000000000"), ("x-ratelimit-reset", "1790000000"), ("retry-after", "301")]
     {
         let start = tokio::time::Instant::now();
@@ -35,7 +35,7 @@ async fn an_absurd_wait_is_proven_after_five_minutes_by_the_call_that_heard_it()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_that_is_asked_for_twice_is_believed_and_told() {
+async fn wait_requested_twice_is_accepted_and_reported() {
     let start = tokio::time::Instant::now();
     let script = Script::new(|_, _| Ok(canned(429, "Enough for today.").with("retry-after", 1_000_000_000)));
     let client = patient(&script, true, 600);
@@ -50,14 +50,14 @@ async fn a_wait_that_is_asked_for_twice_is_believed_and_told() {
     let budget = client.budget().unwrap();
     let day = Duration::from_secs(86_400);
     assert_eq!((budget.next_call_in, budget.service_wait), (day, Some(day)));
-    // The next call hears of it without being sent.
+    // The next call fails with the wait without being sent.
     let error = access_key(&client).await.unwrap_err();
     assert!(error.message().contains("asked to wait 24 hours or longer") && script.count() == 2, "{error}");
     assert_eq!(error.facts().retry_after, Some(day));
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_error_names_the_wait_and_the_time_that_is_left() {
+async fn error_names_the_wait_and_the_remaining_time() {
     for (status, is_limited, header, wait, call, figures) in [
         (429, true, "retry-after", 3_600, 60, ["3600 s", "300.0 s", "60.0 s", "60 s that this call may take"]),
         (429, true, "x-ratelimit-reset", 200, 60, ["200 s", "200.0 s", "60.0 s", "60 s that this call may take"]),
@@ -78,16 +78,16 @@ async fn an_error_names_the_wait_and_the_time_that_is_left() {
         let message = error.message();
         assert!(message.contains("Not now; the service ask"), "{message}");
         assert!(figures.iter().all(|figure| message.contains(figure)), "{message}");
-        assert!(seconds(start) < 0.1 && error.facts().retry_after.is_some(), "nobody waited in vain");
+        assert!(seconds(start) < 0.1 && error.facts().retry_after.is_some(), "no wait was in vain");
     }
-    // Where the pause is our own, there is no wait to name.
+    // If the pause is the client's own, the error names no wait.
     let script = Script::new(|_, _| Ok(canned(503, "Not now.")));
     let error = access_key(&patient(&script, false, 10)).await.unwrap_err();
     assert!(!error.message().contains("asks to wait"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_probe_whose_connection_breaks_proves_nothing_and_is_sent_again() {
+async fn probe_with_a_broken_connection_is_sent_again() {
     let start = tokio::time::Instant::now();
     let script = Script::new(|number, _| match number {
         0 | 3 => Ok(canned(429, "").with("retry-after", 1_000_000_000)),

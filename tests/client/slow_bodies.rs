@@ -1,4 +1,4 @@
-//! Bodies that come byte by byte or never end: every kind of call ends by its bound, in moved time.
+//! Tests bodies that arrive byte by byte or never end: every kind of call ends by its bound, in simulated time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,18 +13,18 @@ use crate::support::*;
 
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Four askings of 30 seconds each, and the pauses between them.
-const OF_FILE: f64 = 4.0 * 30.0 + 0.5 + 1.0 + 2.0;
+/// Four requests of 30 seconds each, and the pauses between them.
+const FILE_BOUND: f64 = 4.0 * 30.0 + 0.5 + 1.0 + 2.0;
 
-/// The deadline of a call by default.
-const OF_CALL: f64 = 600.0;
+/// The default deadline of a call.
+const CALL_BOUND: f64 = 600.0;
 
 type Outcome<'a> = BoxFuture<'a, Result<(), Error>>;
 
-/// A call that is made of a client.
+/// One call of a client.
 type Call = for<'a> fn(&'a Client) -> Outcome<'a>;
 
-/// A reply of that status and start, of which a byte comes each half second for more than a day.
+/// A reply with this status and start, followed by one byte each half second for more than a day.
 fn drip(status: u16, start: &str) -> Canned {
     let body = [start.as_bytes(), " ".repeat(200_000).as_bytes()].concat();
     Canned { drips: Some(PAUSE), ..canned(status, body) }
@@ -117,20 +117,20 @@ fn once(client: &Client) -> Outcome<'_> {
     })
 }
 
-/// The calls, what begins to come, the bound, and the error.
+/// The calls, each with the status and start of the reply, the bound, and the error.
 fn calls() -> Vec<(&'static str, Call, u16, &'static str, f64, Kind)> {
-    let (file, lost) = (OF_FILE, Kind::UploadOutcomeUnknown);
+    let (file, lost) = (FILE_BOUND, Kind::UploadOutcomeUnknown);
     vec![
-        ("detail", detail, 200, r#"{"ID":8,"#, OF_CALL, Kind::Transport),
-        ("rows", rows, 200, r#"{"ID":8,"#, OF_CALL, Kind::Transport),
-        ("list", list, 200, r#"{"TotalCount":1,"#, OF_CALL, Kind::Transport),
-        ("total", total, 200, r#"{"TotalCount":1,"#, OF_CALL, Kind::Transport),
-        ("listing", listing, 200, "[", OF_CALL, Kind::Transport),
-        ("send", act, 200, r#"{"status":"#, OF_CALL, Kind::Transport),
-        ("dispatch post", create, 201, "{", OF_CALL, lost),
-        // The file is looked for in the list after that, whose replies drip as well.
-        ("upload", upload, 201, "{", 2.0 * OF_CALL, lost),
-        ("doctor", examine, 200, "{", OF_CALL, Kind::Transport),
+        ("detail", detail, 200, r#"{"ID":8,"#, CALL_BOUND, Kind::Transport),
+        ("rows", rows, 200, r#"{"ID":8,"#, CALL_BOUND, Kind::Transport),
+        ("list", list, 200, r#"{"TotalCount":1,"#, CALL_BOUND, Kind::Transport),
+        ("total", total, 200, r#"{"TotalCount":1,"#, CALL_BOUND, Kind::Transport),
+        ("listing", listing, 200, "[", CALL_BOUND, Kind::Transport),
+        ("send", act, 200, r#"{"status":"#, CALL_BOUND, Kind::Transport),
+        ("dispatch post", create, 201, "{", CALL_BOUND, lost),
+        // The file is searched in the list afterwards, and its replies are slow as well.
+        ("upload", upload, 201, "{", 2.0 * CALL_BOUND, lost),
+        ("doctor", examine, 200, "{", CALL_BOUND, Kind::Transport),
         ("zip", zip, 200, "PK\u{3}\u{4}", file, Kind::Transport),
         ("zip to the disk", zip_to_disk, 200, "PK\u{3}\u{4}", file, Kind::Transport),
         ("xml", xml, 200, "<RadData>", file, Kind::Transport),
@@ -144,19 +144,19 @@ fn calls() -> Vec<(&'static str, Call, u16, &'static str, f64, Kind)> {
         ("refused file", zip, 404, "", 60.0, Kind::NotFound),
         ("refused dispatch post", create, 422, "{", 60.0, Kind::InvalidRequest),
         ("refused upload", upload, 400, "{", 60.0, Kind::InvalidRequest),
-        ("busy detail", detail, 503, "", OF_CALL, Kind::ServiceUnavailable),
-        ("broken detail", detail, 500, "", OF_CALL, Kind::ServiceUnavailable),
-        ("busy file", zip, 503, "", OF_CALL, Kind::ServiceUnavailable),
+        ("busy detail", detail, 503, "", CALL_BOUND, Kind::ServiceUnavailable),
+        ("broken detail", detail, 500, "", CALL_BOUND, Kind::ServiceUnavailable),
+        ("busy file", zip, 503, "", CALL_BOUND, Kind::ServiceUnavailable),
     ]
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_call_ends_by_its_bound_where_a_body_drips() {
+async fn every_call_with_a_slow_body_ends_by_its_bound() {
     let mut longest = ("", 0.0);
     for (name, call, status, start, bound, kind) in calls() {
         for (latency, limit) in [(0_u32, 1.0), (7, 1.0), (0, 0.05), (0, 0.005)] {
             let script = Script::slow(Duration::from_secs(latency.into()), move |_, _| Ok(drip(status, start)));
-            let patience = Duration::from_secs_f64(OF_CALL * limit);
+            let patience = Duration::from_secs_f64(CALL_BOUND * limit);
             let timeout = Timeout { call: patience, ..Timeout::default() };
             let client = client_of(Config { timeout, ..dispatching() }, &script);
             let begun = tokio::time::Instant::now();
@@ -165,8 +165,8 @@ async fn every_call_ends_by_its_bound_where_a_body_drips() {
             let patience = patience.as_secs_f64();
             let most = match name {
                 "upload" => bound.min(patience * 2.0),
-                // The window in which the throughput of a file is measured comes to its end.
-                _ if bound == OF_FILE => bound.min(patience + 30.0),
+                // The window that measures the throughput of a file ends.
+                _ if bound == FILE_BOUND => bound.min(patience + 30.0),
                 _ => bound.min(patience),
             };
             let most = most + f64::from(u32::try_from(script.count()).unwrap() * latency);
@@ -181,11 +181,11 @@ async fn every_call_ends_by_its_bound_where_a_body_drips() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_large_file_on_a_slow_line_outlives_the_deadline() {
+async fn large_file_on_a_slow_line_may_exceed_the_deadline() {
     let mut random = fastrand::Rng::with_seed(7);
     let whole = zip_of(&std::iter::repeat_with(|| random.u8(..)).take(4_000_000).collect::<Vec<_>>());
     let sent = whole.clone();
-    // Two kilobytes a second, for more than half an hour.
+    // Two kilobytes a second for more than half an hour.
     let script = Script::new(move |_, _| {
         let chunks = sent.chunks(2_048).map(|chunk| Ok(Bytes::copy_from_slice(chunk))).collect();
         Ok(Canned { chunks, steps: Some(Duration::from_secs(1)), ..ok("") })
@@ -198,7 +198,7 @@ async fn a_large_file_on_a_slow_line_outlives_the_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_least_throughput_is_a_setting_and_zero_turns_it_off() {
+async fn minimum_throughput_is_configurable_and_zero_disables_it() {
     let whole = zip_of(&[7; 100]);
     for (least, is_read) in [(1, true), (3, false), (0, true)] {
         let sent = whole.clone();
@@ -219,7 +219,7 @@ async fn the_least_throughput_is_a_setting_and_zero_turns_it_off() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_file_without_end_is_refused_at_its_limit() {
+async fn endless_file_is_an_error_at_its_limit() {
     for is_announced in [false, true] {
         let given = std::sync::Arc::new(AtomicU64::new(0));
         let counted = std::sync::Arc::clone(&given);

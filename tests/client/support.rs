@@ -1,4 +1,4 @@
-//! A transport that answers from a script, and a clock that is tokio's paused time.
+//! Provides a transport that answers from a script, and a clock on tokio's paused time.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,21 +17,21 @@ pub(crate) const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// 2026-09-21T13:46:40Z.
 pub(crate) const START: i64 = 1_790_000_000;
 
-/// Chunks that are made as they are read.
+/// Chunks that are generated as they are read.
 pub(crate) type Chunks = Box<dyn Iterator<Item = Result<Bytes, Fault>> + Send>;
 
-/// A reply of the script.
+/// A scripted reply.
 pub(crate) struct Canned {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) chunks: Vec<Result<Bytes, Fault>>,
     /// Whether the body never ends.
     pub(crate) hangs: bool,
-    /// Whether the body comes byte by byte, with this pause before each.
+    /// Whether the body arrives byte by byte, with this pause before each.
     pub(crate) drips: Option<Duration>,
     /// A pause before each chunk.
     pub(crate) steps: Option<Duration>,
-    /// What comes in place of the chunks, without end.
+    /// Repeats endlessly in place of the chunks.
     pub(crate) endless: Option<Chunks>,
     /// Whether the body ends with its connection: neither chunks nor `Content-Length` mark its end.
     pub(crate) is_unframed: bool,
@@ -66,11 +66,11 @@ pub(crate) fn fault(kind: FaultKind) -> Fault {
 
 type Answer = dyn FnMut(usize, &Request) -> Result<Canned, Fault> + Send;
 
-/// Answers each request, and keeps it.
+/// Answers each request, and records it.
 pub(crate) struct Script {
     answer: Mutex<Box<Answer>>,
     pub(crate) requests: Mutex<Vec<Request>>,
-    /// How long each request takes, from the first on again after the last.
+    /// Latencies of the requests, repeated from the first after the last.
     latencies: Vec<Duration>,
 }
 
@@ -86,7 +86,7 @@ impl Script {
         Self::uneven(vec![latency], answer)
     }
 
-    /// Answers in another order than it was asked, with these latencies in turn.
+    /// Answers in another order than the requests, with these latencies in turn.
     pub(crate) fn uneven(
         latencies: Vec<Duration>,
         answer: impl FnMut(usize, &Request) -> Result<Canned, Fault> + Send + 'static,
@@ -183,7 +183,7 @@ pub(crate) fn arguments(name: &str, given: &[(&str, &str)]) -> Arguments {
     Arguments::new(row(name), &given).unwrap()
 }
 
-/// Seconds of moved time since `start`.
+/// Seconds of simulated time since `start`.
 pub(crate) fn seconds(start: tokio::time::Instant) -> f64 {
     start.elapsed().as_secs_f64()
 }

@@ -1,5 +1,5 @@
-//! Replies of each kind, cut at each of their bytes on a real connection: no short file is taken for a whole one, and
-//! nothing is sent twice that must be sent once.
+//! Truncates replies of each kind at each byte on a real connection: no short file passes as a complete one, and no
+//! request is sent twice that must be sent once.
 
 #![expect(clippy::panic, reason = "a test says what it expects by panicking")]
 
@@ -38,11 +38,11 @@ const OPERATION: &str = r#"{"fieldOperationId":"a-7","status":"Released","list":
 enum Framing {
     Length,
     Chunks,
-    /// By the end of the connection alone.
+    /// Only by the end of the connection.
     Nothing,
 }
 
-/// What is asked for.
+/// The request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Call {
     List,
@@ -52,7 +52,7 @@ enum Call {
     Cart,
     Upload,
     Send,
-    /// A send that the service refuses.
+    /// A send that the service rejects.
     Refused,
     Dispatch,
 }
@@ -65,7 +65,7 @@ struct Reply {
     body: Vec<u8>,
 }
 
-/// Which of the replies to one call are cut.
+/// Which of the replies to one call are truncated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Cut {
     First,
@@ -77,7 +77,7 @@ enum Cut {
 
 fn replies() -> Vec<Reply> {
     let reply = |call, status, body: &[u8]| Reply { call, status, body: body.to_vec() };
-    // An archive inside the archive has an end record of its own.
+    // A nested archive has an end record of its own.
     let stored = {
         use std::io::Write as _;
         let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
@@ -105,7 +105,7 @@ fn replies() -> Vec<Reply> {
     ]
 }
 
-/// A reply as it stands on the wire.
+/// A reply as bytes on the wire.
 fn raw(status: &str, framing: Framing, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status}\r\nDate: Tue, 01 Sep 2026 10:00:00 GMT\r\nConnection: close\r\n");
     let (mark, body) = match framing {
@@ -129,7 +129,7 @@ async fn serve(answer: impl Fn(&str, usize) -> Vec<u8> + Send + 'static) -> (Soc
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let seen = Seen::default();
-    let told = Arc::clone(&seen);
+    let recorded = Arc::clone(&seen);
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut bytes = Vec::new();
@@ -148,15 +148,15 @@ async fn serve(answer: impl Fn(&str, usize) -> Vec<u8> + Send + 'static) -> (Soc
                 stream.read_buf(&mut bytes).await.unwrap();
             }
             let method = head.split(' ').next().unwrap_or_default().to_uppercase();
-            let number = told.lock().unwrap().iter().filter(|known| **known == method).count();
-            told.lock().unwrap().push(method.clone());
+            let number = recorded.lock().unwrap().iter().filter(|known| **known == method).count();
+            recorded.lock().unwrap().push(method.clone());
             let _ = stream.write_all(&answer(&method, number)).await;
         }
     });
     (address, seen)
 }
 
-/// Does the call and gives what came of it as bytes or as a record.
+/// Makes the call and returns its outcome as bytes or as a record.
 async fn perform(call: Call, client: &Client) -> Result<(Vec<u8>, Value), Error> {
     let id = [("id", "8")];
     let file = |name: &'static str, format: &'static str| async move {
@@ -191,12 +191,12 @@ async fn perform(call: Call, client: &Client) -> Result<(Vec<u8>, Value), Error>
     }
 }
 
-/// A client, the server whose replies are cut at `at`, and what came of the call.
+/// Outcome of one call whose replies are truncated at `at`, with the server.
 async fn case(reply: &Reply, framing: Framing, cut: Cut, at: usize) -> (Result<(Vec<u8>, Value), Error>, Vec<String>) {
     let Reply { call, status, body } = reply.clone();
     let whole = raw(status, framing, &body);
     let (address, seen) = serve(move |method, number| match (call, method) {
-        // An upload whose reply is lost is looked up, and a map is queued once.
+        // An upload whose reply is lost is searched in the list, and a map is queued once.
         (Call::Upload, "GET") => raw("200 OK", Framing::Length, JOBS.as_bytes()),
         (Call::Send, "GET") => raw("200 OK", Framing::Length, MAPS.as_bytes()),
         (Call::Refused, "GET") => raw("200 OK", Framing::Length, NO_MAPS.as_bytes()),
@@ -220,17 +220,17 @@ fn dispatching_here() -> Config {
     Config { dispatch_token: dispatching().dispatch_token, ..config() }
 }
 
-/// What a sweep counted.
+/// Counts of a sweep.
 #[derive(Debug, Default, PartialEq)]
 struct Counts {
     cases: usize,
     whole: usize,
     errors: usize,
-    /// Grain carts that are cut at the same byte twice, behind a whole line or in its last cell.
+    /// Grain carts that are truncated at the same byte twice, after a complete line or in its last cell.
     same_twice: usize,
 }
 
-/// Every byte in a soak, else one of so many, another one for each kind.
+/// Distance of the tested bytes: 1 in a soak, otherwise larger and different for each kind.
 fn step() -> usize {
     if std::env::var_os("HEADLAND_SERIES").is_some() { 1 } else { 29 }
 }
@@ -243,7 +243,7 @@ async fn sweep(cut: Cut) -> Counts {
             let (expected, _) = case(&reply, framing, Cut::First, length).await;
             let first = (kind * 7 + framing as usize * 3) % step();
             let body = length - reply.body.len();
-            // The bytes around the end of the head and those at the end always.
+            // The bytes around the end of the head and those at the end are always tested.
             let mut places: Vec<usize> = (first..length).step_by(step()).collect();
             places.extend([body, body + 1, length - 1, length.saturating_sub(2)].into_iter().filter(|at| *at < length));
             places.sort_unstable();
@@ -275,7 +275,7 @@ async fn sweep(cut: Cut) -> Counts {
                 assert!(id == b"8" || id == b"81", "{what}");
                 assert_eq!(id == b"8", seen.len() > 1, "{what}");
             }
-            // The status says that it was done; what the service says of it is lost.
+            // The status confirms the change; the body of the service is lost.
             (Ok((_, Value::Null)), _) if reply.call == Call::Dispatch => counts.whole = 1,
             (Ok((bytes, value)), Ok((expected_bytes, expected_value))) => {
                 let trimmed = reply.call == Call::Xml;
@@ -311,7 +311,7 @@ async fn sweep(cut: Cut) -> Counts {
 }
 
 #[tokio::test]
-async fn one_cut_reply_is_read_again_or_an_error() {
+async fn truncated_reply_is_requested_again_or_an_error() {
     let counts = sweep(Cut::First).await;
     println!("cut once: {counts:?}");
     assert_eq!(counts.cases, counts.whole + counts.errors);
@@ -319,22 +319,22 @@ async fn one_cut_reply_is_read_again_or_an_error() {
 }
 
 #[tokio::test]
-async fn replies_that_are_cut_each_time_are_an_error() {
+async fn replies_truncated_each_time_are_an_error() {
     let counts = sweep(Cut::Each).await;
     println!("cut each time: {counts:?}");
     assert_eq!(counts.cases, counts.whole + counts.errors);
 }
 
 #[tokio::test]
-async fn what_is_cut_at_the_same_byte_each_time_passes_for_whole_where_two_readings_of_a_cart_are_equal() {
+async fn grain_cart_truncated_twice_at_the_same_byte_passes_as_complete() {
     let counts = sweep(Cut::Same).await;
     println!("cut at the same byte: {counts:?}");
     assert_eq!(counts.cases, counts.whole + counts.errors + counts.same_twice);
 }
 
-/// Lists and details have no second reading: a cut one is no JSON and no XML.
+/// Lists and details are read once: a truncated one is invalid JSON or XML.
 #[tokio::test]
-async fn a_list_and_a_detail_without_framing_are_an_error_at_every_cut() {
+async fn truncated_list_and_detail_without_framing_are_an_error() {
     for reply in replies().into_iter().filter(|reply| matches!(reply.call, Call::List | Call::Detail)) {
         let length = raw(reply.status, Framing::Nothing, &reply.body).len();
         let head = length - reply.body.len();

@@ -1,4 +1,4 @@
-//! Uploads: sent once, found again when the reply is lost.
+//! Tests uploads: sent once, and found in the list when the reply is lost.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ fn list(items: &[String]) -> Canned {
     list_at(0, items)
 }
 
-/// A list whose `Date` is so many seconds after the start.
+/// A list whose `Date` is this many seconds after the start.
 fn list_at(after_start: i64, items: &[String]) -> Canned {
     ok(format!(r#"{{"TotalCount":{},"IsNextPage":false,"JobData":[{}]}}"#, items.len(), items.join(",")))
         .with("date", DateTime::from_timestamp(START + after_start, 0).unwrap().to_rfc2822())
@@ -49,7 +49,7 @@ fn second_post(
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_file_goes_as_a_form_and_the_address_is_found_wherever_it_is() {
+async fn file_is_sent_as_a_form_and_the_address_is_found_in_any_reply() {
     let uri = "https://prod.example.org/V1/JobData/77";
     for reply in [
         canned(201, "").with("location", uri),
@@ -79,8 +79,8 @@ async fn the_file_goes_as_a_form_and_the_address_is_found_wherever_it_is() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_reply_is_settled_by_the_one_new_record_of_that_name() {
-    for lost in [FaultKind::Timeout, FaultKind::Reset, FaultKind::Truncated] {
+async fn lost_reply_is_settled_by_the_one_new_record_of_that_name() {
+    for lost in [FaultKind::Timeout, FaultKind::Reset, FaultKind::Cut] {
         let script = Script::new(move |_, request| {
             if request.method == Method::Post {
                 return Err(fault(lost));
@@ -92,7 +92,7 @@ async fn a_lost_reply_is_settled_by_the_one_new_record_of_that_name() {
         let posts = script.requests.lock().unwrap().iter().filter(|request| request.method == Method::Post).count();
         assert_eq!(posts, 1, "it is never sent again");
     }
-    // So is a 201 that names nothing, and a 503, which may have come after the file was stored.
+    // The same holds for a 201 without an address, and for a 503, which may follow a stored file.
     for status in [201, 503] {
         let script = Script::new(move |_, request| {
             Ok(if request.method == Method::Post { canned(status, "") } else { list(&[item(8, "job.jdp.zip", 1)]) })
@@ -102,7 +102,7 @@ async fn a_lost_reply_is_settled_by_the_one_new_record_of_that_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_outcome_that_cannot_be_told_is_an_error_with_the_candidates() {
+async fn unknown_outcome_is_an_error_with_the_candidates() {
     for (items, candidates) in [
         (vec![], vec![]),
         (vec![item(8, "job.jdp.zip", 1), item(7, "job.jdp.zip", 0)], vec!["8", "7"]),
@@ -134,7 +134,7 @@ async fn an_outcome_that_cannot_be_told_is_an_error_with_the_candidates() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_surely_not_taken_is_sent_again() {
+async fn upload_without_effect_is_sent_again() {
     let script = Script::new(|number, _| match number {
         0 => Err(fault(FaultKind::Connect)),
         1 => Ok(canned(429, "").with("retry-after", 3)),
@@ -145,7 +145,7 @@ async fn what_was_surely_not_taken_is_sent_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_upload_and_an_empty_file_are_told() {
+async fn rejected_upload_and_empty_file_are_errors() {
     let script =
         Script::new(|_, _| Ok(canned(400, r#"{"status":"INVALID_REQUEST","errorInfo":"Not a zip","result":"nil"}"#)));
     let client = client(&script);
@@ -169,20 +169,20 @@ async fn a_refused_upload_and_an_empty_file_are_told() {
 
 /// Design, section 4: exactly one *new* id of that name settles a lost reply.
 #[tokio::test(start_paused = true)]
-async fn an_older_record_of_that_name_is_never_taken_for_a_lost_upload() {
+async fn older_record_of_that_name_is_never_mistaken_for_a_lost_upload() {
     for (later, kind) in [
         ((|| Ok(canned(503, ""))) as fn() -> Result<Canned, Fault>, Kind::ServiceUnavailable),
         (|| Ok(canned(500, "")), Kind::ServiceUnavailable),
         (|| Ok(canned(202, "")), Kind::UploadOutcomeUnknown),
         (|| Err(fault(FaultKind::Reset)), Kind::UploadOutcomeUnknown),
     ] {
-        // At once after the first upload, whose id this client remembers.
+        // Immediately after the first upload, whose id this client remembers.
         let script = second_post("/V1/jobdata/8", later, || list(&[item(8, "job.jdp.zip", 0)]));
         let client = client(&script);
         assert_eq!(upload(&client).await.unwrap().id, "8");
         let error = upload(&client).await.unwrap_err();
         assert_eq!((error.kind(), error.facts().candidates.len()), (kind, 0), "{error}");
-        // And with a record that somebody else made a few seconds before, by the service's clock.
+        // And with a record that another client made a few seconds before, by the service's clock.
         let script = second_post("/V1/jobdata/9", later, || {
             list_at(3_600 + 10, &[item(8, "job.jdp.zip", 3_600 - 5), item(9, "job.jdp.zip", 3_600 - 9)])
         });
@@ -193,8 +193,8 @@ async fn an_older_record_of_that_name_is_never_taken_for_a_lost_upload() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_new_is_told_by_the_clock_of_the_service() {
-    // The service is 100 s behind; the reply is lost after 30 s, and the record was made after 20 of them.
+async fn clock_of_the_service_decides_whether_a_record_is_new() {
+    // The service is 100 s behind; the reply is lost after 30 s, and the record was made after 20 s of them.
     let script = Script::slow(Duration::from_secs(30), |_, request| {
         if request.method == Method::Post {
             return Err(fault(FaultKind::Reset));
@@ -202,7 +202,7 @@ async fn what_is_new_is_told_by_the_clock_of_the_service() {
         Ok(list_at(60 - 100, &[item(8, "job.jdp.zip", 20 - 100), item(7, "job.jdp.zip", -10 - 100)]))
     });
     assert_eq!(upload(&client(&script)).await.unwrap().id, "8");
-    // Without `Date` nobody can tell.
+    // Without `Date` the age of the record is unknown.
     let script = Script::new(|_, request| {
         if request.method == Method::Post {
             return Err(fault(FaultKind::Reset));
@@ -214,7 +214,7 @@ async fn what_is_new_is_told_by_the_clock_of_the_service() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_record_that_another_upload_of_this_client_may_have_made_settles_nothing() {
+async fn record_of_another_upload_of_this_client_settles_nothing() {
     let script = Script::slow(Duration::from_secs(1), |_, request| {
         if request.method == Method::Post {
             return Err(fault(FaultKind::Reset));
@@ -229,14 +229,14 @@ async fn a_record_that_another_upload_of_this_client_may_have_made_settles_nothi
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_upload_that_failed_does_not_stand_in_the_way_of_the_next() {
+async fn failed_upload_does_not_block_the_next() {
     let mut looks = 0;
     let script = Script::new(move |_, request| {
         if request.method == Method::Post {
             return Err(fault(FaultKind::Reset));
         }
         looks += 1;
-        // The first upload was not stored; the second was, at the time of its look.
+        // The first upload was not stored; the second was, when its list was read.
         Ok(if looks <= 3 { list_at(8, &[]) } else { list_at(8, &[item(8, "job.jdp.zip", 8)]) })
     });
     let client = client(&script);

@@ -1,4 +1,4 @@
-//! Files that cannot be the limiter's: they are moved aside or left alone, and no client waits for one.
+//! Tests files that the limiter cannot use: they are moved aside or left alone, and no client waits for one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn limiter(path: &Path) -> Limiter {
     Limiter::unshared(&place, "https://x.org", KEY, &[window(20, 60_000)], Arc::new(SystemClock))
 }
 
-/// Whether two processes that open the file now count together.
+/// Whether two processes that open the file now share a budget.
 fn is_shared(path: &Path) -> bool {
     let (one, two) = (limiter(path), limiter(path));
     let before = two.budget().remaining;
@@ -27,7 +27,7 @@ fn sqlite(path: &Path, statements: &str) {
     Connection::open(path).unwrap().execute_batch(statements).unwrap();
 }
 
-/// Makes what is no file of the limiter.
+/// Creates a file that the limiter cannot use.
 type Make = fn(&Path);
 
 /// The files that were moved aside.
@@ -37,7 +37,7 @@ fn aside(folder: &Path) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn what_cannot_be_used_is_memory_with_a_warning_that_says_why() {
+fn unusable_file_falls_back_to_memory_with_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, b"not a folder").unwrap();
@@ -47,7 +47,7 @@ fn what_cannot_be_used_is_memory_with_a_warning_that_says_why() {
     ];
     #[cfg(target_os = "linux")]
     {
-        // One that waits for ever for a reader, and one in a folder in which not even root makes files.
+        // One that waits for a reader without end, and one in a folder in which not even root creates files.
         let pipe = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         cases.push((pipe, "it is not a regular file"));
@@ -66,7 +66,7 @@ fn what_cannot_be_used_is_memory_with_a_warning_that_says_why() {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_may_only_be_read_is_left_alone() {
+fn read_only_file_is_left_unchanged() {
     use std::os::unix::fs::PermissionsExt as _;
     for content in [&b"garbage"[..], b""] {
         let folder = tempfile::tempdir().unwrap();
@@ -89,7 +89,7 @@ fn a_file_that_may_only_be_read_is_left_alone() {
 }
 
 #[test]
-fn what_is_no_file_of_the_limiter_is_moved_aside_and_told_once() {
+fn foreign_file_is_moved_aside_with_one_warning() {
     let makes: [(&str, Make); 5] = [
         ("not a database", |path| std::fs::write(path, b"{\"calls\": 30}").unwrap()),
         ("not a database", |path| std::fs::write(path, [7; 10_000]).unwrap()),
@@ -105,8 +105,8 @@ fn what_is_no_file_of_the_limiter_is_moved_aside_and_told_once() {
         make(&path);
         let before = std::fs::read(&path).unwrap();
         let limiter = limiter(&path);
-        let told = limiter.take_warning().unwrap();
-        assert!(told.contains(reason) && told.contains("limits.sqlite3.damaged-1"), "{told}");
+        let warning = limiter.take_warning().unwrap();
+        assert!(warning.contains(reason) && warning.contains("limits.sqlite3.damaged-1"), "{warning}");
         assert_eq!((limiter.take_warning(), limiter.not_shared_reason()), (None, None));
         assert_eq!(std::fs::read(folder.path().join("limits.sqlite3.damaged-1")).unwrap(), before);
         assert!(is_shared(&path), "{reason}");
@@ -118,7 +118,7 @@ fn what_is_no_file_of_the_limiter_is_moved_aside_and_told_once() {
 }
 
 #[test]
-fn a_file_that_is_cut_anywhere_is_replaced() {
+fn file_truncated_at_any_byte_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("limits.sqlite3");
     let whole = limiter(&path);
@@ -131,7 +131,7 @@ fn a_file_that_is_cut_anywhere_is_replaced() {
             let _ = std::fs::remove_file(folder.path().join(name));
         }
         std::fs::write(&path, &bytes[..length]).unwrap();
-        // Nothing of the last page may be missed where its end is empty: then the file is as good as whole.
+        // If the end of the last page is empty, the truncated file is as good as complete.
         replaced += usize::from(limiter(&path).take_warning().is_some());
         assert!(is_shared(&path), "{length} of {} bytes", bytes.len());
     }
@@ -139,7 +139,7 @@ fn a_file_that_is_cut_anywhere_is_replaced() {
 }
 
 #[test]
-fn many_that_find_garbage_replace_it_once() {
+fn concurrent_clients_replace_a_damaged_file_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("limits.sqlite3");
     std::fs::write(&path, [7; 5_000]).unwrap();
@@ -156,13 +156,13 @@ fn many_that_find_garbage_replace_it_once() {
             })
         })
         .collect();
-    let told: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
-    assert_eq!((told, aside(folder.path()).len()), (1, 1));
+    let warnings: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+    assert_eq!((warnings, aside(folder.path()).len()), (1, 1));
     assert_eq!(limiter(&path).budget().remaining, 4, "all count together");
 }
 
 #[test]
-fn a_file_of_an_earlier_version_is_shared_with_it() {
+fn file_of_an_earlier_version_is_shared_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("limits.sqlite3");
     let earlier = "
@@ -178,7 +178,7 @@ fn a_file_of_an_earlier_version_is_shared_with_it() {
     ";
     sqlite(&path, earlier);
     let limiter = limiter(&path);
-    runtime().block_on(hear(&limiter, refused(86_400)));
+    runtime().block_on(call_with_headers(&limiter, refused(86_400)));
     assert_eq!((limiter.take_warning(), aside(folder.path()).len()), (None, 0));
     sqlite(
         &path,
@@ -196,7 +196,7 @@ fn a_file_of_an_earlier_version_is_shared_with_it() {
 }
 
 #[test]
-fn a_file_that_another_process_has_is_waited_for() {
+fn locked_file_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("limits.sqlite3");
     drop(limiter(&path));
@@ -215,10 +215,10 @@ fn a_file_that_another_process_has_is_waited_for() {
     assert_eq!(left.count(), 0);
 }
 
-/// Runs as its own child, for which the system refuses every lock as a network file system without them does.
+/// Runs as its own child process, in which the system rejects every lock, as a network file system without locks does.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_folder_without_file_locks_costs_a_second_at_most_and_is_named() {
+fn folder_without_file_locks_delays_at_most_a_second_and_is_named() {
     const FILE: &str = "HEADLAND_TEST_NO_LOCKS";
     if let Some(file) = std::env::var_os(FILE) {
         for _ in 0..2 {
@@ -258,7 +258,7 @@ fn a_folder_without_file_locks_costs_a_second_at_most_and_is_named() {
     compiler.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).arg("-ldl");
     assert!(compiler.status().unwrap().success());
     let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "damaged_store::a_folder_without_file_locks_costs_a_second_at_most_and_is_named"])
+        .args(["--exact", "damaged_store::folder_without_file_locks_delays_at_most_a_second_and_is_named"])
         .env(FILE, folder.path().join("limits.sqlite3"))
         .env("LD_PRELOAD", &library)
         .output()

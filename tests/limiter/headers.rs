@@ -1,4 +1,4 @@
-//! What the server's headers do, who is served first, and which waits are refused.
+//! Tests the effect of the server's headers, the order of waiters, and the waits that are rejected.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,54 +9,54 @@ use headland::limiter::{DeadlineExceeded, Limiter, RateLimitHeaders, StoreLocati
 use crate::support::*;
 
 #[test]
-fn calls_of_others_are_counted_until_the_reset_and_our_own_are_not_counted_twice() {
+fn calls_of_other_clients_are_counted_until_the_reset_and_own_calls_once() {
     runtime().block_on(async {
         let clock = Paused::new();
         let limiter = memory(&[window(30, 60_000), window(15, 30_000)], &clock);
         spend(&limiter, 4).await;
-        hear(&limiter, told(30, 25, 7)).await;
+        call_with_headers(&limiter, limit_headers(30, 25, 7)).await;
         assert_eq!(limiter.budget().windows[0].1, 5, "our own log explains what the server counts");
-        hear(&limiter, told(30, 4, 7)).await;
+        call_with_headers(&limiter, limit_headers(30, 4, 7)).await;
         assert_eq!(limiter.budget().windows[0].1, 26, "twenty calls are not ours");
         assert_eq!(limiter.budget().remaining, 0, "the shorter window has to assume that they were just made");
-        hear(&limiter, told(30, 3, 7)).await;
+        call_with_headers(&limiter, limit_headers(30, 3, 7)).await;
         assert!(clock.elapsed() >= Duration::from_secs(7), "this call had to wait for the reset");
         assert!(clock.elapsed() < Duration::from_secs(8));
     });
 }
 
 #[test]
-fn a_limit_below_the_windows_caps_them_and_one_that_matches_does_not() {
+fn limit_below_the_windows_caps_them_and_an_equal_one_does_not() {
     runtime().block_on(async {
         let clock = Paused::new();
         let limiter = memory(&[window(30, 60_000), window(15, 30_000)], &clock);
-        hear(&limiter, told(15, 14, 30)).await;
+        call_with_headers(&limiter, limit_headers(15, 14, 30)).await;
         assert_eq!(limiter.budget().remaining, 14);
         spend(&limiter, 14).await;
-        hear(&limiter, told(10, 9, 60)).await;
+        call_with_headers(&limiter, limit_headers(10, 9, 60)).await;
         assert!(clock.elapsed() >= Duration::from_secs(30));
         assert_eq!(limiter.budget().remaining, 0, "16 calls in the minute, and the server says ten");
     });
 }
 
 #[test]
-fn a_limit_above_the_windows_never_loosens_them_nor_stops_them() {
+fn limit_above_the_windows_has_no_effect() {
     runtime().block_on(async {
         let clock = Paused::new();
         let limiter = memory(&[window(5, 10_000)], &clock);
-        hear(&limiter, told(1_000, 600, 3_000)).await;
+        call_with_headers(&limiter, limit_headers(1_000, 600, 3_000)).await;
         assert_eq!(limiter.budget().remaining, 4, "400 calls of others leave more than we want");
-        hear(&limiter, told(1_000, 1, 50)).await;
+        call_with_headers(&limiter, limit_headers(1_000, 1, 50)).await;
         assert_eq!(limiter.budget().remaining, 1, "but the last one of the server is the last one");
     });
 }
 
 #[test]
-fn a_429_stops_everybody_until_its_time_and_then_they_go_on() {
+fn status_429_blocks_all_calls_until_its_time() {
     runtime().block_on(async {
         let clock = Paused::new();
         let limiter = memory(&[window(30, 60_000)], &clock);
-        hear(&limiter, RateLimitHeaders { block: Some(Duration::from_secs(12)), ..RateLimitHeaders::default() }).await;
+        call_with_headers(&limiter, Heard { block: Some(Duration::from_secs(12)), ..Heard::default() }).await;
         let budget = limiter.budget();
         assert_eq!((budget.remaining, budget.next_call_in), (0, Duration::from_secs(12)));
         spend(&limiter, 1).await;
@@ -65,14 +65,14 @@ fn a_429_stops_everybody_until_its_time_and_then_they_go_on() {
 }
 
 #[test]
-fn a_wait_beyond_the_deadline_is_refused_at_once() {
+fn wait_beyond_the_deadline_is_an_error_immediately() {
     runtime().block_on(async {
         let clock = Paused::new();
         let limiter = memory(&[window(2, 60_000)], &clock);
         spend(&limiter, 2).await;
         let DeadlineExceeded { ready_in, .. } = limiter.grant(MINUTE, Duration::from_secs(10)).await.unwrap_err();
         assert!(ready_in > Duration::from_secs(59) && ready_in < Duration::from_secs(61), "{ready_in:?}");
-        assert_eq!(clock.elapsed(), Duration::ZERO, "nobody waited");
+        assert_eq!(clock.elapsed(), Duration::ZERO, "no call waited");
         // Behind two others, the third has to wait for a second round.
         let patient: Vec<_> = (0..2)
             .map(|_| {
@@ -91,7 +91,7 @@ fn a_wait_beyond_the_deadline_is_refused_at_once() {
 }
 
 #[test]
-fn waiters_are_served_in_the_order_of_asking_and_one_that_leaves_frees_its_place() {
+fn waiters_are_served_in_order_and_a_cancelled_one_frees_its_turn() {
     runtime().block_on(async {
         let clock = Paused::new();
         let limiter = memory(&[window(1, 1_000)], &clock);
@@ -112,12 +112,12 @@ fn waiters_are_served_in_the_order_of_asking_and_one_that_leaves_frees_its_place
             let _ = task.await;
         }
         assert_eq!(*order.lock().unwrap(), [0, 2, 4, 5]);
-        assert_eq!(clock.elapsed().as_secs(), 3, "nobody waited for those who left");
+        assert_eq!(clock.elapsed().as_secs(), 3, "no call waited for the cancelled ones");
     });
 }
 
 #[test]
-fn a_slot_that_was_never_used_is_given_back_and_a_dropped_request_counts_from_the_drop() {
+fn unused_slot_is_returned_and_a_dropped_request_counts_from_the_drop() {
     runtime().block_on(async {
         let clock = Paused::new();
         let limiter = memory(&[window(1, 1_000)], &clock);
@@ -134,7 +134,7 @@ fn a_slot_that_was_never_used_is_given_back_and_a_dropped_request_counts_from_th
 }
 
 #[test]
-fn a_clock_that_is_set_back_blocks_for_no_longer_than_the_window() {
+fn clock_set_back_blocks_no_longer_than_the_window() {
     runtime().block_on(async {
         for place_in_file in [false, true] {
             let folder = tempfile::tempdir().unwrap();
@@ -146,8 +146,7 @@ fn a_clock_that_is_set_back_blocks_for_no_longer_than_the_window() {
             };
             let limiter = Limiter::unshared(&place, "https://x.org", KEY, &[window(3, 10_000)], clock.clone());
             spend(&limiter, 2).await;
-            hear(&limiter, RateLimitHeaders { block: Some(Duration::from_secs(4)), ..RateLimitHeaders::default() })
-                .await;
+            call_with_headers(&limiter, Heard { block: Some(Duration::from_secs(4)), ..Heard::default() }).await;
             clock.set_back(HOUR);
             let budget = limiter.budget();
             assert!(budget.next_call_in <= Duration::from_millis(10_010), "{budget:?}");
@@ -158,16 +157,16 @@ fn a_clock_that_is_set_back_blocks_for_no_longer_than_the_window() {
 }
 
 #[test]
-fn a_slow_reply_does_not_make_our_own_calls_those_of_others() {
+fn slow_reply_does_not_count_own_calls_as_those_of_other_clients() {
     runtime().block_on(async {
         let clock = Paused::new();
         let limiter = memory(&[window(5, 1_000)], &clock);
         spend(&limiter, 4).await;
         let mut slot = limiter.grant(MINUTE, HOUR).await.unwrap().unwrap();
-        slot.mark_sent();
-        // The server counted all five when this call arrived; by its reply the first four have left the window.
+        slot.sent();
+        // The server had counted all five when this call arrived; by its reply the first four have left the window.
         clock.sleep(Duration::from_millis(1_010)).await;
-        slot.complete(&told(5, 0, 1));
+        slot.settle(&limit_headers(5, 0, 1));
         assert_eq!(limiter.budget().remaining, 4, "only the call of the slow reply counts");
     });
 }

@@ -1,4 +1,5 @@
-//! The limiter against servers that count: no window overflows, nothing is wasted, and processes share one budget.
+//! Tests the limiter against servers that count: no window overflows, no slot is wasted, and processes share one
+//! budget.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests say what they expect by unwrapping, as the tests do")]
 

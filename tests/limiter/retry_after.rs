@@ -1,4 +1,5 @@
-//! Waits that the service asks for: short ones are honoured, long ones proven by one call, and no call waits for ever.
+//! Tests waits that the service requests: short ones are honoured, long ones are probed by one call, and no call waits
+//! without end.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,7 +15,7 @@ const LEASE: Duration = Duration::from_secs(2);
 const LATENCY: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(10 * DAY);
 
-/// Limiters of one file, as processes have them, or of one process.
+/// Limiters of one file, as in several processes, or of one process.
 fn limiters(folder: Option<&tempfile::TempDir>, count: usize, clock: &Arc<Paused>) -> Vec<Limiter> {
     let windows = [window(30, 60_000), window(15, 30_000)];
     match folder {
@@ -27,12 +28,12 @@ fn limiters(folder: Option<&tempfile::TempDir>, count: usize, clock: &Arc<Paused
 }
 
 #[test]
-fn a_wait_of_up_to_five_minutes_is_honoured_as_stated_whatever_the_windows() {
+fn wait_of_up_to_five_minutes_is_honoured_for_any_windows() {
     for seconds in [1, 61, 299, 300] {
         runtime().block_on(async {
             let clock = Paused::new();
             let limiter = memory(&[window(5, 1_000)], &clock);
-            hear(&limiter, refused(seconds)).await;
+            call_with_headers(&limiter, refused(seconds)).await;
             let budget = limiter.budget();
             let stated = Duration::from_secs(seconds);
             assert_eq!((budget.next_call_in, budget.service_wait), (stated, Some(stated)));
@@ -44,7 +45,7 @@ fn a_wait_of_up_to_five_minutes_is_honoured_as_stated_whatever_the_windows() {
         runtime().block_on(async {
             let clock = Paused::new();
             let limiter = memory(&[window(5, 1_000)], &clock);
-            hear(&limiter, told(1_000, 0, seconds)).await;
+            call_with_headers(&limiter, limit_headers(1_000, 0, seconds)).await;
             spend(&limiter, 1).await;
             assert_eq!(clock.elapsed().as_secs(), seconds, "as X-RateLimit-Reset states it");
         });
@@ -52,14 +53,14 @@ fn a_wait_of_up_to_five_minutes_is_honoured_as_stated_whatever_the_windows() {
 }
 
 #[test]
-fn a_longer_wait_stops_all_for_five_minutes_and_is_named() {
+fn longer_wait_blocks_all_calls_for_five_minutes_and_is_named() {
     let stated = |seconds| Some(Duration::from_secs(seconds));
-    for (heard, asked) in [(refused(301), 301), (refused(DAY), DAY), (told(1_000, 0, DAY), DAY)] {
+    for (heard, asked) in [(refused(301), 301), (refused(DAY), DAY), (limit_headers(1_000, 0, DAY), DAY)] {
         runtime().block_on(async {
             let folder = tempfile::tempdir().unwrap();
             let clock = Paused::new();
             let all = limiters(Some(&folder), 2, &clock);
-            hear(&all[0], heard).await;
+            call_with_headers(&all[0], heard).await;
             let budget = all[1].budget();
             assert_eq!((budget.next_call_in.as_secs(), budget.service_wait), (300, stated(asked)));
             assert_eq!(budget.remaining, 0);
@@ -78,7 +79,7 @@ fn a_longer_wait_stops_all_for_five_minutes_and_is_named() {
 }
 
 #[test]
-fn what_other_calls_in_flight_hear_is_not_the_answer_of_the_probe() {
+fn replies_to_other_calls_in_flight_do_not_settle_the_probe() {
     runtime().block_on(async {
         let clock = Paused::new();
         let limiter = memory(&[window(30, 60_000)], &clock);
@@ -89,77 +90,81 @@ fn what_other_calls_in_flight_hear_is_not_the_answer_of_the_probe() {
             slot.complete(&refused(DAY));
         }
         assert_eq!(limiter.budget().next_call_in.as_secs(), 300, "eight that were sent together said it once");
-        hear(&limiter, refused(DAY)).await;
+        call_with_headers(&limiter, refused(DAY)).await;
         assert_eq!(limiter.budget().next_call_in.as_secs(), DAY, "the probe said it again");
     });
 }
 
-/// What becomes of a call.
+/// Outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Fate {
+enum Outcome {
     Answered,
     Refused(u64),
-    /// No reply comes.
+    /// The reply is lost.
     Lost,
     /// The process ends with the call in flight.
     Dies,
 }
 
-/// A service that asked for a wait, and checks who calls while that is doubted.
+/// A service that requested a wait, and checks the callers until the wait is confirmed.
 #[derive(Debug, Default)]
 struct Service {
-    fates: Vec<Fate>,
-    /// How long one that dies keeps its turn: a clock that is set forward ends it.
+    outcomes: Vec<Outcome>,
+    /// How long a dead process keeps its turn: a clock that is set forward ends it.
     lease: Duration,
-    doubt: Option<Doubt>,
+    unconfirmed: Option<Unconfirmed>,
     calls: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Doubt {
+struct Unconfirmed {
     asked: u64,
-    /// When the next call may come at the earliest; `None` while there is a probe.
+    /// Earliest time of the next call; `None` while a probe is in flight.
     next: Option<Instant>,
 }
 
-/// One process makes one call that succeeds, unless it dies.
+/// Makes one call in one process until it succeeds, or the process dies.
 async fn process(limiter: Limiter, service: Arc<Mutex<Service>>) {
     loop {
         let mut slot = limiter.grant(LEASE, PATIENCE).await.unwrap().unwrap();
         slot.mark_sent();
         let granted = Instant::now();
-        let (fate, is_probe) = {
+        let (outcome, is_probe) = {
             let mut service = service.lock().unwrap();
-            let fate = service.fates.get(service.calls).copied().unwrap_or(Fate::Answered);
+            let outcome = service.outcomes.get(service.calls).copied().unwrap_or(Outcome::Answered);
             service.calls += 1;
-            let is_probe = service.doubt.is_some();
+            let is_probe = service.unconfirmed.is_some();
             let service = &mut *service;
-            if let Some(doubt) = &mut service.doubt {
-                assert!(doubt.next.is_some_and(|next| next <= granted), "{fate:?}: a second call beside the probe");
-                doubt.next = (fate == Fate::Dies).then_some(granted + service.lease);
+            if let Some(unconfirmed) = &mut service.unconfirmed {
+                assert!(
+                    unconfirmed.next.is_some_and(|next| next <= granted),
+                    "{outcome:?}: a second call beside the probe"
+                );
+                unconfirmed.next = (outcome == Outcome::Dies).then_some(granted + service.lease);
             }
-            (fate, is_probe)
+            (outcome, is_probe)
         };
-        if fate == Fate::Dies {
+        if outcome == Outcome::Dies {
             std::mem::forget(slot);
             return;
         }
         tokio::time::sleep(LATENCY).await;
         let mut service = service.lock().unwrap();
         let now = Instant::now();
-        match fate {
-            Fate::Answered | Fate::Dies => {
-                service.doubt = service.doubt.filter(|_| !is_probe);
-                return slot.complete(&RateLimitHeaders::default());
+        match outcome {
+            Outcome::Answered | Outcome::Dies => {
+                service.unconfirmed = service.unconfirmed.filter(|_| !is_probe);
+                return slot.settle(&Heard::default());
             }
-            Fate::Refused(seconds) => {
-                let is_believed = is_probe && service.doubt.is_some_and(|doubt| seconds <= doubt.asked);
-                service.doubt = (!is_believed).then_some(Doubt { asked: seconds, next: Some(now) });
-                slot.complete(&refused(seconds));
+            Outcome::Refused(seconds) => {
+                let is_confirmed =
+                    is_probe && service.unconfirmed.is_some_and(|unconfirmed| seconds <= unconfirmed.asked);
+                service.unconfirmed = (!is_confirmed).then_some(Unconfirmed { asked: seconds, next: Some(now) });
+                slot.settle(&refused(seconds));
             }
-            Fate::Lost => {
-                if let Some(doubt) = service.doubt.as_mut().filter(|_| is_probe) {
-                    doubt.next = Some(now);
+            Outcome::Lost => {
+                if let Some(unconfirmed) = service.unconfirmed.as_mut().filter(|_| is_probe) {
+                    unconfirmed.next = Some(now);
                 }
                 drop(slot);
             }
@@ -167,14 +172,14 @@ async fn process(limiter: Limiter, service: Arc<Mutex<Service>>) {
     }
 }
 
-/// Gives how long it takes until all processes have had an answer.
-async fn scene(fates: &[Fate], folder: Option<&tempfile::TempDir>, moved: i64) -> Duration {
+/// Returns the time until all processes have a reply.
+async fn scene(outcomes: &[Outcome], folder: Option<&tempfile::TempDir>, moved: i64) -> Duration {
     let clock = Paused::new();
     let all = limiters(folder, 3, &clock);
-    hear(&all[0], refused(HOUR.as_secs())).await;
-    let doubt = Some(Doubt { asked: HOUR.as_secs(), next: Some(Instant::now()) });
+    call_with_headers(&all[0], refused(HOUR.as_secs())).await;
+    let unconfirmed = Some(Unconfirmed { asked: HOUR.as_secs(), next: Some(Instant::now()) });
     let lease = if moved > 0 { Duration::ZERO } else { LEASE };
-    let service = Arc::new(Mutex::new(Service { fates: fates.to_vec(), lease, doubt, calls: 0 }));
+    let service = Arc::new(Mutex::new(Service { outcomes: outcomes.to_vec(), lease, unconfirmed, calls: 0 }));
     let running: Vec<_> = all.into_iter().map(|limiter| tokio::spawn(process(limiter, Arc::clone(&service)))).collect();
     // The clock is set while all wait, or while the first probe is in flight.
     for at in [200, 100] {
@@ -189,54 +194,53 @@ async fn scene(fates: &[Fate], folder: Option<&tempfile::TempDir>, moved: i64) -
 }
 
 #[test]
-fn one_probe_at_a_time_whatever_becomes_of_it_and_nobody_waits_for_ever() {
-    let kinds = [Fate::Answered, Fate::Refused(3_600), Fate::Refused(7_200), Fate::Lost, Fate::Dies];
-    let mut all: Vec<Vec<Fate>> = vec![Vec::new()];
+fn one_probe_at_a_time_for_any_outcome_and_no_endless_wait() {
+    let kinds = [Outcome::Answered, Outcome::Refused(3_600), Outcome::Refused(7_200), Outcome::Lost, Outcome::Dies];
+    let mut all: Vec<Vec<Outcome>> = vec![Vec::new()];
     let mut latest = all.clone();
     for _ in 0..3 {
-        latest = latest.iter().flat_map(|fates| kinds.map(|kind| [&fates[..], &[kind]].concat())).collect();
+        latest = latest.iter().flat_map(|outcomes| kinds.map(|kind| [&outcomes[..], &[kind]].concat())).collect();
         all.extend(latest.clone());
     }
-    for fates in all {
+    for outcomes in all {
         for moved in [0, -3_600, 1_000] {
-            // A file for the shorter ones: a step takes longer there.
-            for in_file in [false, true].into_iter().take(if fates.len() < 3 { 2 } else { 1 }) {
+            // Short sequences also run with a file, where a step takes longer.
+            for in_file in [false, true].into_iter().take(if outcomes.len() < 3 { 2 } else { 1 }) {
                 let folder = tempfile::tempdir().unwrap();
-                println!("{fates:?}, clock set by {moved} s, in a file: {in_file}");
-                let took = runtime().block_on(scene(&fates, in_file.then_some(&folder), moved));
-                let waits = u64::try_from(fates.len()).unwrap() + 1;
-                assert!(took <= Duration::from_secs(waits * 7_500 + 700), "{fates:?}, {moved}: {took:?}");
+                println!("{outcomes:?}, clock set by {moved} s, in a file: {in_file}");
+                let took = runtime().block_on(scene(&outcomes, in_file.then_some(&folder), moved));
+                let waits = u64::try_from(outcomes.len()).unwrap() + 1;
+                assert!(took <= Duration::from_secs(waits * 7_500 + 700), "{outcomes:?}, {moved}: {took:?}");
             }
         }
     }
 }
 
 #[test]
-fn each_answer_of_the_probe_has_its_time() {
-    for (fates, expected) in [
-        // Lifted for all.
-        (vec![Fate::Answered], 300.1),
-        // Believed, and the wait is honoured to its end.
-        (vec![Fate::Refused(3_300)], 3_600.1),
-        (vec![Fate::Refused(3_600)], 3_900.1),
-        // Another answer is doubted anew.
-        (vec![Fate::Refused(7_200)], 600.2),
-        (vec![Fate::Refused(7_200), Fate::Refused(7_200)], 7_800.2),
-        // A short wait is simply honoured.
-        (vec![Fate::Refused(20)], 320.1),
-        // Without an answer another takes the turn: at once, or when the lease ends.
-        (vec![Fate::Lost, Fate::Lost], 300.3),
-        (vec![Fate::Dies], 302.1),
-        (vec![Fate::Dies, Fate::Dies], 304.1),
+fn each_outcome_of_the_probe_has_its_wait() {
+    for (outcomes, expected) in [
+        (vec![Outcome::Answered], 300.1),
+        // Confirmed: the wait is honoured to its end.
+        (vec![Outcome::Refused(3_300)], 3_600.1),
+        (vec![Outcome::Refused(3_600)], 3_900.1),
+        // Another wait must be confirmed again.
+        (vec![Outcome::Refused(7_200)], 600.2),
+        (vec![Outcome::Refused(7_200), Outcome::Refused(7_200)], 7_800.2),
+        // A short wait is honoured without a probe.
+        (vec![Outcome::Refused(20)], 320.1),
+        // Without a reply, another process takes the turn: immediately, or when the lease ends.
+        (vec![Outcome::Lost, Outcome::Lost], 300.3),
+        (vec![Outcome::Dies], 302.1),
+        (vec![Outcome::Dies, Outcome::Dies], 304.1),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let took = runtime().block_on(scene(&fates, Some(&folder), 0)).as_secs_f64();
-        // One that was answered asks no more; the others take their calls after it.
-        assert!((expected..expected + 0.3).contains(&took), "{fates:?}: {took} s");
+        let took = runtime().block_on(scene(&outcomes, Some(&folder), 0)).as_secs_f64();
+        // A process with a reply makes no more calls; the others make theirs after it.
+        assert!((expected..expected + 0.3).contains(&took), "{outcomes:?}: {took} s");
     }
 }
 
-/// The system's clock, five minutes and a second ahead.
+/// The system clock plus five minutes and one second.
 #[derive(Clone, Copy)]
 struct Ahead;
 
@@ -254,10 +258,10 @@ impl Clock for Ahead {
     }
 }
 
-/// Runs as its own child: the child is the probe, says so, and is killed with its request in flight.
+/// Runs as its own child process: the child sends the probe, prints a line, and is killed with its request in flight.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_probe_whose_process_is_killed_leaves_its_turn_to_another_process() {
+fn probe_of_a_killed_process_passes_to_another_process() {
     use std::io::{BufRead as _, BufReader};
     const FILE: &str = "HEADLAND_TEST_PROBE";
     let limiter = |file: std::ffi::OsString, clock: Arc<dyn Clock>| {
@@ -273,13 +277,9 @@ fn a_probe_whose_process_is_killed_leaves_its_turn_to_another_process() {
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("limits.sqlite3");
-    real().block_on(hear(&limiter(file.clone().into(), Arc::new(SystemClock)), refused(DAY)));
+    real().block_on(call_with_headers(&limiter(file.clone().into(), Arc::new(SystemClock)), refused(DAY)));
     let mut child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "retry_after::a_probe_whose_process_is_killed_leaves_its_turn_to_another_process",
-            "--nocapture",
-        ])
+        .args(["--exact", "retry_after::probe_of_a_killed_process_passes_to_another_process", "--nocapture"])
         .env(FILE, &file)
         .stdout(std::process::Stdio::piped())
         .spawn()
@@ -292,7 +292,7 @@ fn a_probe_whose_process_is_killed_leaves_its_turn_to_another_process() {
     child.kill().unwrap();
     child.wait().unwrap();
     let started = std::time::Instant::now();
-    real().block_on(hear(&limiter, RateLimitHeaders::default()));
+    real().block_on(call_with_headers(&limiter, Heard::default()));
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     assert_eq!(limiter.budget().service_wait, None, "its answer lifts the block");
 }

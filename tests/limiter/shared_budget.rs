@@ -1,4 +1,4 @@
-//! One budget in one file: gates, processes, crashes, and folders that cannot be written.
+//! Tests one budget in one file: limiters, processes, crashes, and folders without write access.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use headland::limiter::{Limiter, RateLimitHeaders, StoreLocation};
 use crate::support::*;
 
 #[test]
-fn two_gates_to_one_file_share_a_budget_and_another_key_has_its_own() {
+fn two_limiters_of_one_file_share_a_budget_and_another_key_has_its_own() {
     runtime().block_on(async {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state").join("limits.sqlite3");
@@ -21,9 +21,9 @@ fn two_gates_to_one_file_share_a_budget_and_another_key_has_its_own() {
         let stranger = Limiter::unshared(&place, "https://x.org", "another key", &windows, clock.clone());
         spend(&one, 3).await;
         assert_eq!((two.budget().remaining, stranger.budget().remaining), (2, 5));
-        hear(&two, RateLimitHeaders { block: Some(Duration::from_secs(9)), ..RateLimitHeaders::default() }).await;
+        call_with_headers(&two, Heard { block: Some(Duration::from_secs(9)), ..Heard::default() }).await;
         assert_eq!(one.budget().next_call_in, Duration::from_secs(9));
-        // While a call of the other gate is in flight, this one looks again and again.
+        // While a call of the other limiter is in flight, this one polls.
         let mut slot = stranger.grant(MINUTE, HOUR).await.unwrap().unwrap();
         slot.mark_sent();
         drop(slot);
@@ -41,7 +41,7 @@ fn two_gates_to_one_file_share_a_budget_and_another_key_has_its_own() {
 }
 
 #[test]
-fn many_that_open_a_new_file_together_all_share_it() {
+fn concurrent_first_opens_share_one_file() {
     let folder = tempfile::tempdir().unwrap();
     let place = StoreLocation::File(folder.path().join("limits.sqlite3"));
     let windows = [window(64, 60_000)];
@@ -65,7 +65,7 @@ fn many_that_open_a_new_file_together_all_share_it() {
 }
 
 #[test]
-fn a_call_in_flight_elsewhere_is_waited_for_and_its_end_is_noticed() {
+fn call_in_flight_in_another_limiter_is_waited_for_and_its_end_is_noticed() {
     runtime().block_on(async {
         let folder = tempfile::tempdir().unwrap();
         let place = StoreLocation::File(folder.path().join("limits.sqlite3"));
@@ -84,10 +84,11 @@ fn a_call_in_flight_elsewhere_is_waited_for_and_its_end_is_noticed() {
     });
 }
 
-/// Runs as its own child: the child takes the only slot, says so, and is killed with its request in flight.
+/// Runs as its own child process: the child takes the only slot, prints a line, and is killed with its request in
+/// flight.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_killed_process_does_not_keep_its_slot_in_flight() {
+fn killed_process_does_not_keep_its_slot_in_flight() {
     use std::io::{BufRead as _, BufReader};
     const FILE: &str = "HEADLAND_TEST_LIMITS";
     let windows = [window(1, 300)];
@@ -105,7 +106,7 @@ fn a_killed_process_does_not_keep_its_slot_in_flight() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("limits.sqlite3");
     let mut child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "shared_budget::a_killed_process_does_not_keep_its_slot_in_flight", "--nocapture"])
+        .args(["--exact", "shared_budget::killed_process_does_not_keep_its_slot_in_flight", "--nocapture"])
         .env(FILE, &file)
         .stdout(std::process::Stdio::piped())
         .spawn()

@@ -1,7 +1,7 @@
-//! Calls that nothing drives while they wait: they keep no other call waiting for ever.
+//! Tests calls whose futures are not polled while they wait: they block no other call without end.
 //!
-//! A thread that waits for the limiter may run the handler of a signal, which calls the same client: what waits is then driven
-//! again only when the handler has ended.
+//! A thread that waits for the limiter may run a signal handler that calls the same client. The waiting future is
+//! polled again only after the handler.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use crate::support::*;
 type Grant<'a> = Pin<Box<dyn Future<Output = Result<Option<Slot>, DeadlineExceeded>> + 'a>>;
 
 #[test]
-fn calls_that_are_not_driven_are_passed_wherever_they_stopped() {
+fn unpolled_calls_are_passed_at_every_stage() {
     for calls in 1_u32..4 {
         for stopped in 0..4 {
             for polls in 1..4 {
@@ -33,12 +33,12 @@ fn calls_that_are_not_driven_are_passed_wherever_they_stopped() {
                             }
                             clock.sleep(Duration::from_secs(clears)).await;
                         }
-                        // As many as a window takes, and one more.
+                        // One more than a window allows.
                         spend(&limiter, calls + 1).await;
                         let took = clock.elapsed();
                         let name = format!("{stopped} stopped after {polls} polls, windows of {calls}");
                         assert!(took < Duration::from_secs(25), "{name}: {took:?}");
-                        // Those that stopped go on when they are driven.
+                        // The stopped calls continue when they are polled.
                         for grant in waiting {
                             let mut slot = grant.await.unwrap().unwrap();
                             slot.mark_sent();
@@ -52,7 +52,7 @@ fn calls_that_are_not_driven_are_passed_wherever_they_stopped() {
 }
 
 #[test]
-fn a_request_that_is_not_driven_is_in_the_way_until_its_lease_ends() {
+fn unpolled_request_blocks_until_its_lease_ends() {
     runtime().block_on(async {
         let clock = Paused::new();
         let limiter = memory(&[window(1, 10_000)], &clock);
@@ -64,7 +64,7 @@ fn a_request_that_is_not_driven_is_in_the_way_until_its_lease_ends() {
 }
 
 #[test]
-fn the_order_is_kept_while_all_are_driven() {
+fn order_is_kept_while_all_calls_are_polled() {
     for (calls, period, steps) in [(1, 1_000, 12), (2, 990, 20), (5, 2_000, 30), (15, 30_000, 40)] {
         runtime().block_on(async {
             let clock = Paused::new();

@@ -1,4 +1,4 @@
-//! Moved time, and calls that spend the budget.
+//! Provides simulated time, and calls that spend the budget.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -9,7 +9,7 @@ use headland::clock::{Clock, Sleep};
 use headland::limiter::{Limiter, RateLimitHeaders, StoreLocation, Window};
 use tokio::time::Instant;
 
-/// Tokio's paused time, with a wall clock that can be set.
+/// Tokio's paused time with a wall clock that can be set.
 pub(crate) struct Paused {
     start: Instant,
     step: AtomicI64,
@@ -60,7 +60,7 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
 }
 
-/// The most arrivals in any stretch of `period`; sliding windows and fixed ones of every phase are such stretches.
+/// The most arrivals in any interval of `period`, which covers sliding windows and fixed ones of every phase.
 pub(crate) fn fullest(arrivals: &[Duration], period: Duration) -> usize {
     let mut arrivals = arrivals.to_vec();
     arrivals.sort_unstable();
@@ -78,20 +78,20 @@ pub(crate) async fn spend(limiter: &Limiter, calls: u32) {
     }
 }
 
-pub(crate) async fn hear(limiter: &Limiter, heard: RateLimitHeaders) {
+pub(crate) async fn call_with_headers(limiter: &Limiter, heard: Heard) {
     let mut slot = limiter.grant(MINUTE, HOUR).await.unwrap().unwrap();
     slot.mark_sent();
     slot.complete(&heard);
 }
 
-/// A 429 that asks to wait so many seconds.
-pub(crate) fn refused(seconds: u64) -> RateLimitHeaders {
+/// A 429 that requests a wait in seconds.
+pub(crate) fn refused(seconds: u64) -> Heard {
     let wait = Some(Duration::from_secs(seconds));
     RateLimitHeaders { retry_after: wait, block: wait, ..RateLimitHeaders::default() }
 }
 
-pub(crate) fn told(limit: u32, remaining: u32, reset: u64) -> RateLimitHeaders {
-    RateLimitHeaders {
+pub(crate) fn limit_headers(limit: u32, remaining: u32, reset: u64) -> Heard {
+    Heard {
         limit: Some(limit),
         remaining: Some(remaining),
         reset: Some(Duration::from_secs(reset)),

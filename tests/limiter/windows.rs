@@ -1,4 +1,4 @@
-//! Windows against simulated servers: nothing overflows, whatever the latencies, and little is wasted.
+//! Tests windows against simulated servers: no overflow for any latency, and little waste.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::series::cases;
 use crate::support::*;
 
-/// One call that takes `latency` and arrives at the server after a part of it.
+/// One call that takes `latency` and arrives at the server after a fraction of it.
 async fn call(limiter: &Limiter, clock: &Paused, latency: Duration, arrival: f64, arrivals: &Mutex<Vec<Duration>>) {
     let mut slot = limiter.grant(MINUTE, HOUR).await.unwrap().unwrap();
     slot.mark_sent();
@@ -22,7 +22,7 @@ async fn call(limiter: &Limiter, clock: &Paused, latency: Duration, arrival: f64
 }
 
 #[test]
-fn the_bar_150_calls_overflow_nothing_and_waste_less_than_three_percent() {
+fn target_150_calls_overflow_nothing_and_waste_less_than_three_percent() {
     runtime().block_on(async {
         let clock = Paused::new();
         let limiter = memory(&[window(30, 2_000), window(15, 1_000)], &clock);
@@ -39,7 +39,7 @@ fn the_bar_150_calls_overflow_nothing_and_waste_less_than_three_percent() {
 }
 
 #[test]
-fn in_real_time_the_windows_hold_and_little_is_wasted() {
+fn windows_do_not_overflow_in_real_time_and_little_is_wasted() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let place = StoreLocation::File(folder.path().join("limits.sqlite3"));
@@ -64,7 +64,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: cases(48), ..ProptestConfig::default() })]
 
     #[test]
-    fn no_window_overflows_whatever_the_latencies(
+    fn no_window_overflows_for_any_latency(
         first in (1_u32..8, 20_u64..2_000),
         second in (1_u32..12, 20_u64..4_000),
         tasks in 1_usize..6,
@@ -79,7 +79,7 @@ proptest! {
             let clock = Paused::new();
             let arrivals = Arc::new(Mutex::new(Vec::new()));
             let one = Limiter::unshared(&place, "https://x.org", KEY, &windows, clock.clone());
-            // A second gate to the same file is what another process has.
+            // A second limiter of the same file acts as another process.
             let other = if in_file {
                 Limiter::unshared(&place, "https://x.org", KEY, &windows, clock.clone())
             } else {
@@ -96,7 +96,7 @@ proptest! {
                         let latency = Duration::from_millis(latency);
                         let work = call(&limiter, &clock, latency, arrival, &arrivals);
                         if gives_up && index % 3 == 2 {
-                            // Dropped while it waits, on its way, or on its way back.
+                            // Dropped while it waits, in flight, or while its reply is in flight.
                             let _ = tokio::time::timeout(latency, work).await;
                         } else {
                             work.await;
@@ -117,7 +117,7 @@ proptest! {
 }
 
 #[test]
-fn no_windows_mean_no_limit() {
+fn empty_windows_mean_no_limit() {
     runtime().block_on(async {
         let limiter = memory(&[], &Paused::new());
         assert!(limiter.grant(MINUTE, HOUR).await.unwrap().is_none());
