@@ -1,16 +1,16 @@
-//! A small account for the tests of the mirror: records as lists have them, files as the service gives them.
+//! Builds a small account for the mirror tests: records as in lists, files as from the service.
 
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, TimeZone as _, Utc};
 use headland::mirror::{Archive, Folder, ItemKind, Journal, Listed, WriteTxn, ingest};
 
-/// Noon of a day in November 2026, so many seconds on.
+/// Noon of a day in November 2026 plus `seconds`.
 pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
     Utc.timestamp_opt(1_795_000_000 + seconds, 0).unwrap()
 }
 
-/// A job as the list has it; `version` moves its time of change.
+/// A job as in a list; `version` shifts its time of change.
 pub(crate) fn job(id: u32, version: i64) -> Listed {
     let id = format!("{id}");
     Listed {
@@ -24,26 +24,26 @@ pub(crate) fn job(id: u32, version: i64) -> Listed {
     }
 }
 
-/// A grain cart file as the list has it.
+/// A grain cart file as in a list.
 pub(crate) fn cart(id: u32, name: &str) -> Listed {
     Listed { id: id.to_string(), name: name.to_owned(), json: format!(r#"{{"ID":{id}}}"#), ..Listed::default() }
 }
 
-/// The bytes of a file of that content.
+/// The bytes of a file with this content.
 pub(crate) fn content(text: &str) -> Vec<u8> {
     let mut bytes = format!("PK\u{3}\u{4} {text} ").into_bytes();
     bytes.resize(5_000, b'.');
     bytes
 }
 
-/// Puts a finished download where the client puts it.
+/// Writes a finished download to the path that the client uses.
 pub(crate) fn download(folder: &Folder, stamp: &str, text: &str) -> PathBuf {
     let path = folder.incoming(stamp).unwrap().join(format!("{text}.zip"));
     std::fs::write(&path, content(text)).unwrap();
     path
 }
 
-/// Lists a job and takes a file in for it.
+/// Lists a job and stores a file for it.
 pub(crate) fn pull(folder: &Folder, journal: &Journal, listed: &Listed, text: &str) -> Archive {
     let kind = ItemKind::Job;
     journal.write(|step| step.list_page(kind, std::slice::from_ref(listed), None, at(0))).unwrap();
@@ -53,7 +53,7 @@ pub(crate) fn pull(folder: &Folder, journal: &Journal, listed: &Listed, text: &s
     journal.read(|look| look.item(kind, &listed.id)).unwrap().unwrap().archive.unwrap()
 }
 
-/// Begins a relist, with its call counted, and gives its number.
+/// Starts a relist, with its call counted, and returns its number.
 pub(crate) fn begin_relist(journal: &Journal) -> u64 {
     let begin = |step: &WriteTxn<'_>| {
         step.count_call("lists")?;
@@ -62,7 +62,8 @@ pub(crate) fn begin_relist(journal: &Journal) -> u64 {
     journal.write(begin).unwrap()
 }
 
-/// A folder for a mirror: in memory where the system has that, since these tests wait for the disk thousands of times.
+/// A folder for a mirror, in memory where the system supports it, since these tests wait for the disk thousands of
+/// times.
 pub(crate) fn place() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };

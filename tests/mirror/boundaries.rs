@@ -1,4 +1,4 @@
-//! Boundaries of fields that came as a second layer: a table of the catalog, and no rows among those of the job.
+//! Tests field boundaries from a second layer: they are a table of the catalog, and no rows of the job.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -17,7 +17,7 @@ use crate::support::{Farm, batches, rows, schema};
 
 const POLYGON: i32 = 5;
 
-/// A square in UTM zone 12 with sides of so many metres.
+/// A square in UTM zone 12; `side` in metres.
 fn square(side: f64) -> Vec<u8> {
     let (x, y) = (500_000.0, 5_000_000.0);
     parts(POLYGON, &[0], &[(x, y), (x, y + side), (x + side, y + side), (x + side, y), (x, y)])
@@ -56,7 +56,7 @@ fn table(farm: &Farm) -> PathBuf {
     farm.folder.path().join("catalog/boundaries.parquet")
 }
 
-/// The rows of the table: job, layer, field, year, the stated area, and how far the computed one is from it.
+/// The rows of the table: job, layer, field, year, the stated area, and whether the computed area is close to it.
 fn found(farm: &Farm) -> Vec<(String, String, String, i32, f64, bool)> {
     let text = |batch: &RecordBatch, name: &str, row: usize| {
         batch.column_by_name(name).unwrap().as_string::<i32>().value(row).to_owned()
@@ -68,7 +68,7 @@ fn found(farm: &Farm) -> Vec<(String, String, String, i32, f64, bool)> {
     for batch in batches(&table(farm)) {
         for row in 0..batch.num_rows() {
             let stated = number(&batch, "area_stated", row);
-            // The projection makes it smaller by the square of 0.9996.
+            // The projection reduces the area by the square of 0.9996.
             let is_near = (number(&batch, "area_m2", row) * 0.9996_f64.powi(2) / stated / 1e4 - 1.0).abs() < 1e-6;
             assert!(batch.column_by_name("geometry").unwrap().is_valid(row));
             let year = batch.column_by_name("year").unwrap().as_primitive::<Int32Type>().value(row);
@@ -93,7 +93,7 @@ fn entry(job: &str, field: &str, year: i32, stated: f64) -> (String, String, Str
 }
 
 #[test]
-fn boundary_beside_data_is_a_row_of_the_table_and_none_of_the_job() {
+fn boundary_next_to_data_is_a_row_of_the_table_and_not_of_the_job() {
     let mut farm = Farm::new();
     farm.put("1", &archive(&[outline("Home", 100.0), data()]));
     assert_eq!(farm.publish().rows, 1);
@@ -104,7 +104,7 @@ fn boundary_beside_data_is_a_row_of_the_table_and_none_of_the_job() {
     assert_eq!(names, ["job_id", "layer", "field", "year", "area_m2", "area_stated", "geometry", "bbox"]);
     let before = inode(&table(&farm));
 
-    // A job without one changes nothing of the table; the archives of others are not read for it.
+    // A job without a boundary changes nothing in the table; the archives of other jobs are not read.
     farm.put("2", &archive(&[data()]));
     let archive_of_first = farm.wanted[&(false, "1".to_owned())].archive.clone();
     let aside = archive_of_first.with_extension("aside");
@@ -114,7 +114,7 @@ fn boundary_beside_data_is_a_row_of_the_table_and_none_of_the_job() {
     fs::rename(&aside, &archive_of_first).unwrap();
     assert_eq!(inode(&table(&farm)), before);
 
-    // Another one, another year, another archive of the same job.
+    // Another field, another year, another archive of the same job.
     farm.put("3", &archive(&[data(), outline("West", 200.0)]));
     farm.publish();
     assert_eq!(found(&farm), [entry("1", "Home", 2026, 1.0), entry("3", "West", 2026, 4.0)]);
@@ -132,7 +132,7 @@ fn boundary_beside_data_is_a_row_of_the_table_and_none_of_the_job() {
     assert!(table(&farm).exists(), "readers find an empty table");
 }
 
-/// Polygons that say a rate, and outlines that are the only layer, are rows as before.
+/// Polygons with a rate, and outlines that are the only layer, remain rows.
 #[test]
 fn prescription_and_spot_spray_stay_rows() {
     let mut farm = Farm::new();
@@ -150,9 +150,10 @@ fn prescription_and_spot_spray_stay_rows() {
     assert_eq!(layers_of_rows(&farm).len(), 5);
 }
 
-/// The archive of a boundary is changed or removed: `verify` names the table, and a publication that reads it anew refuses.
+/// The archive of a boundary is changed or removed: `verify` names the table, and a publication that reads it again
+/// fails.
 #[test]
-fn boundary_that_its_archive_does_not_give_is_found() {
+fn boundary_that_differs_from_its_archive_is_found() {
     let mut farm = Farm::new();
     let bytes = archive(&[outline("Home", 100.0), data()]);
     let path = farm.put("1", &bytes).archive.clone();

@@ -1,4 +1,4 @@
-//! What changes on the service is found, what has not is not asked for again.
+//! Tests that changes on the service are found, and that unchanged records are not requested again.
 
 #![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
 
@@ -12,7 +12,7 @@ use headland::sandbox::fields::{Coverage, account};
 use super::pull_cost::{jobs, sync, unlimited};
 use super::service::{Service, is_file};
 
-/// The journal as it stands, for reading.
+/// The journal, opened for reading.
 pub(crate) fn journal(service: &Service) -> Journal {
     Journal::open(&Folder::open(&service.path(), false).unwrap(), None).unwrap()
 }
@@ -31,7 +31,7 @@ fn without_locations(relist: Duration) -> MirrorOptions {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_changed_old_job_is_found_whatever_date_filters_by_4_2() {
+async fn changed_old_job_is_found_for_any_meaning_of_date_4_2() {
     let day = Duration::from_secs(86_400);
     for (variants, is_found_at_once) in [(vec![], false), (vec!["date-by-updated".to_owned()], true)] {
         let service = Service::start(Options { variants, ..unlimited(40) });
@@ -47,7 +47,7 @@ async fn a_changed_old_job_is_found_whatever_date_filters_by_4_2() {
         assert_eq!(outcome.changed, u64::from(is_found_at_once));
         assert_eq!(archive_of(&service, &oldest).unwrap() != before, is_found_at_once);
         assert_eq!(service.since(asked).iter().any(is_file), is_found_at_once);
-        // All jobs are listed once a day, which finds it in any case.
+        // A daily relist of all jobs finds it in any case.
         service.wait(day).await;
         assert!(mirror.status().unwrap().relist_due);
         let outcome = sync(&mirror).await;
@@ -58,7 +58,7 @@ async fn a_changed_old_job_is_found_whatever_date_filters_by_4_2() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_job_that_is_gone_leaves_the_dataset_at_the_relist_and_its_archive_stays() {
+async fn removed_job_leaves_the_dataset_at_the_relist_and_its_archive_stays() {
     let service = Service::start(unlimited(12));
     let mirror = service.mirror(&[], without_locations(Duration::from_secs(3_600)));
     let rows = sync(&mirror).await.rows.unwrap();
@@ -75,7 +75,7 @@ async fn a_job_that_is_gone_leaves_the_dataset_at_the_relist_and_its_archive_sta
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_had_is_recorded_with_its_reason_and_not_asked_for_again_4_4() {
+async fn unavailable_file_is_recorded_with_its_reason_and_not_requested_again_4_4() {
     // The usual account: one job without coverage, six that cannot be converted, and an upload that is no archive.
     let service = Service::start(Options { small_jobs: None, ..unlimited(0) });
     let bad = super::service::zip_of("a.shp", b"this is no shapefile");
@@ -118,7 +118,7 @@ async fn what_cannot_be_had_is_recorded_with_its_reason_and_not_asked_for_again_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_detail_that_was_refused_is_told_with_its_reason_until_one_comes_4_2() {
+async fn rejected_detail_is_reported_with_its_reason_until_one_is_received_4_2() {
     let service = Service::start(unlimited(6));
     let mirror = service.mirror(&[], without_locations(Duration::from_secs(3_600)));
     service.sandbox.add_fault("job_data.get", "forbidden", 1).unwrap();
@@ -128,7 +128,7 @@ async fn a_detail_that_was_refused_is_told_with_its_reason_until_one_comes_4_2()
     let item = items(&service, ItemKind::Job).into_iter().find(|item| item.id == refused.id).unwrap();
     assert_eq!(refused.name, item.name);
     assert!(!refused.reason.is_empty() && matches!(item.file, FileState::Have(_)), "{refused:?}");
-    // It is not asked for again before the job changes.
+    // It is not requested again before the job changes.
     sync(&mirror).await;
     assert_eq!(mirror.status().unwrap().unavailable, std::slice::from_ref(&refused));
     service.sandbox.change_job(&refused.id).unwrap();
@@ -138,7 +138,7 @@ async fn a_detail_that_was_refused_is_told_with_its_reason_until_one_comes_4_2()
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_the_carts_of_one_name_the_newest_is_fetched_once_2_8() {
+async fn newest_of_carts_with_one_name_is_fetched_once_2_8() {
     let service = Service::start(unlimited(0));
     let mirror = service.mirror(&[], without_locations(Duration::from_secs(86_400)));
     sync(&mirror).await;
@@ -168,7 +168,7 @@ async fn of_the_carts_of_one_name_the_newest_is_fetched_once_2_8() {
     assert_eq!(superseded.file, FileState::Superseded { newer_id: id });
 }
 
-/// The locations that the journal has, by device.
+/// The locations in the journal, by device.
 fn tracks(service: &Service) -> BTreeMap<String, Vec<String>> {
     let mut found = BTreeMap::<String, Vec<String>>::new();
     for (_, location) in journal(service).read(|look| look.locations(0, 1_000_000)).unwrap() {
@@ -195,7 +195,7 @@ async fn locations_are_appended_without_gaps_or_repeats_2_3() {
     let account = account(0);
     for pause in [0, 40, 3_000, 86_400] {
         service.wait(Duration::from_secs(pause)).await;
-        let _hold = super::service::hold();
+        let _hold = super::service::hold_time();
         sync(&mirror).await;
         let found = tracks(&service);
         let devices = account.hubs.iter().map(|hub| ("field_hubs.locations", hub.id.clone()));

@@ -1,4 +1,4 @@
-//! The dataset: every row that archives give and no other, in few files that only change where jobs did.
+//! Tests the dataset: exactly the rows of the archives, in few files that change only where jobs do.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use headland::sandbox::fields::{Coverage, account};
 
 use crate::support::{Farm, points, utm_points};
 
-/// Where field number so many lies, on a grid of a quarter of a degree.
+/// Position of the field with this number, on a grid of a quarter of a degree.
 fn corner(number: u32) -> (f64, f64) {
     (-111.0 + f64::from(number % 16) / 4.0, 45.0 + f64::from(number / 16) / 4.0)
 }
@@ -38,7 +38,7 @@ fn rows_are_those_of_the_archives_after_every_change() {
 }
 
 #[test]
-fn the_jobs_of_an_account_are_as_their_archives_say() {
+fn jobs_of_an_account_equal_their_archives() {
     let mut farm = Farm::new();
     let account = account(7);
     let jobs = account.jobs.iter().filter(|job| job.coverage == Coverage::Recorded);
@@ -49,9 +49,9 @@ fn the_jobs_of_an_account_are_as_their_archives_say() {
     farm.publish_and_compare();
 }
 
-/// A sync may publish many times: what was published before it stays for its readers until the next writer begins.
+/// A sync may publish many times: the generation before it stays for its readers until the next writer starts.
 #[test]
-fn what_a_writer_began_with_stays_until_the_next_one_begins() {
+fn generation_before_a_writer_stays_until_the_next_writer_starts() {
     let home = tempfile::tempdir().unwrap();
     let mut next = 0;
     let mut publish = |times: u32| {
@@ -76,9 +76,9 @@ fn what_a_writer_began_with_stays_until_the_next_one_begins() {
     assert_eq!(publish(1), [4, 5]);
 }
 
-/// Parts that nothing happened to are the same files, by inode.
+/// Unchanged parts are the same files, by inode.
 #[test]
-fn parts_without_a_change_stay_the_same_files() {
+fn unchanged_parts_stay_the_same_files() {
     let mut farm = Farm::new();
     farm.sizes.rows = 300;
     for number in 0..20 {
@@ -100,7 +100,7 @@ fn parts_without_a_change_stay_the_same_files() {
     assert!(kept >= 5, "one part changed and the small one took in what was left: {published:?}");
 }
 
-/// Real archives of yield, seeding and as-applied data, those that a debug build compares in seconds.
+/// Real archives of yield, seeding and as-applied data, as far as a debug build compares them in seconds.
 #[test]
 fn real_archives_are_in_the_dataset_row_for_row() {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");

@@ -1,4 +1,4 @@
-//! Publications on disks that fill and in processes that are killed, and what `verify` finds of damage.
+//! Tests publications on full disks and in killed processes, and the damage that `verify` finds.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,7 +21,7 @@ use crate::support::{Farm, Rows, files, points, rows};
 const FULL: i32 = 28;
 const BROKEN: i32 = 5;
 
-/// Wants seven jobs, and in the second state one changed, one gone and one more.
+/// Requests seven jobs; in the second state one is changed, one removed and one added.
 fn want(farm: &mut Farm, second: bool) {
     farm.wanted.clear();
     farm.sizes.rows = 100;
@@ -35,15 +35,15 @@ fn want(farm: &mut Farm, second: bool) {
     }
 }
 
-/// The rows that are published now.
+/// The published rows.
 fn published(path: &Path) -> Rows {
     rows(&files(&path.join("dataset")))
 }
 
-/// At every operation on the disk that a publication needs: an error that says what to do, the old state whole, and the
-/// next publication ends as if nothing had been.
+/// At every disk operation of a publication: the error states what to do, the old state is complete, and the next
+/// publication ends normally.
 #[test]
-fn a_publication_on_a_disk_that_fails_at_any_step_leaves_the_old_state() {
+fn publication_on_a_failing_disk_leaves_the_old_state() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("farm");
     let (old, new, steps) = {
@@ -73,7 +73,7 @@ fn a_publication_on_a_disk_that_fails_at_any_step_leaves_the_old_state() {
         let mut farm = Farm::at(&path, Disk::with_injector(watch.clone()));
         want(&mut farm, true);
         let Err(error) = farm.try_to_publish() else {
-            // How parts are packed depends on what was there before, and so does the number of operations a little.
+            // The packing of parts depends on the previous state, and so does the number of operations, slightly.
             let count = watch.count.load(Ordering::Relaxed);
             assert!(count <= opened + step, "step {step}, {code}: a failure is passed over");
             assert!(published(&path) == new, "step {step}, {code}");
@@ -83,7 +83,7 @@ fn a_publication_on_a_disk_that_fails_at_any_step_leaves_the_old_state() {
         let advice = if code == FULL { "free space on this disk" } else { "see to the disk" };
         assert!(error.to_string().contains(advice), "step {step}: {error}");
         let found = published(&path);
-        // The link is swapped as one step; what fails after it fails with the new state in place.
+        // The link is replaced in one step; a failure after it leaves the new state in place.
         assert!(found == old || found == new, "step {step}, {code}");
         assert_eq!(verify(&farm.folder, true, &Cancel::default()).unwrap(), [], "step {step}, {code}");
         drop(farm);
@@ -98,8 +98,8 @@ fn a_publication_on_a_disk_that_fails_at_any_step_leaves_the_old_state() {
 
 const HOME: &str = "HEADLAND_TEST_DATASET";
 
-/// Publishes the two states in turn, as long as it lives.
-fn publish_for_ever(path: &Path) {
+/// Publishes the two states in turn until the process ends.
+fn publish_endlessly(path: &Path) {
     let mut farm = Farm::at(path, Disk::default());
     for round in 0_u64.. {
         want(&mut farm, round % 2 == 0);
@@ -109,9 +109,9 @@ fn publish_for_ever(path: &Path) {
 }
 
 #[test]
-fn a_process_that_is_killed_while_it_publishes_leaves_a_whole_state() {
+fn process_killed_during_a_publication_leaves_a_complete_state() {
     if let Some(path) = std::env::var_os(HOME) {
-        publish_for_ever(Path::new(&path));
+        publish_endlessly(Path::new(&path));
     }
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("farm");
@@ -128,7 +128,7 @@ fn a_process_that_is_killed_while_it_publishes_leaves_a_whole_state() {
     let mut seen = BTreeSet::new();
     for kill in 0..cases(8) {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "dataset_disk::a_process_that_is_killed_while_it_publishes_leaves_a_whole_state"])
+            .args(["--exact", "dataset_disk::process_killed_during_a_publication_leaves_a_complete_state"])
             .arg("--nocapture")
             .env(HOME, &path)
             .stdout(Stdio::null())
@@ -152,10 +152,10 @@ fn a_process_that_is_killed_while_it_publishes_leaves_a_whole_state() {
     assert!(published(&path) == states[0]);
 }
 
-/// `verify` names every file that is not as it was published and every archive that rows do not come from any more; the
-/// next publication mends what the archives still give.
+/// `verify` names every file that differs from the published one, and every archive that no longer gives its rows. The
+/// next publication repairs what the archives still contain.
 #[test]
-fn damage_is_found_named_and_mended() {
+fn damage_is_found_named_and_repaired() {
     let mut farm = Farm::new();
     want(&mut farm, false);
     farm.publish_and_compare();
@@ -175,7 +175,7 @@ fn damage_is_found_named_and_mended() {
     assert_eq!(repair(&farm.folder, &findings).unwrap(), 2);
     farm.publish_and_compare();
 
-    // The archive of a job is exchanged behind the back of the journal.
+    // The archive of a job is exchanged without the journal.
     let archive = farm.wanted[&(false, "4".to_owned())].archive.clone();
     let whole = fs::read(&archive).unwrap();
     fs::write(&archive, points(40, (-107.0, 45.0), 50)).unwrap();
@@ -191,21 +191,21 @@ fn damage_is_found_named_and_mended() {
 
     let manifest = farm.folder.current().unwrap().unwrap().path.join("manifest.json");
     fs::write(&manifest, b"{").unwrap();
-    let told = find(&farm, false);
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0].to_string().matches("manifest.json").count(), 1, "{}", told[0]);
-    assert!(!told[0].to_string().contains("damaged: `"), "{}", told[0]);
+    let damage = find(&farm, false);
+    assert_eq!(damage.len(), 1);
+    assert_eq!(damage[0].to_string().matches("manifest.json").count(), 1, "{}", damage[0]);
+    assert!(!damage[0].to_string().contains("damaged: `"), "{}", damage[0]);
     farm.publish_and_compare();
     fs::remove_file(farm.folder.current().unwrap().unwrap().path.join("manifest.json")).unwrap();
-    let told = find(&farm, false);
-    assert_eq!((told.len(), told[0].problem), (1, Problem::Missing));
+    let damage = find(&farm, false);
+    assert_eq!((damage.len(), damage[0].trouble), (1, Trouble::Missing));
     farm.publish_and_compare();
 }
 
-/// Checksums that the manifest has wrong are damage of their file, which readers refuse; a manifest from before there were
-/// any is whole, and the next publication writes the parts anew with them.
+/// Wrong checksums in the manifest are damage of their file, which readers reject. A manifest without checksums is
+/// valid, and the next publication writes the parts again with them.
 #[test]
-fn checksums_of_blocks_are_verified_and_come_to_what_was_published_before_them() {
+fn block_checksums_are_verified_and_added_to_older_publications() {
     let mut farm = Farm::new();
     want(&mut farm, false);
     farm.publish_and_compare();
@@ -215,7 +215,7 @@ fn checksums_of_blocks_are_verified_and_come_to_what_was_published_before_them()
     fs::write(manifest(), said.to_string()).unwrap();
     let findings = verify(&farm.folder, false, &Cancel::default()).unwrap();
     assert_eq!((findings.len(), &findings[0].path), (1, &manifest()), "it is not what was written");
-    // As it would be, had it been written so.
+    // The digest as if the manifest had been written this way.
     said.as_object_mut().unwrap().remove("sha256").unwrap();
     fs::write(manifest(), sealed(&said)).unwrap();
     let findings = verify(&farm.folder, false, &Cancel::default()).unwrap();
@@ -235,7 +235,7 @@ fn checksums_of_blocks_are_verified_and_come_to_what_was_published_before_them()
     assert_eq!(farm.publish_and_compare().parts_kept, 0);
 }
 
-/// A manifest as it would have been written, with its digest at its end.
+/// A manifest with its digest at its end, as it is written.
 fn sealed(said: &Value) -> String {
     let body = said.to_string();
     let body = body.strip_suffix('}').unwrap();
@@ -243,10 +243,10 @@ fn sealed(said: &Value) -> String {
     format!("{body},\"sha256\":\"{digest}\"}}")
 }
 
-/// What a manifest without a digest says of layers and rows is believed by nobody: the archives say it anew, and none of
-/// them is blamed for it. One of now that has lost its digest is damaged.
+/// Without a digest, the layers and rows in a manifest are not trusted: the archives are read again, and none of them
+/// is blamed. A manifest of the current version without its digest is damaged.
 #[test]
-fn a_manifest_without_a_digest_is_not_believed_and_written_anew() {
+fn manifest_without_a_digest_is_not_trusted_and_rewritten() {
     for format in [2, 4] {
         let mut farm = Farm::new();
         want(&mut farm, false);

@@ -1,4 +1,5 @@
-//! The files of the dataset: few and large, in row groups that a reader can leave out, the same whatever came first.
+//! Tests the files of the dataset: few and large, in row groups that readers can skip, independent of the order of
+//! arrival.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -21,7 +22,7 @@ fn metadata(path: &Path) -> Arc<ParquetMetaData> {
     Arc::clone(ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap().metadata())
 }
 
-/// The least and the greatest of a column of boxes in a row group.
+/// Minimum and maximum of a column of boxes in a row group.
 fn range(metadata: &ParquetMetaData, group: usize, side: &str) -> (f64, f64) {
     let columns = metadata.row_group(group).columns();
     let column = columns.iter().find(|column| column.column_path().string() == format!("bbox.{side}")).unwrap();
@@ -31,12 +32,12 @@ fn range(metadata: &ParquetMetaData, group: usize, side: &str) -> (f64, f64) {
     }
 }
 
-/// Two thousand small archives are a file a folder, and their row groups are around places.
+/// Two thousand small archives are one file a folder, and their row groups are spatially compact.
 #[test]
-fn many_small_archives_are_few_files_whose_row_groups_are_around_places() {
+fn many_small_archives_are_few_files_with_compact_row_groups() {
     let mut farm = Farm::new();
     for number in 0..2_000 {
-        // Two regions that are far apart, in turn.
+        // Two distant regions in turn.
         let corner = (if number % 2 == 0 { -111.0 } else { 12.0 }, 45.0 + f64::from(number) / 1e4);
         let origin = farm.put(&format!("{number}"), &points(12, corner, number));
         origin.job_type = ["Yield", "Planter"][number as usize % 3 / 2].to_owned();
@@ -57,8 +58,8 @@ fn many_small_archives_are_few_files_whose_row_groups_are_around_places() {
     }
 }
 
-/// Row groups have at most 65,536 rows, statistics where they prune and none of well-known binary; the schema says what
-/// the rows are.
+/// Row groups have at most 65,536 rows, and statistics where they help to skip, but none of well-known binary. The
+/// schema describes the rows.
 #[test]
 fn row_groups_have_statistics_where_they_prune() {
     let mut farm = Farm::new();
@@ -92,9 +93,9 @@ fn digests(farm: &Farm) -> BTreeMap<String, Vec<u8>> {
     files(&root).iter().map(|path| (name(path), fs::read(path).unwrap())).collect()
 }
 
-/// The content does not depend on what came first: at once, the files are the same bytes; step by step, the rows are.
+/// The content does not depend on the order: in one publication the files are equal bytes; in steps the rows are equal.
 #[test]
-fn any_order_of_arrival_gives_the_same_content() {
+fn order_of_arrival_does_not_change_the_content() {
     let archives: Vec<Vec<u8>> =
         (0..9).map(|number| points(30, (-111.0 + f64::from(number % 4), 45.0), number)).collect();
     let order: [usize; 9] = [4, 8, 0, 2, 7, 1, 6, 3, 5];
@@ -122,9 +123,9 @@ fn any_order_of_arrival_gives_the_same_content() {
     assert!(slow.files().len() <= 6, "{} files of 100 rows for 270 rows", slow.files().len());
 }
 
-/// One job a day for a season: files stay few, and what is written grows with the change.
+/// One job a day for a season: files stay few, and the written bytes grow with the change.
 #[test]
-fn small_parts_are_taken_together_and_large_ones_are_left() {
+fn small_parts_are_merged_and_large_ones_are_kept() {
     let mut farm = Farm::new();
     farm.sizes = Sizes { rows: 400, ..Sizes::default() };
     for number in 0..60 {
@@ -134,7 +135,7 @@ fn small_parts_are_taken_together_and_large_ones_are_left() {
     }
     let count = farm.files().len();
     assert!((3..=6).contains(&count), "{count} files of up to 400 rows for 1,200 rows");
-    // By bytes too.
+    // The limit of bytes works, too.
     farm.sizes = Sizes { rows: 1_000_000, bytes: 20_000 };
     for number in 100..103 {
         farm.put(&number.to_string(), &points(66_000, (-111.0, 50.0), number)).job_type = "Planter".to_owned();
@@ -142,9 +143,9 @@ fn small_parts_are_taken_together_and_large_ones_are_left() {
     assert_eq!(farm.publish().parts_written, 3);
 }
 
-/// The manifest names each row's origin and each file's digest.
+/// The manifest names the archive of each row and the digest of each file.
 #[test]
-fn the_manifest_names_the_origin_of_every_row() {
+fn manifest_names_the_archive_of_every_row() {
     let mut farm = Farm::new();
     farm.put("1", &points(5, (-111.0, 45.0), 1)).display = Some("VIPER4PLUS, 21.3.0.26".to_owned());
     farm.put("2", &utm_points(3));
@@ -166,7 +167,7 @@ fn the_manifest_names_the_origin_of_every_row() {
     }
 }
 
-/// The catalog is plain Parquet; what does not change makes no generation, and what does changes nothing else.
+/// The catalog is plain Parquet; no change makes no generation, and a change leaves all else as it is.
 #[test]
 fn the_catalog_is_published_with_the_dataset() {
     let mut farm = Farm::new();

@@ -1,4 +1,4 @@
-//! Reading the dataset: rows, columns, boxes and damage.
+//! Tests reading the dataset: rows, columns, boxes and damage.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Archives of every kind in the dataset: odd names, systems, types and layers, and archives that cannot be read.
+//! Tests archives of every kind in the dataset: unusual names, systems, types and layers, and unreadable archives.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,10 +36,10 @@ fn records(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
 }
 
-/// Columns that are called as the dataset's own give way, by a number, in any case of letters; those of the dataset
-/// stand in every part.
+/// Columns with the names of the dataset's own columns, in any letter case, get a numbered name. The dataset's own
+/// columns are in every part.
 #[test]
-fn columns_of_an_archive_give_way_to_those_of_the_dataset() {
+fn archive_columns_that_collide_with_dataset_columns_are_renamed() {
     let names = ["job_id", "LAYER", "job_row", "bbox", "Geometry", "Year", "job_type", "columns", "year_1", "Bbox"];
     let fields: Vec<_> = names.iter().map(|name| (*name, b'N', 2, 0)).collect();
     let mut farm = Farm::new();
@@ -68,9 +68,9 @@ fn columns_of_an_archive_give_way_to_those_of_the_dataset() {
     assert_eq!(found, expected);
 }
 
-/// Field notes, "Job data archives": units are stated or unknown. A unit more is another folder.
+/// Field notes, "Job data archives": units are stated or unknown. Another unit is another folder.
 #[test]
-fn units_are_in_the_metadata_of_fields_and_archives_with_others_are_apart() {
+fn units_are_in_the_field_metadata_and_other_units_in_another_folder() {
     let mut farm = Farm::new();
     let with_unit = |unit: &str| {
         let fields = [("Product", b'C', 4, 0), ("Yield", b'N', 6, 2)];
@@ -96,9 +96,9 @@ fn units_are_in_the_metadata_of_fields_and_archives_with_others_are_apart() {
     assert_eq!(units, BTreeSet::from(["bu/ac".to_owned(), "t/ha".to_owned(), "unknown".to_owned()]));
 }
 
-/// Coordinates that cannot be brought to WGS 84 are never in the column of those that are.
+/// Coordinates that cannot be transformed to WGS 84 are never in the column of those that are.
 #[test]
-fn systems_that_are_not_known_have_columns_and_folders_of_their_own() {
+fn unknown_systems_have_their_own_columns_and_folders() {
     let mut farm = Farm::new();
     let fields = [("Track", b'N', 6, 0)];
     let at = |x: f64, y: f64, prj: Option<&str>| shapefile(&fields, &records(&["      7"]), &[point(x, y)], prj);
@@ -136,9 +136,10 @@ fn systems_that_are_not_known_have_columns_and_folders_of_their_own() {
     assert!(columns.iter().any(|(_, has_crs, prj)| !has_crs && prj.as_deref() == Some("LOCAL_CS[\"of the farm\"]")));
 }
 
-/// An archive may hold several layers, tables without shapes, and layers without a row; integers may have decimals in one.
+/// An archive may contain several layers, tables without shapes, and layers without rows; integers may have decimals in
+/// one layer.
 #[test]
-fn every_layer_of_an_archive_is_there_each_with_its_own_kind() {
+fn every_layer_of_an_archive_is_published_with_its_own_kind() {
     let mut farm = Farm::new();
     let (one, one_index) = shp(1, &[point(-111.0, 45.0), point(-111.0, 45.1)]);
     let (none, none_index) = shp(1, &[]);
@@ -167,14 +168,14 @@ fn every_layer_of_an_archive_is_there_each_with_its_own_kind() {
     assert_eq!(farm.publish_and_compare().rows, 1);
 }
 
-/// A grain cart file is a layer by the name of its record, not by that of the file in the store; its id may be a job's.
+/// A grain cart file is a layer with the name of its record, not of the stored file; its id may equal that of a job.
 #[test]
-fn grain_carts_have_a_type_of_their_own() {
+fn grain_carts_have_their_own_type() {
     let mut farm = Farm::new();
     farm.put("1", &points(3, (-111.0, 45.0), 1));
     for (cart, id) in account(3).carts.iter().zip(["1", "2"]) {
-        let origin = farm.put_as(ItemKind::Cart, id, &cart.content(CartFormat::default()));
-        // The list says nothing of times (specification 2.8); a name may.
+        let origin = farm.put_as(ItemKind::Cart, id, &cart.content(CartManner::default()));
+        // The list states no times (specification 2.8); a name may.
         (origin.start, origin.created) = (None, None);
         origin.name = ["Corn_West_40_7_2025-09-15_093011_8140.grc", "of my own.grc"][usize::from(id == "2")].to_owned();
     }
@@ -194,7 +195,7 @@ fn grain_carts_have_a_type_of_their_own() {
     assert!(rows(&farm.files()).keys().any(|(_, _, layer)| layer == "Corn_North_7"));
 }
 
-/// The year is that of the start (UTC), else of the record; the type is what the service says, in any letters.
+/// The year is that of the start (UTC), or else of the record; the type is that of the service, in any letter case.
 #[test]
 fn jobs_are_in_the_folder_of_their_type_and_year() {
     let mut farm = Farm::new();
@@ -227,10 +228,10 @@ fn jobs_are_in_the_folder_of_their_type_and_year() {
     assert!(moved.contains("job_type=Planter/year=2024") && !moved.iter().any(|name| name.contains("HIVE")));
 }
 
-/// What cannot be read is refused with its reason, and all others stand. While archives are lost on the disk, nothing is
-/// published: all of them are named, and none costs a row of what was published before.
+/// An unreadable archive is rejected with its reason; all others are published. While archives are missing on the disk,
+/// nothing is published: all of them are named, and no published row is lost.
 #[test]
-fn an_archive_that_cannot_be_read_is_refused_and_one_that_is_lost_keeps_what_was_published() {
+fn unreadable_archive_is_rejected_and_a_missing_one_keeps_the_publication() {
     let mut farm = Farm::new();
     for number in 0..6 {
         farm.put(&number.to_string(), &points(20, (-111.0, 45.0), number));
@@ -240,7 +241,7 @@ fn an_archive_that_cannot_be_read_is_refused_and_one_that_is_lost_keeps_what_was
     farm.put("gone", &points(5, (-111.0, 45.0), 99));
     fs::remove_file(&farm.wanted[&(false, "gone".to_owned())].archive).unwrap();
     farm.put("6", &points(7, (-111.0, 45.0), 6));
-    // The sixth of before is damaged on the disk, and found so when the open part is written anew.
+    // An archive of an earlier generation is damaged on the disk, and that is found when its part is rewritten.
     let broken = farm.wanted[&(false, "5".to_owned())].archive.clone();
     let mut file = fs::OpenOptions::new().append(true).open(&broken).unwrap();
     file.set_len(200).unwrap();
@@ -253,7 +254,7 @@ fn an_archive_that_cannot_be_read_is_refused_and_one_that_is_lost_keeps_what_was
     }
     assert_eq!(farm.folder.current().unwrap().unwrap().number, 1, "no row is missing meanwhile");
     assert_eq!(rows(&farm.files()).values().map(|rows| rows.len() as u64).sum::<u64>(), good);
-    // Nobody can give them again.
+    // The service no longer has them.
     for id in ["gone", "5"] {
         farm.drop_job(id);
     }

@@ -1,5 +1,5 @@
-//! What goes wrong in the middle of a pull ends it with its error, leaves what was done, and the next run goes on without
-//! making a finished call again.
+//! Tests failures during a sync: it ends with the error and keeps its progress, and the next run repeats no finished
+//! call.
 
 use std::collections::BTreeSet;
 use std::task::Poll;
@@ -18,13 +18,13 @@ fn without_locations() -> MirrorOptions {
     MirrorOptions { locations: false, ..MirrorOptions::default() }
 }
 
-/// The calls that were answered, as they were asked.
+/// The calls with a reply, in the order of the requests.
 fn answered(requests: &[Request]) -> Vec<(String, String)> {
     let done = requests.iter().filter(|request| request.status == 200);
     done.map(|request| (request.path.clone(), request.query.clone())).collect()
 }
 
-/// What the journal knows of files and details, and the archives: equal however a mirror came to be.
+/// The journal's files and details, and the archives: equal regardless of how a mirror was built.
 type End = (Vec<(String, FileState, Option<String>)>, BTreeSet<String>);
 
 fn end_state(service: &Service) -> End {
@@ -37,23 +37,23 @@ fn end_state(service: &Service) -> End {
     (states, archives.map(|path| path.display().to_string()).filter(|name| !name.ends_with("jsonl")).collect())
 }
 
-/// Calls that the undisturbed pull makes, and its end.
-async fn undisturbed(jobs: u32) -> (usize, End) {
+/// The number of calls of an uninterrupted sync, and its end.
+async fn uninterrupted(jobs: u32) -> (usize, End) {
     let service = Service::start(unlimited(jobs));
     sync(&service.mirror(&[], without_locations())).await;
     (service.count(), end_state(&service))
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pull_that_is_asked_to_end_takes_in_what_is_on_its_way_and_begins_and_publishes_nothing_more() {
-    let (calls, end) = undisturbed(14).await;
+async fn ending_a_sync_stores_files_in_flight_and_starts_and_publishes_nothing_more() {
+    let (calls, end) = uninterrupted(14).await;
     let mut came_in = 0;
-    // From the first file on, and not so late that the last replies come together.
+    // From the first file on, but not so late that the last replies arrive together.
     for stop_after in (10..calls - 16).step_by(7) {
         let service = Service::start(unlimited(14));
         let mirror = service.mirror(&[], without_locations());
         let progress = Progress::default();
-        // Looks whenever a reply has come, and not after a sleep, during which all of them come.
+        // Checks after each reply, not after a sleep during which all replies arrive.
         let asking = std::future::poll_fn(|_| {
             let done = progress.snapshot().calls_done;
             if done < stop_after as u64 {
@@ -78,7 +78,7 @@ async fn a_pull_that_is_asked_to_end_takes_in_what_is_on_its_way_and_begins_and_
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_new_since_an_ended_sync_comes_after_its_lists_are_done_at_once_where_they_are_old() {
+async fn new_records_after_an_ended_sync_wait_for_its_lists_unless_they_are_old() {
     for (wait, is_old) in [(3_000, false), (4_000, true)] {
         let service = Service::start(unlimited(6));
         let mirror = service.mirror(&[], without_locations());
@@ -99,8 +99,8 @@ async fn what_is_new_since_an_ended_sync_comes_after_its_lists_are_done_at_once_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pull_that_is_dropped_at_any_call_goes_on_and_repeats_no_finished_call() {
-    let (calls, end) = undisturbed(14).await;
+async fn sync_dropped_at_any_call_resumes_and_repeats_no_finished_call() {
+    let (calls, end) = uninterrupted(14).await;
     for stop_after in (1..calls).step_by(11) {
         let service = Service::start(unlimited(14));
         let mirror = service.mirror(&[], MirrorOptions { concurrency: 3, ..without_locations() });
@@ -130,7 +130,7 @@ async fn a_pull_that_is_dropped_at_any_call_goes_on_and_repeats_no_finished_call
         let repeated: Vec<&String> =
             again.iter().filter(|path| known.contains(path.rsplit('/').next().unwrap())).collect();
         assert!(repeated.is_empty(), "stopped after {stop_after}: {repeated:?}");
-        // Those that were on their way, and with a list its pages, are all that may come twice.
+        // Only calls that were in flight, and with a list its pages, may be repeated.
         assert!(service.count() <= calls + 6, "{} instead of {calls}", service.count());
     }
 }
@@ -146,12 +146,12 @@ fn settled(service: &Service) -> BTreeSet<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_key_that_is_revoked_in_the_middle_ends_the_pull_and_what_came_is_published_5_2() {
-    let (calls, end) = undisturbed(14).await;
+async fn key_revoked_during_a_sync_ends_it_and_received_files_are_published_5_2() {
+    let (calls, end) = uninterrupted(14).await;
     let service = Service::start(unlimited(14));
     let mirror = service.mirror(&[], MirrorOptions { concurrency: 2, ..without_locations() });
     mirror.plan().await.unwrap();
-    // From the sixth detail on nobody is let in.
+    // From the sixth detail on, every call is rejected.
     let progress = Progress::default();
     let revoke = async {
         while progress.snapshot().calls_done < 20 {
@@ -176,14 +176,14 @@ async fn a_key_that_is_revoked_in_the_middle_ends_the_pull_and_what_came_is_publ
     assert!(end_state(&service) == end);
     assert_eq!(service.count() - refused, calls, "no finished call is made again");
     let collected = |calls: &[(String, String)]| calls.iter().filter(|call| done.contains(call)).count();
-    // Conversions alone are asked for twice.
+    // Only conversions are requested twice.
     assert!(collected(&answered(&service.since(before))) <= 7);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_is_down_ends_the_pull_and_one_that_is_back_is_pulled_on() {
+async fn unavailable_service_ends_the_sync_and_the_next_one_resumes() {
     for fault in ["unavailable", "reset"] {
-        let (calls, end) = undisturbed(6).await;
+        let (calls, end) = uninterrupted(6).await;
         let service = Service::start(unlimited(6));
         let mirror = service.mirror(&[], without_locations());
         mirror.plan().await.unwrap();
@@ -195,17 +195,17 @@ async fn a_service_that_is_down_ends_the_pull_and_one_that_is_back_is_pulled_on(
         sync(&mirror).await;
         let after = service.since(0).iter().filter(|request| request.status == 200).count();
         assert!(end_state(&service) == end, "{fault}: {before} calls before");
-        // All but that for the detail of a legacy device, which is refused.
+        // All but the one for the detail of a legacy device, which is rejected.
         assert_eq!(after, calls - 1, "{fault}: {before} calls before");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_of_strangers_slow_a_pull_down_and_do_not_end_it_8() {
+async fn calls_of_other_clients_slow_a_sync_and_do_not_end_it_8() {
     let service = Service::start(many(10));
     let mirror = service.mirror(&WINDOWS, without_locations());
     service.sandbox.add_fault("*", "too-many-requests", 5).unwrap();
-    // Another client of the same key, whose budget is its own: in another place of the world.
+    // Another client of the same key with its own budget, as on another machine.
     let stranger = service.client(&[Window { calls: 5, period: Duration::from_secs(60) }]);
     let row = headland::api::row("access_key").unwrap();
     let strangers = async {
@@ -225,7 +225,7 @@ async fn calls_of_strangers_slow_a_pull_down_and_do_not_end_it_8() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_laptop_that_sleeps_wakes_up_to_ripe_conversions() {
+async fn sync_after_a_system_sleep_finds_ready_conversions() {
     let service = Service::start(Options { conversion_time: Duration::from_secs(1_800), ..unlimited(8) });
     let mirror = service.mirror(&[], without_locations());
     let progress = Progress::default();
@@ -233,7 +233,7 @@ async fn a_laptop_that_sleeps_wakes_up_to_ripe_conversions() {
         while progress.snapshot().waiting_until.is_none() {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        // The wall clock goes on without us.
+        // The wall clock continues, but the timers do not.
         service.jump(Duration::from_secs(7_200));
         std::future::pending::<()>().await;
     };
@@ -247,12 +247,12 @@ async fn a_laptop_that_sleeps_wakes_up_to_ripe_conversions() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_clock_that_is_set_back_hides_nothing() {
+async fn clock_set_back_hides_no_record() {
     let service = Service::start(unlimited(6));
     let mirror = service.mirror(&[], without_locations());
     service.wait(Duration::from_secs(3_600)).await;
     service.ahead(Duration::from_secs(86_400 * 30));
-    // The client corrects its signature by the service's clock, and its own notes are a month ahead.
+    // The client corrects its signature by the service's clock, and its own records are a month ahead.
     sync(&mirror).await;
     service.ahead(Duration::ZERO);
     let added = service.sandbox.add_job().unwrap();
@@ -261,7 +261,7 @@ async fn a_clock_that_is_set_back_hides_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_second_sync_at_once_is_told_who_has_the_folder() {
+async fn concurrent_second_sync_is_an_error_that_names_the_lock_holder() {
     let service = Service::start(unlimited(4));
     let one = service.mirror(&[], without_locations());
     let two = service.mirror(&[], without_locations());
@@ -275,7 +275,7 @@ async fn a_second_sync_at_once_is_told_who_has_the_folder() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_account_is_refused_before_any_call() {
+async fn another_account_is_an_error_before_any_call() {
     let service = Service::start(unlimited(2));
     sync(&service.mirror(&[], without_locations())).await;
     let other = service.client_by(&service.sandbox.keys().other_access_key, &[]);
@@ -287,7 +287,7 @@ async fn another_account_is_refused_before_any_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_key_does_not_give_is_noted_and_the_rest_is_mirrored_5_3() {
+async fn records_beyond_the_key_are_recorded_and_the_rest_is_mirrored_5_3() {
     let service = Service::start(unlimited(4));
     let mirror = service.mirror(&[], without_locations());
     for list in ["grain_carts.list", "field_hubs.reports"] {

@@ -1,4 +1,4 @@
-//! A disk of `SQLite` that fails: its own way to files, wrapped, with writes, syncs and the rest counted for this thread.
+//! Wraps the default `SQLite` VFS so that it fails on request, and counts writes, syncs and other operations by thread.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
@@ -14,27 +14,28 @@ use rusqlite::ffi::{
 /// How the disk fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// There is no room.
+    /// The disk is full.
     Full,
-    /// The device is at fault.
+    /// The device reports an error.
     Broken,
     /// The process is killed.
     Killed,
 }
 
 thread_local! {
-    /// The operation at which this thread's disk fails, how, and whether it goes on failing.
+    /// The operation of this thread that fails, how it fails, and whether all later ones fail, too.
     static PLAN: Cell<Option<(u32, Fault, bool)>> = const { Cell::new(None) };
     static COUNT: Cell<u32> = const { Cell::new(0) };
     static READS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// How often this thread has read from a disk since it was asked last.
+/// Number of reads of this thread since the last call.
 pub(crate) fn reads() -> u32 {
     READS.replace(0)
 }
 
-/// Lets the disk of this thread fail at the operation of that number; `None` ends it. Gives how many there were.
+/// Makes the operation with this number fail on this thread; `None` disables it. Returns the number of operations so
+/// far.
 pub(crate) fn plan(plan: Option<(u32, Fault, bool)>) -> u32 {
     static REGISTER: Once = Once::new();
     REGISTER.call_once(register);
@@ -63,14 +64,14 @@ fn fails(broken: c_int, may_be_full: bool) -> Option<c_int> {
     }
 }
 
-/// The file that `SQLite` sees; the real one follows it in memory.
+/// The file structure that `SQLite` uses; the real one follows it in memory.
 #[repr(C)]
 struct Wrapped {
     base: sqlite3_file,
 }
 
 fn real(file: *mut sqlite3_file) -> *mut sqlite3_file {
-    // SAFETY: `register` asks for room for both.
+    // SAFETY: `register` requests memory for both.
     unsafe { file.cast::<Wrapped>().add(1).cast() }
 }
 
@@ -80,7 +81,7 @@ macro_rules! forward {
         #[allow(non_snake_case, reason = "SQLite's names")]
         unsafe extern "C" fn $name(file: *mut sqlite3_file, $($argument: $kind),*) -> $result {
             let file = real(file);
-            // SAFETY: SQLite calls with a file that `open` opened.
+            // SAFETY: SQLite passes a file that `open` opened.
             unsafe { (*(*file).pMethods).$name.unwrap()(file, $($argument),*) }
         }
     };
@@ -121,7 +122,7 @@ unsafe extern "C" fn xRead(file: *mut sqlite3_file, to: *mut c_void, amount: c_i
     unsafe { (*(*file).pMethods).xRead.unwrap()(file, to, amount, offset) }
 }
 
-/// A write that fails has written the half.
+/// A failed write has written half of the data.
 #[allow(non_snake_case, reason = "SQLite's names")]
 unsafe extern "C" fn xWrite(
     file: *mut sqlite3_file,
@@ -184,7 +185,7 @@ unsafe extern "C" fn open(
     flags: c_int,
     out: *mut c_int,
 ) -> c_int {
-    // SAFETY: `register` put the real way to files into `pAppData` of a copy that lives on.
+    // SAFETY: `register` put the real VFS into `pAppData` of a copy that is never freed.
     unsafe {
         let system: *mut sqlite3_vfs = (*vfs).pAppData.cast();
         let inner = real(file);
@@ -205,10 +206,10 @@ unsafe extern "C" fn delete(vfs: *mut sqlite3_vfs, name: *const c_char, sync: c_
     }
 }
 
-/// Wraps the system's way to files and makes it the one that is used.
+/// Wraps the default VFS of the system and makes the wrapper the default.
 fn register() {
-    // SAFETY: the found structure is SQLite's own and stays; the copy is leaked, since it must stay too. The methods that
-    // are not replaced take only what the copy has from the original.
+    // SAFETY: SQLite owns the found structure and never frees it. The copy is leaked, since it must also stay. The
+    // methods that are not replaced use only fields that the copy has from the original.
     unsafe {
         let system = sqlite3_vfs_find(std::ptr::null());
         let mut wrapped = *system;

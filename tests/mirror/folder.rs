@@ -1,4 +1,4 @@
-//! The folder: one writer, strange places, other versions and accounts, and whatever a run may leave in it.
+//! Tests the folder: one writer, unusual paths, other versions and accounts, and all leftovers of a run.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use headland::mirror::{
 };
 
 use crate::account::{at, content, download, job, open, place, pull};
-use crate::scenario::{Seen, live, shown};
+use crate::scenario::{Seen, run_scenario, snapshot};
 
 const JOB: ItemKind = ItemKind::Job;
 
@@ -20,7 +20,7 @@ fn refused(path: &Path, for_writing: bool) -> Error {
 }
 
 #[test]
-fn a_second_writer_is_told_who_is_first_and_readers_are_not_kept_waiting() {
+fn second_writer_is_an_error_that_names_the_first_and_readers_do_not_wait() {
     let home = place();
     let (folder, journal) = open(home.path());
     let error = refused(home.path(), true);
@@ -36,9 +36,9 @@ fn a_second_writer_is_told_who_is_first_and_readers_are_not_kept_waiting() {
     open(home.path());
 }
 
-/// Runs as its own child, which takes the lock, says so, and waits to be killed.
+/// Runs as its own child process, which takes the lock, prints a line, and waits to be killed.
 #[test]
-fn the_lock_of_a_killed_process_is_nobodys() {
+fn lock_of_a_killed_process_is_free() {
     const HOME: &str = "HEADLAND_TEST_LOCK";
     if let Some(path) = std::env::var_os(HOME) {
         let _held = Folder::open(Path::new(&path), true).unwrap();
@@ -48,7 +48,7 @@ fn the_lock_of_a_killed_process_is_nobodys() {
     }
     let home = place();
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "folder::the_lock_of_a_killed_process_is_nobodys", "--nocapture"])
+        .args(["--exact", "folder::lock_of_a_killed_process_is_free", "--nocapture"])
         .env(HOME, home.path())
         .stdout(Stdio::piped())
         .spawn()
@@ -64,21 +64,21 @@ fn the_lock_of_a_killed_process_is_nobodys() {
 }
 
 #[test]
-fn a_path_with_blanks_and_umlauts_is_a_path() {
+fn path_with_blanks_and_umlauts_works() {
     let home = place();
     let path = home.path().join("Höfe & Äcker 2026").join("Süd #1 'alt' 100%");
-    live(&path, Disk::default(), 3, &Seen::default()).unwrap();
+    run_scenario(&path, Disk::default(), 3, &Seen::default()).unwrap();
     let other = place();
-    live(other.path(), Disk::default(), 3, &Seen::default()).unwrap();
-    assert_eq!(shown(&path), shown(other.path()));
-    // The whole mirror may be moved: nothing in it says where it is.
+    run_scenario(other.path(), Disk::default(), 3, &Seen::default()).unwrap();
+    assert_eq!(snapshot(&path), snapshot(other.path()));
+    // The whole mirror can be moved: no file contains its path.
     let moved = home.path().join("moved");
     fs::rename(&path, &moved).unwrap();
-    assert_eq!(shown(&moved), shown(other.path()));
+    assert_eq!(snapshot(&moved), snapshot(other.path()));
 }
 
 #[test]
-fn what_is_no_mirror_is_left_alone() {
+fn folder_that_is_no_mirror_is_left_unchanged() {
     let home = place();
     fs::write(home.path().join("taxes.ods"), "").unwrap();
     let error = refused(home.path(), true);
@@ -94,7 +94,7 @@ fn what_is_no_mirror_is_left_alone() {
     let error = refused(&home.path().join("nowhere"), false);
     assert!(error.to_string().contains("there is no mirror") && error.to_string().contains("sync"), "{error}");
     assert!(!home.path().join("nowhere").exists());
-    // Somebody else's database of the same name.
+    // Another program's database of the same name.
     let other = place();
     rusqlite::Connection::open(other.path().join("journal.sqlite"))
         .unwrap()
@@ -104,7 +104,7 @@ fn what_is_no_mirror_is_left_alone() {
 }
 
 #[test]
-fn a_newer_format_is_refused_before_anything_is_touched() {
+fn newer_format_is_an_error_before_any_change() {
     let home = place();
     drop(open(home.path()));
     let connection = rusqlite::Connection::open(home.path().join("journal.sqlite")).unwrap();
@@ -121,7 +121,7 @@ fn a_newer_format_is_refused_before_anything_is_touched() {
 }
 
 #[test]
-fn another_account_is_refused_also_where_only_the_archives_are_left() {
+fn another_account_is_an_error_even_if_only_archives_remain() {
     let home = place();
     let (folder, journal) = open(home.path());
     pull(&folder, &journal, &job(1, 0), "a file");
@@ -137,7 +137,7 @@ fn another_account_is_refused_also_where_only_the_archives_are_left() {
 }
 
 #[test]
-fn a_key_that_read_nothing_does_not_keep_the_folder() {
+fn key_that_read_nothing_does_not_claim_the_folder() {
     let home = place();
     let folder = Folder::open(home.path(), true).unwrap();
     drop(Journal::open(&folder, Some("a key with a slip of the pen")).unwrap());
@@ -149,17 +149,17 @@ fn a_key_that_read_nothing_does_not_keep_the_folder() {
 }
 
 #[test]
-fn leftovers_of_every_kind_are_taken_in_or_removed() {
+fn leftovers_of_every_kind_are_stored_or_removed() {
     let home = place();
-    live(home.path(), Disk::default(), 3, &Seen::default()).unwrap();
-    let whole = shown(home.path());
+    run_scenario(home.path(), Disk::default(), 3, &Seen::default()).unwrap();
+    let whole = snapshot(home.path());
     let (folder, journal) = open(home.path());
-    // A download of a job that is new, one of a record that nobody knows, and one that is done already.
+    // A download of a new job, one of an unknown record, and one that is already complete.
     let new = job(9, 0);
     journal.write(|step| step.list_page(JOB, std::slice::from_ref(&new), None, at(9))).unwrap();
     download(&folder, &new.stamp(JOB), "adopted");
-    download(&folder, "0123456789abcdef", "of nobody");
-    let done = journal.read(|look| look.item(JOB, "3")).unwrap().unwrap();
+    download(&folder, "0123456789abcdef", "of an unknown record");
+    let done = journal.look(|look| look.item(JOB, "3")).unwrap().unwrap();
     let text = done.stamp.clone();
     fs::rename(download(&folder, &done.stamp, &text), folder.path().join("incoming").join(&text).join("job 3.zip"))
         .unwrap();
@@ -183,9 +183,9 @@ fn leftovers_of_every_kind_are_taken_in_or_removed() {
     let FileState::Have(archive) = item.file else { panic!("{item:?}") };
     assert_eq!(archive.file_name, "adopted.zip");
     assert_eq!(fs::read(folder.store().path_of(&archive.sha256).unwrap()).unwrap(), content("adopted"));
-    assert_eq!(headland::mirror::collect_garbage(&folder, &journal).unwrap(), 1, "the download of nobody");
+    assert_eq!(headland::mirror::drop_unused(&folder, &journal).unwrap(), 1, "the download of an unknown record");
     drop((folder, journal));
-    let mut now = shown(root);
+    let mut now = snapshot(root);
     now.retain(|name, _| !name.ends_with(&format!("{}.zip", archive.sha256)) && name != "job 9" && name != "summary");
     let mut before = whole;
     before.remove("summary");
@@ -195,14 +195,14 @@ fn leftovers_of_every_kind_are_taken_in_or_removed() {
 }
 
 #[test]
-fn a_mirror_that_was_copied_without_its_links_has_them_again() {
+fn copied_mirror_without_links_gets_them_again() {
     let home = place();
-    live(home.path(), Disk::default(), 3, &Seen::default()).unwrap();
-    let whole = shown(home.path());
+    run_scenario(home.path(), Disk::default(), 3, &Seen::default()).unwrap();
+    let whole = snapshot(home.path());
     fs::remove_file(home.path().join("current")).unwrap();
     open(home.path());
-    assert_eq!(shown(home.path()), whole);
-    // A copy that has a folder in the place of the link is not overwritten.
+    assert_eq!(snapshot(home.path()), whole);
+    // A copy with a folder in place of the link is not overwritten.
     fs::remove_file(home.path().join("current")).unwrap();
     fs::create_dir(home.path().join("current")).unwrap();
     let error = refused(home.path(), true);
@@ -210,9 +210,9 @@ fn a_mirror_that_was_copied_without_its_links_has_them_again() {
 }
 
 #[test]
-fn a_damaged_journal_says_what_to_do_and_doing_so_fetches_nothing_again() {
+fn damaged_journal_is_an_error_with_a_repair_that_fetches_nothing_again() {
     let home = place();
-    live(home.path(), Disk::default(), 3, &Seen::default()).unwrap();
+    run_scenario(home.path(), Disk::default(), 3, &Seen::default()).unwrap();
     let path = home.path().join("journal.sqlite");
     let mut bytes = fs::read(&path).unwrap();
     bytes[..16].copy_from_slice(b"not the old text");
@@ -225,11 +225,11 @@ fn a_damaged_journal_says_what_to_do_and_doing_so_fetches_nothing_again() {
         );
     }
     fs::remove_file(&path).unwrap();
-    // The list of the archives ends in a line that a power cut left half, before one of another time.
+    // The list of the archives ends in a line that a power cut truncated, and begins with the zeros of another one.
     let taken = home.path().join("archives/taken.jsonl");
     let text = fs::read_to_string(&taken).unwrap();
     fs::write(&taken, format!("\u{0}\u{0}\n{text}{}", &text[..40])).unwrap();
-    // The archives alone are whole.
+    // The archives alone are complete.
     let (folder, journal) = open(home.path());
     assert_eq!(folder.store().verify(&journal.read(ReadTxn::archives).unwrap(), &Cancel::default()).unwrap(), []);
     let page = [job(1, 1), job(2, 0), job(3, 0)];
@@ -239,21 +239,21 @@ fn a_damaged_journal_says_what_to_do_and_doing_so_fetches_nothing_again() {
     let (lines, whole) = (text.lines().count(), |line: &&str| serde_json::from_str::<serde_json::Value>(line).is_ok());
     pull(&folder, &journal, &job(4, 0), "one more");
     assert_eq!(fs::read_to_string(&taken).unwrap().lines().filter(whole).count(), lines + 1);
-    // What was in quarantine is asked for again: another version of headland may read it.
-    assert_eq!(journal.read(|look| look.unasked(10)).unwrap().len(), 1);
-    assert_eq!(journal.read(ReadTxn::summary).unwrap().archives, 3);
+    // The file in quarantine is requested again: another version of headland may be able to read it.
+    assert_eq!(journal.look(|look| look.unasked(10)).unwrap().len(), 1);
+    assert_eq!(journal.look(Look::summary).unwrap().archives, 3);
 }
 
 #[test]
-fn a_journal_that_is_damaged_inside_is_told_by_its_check() {
+fn journal_with_a_damaged_page_fails_its_check() {
     let home = place();
-    live(home.path(), Disk::default(), 3, &Seen::default()).unwrap();
+    run_scenario(home.path(), Disk::default(), 3, &Seen::default()).unwrap();
     let (folder, journal) = open(home.path());
     journal.read(ReadTxn::check).unwrap();
     drop((journal, folder));
     let path = home.path().join("journal.sqlite");
     let mut bytes = fs::read(&path).unwrap();
-    // The pages of the schema stay whole: that is read before the check.
+    // The pages of the schema stay valid: they are read before the check.
     let holds_jobs = |page: &&mut [u8]| page.windows(19).any(|found| found == b"https://field.examp");
     bytes.chunks_mut(4_096).filter(holds_jobs).for_each(|page| page[..64].fill(0xff));
     fs::write(&path, &bytes).unwrap();
@@ -263,7 +263,7 @@ fn a_journal_that_is_damaged_inside_is_told_by_its_check() {
 }
 
 #[test]
-fn archives_that_are_damaged_missing_or_nobodys_are_found_and_fetched_again() {
+fn damaged_missing_and_unknown_archives_are_found_and_fetched_again() {
     let home = place();
     let (folder, journal) = open(home.path());
     let [a, b, _] = [1, 2, 3].map(|id| pull(&folder, &journal, &job(id, 0), &format!("file {id}")));
@@ -291,14 +291,14 @@ fn archives_that_are_damaged_missing_or_nobodys_are_found_and_fetched_again() {
     assert_eq!(check(), []);
 }
 
-/// Runs its last part as its own child without the rights of a superuser, who may write anywhere.
+/// Runs its last part as its own child process without superuser rights, since a superuser may write anywhere.
 #[cfg(unix)]
 #[test]
-fn a_folder_that_may_not_be_written_is_read_and_says_so_to_a_writer() {
+fn read_only_folder_is_readable_and_an_error_for_a_writer() {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     use std::os::unix::process::CommandExt as _;
     const HOME: &str = "HEADLAND_TEST_READ_ONLY";
-    const NOBODY: u32 = 65_534;
+    const UNPRIVILEGED_USER: u32 = 65_534;
     if let Some(path) = std::env::var_os(HOME) {
         let path = Path::new(&path);
         let error = refused(path, true);
@@ -308,18 +308,18 @@ fn a_folder_that_may_not_be_written_is_read_and_says_so_to_a_writer() {
         let journal = Journal::open(&folder, Some("an account")).unwrap();
         assert_eq!(journal.read(ReadTxn::wanted).unwrap().len(), 2);
         assert_eq!(folder.current().unwrap().unwrap().number, 2);
-        // With the log of a run that was killed there would be more to read than may be read.
+        // With the log of a killed run, SQLite would need to read more files than it may.
         let killed = path.with_file_name("killed");
         let error = refused(&killed, false);
         assert!(error.to_string().contains("opened once where it can be written"), "{error}");
         println!("\ndone");
         return;
     }
-    // Not in memory: the copy of the test itself is large.
+    // Not in memory: the copy of the test executable is large.
     let outer = tempfile::tempdir().unwrap();
     fs::set_permissions(outer.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let home = outer.path().join("Höfe 100% #1?");
-    live(&home, Disk::default(), 3, &Seen::default()).unwrap();
+    run_scenario(&home, Disk::default(), 3, &Seen::default()).unwrap();
     let killed = outer.path().join("killed");
     fs::create_dir(&killed).unwrap();
     let (folder, journal) = open(&home);
@@ -334,10 +334,10 @@ fn a_folder_that_may_not_be_written_is_read_and_says_so_to_a_writer() {
     let test = outer.path().join("test");
     fs::copy(std::env::current_exe().unwrap(), &test).unwrap();
     let mut child = Command::new(&test);
-    let name = "folder::a_folder_that_may_not_be_written_is_read_and_says_so_to_a_writer";
+    let name = "folder::read_only_folder_is_readable_and_an_error_for_a_writer";
     child.args(["--exact", name, "--nocapture"]).env(HOME, &home).current_dir(outer.path());
     if fs::metadata(outer.path()).unwrap().uid() == 0 {
-        child.uid(NOBODY).gid(NOBODY);
+        child.uid(UNPRIVILEGED_USER).gid(UNPRIVILEGED_USER);
     }
     let output = child.output().unwrap();
     for folder in [&home, &killed] {
@@ -348,7 +348,7 @@ fn a_folder_that_may_not_be_written_is_read_and_says_so_to_a_writer() {
 }
 
 #[test]
-fn threads_take_in_what_others_let_go_and_lose_nothing() {
+fn concurrent_threads_store_and_release_files_without_loss() {
     let home = place();
     let (folder, journal) = open(home.path());
     std::thread::scope(|scope| {
@@ -376,7 +376,7 @@ fn threads_take_in_what_others_let_go_and_lose_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn archives_are_read_only_and_identical_ones_are_kept_once() {
+fn archives_are_read_only_and_identical_ones_are_stored_once() {
     let home = place();
     let (folder, journal) = open(home.path());
     let one = pull(&folder, &journal, &job(1, 0), "the same");

@@ -1,4 +1,4 @@
-//! The cost of a sync grows with what is new and not with what was mirrored before.
+//! Tests that the cost of a sync grows with the changes and not with the size of the mirror.
 
 #![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
 
@@ -8,9 +8,9 @@ use chrono::TimeDelta;
 use headland::mirror::{Cursor, FileState, Folder, ItemKind, Journal, Listed, Mirror, Options as MirrorOptions};
 
 use super::pull_cost::{sync, unlimited};
-use super::service::{Service, hold};
+use super::service::{Service, hold_time};
 
-/// A service without jobs, whose mirror knows of so many.
+/// A service without jobs, and a mirror that has `jobs` of them.
 async fn mirrored(jobs: u32) -> (Service, Mirror) {
     let service = Service::start(unlimited(0));
     let now = service.sandbox.now();
@@ -48,10 +48,10 @@ async fn mirrored(jobs: u32) -> (Service, Mirror) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_new_takes_as_long_after_ten_thousand_jobs_as_after_a_thousand() {
+async fn sync_without_changes_takes_equal_time_with_a_thousand_and_ten_thousand_jobs() {
     let (few, of_few) = mirrored(1_000).await;
     let (many, of_many) = mirrored(10_000).await;
-    let _hold = hold();
+    let _hold = hold_time();
     let mut best = [Duration::MAX; 2];
     for (service, mirror) in [(&few, &of_few), (&many, &of_many)] {
         sync(mirror).await;
@@ -59,7 +59,7 @@ async fn nothing_new_takes_as_long_after_ten_thousand_jobs_as_after_a_thousand()
         let outcome = sync(mirror).await;
         assert_eq!((service.count() - before, outcome.generation), (6, None));
     }
-    // In turn, so that a neighbour on the machine slows both; the fastest tells what the work takes.
+    // In turn, so that other load slows both; the fastest run measures the work.
     for _ in 0..15 {
         for (best, mirror) in best.iter_mut().zip([&of_few, &of_many]) {
             let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! What the journal knows: records and their files through every state, lists, cursors, counts.
+//! Tests the journal: records and their files in every state, lists, cursors, counts.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn publish(folder: &Folder, journal: &Journal) -> u64 {
 }
 
 #[test]
-fn a_changed_record_begins_anew_and_keeps_its_old_archive_until_the_new_one_is_here() {
+fn changed_record_starts_again_and_keeps_its_old_archive_until_the_new_one_is_stored() {
     let home = place();
     let (folder, journal) = open(home.path());
     let first = pull(&folder, &journal, &job(1, 0), "first");
@@ -40,7 +40,7 @@ fn a_changed_record_begins_anew_and_keeps_its_old_archive_until_the_new_one_is_h
     let now = item(&journal, "1");
     assert_eq!((now.file, now.archive), (FileState::Unasked, Some(first.clone())));
     assert_eq!(wanted(&journal), [("1".to_owned(), first.sha256.clone())]);
-    // A word about the version before comes too late.
+    // A reply about the previous version arrives too late.
     let late = FileState::NoCoverage { reason: "No coverage available.".to_owned() };
     let stamp = job(1, 0).stamp(JOB);
     assert!(!journal.write(|step| step.set_file(JOB, "1", &stamp, &late, at(2))).unwrap());
@@ -48,8 +48,8 @@ fn a_changed_record_begins_anew_and_keeps_its_old_archive_until_the_new_one_is_h
     let second = pull(&folder, &journal, &changed, "second");
     assert_ne!(first.sha256, second.sha256);
     assert_eq!(wanted(&journal), [("1".to_owned(), second.sha256.clone())]);
-    // The old one stays until what replaces it is published.
-    assert_eq!(collect_garbage(&folder, &journal).unwrap(), 0);
+    // The old file stays until its replacement is published.
+    assert_eq!(drop_unused(&folder, &journal).unwrap(), 0);
     assert_eq!(publish(&folder, &journal), 1);
     assert_eq!(
         (folder.store().path_of(&first.sha256), journal.read(ReadTxn::archives).unwrap()),
@@ -58,7 +58,7 @@ fn a_changed_record_begins_anew_and_keeps_its_old_archive_until_the_new_one_is_h
 }
 
 #[test]
-fn an_archive_that_cannot_be_read_goes_aside_and_the_one_before_it_stands() {
+fn unreadable_archive_is_quarantined_and_the_previous_one_stays() {
     let home = place();
     let (folder, journal) = open(home.path());
     let first = pull(&folder, &journal, &job(1, 0), "first");
@@ -72,7 +72,7 @@ fn an_archive_that_cannot_be_read_goes_aside_and_the_one_before_it_stands() {
     let aside = folder.store().quarantined_path(&second.sha256).unwrap();
     assert_eq!(std::fs::read(aside).unwrap(), content("second"));
     assert_eq!(publish(&folder, &journal), 0);
-    // It is not asked for again before the record changes.
+    // It is not requested again before the record changes.
     assert_eq!(list(&journal, &[job(1, 1)], None), (0, 0, 1));
     assert!(journal.read(|look| look.unasked(9)).unwrap().is_empty());
     assert_eq!(list(&journal, &[job(1, 2)], None), (0, 1, 0));
@@ -80,12 +80,12 @@ fn an_archive_that_cannot_be_read_goes_aside_and_the_one_before_it_stands() {
 }
 
 #[test]
-fn what_comes_while_a_publication_goes_on_is_not_taken_for_published() {
+fn file_received_during_a_publication_is_not_marked_as_published() {
     let home = place();
     let (folder, journal) = open(home.path());
     let first = pull(&folder, &journal, &job(1, 0), "first");
-    let revision = journal.read(ReadTxn::revision).unwrap();
-    // The publication reads the first version; meanwhile the second one comes.
+    let revision = journal.look(Look::revision).unwrap();
+    // The publication reads the first version; meanwhile the second one arrives.
     let second = pull(&folder, &journal, &job(1, 1), "second");
     journal.write(|step| step.set_published(Published { generation: 1, revision })).unwrap();
     assert_eq!(collect_garbage(&folder, &journal).unwrap(), 0);
@@ -95,7 +95,7 @@ fn what_comes_while_a_publication_goes_on_is_not_taken_for_published() {
 }
 
 #[test]
-fn what_the_service_refused_is_not_asked_again_before_the_record_changes() {
+fn rejected_file_is_not_requested_again_before_the_record_changes() {
     let home = place();
     let (_folder, journal) = open(home.path());
     list(&journal, &[job(1, 0), job(2, 0)], None);
@@ -116,7 +116,7 @@ fn what_the_service_refused_is_not_asked_again_before_the_record_changes() {
 }
 
 #[test]
-fn conversions_are_ripe_when_their_stated_wait_is_over_and_not_before() {
+fn conversions_are_ready_exactly_after_their_stated_wait() {
     let home = place();
     let (_folder, journal) = open(home.path());
     list(&journal, &[job(1, 0), job(2, 0), job(3, 0)], None);
@@ -141,7 +141,7 @@ fn conversions_are_ripe_when_their_stated_wait_is_over_and_not_before() {
 }
 
 #[test]
-fn a_relist_finds_what_is_gone_and_what_is_back_goes_on_where_it_was() {
+fn relist_finds_removed_records_and_returned_ones_resume() {
     let home = place();
     let (folder, journal) = open(home.path());
     let archive = pull(&folder, &journal, &job(1, 0), "kept");
@@ -152,9 +152,9 @@ fn a_relist_finds_what_is_gone_and_what_is_back_goes_on_where_it_was() {
 
     let relist = begin_relist(&journal);
     list(&journal, &[job(3, 0)], Some(relist));
-    // The list was said to have two records and showed one: it moved, and nobody is called gone for that.
-    let end = |number, total| journal.write(|step| step.finish_relist(JOB, number, Some(total), at(5))).unwrap();
-    assert_eq!(end(relist, 2), Removed::Unknown);
+    // The list stated two records and returned one: it changed, so no record is marked as removed.
+    let end = |number, total| journal.step(|step| step.finish_relist(JOB, number, Some(total), at(5))).unwrap();
+    assert_eq!(end(relist, 2), Vanished::Unsure);
     assert_eq!(wanted(&journal).len(), 1);
     assert_eq!(end(relist, 1), Removed::Gone(2));
     journal.write(|step| step.set_relisted(at(5))).unwrap();
@@ -162,8 +162,8 @@ fn a_relist_finds_what_is_gone_and_what_is_back_goes_on_where_it_was() {
     assert_eq!((item(&journal, "1").file, item(&journal, "2").file), (FileState::Gone, FileState::Gone));
     assert!(wanted(&journal).is_empty(), "its rows leave the dataset");
     assert_eq!(publish(&folder, &journal), 0, "its archive stays");
-    // A conversion that was on its way when its record went.
-    journal.write(|step| step.set_file(JOB, "2", &stamp, &asked, at(6))).unwrap();
+    // A conversion that was in flight when its record was removed.
+    journal.step(|step| step.set_file(JOB, "2", &stamp, &asked, at(6))).unwrap();
     assert_eq!(item(&journal, "2").file, FileState::Gone);
 
     let relist = begin_relist(&journal);
@@ -174,7 +174,7 @@ fn a_relist_finds_what_is_gone_and_what_is_back_goes_on_where_it_was() {
 }
 
 #[test]
-fn of_grain_cart_files_of_one_name_the_highest_id_wins_by_number() {
+fn highest_numeric_id_wins_among_grain_cart_files_of_one_name() {
     let home = place();
     let (_folder, journal) = open(home.path());
     let list =
@@ -195,12 +195,12 @@ fn of_grain_cart_files_of_one_name_the_highest_id_wins_by_number() {
     assert!(!have("9"), "what is superseded is not asked for");
     assert!(have("10"));
     assert_eq!(wanted(&journal), [("10".to_owned(), format!("{:0>64}", 10))]);
-    // Where the newest is gone, the one before it counts again.
+    // Without the newest, the one before it counts again.
     let relist = begin_relist(&journal);
     list(&[cart(9, "a.grc"), cart(3, "b.grc")], Some(relist));
     journal.write(|step| step.finish_relist(ItemKind::Cart, relist, Some(2), at(1))).unwrap();
     assert_eq!((cart_of("10").file, cart_of("9").file), (FileState::Gone, FileState::Unasked));
-    // Ids that are no numbers tell nothing about age.
+    // Ids that are not numbers say nothing about age.
     let odd = |id: &str| Listed { id: id.to_owned(), ..cart(0, "c.grc") };
     list(&[odd("x-1"), odd("x-2")], None);
     assert_eq!((cart_of("x-1").file, cart_of("x-2").file), (FileState::Unasked, FileState::Unasked));
@@ -232,7 +232,7 @@ fn locations_are_appended_without_repeats() {
 }
 
 #[test]
-fn records_keep_their_details_and_are_gone_when_a_whole_list_has_them_no_more() {
+fn records_keep_their_details_until_a_complete_list_omits_them() {
     let home = place();
     let (_folder, journal) = open(home.path());
     let put = |id: &str, json: &str, seen| {
@@ -272,10 +272,10 @@ fn cursors_calls_and_numbers_are_kept() {
         (0..times).for_each(|_| journal.write(|step| step.count_call(purpose)).unwrap());
     }
     pull(&folder, &journal, &job(1, 0), "a file");
-    journal.write(|step| step.begin_run(at(9))).unwrap();
-    journal.write(|step| step.count_call("lists")).unwrap();
-    // A step that fails has done nothing.
-    let refused = journal.write(|step| {
+    journal.step(|step| step.begin_run(at(9))).unwrap();
+    journal.step(|step| step.count_call("lists")).unwrap();
+    // A failed transaction changes nothing.
+    let refused = journal.step(|step| {
         step.count_call("lists")?;
         step.list_page(JOB, &[job(5, 0)], None, at(0))?;
         Err::<(), _>(headland::error::Error::new(headland::error::Kind::Decode, "half a page"))
@@ -294,7 +294,7 @@ fn cursors_calls_and_numbers_are_kept() {
 }
 
 #[test]
-fn people_can_read_the_journal_with_the_tools_of_sqlite() {
+fn journal_is_readable_with_sqlite_tools() {
     let home = place();
     let (folder, journal) = open(home.path());
     pull(&folder, &journal, &job(1, 0), "a file");

@@ -1,4 +1,4 @@
-//! Bits of the journal that changed on the disk: the record is named, never published, and read anew by the next sync.
+//! Tests flipped bits in the journal: the record is named, never published, and read again by the next sync.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use crate::pull_cost::{sync, unlimited};
 use crate::service::{Service, is_file};
 
-/// A column of a table, of which rows, and the words that name such a record.
+/// A column of a table, the condition of its rows, and the message that names such a record.
 type Place = (&'static str, &'static str, &'static str, &'static str);
 
 const RECORDS: [Place; 5] = [
@@ -32,14 +32,14 @@ fn journal(path: &Path) -> Connection {
     Connection::open(path.join("journal.sqlite")).unwrap()
 }
 
-/// What a column holds.
+/// The values of a column.
 fn values(path: &Path, (table, column, of, _): Place) -> BTreeSet<String> {
     let query = format!("SELECT {column} FROM {table} WHERE {of} AND {column} IS NOT NULL");
     journal(path).prepare(&query).unwrap().query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
 
-/// Flips the lowest bit of the last digit of one value, and gives it as it was and as it is. The service gives locations of
-/// two days: the newest is taken.
+/// Flips the lowest bit of the last digit of one value, and returns it before and after. The service returns locations
+/// of two days, so the newest is used.
 fn flip(path: &Path, (table, column, of, _): Place) -> [String; 2] {
     let journal = journal(path);
     let query = format!("SELECT {column} FROM {table} WHERE {of} AND {column} IS NOT NULL ORDER BY 1 DESC LIMIT 1");
@@ -53,13 +53,13 @@ fn flip(path: &Path, (table, column, of, _): Place) -> [String; 2] {
     [before, after]
 }
 
-/// Whether the value is as it was again.
+/// Whether the value is restored.
 fn is_repaired(path: &Path, place: Place, [before, after]: &[String; 2]) -> bool {
     let now: Vec<String> = values(path, place).iter().map(|value| without_report_time(value)).collect();
     now.contains(&without_report_time(before)) && !now.contains(&without_report_time(after))
 }
 
-/// A record without the time of the last report, which moves on in the service meanwhile.
+/// A record without the time of the last report, which changes in the service meanwhile.
 fn without_report_time(value: &str) -> String {
     let Some((start, rest)) = value.split_once("\"LastReportDate\":") else { return value.to_owned() };
     let end = rest.find(',').map_or("", |at| &rest[at..]);
@@ -78,7 +78,7 @@ async fn synced(locations: bool) -> (Service, Mirror) {
     (service, mirror)
 }
 
-/// `verify` names the record, and the next sync reads it anew without fetching an archive.
+/// `verify` names the record, and the next sync reads it again without fetching an archive.
 async fn is_named_by_verify(service: &Service, mirror: &Mirror, place: Place) {
     let flipped = flip(&service.path(), place);
     let found = verify(mirror);
@@ -92,29 +92,29 @@ async fn is_named_by_verify(service: &Service, mirror: &Mirror, place: Place) {
     assert!(mirror.status().unwrap().is_published);
 }
 
-/// A publication of something else names the record in its error, and what was published stays until the next sync.
+/// A publication of another change names the record in its error, and the published state stays until the next sync.
 async fn is_never_published(service: &Service, mirror: &Mirror, place: Place) {
     let path = service.path();
-    let shown = fs::read_link(path.join("current")).unwrap();
+    let link_before = fs::read_link(path.join("current")).unwrap();
     let flipped = flip(&path, place);
-    // As a change of any other record does.
+    // The effect of a change of any other record.
     journal(&path).execute("UPDATE revision SET number = number + 1", []).unwrap();
     let error = mirror.sync(&Progress::default()).await.unwrap_err();
     assert_eq!(error.kind(), Kind::File);
     let text = error.to_string();
     assert!(text.contains("cannot publish") && text.contains("sync again"), "{text}");
     assert!(text.contains(place.3), "{text}");
-    assert_eq!(fs::read_link(path.join("current")).unwrap(), shown);
+    assert_eq!(fs::read_link(path.join("current")).unwrap(), link_before);
     sync(mirror).await;
     assert!(is_repaired(&path, place, &flipped), "{place:?}: {flipped:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn flipped_bit_of_a_record_is_named_and_read_anew() {
+async fn flipped_bit_of_a_record_is_named_and_read_again() {
     let (service, mirror) = synced(false).await;
     for place in RECORDS {
         is_named_by_verify(&service, &mirror, place).await;
-        // What a list gives in every sync is right again before anything is published.
+        // Fields that every sync lists are correct again before anything is published.
         if place.1 != "listed" {
             is_never_published(&service, &mirror, place).await;
         }
@@ -123,17 +123,17 @@ async fn flipped_bit_of_a_record_is_named_and_read_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn flipped_bit_of_a_location_is_named_and_read_anew() {
+async fn flipped_bit_of_a_location_is_named_and_read_again() {
     let (service, mirror) = synced(true).await;
     is_named_by_verify(&service, &mirror, LOCATIONS[0]).await;
     is_never_published(&service, &mirror, LOCATIONS[1]).await;
     assert_eq!(verify(&mirror), [""; 0]);
 }
 
-/// A line of the ledger is named and written anew from the journal; where the journal is lost, no archive is taken for that
-/// of another record.
+/// A damaged line of the ledger is named and written again from the journal. Without the journal, no archive is
+/// assigned to another record.
 #[tokio::test(start_paused = true)]
-async fn flipped_bit_of_the_ledger_is_named_and_written_anew() {
+async fn flipped_bit_of_the_ledger_is_named_and_written_again() {
     let (service, mirror) = synced(false).await;
     let path = service.path().join("archives/taken.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
@@ -147,9 +147,9 @@ async fn flipped_bit_of_the_ledger_is_named_and_written_anew() {
     flip();
     let found = verify(&mirror);
     assert_eq!(found.len(), 1, "{found:?}");
-    let told =
+    let expected =
         format!("taken.jsonl` is damaged: 1 of its {lines} lines are not what was written (the first is line 1)");
-    assert!(found[0].contains(&told), "{found:?}");
+    assert!(found[0].contains(&expected), "{found:?}");
     assert_eq!(verify(&mirror), [""; 0]);
     let facts = |text: &str| -> BTreeSet<String> {
         let entry = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap();
@@ -164,7 +164,7 @@ async fn flipped_bit_of_the_ledger_is_named_and_written_anew() {
     assert!(found.len() == 1 && found[0].contains("taken.jsonl` is missing"), "{found:?}");
     assert_eq!(facts(&fs::read_to_string(&path).unwrap()), facts(&whole));
 
-    // A line that is missing, an empty file, and a checksum whose name is damaged.
+    // A missing line, an empty file, and a checksum whose name is damaged.
     let first = whole.lines().next().unwrap();
     for broken in [whole.replacen(&format!("{first}\n"), "", 1), String::new(), whole.replacen("crc32", "crc33", 1)] {
         fs::write(&path, broken).unwrap();

@@ -1,4 +1,4 @@
-//! Ten times the jobs, the same work: what the journal is asked in every sync reads as many pages of it.
+//! Tests that the queries of each sync read as many pages of the journal with ten times the jobs.
 
 use headland::mirror::{Archive, FileState, Folder, ItemKind, Journal, Listed, Location, ReadTxn};
 
@@ -8,7 +8,7 @@ use crate::series::cases;
 
 const JOB: ItemKind = ItemKind::Job;
 
-/// A mirror of so many jobs, most of them had, some in every other state, and as many locations.
+/// A mirror of `jobs` jobs, most of them downloaded and some in every other state, and as many locations.
 fn grown(jobs: u32) -> tempfile::TempDir {
     let home = place();
     let (_folder, journal) = open(home.path());
@@ -49,7 +49,7 @@ fn spot(record: &str) -> Location {
     Location { device_kind, device_id, record_id: record.to_owned(), time: Some(at(0)), json: "{}".to_owned() }
 }
 
-/// Pages read by opening the mirror and by each thing that a sync with nothing new asks and does.
+/// Pages read by opening the mirror and by each query and change of a sync without news.
 fn pages(home: &tempfile::TempDir) -> Vec<(&'static str, u32)> {
     type Ask = fn(&Journal);
     let asks: [(&'static str, Ask); 15] = [
@@ -93,15 +93,15 @@ fn pages(home: &tempfile::TempDir) -> Vec<(&'static str, u32)> {
 }
 
 #[test]
-fn what_every_sync_asks_costs_the_same_with_ten_times_the_jobs() {
+fn queries_of_every_sync_cost_the_same_with_ten_times_the_jobs() {
     faulty_vfs::plan(None);
-    // Growing takes most of the time: 10,000 and 100,000 in the long series.
+    // Building the mirrors takes most of the time: 10,000 and 100,000 jobs in the long series.
     let jobs = if cases(1) > 1 { 10_000 } else { 2_000 };
     let few = pages(&grown(jobs));
     let large = grown(10 * jobs);
     let many = pages(&large);
     for ((name, few), (_, many)) in few.iter().zip(&many) {
-        // A tree of ten times the leaves is one page deeper at most, for each of the trees that are gone through.
+        // A tree with ten times the leaves is at most one page deeper, for each of the trees that are searched.
         assert!(*many <= few + 12 && *many < 100, "{name}: {few} pages, {many} with ten times the jobs");
     }
     println!("{few:?}\n{many:?}");

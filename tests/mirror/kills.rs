@@ -1,4 +1,5 @@
-//! Kills of real processes at random moments: what was finished is there, nothing half is seen, and the end is the same.
+//! Tests kills of real processes at random moments: finished work is kept, no partial state is visible, and the end is
+//! equal.
 
 use std::collections::HashSet;
 use std::io::{self, Read as _};
@@ -12,15 +13,15 @@ use headland::mirror::{Disk, FaultInjector, Folder, ItemKind, Journal, Operation
 
 use crate::account::place;
 use crate::faulty_vfs::{self, Fault};
-use crate::scenario::{Seen, holds, live, shown};
+use crate::scenario::{Seen, assert_consistent, run_scenario, snapshot};
 use crate::series::cases;
 
 const LIFE: &str = "HEADLAND_TEST_MIRROR";
-/// At which step the process kills itself: `files 17`, `journal 4`.
+/// The step at which the process kills itself: `files 17`, `journal 4`.
 const MOMENT: &str = "HEADLAND_TEST_MIRROR_MOMENT";
 const JOBS: u32 = 12;
 
-/// Kills its process before the operation of that number.
+/// Kills its process before the operation with this number.
 pub(crate) struct Killing {
     at: usize,
     count: AtomicUsize,
@@ -38,9 +39,9 @@ impl FaultInjector for Killing {
     }
 }
 
-/// Runs the life of a mirror in a process of its own, until its end or until it is killed, and gives what it said.
+/// Runs the scenario in a child process until it ends or is killed; returns its output and whether it ended.
 fn run(path: &Path, kill_after: Option<Duration>) -> (String, bool) {
-    let test = "kills::a_process_that_is_killed_at_any_moment_has_finished_what_it_said";
+    let test = "kills::process_killed_at_any_moment_has_finished_what_it_reported";
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
         .env(LIFE, path)
@@ -61,7 +62,7 @@ fn stamps<'a>(said: &'a str, word: &str) -> Vec<&'a str> {
     said.lines().filter_map(|line| line.strip_prefix(word)?.strip_prefix(' ')).collect()
 }
 
-/// What the process said that it finished is finished.
+/// Asserts that everything that the process reported as finished is stored.
 fn is_kept(path: &Path, said: &str) {
     let folder = Folder::open(path, false).unwrap();
     let journal = Journal::open(&folder, None).unwrap();
@@ -78,17 +79,17 @@ fn is_kept(path: &Path, said: &str) {
 }
 
 #[test]
-fn a_process_that_is_killed_at_any_moment_has_finished_what_it_said() {
+fn process_killed_at_any_moment_has_finished_what_it_reported() {
     if let Some(path) = std::env::var_os(LIFE) {
         println!();
-        live(Path::new(&path), Disk::default(), JOBS, &Seen::default()).unwrap();
+        run_scenario(Path::new(&path), Disk::default(), JOBS, &Seen::default()).unwrap();
         return;
     }
     let undisturbed = place();
     let begun = Instant::now();
     assert!(run(undisturbed.path(), None).1);
     let whole_life = begun.elapsed();
-    let whole = shown(undisturbed.path());
+    let whole = snapshot(undisturbed.path());
 
     let (mut kills, mut lives) = (0, 0);
     while kills < cases(6) {
@@ -96,32 +97,32 @@ fn a_process_that_is_killed_at_any_moment_has_finished_what_it_said() {
         let (mut fetched, mut rounds) = (HashSet::new(), 0);
         loop {
             rounds += 1;
-            // Late rounds have little left to do, so that a life comes to its end.
+            // Late rounds have little work left, so that a scenario comes to its end.
             let (said, ended) = run(home.path(), (rounds < 20).then(|| whole_life.mul_f64(fastrand::f64())));
             for stamp in stamps(&said, "fetching") {
                 assert!(!fetched.contains(stamp), "{stamp} was fetched before");
             }
             fetched.extend(stamps(&said, "fetched").into_iter().map(str::to_owned));
-            holds(home.path());
+            assert_consistent(home.path());
             if ended {
                 break;
             }
             kills += 1;
-            // Killed before its first step, it leaves no mirror yet.
+            // If it is killed before its first step, no mirror exists yet.
             if said.contains("fetching") {
                 is_kept(home.path(), &said);
             }
         }
-        assert_eq!(shown(home.path()), whole);
+        assert_eq!(snapshot(home.path()), whole);
         lives += 1;
     }
     println!("{kills} kills in {lives} lives");
 }
 
-/// As its own child it kills itself before the step that it was told.
+/// As its own child process, it kills itself before the given step.
 #[cfg(unix)]
 #[test]
-fn a_process_that_is_killed_at_each_single_step_goes_on_from_there() {
+fn process_killed_at_each_step_resumes_from_there() {
     const FEW: u32 = 3;
     if let (Some(path), Ok(moment)) = (std::env::var_os(LIFE), std::env::var(MOMENT)) {
         println!();
@@ -133,31 +134,27 @@ fn a_process_that_is_killed_at_each_single_step_goes_on_from_there() {
             faulty_vfs::plan(Some((u32::try_from(at).unwrap(), Fault::Killed, false)));
             Disk::default()
         };
-        live(Path::new(&path), disk, FEW, &Seen::default()).unwrap();
+        run_scenario(Path::new(&path), disk, FEW, &Seen::default()).unwrap();
         return;
     }
     let home = place();
-    live(home.path(), Disk::default(), FEW, &Seen::default()).unwrap();
-    let whole = shown(home.path());
+    run_scenario(home.path(), Disk::default(), FEW, &Seen::default()).unwrap();
+    let whole = snapshot(home.path());
     for what in ["files", "journal"] {
         let mut at = 0;
         loop {
             let home = place();
             let output = Command::new(std::env::current_exe().unwrap())
-                .args([
-                    "--exact",
-                    "kills::a_process_that_is_killed_at_each_single_step_goes_on_from_there",
-                    "--nocapture",
-                ])
+                .args(["--exact", "kills::process_killed_at_each_step_resumes_from_there", "--nocapture"])
                 .env(LIFE, home.path())
                 .env(MOMENT, format!("{what} {at}"))
                 .output()
                 .unwrap();
             let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            holds(home.path());
+            assert_consistent(home.path());
             let rest = Seen::default();
-            live(home.path(), Disk::default(), FEW, &rest).unwrap();
-            assert_eq!(shown(home.path()), whole, "{what} {at}");
+            run_scenario(home.path(), Disk::default(), FEW, &rest).unwrap();
+            assert_eq!(snapshot(home.path()), whole, "{what} {at}");
             let again: Vec<_> = stamps(&said, "fetched");
             assert!(rest.fetched.borrow().iter().all(|stamp| !again.contains(&stamp.as_str())), "{what} {at}: {said}");
             if output.status.success() {

@@ -1,4 +1,4 @@
-//! The mirror: its folder, its journal and its archives, on disks that fill and in processes that are killed.
+//! Tests the mirror: its folder, its journal and its archives, on full disks and in killed processes.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! A pull makes no call more than it must, and takes no longer than the windows make it.
+//! Tests that a sync makes the minimum of calls, and takes no longer than the windows require.
 
 #![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
 
@@ -12,7 +12,7 @@ use headland::sandbox::fields::{Account, Job, account, small_jobs};
 
 use super::service::{Service, WINDOWS};
 
-/// A service with so many small jobs, of which every other one needs a conversion of one and a half minutes.
+/// A service with `jobs` small jobs, of which every second one needs a conversion of one and a half minutes.
 pub(crate) fn many(jobs: u32) -> Options {
     Options {
         small_jobs: Some(jobs),
@@ -23,7 +23,7 @@ pub(crate) fn many(jobs: u32) -> Options {
     }
 }
 
-/// The same without a limit: then time stands, but for conversions.
+/// The same without a limit: only conversions take simulated time.
 pub(crate) fn unlimited(jobs: u32) -> Options {
     Options { rate_limits: Vec::new(), ..many(jobs) }
 }
@@ -32,13 +32,13 @@ pub(crate) async fn sync(mirror: &Mirror) -> Outcome {
     mirror.sync(&Progress::default()).await.unwrap()
 }
 
-/// The jobs of such a service by their ids, those among them that can be added.
+/// The jobs of such a service by id, only those that can be added.
 pub(crate) fn jobs(account: &Account, count: u32) -> BTreeMap<String, Job> {
     small_jobs(0, count, &account.computers).into_iter().map(|job| (job.id.clone(), job)).collect()
 }
 
-/// Calls that the files and details of these jobs take at least: a detail each, a first asking each, and for every
-/// conversion another one.
+/// Minimum of calls for the files and details of these jobs: one detail and one request each, and one more for every
+/// conversion.
 fn calls_of<'a>(jobs: impl Iterator<Item = &'a Job>) -> usize {
     jobs.map(|job| if job.is_ready_immediately { 2 } else { 3 }).sum()
 }
@@ -46,23 +46,23 @@ fn calls_of<'a>(jobs: impl Iterator<Item = &'a Job>) -> usize {
 /// Lists of the account: jobs, grain carts, computers, their locations, hubs with theirs, prescription maps.
 const LISTS: usize = 6;
 
-/// Lists of locations: three hubs, and the one computer that has no hub.
+/// Lists of locations: three hubs, and the one computer without a hub.
 const TRACKS: usize = 4;
 
-/// The least time that the windows allow so many calls.
+/// The minimum time that the windows allow for so many calls.
 fn least(calls: usize) -> Duration {
     Duration::from_secs(30 * (calls.div_ceil(15) as u64 - 1))
 }
 
 #[tokio::test(start_paused = true)]
-async fn five_hundred_jobs_and_then_ten_take_the_least_calls_and_the_least_time_4_1_8() {
+async fn five_hundred_jobs_and_then_ten_take_minimal_calls_and_time_4_1_8() {
     let service = Service::start(many(500));
     let account = account(0);
     let mirror = service.mirror(&WINDOWS, MirrorOptions::default());
     let plan = mirror.plan().await.unwrap();
     let all = jobs(&account, 507);
     let (old, fresh): (Vec<&Job>, Vec<&Job>) = all.values().partition(|job| !super::service::is_spare(&job.id, 500));
-    // Two days of reports every 30 seconds of three hubs, every five minutes of a computer.
+    // Two days of reports: every 30 seconds from three hubs, every five minutes from a computer.
     let tracks = 3 * 6 + 1;
     let carts: BTreeSet<&str> = account.carts.iter().map(|cart| cart.name.as_str()).collect();
     let minimum = LISTS + account.computers.len() + tracks + account.maps.len() + carts.len();
@@ -104,20 +104,20 @@ async fn five_hundred_jobs_and_then_ten_take_the_least_calls_and_the_least_time_
     assert_eq!((outcome.new, outcome.changed), (7, 3));
     assert_eq!(service.count() - before, minimum);
     assert!(service.since(before).iter().all(|request| request.status == 200));
-    // The last file ripens a minute and a half after it was asked for.
+    // The last file is ready a minute and a half after its request.
     let took = service.elapsed().saturating_sub(begun + Duration::from_secs(60));
     assert!(took <= (least(minimum) + Duration::from_secs(90)).mul_f64(1.05), "{took:?} for {minimum} calls");
     assert_eq!(mirror.status().unwrap().archives, 507 + carts.len() as u64, "old versions are let go");
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_new_is_one_call_for_each_list_and_no_publication() {
+async fn sync_without_changes_is_one_call_a_list_and_no_publication() {
     let service = Service::start(unlimited(30));
     let mirror = service.mirror(&[], MirrorOptions::default());
     let first = sync(&mirror).await;
     assert_eq!(first.generation, Some(1));
-    // Conversions took their time, in which hubs reported. From now on it stands.
-    let _hold = super::service::hold();
+    // During the conversions, hubs reported. From now on the time is held.
+    let _hold = super::service::hold_time();
     sync(&mirror).await;
     let before = service.count();
     let published = super::service::tree(&service.path().join("current"));
@@ -130,7 +130,7 @@ async fn nothing_new_is_one_call_for_each_list_and_no_publication() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_plan_is_not_paid_twice_and_an_offline_one_is_free() {
+async fn plan_repeats_no_call_and_an_offline_one_makes_none() {
     let service = Service::start(unlimited(10));
     let mirror = service.mirror(&[], MirrorOptions::default());
     let plan = mirror.plan().await.unwrap();
@@ -147,7 +147,7 @@ async fn a_plan_is_not_paid_twice_and_an_offline_one_is_free() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn conversions_are_asked_for_first_and_no_slot_waits_for_them_4_4() {
+async fn conversions_are_requested_first_and_no_slot_waits_for_them_4_4() {
     let windows = [Window { calls: 10, period: Duration::from_secs(10) }];
     let service = Service::start(Options { conversion_time: Duration::from_secs(300), ..unlimited(60) });
     let mirror = service.mirror(&windows, MirrorOptions { locations: false, ..MirrorOptions::default() });
@@ -166,6 +166,6 @@ async fn conversions_are_asked_for_first_and_no_slot_waits_for_them_4_4() {
         let wait = requests[times[1]].received_at - requests[times[0]].received_at;
         assert!(times.len() == 2 && wait >= chrono::TimeDelta::seconds(300), "{wait} for {times:?}");
     }
-    // Nothing is left but the last to ripen: those were asked for in the seventh window and come five minutes later.
+    // Only the last conversions are left: they were requested in the seventh window and are ready five minutes later.
     assert!(service.elapsed() <= Duration::from_secs(80 + 300 + 30), "{:?}", service.elapsed());
 }

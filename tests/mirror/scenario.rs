@@ -1,5 +1,5 @@
-//! A small life of a mirror, as a sync lives it: three archives, one that changes, one that cannot be read, two
-//! publications. It goes on where it was stopped.
+//! Runs a short scenario of a mirror like a sync: three archives, one that changes, one that cannot be read, two
+//! publications. It resumes where it stopped.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,16 +16,16 @@ use crate::account::{at, content, job};
 
 const JOB: ItemKind = ItemKind::Job;
 
-/// What the world outside sees of a life.
+/// External observations of a scenario.
 #[derive(Default)]
 pub(crate) struct Seen {
     /// The file of each record, as it was fetched.
     pub(crate) fetched: RefCell<Vec<String>>,
 }
 
-/// Lives from wherever it is to the end.
-pub(crate) fn live(path: &Path, disk: Disk, jobs: u32, seen: &Seen) -> Result<()> {
-    let folder = Folder::open_with_disk(path, true, disk)?;
+/// Runs from the stored state to the end.
+pub(crate) fn run_scenario(path: &Path, disk: Disk, jobs: u32, seen: &Seen) -> Result<()> {
+    let folder = Folder::open_on(path, true, disk)?;
     let journal = Journal::open(&folder, Some("an account"))?;
     recover(&folder, &journal, at(0))?;
     for stage in 0..2_i64 {
@@ -39,7 +39,7 @@ pub(crate) fn live(path: &Path, disk: Disk, jobs: u32, seen: &Seen) -> Result<()
             let incoming = folder.incoming(&item.stamp)?.join(format!("job {}.zip", item.id));
             seen.fetched.borrow_mut().push(item.stamp.clone());
             println!("fetching {}", item.stamp);
-            // The client writes it, by ways of its own.
+            // The client writes it with its own code.
             std::fs::write(incoming.with_extension("half.part"), content(&item.stamp)).unwrap();
             std::fs::rename(incoming.with_extension("half.part"), &incoming).unwrap();
             println!("fetched {}", item.stamp);
@@ -72,7 +72,7 @@ pub(crate) fn live(path: &Path, disk: Disk, jobs: u32, seen: &Seen) -> Result<()
     Ok(())
 }
 
-/// Publishes what is wanted as a list of names and digests, beside a large file that stays.
+/// Publishes the wanted files as a list of names and digests, and a large file that stays.
 fn publish(folder: &Folder, journal: &Journal) -> Result<()> {
     let (revision, wanted) = journal.read(|look| Ok((look.revision()?, look.wanted()?)))?;
     let draft = folder.stage_generation()?;
@@ -97,49 +97,50 @@ fn publish(folder: &Folder, journal: &Journal) -> Result<()> {
     collect_garbage(folder, journal).map(drop)
 }
 
-/// All that a mirror shows at its end: what its files hold and what its journal says of each job. Numbers of generations
-/// and times are left out, since a run that was stopped may have published once more.
-pub(crate) fn shown(path: &Path) -> BTreeMap<String, String> {
-    let mut shown = BTreeMap::new();
+/// The visible state of a mirror at its end: the content of its files and the journal's state of each job. Generation
+/// numbers and times are omitted, since an interrupted run may have published once more.
+pub(crate) fn snapshot(path: &Path) -> BTreeMap<String, String> {
+    let mut snapshot = BTreeMap::new();
     let folder = Folder::open(path, false).unwrap();
     let journal = Journal::open(&folder, Some("an account")).unwrap();
     for item in journal.read(|look| look.items(JOB)).unwrap() {
         let said = format!("{:?} {:?} {:?} {}", item.file, item.archive, item.detail, item.listed);
-        shown.insert(format!("job {}", item.id), said);
+        snapshot.insert(format!("job {}", item.id), said);
     }
     let calls = journal.read(ReadTxn::calls).unwrap();
     for calls in calls {
-        shown.insert(format!("calls for {}", calls.purpose), calls.ever.to_string());
+        snapshot.insert(format!("calls for {}", calls.purpose), calls.ever.to_string());
     }
-    let (summary, spots) = journal.read(|look| Ok((look.summary()?, look.locations(0, 100)?))).unwrap();
-    shown.insert("summary".to_owned(), format!("{summary:?}"));
-    shown.insert("locations".to_owned(), format!("{spots:?}"));
+    let (summary, spots) = journal.look(|look| Ok((look.summary()?, look.locations(0, 100)?))).unwrap();
+    snapshot.insert("summary".to_owned(), format!("{summary:?}"));
+    snapshot.insert("locations".to_owned(), format!("{spots:?}"));
     for name in ["archives", "quarantine", "incoming", "current"] {
-        read(&path.join(name), name, &mut shown);
+        read(&path.join(name), name, &mut snapshot);
     }
-    shown.remove("archives/taken.jsonl");
+    snapshot.remove("archives/taken.jsonl");
     for link in ["dataset", "catalog"] {
-        shown.insert(link.to_owned(), std::fs::read_link(path.join(link)).unwrap().to_string_lossy().into_owned());
+        snapshot.insert(link.to_owned(), std::fs::read_link(path.join(link)).unwrap().to_string_lossy().into_owned());
     }
-    shown
+    snapshot
 }
 
-fn read(path: &Path, name: &str, shown: &mut BTreeMap<String, String>) {
+fn read(path: &Path, name: &str, snapshot: &mut BTreeMap<String, String>) {
     for entry in std::fs::read_dir(path).unwrap() {
         let entry = entry.unwrap().path();
         let name = format!("{name}/{}", entry.file_name().unwrap().to_string_lossy());
         if entry.is_dir() {
-            read(&entry, &name, shown);
+            read(&entry, &name, snapshot);
         } else {
             let bytes = std::fs::read(&entry).unwrap();
             let text = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned();
-            shown.insert(name, format!("{} {text}", bytes.len()));
+            snapshot.insert(name, format!("{} {text}", bytes.len()));
         }
     }
 }
 
-/// What must hold at any moment: what is published is whole, and each archive that the journal has is here and whole.
-pub(crate) fn holds(path: &Path) {
+/// Asserts what holds at any moment: the publication is complete, and each archive in the journal is stored and
+/// complete.
+pub(crate) fn assert_consistent(path: &Path) {
     let manifest = path.join("current/manifest.json");
     if path.join("current").exists() {
         let text = std::fs::read_to_string(&manifest).unwrap();
@@ -152,9 +153,9 @@ pub(crate) fn holds(path: &Path) {
     assert!(!was_published || path.join("current").exists(), "what was published is there");
     let expected = journal.read(ReadTxn::archives).unwrap();
     let findings = folder.store().verify(&expected, &Cancel::default()).unwrap();
-    let bad: Vec<_> = findings.iter().filter(|found| found.problem != headland::mirror::Problem::Extra).collect();
-    // What the journal puts into quarantine or lets go may still be moved by the next run, never what somebody has.
-    for item in journal.read(|look| look.items(JOB)).unwrap() {
+    let bad: Vec<_> = findings.iter().filter(|found| found.trouble != headland::mirror::Trouble::Extra).collect();
+    // The next run may still move files that the journal quarantines or releases, but never one in use.
+    for item in journal.look(|look| look.items(JOB)).unwrap() {
         let Some(archive) = item.archive else { continue };
         assert!(bad.iter().all(|found| !found.path.to_string_lossy().contains(&archive.sha256)), "{bad:?}");
     }

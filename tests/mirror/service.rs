@@ -1,5 +1,5 @@
-//! The local service and a client of it on one moved time: it stands while a request is on its way, and jumps to the next
-//! moment that somebody waits for as soon as nobody has anything to do.
+//! Runs the local service and its client on one simulated time. The time stops while a request is in flight, and jumps
+//! to the next timer when both are idle.
 
 #![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
 
@@ -18,7 +18,7 @@ use headland::sandbox::{Options, Request as Arrived, Sandbox};
 use headland::secret::Secret;
 use headland::transport::{BaseUrl, Fault, HttpClient, Reply, Request, SendFuture, Transport};
 
-/// Both figures of specification 8.
+/// Both windows of specification 8.
 pub(crate) const WINDOWS: [Window; 2] =
     [Window { calls: 30, period: Duration::from_secs(60) }, Window { calls: 15, period: Duration::from_secs(30) }];
 
@@ -64,26 +64,26 @@ impl Clock for Time {
 }
 
 /// The real connection. Paused time does not move while a blocking task runs, and there is one for each request.
-struct Held {
+struct HoldingTransport {
     inner: HttpClient,
     time: Arc<Time>,
 }
 
-/// Holds the time for as long as the sender lives.
-pub(crate) fn hold() -> Sender<()> {
+/// Stops the time until the sender is dropped.
+pub(crate) fn hold_time() -> Sender<()> {
     let (sender, receiver) = channel::<()>();
     tokio::task::spawn_blocking(move || receiver.recv());
     sender
 }
 
-impl Transport for Held {
+impl Transport for HoldingTransport {
     fn send(&self, request: Request) -> SendFuture<'_> {
         Box::pin(async move {
-            let hold = hold();
+            let held = hold_time();
             self.time.settle();
             let Reply { status, headers, body } = self.inner.send(request).await?;
             let body = body.map(move |chunk: Result<_, Fault>| {
-                let _ = &hold;
+                let _ = &held;
                 chunk
             });
             Ok(Reply { status, headers, body: Box::pin(body) })
@@ -92,7 +92,7 @@ impl Transport for Held {
 }
 
 impl Service {
-    /// A service whose clock is moved, with a mirror's folder that does not exist yet.
+    /// A service with a simulated clock, and a folder for a mirror that does not exist yet.
     pub(crate) fn start(options: Options) -> Self {
         let sandbox = Arc::new(Sandbox::start(Options { manual_clock: true, ..options }).unwrap());
         let time = Time {
@@ -122,7 +122,7 @@ impl Service {
         config.limiter_state = LimiterState::Memory;
         let base = BaseUrl::parse(&config.base_url).unwrap();
         let inner = HttpClient::new(&base, Duration::from_secs(10), Duration::from_secs(60), None).unwrap();
-        let transport = Held { inner, time: Arc::clone(&self.time) };
+        let transport = HoldingTransport { inner, time: Arc::clone(&self.time) };
         Client::with_parts(config, Arc::new(transport), Arc::clone(&self.time) as Arc<dyn Clock>).unwrap()
     }
 
@@ -135,35 +135,35 @@ impl Service {
         self.time.elapsed()
     }
 
-    /// Lets time pass.
+    /// Advances the time.
     pub(crate) async fn wait(&self, duration: Duration) {
         tokio::time::sleep(duration).await;
         self.time.settle();
     }
 
-    /// Sets the wall clock of the client and of the service forward, as after a laptop's sleep: timers know nothing of it.
+    /// Sets the wall clocks of the client and the service forward, as after a laptop's sleep. Timers are not affected.
     pub(crate) fn jump(&self, duration: Duration) {
         *self.time.ahead.lock().unwrap() += duration;
         self.sandbox.advance(duration);
     }
 
-    /// Sets the wall clock of the client that much ahead of the service's.
+    /// Sets the wall clock of the client ahead of the service's.
     pub(crate) fn ahead(&self, duration: Duration) {
         *self.time.ahead.lock().unwrap() = duration;
     }
 
-    /// How many requests have arrived.
+    /// The number of received requests.
     pub(crate) fn count(&self) -> usize {
         self.sandbox.requests().len()
     }
 
-    /// The requests that arrived after the first `skip`.
+    /// The requests after the first `skip`.
     pub(crate) fn since(&self, skip: usize) -> Vec<Arrived> {
         self.sandbox.requests().split_off(skip)
     }
 }
 
-/// Whether a small job is one of those that are held back where there are so many at first: their ids grow by one.
+/// Whether a small job is one of those that a service with many jobs adds later: their ids grow by one.
 pub(crate) fn is_spare(id: &str, first: u64) -> bool {
     id.parse::<u64>().unwrap() >= 100_000_000_000_000 + first
 }
@@ -173,7 +173,7 @@ pub(crate) fn is_file(request: &Arrived) -> bool {
     request.query.to_ascii_lowercase().contains("format=")
 }
 
-/// A copy of a folder's files, by their paths in it.
+/// A copy of a folder's files, by their relative paths.
 pub(crate) fn tree(folder: &Path) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
     let mut found = std::collections::BTreeMap::new();
     let mut queue = vec![folder.to_owned()];

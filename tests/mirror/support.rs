@@ -1,4 +1,4 @@
-//! Archives for the tests of the dataset, and the dataset read back row by row.
+//! Builds archives for the tests of the dataset, and reads the dataset row by row.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -24,8 +24,8 @@ use crate::canonical_text::{hex, text};
 pub(crate) struct Farm {
     _place: Option<tempfile::TempDir>,
     pub(crate) folder: Folder,
-    /// The archives that are wanted, by kind and id.
-    pub(crate) wanted: BTreeMap<(bool, String), SourceArchive>,
+    /// The wanted archives, by kind and id.
+    pub(crate) wanted: BTreeMap<(bool, String), Origin>,
     pub(crate) sizes: Sizes,
 }
 
@@ -36,14 +36,14 @@ impl Farm {
         Self { _place: Some(place), folder, wanted: BTreeMap::new(), sizes: Sizes::default() }
     }
 
-    /// A mirror at a path that stays.
+    /// A mirror at a path that is not removed.
     pub(crate) fn at(path: &Path, disk: Disk) -> Self {
         let folder = Folder::open_with_disk(path, true, disk).unwrap();
         Self { _place: None, folder, wanted: BTreeMap::new(), sizes: Sizes::default() }
     }
 
-    /// Puts an archive into the store and wants it as this job's.
-    pub(crate) fn put(&mut self, id: &str, bytes: &[u8]) -> &mut SourceArchive {
+    /// Stores an archive as that of this job.
+    pub(crate) fn put(&mut self, id: &str, bytes: &[u8]) -> &mut Origin {
         self.put_as(ItemKind::Job, id, bytes)
     }
 
@@ -53,7 +53,7 @@ impl Farm {
         fs::create_dir_all(&folder).unwrap();
         let archive = folder.join(format!("{sha256}.{}", if bytes.starts_with(b"PK") { "zip" } else { "grc" }));
         if !archive.exists() {
-            // As the store does it, since some tests kill the process.
+            // In the way of the archive store, since some tests kill the process.
             fs::write(archive.with_extension("part"), bytes).unwrap();
             fs::rename(archive.with_extension("part"), &archive).unwrap();
         }
@@ -89,8 +89,8 @@ impl Farm {
         publish_in(&self.folder, &self.origins(), &[], self.sizes, &Cancel::default()).map(done)
     }
 
-    /// The archives that keep a publication from being made.
-    pub(crate) fn lost(&self) -> Vec<RejectedArchive> {
+    /// The archives that prevent a publication.
+    pub(crate) fn lost(&self) -> Vec<Refusal> {
         match publish_in(&self.folder, &self.origins(), &[], self.sizes, &Cancel::default()).unwrap() {
             Publication::Published(published) => panic!("{published:?}"),
             Publication::Lost(lost) => lost,
@@ -101,7 +101,7 @@ impl Farm {
         files(&self.folder.path().join("dataset"))
     }
 
-    /// Publishes and compares every row with what the archives give.
+    /// Publishes, and compares every row with the archives.
     pub(crate) fn publish_and_compare(&self) -> Published {
         let published = self.publish();
         assert!(published.rejected.is_empty(), "{:?}", published.rejected);
@@ -116,7 +116,7 @@ impl Farm {
         published
     }
 
-    /// What every wanted archive gives, layer by layer.
+    /// The rows of every wanted archive, by layer.
     pub(crate) fn expected(&self) -> Rows {
         let mut all = Rows::new();
         for origin in self.wanted.values() {
@@ -141,7 +141,7 @@ impl Farm {
     }
 }
 
-/// What was published, where nothing was lost.
+/// The publication, which must not miss an archive.
 pub(crate) fn done(publication: Publication) -> Published {
     match publication {
         Publication::Published(published) => published,
@@ -190,7 +190,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What the files hold.
+/// The rows of the files.
 pub(crate) fn rows(files: &[PathBuf]) -> Rows {
     let mut all = Rows::new();
     for path in files {
@@ -199,7 +199,7 @@ pub(crate) fn rows(files: &[PathBuf]) -> Rows {
         for batch in batches(path) {
             let name = |at: usize| batch.schema().field(at).name().clone();
             assert_eq!([name(0), name(1), name(2)], ["job_id", "layer", "job_row"]);
-            // Boxes stand behind the geometry; layers have none.
+            // Boxes follow the geometry; layers have none.
             let has_boxes = matches!(batch.schema().fields().last().unwrap().data_type(), DataType::Struct(_));
             let last = batch.num_columns() - usize::from(has_boxes);
             let columns: Vec<usize> = (3..last).collect();
@@ -227,7 +227,7 @@ pub(crate) fn batches(path: &Path) -> Vec<RecordBatch> {
     reader.build().unwrap().map(|batch| batch.unwrap()).collect()
 }
 
-/// A shapefile of `count` points from a corner on, with a text, an integer and a decimal.
+/// A shapefile of `count` points that start at a corner, with a text, an integer and a decimal.
 pub(crate) fn points(count: u32, corner: (f64, f64), salt: u32) -> Vec<u8> {
     let fields: [Field<'_>; 3] = [("Product", b'C', 8, 0), ("Track", b'N', 6, 0), ("Yield", b'N', 9, 2)];
     let records: Vec<Vec<u8>> = (0..count)

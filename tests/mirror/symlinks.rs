@@ -1,4 +1,5 @@
-//! Links to the published generation that a failed publication, a kill or a user took away: reported, and repaired by a sync.
+//! Tests links to the published generation that a failed publication, a kill or a user removed: reported, and repaired
+//! by a sync.
 
 use std::fs;
 use std::path::Path;
@@ -42,7 +43,7 @@ fn first_publication_that_fails_at_any_step_has_its_links_after_the_next_one() {
     for (step, on, code) in (0..steps).flat_map(|step| [(step, false, BROKEN), (step, true, FULL)]) {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("farm");
-        // The folder is made by one that works, since the first steps make it.
+        // A working disk makes the folder, since the first steps create it.
         drop(Farm::at(&path, Disk::default()));
         let Ok(folder) = Folder::open_with_disk(&path, true, Disk::with_injector(failing(step, on, code))) else {
             continue;
@@ -71,7 +72,7 @@ fn first_publication_that_fails_at_any_step_has_its_links_after_the_next_one() {
     assert!(halves >= 6, "{halves} failures between the name of the generation and its links");
 }
 
-/// A user removes each link or points it elsewhere: `status` and `verify` say so, and a sync without news repairs it.
+/// A user removes each link or changes its target: `status` and `verify` report it, and a sync without news repairs it.
 #[tokio::test(start_paused = true)]
 async fn removed_and_replaced_links_are_damage_that_the_next_sync_repairs() {
     let service = Service::start(unlimited(1));
@@ -98,7 +99,7 @@ async fn removed_and_replaced_links_are_damage_that_the_next_sync_repairs() {
             assert_eq!(mirror.verify(false, &Cancel::default()).unwrap().findings, [""; 0]);
         }
     }
-    // A folder may hold somebody's data: it stays, and the sync says what to do.
+    // A folder may contain a user's data: it stays, and the sync states what to do.
     fs::remove_file(path.join("dataset")).unwrap();
     fs::create_dir(path.join("dataset")).unwrap();
     assert!(mirror.status().unwrap().lost.unwrap().contains("move it away and sync again"));

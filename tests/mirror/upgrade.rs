@@ -1,6 +1,6 @@
-//! Mirrors of the first format of the journal and the third of manifests: readable as they are, upgraded by the next sync
-//! without fetching anything, whatever ends it. They are made of those of now: columns, triggers and checksums are taken
-//! away, and the old numbers are set.
+//! Tests mirrors of the first format of the journal and the third of manifests. They are readable unchanged, and the
+//! next sync upgrades them without fetching anything, even if it is killed. The test derives them from current mirrors:
+//! it removes columns, triggers and checksums, and sets the old numbers.
 
 use std::fs;
 use std::path::Path;
@@ -19,10 +19,10 @@ use crate::canonical_text::hex;
 use crate::faulty_vfs::{self, Fault};
 use crate::kills::Killing;
 use crate::pull_cost::{sync, unlimited};
-use crate::scenario::{Seen, holds, live, shown};
+use crate::scenario::{Seen, assert_consistent, run_scenario, snapshot};
 use crate::service::Service;
 
-/// Makes a mirror one that the version before this one wrote.
+/// Converts a mirror to the format of the previous version.
 fn downgrade(path: &Path) {
     let journal = Connection::open(path.join("journal.sqlite")).unwrap();
     journal
@@ -69,7 +69,7 @@ fn is_upgraded(path: &Path) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn old_mirror_is_read_as_it_is_and_upgraded_by_a_sync_without_fetching_anything() {
+async fn old_mirror_is_readable_and_upgraded_by_a_sync_without_fetching_anything() {
     let service = Service::start(unlimited(2));
     let mirror = service.mirror(&[], Options { locations: false, ..Options::default() });
     sync(&mirror).await;
@@ -92,7 +92,7 @@ async fn old_mirror_is_read_as_it_is_and_upgraded_by_a_sync_without_fetching_any
 }
 
 #[tokio::test(start_paused = true)]
-async fn old_mirror_is_upgraded_where_the_service_gives_nothing() {
+async fn old_mirror_is_upgraded_even_if_the_service_returns_no_file() {
     let service = Service::start(unlimited(2));
     let mirror = service.mirror(&[], Options { locations: false, ..Options::default() });
     sync(&mirror).await;
@@ -110,7 +110,7 @@ async fn old_mirror_is_upgraded_where_the_service_gives_nothing() {
 const HOME: &str = "HEADLAND_TEST_UPGRADE";
 const MOMENT: &str = "HEADLAND_TEST_UPGRADE_MOMENT";
 
-/// As its own child it kills itself before the step that it was told.
+/// As its own child process, it kills itself before the given step.
 #[cfg(unix)]
 #[test]
 fn kill_at_each_step_of_an_upgrade_loses_nothing() {
@@ -123,12 +123,12 @@ fn kill_at_each_step_of_an_upgrade_loses_nothing() {
             faulty_vfs::plan(Some((at.parse().unwrap(), Fault::Killed, false)));
             Disk::default()
         };
-        live(Path::new(&path), disk, FEW, &Seen::default()).unwrap();
+        run_scenario(Path::new(&path), disk, FEW, &Seen::default()).unwrap();
         return;
     }
     let old = place();
-    live(old.path(), Disk::default(), FEW, &Seen::default()).unwrap();
-    let whole = shown(old.path());
+    run_scenario(old.path(), Disk::default(), FEW, &Seen::default()).unwrap();
+    let whole = snapshot(old.path());
     downgrade(old.path());
     for what in ["files", "journal"] {
         let mut at = 0;
@@ -142,13 +142,13 @@ fn kill_at_each_step_of_an_upgrade_loses_nothing() {
                 .env(MOMENT, format!("{what} {at}"))
                 .output()
                 .unwrap();
-            holds(&path);
-            let mut found = shown(&path);
+            assert_consistent(&path);
+            let mut found = snapshot(&path);
             found.retain(|name, _| Path::new(name).extension().is_none_or(|end| end != "part"));
             assert_eq!(found, whole, "{what} {at}: what was there is readable");
             let rest = Seen::default();
-            live(&path, Disk::default(), FEW, &rest).unwrap();
-            assert_eq!((shown(&path), rest.fetched.into_inner()), (whole.clone(), Vec::new()), "{what} {at}");
+            run_scenario(&path, Disk::default(), FEW, &rest).unwrap();
+            assert_eq!((snapshot(&path), rest.fetched.into_inner()), (whole.clone(), Vec::new()), "{what} {at}");
             is_upgraded(&path);
             if output.status.success() {
                 break;

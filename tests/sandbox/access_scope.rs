@@ -1,5 +1,4 @@
-//! Access keys that give less than everything: a part of an account, reading alone, nothing any more (specification 2.7,
-//! 5.3, 7).
+//! Tests access keys with a limited scope: a part of an account, read-only, expired (specification 2.7, 5.3, 7).
 
 #![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
 
@@ -13,11 +12,11 @@ use headland::sandbox::{Options, Sandbox};
 use headland::wire::Value;
 use serde_json::json;
 
-use super::headland_client::{client_with_key, of, row};
+use super::headland_client::{arguments_for, client_with_key, row};
 use super::maps::{ONE, zip_with};
 use super::raw_client::{Reply, call, generated, get, ids, options, start, upload, zip_of};
 
-/// What a list holds for a key.
+/// The ids in a list, read with a key.
 fn listed(sandbox: &Sandbox, key: &str, path: &str, kind: &str) -> Vec<String> {
     let reply = get(sandbox, &format!("{path}?pageSize=0")).by_customer(key).send();
     assert_eq!(reply.status, 200, "{path}: {}", reply.text());
@@ -26,7 +25,7 @@ fn listed(sandbox: &Sandbox, key: &str, path: &str, kind: &str) -> Vec<String> {
     found
 }
 
-/// Every list of ids, its address, its kind, and what of it belongs to the first field computer and to others.
+/// Every list of ids: address, kind, and the ids that belong to the first field computer and to others.
 fn parts(account: &Account) -> Vec<(&'static str, &'static str, Vec<String>, Vec<String>)> {
     let first = account.computers[0].id.as_str();
     let split = |all: Vec<(String, bool)>| {
@@ -65,7 +64,7 @@ fn parts(account: &Account) -> Vec<(&'static str, &'static str, Vec<String>, Vec
 }
 
 #[test]
-fn a_key_of_a_part_of_an_account_sees_one_field_computer_and_what_belongs_to_it_5_3() {
+fn key_of_one_field_computer_sees_only_its_records_5_3() {
     let sandbox = start(options());
     let (whole, partial) = (sandbox.keys().access_key.clone(), sandbox.keys().partial_access_key.clone());
     let sorted = |mut ids: Vec<String>| {
@@ -97,7 +96,7 @@ fn a_key_of_a_part_of_an_account_sees_one_field_computer_and_what_belongs_to_it_
 }
 
 #[test]
-fn every_path_of_what_a_key_does_not_give_is_refused_with_either_code_7() {
+fn every_path_beyond_the_scope_of_a_key_is_rejected_with_either_code_7() {
     for (variants, status) in [(Vec::new(), 403), (vec!["no-permission-401".to_owned()], 401)] {
         let sandbox = start(Options { variants, ..options() });
         let partial = sandbox.keys().partial_access_key.clone();
@@ -143,7 +142,7 @@ fn every_path_of_what_a_key_does_not_give_is_refused_with_either_code_7() {
 }
 
 #[test]
-fn an_upload_belongs_to_the_whole_account_and_to_every_key_of_it() {
+fn upload_belongs_to_the_whole_account_and_all_its_keys() {
     let sandbox = start(options());
     let keys = sandbox.keys().clone();
     let created = upload(&sandbox, "own.jdp.zip", &zip_of("a.shp", b"x")).by_customer(&keys.partial_access_key).send();
@@ -154,7 +153,7 @@ fn an_upload_belongs_to_the_whole_account_and_to_every_key_of_it() {
     assert_eq!(get(&sandbox, &path).by_customer(&keys.other_access_key).send().status, 404);
 }
 
-/// Every call that writes, by the key.
+/// Every writing call, with the key.
 fn writes(sandbox: &Sandbox, key: &str) -> Vec<Reply> {
     let account = generated();
     let (map, computer) = (&account.maps[0].id, &account.computers[0].id);
@@ -169,7 +168,7 @@ fn writes(sandbox: &Sandbox, key: &str) -> Vec<Reply> {
 }
 
 #[test]
-fn a_key_that_may_not_write_reads_everything_and_is_refused_with_403_or_405_5_3() {
+fn read_only_key_reads_everything_and_its_writes_are_403_or_405_5_3() {
     for (variants, status, allow) in [
         (Vec::new(), 403, [None; 4]),
         (vec!["read-only-405".to_owned()], 405, [Some("GET"), Some("GET"), Some("GET"), Some("")]),
@@ -190,7 +189,7 @@ fn a_key_that_may_not_write_reads_everything_and_is_refused_with_403_or_405_5_3(
 }
 
 #[test]
-fn an_expired_key_shows_its_own_summary_and_nothing_else_2_7() {
+fn expired_key_returns_only_its_own_summary_2_7() {
     let sandbox = start(options());
     let keys = sandbox.keys().clone();
     let summary = get(&sandbox, "/accesskey").by_customer(&keys.expired_access_key).send().json();
@@ -216,12 +215,12 @@ fn an_expired_key_shows_its_own_summary_and_nothing_else_2_7() {
 }
 
 #[tokio::test]
-async fn the_client_tells_what_a_key_does_not_permit_from_what_is_not_there() {
+async fn client_distinguishes_forbidden_from_missing() {
     let sandbox = Arc::new(start(options()));
     let keys = sandbox.keys().clone();
     let account = generated();
     let kind_of = async |key: &str, id: &str| {
-        let given = of("field_hubs.get", &[("id", id)]);
+        let given = arguments_for("field_hubs.get", &[("id", id)]);
         client_with_key(key, &sandbox).detail(row("field_hubs.get"), &given).await.map_err(|error| error.kind())
     };
     let hidden = account.hubs[1].id.as_str();
@@ -229,7 +228,7 @@ async fn the_client_tells_what_a_key_does_not_permit_from_what_is_not_there() {
     assert_eq!(kind_of(&keys.other_access_key, hidden).await.unwrap_err(), Kind::NotFound);
     assert!(kind_of(&keys.read_only_access_key, hidden).await.is_ok());
     let expired = client_with_key(&keys.expired_access_key, &sandbox);
-    let given = of("job_data.download", &[("id", account.jobs[0].id.as_str()), ("format", "BIN")]);
+    let given = arguments_for("job_data.download", &[("id", account.jobs[0].id.as_str()), ("format", "BIN")]);
     let error = expired.download(row("job_data.download"), &given, Target::Memory).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Authentication);
     assert!(error.facts().check.as_ref().unwrap().contains("expired on 2025-01-01"), "{error}");

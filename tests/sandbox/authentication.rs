@@ -1,9 +1,9 @@
-//! Who is let in, and what is said to those who are not (specification 5.2, 5.3).
+//! Tests authentication, and the replies to rejected requests (specification 5.2, 5.3).
 
 use super::raw_client::{call, get, ids, jobs, options, start, upload, zip_of};
 
 #[test]
-fn a_signed_request_is_answered_in_any_letter_case_and_with_or_without_the_port() {
+fn signed_request_succeeds_in_any_letter_case_and_with_or_without_the_port() {
     let sandbox = start(options());
     for path in ["/accesskey", "/AccessKey", "/ACCESSKEY?x=1"] {
         let reply = get(&sandbox, path).send();
@@ -21,7 +21,7 @@ fn a_signed_request_is_answered_in_any_letter_case_and_with_or_without_the_port(
 }
 
 #[test]
-fn the_body_of_a_401_names_the_check_that_failed_first() {
+fn body_of_a_401_names_the_first_failed_check() {
     let sandbox = start(options());
     let failing = |change: &dyn Fn(&mut super::raw_client::Call<'_>)| {
         let reply = get(&sandbox, "/jobdata").with(|call| change(call)).send();
@@ -31,11 +31,11 @@ fn the_body_of_a_401_names_the_check_that_failed_first() {
         reply.info()
     };
     let wrong_secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-    assert!(failing(&|call| call.api_key = "nobody".to_owned()).starts_with("API key check failed"));
+    assert!(failing(&|call| call.api_key = "unknown".to_owned()).starts_with("API key check failed"));
     assert!(failing(&|call| call.secret = wrong_secret.to_owned()).starts_with("signature check failed"));
     assert!(failing(&|call| call.late = -500).contains("request older than 120 seconds"));
     assert!(failing(&|call| call.access_key = "none".to_owned()).starts_with("access key check failed"));
-    // In the order of the specification, where several fail.
+    // Where several checks fail, the first in the order of the specification is named.
     assert!(
         failing(&|call| {
             call.secret = wrong_secret.to_owned();
@@ -63,7 +63,7 @@ fn the_body_of_a_401_names_the_check_that_failed_first() {
 }
 
 #[test]
-fn a_request_lives_for_120_seconds_both_ways() {
+fn time_stamp_is_valid_for_120_seconds_both_ways() {
     let sandbox = start(options());
     for (late, status) in [(-119, 200), (-120, 200), (-121, 401), (119, 200), (120, 200), (121, 401)] {
         assert_eq!(get(&sandbox, "/accesskey").with(|call| call.late = late).send().status, status, "{late} s");
@@ -71,7 +71,7 @@ fn a_request_lives_for_120_seconds_both_ways() {
 }
 
 #[test]
-fn a_revoked_key_is_told_so_by_its_summary_alone() {
+fn revoked_key_is_reported_only_by_its_summary() {
     let sandbox = start(options());
     let revoked = sandbox.keys().revoked_access_key.clone();
     let summary = get(&sandbox, "/accesskey").by_customer(&revoked).send();
@@ -102,7 +102,7 @@ fn two_customers_never_see_each_other() {
             }
         }
         for id in computers(owner) {
-            // The detail of a legacy device is refused to its owner, too, but as something that is there.
+            // The detail of a legacy device is also rejected for its owner, but not as missing.
             assert_ne!(get(&sandbox, &format!("/fieldcomputers/{id}")).by_customer(owner).send().status, 404);
             assert_eq!(get(&sandbox, &format!("/fieldcomputers/{id}")).by_customer(other).send().status, 404);
         }
@@ -110,7 +110,7 @@ fn two_customers_never_see_each_other() {
 }
 
 #[test]
-fn what_does_not_exist_is_404_and_what_is_not_taken_405() {
+fn unknown_path_is_404_and_unsupported_method_405() {
     let sandbox = start(options());
     for path in ["/nothing", "/jobdata/999999999999", "/fieldcomputers/0", "/jobdata/31/products", "/jobdata/"] {
         let reply = get(&sandbox, path).send();

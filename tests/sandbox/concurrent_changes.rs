@@ -1,4 +1,4 @@
-//! Locations that are read page by page while devices report: each record that was there throughout comes exactly once.
+//! Tests paging through locations while devices report: each record present throughout is returned exactly once.
 
 #![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
 
@@ -12,10 +12,10 @@ use headland::wire;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::headland_client::{client, id_of, of, row};
+use super::headland_client::{arguments_for, client, id_of, row};
 use super::raw_client::{generated, get, id_text, options, start, upload, zip_of};
 
-/// How a list is read: its row, the device, the size of a page, and the seconds that pass before each page.
+/// How a list is read: its row, the device, the page size, and the seconds that pass before each page.
 #[derive(Debug)]
 struct Reading {
     row: &'static str,
@@ -49,7 +49,7 @@ fn ids_now(sandbox: &Sandbox, reading: &Reading) -> BTreeSet<String> {
 
 async fn read(sandbox: &Arc<Sandbox>, reading: &Reading) -> Vec<String> {
     let client = client(sandbox, &[]);
-    let given = of(reading.row, &[("id", &reading.id)]);
+    let given = arguments_for(reading.row, &[("id", &reading.id)]);
     let mut pages = client.pages(row(reading.row), given, Some(reading.page_size), None).unwrap();
     let mut found = Vec::new();
     let mut pauses = reading.pauses.iter().cycle();
@@ -61,7 +61,7 @@ async fn read(sandbox: &Arc<Sandbox>, reading: &Reading) -> Vec<String> {
 }
 
 #[test]
-fn every_record_that_was_there_throughout_comes_exactly_once_4_2() {
+fn record_present_throughout_is_returned_exactly_once_4_2() {
     let sandbox = Arc::new(start(options()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut runner = TestRunner::new(Config::with_cases(crate::series::cases(16)));
@@ -79,12 +79,13 @@ fn every_record_that_was_there_throughout_comes_exactly_once_4_2() {
 }
 
 #[tokio::test]
-async fn jobs_that_arrive_while_a_client_pages_hide_no_other_and_none_comes_twice_4_2() {
+async fn jobs_added_during_paging_hide_no_other_and_none_is_returned_twice_4_2() {
     let sandbox = Arc::new(start(options()));
     let client = client(&sandbox, &[]);
     let before: BTreeSet<String> = generated().jobs.iter().map(|job| job.id.clone()).collect();
     for page_size in [1, 7, 20] {
-        let mut pages = client.pages(row("job_data.list"), of("job_data.list", &[]), Some(page_size), None).unwrap();
+        let mut pages =
+            client.pages(row("job_data.list"), arguments_for("job_data.list", &[]), Some(page_size), None).unwrap();
         let (mut found, mut number) = (Vec::new(), 0);
         while let Some(page) = pages.next_page().await.unwrap() {
             found.extend(page.iter().map(id_of));
@@ -105,7 +106,7 @@ async fn jobs_that_arrive_while_a_client_pages_hide_no_other_and_none_comes_twic
 }
 
 #[tokio::test]
-async fn a_map_is_followed_from_the_upload_to_the_computer_4_3() {
+async fn map_state_is_followed_from_the_upload_to_the_computer_4_3() {
     let sandbox = Arc::new(start(options()));
     let client = client(&sandbox, &[]);
     let computer = account(0).computers.swap_remove(1).id;
@@ -114,7 +115,7 @@ async fn a_map_is_followed_from_the_upload_to_the_computer_4_3() {
         content: super::maps::zip_with(super::maps::ONE).into(),
     };
     let created = client.upload(row("prescription_maps.upload"), file).await.unwrap();
-    let given = of("prescription_maps.send", &[("rx_id", &created.id), ("field_computer_id", &computer)]);
+    let given = arguments_for("prescription_maps.send", &[("rx_id", &created.id), ("field_computer_id", &computer)]);
     for kind in ["lost-reply", "reset", "truncated", "unavailable"] {
         sandbox.add_fault("prescription_maps.send", kind, 1).unwrap();
         client.send_command(row("prescription_maps.send"), &given).await.unwrap();
@@ -122,12 +123,14 @@ async fn a_map_is_followed_from_the_upload_to_the_computer_4_3() {
     }
     let state = async |state: &str| {
         let name = "field_computers.prescription_maps";
-        let mut pages = client.pages(row(name), of(name, &[("id", &computer), ("state", state)]), None, None).unwrap();
+        let mut pages =
+            client.pages(row(name), arguments_for(name, &[("id", &computer), ("state", state)]), None, None).unwrap();
         let page = pages.next_page().await.unwrap().unwrap();
         page.iter().filter(|item| id_of(item) == created.id).count()
     };
     assert_eq!((state("queued").await, state("VALIDATED").await), (0, 1), "delivered four times, there once");
-    let detail =
-        client.detail(row("prescription_maps.get"), &of("prescription_maps.get", &[("id", &created.id)])).await;
+    let detail = client
+        .detail(row("prescription_maps.get"), &arguments_for("prescription_maps.get", &[("id", &created.id)]))
+        .await;
     assert_eq!(detail.unwrap().get("status").and_then(wire::Value::as_text), Some("SENT_TO_DEVICE"));
 }

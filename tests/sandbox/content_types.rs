@@ -1,4 +1,5 @@
-//! Both content types (specification 4.5): negotiation, documents, codings, and every row there and back in each.
+//! Tests both content types (specification 4.5): negotiation, documents, codings, and a round trip of every row in
+//! each.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests expect by unwrapping")]
 
@@ -11,7 +12,7 @@ use headland::sandbox::fields::account;
 use headland::sandbox::{Options, Sandbox, VARIANTS};
 use headland::wire::{Content, Value};
 
-use super::headland_client::{client_that_accepts, file, id_of, list, of, small_job};
+use super::headland_client::{arguments_for, client_that_accepts, file, id_of, list, small_job};
 use super::raw_client::{get, options, start, upload, zip_of};
 use super::stored;
 
@@ -22,7 +23,7 @@ fn with_variants(names: &[&str]) -> Sandbox {
 }
 
 #[test]
-fn accept_decides_on_records_and_errors() {
+fn accept_selects_the_type_of_records_and_errors() {
     let sandbox = start(options());
     for (accept, media_type) in [
         ("text/xml", "text/xml; charset=utf-8"),
@@ -56,7 +57,7 @@ fn accept_decides_on_records_and_errors() {
     assert_eq!((file.status, file.get("content-type")), (200, Some("application/zip")), "files are what they are");
 }
 
-/// The names of the root's children, without those inside them.
+/// The names of the root's children, without nested ones.
 fn children(text: &str) -> Vec<String> {
     let (mut depth, mut names) = (0, Vec::new());
     for tag in text.split('<').skip(1) {
@@ -76,7 +77,7 @@ fn children(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn documents_have_the_roots_and_the_order_of_the_field_notes() {
+fn documents_have_the_roots_and_order_of_the_field_notes() {
     let sandbox = start(options());
     let text = |path: &str| get(&sandbox, path).header("Accept", "text/xml").send().text();
     let page = text("/jobdata?pageSize=2");
@@ -101,7 +102,7 @@ fn documents_have_the_roots_and_the_order_of_the_field_notes() {
 }
 
 #[test]
-fn both_codings_pack_both_content_types() {
+fn both_codings_compress_both_content_types() {
     let sandbox = start(options());
     for accept in ["application/json", "text/xml"] {
         let plain = get(&sandbox, "/jobdata").header("Accept", accept).send();
@@ -121,7 +122,7 @@ fn both_codings_pack_both_content_types() {
 }
 
 #[test]
-fn variants_change_documents_as_their_names_say() {
+fn variants_change_documents_according_to_their_names() {
     let id = small_job();
     let text = |names: &[&str], path: &str| get(&with_variants(names), path).header("Accept", "text/xml").send().text();
     let page = text(&["xml-prefix"], "/jobdata?pageSize=1");
@@ -143,7 +144,7 @@ fn variants_change_documents_as_their_names_say() {
     assert!(text(&["bare-item"], &job).contains("<Products><ID>"), "{}", text(&["bare-item"], &job));
 }
 
-/// What the service holds of a record, where the test knows it.
+/// Asserts that a record equals the stored one, as far as the test knows it.
 fn assert_holds(stored: &Value, found: &Value) {
     let (stored, found) = (settled(stored), settled(found));
     let Value::Record(fields) = &stored else { panic!("no record: {stored:?}") };
@@ -153,8 +154,8 @@ fn assert_holds(stored: &Value, found: &Value) {
     }
 }
 
-/// The details that the service holds for a row, each with its id.
-fn details_held(name: &str, sandbox: &Sandbox) -> Vec<(String, Value)> {
+/// The stored details of a row, each with its id.
+fn stored_details(name: &str, sandbox: &Sandbox) -> Vec<(String, Value)> {
     let account = account(0);
     match name {
         "access_key" => {
@@ -165,7 +166,7 @@ fn details_held(name: &str, sandbox: &Sandbox) -> Vec<(String, Value)> {
         "job_data.get" => account.jobs.iter().map(|job| (job.id.clone(), job.detail.clone())).collect(),
         "field_computers.get" => {
             let mut computers = account.computers;
-            // The service gives no detail of a legacy device.
+            // The service returns no detail of a legacy device.
             computers.retain(|computer| !computer.is_legacy);
             computers.into_iter().map(|computer| (computer.id, computer.detail)).collect()
         }
@@ -175,7 +176,7 @@ fn details_held(name: &str, sandbox: &Sandbox) -> Vec<(String, Value)> {
     }
 }
 
-/// One call of a row, for a detail row one of each of so many records; its result in a form that can be compared.
+/// One call of a row, or of a detail row one for each of `details` records; returns the result in a comparable form.
 async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, details: usize) -> Vec<Value> {
     let name = row.full_name;
     let bytes = |bytes: Vec<u8>| vec![Value::Text(format!("{} bytes", bytes.len())), Value::Text(format!("{bytes:?}"))];
@@ -224,10 +225,10 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
             records
         }
         Returns::Detail(_) | Returns::OneOf(_) => {
-            let stored = details_held(name, sandbox);
+            let stored = stored_details(name, sandbox);
             let mut records = Vec::new();
             for (id, stored) in stored.into_iter().take(details) {
-                let given = if id.is_empty() { of(name, &[]) } else { of(name, &[("id", &id)]) };
+                let given = if id.is_empty() { arguments_for(name, &[]) } else { arguments_for(name, &[("id", &id)]) };
                 let found = client.detail(row, &given).await.unwrap();
                 assert_holds(&stored, &found);
                 records.push(found);
@@ -243,7 +244,7 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
         }
         Returns::File => bytes(stored::of_job(&small_job(), "BIN", file(client, &small_job(), "BIN").await)),
         Returns::Conversion | Returns::Layer => {
-            let mut conversion = client.conversion(row, of(name, &[("id", &small_job())])).unwrap();
+            let mut conversion = client.conversion(row, arguments_for(name, &[("id", &small_job())])).unwrap();
             match conversion.result(Target::Memory).await.unwrap() {
                 Delivered::Bytes(found) => bytes(stored::of_job(&small_job(), "SHP", found)),
                 Delivered::File(path) => panic!("asked for bytes, got {}", path.display()),
@@ -254,7 +255,7 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
             let file = UploadFile { name: "new.jdp.zip".to_owned(), content: content.clone().into() };
             let created = client.upload(row, file).await.unwrap();
             let get = super::headland_client::row("job_data.get");
-            let detail = client.detail(get, &of("job_data.get", &[("id", &created.id)])).await.unwrap();
+            let detail = client.detail(get, &arguments_for("job_data.get", &[("id", &created.id)])).await.unwrap();
             assert_eq!(detail.get("device_file_name"), Some(&Value::Text("new.jdp.zip".to_owned())));
             assert_eq!(self::file(client, &created.id, "BIN").await, content);
             Vec::new()
@@ -264,7 +265,7 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
 }
 
 #[tokio::test]
-async fn every_row_gives_what_the_service_holds_in_both_content_types() {
+async fn every_row_returns_the_stored_values_in_both_content_types() {
     let sandbox = Arc::new(start(options()));
     for row in api::rows().filter(|row| row.service() == api::Service::FieldData) {
         let [json, xml] = BOTH.map(|content| client_that_accepts(content, &sandbox, &[]));
@@ -273,7 +274,7 @@ async fn every_row_gives_what_the_service_holds_in_both_content_types() {
     }
 }
 
-/// The records without addresses, whose form is a variant, and without what the clock decides, and with fields in the order of their names.
+/// The records without addresses, whose form is a variant, and without values of the clock, with sorted fields.
 fn settled(value: &Value) -> Value {
     match value {
         Value::Record(fields) => {
@@ -291,11 +292,11 @@ fn settled(value: &Value) -> Value {
     }
 }
 
-/// Details that hold each kind of job.
-const SOME: usize = 20;
+/// Number of details that covers each kind of job.
+const DETAILS: usize = 20;
 
 #[tokio::test]
-async fn variants_change_no_value_in_either() {
+async fn variants_change_no_value_in_either_content_type() {
     let plain = Arc::new(start(options()));
     let client = client_that_accepts(Content::Json, &plain, &[]);
     let rows: Vec<_> = api::rows()
@@ -304,10 +305,10 @@ async fn variants_change_no_value_in_either() {
         .collect();
     let mut expected = Vec::new();
     for row in &rows {
-        let records = call(&client, row, &plain, SOME).await;
+        let records = call(&client, row, &plain, DETAILS).await;
         expected.push(records.iter().map(settled).collect::<Vec<_>>());
     }
-    // All of them, and all but those that go before another one.
+    // All of them, and all but those that override another one.
     let masks = |name: &str| matches!(name, "xml-no-prolog" | "xml-repeated");
     let rest: Vec<&str> = VARIANTS.iter().map(|row| row.name).filter(|name| !masks(name)).collect();
     for names in [&["wild"][..], &rest] {
@@ -315,7 +316,7 @@ async fn variants_change_no_value_in_either() {
         for content in BOTH {
             let client = client_that_accepts(content, &sandbox, &[]);
             for (row, expected) in rows.iter().zip(&expected) {
-                let records = call(&client, row, &sandbox, SOME).await;
+                let records = call(&client, row, &sandbox, DETAILS).await;
                 let records: Vec<_> = records.iter().map(settled).collect();
                 assert_eq!(&records, expected, "{names:?}, {content:?}: {}", row.full_name);
             }
@@ -324,7 +325,7 @@ async fn variants_change_no_value_in_either() {
 }
 
 #[tokio::test]
-async fn nothing_and_odd_names_come_through_in_both() {
+async fn empty_values_and_unusual_names_round_trip_in_both() {
     let sandbox = Arc::new(start(options()));
     assert_eq!(upload(&sandbox, "Ä & <b>']]>\t.jdp.zip", &zip_of("a.shp", b"x")).send().status, 201);
     let mut found = Vec::new();

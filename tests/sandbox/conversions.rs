@@ -1,5 +1,5 @@
-//! Every format of every generated job comes from the same truth, and every status of a conversion shows (specification
-//! 3, 4.4).
+//! Tests that every format of every generated job has the same truth, and that every status of a conversion occurs
+//! (specification 3, 4.4).
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests expect by unwrapping")]
 
@@ -16,13 +16,13 @@ use headland::sandbox::{Options, Sandbox};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-use super::headland_client::{client, file, of, row};
+use super::headland_client::{arguments_for, client, file, row};
 use super::raw_client::{generated, get, options, start, upload, zip_of};
 
-/// The numbers of a record with the names of their columns; a blank is left out.
+/// The numbers of a record with the names of their columns; a blank is omitted.
 type Numbers = Vec<(Rc<str>, f64)>;
 
-/// Checks the truth against records that were read from a file, whatever its form.
+/// Compares records of a file of any format with the truth.
 fn assert_true(truth: &Truth, records: &[Numbers], metre: f64) {
     let job = &truth.job_name;
     assert_eq!(records.len() as u64, truth.rows, "{job}");
@@ -41,13 +41,13 @@ fn assert_true(truth: &Truth, records: &[Numbers], metre: f64) {
     assert!((area / truth.area - 1.0).abs() < 1e-9, "{job}: {area} m²");
 }
 
-/// What the display measures lengths in, from its truth.
+/// The unit of lengths of the display, from its truth.
 fn metre(truth: &Truth) -> f64 {
     let unit = &truth.totals.iter().find(|(name, ..)| name == "DISTANCE").unwrap().1;
     if unit == "ft" { 0.3048 } else { 1.0 }
 }
 
-/// The text of every element by its path, in the order of the document.
+/// The text of every element with its path, in document order.
 fn texts(document: &str) -> Vec<(String, String)> {
     let (mut reader, mut path, mut found) = (Reader::from_str(document), Vec::new(), Vec::new());
     loop {
@@ -61,7 +61,7 @@ fn texts(document: &str) -> Vec<(String, String)> {
     }
 }
 
-/// The records of an FMIS zip, one for each section that was on, read by what its `advanced.xml` says.
+/// The records of an FMIS zip, one for each active section, read according to its `advanced.xml`.
 fn of_fmis(zip: &[u8], id: &str, name: &str) -> Vec<Numbers> {
     let mut archive = zip::ZipArchive::new(Cursor::new(zip)).unwrap();
     let mut member = |file: &str| {
@@ -136,7 +136,7 @@ fn of_xml(document: &str, id: &str) -> Vec<Numbers> {
     }
 }
 
-/// Has a format of every generated job downloaded by the client, and its records checked.
+/// Downloads a format of every generated job with the client, and checks its records.
 async fn assert_format_is_true(format: &str, read: impl Fn(&[u8], &Truth) -> Vec<Numbers>) {
     let sandbox = Arc::new(start(options()));
     let client = client(&sandbox, &[]);
@@ -149,17 +149,17 @@ async fn assert_format_is_true(format: &str, read: impl Fn(&[u8], &Truth) -> Vec
 }
 
 #[tokio::test]
-async fn the_fmis_zip_of_every_job_adds_up_to_its_truth_4_4() {
+async fn fmis_zip_of_every_job_adds_up_to_its_truth_4_4() {
     assert_format_is_true("FMIS", |bytes, truth| of_fmis(bytes, &truth.job_id, &truth.job_name)).await;
 }
 
 #[tokio::test]
-async fn the_xml_of_every_job_adds_up_to_its_truth_4_4() {
+async fn xml_of_every_job_adds_up_to_its_truth_4_4() {
     assert_format_is_true("XML", |bytes, truth| of_xml(std::str::from_utf8(bytes).unwrap(), &truth.job_id)).await;
 }
 
 #[test]
-fn every_format_is_a_conversion_of_its_own_and_is_offered_by_name_4_4() {
+fn every_format_is_its_own_conversion_and_is_offered_by_name_4_4() {
     let sandbox = start(options());
     let job = generated().jobs.iter().find(|job| job.coverage == Coverage::Recorded).unwrap();
     let detail = get(&sandbox, &format!("/jobdata/{}", job.id)).send().json();
@@ -184,7 +184,7 @@ fn every_format_is_a_conversion_of_its_own_and_is_offered_by_name_4_4() {
     }
 }
 
-/// The id of the generated job that fails so.
+/// The id of the generated job with this failure.
 fn job_that_fails(failure: Failure) -> String {
     generated().jobs.iter().find(|job| job.coverage == Coverage::Unconvertible(failure)).unwrap().id.clone()
 }
@@ -194,14 +194,14 @@ fn status_of(sandbox: &Sandbox, id: &str) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn all_seven_statuses_show_with_their_reasons_and_the_client_tells_them_section_3() {
+async fn all_seven_statuses_occur_with_their_reasons_and_the_client_distinguishes_them_section_3() {
     let sandbox = Arc::new(start(options()));
     let client = client(&sandbox, &[]);
     let mut seen = BTreeSet::from(["CONVERSION_STATUS_SUCCESS".to_owned()]);
     for failure in FAILURES {
         let id = job_that_fails(failure);
         for format in ["SHP", "FMIS", "XML"] {
-            let given = of("job_data.download", &[("id", &id), ("format", format)]);
+            let given = arguments_for("job_data.download", &[("id", &id), ("format", format)]);
             let error = client.download(row("job_data.download"), &given, Target::Memory).await.unwrap_err();
             assert_eq!(error.kind(), Kind::ConversionFailed, "{failure:?} {format}: {error}");
             assert!(error.message().contains(failure.why()), "{failure:?}: {error}");
@@ -224,19 +224,19 @@ async fn all_seven_statuses_show_with_their_reasons_and_the_client_tells_them_se
     assert_eq!(seen.len(), 7);
     let bare = generated().jobs.iter().find(|job| job.coverage == Coverage::None).unwrap().id.clone();
     for format in ["SHP", "FMIS", "XML"] {
-        let given = of("job_data.download", &[("id", &bare), ("format", format)]);
+        let given = arguments_for("job_data.download", &[("id", &bare), ("format", format)]);
         let error = client.download(row("job_data.download"), &given, Target::Memory).await.unwrap_err();
         assert_eq!((error.kind(), error.message().contains("No coverage available.")), (Kind::NoCoverage, true));
     }
 }
 
 #[tokio::test]
-async fn a_handle_asks_for_fmis_and_xml_too_4_4() {
+async fn conversion_handle_requests_fmis_and_xml_4_4() {
     let sandbox = Arc::new(start(Options { variants: vec!["wild".to_owned()], ..options() }));
     let client = client(&sandbox, &[]);
     let id = super::headland_client::small_job();
     for (format, starts) in [("FMIS", "PK"), ("XML", "<?xml")] {
-        let given = of("job_data.request", &[("id", &id), ("format", format)]);
+        let given = arguments_for("job_data.request", &[("id", &id), ("format", format)]);
         let mut handle = client.conversion(row("job_data.request"), given).unwrap();
         assert!(!handle.ready().await.unwrap(), "{format} takes its time");
         match handle.result(Target::Memory).await.unwrap() {
@@ -247,7 +247,7 @@ async fn a_handle_asks_for_fmis_and_xml_too_4_4() {
 }
 
 #[test]
-fn an_upload_has_its_shapes_alone_4_4() {
+fn upload_offers_only_its_shapefile_4_4() {
     let sandbox = start(Options { conversion_time: Duration::ZERO, ..options() });
     let created = upload(&sandbox, "a.jdp.zip", &zip_of("a.shp", b"x")).send();
     let path = created.get("location").unwrap().strip_prefix(&sandbox.base_url()).unwrap().to_owned();

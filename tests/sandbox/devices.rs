@@ -1,4 +1,4 @@
-//! Field computers and field hubs: where they are, what they report, as the service's clock moves.
+//! Tests field computers and field hubs: their positions and reports as the service's clock advances.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests expect by unwrapping")]
 
@@ -75,7 +75,7 @@ fn a_hub_reports_every_30_seconds_and_a_computer_every_5_minutes_section_8() {
 }
 
 #[test]
-fn records_are_the_same_whenever_they_are_asked_for() {
+fn records_do_not_depend_on_the_time_of_the_request() {
     let sandbox = start(options());
     let list = format!("/fieldhubs/{}/locations?pageSize=50", hubs()[0]);
     let before = items(&sandbox, &list, "DeviceLocation");
@@ -89,10 +89,10 @@ fn a_computer_with_a_known_hub_returns_the_records_of_the_hub_2_3() {
     let sandbox = start(options());
     let [current, _, loaner] = computers();
     let hub = hubs()[0].clone();
-    for (computer, of) in [("currentlocation", "currentlocation"), ("locations", "locations")] {
+    for (computer, other) in [("currentlocation", "currentlocation"), ("locations", "locations")] {
         assert_eq!(
             items(&sandbox, &format!("/fieldcomputers/{current}/{computer}"), "DeviceLocation"),
-            items(&sandbox, &format!("/fieldhubs/{hub}/{of}"), "DeviceLocation")
+            items(&sandbox, &format!("/fieldhubs/{hub}/{other}"), "DeviceLocation")
         );
     }
     let detail = get(&sandbox, &format!("/fieldcomputers/{current}")).send().json();
@@ -143,7 +143,7 @@ fn every_state_of_a_hub_occurs_2_4_and_6() {
     let path = format!("/fieldhubs/{}", hubs()[0]);
     let (mut events, mut roams, mut odometer) = (BTreeSet::new(), BTreeSet::new(), 0);
     let (mut lost, mut bars) = (0, BTreeSet::new());
-    // Four turns of two hours; the step has no common divisor with the pattern of a turn.
+    // Four cycles of two hours; the step has no common divisor with the pattern of a cycle.
     for _ in 0..4 * 240 {
         let detail = items(&sandbox, &path, "FieldHubDetail").remove(0);
         let report = &detail["Report"];
@@ -184,7 +184,7 @@ fn every_state_of_a_hub_occurs_2_4_and_6() {
 #[test]
 fn date_of_a_hub_goes_to_the_end_of_its_calendar_month_4_2() {
     let sandbox = start(options());
-    // To noon of the 3rd of the month after the next, so that a whole month lies in the log.
+    // To noon of the 3rd of the second month after, so that a whole month is in the log.
     let start_of = |time: DateTime<Utc>, months: u32| {
         let month = time.month0() + months;
         let year = time.year() + i32::try_from(month / 12).unwrap();
@@ -199,7 +199,7 @@ fn date_of_a_hub_goes_to_the_end_of_its_calendar_month_4_2() {
     assert_eq!(count(after - TimeDelta::seconds(30)), 1, "its last report");
     assert_eq!(count(after - TimeDelta::seconds(1)), 0, "the first of the next month is not in it");
     assert_eq!(count(after), 60 * 120 + 1, "until now, both ends included");
-    // The edge is that of UTC: two hours before midnight there it is the next month already.
+    // The month ends in UTC: at 22:00 -02:00 on its last day, it is already the next month.
     assert_eq!(
         total(&sandbox, &format!("{path}?date={}", (after - TimeDelta::hours(2)).format("%Y-%m-%dT%H:%M:%S-02:00"))),
         60 * 120 + 1
@@ -211,7 +211,7 @@ fn date_of_a_hub_goes_to_the_end_of_its_calendar_month_4_2() {
 }
 
 #[test]
-fn locations_of_all_computers_are_not_implemented_4_2() {
+fn locations_of_all_computers_are_not_implemented_by_the_service_4_2() {
     let sandbox = start(options());
     let reply = get(&sandbox, "/fieldcomputers/all/locations").send();
     assert_eq!((reply.status, reply.json()["status"].clone()), (501, "INVALID_REQUEST".into()));
@@ -219,7 +219,7 @@ fn locations_of_all_computers_are_not_implemented_4_2() {
 }
 
 #[test]
-fn minid_is_the_least_id_of_the_jobs_of_a_computer_4_2() {
+fn minid_is_the_minimum_id_of_the_jobs_of_a_computer_4_2() {
     let sandbox = start(options());
     let [current, ..] = computers();
     let path = format!("/fieldcomputers/{current}/jobdata?pageSize=0");
@@ -235,7 +235,7 @@ fn minid_is_the_least_id_of_the_jobs_of_a_computer_4_2() {
 }
 
 #[test]
-fn devices_of_another_customer_are_not_there_5_3() {
+fn devices_of_another_customer_are_404_5_3() {
     let sandbox = start(options());
     let other = sandbox.keys().other_access_key.clone();
     let [current, ..] = computers();
@@ -257,7 +257,7 @@ fn devices_of_another_customer_are_not_there_5_3() {
 }
 
 #[test]
-fn the_log_begins_where_it_began_when_the_state_was_first_served() {
+fn start_of_the_log_stays_that_of_the_first_run() {
     let folder = tempfile::tempdir().unwrap();
     let kept = || Options { data: Some(folder.path().to_owned()), ..options() };
     let path = format!("/fieldhubs/{}/locations", hubs()[0]);

@@ -1,4 +1,4 @@
-//! The dispatch service (specification 4.6, 3, 2.8) as a client without headland meets it: by a bearer token alone.
+//! Tests the dispatch service (specification 4.6, 3, 2.8) with an independent client: only a bearer token.
 
 #![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
 
@@ -10,9 +10,9 @@ use super::raw_client::{Call, Reply, call, get, limited, options, start};
 
 pub(crate) const ADDRESSES: [&str; 3] = ["/dispatch", "/legacy-dispatch", "/legacy-orders"];
 
-const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
+const UNKNOWN_ID: &str = "00000000-0000-4000-8000-000000000000";
 
-/// A request with the token of the first customer and none of the four headers of the field data API.
+/// A request with the token of the first customer and without the four headers of the field data API.
 pub(crate) fn bearer<'a>(sandbox: &'a Sandbox, method: &str, target: &str) -> Call<'a> {
     call(sandbox, method, target)
         .with(|call| call.without = vec!["X-SS-APIKey", "X-SS-Signature", "X-SS-AccessKey", "X-SS-TimeStamp"])
@@ -34,7 +34,7 @@ pub(crate) fn with_variants(names: &[&str]) -> Sandbox {
     start(Options { variants: names.iter().map(|&name| name.to_owned()).collect(), ..options() })
 }
 
-/// The records of a list, all of its pages.
+/// The records of all pages of a list.
 pub(crate) fn all(sandbox: &Sandbox, target: &str) -> Vec<Value> {
     let mut records = Vec::new();
     for page in 0.. {
@@ -53,12 +53,12 @@ fn id(reply: &Reply) -> String {
     reply.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// The equipment that has nothing to do yet.
+/// The equipment without work.
 fn idle(sandbox: &Sandbox) -> String {
     sandbox.equipment().unwrap().pop().unwrap().0
 }
 
-/// A new field operation of that type.
+/// A new field operation of this type.
 fn created(sandbox: &Sandbox, kind: &str) -> String {
     id(&send(sandbox, "POST", "/dispatch/api/fieldoperations", &json!({"operation": kind})))
 }
@@ -68,7 +68,7 @@ fn done() -> Value {
 }
 
 #[test]
-fn a_field_operation_goes_from_pre_released_to_released_and_is_then_gone_4_6_3() {
+fn field_operation_goes_from_pre_released_to_released_and_is_then_removed_4_6_3() {
     let sandbox = start(options());
     let given =
         json!({"name": "North 40", "operation": "Planting", "crew": {"size": 2}, "id": "mine", "STATUS": "Released"});
@@ -96,7 +96,7 @@ fn a_field_operation_goes_from_pre_released_to_released_and_is_then_gone_4_6_3()
 }
 
 #[test]
-fn mix_mixes_and_target_are_put_in_place_4_6() {
+fn mix_mixes_and_target_replace_the_stored_ones_4_6() {
     let sandbox = start(options());
     let operation = id(&send(&sandbox, "POST", "/dispatch/api/fieldoperations", &json!({"Target": {"field": "old"}})));
     let address = format!("/dispatch/api/fieldoperations/{}", operation.to_uppercase());
@@ -116,13 +116,13 @@ fn mix_mixes_and_target_are_put_in_place_4_6() {
     }
     assert_eq!(send(&sandbox, "PUT", &format!("{address}/mix"), &json!([mix])).status, 400, "no object");
     for name in ["mix", "mixes", "target"] {
-        let address = format!("/dispatch/api/fieldoperations/{NOBODY}/{name}");
+        let address = format!("/dispatch/api/fieldoperations/{UNKNOWN_ID}/{name}");
         assert_eq!(send(&sandbox, "PUT", &address, &json!({"mixes": []})).status, 404);
     }
 }
 
 #[test]
-fn work_is_assigned_to_equipment_and_listed_there_whatever_its_state_4_6() {
+fn assigned_work_is_listed_with_its_equipment_in_any_state_4_6() {
     for (variants, is_listed) in [(&[][..], true), (&["released-only"], false)] {
         let sandbox = with_variants(variants);
         let (equipment, operation) = (idle(&sandbox), created(&sandbox, "Planting"));
@@ -154,27 +154,27 @@ fn work_is_assigned_to_equipment_and_listed_there_whatever_its_state_4_6() {
 }
 
 #[test]
-fn what_is_assigned_must_be_there_4_6() {
+fn assigning_an_unknown_operation_is_an_error_4_6() {
     let sandbox = start(options());
     let (equipment, operation) = (idle(&sandbox), created(&sandbox, "Planting"));
     for (equipment, payload, status) in [
-        (NOBODY, json!({"fieldOperationId": operation}), 404),
-        (&equipment, json!({"fieldOperationId": NOBODY}), 404),
+        (UNKNOWN_ID, json!({"fieldOperationId": operation}), 404),
+        (&equipment, json!({"fieldOperationId": UNKNOWN_ID}), 404),
         (&equipment, json!({}), 400),
         (&equipment, json!({"fieldOperationId": ["x"]}), 400),
     ] {
         let refused = send(&sandbox, "POST", &format!("/dispatch/api/equipment/{equipment}/assignments"), &payload);
         assert_eq!(refused.status, status, "{payload}");
     }
-    assert_eq!(bearer(&sandbox, "GET", &format!("/dispatch/api/equipment/{NOBODY}/operations")).send().status, 404);
+    assert_eq!(bearer(&sandbox, "GET", &format!("/dispatch/api/equipment/{UNKNOWN_ID}/operations")).send().status, 404);
     assert_eq!(all(&sandbox, &format!("/dispatch/api/equipment/{equipment}/operations")).len(), 0);
 }
 
 #[test]
-fn default_requirements_stand_until_others_are_set_for_an_operation_type_4_6() {
+fn default_requirements_apply_until_an_operation_type_has_its_own_4_6() {
     let sandbox = start(options());
-    let of = |kind: &str| format!("/dispatch/api/fieldoperations/completions/requirements/{kind}");
-    let default = bearer(&sandbox, "GET", &of("Planting")).send().json();
+    let address_of = |kind: &str| format!("/dispatch/api/fieldoperations/completions/requirements/{kind}");
+    let default = bearer(&sandbox, "GET", &address_of("Planting")).send().json();
     assert_eq!((&default["isDefault"], &default["operation"]), (&json!(true), &json!("Planting")));
     let required: Vec<&Value> = default["requirements"]
         .as_array()
@@ -187,9 +187,9 @@ fn default_requirements_stand_until_others_are_set_for_an_operation_type_4_6() {
 
     let mine = json!({"note": "x", "requirements": [
         {"name": "Seed lot", "required": true, "hint": "on the bag"}, {"name": "area", "type": "NUMBER"}]});
-    let set = send(&sandbox, "PUT", &of("planting"), &mine);
+    let set = send(&sandbox, "PUT", &address_of("planting"), &mine);
     assert_eq!(set.status, 200);
-    let found = bearer(&sandbox, "GET", &of("Planting")).send().json();
+    let found = bearer(&sandbox, "GET", &address_of("Planting")).send().json();
     assert_eq!((found["isDefault"].clone(), found["note"].clone()), (json!(false), json!("x")));
     assert_eq!(
         found["requirements"],
@@ -197,9 +197,9 @@ fn default_requirements_stand_until_others_are_set_for_an_operation_type_4_6() {
         {"name": "Seed lot", "type": null, "required": true, "custom": true, "hint": "on the bag"},
         {"name": "area", "type": "number", "required": false, "custom": false}])
     );
-    assert_eq!(bearer(&sandbox, "GET", &of("Spraying")).send().json()["isDefault"], true, "another type");
+    assert_eq!(bearer(&sandbox, "GET", &address_of("Spraying")).send().json()["isDefault"], true, "another type");
 
-    for (payload, told) in [
+    for (payload, expected) in [
         (json!({}), "requirements must be a list"),
         (json!({"requirements": [3]}), "requirements[0] must be an object"),
         (json!({"requirements": [{"required": true}]}), "requirements[0] has no name"),
@@ -208,11 +208,11 @@ fn default_requirements_stand_until_others_are_set_for_an_operation_type_4_6() {
         (json!({"requirements": [{"name": "a"}, {"name": "A"}]}), "twice"),
         (json!({"requirements": vec![json!({"name": "a"}); 201]}), "at most 200"),
     ] {
-        let refused = send(&sandbox, "PUT", &of("Planting"), &payload);
+        let refused = send(&sandbox, "PUT", &address_of("Planting"), &payload);
         assert_eq!(refused.status, 400, "{payload}");
-        assert!(refused.info().contains(told), "{}", refused.info());
+        assert!(refused.info().contains(expected), "{}", refused.info());
     }
-    assert_eq!(bearer(&sandbox, "GET", &of("PLANTING")).send().json(), found, "nothing changed");
+    assert_eq!(bearer(&sandbox, "GET", &address_of("PLANTING")).send().json(), found, "nothing changed");
 }
 
 #[test]
@@ -255,8 +255,8 @@ fn completions_are_checked_modified_and_deleted_4_6() {
     for (method, path) in [
         ("DELETE", own.clone()),
         ("PUT", own),
-        ("PUT", format!("/dispatch/api/fieldoperations/{NOBODY}/completions/{NOBODY}")),
-        ("POST", format!("/dispatch/api/fieldoperations/{NOBODY}/completions")),
+        ("PUT", format!("/dispatch/api/fieldoperations/{UNKNOWN_ID}/completions/{UNKNOWN_ID}")),
+        ("POST", format!("/dispatch/api/fieldoperations/{UNKNOWN_ID}/completions")),
     ] {
         let payload = json!({"Seed lot": "B"});
         let reply = if method == "DELETE" {
@@ -269,7 +269,7 @@ fn completions_are_checked_modified_and_deleted_4_6() {
 }
 
 #[test]
-fn every_row_stands_at_its_own_address_alone_and_takes_its_own_method_4_6() {
+fn every_row_has_only_its_own_address_and_method_4_6() {
     let sandbox = start(options());
     for row in api::rows().filter(|row| row.service() != Service::FieldData) {
         let path = row.path.replace(['{', '}'], "");
@@ -303,7 +303,7 @@ fn every_row_stands_at_its_own_address_alone_and_takes_its_own_method_4_6() {
 }
 
 #[test]
-fn a_bearer_token_is_needed_and_nothing_else_5_6() {
+fn bearer_token_is_required_and_sufficient_5_6() {
     let sandbox = start(options());
     let with = |value: &str| bearer(&sandbox, "GET", "/dispatch/api/products").header("Authorization", value).send();
     let token = sandbox.keys().dispatch_token.clone();
@@ -358,10 +358,10 @@ fn two_customers_never_see_each_other_in_dispatch_5_3() {
 }
 
 #[test]
-fn the_limit_of_the_field_data_api_does_not_count_dispatch_8() {
+fn dispatch_calls_do_not_count_against_the_field_data_limit_8() {
     let sandbox = limited(&[(2, 60)], false);
     for _ in 0..4 {
-        // Even with the four headers, which a client may send everywhere.
+        // Even with the four headers, which a client may always send.
         let token = format!("Bearer {}", sandbox.keys().dispatch_token);
         let reply = get(&sandbox, "/dispatch/api/products?$top=1").header("Authorization", &token).send();
         assert_eq!((reply.status, reply.get("x-ratelimit-limit")), (200, None));

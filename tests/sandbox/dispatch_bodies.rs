@@ -1,4 +1,5 @@
-//! Payloads of the dispatch service: what is taken, what is refused, in which form the answer comes (field notes, Dispatch).
+//! Tests payloads of the dispatch service: accepted and rejected ones, and the form of the replies (field notes,
+//! Dispatch).
 
 use std::process::Command;
 
@@ -19,7 +20,7 @@ fn raw(sandbox: &Sandbox, body: &[u8]) -> (u16, String) {
 }
 
 #[test]
-fn a_payload_is_a_json_object_within_bounds_4_6() {
+fn payload_is_a_json_object_within_bounds_4_6() {
     let sandbox = start(options());
     for body in ["", "[]", "3", "null", "\"x\"", "{", "{} {}", "{'a': 1}", "<a/>", "{\"a\": 1e999}"] {
         let (status, text) = raw(&sandbox, body.as_bytes());
@@ -39,7 +40,7 @@ fn a_payload_is_a_json_object_within_bounds_4_6() {
 }
 
 #[test]
-fn what_is_given_comes_back_with_all_its_digits() {
+fn numbers_keep_all_their_digits() {
     let sandbox = start(options());
     let (status, text) = raw(&sandbox, b"{\"lot\": {\"id\": 123456789012345678901, \"count\": 18446744073709551615}}");
     assert_eq!(status, 201);
@@ -47,7 +48,7 @@ fn what_is_given_comes_back_with_all_its_digits() {
 }
 
 #[test]
-fn what_is_deepest_can_be_read_again_wherever_it_is_kept() {
+fn deepest_payload_can_be_read_from_every_storage() {
     let sandbox = start(options());
     let deep: Value = serde_json::from_str(&format!("{}{}", "[".repeat(64), "]".repeat(64))).unwrap();
     let equipment = sandbox.equipment().unwrap().pop().unwrap().0;
@@ -76,7 +77,7 @@ fn what_is_deepest_can_be_read_again_wherever_it_is_kept() {
 }
 
 #[test]
-fn other_content_types_are_refused_with_415() {
+fn other_content_types_are_415() {
     let sandbox = start(options());
     for (kind, status) in [
         ("application/json", 201),
@@ -98,7 +99,7 @@ fn other_content_types_are_refused_with_415() {
 }
 
 #[test]
-fn the_object_comes_or_nothing_as_prefer_asks() {
+fn prefer_selects_the_object_or_an_empty_reply() {
     for (variants, prefer, expected) in [
         (&[][..], "", (201, 200, None)),
         (&[], "return=minimal", (204, 204, Some("return=minimal"))),
@@ -126,7 +127,7 @@ fn the_object_comes_or_nothing_as_prefer_asks() {
 }
 
 #[test]
-fn errors_may_be_problems() {
+fn errors_may_be_problem_details() {
     let sandbox = with_variants(&["problem-json"]);
     let refused = bearer(&sandbox, "POST", &format!("{CREATE}/none/release")).send();
     assert_eq!((refused.status, refused.get("content-type")), (404, Some("application/problem+json")));
@@ -146,7 +147,7 @@ fn errors_may_be_problems() {
     );
 }
 
-/// Names the folder to the process that is killed.
+/// Passes the folder to the process that is killed.
 const FOLDER: &str = "HEADLAND_TEST_DISPATCH_FOLDER";
 
 fn kept_in(folder: &std::path::Path) -> Sandbox {
@@ -154,7 +155,7 @@ fn kept_in(folder: &std::path::Path) -> Sandbox {
 }
 
 #[test]
-fn dispatch_outlives_a_kill_and_what_was_deleted_stays_deleted() {
+fn dispatch_state_survives_a_kill_and_deleted_records_stay_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let killed = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "dispatch_bodies::dispatches_until_it_is_killed", "--ignored"])

@@ -1,5 +1,5 @@
-//! Headland's own client at the dispatch service and the legacy order service (specification 4.6, 4.7): what it reads is
-//! what another client reads there, whatever the habits of the service.
+//! Tests headland's client at the dispatch service and the legacy order service (specification 4.6, 4.7): it reads the
+//! same as an independent client under every variant.
 
 #![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
 
@@ -12,16 +12,16 @@ use headland::sandbox::{Options, Sandbox};
 use headland::wire::Value;
 
 use super::dispatch::all;
-use super::headland_client::{client, of, row};
+use super::headland_client::{arguments_for, client, row};
 use super::raw_client::{options, start};
 
-const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
+const UNKNOWN_ID: &str = "00000000-0000-4000-8000-000000000000";
 
 fn shared(variants: &[&str]) -> Arc<Sandbox> {
     Arc::new(start(Options { variants: variants.iter().map(|&name| name.to_owned()).collect(), ..options() }))
 }
 
-/// The ids that the paths of lists take.
+/// The ids in the paths of lists.
 fn given(sandbox: &Sandbox, name: &str) -> Vec<(&'static str, String)> {
     match name {
         "dispatch.equipment.operations" => vec![("id", sandbox.equipment().unwrap().remove(0).0)],
@@ -32,7 +32,7 @@ fn given(sandbox: &Sandbox, name: &str) -> Vec<(&'static str, String)> {
 
 async fn listed(client: &Client, name: &str, given: &[(&str, String)], page_size: u32) -> Result<Vec<String>, Error> {
     let given: Vec<(&str, &str)> = given.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let mut list = client.link_pages(row(name), of(name, &given), Some(page_size), None)?;
+    let mut list = client.listing(row(name), arguments_for(name, &given), Some(page_size), None)?;
     let mut ids = Vec::new();
     while let Some(page) = list.next_page().await? {
         ids.extend(page.iter().map(|item| item.get("id").and_then(Value::as_text).unwrap().to_owned()));
@@ -41,7 +41,7 @@ async fn listed(client: &Client, name: &str, given: &[(&str, String)], page_size
 }
 
 async fn call(client: &Client, name: &str, given: &[(&str, &str)]) -> Result<Value, Error> {
-    client.payload(row(name), &of(name, given)).await
+    client.payload(row(name), &arguments_for(name, given)).await
 }
 
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {
@@ -49,7 +49,7 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 }
 
 #[tokio::test]
-async fn every_list_is_read_whole_under_every_habit_4_7() {
+async fn every_list_is_read_completely_under_every_variant_4_7() {
     let habits: [&[&str]; 6] = [
         &[],
         &["location-get", "location-no-question"],
@@ -85,7 +85,7 @@ async fn every_list_is_read_whole_under_every_habit_4_7() {
 }
 
 #[tokio::test]
-async fn work_is_made_released_completed_and_deleted_4_6_3() {
+async fn work_is_created_released_completed_and_deleted_4_6_3() {
     let sandbox = shared(&["wild"]);
     let client = client(&sandbox, &[]);
     let made =
@@ -110,7 +110,7 @@ async fn work_is_made_released_completed_and_deleted_4_6_3() {
 }
 
 #[tokio::test]
-async fn a_delete_whose_reply_is_lost_is_done_and_a_post_is_not_sent_again() {
+async fn delete_with_a_lost_reply_succeeds_and_post_is_not_sent_again() {
     let sandbox = shared(&[]);
     let client = client(&sandbox, &[]);
     let made = call(&client, "dispatch.field_operations.create", &[("body", "{}")]).await.unwrap();
@@ -124,7 +124,7 @@ async fn a_delete_whose_reply_is_lost_is_done_and_a_post_is_not_sent_again() {
         call(&client, "dispatch.field_operations.delete", &[("id", text(&made, "id"))]).await.unwrap(),
         Value::Null
     );
-    let never = call(&client, "dispatch.field_operations.delete", &[("id", NOBODY)]).await.unwrap_err();
+    let never = call(&client, "dispatch.field_operations.delete", &[("id", UNKNOWN_ID)]).await.unwrap_err();
     assert_eq!(never.kind(), Kind::NotFound);
     for kind in ["reset", "500", "503"] {
         let posts = || sandbox.requests().iter().filter(|request| request.method == "POST").count();
@@ -136,15 +136,15 @@ async fn a_delete_whose_reply_is_lost_is_done_and_a_post_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn what_leads_astray_is_refused_4_7() {
-    for (kind, told) in
+async fn foreign_or_looping_locations_are_errors_4_7() {
+    for (kind, expected) in
         [("foreign-location", "not asked for"), ("looping-location", "circles"), ("repeated-page", "circles")]
     {
         let sandbox = shared(&[]);
         sandbox.add_fault("legacy_orders.blends", kind, 1).unwrap();
         let error = listed(&client(&sandbox, &[]), "legacy_orders.blends", &[], 10).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Decode);
-        assert!(error.message().contains(told), "{kind}: {error}");
+        assert!(error.message().contains(expected), "{kind}: {error}");
         assert!(sandbox.requests().len() <= 2, "{kind}");
     }
 }

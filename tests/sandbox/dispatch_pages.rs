@@ -1,4 +1,5 @@
-//! The pages of the dispatch service and of the legacy order service (specification 4.7), and what a client must refuse.
+//! Tests the pages of the dispatch service and of the legacy order service (specification 4.7), and pages that clients
+//! must reject.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests expect by unwrapping")]
 
@@ -10,7 +11,7 @@ use serde_json::Value;
 use super::dispatch::{all, bearer, with_variants};
 use super::raw_client::{Reply, options, start};
 
-/// Every list with its cap (section 8: it differs per endpoint).
+/// Every list with its cap (section 8: it differs by endpoint).
 fn lists(sandbox: &Sandbox) -> Vec<(String, usize)> {
     let (equipment, account) = (&sandbox.equipment().unwrap()[0].0, &sandbox.accounts().unwrap()[0].0);
     let mut lists = vec![
@@ -37,13 +38,13 @@ fn records(reply: &Reply) -> Vec<Value> {
     records
 }
 
-/// The target that a strict `Location` leads to.
+/// The target of a strict `Location`.
 fn next(sandbox: &Sandbox, reply: &Reply) -> Option<String> {
     reply.get("location").map(|location| location.strip_prefix(&sandbox.base_url()).unwrap().to_owned())
 }
 
 #[test]
-fn every_list_has_a_cap_of_its_own_and_location_leads_through_it_4_7_8() {
+fn every_list_has_its_own_cap_and_location_pages_through_it_4_7_8() {
     let sandbox = start(options());
     for (list, cap) in lists(&sandbox) {
         for start in [list.clone(), format!("{list}?$top=100000")] {
@@ -101,7 +102,7 @@ fn location_repeats_the_parameters_and_skips_one_page_more_4_7() {
 }
 
 #[test]
-fn pages_put_together_are_the_list_4_7() {
+fn concatenated_pages_are_the_list_4_7() {
     let sandbox = start(options());
     let lists: Vec<(Vec<Value>, String, u64)> =
         lists(&sandbox).into_iter().map(|(list, cap)| (all(&sandbox, &list), list, cap as u64)).collect();
@@ -129,7 +130,7 @@ fn pages_put_together_are_the_list_4_7() {
 }
 
 #[test]
-fn variants_change_the_headers_of_pages_as_their_names_say_4_7() {
+fn variants_change_page_headers_according_to_their_names_4_7() {
     let list = "/dispatch/api/batches/active";
     let asked = format!("{list}?$top=40&$skip=1&$count=true");
     let location = |names: &[&str]| {
@@ -157,7 +158,7 @@ fn variants_change_the_headers_of_pages_as_their_names_say_4_7() {
 }
 
 #[test]
-fn faults_of_paging_come_as_ordered_4_7() {
+fn paging_faults_occur_as_requested_4_7() {
     let sandbox = start(options());
     let list = "/dispatch/api/products?$top=10";
     sandbox.add_fault("dispatch.products.list", "foreign_location", 1).unwrap();
@@ -178,7 +179,7 @@ fn faults_of_paging_come_as_ordered_4_7() {
 }
 
 #[test]
-fn other_faults_and_the_log_work_here_too_7() {
+fn other_faults_and_the_request_log_work_for_dispatch_7() {
     let sandbox = start(options());
     let list = "/dispatch/api/products";
     for (kind, status) in

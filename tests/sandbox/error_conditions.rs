@@ -1,5 +1,5 @@
-//! Every row of the tables of specification 7 and 8 that concerns the field data API: provoked at the service, looked at on
-//! the wire, and met by the client.
+//! Tests every row of the tables of specification 7 and 8 that concerns the field data API: provoked at the service,
+//! checked on the wire and in the client.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use headland::error::{Error, Kind, Result};
 use headland::limiter::{DEFAULT_WINDOWS, Window};
 use headland::sandbox::{Options, Sandbox};
 
-use super::headland_client::{client, client_with_key, client_with_secret, of, row, small_job};
+use super::headland_client::{arguments_for, client, client_with_key, client_with_secret, row, small_job};
 use super::raw_client::{Call, Reply, call, generated, get, limited, options, start, upload, zip_of};
 
-/// The rows of 7, as the specification words them, each held by the test below that names it.
+/// The rows of 7, as the specification words them, each checked by the test below that names it.
 const CONDITIONS: [&str; 12] = [
     "Failed API key check, signature check or expired timestamp (older than 120 seconds)",
     "Access key does not permit the data",
@@ -29,7 +29,7 @@ const CONDITIONS: [&str; 12] = [
     "PUT send-to-computer conflict (already queued id, or same file name)",
 ];
 
-/// The rows of 8; that of dispatch is not the field data API's.
+/// The rows of 8; the row about dispatch does not concern the field data API.
 const LIMITS: [&str; 10] = [
     "Rate limit",
     "Earlier stated throttle",
@@ -44,7 +44,7 @@ const LIMITS: [&str; 10] = [
 ];
 
 #[test]
-fn the_lists_above_are_those_of_the_specification() {
+fn condition_lists_equal_those_of_the_specification() {
     let path = std::env::var("HEADLAND_SPEC")
         .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/spec/service.md").to_owned());
     let Ok(text) = std::fs::read_to_string(path) else {
@@ -59,65 +59,67 @@ fn the_lists_above_are_those_of_the_specification() {
     }
 }
 
-/// What is asked, once by the caller of these tests and once by the client.
+/// A request, sent once by the independent client of these tests and once by headland's client.
 #[derive(Clone, Copy, Debug)]
-enum Ask {
+enum RequestKind {
     Summary,
     Detail,
     File,
     Send,
 }
 
-fn on_the_wire(sandbox: &Sandbox, ask: Ask) -> Reply {
+fn on_the_wire(sandbox: &Sandbox, request: RequestKind) -> Reply {
     let account = generated();
-    match ask {
-        Ask::Summary => get(sandbox, "/accesskey").send(),
-        Ask::Detail => get(sandbox, &format!("/jobdata/{}", small_job())).send(),
-        Ask::File => get(sandbox, &format!("/jobdata/{}?format=BIN", small_job())).send(),
-        Ask::Send => {
+    match request {
+        RequestKind::Summary => get(sandbox, "/accesskey").send(),
+        RequestKind::Detail => get(sandbox, &format!("/jobdata/{}", small_job())).send(),
+        RequestKind::File => get(sandbox, &format!("/jobdata/{}?format=BIN", small_job())).send(),
+        RequestKind::Send => {
             let path = format!("/prescriptionmaps/{}/fieldcomputers/{}", account.maps[0].id, account.computers[0].id);
             call(sandbox, "PUT", &path).send()
         }
     }
 }
 
-async fn by_client(client: &Client, ask: Ask) -> Result<()> {
+async fn by_client(client: &Client, request: RequestKind) -> Result<()> {
     let account = generated();
     let (map, computer) = (&account.maps[0].id, &account.computers[0].id);
-    match ask {
-        Ask::Summary => client.detail(row("access_key"), &of("access_key", &[])).await.map(drop),
-        Ask::Detail => client.detail(row("job_data.get"), &of("job_data.get", &[("id", &small_job())])).await.map(drop),
-        Ask::File => {
-            let given = of("job_data.download", &[("id", &small_job()), ("format", "BIN")]);
+    match request {
+        RequestKind::Summary => client.detail(row("access_key"), &arguments_for("access_key", &[])).await.map(drop),
+        RequestKind::Detail => {
+            client.detail(row("job_data.get"), &arguments_for("job_data.get", &[("id", &small_job())])).await.map(drop)
+        }
+        RequestKind::File => {
+            let given = arguments_for("job_data.download", &[("id", &small_job()), ("format", "BIN")]);
             client.download(row("job_data.download"), &given, Target::Memory).await.map(drop)
         }
-        Ask::Send => {
-            let given = of("prescription_maps.send", &[("rx_id", map), ("field_computer_id", computer)]);
-            client.send_command(row("prescription_maps.send"), &given).await
+        RequestKind::Send => {
+            let given = arguments_for("prescription_maps.send", &[("rx_id", map), ("field_computer_id", computer)]);
+            client.act(row("prescription_maps.send"), &given).await
         }
     }
 }
 
-/// A condition that a fault makes: its row in 7, the status, what the body says, and the error of the client, if it does
-/// not get over it.
-type Made = (usize, &'static str, Ask, u16, &'static str, Option<Kind>);
+/// A condition that a fault causes: its row in 7, the status, the text of the body, and the error of the client, unless
+/// it recovers.
+type Made = (usize, &'static str, RequestKind, u16, &'static str, Option<Kind>);
 
 const MADE: &[Made] = &[
-    (0, "unauthorized", Ask::Detail, 401, "signature check failed", Some(Kind::Authentication)),
-    (1, "forbidden", Ask::Detail, 403, "does not permit", Some(Kind::PermissionDenied)),
-    (2, "method-not-allowed", Ask::Detail, 405, "does not take the method", Some(Kind::MethodNotAllowed)),
-    (3, "not-found", Ask::Detail, 404, "nothing at this address", Some(Kind::NotFound)),
-    (3, "server-error", Ask::Detail, 500, "failed unexpectedly", None),
-    (4, "too-many-requests", Ask::Detail, 429, "Exceeded maximum requests.", None),
-    (5, "unavailable", Ask::Detail, 503, "Resources exhausted. Try again.", None),
-    (6, "bad-request", Ask::Detail, 400, "Something in the request is wrong.", Some(Kind::InvalidRequest)),
-    (7, "more-time", Ask::Detail, 202, "00:00:01", None),
-    (7, "more-time", Ask::Summary, 202, "00:00:01", None),
-    (7, "more-time", Ask::Send, 202, "00:00:01", None),
-    (8, "no-coverage", Ask::File, 200, "No coverage available.", Some(Kind::NoCoverage)),
-    (9, "not-ready", Ask::File, 200, "00:00:01", None),
-    (11, "already-queued", Ask::Send, 409, "Please wait", Some(Kind::Conflict)),
-    (11, "same-name", Ask::Send, 409, "same name", Some(Kind::Conflict)),
+    (0, "unauthorized", RequestKind::Detail, 401, "signature check failed", Some(Kind::Authentication)),
+    (1, "forbidden", RequestKind::Detail, 403, "does not permit", Some(Kind::PermissionDenied)),
+    (2, "method-not-allowed", RequestKind::Detail, 405, "does not take the method", Some(Kind::MethodNotAllowed)),
+    (3, "not-found", RequestKind::Detail, 404, "nothing at this address", Some(Kind::NotFound)),
+    (3, "server-error", RequestKind::Detail, 500, "failed unexpectedly", None),
+    (4, "too-many-requests", RequestKind::Detail, 429, "Exceeded maximum requests.", None),
+    (5, "unavailable", RequestKind::Detail, 503, "Resources exhausted. Try again.", None),
+    (6, "bad-request", RequestKind::Detail, 400, "Something in the request is wrong.", Some(Kind::InvalidRequest)),
+    (7, "more-time", RequestKind::Detail, 202, "00:00:01", None),
+    (7, "more-time", RequestKind::Summary, 202, "00:00:01", None),
+    (7, "more-time", RequestKind::Send, 202, "00:00:01", None),
+    (8, "no-coverage", RequestKind::File, 200, "No coverage available.", Some(Kind::NoCoverage)),
+    (9, "not-ready", RequestKind::File, 200, "00:00:01", None),
+    (11, "already-queued", RequestKind::Send, 409, "Please wait", Some(Kind::Conflict)),
+    (11, "same-name", RequestKind::Send, 409, "same name", Some(Kind::Conflict)),
 ];
 
 /// Checks the form of a reply that 7 promises.
@@ -126,7 +128,7 @@ fn assert_form(reply: &Reply, row: usize, status: u16) {
     match (row, status) {
         (4, _) => assert_eq!(reply.get("retry-after"), Some("1")),
         (5, _) => {
-            // A plain string and nothing around it.
+            // A plain string without an envelope.
             assert_eq!(reply.text(), "Resources exhausted. Try again.");
             assert_eq!(reply.get("content-type"), Some("text/plain; charset=utf-8"));
         }
@@ -143,13 +145,13 @@ fn assert_form(reply: &Reply, row: usize, status: u16) {
 }
 
 #[tokio::test]
-async fn each_condition_of_section_7_can_be_made_and_the_client_meets_it() {
+async fn each_condition_of_section_7_can_be_caused_and_the_client_handles_it() {
     let windows = [Window { calls: 1_000, period: Duration::from_secs(60) }];
     let sandbox = Arc::new(start(Options { rate_limits: windows.to_vec(), ..options() }));
-    for (place, kind, ask, status, says, error) in MADE {
-        let name = format!("{}: {kind} for {ask:?}", CONDITIONS[*place]);
+    for (place, kind, request, status, says, error) in MADE {
+        let name = format!("{}: {kind} for {request:?}", CONDITIONS[*place]);
         sandbox.add_fault("*", kind, 1).unwrap();
-        let reply = on_the_wire(&sandbox, *ask);
+        let reply = on_the_wire(&sandbox, *request);
         assert_eq!(reply.status, *status, "{name}: {}", reply.text());
         assert!(reply.text().contains(says), "{name}: {}", reply.text());
         assert_form(&reply, *place, *status);
@@ -158,7 +160,7 @@ async fn each_condition_of_section_7_can_be_made_and_the_client_meets_it() {
         }
         sandbox.add_fault("*", kind, 1).unwrap();
         let (before, asked) = (sandbox.now(), sandbox.requests().len());
-        let met = by_client(&client(&sandbox, &[]), *ask).await;
+        let met = by_client(&client(&sandbox, &[]), *request).await;
         assert_eq!(met.as_ref().map_err(Error::kind).err(), *error, "{name}: {met:?}");
         let statuses: Vec<u16> = sandbox.requests()[asked..].iter().map(|request| request.status).collect();
         if let Err(error) = met {
@@ -166,13 +168,13 @@ async fn each_condition_of_section_7_can_be_made_and_the_client_meets_it() {
             assert!(error.message().contains(says), "{name}: {error}");
             assert_eq!(statuses, [*status], "{name}: what is refused is not asked again");
         } else {
-            // A map that is sent is looked up in the queue of its computer.
-            let looked: &[u16] = if matches!(ask, Ask::Send) { &[200] } else { &[] };
-            assert_eq!(statuses, [&[*status, 200], looked].concat(), "{name}");
+            // The state of a sent map is read from the queue of its computer.
+            let lookups: &[u16] = if matches!(request, RequestKind::Send) { &[200] } else { &[] };
+            assert_eq!(statuses, [&[*status, 200], lookups].concat(), "{name}");
             let least = i64::from(reply.get("retry-after").is_some());
             assert!(sandbox.now() - before >= chrono::TimeDelta::seconds(least), "{name}: asked too early");
         }
-        // A map that was sent lies queued; the next condition finds the queue empty.
+        // A sent map is queued; the next condition needs an empty queue.
         sandbox.advance(Duration::from_secs(1_800));
         sandbox.clear_faults();
     }
@@ -181,47 +183,47 @@ async fn each_condition_of_section_7_can_be_made_and_the_client_meets_it() {
 }
 
 #[tokio::test]
-async fn each_failed_check_is_named_and_told_as_such_7_and_5_2() {
+async fn each_failed_check_is_named_in_reply_and_error_7_and_5_2() {
     let sandbox = Arc::new(start(options()));
     let keys = sandbox.keys().clone();
     let summary = |change: &dyn Fn(&mut Call<'_>)| get(&sandbox, "/accesskey").with(|call| change(call)).send();
     let other = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
     for (reply, check) in [
-        (summary(&|call| call.api_key = "nobody".to_owned()), "API key check failed"),
+        (summary(&|call| call.api_key = "unknown".to_owned()), "API key check failed"),
         (summary(&|call| other.clone_into(&mut call.secret)), "signature check failed"),
         (summary(&|call| call.late = -121), "timestamp check failed"),
-        (summary(&|call| call.access_key = "nobody".to_owned()), "access key check failed"),
+        (summary(&|call| call.access_key = "unknown".to_owned()), "access key check failed"),
     ] {
         assert_eq!(reply.status, 401);
         assert!(reply.info().starts_with(check), "{}", reply.info());
     }
     for (client, check) in [
-        (client_with_secret("nobody", &keys.shared_secret, &sandbox), "API key check failed"),
+        (client_with_secret("unknown", &keys.shared_secret, &sandbox), "API key check failed"),
         (client_with_secret(&keys.api_key, other, &sandbox), "signature check failed"),
-        (client_with_key("nobody", &sandbox), "access key check failed"),
+        (client_with_key("unknown", &sandbox), "access key check failed"),
     ] {
-        let error = by_client(&client, Ask::Detail).await.unwrap_err();
+        let error = by_client(&client, RequestKind::Detail).await.unwrap_err();
         assert_eq!((error.kind(), error.facts().status), (Kind::Authentication, Some(401)));
         assert!(error.facts().check.as_deref().unwrap().starts_with(check), "{error}");
     }
-    // An expired time stamp is a clock that is off: corrected once, with a warning.
+    // An expired time stamp is a wrong clock: corrected once, with a warning.
     sandbox.add_fault("*", "skew", 2).unwrap();
     let off = client(&sandbox, &[]);
-    by_client(&off, Ask::Detail).await.unwrap();
+    by_client(&off, RequestKind::Detail).await.unwrap();
     assert_eq!(off.take_warnings().len(), 1);
 }
 
 #[tokio::test]
-async fn what_really_is_missing_or_refused_is_told_alike_7() {
+async fn real_missing_and_rejected_requests_have_the_same_form_7() {
     let sandbox = Arc::new(start(options()));
     let client = client(&sandbox, &[]);
     assert_eq!(get(&sandbox, "/nowhere").send().status, 404);
     assert_eq!(call(&sandbox, "DELETE", "/jobdata").send().status, 405);
-    let missing = client.detail(row("job_data.get"), &of("job_data.get", &[("id", "999999999999")])).await;
+    let missing = client.detail(row("job_data.get"), &arguments_for("job_data.get", &[("id", "999999999999")])).await;
     assert_eq!(missing.unwrap_err().kind(), Kind::NotFound);
     for format in ["AGX", "RAD"] {
         let id = generated().maps[0].id.clone();
-        let given = of("prescription_maps.download", &[("id", &id), ("format", format)]);
+        let given = arguments_for("prescription_maps.download", &[("id", &id), ("format", format)]);
         let error = client.download(row("prescription_maps.download"), &given, Target::Memory).await.unwrap_err();
         assert_eq!(error.kind(), Kind::InvalidRequest, "{error}");
         assert!(
@@ -232,7 +234,7 @@ async fn what_really_is_missing_or_refused_is_told_alike_7() {
 }
 
 #[tokio::test]
-async fn an_upload_that_succeeds_is_201_with_the_address_of_the_new_record_7() {
+async fn successful_upload_is_201_with_the_address_of_the_new_record_7() {
     for (variants, has_location) in [(Vec::new(), true), (vec!["created-in-body".to_owned()], false)] {
         let sandbox = Arc::new(start(Options { variants, ..options() }));
         let reply = upload(&sandbox, "a.jdp.zip", &zip_of("a.shp", b"x")).send();
@@ -245,7 +247,7 @@ async fn an_upload_that_succeeds_is_201_with_the_address_of_the_new_record_7() {
 }
 
 #[test]
-fn the_limits_of_section_8_are_the_defaults_of_both_sides() {
+fn limits_of_section_8_are_the_defaults_of_both_sides() {
     let limit = Options::default().rate_limits;
     assert_eq!(limit, [Window { calls: 30, period: Duration::from_secs(60) }]);
     assert_eq!(DEFAULT_WINDOWS.map(|window| (window.calls, window.period.as_secs())), [(30, 60), (15, 30)]);
@@ -269,7 +271,7 @@ fn the_limits_of_section_8_are_the_defaults_of_both_sides() {
         sandbox.advance(Duration::from_secs(seconds));
         assert_ne!(newest(), before, "{path} is new after {seconds} s");
     }
-    // The service takes larger pages than it recommends, and the client asks for none (paging tests).
+    // The service accepts larger pages than it recommends, and the client requests none (paging tests).
     assert_eq!(get(&sandbox, "/jobdata?pageSize=1001").send().status, 200);
     let large = upload(&sandbox, "a.jdp.zip", b"").with(|call| call.body.clear()).header("Content-Length", "536870913");
     assert_eq!(large.send().status, 413, "upload size limits are not shown; this service has one");

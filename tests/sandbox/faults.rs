@@ -1,11 +1,11 @@
-//! Faults as they reach a client.
+//! Tests faults as a client receives them.
 
 use std::time::{Duration, Instant};
 
 use super::raw_client::{get, jobs, limited, options, start, upload, zip_of};
 
 #[test]
-fn replies_on_order_come_as_often_as_ordered() {
+fn requested_faults_occur_as_often_as_requested() {
     let sandbox = start(options());
     for (kind, status) in [
         ("unauthorized", 401),
@@ -31,7 +31,7 @@ fn replies_on_order_come_as_often_as_ordered() {
 }
 
 #[test]
-fn a_lost_reply_has_done_its_work_and_a_reset_has_not() {
+fn lost_reply_has_changed_the_state_and_a_reset_has_not() {
     let sandbox = start(options());
     let before = jobs(&sandbox, &sandbox.keys().access_key).len();
     sandbox.add_fault("job_data.upload", "reset", 1).unwrap();
@@ -46,7 +46,7 @@ fn a_lost_reply_has_done_its_work_and_a_reset_has_not() {
 }
 
 #[test]
-fn a_truncated_file_breaks_off_and_a_web_page_comes_in_place_of_files_alone() {
+fn truncated_file_ends_early_and_a_web_page_replaces_only_files() {
     let sandbox = start(options());
     let (id, _) = jobs(&sandbox, &sandbox.keys().access_key).remove(0);
     let file = format!("/jobdata/{id}?format=BIN");
@@ -62,7 +62,7 @@ fn a_truncated_file_breaks_off_and_a_web_page_comes_in_place_of_files_alone() {
 }
 
 #[test]
-fn a_skewed_clock_shows_in_date_unless_that_is_left_out() {
+fn skewed_clock_is_in_date_unless_date_is_omitted() {
     let sandbox = start(options());
     let now = sandbox.now();
     let date = |time: chrono::DateTime<chrono::Utc>| time.format("%a, %d %b %Y %H:%M:%S GMT").to_string();
@@ -89,7 +89,7 @@ fn silence_lasts_a_second_of_real_time() {
 }
 
 #[test]
-fn a_refused_request_uses_no_fault_up() {
+fn rejected_request_consumes_no_fault() {
     let sandbox = limited(&[(1, 60)], false);
     sandbox.add_fault("*", "unavailable", 2).unwrap();
     assert_eq!(get(&sandbox, "/accesskey").send().status, 503);

@@ -1,4 +1,4 @@
-//! Files, conversions and uploads (specification 4.3, 4.4).
+//! Tests files, conversions and uploads (specification 4.3, 4.4).
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use headland::sandbox::fields::{Coverage, Failure, account};
 
 use super::raw_client::{Call, call, get, jobs, options, start, upload, zip_of};
 
-/// The path of the newest job of seed 0 with that coverage.
+/// The path of the newest job of seed 0 with this coverage.
 fn job_with(coverage: Coverage) -> String {
     let job = account(0).jobs.into_iter().find(|job| job.coverage == coverage);
     format!("/jobdata/{}", job.map(|job| job.id).unwrap_or_default())
 }
 
 #[test]
-fn a_conversion_takes_its_time_and_then_gives_the_file() {
+fn conversion_returns_the_file_after_its_time() {
     let sandbox = start(options());
     let path = job_with(Coverage::Recorded);
-    assert!(get(&sandbox, &path).send().json()["Status"].is_null(), "nobody asked for a conversion yet");
+    assert!(get(&sandbox, &path).send().json()["Status"].is_null(), "no conversion is requested yet");
     let ask = || get(&sandbox, &format!("{path}?FORMAT=shp")).send();
     let first = ask();
     assert_eq!((first.status, first.json()["status"].clone()), (200, "MORE_TIME_NEEDED".into()));
@@ -38,7 +38,7 @@ fn a_conversion_takes_its_time_and_then_gives_the_file() {
 }
 
 #[test]
-fn no_coverage_and_failure_are_told_with_200() {
+fn no_coverage_and_failure_are_statuses_with_200() {
     let sandbox = start(options());
     let (bare, broken) = (job_with(Coverage::None), job_with(Coverage::Unconvertible(Failure::Convert)));
     for path in [&bare, &broken] {
@@ -57,7 +57,7 @@ fn no_coverage_and_failure_are_told_with_200() {
 }
 
 #[test]
-fn the_original_is_there_at_once_and_other_formats_are_refused() {
+fn original_is_available_immediately_and_other_formats_are_errors() {
     let sandbox = start(options());
     let (id, name) = jobs(&sandbox, &sandbox.keys().access_key).remove(0);
     let file = get(&sandbox, &format!("/JobData/{id}?format=bin")).send();
@@ -71,7 +71,7 @@ fn the_original_is_there_at_once_and_other_formats_are_refused() {
 }
 
 #[test]
-fn an_upload_of_shapes_comes_back_in_both_formats() {
+fn uploaded_shapefile_is_available_in_both_formats() {
     let sandbox = start(options());
     let zip = zip_of("Field/North.SHP", b"not looked into");
     let created = upload(&sandbox, "C:\\jobs\\North 40 \u{e4}.jdp.zip", &zip).send();
@@ -88,9 +88,10 @@ fn an_upload_of_shapes_comes_back_in_both_formats() {
     assert_eq!(get(&sandbox, &format!("{path}?format=SHP")).send().body, zip);
 }
 
-/// Names are kept as they come, but for folders; a quote comes escaped (RFC 7578, section 4.2).
+/// Names are kept unchanged but for folders; quotes are escaped ([RFC 7578, section
+/// 4.2](https://www.rfc-editor.org/rfc/rfc7578#section-4.2)).
 #[test]
-fn an_upload_keeps_its_name() {
+fn upload_keeps_its_name() {
     let sandbox = start(options());
     for (sent, kept) in
         [("a\\\"b.zip", "a\"b.zip"), (" lead.zip", " lead.zip"), ("50%22.zip", "50%22.zip"), ("x/y.zip", "y.zip")]
@@ -102,7 +103,7 @@ fn an_upload_keeps_its_name() {
 }
 
 #[test]
-fn an_upload_without_shapes_fails_to_convert_and_says_why() {
+fn upload_without_shapefile_fails_to_convert_with_a_reason() {
     let sandbox = start(Options { conversion_time: Duration::ZERO, ..options() });
     let created = upload(&sandbox, "a.jdp.zip", &zip_of("a.bin", b"x")).send();
     let path = created.get("location").unwrap().strip_prefix(&sandbox.base_url()).unwrap().to_owned();
@@ -112,7 +113,7 @@ fn an_upload_without_shapes_fails_to_convert_and_says_why() {
 }
 
 #[test]
-fn an_upload_that_is_not_one_is_refused_and_leaves_no_job() {
+fn invalid_upload_is_an_error_and_leaves_no_job() {
     let sandbox = start(options());
     let before = jobs(&sandbox, &sandbox.keys().access_key).len();
     let refused = |call: Call<'_>, says: &str| {
@@ -135,7 +136,7 @@ fn an_upload_that_is_not_one_is_refused_and_leaves_no_job() {
 }
 
 #[test]
-fn large_uploads_are_taken_up_to_the_limit() {
+fn large_uploads_are_accepted_up_to_the_limit() {
     let sandbox = start(options());
     let mut noise = vec![0_u8; 9_000_000];
     fastrand::Rng::with_seed(1).fill(&mut noise);
@@ -151,7 +152,7 @@ fn large_uploads_are_taken_up_to_the_limit() {
 }
 
 #[test]
-fn more_time_speaks_its_variants() {
+fn more_time_has_its_variants() {
     let variants = vec!["more-time-202".to_owned(), "no-retry-after".to_owned()];
     let sandbox = start(Options { variants, ..options() });
     let (id, _) = jobs(&sandbox, &sandbox.keys().access_key).remove(0);

@@ -1,5 +1,5 @@
-//! What is on the disk when a write is acknowledged: every call of `fsync` in this process is noted, in place of the
-//! system's own.
+//! Tests which data is on the disk when a write is acknowledged: replaces `fsync` of the C library in this process and
+//! records every call.
 
 #![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
 
@@ -17,11 +17,11 @@ use serde_json::json;
 use super::dispatch::send;
 use super::raw_client::{options, start, upload, zip_of};
 
-/// Device and inode of each file and folder that was synchronised, in turn.
+/// Device and inode of each synchronised file and folder, in order.
 static SYNCED: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
 
-fn note(descriptor: c_int) -> c_int {
-    // SAFETY: the caller of `fsync` holds the descriptor open, and it is not closed here.
+fn record(descriptor: c_int) -> c_int {
+    // SAFETY: the caller of `fsync` keeps the descriptor open, and it is not closed here.
     let file = ManuallyDrop::new(unsafe { File::from_raw_fd(descriptor) });
     if let Ok(found) = file.metadata() {
         SYNCED.lock().unwrap().push((found.dev(), found.ino()));
@@ -29,26 +29,26 @@ fn note(descriptor: c_int) -> c_int {
     0
 }
 
-/// In place of the C library's, for the standard library and `SQLite` alike. No test here needs the disk itself.
+/// Replaces that of the C library, for the standard library and `SQLite` alike. No test here needs the disk itself.
 #[unsafe(no_mangle)]
 extern "C" fn fsync(descriptor: c_int) -> c_int {
-    note(descriptor)
+    record(descriptor)
 }
 
 /// See [`fsync`].
 #[unsafe(no_mangle)]
 extern "C" fn fdatasync(descriptor: c_int) -> c_int {
-    note(descriptor)
+    record(descriptor)
 }
 
-/// When a file was synchronised last.
+/// Index of the last synchronisation of a file.
 fn synced(path: &Path) -> Option<usize> {
     let found = fs::metadata(path).unwrap();
     SYNCED.lock().unwrap().iter().rposition(|one| *one == (found.dev(), found.ino()))
 }
 
 #[test]
-fn an_acknowledged_write_is_on_the_disk_with_the_file_before_its_record() {
+fn acknowledged_write_is_on_disk_and_the_file_before_its_record() {
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join("state");
     let sandbox = start(Options { data: Some(data.clone()), ..options() });

@@ -1,4 +1,5 @@
-//! Grain carts (specification 2.8, 4.2; field notes, Grain cart files): list, detail, file, upload, two customers.
+//! Tests grain carts (specification 2.8, 4.2; field notes, Grain cart files): list, detail, file, upload, two
+//! customers.
 
 use headland::archive::{ReadOptions as Reading, Source};
 use headland::layer;
@@ -15,7 +16,7 @@ fn upload_cart<'a>(sandbox: &'a Sandbox, name: &str, content: &[u8]) -> Call<'a>
 }
 
 #[test]
-fn list_and_detail_are_envelopes_and_a_file_stands_under_several_growing_ids() {
+fn list_and_detail_are_envelopes_and_a_file_has_several_growing_ids() {
     let sandbox = start(options());
     let page = get(&sandbox, "/GrainCart?pageSize=1000").send().json();
     let carts = page["GrainCart"].as_array().unwrap();
@@ -42,7 +43,7 @@ fn list_and_detail_are_envelopes_and_a_file_stands_under_several_growing_ids() {
 }
 
 #[test]
-fn files_add_up_to_their_truth_in_every_manner() {
+fn files_add_up_to_their_truth_under_every_variant() {
     for variants in [&[][..], &["odd-grc"], &["odd-grc", "latin1-grc"], &["bom-grc"], &["wild"]] {
         let names = variants.iter().map(|name| (*name).to_owned()).collect();
         let sandbox = start(Options { variants: names, ..options() });
@@ -59,7 +60,7 @@ fn files_add_up_to_their_truth_in_every_manner() {
             let codes: Vec<_> = layer.diagnostics().iter().map(|note| note.code.as_str()).collect();
             let is_odd = variants.contains(&"odd-grc") || variants.contains(&"wild");
             assert_eq!(codes.contains(&"utc-doubtful") && codes.contains(&"total-differs"), is_odd, "{codes:?}");
-            // With both encodings on, they take turns.
+            // With both encodings enabled, they alternate.
             let is_latin_1 = variants.contains(&"latin1-grc")
                 || (variants.contains(&"wild") && truth.id.parse::<u64>().unwrap() % 2 == 1);
             assert_eq!(codes.contains(&"latin-1"), is_latin_1, "{variants:?}: {codes:?}");
@@ -69,7 +70,7 @@ fn files_add_up_to_their_truth_in_every_manner() {
 }
 
 #[test]
-fn the_newest_files_hold_the_harvest_of_their_jobs() {
+fn newest_files_contain_the_harvest_of_their_jobs() {
     let sandbox = start(options());
     let harvests = sandbox.truth().unwrap();
     for cart in sandbox.cart_truth().into_iter().filter(|cart| cart.is_newest) {
@@ -82,7 +83,7 @@ fn the_newest_files_hold_the_harvest_of_their_jobs() {
 }
 
 #[test]
-fn an_upload_comes_back_under_a_higher_id_and_to_its_customer_alone() {
+fn upload_gets_a_higher_id_and_is_visible_only_to_its_customer() {
     let sandbox = start(options());
     let before = ids(&get(&sandbox, "/graincart?pageSize=0").send(), "GrainCart");
     let content = b"GrcVersion,1.6,\r\nwhatever a device writes\r\n";
@@ -105,7 +106,7 @@ fn an_upload_comes_back_under_a_higher_id_and_to_its_customer_alone() {
 }
 
 #[test]
-fn what_the_specification_does_not_have_is_refused() {
+fn unspecified_requests_are_errors() {
     let sandbox = start(options());
     let id = sandbox.cart_truth()[0].id.clone();
     assert_eq!(get(&sandbox, &format!("/graincart/{id}?format=SHP")).send().status, 400);

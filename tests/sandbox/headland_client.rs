@@ -1,4 +1,4 @@
-//! Headland's own client at the service, both by the service's clock, so that waits of minutes take no time.
+//! Connects headland's client to the service, both on the service's clock, so that waits of minutes take no time.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests expect by unwrapping")]
 
@@ -19,7 +19,7 @@ use headland::wire::{Content, Value};
 
 use super::raw_client::{generated, options, start, zip_of};
 
-/// The service's clock, which whoever waits for it moves on.
+/// The service's clock; each sleep advances it.
 struct ServiceTime(Arc<Sandbox>);
 
 impl Clock for ServiceTime {
@@ -30,7 +30,7 @@ impl Clock for ServiceTime {
     fn sleep(&self, duration: Duration) -> Sleep {
         let sandbox = Arc::clone(&self.0);
         Box::pin(async move {
-            // Longer than any pause of these tests are only deadlines, which must not come before what they limit.
+            // Longer sleeps than any pause of these tests are deadlines, which must not end first.
             if duration > Duration::from_secs(240) {
                 pending::<()>().await;
             }
@@ -49,19 +49,19 @@ pub(crate) fn client_that_accepts(accept: Content, sandbox: &Arc<Sandbox>, windo
     client_of(accept, [&keys.api_key, &keys.shared_secret, &keys.access_key], sandbox, windows, Timeout::default())
 }
 
-/// A client whose calls may take so long.
+/// A client whose calls have this deadline.
 pub(crate) fn client_with_deadline(call: Duration, sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
     let keys = [&sandbox.keys().api_key, &sandbox.keys().shared_secret, &sandbox.keys().access_key].map(String::as_str);
     client_of(Content::Json, keys, sandbox, windows, Timeout { call, ..Timeout::default() })
 }
 
-/// A client without a limit, by another access key.
+/// A client without a limit, with another access key.
 pub(crate) fn client_with_key(access_key: &str, sandbox: &Arc<Sandbox>) -> Client {
     let keys = sandbox.keys();
     client_of(Content::Json, [&keys.api_key, &keys.shared_secret, access_key], sandbox, &[], Timeout::default())
 }
 
-/// The same, by another API key or another secret.
+/// The same with another API key or another secret.
 pub(crate) fn client_with_secret(api_key: &str, secret: &str, sandbox: &Arc<Sandbox>) -> Client {
     client_of(Content::Json, [api_key, secret, &sandbox.keys().access_key], sandbox, &[], Timeout::default())
 }
@@ -70,7 +70,7 @@ fn client_of(accept: Content, keys: [&str; 3], sandbox: &Arc<Sandbox>, windows: 
     let [api_key, secret, access_key] = keys.map(Secret::new);
     let mut config = Config::new(&sandbox.base_url(), api_key, secret, access_key);
     config.rate_limits = windows.to_vec();
-    // On this clock a sleep of up to 240 s ends immediately. What only bounds a body must be longer, or off.
+    // On this clock a sleep of up to 240 s ends immediately. Bounds of a body must be longer, or disabled.
     config.timeout = Timeout { read: Duration::from_secs(300), min_throughput: 0, ..timeout };
     config.accept = accept;
     config.limiter_state = LimiterState::Memory;
@@ -86,13 +86,13 @@ pub(crate) fn row(name: &str) -> &'static Endpoint {
     api::row(name).unwrap()
 }
 
-pub(crate) fn of(name: &str, given: &[(&str, &str)]) -> Arguments {
+pub(crate) fn arguments_for(name: &str, given: &[(&str, &str)]) -> Arguments {
     let given: Vec<_> = given.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
     Arguments::new(row(name), &given).unwrap()
 }
 
 pub(crate) async fn list(client: &Client, name: &str) -> Vec<Value> {
-    let mut pages = client.pages(row(name), of(name, &[]), Some(7), None).unwrap();
+    let mut pages = client.pages(row(name), arguments_for(name, &[]), Some(7), None).unwrap();
     let mut records = Vec::new();
     while let Some(page) = pages.next_page().await.unwrap() {
         records.extend(page);
@@ -101,11 +101,11 @@ pub(crate) async fn list(client: &Client, name: &str) -> Vec<Value> {
 }
 
 async fn detail(client: &Client, id: &str) -> Value {
-    client.detail(row("job_data.get"), &of("job_data.get", &[("id", id)])).await.unwrap()
+    client.detail(row("job_data.get"), &arguments_for("job_data.get", &[("id", id)])).await.unwrap()
 }
 
 pub(crate) async fn file(client: &Client, id: &str, format: &str) -> Vec<u8> {
-    let arguments = of("job_data.download", &[("id", id), ("format", format)]);
+    let arguments = arguments_for("job_data.download", &[("id", id), ("format", format)]);
     match client.download(row("job_data.download"), &arguments, Target::Memory).await.unwrap() {
         Delivered::Bytes(bytes) => bytes,
         Delivered::File(path) => panic!("asked for bytes, got {}", path.display()),
@@ -127,7 +127,7 @@ pub(crate) fn small_job() -> String {
         .clone()
 }
 
-/// The fields that do not hold addresses.
+/// The fields without addresses.
 fn without_addresses(record: &Value) -> Vec<(String, Value)> {
     let Value::Record(fields) = record else { panic!("no record: {record:?}") };
     let is_address = |name: &str| name == "uri" || name == "available_files";
@@ -141,7 +141,7 @@ fn without_addresses(record: &Value) -> Vec<(String, Value)> {
 }
 
 #[tokio::test]
-async fn a_wild_service_gives_the_same_records_and_files() {
+async fn service_with_all_variants_returns_the_same_records_and_files() {
     let wild = Options { variants: vec!["wild".to_owned()], ..options() };
     let (plain, wild) = (Arc::new(start(options())), Arc::new(start(wild)));
     let (of_plain, of_wild) = (client(&plain, &[]), client(&wild, &[]));
@@ -172,7 +172,7 @@ fn products(job: &Value) -> Vec<Vec<(String, Value)>> {
     }
 }
 
-/// Nested lists hold records whose fields come in another order.
+/// Nested lists contain records whose fields have another order.
 fn without_products(record: &Value) -> Vec<(String, Value)> {
     let mut fields = without_addresses(record);
     fields.retain(|(_, value)| !matches!(value, Value::List(_)));
@@ -180,7 +180,7 @@ fn without_products(record: &Value) -> Vec<(String, Value)> {
 }
 
 #[tokio::test]
-async fn a_pull_waits_for_conversions_and_windows_and_never_meets_429() {
+async fn pull_waits_for_conversions_and_windows_without_a_429() {
     let windows = [(30, 60), (15, 30)].map(|(calls, seconds)| Window { calls, period: Duration::from_secs(seconds) });
     for sliding in [false, true] {
         let sandbox = Arc::new(start(Options { rate_limits: windows.to_vec(), sliding, ..options() }));
@@ -202,7 +202,7 @@ async fn a_pull_waits_for_conversions_and_windows_and_never_meets_429() {
 }
 
 #[tokio::test]
-async fn the_client_gets_over_every_fault_that_passes() {
+async fn client_recovers_from_every_transient_fault() {
     let sandbox = Arc::new(start(Options { conversion_time: Duration::ZERO, ..options() }));
     let client = client(&sandbox, &[]);
     let id = small_job();

@@ -1,4 +1,4 @@
-//! Ids in JSON: integers where the specification says so, and the two variants that turn that round.
+//! Tests ids in JSON: integers where the specification says so, and the two variants that reverse that.
 
 #![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
 
@@ -18,7 +18,7 @@ fn items(sandbox: &Sandbox, path: &str, kind: &str) -> Vec<Value> {
     get(sandbox, path).send().json()[kind].as_array().unwrap().clone()
 }
 
-/// Every object inside, itself included.
+/// Every object in a value, itself included.
 fn objects<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
     match value {
         Value::Object(fields) => {
@@ -70,7 +70,7 @@ fn ids(sandbox: &Sandbox) -> (Stated, Stated) {
 }
 
 #[test]
-fn ids_are_of_the_types_of_the_specification() {
+fn ids_have_the_types_of_the_specification() {
     let (integers, strings) = ids(&with(&[]));
     assert!(integers.len() > 100 && strings.len() > 10, "{} {}", integers.len(), strings.len());
     for (section, id) in &integers {
@@ -90,7 +90,7 @@ fn text_ids_are_a_variant() {
 }
 
 #[test]
-fn numeric_ids_are_a_variant_of_those_that_the_specification_calls_strings() {
+fn numeric_ids_are_a_variant_for_string_ids_of_the_specification() {
     let (integers, strings) = ids(&with(&["numeric-ids"]));
     for (section, id) in integers.iter().chain(strings.iter().filter(|(section, _)| *section != "2.7 ID")) {
         assert!(id.is_u64(), "{section}: {id}");

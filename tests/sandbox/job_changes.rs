@@ -1,4 +1,4 @@
-//! Many small jobs, and jobs that come, change and go while the service runs.
+//! Tests many small jobs, and jobs that are added, changed and removed while the service runs.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn shapes(sandbox: &Sandbox, id: &str) -> Vec<u8> {
 }
 
 #[test]
-fn every_other_small_job_needs_no_conversion_4_4() {
+fn every_second_small_job_needs_no_conversion_4_4() {
     let sandbox = many(40);
     let all = listed(&sandbox);
     assert_eq!(all.len(), 40);
@@ -35,7 +35,7 @@ fn every_other_small_job_needs_no_conversion_4_4() {
 }
 
 #[test]
-fn a_job_that_changes_has_another_file_and_is_found_by_its_update_4_2() {
+fn changed_job_has_another_file_and_a_new_update_date_4_2() {
     let sandbox = many(6);
     let id = listed(&sandbox)[3].0.clone();
     shapes(&sandbox, &id);
@@ -52,7 +52,7 @@ fn a_job_that_changes_has_another_file_and_is_found_by_its_update_4_2() {
 }
 
 #[test]
-fn a_job_that_is_added_comes_first_and_one_that_is_removed_is_gone() {
+fn added_job_is_listed_first_and_removed_job_is_not_listed() {
     let sandbox = many(3);
     let added = sandbox.add_job().unwrap();
     let page = get(&sandbox, "/jobdata").send();

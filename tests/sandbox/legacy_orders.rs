@@ -1,21 +1,21 @@
-//! The legacy order service (specification 4.6) at both of its addresses, over one state.
+//! Tests the legacy order service (specification 4.6) at both of its addresses, with one state.
 
 use serde_json::{Value, json};
 
 use super::dispatch::{all, bearer, send};
 use super::raw_client::{options, start};
 
-/// Each address, and the other one, where the same state must show.
+/// Each address, and the other one, which must have the same state.
 const BOTH: [(&str, &str); 2] = [("/legacy-dispatch", "/legacy-orders"), ("/legacy-orders", "/legacy-dispatch")];
 
-const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
+const UNKNOWN_ID: &str = "00000000-0000-4000-8000-000000000000";
 
 fn done(order: &str) -> Value {
     json!({"orderId": order, "startTime": "2026-05-01T06:00:00Z", "endTime": "2026-05-01T09:30:00Z"})
 }
 
 #[test]
-fn an_order_is_made_changed_and_deleted_at_either_address_4_6() {
+fn order_is_created_changed_and_deleted_at_either_address_4_6() {
     let sandbox = start(options());
     for (one, other) in BOTH {
         let orders = || all(&sandbox, &format!("{other}/api/workorders/operator"));
@@ -44,7 +44,7 @@ fn an_order_is_made_changed_and_deleted_at_either_address_4_6() {
 }
 
 #[test]
-fn orders_belong_to_an_operator_and_go_to_another_4_6() {
+fn orders_belong_to_an_operator_and_can_be_reassigned_4_6() {
     let sandbox = start(options());
     for (one, other) in BOTH {
         let orders = || all(&sandbox, &format!("{other}/api/workorders/operator"));
@@ -60,9 +60,9 @@ fn orders_belong_to_an_operator_and_go_to_another_4_6() {
         for (payload, status) in [
             (json!({"operator": "operator-2"}), 400),
             (json!({"orderId": ids[0]}), 400),
-            (json!({"orderId": ids[0], "operator": "nobody"}), 400),
+            (json!({"orderId": ids[0], "operator": "unknown"}), 400),
             (json!({"orderIds": "x", "operator": "operator-2"}), 400),
-            (json!({"orderIds": [ids[0], NOBODY], "operator": "operator-2"}), 404),
+            (json!({"orderIds": [ids[0], UNKNOWN_ID], "operator": "operator-2"}), 404),
         ] {
             assert_eq!(reassign(&payload).status, status, "{payload}");
         }
@@ -70,12 +70,12 @@ fn orders_belong_to_an_operator_and_go_to_another_4_6() {
         let theirs = send(&sandbox, "POST", &format!("{one}/api/order"), &json!({"operator": "operator-2"}));
         assert_eq!(theirs.status, 201);
         assert_eq!(orders(), before, "another operator's");
-        assert_eq!(send(&sandbox, "POST", &format!("{one}/api/order"), &json!({"operator": "nobody"})).status, 400);
+        assert_eq!(send(&sandbox, "POST", &format!("{one}/api/order"), &json!({"operator": "unknown"})).status, 400);
     }
 }
 
 #[test]
-fn an_order_is_completed_once_against_the_requirements_4_6() {
+fn order_is_completed_once_according_to_the_requirements_4_6() {
     let sandbox = start(options());
     for (one, other) in BOTH {
         let orders = || all(&sandbox, &format!("{other}/api/workorders/operator"));
@@ -104,7 +104,7 @@ fn an_order_is_completed_once_against_the_requirements_4_6() {
         assert_eq!(bearer(&sandbox, "DELETE", &format!("{one}{own}")).send().status, 404);
         assert_eq!(orders()[0]["completion"], Value::Null);
         for (method, payload, status) in
-            [("POST", done(NOBODY), 404), ("PUT", done(NOBODY), 404), ("POST", json!({}), 400)]
+            [("POST", done(UNKNOWN_ID), 404), ("PUT", done(UNKNOWN_ID), 404), ("POST", json!({}), 400)]
         {
             assert_eq!(send(&sandbox, method, &completion, &payload).status, status, "{method} {payload}");
         }
@@ -118,13 +118,13 @@ fn products_are_those_of_an_account_and_blends_of_all_4_6() {
     assert_eq!(accounts.len(), 2);
     let every = all(&sandbox, "/dispatch/api/products");
     for (one, _) in BOTH {
-        let of = |account: &str| all(&sandbox, &format!("{one}/api/accounts/{account}/products"));
-        let (first, second) = (of(&accounts[0].0), of(&accounts[1].0));
+        let products_of = |account: &str| all(&sandbox, &format!("{one}/api/accounts/{account}/products"));
+        let (first, second) = (products_of(&accounts[0].0), products_of(&accounts[1].0));
         assert!(first.iter().all(|product| product["accountId"] == accounts[0].0.as_str()));
         assert!(!second.is_empty());
         assert_eq!([first, second].concat(), every);
-        let unknown = bearer(&sandbox, "GET", &format!("{one}/api/accounts/{NOBODY}/products")).send();
-        assert_eq!((unknown.status, unknown.info().contains(NOBODY)), (404, true));
+        let unknown = bearer(&sandbox, "GET", &format!("{one}/api/accounts/{UNKNOWN_ID}/products")).send();
+        assert_eq!((unknown.status, unknown.info().contains(UNKNOWN_ID)), (404, true));
         assert_eq!(bearer(&sandbox, "GET", &format!("{one}/api/accounts//products")).send().status, 404);
         assert!(all(&sandbox, &format!("{one}/api/blends")).len() > 30);
     }

@@ -1,4 +1,4 @@
-//! Lists: envelopes, pages, order, filters, addresses (specification 2.1, 4.1, 4.2).
+//! Tests lists: envelopes, pages, order, filters, addresses (specification 2.1, 4.1, 4.2).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use headland::sandbox::Options;
 use super::raw_client::{get, ids, jobs, options, start, upload, zip_of};
 
 #[test]
-fn pages_hold_every_job_once_and_newest_first() {
+fn pages_contain_every_job_once_and_newest_first() {
     let sandbox = start(options());
     let whole = get(&sandbox, "/jobdata?pageSize=0").send().json();
     let total = whole["TotalCount"].as_u64().unwrap();
@@ -40,7 +40,7 @@ fn pages_hold_every_job_once_and_newest_first() {
 }
 
 #[test]
-fn twenty_is_the_default_and_nonsense_is_refused() {
+fn page_size_defaults_to_twenty_and_invalid_values_are_errors() {
     let sandbox = start(options());
     let total = jobs(&sandbox, &sandbox.keys().access_key).len();
     assert_eq!(ids(&get(&sandbox, "/jobdata").send(), "JobData").len(), total.min(20));
@@ -52,7 +52,7 @@ fn twenty_is_the_default_and_nonsense_is_refused() {
 }
 
 #[test]
-fn addresses_lead_to_the_details() {
+fn addresses_in_lists_lead_to_the_details() {
     let sandbox = start(options());
     for (list, kind) in [
         ("/jobdata?pageSize=2", "JobData"),
@@ -70,7 +70,7 @@ fn addresses_lead_to_the_details() {
 }
 
 #[test]
-fn an_upload_comes_first_and_date_selects_by_creation() {
+fn upload_is_listed_first_and_date_selects_by_creation() {
     let sandbox = start(options());
     let before = jobs(&sandbox, &sandbox.keys().access_key);
     sandbox.advance(Duration::from_secs(60));
@@ -101,7 +101,7 @@ fn an_upload_comes_first_and_date_selects_by_creation() {
 }
 
 #[test]
-fn long_replies_are_compressed_where_that_is_asked_for() {
+fn long_replies_are_compressed_on_request() {
     let sandbox = start(options());
     let plain = get(&sandbox, "/jobdata").send();
     assert_eq!(plain.get("content-encoding"), None);
@@ -123,7 +123,7 @@ fn long_replies_are_compressed_where_that_is_asked_for() {
 }
 
 #[test]
-fn variants_change_lists_as_their_names_say() {
+fn variants_change_lists_according_to_their_names() {
     let wild = Options { variants: vec!["wild".to_owned()], ..options() };
     let sandbox = start(wild);
     let page = get(&sandbox, "/jobdata?pageSize=500").send().json();

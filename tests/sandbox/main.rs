@@ -1,4 +1,4 @@
-//! The service as a client without headland meets it: requests signed by other code, sent over real sockets.
+//! Tests the service with an independent client: requests are signed by other code and sent over real sockets.
 
 #[path = "../series/mod.rs"]
 mod series;

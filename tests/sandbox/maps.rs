@@ -1,4 +1,4 @@
-//! Prescription maps at the service: uploaded by the rules, queued, delivered when the computer polls.
+//! Tests prescription maps at the service: uploaded by the rules, queued, delivered when the computer polls.
 
 #![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
 
@@ -63,7 +63,7 @@ fn computer(place: usize) -> String {
 }
 
 #[test]
-fn a_new_map_comes_first_and_is_described_2_5_and_4_2() {
+fn new_map_is_listed_first_and_described_2_5_and_4_2() {
     let sandbox = start(options());
     let before = ids(&get(&sandbox, "/prescriptionmaps?pageSize=0").send(), "PrescriptionMap");
     assert_eq!(before.len(), account(0).maps.len());
@@ -84,7 +84,7 @@ fn a_new_map_comes_first_and_is_described_2_5_and_4_2() {
 }
 
 #[test]
-fn a_map_is_queued_until_the_computer_polls_section_3() {
+fn map_is_queued_until_the_computer_polls_section_3() {
     let sandbox = start(options());
     let computer = computer(0);
     let id = uploaded(&sandbox, "rx.zip");
@@ -130,7 +130,7 @@ fn both_conflicts_leave_the_file_unqueued_4_3_and_7() {
 }
 
 #[test]
-fn a_legacy_device_has_one_file_of_a_name_4_3() {
+fn legacy_device_has_one_file_of_a_name_4_3() {
     let sandbox = start(options());
     let deliver = || sandbox.advance(Duration::from_secs(1_800));
     for (place, kept) in [(1, 1), (0, 2)] {
@@ -149,7 +149,7 @@ fn a_legacy_device_has_one_file_of_a_name_4_3() {
 }
 
 #[test]
-fn what_is_not_there_cannot_be_sent_and_methods_are_told_7() {
+fn sending_an_unknown_map_is_404_and_allowed_methods_are_named_7() {
     let sandbox = start(options());
     let id = uploaded(&sandbox, "rx.zip");
     assert_eq!(put(&sandbox, "1", &computer(0)).status, 404);
@@ -174,7 +174,7 @@ fn agx_and_rad_cannot_be_downloaded_4_2() {
 }
 
 #[test]
-fn a_generated_map_asks_for_what_its_job_was_asked_for() {
+fn generated_map_has_the_target_rates_of_its_job() {
     let sandbox = start(options());
     let account = account(0);
     assert!(account.maps.len() >= 12);

@@ -1,4 +1,4 @@
-//! The rate limit and its headers (specification 8).
+//! Tests the rate limit and its headers (specification 8).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,12 +7,12 @@ use headland::error::Kind;
 use headland::limiter::Window;
 use headland::sandbox::Options;
 
-use super::headland_client::{client, client_with_deadline, of, row};
+use super::headland_client::{arguments_for, client, client_with_deadline, row};
 use super::raw_client::{call, generated, get, limited, options, start, upload, zip_of};
 
 #[test]
-fn the_31st_call_in_a_minute_is_refused_until_the_window_resets() {
-    let sandbox = start(Options { manual_clock: true, ..Options::default() });
+fn call_31_in_a_minute_is_rejected_until_the_window_resets() {
+    let sandbox = start(Options { moved_clock: true, ..Options::default() });
     for sent in 1..=30_u32 {
         let reply = get(&sandbox, "/accesskey").send();
         assert_eq!(reply.status, 200);
@@ -39,7 +39,7 @@ fn every_request_with_a_known_api_key_counts_and_no_other() {
     let other = sandbox.keys().other_access_key.clone();
     assert_eq!(get(&sandbox, "/jobdata").by_customer(&other).send().get("x-ratelimit-remaining"), Some("1"));
     assert_eq!(get(&sandbox, "/jobdata").send().status, 200);
-    // A refused upload is read to its end, so that its sender sees the reply.
+    // A rejected upload is read to its end, so that its sender receives the reply.
     assert_eq!(upload(&sandbox, "a.jdp.zip", &vec![0; 30_000_000]).send().status, 429);
     let statuses: Vec<u16> = sandbox.requests().iter().map(|request| request.status).collect();
     assert_eq!(statuses, [401, 401, 404, 200, 200, 429]);
@@ -47,7 +47,7 @@ fn every_request_with_a_known_api_key_counts_and_no_other() {
 }
 
 #[test]
-fn no_more_calls_get_through_together_than_alone() {
+fn concurrent_calls_are_limited_like_sequential_ones() {
     let sandbox = Arc::new(limited(&[(30, 60)], true));
     let callers: Vec<_> = (0..40)
         .map(|_| {
@@ -73,14 +73,14 @@ fn sliding_windows_free_calls_as_they_age() {
 }
 
 #[test]
-fn a_window_without_calls_is_refused() {
+fn window_without_calls_is_an_error() {
     let window = headland::limiter::Window { calls: 0, period: Duration::from_secs(1) };
     let error = headland::sandbox::Sandbox::start(Options { rate_limits: vec![window], ..Options::default() });
     assert_eq!(error.unwrap_err().kind(), headland::error::Kind::Value);
 }
 
 #[test]
-fn every_limited_reply_tells_what_is_left_whatever_it_is_section_8() {
+fn every_limited_reply_has_the_rate_limit_headers_section_8() {
     let sandbox = limited(&[(100, 60)], false);
     let account = generated();
     let (job, map) = (account.jobs[0].id.as_str(), account.maps[0].id.as_str());
@@ -122,22 +122,22 @@ fn every_limited_reply_tells_what_is_left_whatever_it_is_section_8() {
         let left = 100 - u32::try_from(sandbox.requests().len()).unwrap() - 1;
         let reply = call.send();
         assert_eq!(reply.status, status, "{kind}: {}", reply.text());
-        let told =
+        let headers =
             ["limit", "remaining", "reset"].map(|name| reply.get(&format!("x-ratelimit-{name}")).unwrap().to_owned());
-        assert_eq!(told, ["100".to_owned(), left.to_string(), "60".to_owned()], "{kind} {status}");
+        assert_eq!(headers, ["100".to_owned(), left.to_string(), "60".to_owned()], "{kind} {status}");
     }
 }
 
 #[tokio::test]
-async fn the_budget_of_the_client_follows_what_the_service_tells_section_8() {
+async fn budget_of_the_client_follows_the_rate_limit_headers_section_8() {
     let window = Window { calls: 30, period: Duration::from_secs(60) };
     let sandbox = Arc::new(start(Options { rate_limits: vec![window], ..options() }));
     let client = client(&sandbox, &[window]);
-    let summary = async || client.detail(row("access_key"), &of("access_key", &[])).await.unwrap();
+    let summary = async || client.detail(row("access_key"), &arguments_for("access_key", &[])).await.unwrap();
     assert_eq!(client.budget().unwrap().remaining, 30);
     summary().await;
     assert_eq!(client.budget().unwrap().remaining, 29);
-    // Somebody else uses the same key: the service tells, and the client holds back.
+    // Another client uses the same key: the service reports it, and the client waits.
     for _ in 0..10 {
         get(&sandbox, "/accesskey").send();
     }
@@ -146,7 +146,7 @@ async fn the_budget_of_the_client_follows_what_the_service_tells_section_8() {
     for _ in 0..18 {
         get(&sandbox, "/accesskey").send();
     }
-    // The service is full and the client does not know: it is refused once, waits for the reset and gets through.
+    // The window is full, unknown to the client: one call is rejected, waits for the reset and succeeds.
     sandbox.advance(Duration::from_secs(20));
     let before = sandbox.now();
     summary().await;
@@ -158,18 +158,18 @@ async fn the_budget_of_the_client_follows_what_the_service_tells_section_8() {
 }
 
 #[tokio::test]
-async fn a_429_beyond_the_deadline_is_told_and_leaves_no_budget_until_its_time_7_and_8() {
+async fn status_429_beyond_the_deadline_is_an_error_and_leaves_no_budget_until_its_time_7_and_8() {
     let sandbox = Arc::new(limited(&[(1, 3_600)], false));
     get(&sandbox, "/accesskey").send();
     let windows = [Window { calls: 30, period: Duration::from_secs(60) }];
     let client = client_with_deadline(Duration::from_secs(250), &sandbox, &windows);
-    let error = client.detail(row("access_key"), &of("access_key", &[])).await.unwrap_err();
+    let error = client.detail(row("access_key"), &arguments_for("access_key", &[])).await.unwrap_err();
     assert_eq!((error.kind(), error.facts().status), (Kind::RateLimited, Some(429)), "{error}");
     assert_eq!(error.facts().retry_after, Some(Duration::from_secs(300)));
     assert!(error.message().contains("3600 s") && error.message().contains("250 s"), "{error}");
     assert!(error.message().contains("Exceeded maximum requests"), "{error}");
     let budget = client.budget().unwrap();
-    // The wait is doubted: after five minutes one call asks again.
+    // The wait is unconfirmed: after five minutes one call probes.
     assert_eq!((budget.remaining, budget.next_call_in.as_secs().div_ceil(60)), (0, 5), "{budget:?}");
     assert_eq!(budget.service_wait.map(|wait| wait.as_secs().div_ceil(60)), Some(60), "{budget:?}");
 }

@@ -1,4 +1,4 @@
-//! A caller that shares nothing with headland: its own signature, its own few lines of HTTP.
+//! Implements a client that shares nothing with headland: its own signature, its own few lines of HTTP.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests expect by unwrapping")]
 
@@ -16,7 +16,7 @@ use headland::sandbox::{Options, Sandbox};
 use hmac::{KeyInit as _, Mac as _};
 use serde_json::Value;
 
-/// A service without a limit, whose clock stands still and whose conversions take 30 seconds.
+/// A service without a limit, with a manual clock and conversions of 30 seconds.
 pub(crate) fn options() -> Options {
     Options {
         rate_limits: Vec::new(),
@@ -41,7 +41,7 @@ pub(crate) fn generated() -> &'static Account {
     &ACCOUNT
 }
 
-/// A request in the making; every part of it can be made wrong.
+/// A request to be sent; every part of it can be made wrong.
 pub(crate) struct Call<'a> {
     sandbox: &'a Sandbox,
     method: String,
@@ -57,7 +57,7 @@ pub(crate) struct Call<'a> {
     pub(crate) body: Vec<u8>,
 }
 
-/// A reply as it came.
+/// A raw reply.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -86,7 +86,7 @@ pub(crate) fn call<'a>(sandbox: &'a Sandbox, method: &str, target: &str) -> Call
     }
 }
 
-/// An upload of one file under `FileName`, after a part that nobody asked for.
+/// An upload of one file under `FileName`, after an unrelated part.
 pub(crate) fn upload<'a>(sandbox: &'a Sandbox, name: &str, content: &[u8]) -> Call<'a> {
     let mut call = call(sandbox, "POST", "/jobdata");
     call.headers.push(("Content-Type".to_owned(), "multipart/form-data; boundary=XX".to_owned()));
@@ -117,7 +117,7 @@ impl Call<'_> {
         self
     }
 
-    /// The reply, which must come.
+    /// The reply; panics if there is none.
     pub(crate) fn send(self) -> Reply {
         self.try_send().expect("a reply")
     }
@@ -161,7 +161,7 @@ impl Call<'_> {
         stream.write_all(b"\r\n").unwrap();
         stream.write_all(&self.body).unwrap();
         let mut bytes = Vec::new();
-        // A connection that is reset gives what came before.
+        // A connection that is reset returns the bytes before that.
         drop(stream.read_to_end(&mut bytes));
         Reply::parse(&bytes)
     }

@@ -1,4 +1,4 @@
-//! What a folder of state keeps when the service ends without a word.
+//! Tests which state a folder keeps when the service is killed.
 
 use std::process::Command;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use headland::sandbox::{Options, Sandbox};
 
 use super::raw_client::{get, jobs, options, start, upload, zip_of};
 
-/// Names the folder to the process that is killed.
+/// Passes the folder to the process that is killed.
 const FOLDER: &str = "HEADLAND_TEST_SANDBOX_FOLDER";
 
 fn kept_in(folder: &std::path::Path) -> Options {
@@ -16,7 +16,7 @@ fn kept_in(folder: &std::path::Path) -> Options {
 }
 
 #[test]
-fn uploads_and_conversions_outlive_a_kill() {
+fn uploads_and_conversions_survive_a_kill() {
     let folder = tempfile::tempdir().unwrap();
     let killed = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "restart::works_until_it_is_killed", "--ignored"])
@@ -49,7 +49,7 @@ fn works_until_it_is_killed() {
 }
 
 #[test]
-fn a_new_job_comes_first_though_the_clock_of_the_last_run_was_ahead() {
+fn new_job_is_listed_first_even_if_the_clock_of_the_last_run_was_ahead() {
     let folder = tempfile::tempdir().unwrap();
     for (days, name) in [(9, "early.jdp.zip"), (0, "late.jdp.zip")] {
         let sandbox = start(kept_in(folder.path()));
@@ -60,7 +60,7 @@ fn a_new_job_comes_first_though_the_clock_of_the_last_run_was_ahead() {
 }
 
 #[test]
-fn a_folder_belongs_to_its_seed() {
+fn folder_belongs_to_its_seed() {
     let folder = tempfile::tempdir().unwrap();
     let options = |seed| Options { data: Some(folder.path().to_owned()), seed, ..options() };
     drop(start(options(5)));
@@ -71,7 +71,7 @@ fn a_folder_belongs_to_its_seed() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told_and_stopping_frees_it() {
+fn port_in_use_is_an_error_and_stopping_frees_it() {
     let mut first = start(options());
     let port = first.base_url().rsplit_once(':').unwrap().1.parse().unwrap();
     let error = Sandbox::start(Options { port, ..options() }).unwrap_err();

@@ -1,4 +1,4 @@
-//! What the service holds of devices, maps and grain carts, for the walk through every row in both content types.
+//! Compares devices, maps and grain carts with the stored ones, for the test of every row in both content types.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests expect by unwrapping")]
 
@@ -10,18 +10,18 @@ use headland::sandbox::Sandbox;
 use headland::sandbox::fields::{Account, CartFormat, CartTruth, Hub, account};
 use headland::wire::Value;
 
-use super::headland_client::{id_of, of, row};
+use super::headland_client::{arguments_for, id_of, row};
 use super::maps::{ONE, zip_with};
 
-/// The customer's account, made once.
+/// The customer's account, generated once.
 static ACCOUNT: LazyLock<Account> = LazyLock::new(|| account(0));
 
-/// Whether what a row gives depends on the clock, which no two services share.
+/// Whether the result of a row depends on the clock, which no two services share.
 pub(crate) fn is_of_its_time(row: &Endpoint) -> bool {
     row.group() == "field_hubs" && row.name() != "list" || row.name().contains("location")
 }
 
-/// The arguments of a row that asks for a device, a job or a map.
+/// The arguments of a row that needs a device, a job or a map.
 fn arguments(row: &'static Endpoint) -> Arguments {
     let account = &*ACCOUNT;
     let id = match row.group() {
@@ -32,10 +32,10 @@ fn arguments(row: &'static Endpoint) -> Arguments {
     };
     let has_id = row.parameters.iter().any(|parameter| parameter.place == Place::Path);
     let given = [("id", id.as_str())];
-    of(row.full_name, if has_id { &given[..] } else { &[] })
+    arguments_for(row.full_name, if has_id { &given[..] } else { &[] })
 }
 
-/// The first page of a list, whose ids are those that the service holds.
+/// The first page of a list, whose ids are the stored ones.
 pub(crate) async fn page(client: &Client, row: &'static Endpoint) -> Vec<Value> {
     let mut pages = client.pages(row, arguments(row), Some(100), Some(0)).unwrap();
     let records = pages.next_page().await.unwrap().unwrap();
@@ -79,7 +79,7 @@ fn id_and_name(record: &Value) -> (String, String) {
     (id_of(record), record.get("name").and_then(Value::as_text).unwrap_or_default().to_owned())
 }
 
-/// A hub that says of itself what the service holds, with a report of where it is.
+/// Asserts that a hub has the stored fields, and a report of its position.
 fn is_hub(record: &Value, hub: &Hub) {
     let text = |name: &str| record.get(name).and_then(Value::as_text);
     assert_eq!((text("name"), text("model")), (Some(hub.name), Some(hub.model)));
@@ -89,8 +89,8 @@ fn is_hub(record: &Value, hub: &Hub) {
     is_on_its_track(report);
 }
 
-/// A record of a position is where its device drives at that time. The record's id tells both: half minutes since 1970
-/// times 64, and the device's number, by which devices are 1,770 seconds apart on their ways.
+/// Asserts that a record of a position is on the track of its device. The record's id contains the time, as half
+/// minutes since 1970 times 64, and the device's number. Devices are 1,770 seconds apart on their tracks.
 fn is_on_its_track(record: &Value) {
     let Account { computers, hubs, .. } = &*ACCOUNT;
     let device = record.get("device_id").and_then(Value::as_text).unwrap();
@@ -115,7 +115,7 @@ fn is_on_its_track(record: &Value) {
     }
 }
 
-/// The file of a job, which is the one that its truth gives.
+/// The file of a job, checked against its truth.
 pub(crate) fn of_job(id: &str, format: &str, found: Vec<u8>) -> Vec<u8> {
     let job = ACCOUNT.jobs.iter().find(|job| job.id == id).unwrap();
     let stored = if format == "BIN" { job.display_zip() } else { job.shapefile_zip() };
@@ -139,7 +139,7 @@ pub(crate) async fn one(client: &Client, row: &'static Endpoint) -> Vec<Value> {
     vec![record]
 }
 
-/// What every prescription map of the account says of itself.
+/// The stored fields of every prescription map of the account.
 pub(crate) fn maps() -> Vec<(String, Value)> {
     let stored = |map: &headland::sandbox::fields::Prescription| {
         let name = Value::Text(map.name.clone());
@@ -149,7 +149,7 @@ pub(crate) fn maps() -> Vec<(String, Value)> {
     ACCOUNT.maps.iter().map(stored).collect()
 }
 
-/// What every grain cart file says of itself.
+/// The stored fields of every grain cart file.
 pub(crate) fn carts(sandbox: &Sandbox) -> Vec<(String, Value)> {
     let record = |cart: &CartTruth| {
         let text = |text: &String| Value::Text(text.clone());
@@ -161,7 +161,7 @@ pub(crate) fn carts(sandbox: &Sandbox) -> Vec<(String, Value)> {
 /// The first grain cart file.
 pub(crate) async fn download_cart(client: &Client, row: &'static Endpoint, sandbox: &Sandbox) -> Vec<u8> {
     let id = sandbox.cart_truth().remove(0).id;
-    match client.download(row, &of(row.full_name, &[("id", &id)]), Target::Memory).await.unwrap() {
+    match client.download(row, &arguments_for(row.full_name, &[("id", &id)]), Target::Memory).await.unwrap() {
         Delivered::Bytes(bytes) => {
             let stored = ACCOUNT.carts.iter().find(|cart| cart.id == id).unwrap();
             assert!(stored.content(CartFormat::default()) == bytes, "{}", row.full_name);
@@ -177,7 +177,7 @@ pub(crate) async fn upload_cart(client: &Client, upload: &'static Endpoint) {
     let file = UploadFile { name: "new.grc".to_owned(), content: content.into() };
     let created = client.upload(upload, file).await.unwrap();
     let get = "grain_carts.get";
-    let detail = client.detail(row(get), &of(get, &[("id", &created.id)])).await.unwrap();
+    let detail = client.detail(row(get), &arguments_for(get, &[("id", &created.id)])).await.unwrap();
     assert_eq!(detail.get("name"), Some(&Value::Text("new.grc".to_owned())));
 }
 
@@ -192,26 +192,26 @@ pub(crate) async fn download(client: &Client, row: &'static Endpoint) -> Vec<u8>
     }
 }
 
-/// A new map, and the first computer's queue with it.
+/// A new map in the queue of the first computer.
 pub(crate) async fn upload_and_send(client: &Client, sandbox: &Sandbox) {
     let name = format!("{}.zip", sandbox.requests().len());
     let file = UploadFile { name: name.clone(), content: zip_with(ONE).into() };
     let created = client.upload(row("prescription_maps.upload"), file).await.unwrap();
     let get = "prescription_maps.get";
-    let detail = client.detail(row(get), &of(get, &[("id", &created.id)])).await.unwrap();
+    let detail = client.detail(row(get), &arguments_for(get, &[("id", &created.id)])).await.unwrap();
     assert_eq!(detail.get("device_file_name"), Some(&Value::Text(name)));
     let send = "prescription_maps.send";
     let computer = ACCOUNT.computers[0].id.clone();
-    let given = of(send, &[("rx_id", &created.id), ("field_computer_id", &computer)]);
-    client.send_command(row(send), &given).await.unwrap();
-    assert_eq!(client.send_command(row(send), &given).await.unwrap_err().kind(), headland::error::Kind::Conflict);
+    let given = arguments_for(send, &[("rx_id", &created.id), ("field_computer_id", &computer)]);
+    client.act(row(send), &given).await.unwrap();
+    assert_eq!(client.act(row(send), &given).await.unwrap_err().kind(), headland::error::Kind::Conflict);
 }
 
-/// The products of each job, whose ids are those that the service holds.
+/// The products of each job, whose ids are the stored ones.
 pub(crate) async fn products(client: &Client, row: &'static Endpoint, details: usize) -> Vec<Value> {
     let mut all = Vec::new();
     for job in account(0).jobs.iter().take(details) {
-        let found = client.rows(row, &of(row.full_name, &[("id", &job.id)])).await.unwrap();
+        let found = client.rows(row, &arguments_for(row.full_name, &[("id", &job.id)])).await.unwrap();
         assert_eq!(found.batch.num_rows(), found.records.len());
         let Some(Value::List(held)) = job.detail.get("products") else { panic!("{} has no products", job.id) };
         let mut ids: Vec<_> = found.records.iter().map(|record| record.get("product_id").cloned()).collect();

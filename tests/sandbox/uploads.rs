@@ -1,4 +1,4 @@
-//! Uploads, sentence by sentence of the specification, each with what the service answers.
+//! Tests uploads, sentence by sentence of the specification, each with the reply of the service.
 
 #![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
 
@@ -34,7 +34,7 @@ fn post(sandbox: &Sandbox, path: &str, file: Option<(&str, &[u8])>, texts: &[(&s
     call.send()
 }
 
-/// What each sentence says: its text, where the upload goes, its file name, its content, its type, and whether it is taken.
+/// A sentence: its text, the path of the upload, its file name, content and type, and whether it is accepted.
 type Sentence = (&'static str, &'static str, &'static str, Vec<u8>, Option<&'static str>, bool);
 
 fn sentences() -> Vec<Sentence> {
@@ -82,14 +82,14 @@ fn sentences() -> Vec<Sentence> {
 }
 
 #[test]
-fn each_sentence_decides_on_what_is_taken() {
+fn each_sentence_decides_which_uploads_are_accepted() {
     let sandbox = start(options());
     for (sentence, path, name, content, kind, is_taken) in sentences() {
         let texts: Vec<_> = kind.iter().map(|kind| ("FileType", *kind)).collect();
         let reply = post(&sandbox, path, Some((name, &content)), &texts);
         let said = format!("{sentence}: {path} `{name}` {kind:?}: {}", reply.text());
         if is_taken {
-            // 4.2: 201 Created with the URI of the new record; 4.4: the original comes back.
+            // 4.2: 201 Created with the URI of the new record; 4.4: the original is returned.
             assert_eq!(reply.status, 201, "{said}");
             let address = reply.get("location").unwrap().strip_prefix(&sandbox.base_url()).unwrap().to_owned();
             assert_eq!(get(&sandbox, &address).send().status, 200, "{said}");
@@ -103,7 +103,7 @@ fn each_sentence_decides_on_what_is_taken() {
 }
 
 #[test]
-fn an_entry_file_name_with_contents_and_a_name_is_needed() {
+fn form_entry_with_content_and_file_name_is_required() {
     let sandbox = start(options());
     let zip = zip_with(SET);
     for path in [MAPS, JOBS, CARTS] {
@@ -118,7 +118,7 @@ fn an_entry_file_name_with_contents_and_a_name_is_needed() {
 }
 
 #[test]
-fn the_header_of_a_part_has_bounds() {
+fn header_of_a_form_part_has_bounds() {
     let sandbox = start(options());
     for (length, status) in [(1_000, 201), (200_000, 400)] {
         let name = format!("a.jdp.zip\"; more=\"{}", "x".repeat(length));
@@ -128,7 +128,7 @@ fn the_header_of_a_part_has_bounds() {
 }
 
 #[test]
-fn what_is_refused_leaves_no_file_and_no_record() {
+fn rejected_upload_leaves_no_file_and_no_record() {
     let data = tempfile::tempdir().unwrap();
     let sandbox = start(headland::sandbox::Options { data: Some(data.path().to_owned()), ..options() });
     let total = |path: &str| get(&sandbox, path).send().json()["TotalCount"].clone();
