@@ -1,4 +1,4 @@
-//! What the core spends where: signing a request, decoding a page, inflating archives and reading them.
+//! Measures the core: signing a request, decoding a page, inflating archives and reading them.
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, reason = "a bench stops where its own set-up fails")]
 
@@ -15,7 +15,7 @@ use headland::sandbox::fields::account;
 use headland::signing::{Signed, SigningKey};
 use headland::wire::{Content, decode_index};
 
-/// The allocator of the extension: what is measured here is what its users wait for.
+/// The allocator of the extension, so that the times are those of its users.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -49,13 +49,13 @@ fn page(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// What the zip of `HEADLAND_ARCHIVE` is called here.
-const GIVEN: &str = "the archive";
+/// Name of the zip in `HEADLAND_ARCHIVE`.
+const GIVEN_ARCHIVE: &str = "the archive";
 
-/// So many times the CPU time of inflating alone may the reading of that zip take.
-const MOST: f64 = 1.7;
+/// Target: largest ratio of the CPU times of reading that zip and of inflating it.
+const LARGEST_RATIO: f64 = 1.7;
 
-/// What is read: a job of points and one of polygons, and the zip that `HEADLAND_ARCHIVE` names.
+/// The archives: a job of points and one of polygons, and the zip that `HEADLAND_ARCHIVE` names.
 fn sources() -> Vec<(String, Source)> {
     let account = account(0);
     let mut sources = Vec::new();
@@ -65,12 +65,12 @@ fn sources() -> Vec<(String, Source)> {
         sources.push((format!("{} {name}", job.truth().unwrap().rows), Source::Bytes(archive)));
     }
     if let Some(path) = std::env::var_os("HEADLAND_ARCHIVE") {
-        sources.push((GIVEN.to_owned(), Source::Bytes(Bytes::from(std::fs::read(path).unwrap()))));
+        sources.push((GIVEN_ARCHIVE.to_owned(), Source::Bytes(Bytes::from(std::fs::read(path).unwrap()))));
     }
     sources
 }
 
-/// Inflates the members that reading needs, checksums on, and looks at nothing.
+/// Inflates the members that reading needs, with checksums, and discards the bytes.
 fn inflate(source: &Source) {
     let (sets, _) = archive::sets(source, &ReadOptions::default()).unwrap();
     let set = Set::choose(sets, None, source).unwrap();
@@ -102,14 +102,14 @@ fn archives(criterion: &mut Criterion) {
     for (name, source) in sources() {
         let ratio = ratio(&source);
         println!("archive: reading {name} takes {ratio:.2} times the CPU time of inflating alone");
-        if name == GIVEN && ratio > MOST {
-            println!("MISS  it may take at most {MOST} times");
+        if name == GIVEN_ARCHIVE && ratio > LARGEST_RATIO {
+            println!("MISS  it may take at most {LARGEST_RATIO} times");
             std::process::exit(1);
         }
     }
 }
 
-/// How many times as long reading takes as inflating: the median of rounds in which one follows the other.
+/// Ratio of the times of reading and inflating: the median of rounds that alternate both.
 fn ratio(source: &Source) -> f64 {
     let round = |work: fn(&Source)| {
         let start = cpu_time();
@@ -125,11 +125,11 @@ fn ratio(source: &Source) -> f64 {
     ratios[ratios.len() / 2]
 }
 
-/// How many seconds this thread was on a processor, as Linux tells; elsewhere how many it has been.
+/// CPU time of this thread in seconds, as Linux reports it; on other systems the elapsed time.
 fn cpu_time() -> f64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = told.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = stat.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
     nanoseconds.map_or_else(|| START.elapsed().as_secs_f64(), |nanoseconds| nanoseconds / 1e9)
 }
 

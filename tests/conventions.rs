@@ -1,4 +1,4 @@
-//! The house rules that a machine can hold: the direction of imports, the home of pyo3, files with one reason.
+//! Checks conventions of the source files: direction of imports, use of pyo3, length and first line of files, wording.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
@@ -7,8 +7,8 @@ mod imports;
 
 use std::path::{Path, PathBuf};
 
-/// The rooms in the order data walks through them; a file imports only from its own room and those before it.
-const ROOMS: &[&str] = &[
+/// The modules of `src` in the order of the data flow; a file imports only from its own module and those before it.
+const MODULES: &[&str] = &[
     "error",
     "secret",
     "clock",
@@ -28,7 +28,7 @@ const ROOMS: &[&str] = &[
     "python",
 ];
 
-/// What may stand at the top level beside hidden files and what tools leave there.
+/// Permitted entries of the top level, in addition to hidden files.
 const TOP_LEVEL: &[&str] = &[
     "Cargo.toml",
     "Cargo.lock",
@@ -50,13 +50,21 @@ const TOP_LEVEL: &[&str] = &[
     "dist",
 ];
 
-const LONGEST: usize = 400;
+/// Largest number of lines of a file.
+const MAX_LINES: usize = 400;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The files below a folder with an extension: paths from the root, and texts.
 fn files(folder: &str, extension: &str) -> Vec<(PathBuf, String)> {
+    let found = find_files(folder, extension);
+    assert!(!found.is_empty(), "no .{extension} file in {folder}");
+    found
+}
+
+fn find_files(folder: &str, extension: &str) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut queue = vec![root().join(folder)];
     while let Some(path) = queue.pop() {
@@ -73,34 +81,33 @@ fn files(folder: &str, extension: &str) -> Vec<(PathBuf, String)> {
             }
         }
     }
-    assert!(!found.is_empty(), "no .{extension} file in {folder}");
     found.sort();
     found
 }
 
-fn room_of(path: &Path) -> Option<usize> {
+fn module_of(path: &Path) -> Option<usize> {
     let first = path.strip_prefix("src").ok()?.components().next()?;
     let name = first.as_os_str().to_str()?.trim_end_matches(".rs");
-    ROOMS.iter().position(|room| *room == name)
+    MODULES.iter().position(|module| *module == name)
 }
 
 #[test]
-fn imports_point_back_along_the_flow_of_data() {
+fn imports_follow_the_data_flow() {
     for (path, text) in files("src", "rs") {
-        let Some(own) = room_of(&path) else {
-            assert!(path.ends_with("lib.rs"), "{} is in no room", path.display());
+        let Some(own) = module_of(&path) else {
+            assert!(path.ends_with("lib.rs"), "{} is in no module of the list", path.display());
             continue;
         };
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
             for used in line.split("crate::").skip(1) {
                 let name: String = used.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                let Some(other) = ROOMS.iter().position(|room| *room == name) else { continue };
+                let Some(other) = MODULES.iter().position(|module| *module == name) else { continue };
                 assert!(
                     other <= own,
                     "{}:{}: `{}` comes before `{name}` and must not use it",
                     path.display(),
                     number + 1,
-                    ROOMS[own]
+                    MODULES[own]
                 );
             }
         }
@@ -108,13 +115,13 @@ fn imports_point_back_along_the_flow_of_data() {
 }
 
 #[test]
-fn files_do_not_import_each_other_in_a_cycle() {
+fn files_do_not_import_each_other() {
     let found = imports::cycles(&files("src", "rs"));
-    assert!(found.is_empty(), "move what ties them to a file of its own:\n{}", found.join("\n\n"));
+    assert!(found.is_empty(), "move the items that both need to their own file:\n{}", found.join("\n\n"));
 }
 
 #[test]
-fn only_the_python_room_names_pyo3() {
+fn only_the_python_module_uses_pyo3() {
     for (path, text) in files("src", "rs") {
         if path.starts_with("src/python") {
             continue;
@@ -126,37 +133,40 @@ fn only_the_python_room_names_pyo3() {
 }
 
 #[test]
-fn every_file_says_what_it_is_for_and_stays_short() {
+fn every_file_states_its_purpose_and_is_short() {
     for (path, text) in ["src", "tests", "benches"].iter().flat_map(|folder| files(folder, "rs")) {
         let first = text.lines().next().unwrap_or_default();
         assert!(
             first.starts_with("//! ") && first.len() > 20,
-            "{}: the first line says what it is for",
+            "{}: the first line must state the purpose of the file",
             path.display()
         );
         let lines = text.lines().count();
-        assert!(lines <= LONGEST, "{} has {lines} lines; what are its two reasons to change?", path.display());
+        assert!(lines <= MAX_LINES, "{} has {lines} lines: split it by its reasons to change", path.display());
     }
     for (path, text) in files("python", "py") {
         let generated = text.starts_with("# Generated from the table");
         let first = text.lines().nth(usize::from(generated)).unwrap_or_default();
-        assert!(first.starts_with("\"\"\""), "{}: the first line says what it is for", path.display());
+        assert!(first.starts_with("\"\"\""), "{}: the first line must state the purpose of the file", path.display());
         let lines = text.lines().count();
-        assert!(lines <= LONGEST, "{} has {lines} lines", path.display());
+        assert!(lines <= MAX_LINES, "{} has {lines} lines", path.display());
     }
 }
 
 #[test]
-fn nothing_else_stands_at_the_top_level() {
+fn top_level_has_only_permitted_entries() {
     for entry in std::fs::read_dir(root()).unwrap() {
         let name = entry.unwrap().file_name().to_string_lossy().into_owned();
-        assert!(name.starts_with('.') || TOP_LEVEL.contains(&name.as_str()), "`{name}` has no place at the top level");
+        assert!(
+            name.starts_with('.') || TOP_LEVEL.contains(&name.as_str()),
+            "`{name}` is not permitted at the top level"
+        );
     }
 }
 
 #[test]
-fn no_file_speaks_of_one_machine() {
-    // Written in two parts so that this file does not name them itself.
+fn files_name_no_local_path_and_no_open_task() {
+    // Written in two parts so that this file does not contain them.
     let marks = [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("TO", "DO")];
     let mut texts: Vec<(PathBuf, String)> = ["src", "tests", "benches"].iter().flat_map(|f| files(f, "rs")).collect();
     texts.extend(files("python", "py"));
@@ -168,4 +178,43 @@ fn no_file_speaks_of_one_machine() {
             assert!(!text.contains(mark), "{} contains `{mark}`", path.display());
         }
     }
+}
+
+#[test]
+fn files_contain_no_forbidden_phrase() {
+    // Written in two parts so that this file does not contain them.
+    let phrases = [
+        concat!("to be ", "had"),
+        concat!("no", "body"),
+        concat!("who", "ever"),
+        concat!("what", "ever"),
+        concat!("side by ", "side"),
+        concat!("hand ", "over"),
+        concat!("put ", "aside"),
+        concat!("goes ", "on"),
+        concat!("tells ", "of"),
+        concat!("to", "ld"),
+    ];
+    let kinds =
+        ["src", "python", "tests"].into_iter().flat_map(|folder| ["rs", "py", "pyi"].map(|kind| (folder, kind)));
+    let mut found = Vec::new();
+    for (path, text) in kinds.flat_map(|(folder, extension)| find_files(folder, extension)) {
+        let lines: Vec<String> = text.lines().map(str::to_lowercase).collect();
+        for (number, line) in lines.iter().enumerate() {
+            let next = lines.get(number + 1).map_or("", |next| next.trim_start_matches(['/', '!', '#', ' ']));
+            let forbidden = phrases.iter().filter(|phrase| has_phrase(line, next, phrase));
+            found.extend(forbidden.map(|phrase| format!("{}:{}: `{phrase}`", path.display(), number + 1)));
+        }
+    }
+    assert!(found.is_empty(), "use the standard term:\n{}", found.join("\n"));
+}
+
+/// Whether a phrase of whole words begins in a line; it may end in the next one.
+fn has_phrase(line: &str, next: &str, phrase: &str) -> bool {
+    let text = format!("{} {next}", line.trim_end());
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(phrase).any(|(start, _)| {
+        let is_whole = !text[..start].ends_with(is_word) && !text[start + phrase.len()..].starts_with(is_word);
+        start < line.len() && is_whole
+    })
 }

@@ -1,8 +1,8 @@
-//! Coordinate systems against PROJ, and against hostile text.
+//! Tests coordinate systems against PROJ, and against hostile text.
 //!
-//! The vectors were made with pyproj 3.7.2 (PROJ 9.5.1): `CRS(code).to_wkt(...)` or a text as machine displays write
-//! it, points drawn at random in the area of use, and `Transformer.from_crs(crs, 4326, always_xy=True)` back from the
-//! coordinates rounded to a millimetre.
+//! The vectors were generated with pyproj 3.7.2 (PROJ 9.5.1). The texts are `CRS(code).to_wkt(...)` or as machine
+//! displays write them. The points are random in the area of use. The expected values are `Transformer.from_crs(crs,
+//! 4326, always_xy=True)` of the coordinates, rounded to a millimetre.
 
 #![expect(clippy::unreadable_literal, reason = "numbers as PROJ printed them")]
 
@@ -165,7 +165,7 @@ fn coordinates_agree_with_proj() {
 }
 
 #[test]
-fn codes_are_given_where_certain_and_never_from_a_name() {
+fn codes_are_returned_if_certain_and_never_from_a_name() {
     for vector in VECTORS {
         assert_eq!(Crs::from_wkt(vector.wkt).expect(vector.name).epsg(), vector.epsg, "{}", vector.name);
     }
@@ -175,7 +175,7 @@ fn codes_are_given_where_certain_and_never_from_a_name() {
 }
 
 #[test]
-fn wgs84_and_nad83_are_left_as_they_are() {
+fn wgs84_and_nad83_are_not_transformed() {
     let nad83 = ESRI_WGS84.replace("WGS_1984", "North_American_1983").replace("298.257223563", "298.257222101");
     for (text, code) in [(ESRI_WGS84, 4326), (nad83.as_str(), 4269)] {
         let crs = Crs::from_wkt(text).expect("a system");
@@ -187,7 +187,7 @@ fn wgs84_and_nad83_are_left_as_they_are() {
 }
 
 #[test]
-fn a_datum_that_needs_a_grid_is_an_error_that_names_it() {
+fn datum_that_needs_a_grid_is_an_error_that_names_it() {
     let crs = Crs::from_wkt(ESRI_NAD27).expect("a system");
     let error = crs.to_wgs84().expect_err("NAD27 needs a grid");
     assert!(error.message().contains("North American Datum 1927"), "{error}");
@@ -195,7 +195,7 @@ fn a_datum_that_needs_a_grid_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_projection_that_is_not_understood_is_an_error_that_names_it() {
+fn unknown_projection_is_an_error_that_names_it() {
     let text = vector("utm_south_esri").wkt.replace("Transverse_Mercator", "Bonne");
     let crs = Crs::from_wkt(&text).expect("a system");
     assert!(crs.to_wgs84().expect_err("unknown").message().contains("`Bonne`"));
@@ -205,7 +205,7 @@ fn a_projection_that_is_not_understood_is_an_error_that_names_it() {
 }
 
 #[test]
-fn empty_points_stay_empty_and_impossible_ones_are_named() {
+fn empty_points_stay_empty_and_impossible_ones_are_errors() {
     let transform = Crs::from_wkt(vector("utm_south_esri").wkt).and_then(|crs| crs.to_wgs84()).expect("a transform");
     let (mut xs, mut ys) = ([f64::NAN, 500_000.0], [f64::NAN, 9_000_000.0]);
     transform.apply(&mut xs, &mut ys).expect("a point");
@@ -228,13 +228,13 @@ fn projjson_has_the_units_and_codes_of_the_system() {
 }
 
 #[test]
-fn text_that_is_no_system_is_an_archive_error() {
+fn text_without_a_system_is_an_archive_error() {
     for text in ["", "EPSG:4326", "<html>", "GEOGCS[\"x\"]", "PROJCS[\"x\",UNIT[\"m\",1]]", "FOO[\"x\"]"] {
         assert_eq!(Crs::from_wkt(text).expect_err(text).kind(), Kind::Archive, "{text}");
     }
 }
 
-/// Reads a text and uses all that comes of it; only a panic or a result that is no place on the earth fails.
+/// Reads a text and uses every result; only a panic or a result outside the earth fails.
 fn use_all(text: &str) {
     let Ok(crs) = Crs::from_wkt(text) else { return };
     let Ok(transform) = crs.to_wgs84() else { return };
@@ -248,12 +248,12 @@ fn use_all(text: &str) {
 
 proptest! {
     #[test]
-    fn any_text_is_answered(text in ".{0,200}") {
+    fn any_text_is_a_result_or_an_error(text in ".{0,200}") {
         use_all(&text);
     }
 
     #[test]
-    fn any_damaged_system_is_answered(
+    fn any_damaged_system_is_a_result_or_an_error(
         which in 0..VECTORS.len(),
         at in 0.0..1.0_f64,
         length in 0..12_usize,

@@ -1,5 +1,5 @@
-//! What long work costs in memory: of a list, the ids of its records and a few of its pages; of a publication, a few row
-//! groups and what is known of each archive; of an upload to the local service, a few pieces of it.
+//! Measures the memory of long operations. A list needs the ids of its records and a few pages, a publication a few row
+//! groups and an entry for each archive, and an upload to the local service a few chunks.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
@@ -27,13 +27,13 @@ use headland::secret::Secret;
 use headland::signing::{Signed, SigningKey};
 use headland::transport::{BodyStream, Reply, Request, SendFuture, Transport};
 
-/// The system's allocator, which counts what is in use and the most that ever was.
+/// The system allocator with a counter of the bytes in use and their peak.
 struct Counting;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call is passed on to the system's allocator as it came.
+// SAFETY: every call is passed to the system allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
@@ -54,10 +54,10 @@ static ALLOCATOR: Counting = Counting;
 
 const PAGE: usize = 1_000;
 
-/// Serves so many locations, newest first, whose ids are numbers or something else.
+/// Serves locations, newest first, whose ids are numbers or texts.
 struct Locations {
     count: usize,
-    /// What stands in front of the number in an id.
+    /// Prefix of the number in an id.
     front: &'static str,
 }
 
@@ -100,7 +100,7 @@ fn pages(count: usize, front: &'static str) -> Pages {
     client.pages(row, arguments, Some(u32::try_from(PAGE).unwrap()), None).unwrap()
 }
 
-/// The most bytes in use at a time while `count` records are read and let go, beyond what reading ten pages takes.
+/// Peak memory in bytes while `count` records are read and dropped, beyond that of reading ten pages.
 fn growth(count: usize, front: &'static str, as_columns: bool) -> usize {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -124,7 +124,7 @@ fn growth(count: usize, front: &'static str, as_columns: bool) -> usize {
     })
 }
 
-/// The most bytes in use at a time while this archive is published so many times, beyond those before.
+/// Peak memory in bytes while this archive is published `jobs` times, beyond the memory before.
 fn publishing(archive: &Path, jobs: u32) -> usize {
     let home = tempfile::tempdir().unwrap();
     let folder = Folder::open(&home.path().join("farm"), true).unwrap();
@@ -149,7 +149,7 @@ fn publishing(archive: &Path, jobs: u32) -> usize {
     MOST.load(Ordering::Relaxed) - start
 }
 
-/// Four times as many archives are published in the memory of a row group, but for what is known of each.
+/// Four times as many archives need the memory of one row group more, and the entry of each archive.
 fn assert_a_publication_is_bounded() {
     let account = account(7);
     let recorded = account.jobs.iter().filter(|job| job.coverage == Coverage::Recorded);
@@ -162,7 +162,7 @@ fn assert_a_publication_is_bounded() {
     assert!(many < few + few / 4 + 180 * 4_000, "{few} bytes for 60 archives, {many} for 240");
 }
 
-/// The most bytes in use at a time while a zip of so many bytes is uploaded to the sandbox and downloaded again.
+/// Peak memory in bytes while a zip of this size is uploaded to the sandbox and downloaded again.
 fn uploading(megabytes: usize) -> usize {
     let sandbox = Sandbox::start(Options { rate_limits: Vec::new(), ..Options::default() }).unwrap();
     let home = tempfile::tempdir().unwrap();
@@ -181,7 +181,7 @@ fn uploading(megabytes: usize) -> usize {
     let more = format!("Content-Type: multipart/form-data; boundary=XX\r\nContent-Length: {total}\r\n");
     let start = NOW.load(Ordering::Relaxed);
     MOST.store(start, Ordering::Relaxed);
-    let mut stream = asked(&sandbox, "POST", "/jobdata", &more);
+    let mut stream = signed_connection(&sandbox, "POST", "/jobdata", &more);
     stream.write_all(head.as_bytes()).unwrap();
     std::io::copy(&mut File::open(&path).unwrap(), &mut stream).unwrap();
     stream.write_all(tail.as_bytes()).unwrap();
@@ -189,14 +189,14 @@ fn uploading(megabytes: usize) -> usize {
     stream.read_to_string(&mut reply).unwrap();
     assert!(reply.starts_with("HTTP/1.1 201 "), "{reply}");
     let address = reply.rsplit(&sandbox.base_url()).next().unwrap().trim().to_owned();
-    let mut stream = asked(&sandbox, "GET", &format!("{address}?format=BIN"), "");
+    let mut stream = signed_connection(&sandbox, "GET", &format!("{address}?format=BIN"), "");
     let downloaded = std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
     assert!(downloaded > length, "{downloaded} bytes with the header of {length}");
     MOST.load(Ordering::Relaxed) - start
 }
 
 /// A connection on which the header of a signed request was sent.
-fn asked(sandbox: &Sandbox, method: &str, target: &str, more: &str) -> TcpStream {
+fn signed_connection(sandbox: &Sandbox, method: &str, target: &str, more: &str) -> TcpStream {
     let base = sandbox.base_url();
     let host = base.strip_prefix("http://").unwrap();
     let (keys, timestamp) = (sandbox.keys(), sandbox.now().timestamp());
@@ -213,12 +213,12 @@ fn asked(sandbox: &Sandbox, method: &str, target: &str, more: &str) -> TcpStream
     stream
 }
 
-/// One test, since what is counted is the process's: memory stays flat, but for the ids, while a million records are
-/// listed, while hundreds of archives are published, and while an upload arrives.
+/// One test, since the process is measured. Memory stays constant but for the ids while a million records are listed,
+/// hundreds of archives are published, and an upload is received.
 #[test]
-fn lists_and_publications_cost_the_memory_of_what_is_known_of_each_record() {
+fn memory_of_lists_and_publications_grows_only_with_the_entry_of_each_record() {
     const MB: usize = 1_000_000;
-    // Pages that were fetched together and not asked for yet.
+    // Pages that were prefetched but not read yet.
     const AHEAD: usize = 5 * MB;
     assert_a_publication_is_bounded();
     let uploading = uploading(48);

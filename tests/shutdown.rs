@@ -1,4 +1,4 @@
-//! The end of the interpreter, without one: the tests that stand beside the code run here, since they need no Python.
+//! Runs the tests of `src/python` about the end of the interpreter that need no Python.
 
 #![expect(dead_code, reason = "the extension uses what the tests do not")]
 

@@ -1,4 +1,4 @@
-//! Signatures against the vectors of an independent implementation (field notes, Signature).
+//! Tests signatures against the vectors of an independent implementation (field notes, Signature).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
@@ -32,7 +32,7 @@ fn every_vector_is_reproduced_and_verified() {
 }
 
 #[test]
-fn a_signature_over_anything_else_is_refused() {
+fn signature_over_another_text_is_rejected() {
     let key = SigningKey::from_base64(SECRET).unwrap();
     let request = signed("GET", "host.example.com", "/absolute/path");
     let signature = request.signature(&key);
@@ -45,7 +45,7 @@ fn a_signature_over_anything_else_is_refused() {
 }
 
 #[test]
-fn a_secret_that_is_not_base64_is_told_without_being_shown() {
+fn secret_that_is_not_base64_is_an_error_that_does_not_show_it() {
     let error = SigningKey::from_base64("my secret phrase").unwrap_err();
     assert!(error.to_string().contains("not base64"));
     assert!(!error.to_string().contains("phrase"));

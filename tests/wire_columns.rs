@@ -1,4 +1,4 @@
-//! Lists as Arrow columns (design, section 2): the same values as the records, for every shape, in both content types.
+//! Tests lists as Arrow columns (design, section 2): equal to the records for every shape, in both content types.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
@@ -31,7 +31,7 @@ fn lists() -> Vec<&'static Index> {
     found
 }
 
-/// Any record of a shape, as a service may send it; always with an id of its own.
+/// Any record of a shape, as a service may send it; always with its own id.
 fn record(shape: &'static Shape, id: usize) -> BoxedStrategy<Value> {
     let fields: Vec<BoxedStrategy<Option<(Name, Value)>>> = shape
         .fields
@@ -88,7 +88,7 @@ fn xml(index: &Index, records: &[Value]) -> String {
     Element::new("ServiceIndex", children).document("")
 }
 
-/// A cell as the value that it holds.
+/// The value of a cell.
 fn cell(array: &dyn Array, row: usize) -> Value {
     if array.is_null(row) {
         return Value::Null;
@@ -124,7 +124,7 @@ fn rows(batch: Batch) -> Vec<Value> {
     batch.into_parts().into_iter().flat_map(rows).collect()
 }
 
-/// A record as its row should be: every field of the shape, and the rest as JSON.
+/// The row expected for a record: every field of the shape, and the rest as JSON.
 fn whole(shape: &Shape, record: &Value) -> Value {
     let Value::Record(members) = record else { return Value::Null };
     let field = |field: &api::Field| {
@@ -170,8 +170,8 @@ fn same(index: &'static Index, content: Content, body: &str) -> Page<Batch> {
     batch
 }
 
-/// What services do to JSON beyond what the table says (field notes, Values): a text and what stands in its place.
-const HABITS: &[(&str, &str)] = &[
+/// Variations of JSON by services beyond the table (field notes, Values): a text and its replacement.
+const VARIATIONS: &[(&str, &str)] = &[
     ("\"ID\":", "\"id\":"),
     ("\"ID\":", "\"Device_Id \":\"x\",\"ID\":"),
     ("\"ID\":", "\"ID\":null,\"ID\":"),
@@ -199,25 +199,25 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(256)))]
 
     #[test]
-    fn columns_hold_what_the_records_hold((index, records) in records()) {
+    fn columns_equal_the_records((index, records) in records()) {
         same(index, Content::Json, &json(index, &records));
         same(index, Content::Xml, &xml(index, &records));
     }
 
     #[test]
-    fn habits_of_services_make_no_difference(
-        (index, records) in records(), habits in prop::collection::vec(prop::sample::select(HABITS), 0..3),
+    fn variations_of_services_do_not_change_the_columns(
+        (index, records) in records(), habits in prop::collection::vec(prop::sample::select(VARIATIONS), 0..3),
     ) {
         let body = habits.iter().fold(json(index, &records), |body, (text, other)| body.replace(text, other));
         if decode_index(Content::Json, body.as_bytes(), index).is_ok() {
             same(index, Content::Json, &body);
         } else {
-            told_alike(index, &body);
+            assert_equal_errors(index, &body);
         }
     }
 
     #[test]
-    fn what_is_left_out_is_left_out_and_nothing_else((index, records) in records(), keep in any::<u8>()) {
+    fn only_unselected_records_are_omitted((index, records) in records(), keep in any::<u8>()) {
         let mut page = decode_batch(Content::Json, json(index, &records).as_bytes(), index).unwrap();
         let is_kept = |id: &str| keep >> (id.parse::<u32>().unwrap() % 8) & 1 == 1;
         page.items.retain(is_kept);
@@ -228,8 +228,8 @@ proptest! {
     }
 }
 
-/// Whatever cannot be read gives the same error either way.
-fn told_alike(index: &'static Index, body: &str) {
+/// Unreadable values give equal errors as columns and as records.
+fn assert_equal_errors(index: &'static Index, body: &str) {
     let expected = decode_index(Content::Json, body.as_bytes(), index).unwrap_err();
     let error = decode_batch(Content::Json, body.as_bytes(), index).unwrap_err();
     assert_eq!(
@@ -239,7 +239,7 @@ fn told_alike(index: &'static Index, body: &str) {
 }
 
 #[test]
-fn errors_name_the_place_as_they_do_for_records() {
+fn errors_name_the_same_path_as_for_records() {
     for body in [
         "",
         "{}",
@@ -253,12 +253,12 @@ fn errors_name_the_place_as_they_do_for_records() {
         r#"{"TotalCount":1,"JobData":[{"ID":1}]}"#,
         r#"{"TotalCount":1,"DeviceLocation":[{"ID":1,"Speed":99999999999999999999}]}"#,
     ] {
-        told_alike(&LOCATIONS, body);
+        assert_equal_errors(&LOCATIONS, body);
     }
 }
 
 #[test]
-fn every_column_says_its_unit_and_what_it_means() {
+fn every_column_has_its_unit_and_description() {
     for index in lists() {
         let schema = schema(index.item);
         assert_eq!(schema.fields().len(), index.item.fields.len() + 1);
@@ -283,7 +283,7 @@ fn an_empty_list_has_all_columns_and_no_row() {
 }
 
 #[test]
-fn a_location_comes_into_its_columns_2_3() {
+fn location_is_split_into_its_columns_2_3() {
     let body = r#"{"TotalCount":2,"IsNextPage":false,"DeviceLocation":[
         {"ID":"9","DeviceId":8140,"SubType":"Field Hub","Lat":41.5,"Lon":-93.25,"Alt":250,"Speed":7,"Direction":90,
          "Valid":true,"GPSDateTime":"2026-09-01T12:00:00Z"},

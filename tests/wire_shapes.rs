@@ -1,4 +1,4 @@
-//! One shape, every form: the job data detail, the worst record of the specification, as JSON and as XML.
+//! Tests one shape in every form: the job data detail, the most complex record of the specification, as JSON and XML.
 
 #![allow(clippy::format_collect, reason = "a test builds its documents as they read")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
@@ -15,7 +15,7 @@ use headland::wire::{Content, Name, Value, decode_detail, decode_index, decode_r
 use proptest::prelude::*;
 use series::cases;
 
-/// Any record of a shape, as a service may hold it.
+/// Any record of a shape, as a service may store it.
 fn record(shape: &'static Shape) -> BoxedStrategy<Value> {
     let fields: Vec<BoxedStrategy<Option<(Name, Value)>>> = shape
         .fields
@@ -31,7 +31,7 @@ fn record(shape: &'static Shape) -> BoxedStrategy<Value> {
                     .boxed(),
                 Kind::Record(inner) => record(inner),
                 Kind::Records(inner, _) => prop::collection::vec(record(inner), 0..3).prop_map(Value::List).boxed(),
-                // Not sent.
+                // Derived, so it is not sent.
                 Kind::Integers => Just(Value::Null).boxed(),
             };
             let value = value.prop_filter("an empty text is null in XML", |value| *value != Value::Text(String::new()));
@@ -45,7 +45,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(64)))]
 
     #[test]
-    fn a_detail_survives_both_content_types(detail in record(&JOB_DATA_DETAIL)) {
+    fn detail_round_trips_in_both_content_types(detail in record(&JOB_DATA_DETAIL)) {
         let json = encode_json(&JOB_DATA_DETAIL, &detail).to_string();
         prop_assert_eq!(&decode_detail(Content::Json, json.as_bytes(), &JOB_DATA_DETAIL).unwrap(), &detail);
         let xml = encode_xml(&JOB_DATA_DETAIL, &detail);
@@ -53,7 +53,7 @@ proptest! {
     }
 
     #[test]
-    fn a_hub_with_its_report_survives_both_content_types_2_4(id in "[0-9]{1,9}", report in record(&FIELD_HUB_REPORT)) {
+    fn hub_with_its_report_round_trips_in_both_content_types_2_4(id in "[0-9]{1,9}", report in record(&FIELD_HUB_REPORT)) {
         let Value::Record(fields) = report else { unreachable!() };
         let sent = |(name, _): &(Name, Value)| FIELD_HUB_REPORT.field(name).is_some_and(|field| field.derived.is_none());
         let fields: Vec<_> = fields.into_iter().filter(sent).collect();
@@ -73,7 +73,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_the_decoders_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "[<>&;/a-zA-Z\"{}:,\\[\\] ]{0,120}") {
+    fn random_bytes_never_make_the_decoders_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "[<>&;/a-zA-Z\"{}:,\\[\\] ]{0,120}") {
         let Returns::Index(index) = row("job_data.list").unwrap().returns else { unreachable!() };
         for body in [&bytes[..], text.as_bytes()] {
             for content in [Content::Json, Content::Xml] {
@@ -113,7 +113,7 @@ fn hub(content: Content, body: &str) -> Value {
 }
 
 #[test]
-fn a_report_is_nested_whether_it_came_flat_or_nested_2_4() {
+fn flat_and_nested_reports_are_decoded_as_nested_2_4() {
     let json: Vec<String> = REPORT
         .iter()
         .map(
@@ -154,7 +154,7 @@ fn a_report_is_nested_whether_it_came_flat_or_nested_2_4() {
         ],
         "derived values come after the raw ones"
     );
-    // What is derived is not written back.
+    // Derived fields are not written back.
     let written = encode_json(&FIELD_HUB_DETAIL, &nested).to_string() + &encode_xml(&FIELD_HUB_DETAIL, &nested);
     assert!(!written.contains("RssiBars") && !written.contains("Roaming"), "{written}");
     // A flat record without an id of its own keeps that of the hub.
@@ -167,7 +167,7 @@ fn detail(content: Content, body: &str) -> Value {
 }
 
 #[test]
-fn nested_jobs_display_names_and_cut_names_are_read_as_one_record() {
+fn nested_jobs_display_names_and_truncated_names_are_decoded_as_one_record() {
     let json = detail(
         Content::Json,
         r#"{"ID": 31, "Job Type": "AsApplied", "create_date": "2022-02-28 19:00:00", "AvailableFiles": "https://h/jobdata/31?format=bin",
@@ -198,7 +198,7 @@ fn nested_jobs_display_names_and_cut_names_are_read_as_one_record() {
 }
 
 #[test]
-fn lists_are_read_whatever_their_form() {
+fn lists_are_decoded_in_every_form() {
     let Returns::Index(index) = row("job_data.list").unwrap().returns else { unreachable!() };
     let forms = [
         (Content::Json, r#"{"TotalCount": 1, "IsNextPage": false, "JobData": [{"ID": "7", "Name": "a"}]}"#),
@@ -241,7 +241,7 @@ fn damage_is_an_error_that_names_the_field() {
 }
 
 #[test]
-fn the_services_word_is_told_from_a_detail() {
+fn status_body_is_distinguished_from_a_detail() {
     let json = br#"{"status": "MORE_TIME_NEEDED", "errorInfo": "00:00:30", "result": "nil"}"#;
     let xml = b"<SlingshotResponse><status>MORE_TIME_NEEDED</status><errorInfo>00:00:30</errorInfo><result>nil</result></SlingshotResponse>";
     for body in [&json[..], &xml[..]] {

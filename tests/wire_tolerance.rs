@@ -1,4 +1,5 @@
-//! What the decoders take and what they refuse: every habit of the field notes, and every kind of damage.
+//! Tests the limits of the decoders: every variation in the field notes is accepted, and every kind of damage is an
+//! error.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
@@ -21,7 +22,7 @@ fn jobs() -> &'static Index {
     index
 }
 
-/// A record of a shape with every field, made from a seed.
+/// A record of a shape with every field, generated from a seed.
 fn record(shape: &'static Shape, random: &mut fastrand::Rng) -> Value {
     let value = |kind: Kind, random: &mut fastrand::Rng| match kind {
         Kind::Id => Value::Text(random.u32(1..1_000_000).to_string()),
@@ -34,7 +35,7 @@ fn record(shape: &'static Shape, random: &mut fastrand::Rng) -> Value {
         Kind::Time => {
             Value::Time(DateTime::<Utc>::from_timestamp(random.i64(1_000_000_000..2_000_000_000), 0).unwrap())
         }
-        // Not sent.
+        // Derived, so it is not sent.
         Kind::Integers => Value::Null,
         Kind::Record(inner) => record(inner, random),
         Kind::Records(inner, _) => Value::List((0..random.usize(0..3)).map(|_| record(inner, random)).collect()),
@@ -49,7 +50,7 @@ fn record(shape: &'static Shape, random: &mut fastrand::Rng) -> Value {
     Value::Record(fields)
 }
 
-/// A name as some service might write it: another letter case, and separators where the content type allows them.
+/// A name in the spelling of another service: other letter case, and separators where the content type allows them.
 fn name(wire: &str, separators: &[&str], random: &mut fastrand::Rng) -> String {
     let mut out = String::new();
     for (index, c) in wire.chars().enumerate() {
@@ -86,8 +87,8 @@ fn scalar(kind: Kind, text: &str, random: &mut fastrand::Rng) -> String {
     }
 }
 
-/// The same record in JSON, with the habits of another service.
-fn habitual_json(shape: &'static Shape, tree: Tree, random: &mut fastrand::Rng) -> Tree {
+/// The same record in JSON, with the variations of another service.
+fn varied_json(shape: &'static Shape, tree: Tree, random: &mut fastrand::Rng) -> Tree {
     let Tree::Object(members) = tree else { return tree };
     let mut members: Vec<(String, Tree)> = members.into_iter().collect();
     random.shuffle(&mut members);
@@ -96,7 +97,7 @@ fn habitual_json(shape: &'static Shape, tree: Tree, random: &mut fastrand::Rng) 
         let field = shape.fields.iter().find(|field| field.wire == wire).unwrap();
         let tree = match (field.kind, tree) {
             (Kind::Records(inner, element), Tree::Array(items)) => {
-                let mut items: Vec<Tree> = items.into_iter().map(|item| habitual_json(inner, item, random)).collect();
+                let mut items: Vec<Tree> = items.into_iter().map(|item| varied_json(inner, item, random)).collect();
                 match (items.len(), random.u8(0..3)) {
                     (0, 0) => Tree::Null,
                     (0, 1) => Tree::Object(Map::new()),
@@ -121,8 +122,8 @@ fn habitual_json(shape: &'static Shape, tree: Tree, random: &mut fastrand::Rng) 
     Tree::Object(out)
 }
 
-/// The same record in XML, with the habits of another service.
-fn habitual_xml(shape: &'static Shape, element: &mut Element, prefix: &str, random: &mut fastrand::Rng) {
+/// The same record in XML, with the variations of another service.
+fn varied_xml(shape: &'static Shape, element: &mut Element, prefix: &str, random: &mut fastrand::Rng) {
     random.shuffle(&mut element.children);
     let mut children = Vec::new();
     for mut child in std::mem::take(&mut element.children) {
@@ -130,7 +131,7 @@ fn habitual_xml(shape: &'static Shape, element: &mut Element, prefix: &str, rand
         match field.kind {
             Kind::Records(inner, _) => {
                 for item in &mut child.children {
-                    habitual_xml(inner, item, prefix, random);
+                    varied_xml(inner, item, prefix, random);
                 }
                 match (child.children.len(), random.u8(0..3)) {
                     (0, _) | (_, 0) => {}
@@ -155,7 +156,7 @@ fn habitual_xml(shape: &'static Shape, element: &mut Element, prefix: &str, rand
     element.children = children;
 }
 
-/// The record with its fields in the order of the names, also inside.
+/// The record with sorted fields, also in nested records.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Record(fields) => {
@@ -172,21 +173,21 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(96)))]
 
     #[test]
-    fn habits_change_nothing_in_json(seed: u64) {
+    fn variations_do_not_change_a_record_in_json(seed: u64) {
         let random = &mut fastrand::Rng::with_seed(seed);
         let expected = record(&JOB_DATA_DETAIL, random);
-        let tree = habitual_json(&JOB_DATA_DETAIL, encode_json(&JOB_DATA_DETAIL, &expected), random);
+        let tree = varied_json(&JOB_DATA_DETAIL, encode_json(&JOB_DATA_DETAIL, &expected), random);
         let found = decode_detail(Content::Json, tree.to_string().as_bytes(), &JOB_DATA_DETAIL);
         prop_assert_eq!(sorted(&found.map_err(|error| TestCaseError::fail(format!("{error}: {tree}")))?), sorted(&expected));
     }
 
     #[test]
-    fn habits_change_nothing_in_xml(seed: u64) {
+    fn variations_do_not_change_a_record_in_xml(seed: u64) {
         let random = &mut fastrand::Rng::with_seed(seed);
         let expected = record(&JOB_DATA_DETAIL, random);
         let prefix = if random.bool() { "x:" } else { "" };
-        let mut root = Element::of("Whatever", &JOB_DATA_DETAIL, &expected);
-        habitual_xml(&JOB_DATA_DETAIL, &mut root, prefix, random);
+        let mut root = Element::of("Anything", &JOB_DATA_DETAIL, &expected);
+        varied_xml(&JOB_DATA_DETAIL, &mut root, prefix, random);
         root.attributes.push(("xmlns:x".to_owned(), "http://schemas.example/2010".to_owned()));
         let text = root.document(["", "<?xml version=\"1.0\"?>\n<!-- a note -->", "\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-16\"?>"][random.usize(0..3)]);
         let found = decode_detail(Content::Xml, text.as_bytes(), &JOB_DATA_DETAIL);
@@ -194,7 +195,7 @@ proptest! {
     }
 
     #[test]
-    fn a_reply_that_is_cut_anywhere_is_an_error(seed: u64, cut in 0.0_f64..1.0) {
+    fn reply_truncated_at_any_byte_is_an_error(seed: u64, cut in 0.0_f64..1.0) {
         let detail = record(&FIELD_COMPUTER_DETAIL, &mut fastrand::Rng::with_seed(seed));
         let json = encode_json(&FIELD_COMPUTER_DETAIL, &detail).to_string();
         let xml = encode_xml(&FIELD_COMPUTER_DETAIL, &detail);
@@ -214,7 +215,7 @@ fn error(content: Content, body: &str) -> Error {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_path() {
+fn unreadable_value_is_an_error_with_its_path() {
     let product = |area: &str| format!(r#"{{"AppliedArea": {area}}}"#);
     let cases = [
         (
@@ -263,7 +264,7 @@ fn what_cannot_be_read_is_named_with_its_path() {
 }
 
 #[test]
-fn another_kind_of_reply_is_not_taken_for_an_empty_one() {
+fn reply_of_another_kind_is_not_mistaken_for_an_empty_one() {
     for (content, body) in [
         (Content::Json, "{}"),
         (Content::Json, r#"{"error": "x"}"#),
@@ -283,7 +284,7 @@ fn another_kind_of_reply_is_not_taken_for_an_empty_one() {
         assert!(error.message().contains("not a ServiceIndex of JobData"), "{error}");
     }
     let page = b"<X><TotalCount>41</TotalCount><PageIndex>0</PageIndex><TotalPages>3</TotalPages><JobData/></X>";
-    assert!(decode_index(Content::Xml, page, jobs()).unwrap().is_next_page, "told by the number of pages alone");
+    assert!(decode_index(Content::Xml, page, jobs()).unwrap().is_next_page, "derived only from the number of pages");
     assert_eq!(SERVICE_INDEX.fields.len(), 6);
 }
 
@@ -301,14 +302,14 @@ fn entities_depth_and_encodings_are_bounded() {
             error(Content::Json, &deep);
         }
     }
-    // Time that grows with the square of the attributes would not come to an end.
+    // Time that grows with the square of the attributes would exceed the test timeout.
     let attributes = (0..300_000).map(|number| format!(" nil{number}=\"\"")).collect::<Vec<_>>().concat();
     let wide = format!("<D><ID{attributes}>1</ID></D>");
     assert_eq!(
         decode_detail(Content::Xml, wide.as_bytes(), &JOB_DATA_DETAIL).unwrap().get("id"),
         Some(&Value::Text("1".to_owned()))
     );
-    // What is quoted is as short as a message.
+    // Quotes in messages are short.
     let long = "x".repeat(1_000_000);
     for (content, body) in [
         (Content::Json, format!("{{\"CreateDate\": \"{long}\"}}")),
@@ -329,7 +330,7 @@ fn entities_depth_and_encodings_are_bounded() {
 }
 
 #[test]
-fn null_an_empty_text_and_nothing_are_told_apart_in_both() {
+fn null_empty_text_and_missing_are_distinguished_in_both_content_types() {
     let json = br#"{"ID": 31, "JobName": null, "FileName": "", "EndDate": "", "StartDate": "0000-00-00T00:00:00Z", "New": "kept"}"#;
     let xml = b"<D xmlns:i='http://www.w3.org/2001/XMLSchema-instance'><ID>31</ID><JobName i:nil='true'/><FileName/><EndDate></EndDate>\
         <StartDate>0000-00-00T00:00:00Z</StartDate><New>kept</New></D>";
@@ -354,14 +355,14 @@ fn unknown(record: &Value, name: &str) -> Tree {
 }
 
 #[test]
-fn nothing_is_lost_that_comes_more_than_once() {
-    // Repeated elements are a list as in JSON, also where one is empty, and inside the element of the kind of job.
+fn repeated_fields_are_not_lost() {
+    // Repeated elements are a list as in JSON, even if one is empty, and also inside the element of the kind of job.
     let json = r#"{"ID": "1", "Tag": ["A", null, "A"], "One": "1"}"#;
     let tags = "<Tag>A</Tag><Tag/><Tag>A</Tag><One>1</One>";
     for xml in [format!("<D><ID>1</ID>{tags}</D>"), format!("<D><ID>1</ID><YieldJob>{tags}</YieldJob></D>")] {
         assert_eq!(sorted(&job(Content::Xml, &xml)), sorted(&job(Content::Json, json)), "{xml}");
     }
-    // Names that become the same are told apart, and do not take those of the table.
+    // Names that become equal are distinguished, and do not replace those of the table.
     let record =
         job(Content::Json, r#"{"FooBar": 1, "foo_bar": 2, "Foo Bar": 3, "Job.Name": 4, "ID": 1, "JobName": "a"}"#);
     for (name, value) in [("foo_bar", 1), ("foo_bar_2", 2), ("Foo Bar", 3), ("Job.Name", 4)] {
@@ -370,8 +371,8 @@ fn nothing_is_lost_that_comes_more_than_once() {
     assert_eq!(record.get("job_name").and_then(Value::as_text), Some("a"));
     let record = job(Content::Xml, "<D><ID>1</ID><FooBar>1</FooBar><fooBar>2</fooBar></D>");
     assert_eq!((unknown(&record, "foo_bar"), unknown(&record, "fooBar")), ("1".into(), "2".into()));
-    // A known field may come twice where both say the same or one says nothing, and in the element of the kind of job,
-    // which repeats fields of the job (field notes, Values).
+    // A known field may occur twice if both values are equal or one is empty. It may also be in the element of the kind
+    // of job, which repeats fields of the job (field notes, Values).
     for body in [
         r#"{"ID": 1, "id": "1", "New": 1}"#,
         r#"{"ID": null, "id": "1", "New": 1}"#,

@@ -1,7 +1,7 @@
-//! Imports between the source files: reads `use` lines and paths as text, and finds files that import each other.
+//! Reads the imports between source files as text, and finds files that import each other.
 //!
-//! A file imports from the file that defines an item; `pub use` passes an item on and is no import of its own, unless the
-//! file uses the item itself. Code under `#[cfg(test)]` does not count.
+//! A file imports from the file that defines an item. `pub use` forwards an item and is no import, unless the file uses
+//! the item itself. Code under `#[cfg(test)]` does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const ITEMS: &[&str] =
     &["fn", "struct", "enum", "trait", "type", "const", "static", "union", "mod", "macro_rules", "unsafe", "async"];
 
-/// Re-exports of re-exports are followed so far; a longer chain is a cycle of `pub use`.
+/// Largest number of re-exports that are followed; a longer chain is a cycle of `pub use`.
 const DEEPEST: usize = 12;
 
 /// The names from the root of the crate to a module or an item.
@@ -23,12 +23,12 @@ struct Use {
     is_public: bool,
 }
 
-/// What a file defines and names.
+/// Definitions and names in a file.
 #[derive(Default)]
 struct Source {
     items: BTreeSet<String>,
     uses: Vec<Use>,
-    /// Paths outside of `use`, single names too.
+    /// Paths outside of `use`, including single names.
     paths: Vec<Names>,
 }
 
@@ -50,17 +50,17 @@ pub(super) fn cycles(files: &[(PathBuf, String)]) -> Vec<String> {
         .keys()
         .map(|module| reached[module].iter().filter(|other| reached[other].contains(*module)).collect())
         .collect();
-    let told = |group: &BTreeSet<&Names>| {
+    let describe = |group: &BTreeSet<&Names>| {
         let inside = group.iter().flat_map(|from| imports[*from].iter().map(move |(to, names)| (from, to, names)));
         let lines = inside
             .filter(|(_, to, _)| group.contains(to))
             .map(|(from, to, names)| format!("{} -> {}: {names:?}", named[*from].display(), named[to].display()));
         lines.collect::<Vec<_>>().join("\n")
     };
-    groups.iter().filter(|group| !group.is_empty()).map(told).collect()
+    groups.iter().filter(|group| !group.is_empty()).map(describe).collect()
 }
 
-/// The module in a file, as its names from the root of the crate.
+/// The module of a file, as its names from the root of the crate.
 fn module_of(path: &Path) -> Names {
     let path = path.strip_prefix("src").unwrap_or(path).with_extension("");
     let names: Names = path.iter().map(|name| name.to_string_lossy().into_owned()).collect();
@@ -96,7 +96,7 @@ impl Sources {
         imports
     }
 
-    /// A path in a module as one from the root; `None` where it leads out of the crate.
+    /// A path in a module as one from the root; `None` if it leaves the crate.
     fn absolute(&self, module: &[String], path: &[String]) -> Option<Names> {
         let mut base = match path.first()?.as_str() {
             "crate" => Vec::new(),
@@ -171,7 +171,7 @@ impl Source {
     }
 }
 
-/// Reads the tree of a `use` into paths, each with its name in the file; gives the place behind it.
+/// Reads the tree of a `use` into paths, each with its name in the file; returns the index after it.
 fn read_use(tokens: &[&str], mut at: usize, before: &[String], names: &mut Vec<(Names, String)>) -> usize {
     let mut path = before.to_vec();
     loop {
@@ -211,7 +211,7 @@ fn is_word(token: &str) -> bool {
     token.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
-/// Leaves out items under `#[cfg(test)]`.
+/// Removes items under `#[cfg(test)]`.
 fn without_tests<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
     const MARK: [&str; 7] = ["#", "[", "cfg", "(", "test", ")", "]"];
     let mut kept = Vec::with_capacity(tokens.len());

@@ -1,4 +1,4 @@
-//! The table itself: lints that no row can escape, and rows and shapes against the specification's own text.
+//! Tests the endpoint table: lints of every row, and rows and shapes against the text of the specification.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
@@ -73,7 +73,7 @@ fn python_names_follow_the_rule_for_names() {
 }
 
 #[test]
-fn everything_is_documented_in_sentences() {
+fn all_entries_are_documented_in_sentences() {
     let sentence = |text: &str| text.ends_with('.') && text.starts_with(|c: char| c.is_uppercase() || c == '`');
     for group in GROUPS {
         assert!(sentence(group.doc), "group {}: {}", group.name, group.doc);
@@ -96,7 +96,7 @@ fn everything_is_documented_in_sentences() {
 }
 
 #[test]
-fn every_number_has_a_unit_and_nothing_else_has() {
+fn exactly_the_numbers_have_units() {
     for shape in every_shape() {
         for field in shape.fields {
             let is_number = matches!(field.kind, Kind::Integer | Kind::Decimal);
@@ -134,7 +134,7 @@ fn parameters_fit_their_paths_and_bodies() {
 }
 
 #[test]
-fn every_legacy_row_says_what_replaces_it() {
+fn every_legacy_row_names_its_replacement() {
     let legacy: Vec<&str> =
         api::rows().filter(|row| row.service() == Service::LegacyOrders).map(|row| row.full_name).collect();
     let replaced: Vec<&str> = api::legacy_orders::REPLACED_BY.iter().map(|(legacy, _)| *legacy).collect();
@@ -146,7 +146,7 @@ fn every_legacy_row_says_what_replaces_it() {
 }
 
 #[test]
-fn only_reading_may_be_repeated() {
+fn only_reads_may_be_retried() {
     for row in api::rows() {
         if row.repeatable {
             assert_ne!(row.method, api::Method::Post, "{}: a POST is never sent twice", row.full_name);

@@ -1,17 +1,17 @@
-//! Reading the specification's own text: its tables as rows, its sections as text.
+//! Parses the text of the specification: its tables as rows, its sections as text.
 
 use headland::api::{
     Kind, Shape, access_key, envelope, field_computers, field_hubs, job_data, locations, prescription_maps,
 };
 
-/// The text of the specification: at `HEADLAND_SPEC`, else beside the checkout.
+/// The text of the specification: at `HEADLAND_SPEC`, or next to the checkout.
 pub(crate) fn text() -> Option<String> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/spec/service.md");
     let path = std::env::var("HEADLAND_SPEC").unwrap_or_else(|_| beside.to_owned());
     std::fs::read_to_string(path).ok()
 }
 
-/// Shapes that have a table: the section and the words that come before the table.
+/// Shapes that have a table: the section, and the text before the table.
 pub(crate) const TABLES: &[(&Shape, &str, &str)] = &[
     (&envelope::SERVICE_INDEX, "2.1", "#### ServiceIndex"),
     (&envelope::SERVICE_RESPONSE, "2.1", "#### ServiceResponse"),
@@ -44,7 +44,7 @@ pub(crate) const NAMED: &[(&Shape, &str)] = &[
     (&access_key::ACCESS_KEY, "2.7"),
 ];
 
-/// Fields that only the field notes know, and names of lists that the specification tells in prose.
+/// Fields that are only in the field notes, and names of lists that the specification states in prose.
 pub(crate) const FIELD_NOTES: &[(&str, &str)] = &[
     ("FieldComputerDetail", "SoftwareVersion"),
     ("JobDataDetail", "FieldComputerID"),
@@ -74,7 +74,7 @@ pub(crate) fn endpoints(text: &str) -> Vec<Stated> {
         .collect()
 }
 
-/// Methods and paths of the dispatch service: a table whose cells hold several paths.
+/// Methods and paths of the dispatch service: a table whose cells contain several paths.
 pub(crate) fn dispatch(text: &str) -> Vec<(String, String)> {
     rows(section(text, "4.6"))
         .into_iter()
@@ -147,7 +147,7 @@ fn rows(table: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Whether a field of that kind can hold what the specification's type column says.
+/// Whether a field of that kind can store the type in the specification's type column.
 pub(crate) fn fits(kind: Kind, stated: &str) -> bool {
     let stated = stated.to_lowercase();
     let says = |word: &str| stated.contains(word);
@@ -159,7 +159,7 @@ pub(crate) fn fits(kind: Kind, stated: &str) -> bool {
         Kind::Decimal => says("float") || says("decimal") || says("double") || says("byte"),
         Kind::Time => says("datetime") || says("iso 8601") || says("string"),
         Kind::Record(_) => says("object"),
-        // Derived, so that the specification states none.
+        // Derived, so the specification states none.
         Kind::Integers => false,
         Kind::Records(..) => says("array") || says("list") || says("string"),
     }

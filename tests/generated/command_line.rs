@@ -1,9 +1,9 @@
-//! The form of each call on the command line, made from its example in Python.
+//! Derives the command-line form of each call from its example in Python.
 
 use headland::api::Endpoint;
 
-/// What stands for the names that examples speak of: files for what is uploaded, the working folder for
-/// downloads, a variable for a mapping. Ids become shell variables of their own names.
+/// Replacements of the names in examples: files for uploads, the working folder for downloads, a variable for a
+/// mapping. Ids become shell variables of the same name.
 const WORDS: &[(&str, &str)] = &[
     ("folder", "."),
     ("completion_body", "\"$BODY\""),
@@ -12,14 +12,14 @@ const WORDS: &[(&str, &str)] = &[
     ("cart", "example.grc"),
 ];
 
-/// The command that makes the call of a row's example.
+/// The command for the example of a row.
 pub(crate) fn command(row: &Endpoint) -> String {
     let words: Vec<String> = arguments(row).iter().map(|argument| word(argument)).collect();
     let spaced: String = words.iter().map(|word| format!(" {word}")).collect();
     format!("headland call {}{spaced}", row.full_name)
 }
 
-/// The arguments of the call in the example, as they are written there.
+/// The arguments of the call in the example, as written there.
 fn arguments(row: &Endpoint) -> Vec<String> {
     let call = format!("client.{}(", row.full_name);
     let (_, rest) = row.example.split_once(&call).expect("an example makes the call of its row");
@@ -57,8 +57,8 @@ fn value_of(value: &str) -> String {
     if is_literal { value.trim_matches('"').to_owned() } else { format!("${}", value.to_uppercase()) }
 }
 
-/// A mapping as JSON between single quotes. One that speaks of variables or of another mapping stands in a variable
-/// itself: quoting it inside a shell's word is nothing to learn from.
+/// A mapping as JSON in single quotes. One that contains variables or another mapping is a variable itself, since its
+/// shell quoting would distract.
 fn mapping(argument: &str) -> String {
     let outside_texts: String = argument.split('"').step_by(2).collect();
     let plain = outside_texts.replace("True", "").replace("False", "");

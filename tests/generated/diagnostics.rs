@@ -1,4 +1,5 @@
-//! The codes of diagnostics: a `Literal` for Python and the table of `python/docs/archives.md`, from the register.
+//! Generates the codes of diagnostics from the register: a `Literal` for Python and the table of
+//! `python/docs/archives.md`.
 
 use headland::archive::{Code, Severity};
 

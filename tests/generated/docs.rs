@@ -1,4 +1,4 @@
-//! The docstrings of the methods: what a row says, what comes back, what can go wrong, an example.
+//! Generates the docstrings of the methods: documentation of the row, result, exceptions, an example.
 
 use headland::api::row::Body;
 use headland::api::{Endpoint, Method, Returns, Service, legacy_orders};
@@ -40,7 +40,7 @@ pub(crate) fn docstring(row: &Endpoint, mode: Mode) -> String {
     out
 }
 
-/// How a method of the asynchronous client differs from its twin.
+/// How a method of the asynchronous client differs from its synchronous one.
 fn difference(row: &Endpoint) -> &'static str {
     match row.returns {
         Returns::Index(_) | Returns::Listing(_) => "as a list that `async for` reads",
@@ -49,7 +49,7 @@ fn difference(row: &Endpoint) -> &'static str {
     }
 }
 
-/// The example of a row as the users of one of the clients write it.
+/// The example of a row for one of the clients.
 pub(crate) fn example(row: &Endpoint, mode: Mode) -> String {
     match (mode, row.returns) {
         (Mode::Sync, _) => row.example.to_owned(),
@@ -106,7 +106,7 @@ fn returned(row: &Endpoint) -> String {
     }
 }
 
-/// What a call can raise, and when.
+/// The exceptions of a call, and their causes.
 pub(crate) fn raises(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
     if row.service() != Service::FieldData {
         return raises_with_token(row);
@@ -151,7 +151,7 @@ pub(crate) fn raises(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
 /// The same for the dispatch service and the legacy order service.
 fn raises_with_token(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
     let mut out = vec![
-        ("ConfigurationError", "The client was not told the service's address or its token."),
+        ("ConfigurationError", "The service's address or its token is not configured."),
         ("AuthenticationError", "The service refused the token."),
         ("TransportError", "The connection failed."),
     ];

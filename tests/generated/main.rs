@@ -1,4 +1,4 @@
-//! The Python files and the pages that are made from the table: written with `make generate`, and checked by this test.
+//! Generates Python files and pages from the table: `make generate` writes them, and this test checks them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 #![allow(
@@ -20,7 +20,7 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-/// Each generated file, below `python`, and what it should hold.
+/// Each generated file, below `python`, and its expected content.
 fn files() -> Vec<(String, String)> {
     let code = methods::groups().into_iter().chain(records::records()).chain([diagnostics::literals()]);
     let mut files: Vec<_> = code.map(|(name, text)| (format!("headland/{name}"), text)).collect();
@@ -42,7 +42,7 @@ fn orphans(root: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn generated_files_are_what_the_table_says() {
+fn generated_files_are_up_to_date() {
     let root = &Path::new(env!("CARGO_MANIFEST_DIR")).join("python");
     let write = std::env::var_os("HEADLAND_GENERATE").is_some();
     let mut stale = Vec::new();

@@ -1,4 +1,4 @@
-//! `python/headland/groups`: the methods of both clients, one for each row, a file for each group.
+//! Generates `python/headland/groups`: the methods of both clients, one for each row, a file for each group.
 
 use headland::api::locations::DEVICE_LOCATION;
 use headland::api::row::{Parameter, Place, Takes};
@@ -8,7 +8,7 @@ use crate::docs::docstring;
 use crate::records::{file_of, import, import_within, shapes_by_group};
 use crate::text::{MARK, pascal};
 
-/// Which of the two clients a method is written for.
+/// The client that a method is written for.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Mode {
     Sync,
@@ -42,7 +42,7 @@ pub(crate) fn groups() -> Vec<(String, String)> {
     files
 }
 
-/// The groups that are attributes of a group, each with the name of the attribute; the client holds those without a dot.
+/// The groups that are attributes of a group, each with the name of the attribute; the client has those without a dot.
 fn inside(group: &Group) -> Vec<(&'static str, &'static Group)> {
     let is_inside = |other: &'static Group| match group.name {
         "" => (!other.name.is_empty() && !other.name.contains('.')).then_some((other.name, other)),
@@ -51,7 +51,7 @@ fn inside(group: &Group) -> Vec<(&'static str, &'static Group)> {
     GROUPS.iter().filter_map(is_inside).collect()
 }
 
-/// The file that gives all groups under one name.
+/// The file that re-exports all groups.
 fn everything() -> String {
     let mut out = format!(
         "{MARK}\"\"\"The methods of both clients, one for each row of the table, a file for each group.\n\n\
@@ -156,7 +156,7 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
         .filter(|(name, _)| if name.ends_with('.') { body.contains(&format!(" {name}")) } else { uses(name) })
         .map(|(_, line)| *line)
         .collect();
-    // One import of a module, as linters want it.
+    // One import of a module, as linters require it.
     let standard = standard.replace("Mapping\n    from collections.abc import Sequence\n", "Mapping, Sequence\n");
     out.push_str(&standard);
     if !standard.is_empty() {
@@ -180,7 +180,7 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
     ];
     for (module, names) in own {
         let wanted: Vec<&str> = names.into_iter().filter(|name| uses(name)).collect();
-        // The indent and the package in place of the dot take three characters more.
+        // The indent and the package instead of the dot take three more characters.
         for line in import_within(118, &format!("headland.{module}"), &wanted)
             .replace("from .headland", "from headland")
             .lines()
@@ -199,7 +199,7 @@ fn method(row: &Endpoint, mode: Mode) -> String {
         {
             out.push_str(&format!("\n    @overload\n{}        ...\n", signature(row, mode, target, returns)));
         }
-        // A stub body on one line is what formatters keep; it is joined here.
+        // Formatters keep a stub body on one line, so it is joined here.
         out = out.replace(":\n        ...\n", ": ...\n");
     }
     out.push('\n');
@@ -212,7 +212,7 @@ fn method(row: &Endpoint, mode: Mode) -> String {
     out
 }
 
-/// The type of what a method gives.
+/// The type of the result of a method.
 pub(crate) fn returns(row: &Endpoint, mode: Mode) -> String {
     match row.returns {
         Returns::Detail(shape) => shape.name.to_owned(),
@@ -235,13 +235,12 @@ pub(crate) fn is_of_locations(index: &Index) -> bool {
     index.item.name == DEVICE_LOCATION.name
 }
 
-/// Lists are lazy in both modes; everything else is a coroutine in the asynchronous client.
+/// Lists are lazy in both modes; all other methods are coroutines in the asynchronous client.
 fn is_coroutine(row: &Endpoint, mode: Mode) -> bool {
     mode == Mode::Async && !matches!(row.returns, Returns::Index(_) | Returns::Listing(_))
 }
 
-/// Parameters as `(name, type, default, documentation)`: first those that are required, then, behind the star, the
-/// others.
+/// Parameters as `(name, type, default, documentation)`: first the required ones, then, after the star, the others.
 pub(crate) fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<[String; 4]>) {
     let own = |parameter: &Parameter| {
         let kind = match (parameter.takes, parameter.default) {
@@ -269,7 +268,7 @@ pub(crate) fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<
     if row.paged {
         add("page_size", "int | None", "None", "Records per page, 1 to 1000; the client's `page_size` if None.");
         add("page", "int | None", "None", "Zero-based page: that page alone; all pages if None.");
-        // Raw lists have no types, so that every value of theirs can be read.
+        // Raw lists have no types, so all of their values can be read.
         if matches!(row.returns, Returns::Index(_)) {
             add(
                 "on_error",

@@ -1,4 +1,4 @@
-//! `python/headland/records`: a `TypedDict` for each shape, a file for each group.
+//! Generates `python/headland/records`: a `TypedDict` for each shape, a file for each group.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use headland::api::{self, Field, Kind, Returns, Shape};
 
 use crate::text::{MARK, entry, wrap};
 
-/// The shapes of each group: those that its rows can return and no earlier group's could, each after those it contains.
+/// The shapes of each group that no earlier group returns; each shape follows those that it contains.
 pub(crate) fn shapes_by_group() -> Vec<(String, Vec<&'static Shape>)> {
     let mut seen = HashSet::new();
     api::GROUPS
@@ -30,12 +30,12 @@ pub(crate) fn shapes_by_group() -> Vec<(String, Vec<&'static Shape>)> {
             }
             (file_of(group.name), found)
         })
-        // The dispatch service and the legacy order service show no payload, so their groups have no records.
+        // The dispatch service and the legacy order service document no payload, so their groups have no records.
         .filter(|(_, found): &(_, Vec<_>)| !found.is_empty())
         .collect()
 }
 
-/// The name of a group's file; the rows of the client itself have one, too.
+/// The file name of a group; the rows of the client itself also have one.
 pub(crate) fn file_of(group: &str) -> String {
     if group.is_empty() { "client".to_owned() } else { group.replace('.', "_") }
 }
@@ -66,7 +66,7 @@ pub(crate) fn records() -> Vec<(String, String)> {
     files
 }
 
-/// The file that gives all records under one name.
+/// The file that re-exports all records.
 fn everything(groups: &[(String, Vec<&Shape>)]) -> String {
     let mut out = format!(
         "{MARK}\"\"\"The records of the service as typed dicts.\n\n\
@@ -95,12 +95,12 @@ fn everything(groups: &[(String, Vec<&Shape>)]) -> String {
     out
 }
 
-/// An import from a sibling, on one line where that fits.
+/// An import from a sibling, on one line if it fits.
 pub(crate) fn import(file: &str, names: &[&str]) -> String {
     import_within(121, file, names)
 }
 
-/// The same where `width` characters are left, with the end of the line.
+/// The same with `width` characters left on the line, including its end.
 pub(crate) fn import_within(width: usize, file: &str, names: &[&str]) -> String {
     let mut names = names.to_vec();
     names.sort_unstable();
@@ -153,7 +153,7 @@ fn group(file: &str, shapes: &[&'static Shape], groups: &[(String, Vec<&'static 
     out
 }
 
-/// The documentation of a field with its unit, which is what users look for.
+/// The documentation of a field with its unit, since users search for units.
 pub(crate) fn with_unit(field: &Field) -> String {
     match field.unit {
         None | Some("1") => field.doc.to_owned(),
@@ -162,7 +162,7 @@ pub(crate) fn with_unit(field: &Field) -> String {
     }
 }
 
-/// The type of a field. A record always has its own id, so users need not prove it to their type checker.
+/// The type of a field. A record always has its own id, so type checkers need no proof of it.
 pub(crate) fn annotation(field: &Field) -> String {
     match field.kind {
         Kind::Id if field.snake == "id" => "str".to_owned(),

@@ -1,4 +1,4 @@
-//! `python/docs/reference`: a page for each group, a section for each row, and the page that lists all calls.
+//! Generates `python/docs/reference`: a page for each group, a section for each row, and the page that lists all calls.
 
 use headland::api::legacy_orders::REPLACED_BY;
 use headland::api::{Body, Endpoint, GROUPS, Group, Method, Place, Returns, Service};
@@ -10,7 +10,7 @@ use crate::records::{file_of, shapes_by_group};
 use crate::reference_records::fields;
 use crate::reference_tables::replacements;
 
-/// Opens every generated page; readers do not see it.
+/// First line of every generated page; it is not rendered.
 pub(crate) const MARK: &str = "% Generated from the table in `src/api`; change that and run `make generate`.\n\n";
 
 /// The pages that explain a section of the specification, by its number.
@@ -40,7 +40,7 @@ pub(crate) fn pages() -> Vec<(String, String)> {
     pages
 }
 
-/// The groups that have calls, not only groups in them.
+/// The groups that have calls, not only nested groups.
 fn groups() -> impl Iterator<Item = &'static Group> {
     GROUPS.iter().filter(|group| !group.rows.is_empty())
 }
@@ -167,7 +167,7 @@ fn section(row: &Endpoint) -> String {
     out
 }
 
-/// The call with its arguments, their types in full: pages show the last part and link it.
+/// The call with its arguments and their full types: pages show the last part and link it.
 fn signature(row: &Endpoint) -> String {
     let (required, optional) = arguments(row, &format!("{FILE} | None = None").replace(" | bytes", ""));
     let mut parts: Vec<String> = required.iter().map(|[name, kind, ..]| format!("{name}: {}", full(kind))).collect();
@@ -182,7 +182,7 @@ fn signature(row: &Endpoint) -> String {
     format!("{}({}) -> {given}", row.full_name, parts.join(", "))
 }
 
-/// The type of what a method gives, each name with its module.
+/// The type of the result of a method, each name with its module.
 fn qualified(given: &str) -> String {
     let module = |name: &str| match name {
         "None" => "",
@@ -249,7 +249,7 @@ fn parameters(row: &Endpoint) -> String {
     out + &constants
 }
 
-/// Where an argument goes in the request.
+/// The part of the request that contains an argument.
 fn wire(row: &Endpoint, name: &str) -> String {
     match (row.parameter(name), name, row.returns) {
         (Some(parameter), ..) => match parameter.place {
@@ -338,7 +338,7 @@ fn given(row: &Endpoint) -> String {
     }
 }
 
-/// What is done about a reply that does not arrive.
+/// How a call handles a lost reply.
 fn lost(row: &Endpoint) -> &'static str {
     match (row.repeatable, row.method, row.body, row.returns) {
         (true, Method::Get, ..) => "asked again, since reading changes nothing.",

@@ -1,4 +1,5 @@
-//! `python/docs/reference/records.md`: every record with its fields, and the tables of fields that calls show too.
+//! Generates `python/docs/reference/records.md`: every record with its fields, and the tables of fields shown with
+//! calls.
 
 use headland::api::{Derived, Field, Kind, Service, Shape};
 
@@ -10,8 +11,8 @@ pub(crate) fn page() -> (String, String) {
     let mut out = format!(
         "{MARK}# Records\n\nA record is a plain `dict`. The names of its fields in Python are the service's names in \
          snake_case, and services may write the latter in any letter case, with spaces or underscores. A field that is \
-         not listed here is kept, too, under a name by the same rule. Ids are strings, whatever the service sends; \
-         times are aware `datetime` objects in UTC; what has no value, a zero date among others, is `None`. A field that the \
+         not listed here is kept, too, under a name by the same rule. Ids are strings for every type that the service \
+         sends; times are aware `datetime` objects in UTC; what has no value, a zero date among others, is `None`. A field that the \
          service leaves out is missing from the `dict`.\n\nUnder \"Unit\", a dash says that the field is no number, `1` \
          that it is a plain count, `unknown` that the service does not say it: headland never guesses units. Fields \
          marked *derived* are not sent: headland works them out from the field beside them.\n"

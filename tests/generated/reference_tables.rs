@@ -1,4 +1,4 @@
-//! `python/docs/tables`: what hand-written pages include, so that no figure or name stands in two places.
+//! Generates `python/docs/tables`: tables that hand-written pages include, so that each figure or name has one source.
 
 use headland::api::events::{BARS, EVENTS};
 use headland::api::legacy_orders::REPLACED_BY;

@@ -1,6 +1,6 @@
-//! Laying out Python: names of types, wrapped docstrings.
+//! Formats Python: names of types, wrapped docstrings.
 
-/// Opens every generated file.
+/// First line of every generated file.
 pub(crate) const MARK: &str = "# Generated from the table in `src/api`; change that and run `make generate`.\n";
 
 const WIDTH: usize = 116;
@@ -16,7 +16,7 @@ pub(crate) fn pascal(snake: &str) -> String {
         .collect()
 }
 
-/// Wraps `text` to the width of a line, each line behind `indent`.
+/// Wraps `text` to the line width, with `indent` before each line.
 pub(crate) fn wrap(text: &str, indent: &str) -> String {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -41,7 +41,7 @@ pub(crate) fn summary(doc: &str) -> (&str, &str) {
     }
 }
 
-/// An entry of a docstring's list: `name (type): text.`, continued lines hanging.
+/// An entry of a docstring's list: `name (type): text.`, with indented continuation lines.
 pub(crate) fn entry(head: &str, text: &str, indent: &str) -> String {
     let hanging = format!("{indent}    ");
     let wrapped = wrap(&format!("{head}: {text}"), &hanging);

@@ -1,4 +1,4 @@
-//! Fields of known truth, as those who rely on them see them: the truth, the archives read back, the details.
+//! Tests synthetic fields of known truth from outside: the truth, the archives read back, the details.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
@@ -57,7 +57,7 @@ fn assert_archive_is_true(job: &Job) {
     assert_product_agrees(job, &truth);
 }
 
-/// Checks the dbf byte for byte: names of ten characters, no number cut at its column's edge.
+/// Checks the .dbf byte for byte: names of ten characters, no number truncated at its column's edge.
 fn assert_table_is_tidy(job: &Job, dbf: &[u8]) {
     let half = |at: usize| usize::from(u16::from_le_bytes([dbf[at], dbf[at + 1]]));
     let (header, record) = (half(8), half(10));
@@ -98,7 +98,7 @@ fn list<'a>(record: &'a Value, name: &str) -> &'a [Value] {
     }
 }
 
-/// Checks that the product in the detail tells the same totals as the truth.
+/// Checks that the product in the detail has the same totals as the truth.
 fn assert_product_agrees(job: &Job, truth: &Truth) {
     let [product] = list(&job.detail, "products") else { panic!("{} has not one product", job.name) };
     let hectares = truth.area / 10_000.0;
@@ -209,7 +209,7 @@ fn an_account_has_fields_seasons_and_kinds_of_job() {
 }
 
 #[test]
-fn jobs_are_newest_first_and_ids_tell_nothing_about_time() {
+fn jobs_are_newest_first_and_ids_do_not_depend_on_time() {
     let account = account(0);
     let by_time: Vec<u64> = account.jobs.iter().map(|job| job.id.parse().unwrap()).collect();
     assert!(account.jobs.windows(2).all(|pair| pair[0].created >= pair[1].created));
@@ -226,7 +226,7 @@ fn jobs_are_newest_first_and_ids_tell_nothing_about_time() {
 }
 
 #[test]
-fn details_keep_to_the_table() {
+fn details_conform_to_the_table() {
     let account = account(0);
     let types: BTreeSet<&str> = account
         .computers
@@ -249,7 +249,7 @@ fn details_keep_to_the_table() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_account_and_another_seed_another() {
+fn account_depends_only_on_the_seed() {
     let (first, again, other) = (account(7), account(7), account(8));
     for (one, two) in first.jobs.iter().zip(&again.jobs) {
         assert_eq!((&one.id, &one.name, one.created), (&two.id, &two.name, two.created));
@@ -263,10 +263,10 @@ fn the_same_seed_gives_the_same_account_and_another_seed_another() {
     assert_ne!(one.shapefile_zip().unwrap(), three.shapefile_zip().unwrap());
 }
 
-/// The digest was taken when the generator was written, over what the zips hold: it shows a machine that computes other
-/// bytes, and it may change only with a change of the generator that is meant.
+/// The digest of the zips, recorded when the generator was written. It detects a machine that computes other bytes, and
+/// changes only with an intended change of the generator.
 #[test]
-fn the_bytes_of_a_seed_never_change() {
+fn bytes_of_a_seed_never_change() {
     let account = account(0);
     let mut checksum = crc32fast::Hasher::new();
     for job in recorded(&account).filter(|job| !is_large(job)).step_by(6) {
@@ -289,7 +289,7 @@ fn accounts_of_different_seeds_share_no_id() {
 }
 
 #[test]
-fn every_modest_archive_is_as_true_as_it_says() {
+fn every_small_archive_agrees_with_its_truth() {
     let account = account(0);
     for job in recorded(&account).filter(|job| !is_large(job)) {
         assert_archive_is_true(job);
@@ -297,14 +297,14 @@ fn every_modest_archive_is_as_true_as_it_says() {
 }
 
 #[test]
-fn the_large_archive_is_as_true_as_it_says() {
+fn large_archive_agrees_with_its_truth() {
     let account = account(0);
     let job = recorded(&account).find(|job| is_large(job)).unwrap();
     assert_archive_is_true(job);
 }
 
 #[test]
-fn archives_are_packed_in_all_the_ways_of_displays() {
+fn archives_are_packed_in_all_variants_of_displays() {
     let account = account(0);
     let mut ways = BTreeMap::<&str, usize>::new();
     for job in recorded(&account).filter(|job| !is_large(job)) {
@@ -338,7 +338,7 @@ fn archives_are_packed_in_all_the_ways_of_displays() {
 }
 
 #[test]
-fn what_cannot_be_converted_says_so() {
+fn job_that_cannot_be_converted_has_a_reason() {
     let account = account(0);
     let failing = FAILURES.map(|failure| (Coverage::Unconvertible(failure), Kind::ConversionFailed));
     for (coverage, kind) in failing.into_iter().chain([(Coverage::None, Kind::NoCoverage)]) {

@@ -1,4 +1,4 @@
-//! Archives as an independent reader sees them: the `zip` and `shapefile` crates.
+//! Reads archives with independent readers: the `zip` and `shapefile` crates.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read};
@@ -19,7 +19,7 @@ pub(crate) fn members(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// The files of a layer by extension in lower case, wherever in the archive they lie.
+/// The files of a layer by extension in lower case, in any folder of the archive.
 pub(crate) fn layer_files(archive: &[u8], layer: &str) -> BTreeMap<String, Vec<u8>> {
     members(archive)
         .into_iter()
@@ -31,7 +31,7 @@ pub(crate) fn layer_files(archive: &[u8], layer: &str) -> BTreeMap<String, Vec<u
         .collect()
 }
 
-/// What an independent reader makes of a layer.
+/// Results of an independent reader for a layer.
 pub(crate) struct Reading {
     pub(crate) rows: u64,
     pub(crate) sums: BTreeMap<String, f64>,
@@ -42,7 +42,7 @@ pub(crate) struct Reading {
     pub(crate) swept: f64,
     /// The area of the polygons; 0 for points.
     pub(crate) polygons: f64,
-    /// The area of the box around all places, in m².
+    /// The area of the bounding box of all positions, in m².
     pub(crate) extent: f64,
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn read(job: &Job, truth: &Truth, archive: &[u8]) -> Reading {
     reading
 }
 
-/// The area of a small ring in m²: by the scale of its middle, in degrees of the ellipsoid, or in metres of UTM.
+/// The area of a small ring in m²: degrees by the scale at its centre on the ellipsoid, or metres of UTM.
 fn area(ring: &[shapefile::Point], projected: bool) -> f64 {
     let (x, y) = (ring[0].x, ring[0].y);
     let doubled: f64 = ring.windows(2).map(|w| (w[0].x - x) * (w[1].y - y) - (w[1].x - x) * (w[0].y - y)).sum();

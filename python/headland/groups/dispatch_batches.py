@@ -35,7 +35,7 @@ class DispatchBatches:
             str, and all else is as it came; pages are read as it is iterated.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
 

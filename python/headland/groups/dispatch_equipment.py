@@ -43,7 +43,7 @@ class DispatchEquipment:
             and ids str, and all else is as it came; pages are read as it is iterated.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.
@@ -69,7 +69,7 @@ class DispatchEquipment:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.

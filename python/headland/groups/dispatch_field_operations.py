@@ -35,7 +35,7 @@ class DispatchFieldOperations:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             InvalidRequest: The service refused the payload; the message has its words.
@@ -62,7 +62,7 @@ class DispatchFieldOperations:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.
@@ -90,7 +90,7 @@ class DispatchFieldOperations:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.
@@ -119,7 +119,7 @@ class DispatchFieldOperations:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.
@@ -147,7 +147,7 @@ class DispatchFieldOperations:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.
@@ -174,7 +174,7 @@ class DispatchFieldOperations:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.
@@ -200,7 +200,7 @@ class DispatchFieldOperations:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.
@@ -226,7 +226,7 @@ class DispatchFieldOperations:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.
@@ -256,7 +256,7 @@ class DispatchFieldOperations:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.
@@ -286,7 +286,7 @@ class DispatchFieldOperations:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.
@@ -314,7 +314,7 @@ class DispatchFieldOperations:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.

@@ -38,7 +38,7 @@ class LegacyOrders:
             ids str, and all else is as it came; pages are read as it is iterated.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
 
@@ -64,7 +64,7 @@ class LegacyOrders:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             InvalidRequest: The service refused the payload; the message has its words.
@@ -93,7 +93,7 @@ class LegacyOrders:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             InvalidRequest: The service refused the payload; the message has its words.
@@ -121,7 +121,7 @@ class LegacyOrders:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.
@@ -149,7 +149,7 @@ class LegacyOrders:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             InvalidRequest: The service refused the payload; the message has its words.
@@ -175,7 +175,7 @@ class LegacyOrders:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
 
@@ -201,7 +201,7 @@ class LegacyOrders:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             InvalidRequest: The service refused the payload; the message has its words.
@@ -230,7 +230,7 @@ class LegacyOrders:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             InvalidRequest: The service refused the payload; the message has its words.
@@ -258,7 +258,7 @@ class LegacyOrders:
             it came.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.
@@ -293,7 +293,7 @@ class LegacyOrders:
             str, and all else is as it came; pages are read as it is iterated.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
             NotFound: There is no such record for this token.
@@ -320,7 +320,7 @@ class LegacyOrders:
             str, and all else is as it came; pages are read as it is iterated.
 
         Raises:
-            ConfigurationError: The client was not told the service's address or its token.
+            ConfigurationError: The service's address or its token is not configured.
             AuthenticationError: The service refused the token.
             TransportError: The connection failed.
 

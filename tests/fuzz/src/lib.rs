@@ -1,4 +1,4 @@
-//! What every target asserts of a read: it ends, with one thread as with two, and lenient where it is strict.
+//! Asserts for every target that a read ends, with equal results on one and two threads, and with and without `strict`.
 
 mod seeds;
 
@@ -13,10 +13,10 @@ use zip::write::SimpleFileOptions;
 
 pub use seeds::seeds;
 
-/// WGS 84 as a .prj says it.
+/// WGS 84 as WKT, as in a .prj.
 pub const WGS_84: &[u8] = br#"GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]"#;
 
-/// Members in a zip, stored, with checksums that fit.
+/// Members in a zip, stored, with valid checksums.
 #[must_use]
 pub fn zipped(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
@@ -34,7 +34,7 @@ fn seen(layer: &Layer) -> Seen {
     (layer.batches().to_vec(), layer.diagnostics().to_vec())
 }
 
-/// Reads an archive in every way that must give the same, and writes what it gives as GeoJSON.
+/// Reads an archive in every way that must give equal results, and writes the layer as GeoJSON.
 pub fn read(bytes: Vec<u8>) {
     let source = Source::Bytes(Bytes::from(bytes));
     let with = |strict, threads| {
@@ -64,7 +64,7 @@ pub fn read(bytes: Vec<u8>) {
     }
 }
 
-/// Whether two reads gave the same bits; NaN equals itself.
+/// Asserts that two reads gave equal bits; NaN equals itself.
 fn same(one: &Seen, two: &Seen) {
     assert_eq!(one.1, two.1);
     assert_eq!(one.0.len(), two.0.len());
@@ -74,7 +74,7 @@ fn same(one: &Seen, two: &Seen) {
     }
 }
 
-/// Cuts an input in two at its first `\xFF\xFE`, so that one input holds two members.
+/// Splits an input at its first `\xFF\xFE`, so that one input contains two members.
 #[must_use]
 pub fn halves(data: &[u8]) -> (&[u8], &[u8]) {
     match data.windows(2).position(|pair| pair == [0xFF, 0xFE]) {

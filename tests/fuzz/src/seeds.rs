@@ -1,4 +1,4 @@
-//! Small good inputs for each target, made in code.
+//! Generates small valid inputs for each target.
 
 use crate::{WGS_84, zipped};
 
@@ -86,7 +86,7 @@ pub fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let zips = sets.iter().map(|(shp, shx)| {
         zipped(&[("t.shp", shp), ("t.shx", shx), ("t.dbf", &dbf()), ("t.prj", WGS_84), ("t.cpg", b"UTF-8")])
     });
-    // And what a download that broke off leaves of each.
+    // Also the first part of each zip, as from an interrupted download.
     let zips = zips.flat_map(|whole| [whole[..whole.len() * 2 / 3].to_vec(), whole]);
     let cart = b"GrcVersion,1.6,\r\nTotalPounds,42000,\r\n,Pounds,,UTC Date,UTC Time\r\nLoadNumber,Weight,TruckID,LoadDate,LoadTime\r\n1,30000.0,T1,2026-09-21,14:00:01\r\n";
     let pair = |one: &[u8], two: &[u8]| [one, b"\xFF\xFE", two].concat();

@@ -1,4 +1,4 @@
-//! Any bytes as a .dbf.
+//! Reads any bytes as a .dbf.
 #![no_main]
 
 use headland_fuzz::{read, zipped};

@@ -1,4 +1,4 @@
-//! Any bytes as the descriptions and records of a folder for farm software.
+//! Reads any bytes as the layout and records of an FMIS folder.
 #![no_main]
 
 use headland_fuzz::{halves, read, zipped};

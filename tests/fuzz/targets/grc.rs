@@ -1,4 +1,4 @@
-//! Any bytes as the text of a grain cart.
+//! Reads any bytes as a grain cart file.
 #![no_main]
 
 use headland_fuzz::{read, zipped};

@@ -1,4 +1,4 @@
-//! Any bytes as the .prj and the .cpg of a good set.
+//! Reads any bytes as the .prj and the .cpg of a valid set.
 #![no_main]
 
 use headland_fuzz::{halves, read, seeds, zipped};

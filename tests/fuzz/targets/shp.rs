@@ -1,4 +1,4 @@
-//! Any bytes as a .shp and a .shx.
+//! Reads any bytes as a .shp and a .shx.
 #![no_main]
 
 use headland_fuzz::{halves, read, zipped};

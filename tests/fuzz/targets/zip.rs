@@ -1,4 +1,5 @@
-//! Any bytes as an archive: its end record, its directory, its members; and, without `strict`, what a cut one has left.
+//! Reads any bytes as a zip: its end record, its directory and members; without `strict`, also the rest of a truncated
+//! one.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
