@@ -1,4 +1,4 @@
-"""The race of archive readers: from the zip to each kind of table, against the peers; exits non-zero on a miss."""
+"""Compares archive readers with headland: from the zip to each kind of table; exits non-zero if a target is missed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from make_archives import archive
 from peers import TASKS, Task, largest_member
-from report import Bar, report
+from report import Target, report
 
 import headland as hl
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 RUNS = 7
 SHORT = 500
 SIZES = (100_000, 1_000_000)
-# Above this, the peers that take ten times as long as the fastest are left out.
-PATIENCE = 100_000
-SIDE_BY_SIDE = 1.8
+# Above this number of rows, peers that take ten times as long as the fastest are skipped.
+MOST_ROWS_OF_SLOW_PEERS = 100_000
+PARALLEL_SPEEDUP = 1.8
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one task took on one archive."""
+    """Times of one task on one archive."""
 
     task: Task
     of: str
@@ -43,14 +43,14 @@ class Result:
     ratio: float
     others: dict[str, float]
 
-    def bar(self) -> Bar:
-        """Give the bar of the task, which holds on generated archives."""
-        told = f"{self.ours * 1e3:.0f} ms, {self.peer} {self.theirs * 1e3:.0f}"
-        return Bar(f"{self.of} → {self.task.name}", self.ratio, self.task.ask, told, at_least=True)
+    def target(self) -> Target:
+        """The target of the task, which applies to generated archives."""
+        detail = f"{self.ours * 1e3:.0f} ms, {self.peer} {self.theirs * 1e3:.0f}"
+        return Target(f"{self.of} → {self.task.name}", self.ratio, self.task.ask, detail, at_least=True)
 
 
 def seconds(work: Callable[[], Any]) -> float:
-    """Give the time that the work takes, its rubbish cleared before."""
+    """Return the time of the work, after a garbage collection."""
     gc.collect()
     started = time.perf_counter()
     outcome = work()
@@ -59,16 +59,20 @@ def seconds(work: Callable[[], Any]) -> float:
     return elapsed
 
 
-def race(task: Task, path: Path, rows: int, *, of: str, runs: int, out: Path) -> Result:
-    """Run every contestant in turn, so that a noisy minute is everybody's, and compare with the fastest peer."""
-    peers = {name: peer.of(path, out) for name, peer in task.peers.items() if rows <= PATIENCE or not peer.is_slow}
+def compare(task: Task, path: Path, rows: int, *, of: str, runs: int, out: Path) -> Result:
+    """Run all readers in turn, so that other load slows all of them, and compare with the fastest peer."""
+    peers = {
+        name: peer.of(path, out)
+        for name, peer in task.peers.items()
+        if rows <= MOST_ROWS_OF_SLOW_PEERS or not peer.is_slow
+    }
     ours = task.ours(path, out)
     task.check(ours(), rows)
     rounds: list[dict[str, float]] = []
     for turn in range(runs):
         times = {"headland": seconds(ours)}
         for name, work in peers.items():
-            # What takes ten times as long decides nothing: once is enough.
+            # A peer that takes ten times as long is not decisive: one run is enough.
             if turn == 0 or not task.peers[name].is_slow:
                 times[name] = seconds(work)
         rounds.append(times)
@@ -79,8 +83,8 @@ def race(task: Task, path: Path, rows: int, *, of: str, runs: int, out: Path) ->
     return Result(task, of, medians["headland"], best, medians[best], ratio, others)
 
 
-def side_by_side(path: Path, runs: int) -> Bar:
-    """Read several archives in threads of Python, with one thread each, against one after the other."""
+def parallel_speedup(path: Path, runs: int) -> Target:
+    """Read several archives in Python threads, with one thread each, and compare with sequential reads."""
     cores = min(2, os.cpu_count() or 1)
     archives = [path.read_bytes()] * (4 * cores)
 
@@ -97,17 +101,19 @@ def side_by_side(path: Path, runs: int) -> Bar:
 
     alone()
     ratio = statistics.median(seconds(alone) / seconds(together) for _ in range(runs))
-    return Bar(f"{len(archives)} archives on {cores} cores", ratio, SIDE_BY_SIDE, "in threads of Python", at_least=True)
+    return Target(
+        f"{len(archives)} archives on {cores} cores", ratio, PARALLEL_SPEEDUP, "in threads of Python", at_least=True
+    )
 
 
 def largest(corpus: Path, count: int) -> Iterator[Path]:
-    """Give the real archives with the largest tables."""
+    """Return the real archives with the largest tables."""
     found = sorted(corpus.glob("ag/**/*.zip"), key=largest_member, reverse=True)
     yield from found[:count]
 
 
 def table(results: list[Result], runs: int) -> str:
-    """Write the results as Markdown, for people."""
+    """Return the results as Markdown."""
     lines = [
         f"Milliseconds, medians of {runs} turns on {os.cpu_count()} cores, default settings; ratios within each turn.",
         "",
@@ -126,9 +132,11 @@ def table(results: list[Result], runs: int) -> str:
 
 
 def arguments() -> argparse.Namespace:
-    """Say what can be chosen."""
+    """Parse the arguments."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help=f"{SHORT} rows, one run, no bars: only that it works")
+    parser.add_argument(
+        "--short", action="store_true", help=f"{SHORT} rows, one run, no targets: only checks that it works"
+    )
     parser.add_argument("--rows", type=int, nargs="*", default=list(SIZES), help="rows of the generated archives")
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--task", nargs="*", choices=[task.name for task in TASKS], help="only these")
@@ -140,11 +148,11 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Run the race, print the bars and the table, and say whether all hold."""
+    """Run the comparison, print the targets and the table; 0 if all targets are met."""
     chosen = arguments()
     runs, sizes = (1, [SHORT]) if chosen.short else (chosen.runs, chosen.rows)
     tasks = [task for task in TASKS if not chosen.task or task.name in chosen.task]
-    results, bars = [], []
+    results, targets = [], []
     with tempfile.TemporaryDirectory() as scratch:
         folder = chosen.data or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
@@ -153,21 +161,21 @@ def main() -> int:
             for kind in chosen.kind:
                 path = archive(kind, rows, folder)
                 for task in tasks:
-                    result = race(task, path, rows, of=f"{rows:,} {kind}", runs=runs, out=out)
+                    result = compare(task, path, rows, of=f"{rows:,} {kind}", runs=runs, out=out)
                     results.append(result)
-                    bars.append(result.bar())
+                    targets.append(result.target())
                     print(f"{result.of} → {task.name}: {result.ratio:.1f} times {result.peer}", file=sys.stderr)
         if not chosen.task:
-            bars.append(side_by_side(archive("points", sizes[0], folder), runs))
+            targets.append(parallel_speedup(archive("points", sizes[0], folder), runs))
         for path in largest(chosen.corpus, 2) if chosen.corpus else ():
             rows = len(hl.read(path))
             of = f"{rows:,} real rows"
-            results += [race(task, path, rows, of=of, runs=runs, out=out) for task in tasks]
+            results += [compare(task, path, rows, of=of, runs=runs, out=out) for task in tasks]
     written = table(results, runs)
     print(written)
     if chosen.markdown:
         chosen.markdown.write_text(written, encoding="utf-8")
-    return 0 if chosen.short else report(bars, runs)
+    return 0 if chosen.short else report(targets, runs)
 
 
 if __name__ == "__main__":

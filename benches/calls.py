@@ -1,4 +1,4 @@
-"""Bars of calls: the client's CPU time against that of others who do the same work with fixed replies."""
+"""Compares the client's CPU time for calls with that of peers that do the same work on fixed replies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 import requests
 import stub_server
-from report import Bar, medians, report, share_a_core
+from report import Target, medians, report, share_a_core
 from yarl import URL
 
 import headland as hl
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 API_KEY = "ApiKeyAbC123"
-SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # noqa: S105 - nobody's
+SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # noqa: S105 - a test secret
 ACCESS_KEY = "AccessKeyXyZ789"
 SIGNING_KEY = base64.b64decode(SECRET)
 
 IN_FLIGHT = 32
-# Work is done in many short slices, ours and theirs in turn, so that a neighbour on the machine slows both; the median
-# leaves out those slices that it slowed most.
+# Work is done in many short slices, ours and theirs in turn, so that other load slows both. The median omits the slices
+# that it slowed most.
 SLICES = 11
 CALLS = 400
 LARGE_PAGES = 10
 
 
 def signed(host: str, path: str) -> dict[str, str]:
-    """Sign a request as the interface asks."""
+    """Sign a request as the interface requires."""
     now = str(int(time.time()))
     text = f"GET\r\n{host}\r\n{path}\r\n{now}\r\n{API_KEY}\r\n{ACCESS_KEY}\r\n"
     mac = hmac.digest(SIGNING_KEY, text.encode(), hashlib.sha1)
@@ -54,8 +54,8 @@ def signed(host: str, path: str) -> dict[str, str]:
     }
 
 
-def race(ours: Callable[[], object], theirs: Callable[[], object], slices: int = SLICES) -> tuple[float, float]:
-    """Give the CPU time of this process with all its threads, in seconds for one slice of each side."""
+def compare(ours: Callable[[], object], theirs: Callable[[], object], slices: int = SLICES) -> tuple[float, float]:
+    """Return the CPU time of this process with all its threads, in seconds for one slice of each side."""
     spent: tuple[list[float], list[float]] = ([], [])
     for _ in range(slices):
         for side, work in zip(spent, (theirs, ours), strict=True):
@@ -66,14 +66,14 @@ def race(ours: Callable[[], object], theirs: Callable[[], object], slices: int =
 
 
 def timed(record: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Make aware datetimes of the times of a record."""
+    """Convert the times of a record to aware datetimes."""
     for name in names:
         record[name] = datetime.fromisoformat(record[name])
     return record
 
 
-def sequential(base: str, client: hl.Client, session: requests.Session) -> Bar:
-    """Signed calls one after the other."""
+def sequential(base: str, client: hl.Client, session: requests.Session) -> Target:
+    """Sequential signed calls."""
     host = base.removeprefix("http://")
 
     def ours() -> None:
@@ -86,13 +86,13 @@ def sequential(base: str, client: hl.Client, session: requests.Session) -> Bar:
             reply.raise_for_status()
             assert timed(reply.json(), "ExpirationDateTime")["IsActive"]
 
-    other, mine = race(ours, theirs)
+    other, mine = compare(ours, theirs)
     theirs_each = f"requests takes {other / CALLS * 1e6:.1f}"
-    return Bar("sequential calls, µs of CPU each", mine / CALLS * 1e6, 100, theirs_each)
+    return Target("sequential calls, µs of CPU each", mine / CALLS * 1e6, 100, theirs_each)
 
 
-def in_flight(base: str, client: hl.Client) -> Bar:
-    """A list whose pages come 32 at a time, against aiohttp."""
+def in_flight(base: str, client: hl.Client) -> Target:
+    """A list with 32 page requests in flight, compared with aiohttp."""
     host, count = base.removeprefix("http://"), stub_server.PAGES * stub_server.SMALL_PAGE
 
     def ours() -> None:
@@ -116,12 +116,12 @@ def in_flight(base: str, client: hl.Client) -> Bar:
             await asyncio.gather(*(worker(session) for _ in range(IN_FLIGHT)))
         assert len(ids) == count
 
-    other, mine = race(ours, lambda: asyncio.run(fetch()), 3)
-    return Bar.ratio("32 in flight, aiohttp", other / stub_server.PAGES, mine / stub_server.PAGES, 3)
+    other, mine = compare(ours, lambda: asyncio.run(fetch()), 3)
+    return Target.ratio("32 in flight, aiohttp", other / stub_server.PAGES, mine / stub_server.PAGES, 3)
 
 
-def large_page(base: str, client: hl.Client, at_least: float, kind: str, path: str, *times: str) -> Bar:
-    """A page of 1,000 records, against `json.loads` and `datetime.fromisoformat` of what a bare socket gives."""
+def large_page(base: str, client: hl.Client, at_least: float, kind: str, path: str, *times: str) -> Target:
+    """A page of 1,000 records, compared with `json.loads` and `datetime.fromisoformat` on the bytes of a raw socket."""
     host, port = base.removeprefix("http://").split(":")
     request = f"GET {path}?pageSize={stub_server.LARGE_PAGE}&page=0 HTTP/1.1\r\n\r\n".encode()
     pages = {
@@ -145,12 +145,12 @@ def large_page(base: str, client: hl.Client, at_least: float, kind: str, path: s
                 records = [timed(item, *times) for item in json.loads(stream.read(length))[kind]]
                 assert len(records) == stub_server.LARGE_PAGE
 
-        other, mine = race(ours, theirs)
-    return Bar.ratio(f"1,000 {kind}, json", other / LARGE_PAGES, mine / LARGE_PAGES, at_least)
+        other, mine = compare(ours, theirs)
+    return Target.ratio(f"1,000 {kind}, json", other / LARGE_PAGES, mine / LARGE_PAGES, at_least)
 
 
 def main() -> int:
-    """Measure every bar, print a table, and say whether all hold."""
+    """Measure every target and print a table; 0 if all are met."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     share_a_core()
     keys = {"api_key": API_KEY, "shared_secret": SECRET, "access_key": ACCESS_KEY}
@@ -162,12 +162,12 @@ def main() -> int:
         work = [
             partial(sequential, base, client, session),
             partial(in_flight, base, client),
-            # Two of six fields are times, which Python itself reads on both sides: there is less to win.
+            # Two of six fields are times, which both sides parse with Python, so the gain is smaller.
             partial(large_page, base, client, 1.3, "JobData", "/jobdata", "CreateDate", "UpdateDate"),
             partial(large_page, base, client, 1.3, "DeviceLocation", "/fieldcomputers/8140/locations", "GPSDateTime"),
         ]
-        bars = medians(lambda: [measure() for measure in work], runs)
-    return report(bars, runs)
+        targets = medians(lambda: [measure() for measure in work], runs)
+    return report(targets, runs)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Counts the lines of code by module: not blank, no comment, no docstring, no test inside a file, not generated."""
+"""Counts the lines of code by module: without blank lines, comments, docstrings, tests and generated files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEST_FILES = {"tests.rs"}
 
 
 def rust(text: str) -> int:
-    """Count the lines of a Rust file up to the end, without the modules behind `#[cfg(test)]`."""
+    """Count the lines of a Rust file without the modules behind `#[cfg(test)]`."""
     count, depth, is_skipping, in_block = 0, 0, False, False
     for line in map(str.strip, text.splitlines()):
         if in_block:
@@ -40,7 +40,7 @@ def rust(text: str) -> int:
 
 
 def python(text: str) -> int:
-    """Count the lines of a Python file that hold code."""
+    """Count the lines of code of a Python file."""
     if text.startswith(GENERATED):
         return 0
     lines = {number for number, line in enumerate(text.splitlines(), 1) if (code := line.strip()) and code[0] != "#"}
@@ -68,7 +68,7 @@ def counted(root: Path) -> Counter[str]:
 
 
 def main() -> None:
-    """Print the lines of each module, the sums, and how many files name the option `to_crs`."""
+    """Print the lines of each module, the sums, and the number of files that name the option `to_crs`."""
     root = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT
     lines = counted(root)
     for module, count in sorted(lines.items()):

@@ -1,4 +1,4 @@
-"""The bar of the limiter: processes and threads of one key use its windows up and never more than that."""
+"""Measures that processes and threads of one key use its windows up, but never exceed them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from report import Bar, report
+from report import Target, report
 
 import headland as hl
 
@@ -19,20 +19,20 @@ WINDOW = (30, 2.0)
 PROCESSES = 3
 THREADS = 8
 CALLS = 300
-# How much longer than the windows' minimum all calls together may take.
+# Largest ratio of the total time and the minimum that the windows allow.
 SLACK = 1.05
 
 
 def child() -> None:
-    """Call as often as one process does, with its threads, once the parent says so."""
+    """Make the calls of one process with its threads, after the parent's signal."""
     with hl.Client.from_env() as client, ThreadPoolExecutor(THREADS) as threads:
         print("ready", flush=True)
         sys.stdin.readline()
         list(threads.map(lambda _: client.access_key(), range(CALLS // PROCESSES)))
 
 
-def race(window: str) -> list[Bar]:
-    """Let all processes call at once; nothing is refused, and it hardly takes longer than the windows make it."""
+def measure(window: str) -> list[Target]:
+    """Start all processes together; no call is rejected, and the time is close to the minimum of the windows."""
     with tempfile.TemporaryDirectory() as folder, hl.Sandbox(rate_limits=[WINDOW], window=window) as service:
         keys = {f"HEADLAND_{name.upper()}": str(value) for name, value in service.credentials.items()}
         calls, seconds = WINDOW
@@ -66,23 +66,23 @@ def race(window: str) -> list[Bar]:
             assert process.returncode == 0
         requests = service.requests
     refused = sum(request.status == 429 for request in requests)
-    # Full windows follow one another, and the calls of the last one need not wait for its end.
+    # Full windows follow each other, and the calls of the last one need not wait for its end.
     minimum = (math.ceil(CALLS / calls) - 1) * seconds
-    told = (
+    detail = (
         f"{elapsed:.3f} s for {len(requests)} calls of {PROCESSES} x {THREADS} threads; the windows allow {minimum} s"
     )
     return [
-        Bar(f"limiter, {window}: refused", refused, 0, f"{refused} of {len(requests)} calls answered 429"),
-        Bar(f"limiter, {window}: time", elapsed / minimum, SLACK, told),
+        Target(f"limiter, {window}: refused", refused, 0, f"{refused} of {len(requests)} calls answered 429"),
+        Target(f"limiter, {window}: time", elapsed / minimum, SLACK, detail),
     ]
 
 
 def main() -> int:
-    """Measure against both kinds of window, print a table, and say whether all bars hold."""
+    """Measure both kinds of window and print a table; 0 if all targets are met."""
     if sys.argv[1:] == ["child"]:
         child()
         return 0
-    return report([bar for window in ("fixed", "sliding") for bar in race(window)], 1)
+    return report([target for window in ("fixed", "sliding") for target in measure(window)], 1)
 
 
 if __name__ == "__main__":

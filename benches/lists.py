@@ -1,4 +1,4 @@
-"""The bar of lists as tables: 100,000 locations to Arrow against pandas; exits non-zero when it is missed."""
+"""Compares lists as tables with pandas: 100,000 locations to Arrow; exits non-zero if the target is missed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pandas as pd
-from report import Bar, medians, report
+from report import Target, medians, report
 from stub_server import LARGE_PAGE, LARGE_PAGES, running
 
 import headland as hl
@@ -18,10 +18,10 @@ import headland as hl
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# How many times the work of pandas that of headland is, at least.
-TIMES = 10.0
+# Smallest ratio of the CPU times of pandas and headland.
+RATIO = 10.0
 ROUNDS = 5
-SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # noqa: S105 - nobody's
+SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # noqa: S105 - a test secret
 
 
 def by_headland(client: hl.Client) -> Any:
@@ -30,7 +30,7 @@ def by_headland(client: hl.Client) -> Any:
 
 
 def by_pandas(address: str) -> Any:
-    """Read the list the usual way, with the barest of HTTP clients and without a signature."""
+    """Read the list with a minimal HTTP client and without a signature."""
     connection = http.client.HTTPConnection(urlsplit(address).netloc)
     records = []
     for page in range(LARGE_PAGES):
@@ -43,14 +43,14 @@ def by_pandas(address: str) -> Any:
 
 
 def cost(work: Callable[[], Any]) -> float:
-    """Give the CPU seconds that this process spends."""
+    """Return the CPU seconds of this process."""
     started = time.process_time()
     work()
     return time.process_time() - started
 
 
 def same(table: Any, frame: Any) -> None:
-    """Hold both to the same records, in the same order and with the same values."""
+    """Assert that both have the same records, in the same order and with the same values."""
     assert table.num_rows == len(frame) == LARGE_PAGES * LARGE_PAGE
     assert table["id"].to_pylist() == frame["ID"].tolist()
     assert table["lat"].to_pylist() == frame["Lat"].tolist()
@@ -58,7 +58,7 @@ def same(table: Any, frame: Any) -> None:
 
 
 def main() -> int:
-    """Measure both in turn, print the bar, and say whether it holds."""
+    """Measure both in turn and print the target; 0 if it is met."""
     keys = {
         "api_key": "7d0a4f51-93c2-4b1e-8a7e-5f2c9d3b6e10",
         "shared_secret": SECRET,
@@ -70,11 +70,11 @@ def main() -> int:
     ):
         same(by_headland(client), by_pandas(address))
 
-        def bars() -> list[Bar]:
+        def targets() -> list[Target]:
             ours, theirs = cost(lambda: by_headland(client)), cost(lambda: by_pandas(address))
-            return [Bar.ratio("100,000 locations to Arrow", theirs, ours, TIMES)]
+            return [Target.ratio("100,000 locations to Arrow", theirs, ours, RATIO)]
 
-        return report(medians(bars, ROUNDS), ROUNDS)
+        return report(medians(targets, ROUNDS), ROUNDS)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Archives for the race of readers: yield points and as-applied polygons, written by GDAL and zipped as displays do."""
+"""Generates archives to compare readers: yield points and as-applied polygons, written by GDAL and zipped."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import pyogrio
 import shapely
 
 LEVEL = 6
-"""How hard the archives are deflated: what zip writers do by default."""
+"""Compression level of the archives: the default of zip writers."""
 
 
 def points(rows: int) -> gpd.GeoDataFrame:
-    """Give yield points with 20 columns of the kind that yield monitors write.
+    """Return yield points with 20 columns of the kind that yield monitors write.
 
-    As in real exports, a value has the decimals that its sensor has, at most nine of the fifteen that the column has
-    room for, and what a machine does changes little from one second to the next.
+    As in real exports, a value has the decimals of its sensor, at most nine of the fifteen that fit in the column. The
+    values of a machine change little from one second to the next.
     """
     chance, row = np.random.default_rng(0), np.arange(rows)
     times = pd.Timestamp("2026-09-15T08:00:00") + pd.to_timedelta(row, unit="s")
@@ -55,7 +55,7 @@ def points(rows: int) -> gpd.GeoDataFrame:
 
 
 def polygons(rows: int) -> gpd.GeoDataFrame:
-    """Give as-applied polygons with 10 columns, one polygon for each section and second."""
+    """Return as-applied polygons with 10 columns, one polygon for each section and second."""
     chance, row = np.random.default_rng(1), np.arange(rows)
     times = pd.Timestamp("2026-06-12T07:00:00") + pd.to_timedelta(row // 24, unit="s")
     columns = {
@@ -77,18 +77,18 @@ def polygons(rows: int) -> gpd.GeoDataFrame:
 
 
 def drift(chance: np.random.Generator, rows: int, step: float) -> Any:
-    """Give steps to and fro that stay near zero."""
+    """Return a random walk that stays near zero."""
     walk = np.cumsum(chance.normal(0, step, rows))
     return walk - pd.Series(walk).rolling(2_000, min_periods=1).mean().to_numpy()
 
 
 def rounded(values: Any, decimals: int) -> Any:
-    """Round as a display does that shows so many decimals."""
+    """Round to `decimals`, as a display does."""
     return np.round(values, decimals)
 
 
 def archive(kind: str, rows: int, folder: Path) -> Path:
-    """Give the zip of that many points or polygons, written once for each folder."""
+    """Return the zip with this many points or polygons, written once for each folder."""
     target = folder / f"{kind}_{rows}.zip"
     if target.exists():
         return target

@@ -1,4 +1,4 @@
-"""Who runs in the race of archive readers, and what each task asks of them."""
+"""Lists the peers in the comparison of archive readers, and the target of each task."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Peer:
-    """Another reader: gives its work for an archive and a folder to write to."""
+    """Another reader: returns its work for an archive and an output folder."""
 
     of: Prepare
     is_slow: bool = False
@@ -34,7 +34,7 @@ class Peer:
 
 @dataclass(frozen=True)
 class Task:
-    """From a zip to something, the peers that do the same, and how many times as fast headland has to be."""
+    """A conversion of a zip, the peers that do the same, and the smallest speed-up of headland."""
 
     name: str
     ask: float
@@ -42,25 +42,25 @@ class Task:
     peers: dict[str, Peer] = field(default_factory=dict)
 
     def check(self, outcome: Any, rows: int) -> None:
-        """Hold the outcome to the rows of the archive."""
+        """Compare the outcome with the rows of the archive."""
         found = len(outcome) if hasattr(outcome, "__len__") else outcome
         assert found == rows, f"{self.name}: {found} rows, not {rows}"
 
 
 def largest_member(path: Path) -> int:
-    """Give the bytes of the largest member of a zip."""
+    """Return the bytes of the largest member of a zip."""
     with zipfile.ZipFile(path) as archive:
         return max(member.file_size for member in archive.infolist())
 
 
 def written(path: Path, rows: int) -> int:
-    """Make sure that something was written, and pass on the rows."""
+    """Assert that a file was written, and return the rows."""
     assert path.stat().st_size > rows
     return rows
 
 
 def stem(path: Path) -> str:
-    """Give the path of the .shp inside the zip."""
+    """Return the path of the .shp inside the zip."""
     with zipfile.ZipFile(path) as archive:
         names = [name for name in archive.namelist() if name.lower().endswith(".shp")]
     return next(name for name in names if "__MACOSX" not in name)
@@ -88,7 +88,7 @@ def ours_written(ending: str) -> Prepare:
             if ending == ".parquet":
                 layer.write_parquet(target)
             else:
-                # GDAL's writer keeps the coordinates of what it is given, so both do.
+                # GDAL's writer keeps the given coordinates, so both do.
                 layer.write_geojson(target, crs="as-is")
             return written(target, len(layer))
 
@@ -98,7 +98,7 @@ def ours_written(ending: str) -> Prepare:
 
 
 def nullable() -> dict[str, Any]:
-    """Give the settings by which pyogrio makes the nullable types of pandas."""
+    """Return the settings with which pyogrio makes the nullable types of pandas."""
     types = {
         pa.int32(): pd.Int32Dtype(),
         pa.int64(): pd.Int64Dtype(),
@@ -159,7 +159,7 @@ def gdal_geojson(path: Path, out: Path) -> Work:
     def work() -> int:
         meta, table = pyogrio.read_arrow(path)
         target.unlink(missing_ok=True)
-        # What other systems than WGS 84 become is the business of other options; the text is the same work.
+        # Conversion of other systems to WGS 84 depends on other options; the text takes the same work.
         pyogrio.write_arrow(
             table,
             target,
@@ -190,7 +190,7 @@ ARROW_PEERS = {
     "pyogrio.raw.read": Peer(pyogrio_numpy),
     "pyshp": Peer(pyshp_records, is_slow=True),
 }
-# `make bench` installs it aside; elsewhere the race goes without it and says so.
+# `make bench` installs it to a separate folder; otherwise the comparison skips it and reports that.
 if importlib.util.find_spec("duckdb_extension_spatial"):
     ARROW_PEERS["duckdb ST_Read"] = Peer(duckdb_arrow)
 else:

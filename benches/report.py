@@ -1,4 +1,4 @@
-"""Bars: one figure each, what it may be at most, and the table that says which are met."""
+"""Defines targets: a figure with its bound, and the table of those that are met."""
 
 from __future__ import annotations
 
@@ -13,47 +13,48 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """One figure, what it must be, and whether it is."""
+class Target:
+    """One figure, its bound, and whether it is met."""
 
     name: str
     value: float
     bound: float
-    told: str
+    detail: str
     at_least: bool = False
 
     @property
-    def holds(self) -> bool:
-        """Whether the bar is met."""
+    def is_met(self) -> bool:
+        """Whether the target is met."""
         return self.value >= self.bound if self.at_least else self.value <= self.bound
 
     @classmethod
-    def ratio(cls, name: str, theirs: float, ours: float, at_least: float) -> Bar:
-        """So many times less CPU time than others take, in seconds."""
-        told = f"{ours * 1e6:.1f} µs of CPU, theirs {theirs * 1e6:.1f}"
-        return cls(name, theirs / ours, at_least, told, at_least=True)
+    def ratio(cls, name: str, theirs: float, ours: float, at_least: float) -> Target:
+        """Ratio of the CPU times of another package and headland, in seconds."""
+        detail = f"{ours * 1e6:.1f} µs of CPU, theirs {theirs * 1e6:.1f}"
+        return cls(name, theirs / ours, at_least, detail, at_least=True)
 
 
 def share_a_core() -> None:
-    """Keep this process, and those that it starts from now on, on one core.
+    """Pin this process, and those that it starts later, to one core.
 
-    Else each call wakes the server on a core that sleeps, or does not, as the neighbours have it: on a virtual machine
-    that takes more time than the call itself, and it is the caller's time.
+    Otherwise each call may wake the server on a sleeping core, depending on other load. On a virtual machine, that
+    takes more time than the call itself, and it counts as the caller's time.
     """
     if sys.platform == "linux":
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def medians(work: Callable[[], list[Bar]], runs: int) -> list[Bar]:
-    """Take each bar's run of median value, since machines are noisy."""
+def medians(work: Callable[[], list[Target]], runs: int) -> list[Target]:
+    """Return each target's run with the median value, since machines are noisy."""
     rounds = [work() for _ in range(runs)]
-    return [sorted(column, key=lambda bar: bar.value)[len(column) // 2] for column in zip(*rounds, strict=True)]
+    return [sorted(column, key=lambda target: target.value)[len(column) // 2] for column in zip(*rounds, strict=True)]
 
 
-def report(bars: list[Bar], runs: int) -> int:
-    """Print the bars; 1 where one is missed."""
-    for bar in bars:
-        word = "at least" if bar.at_least else "at most"
-        print(f"{'ok  ' if bar.holds else 'MISS'}  {bar.name:32} {bar.value:8.4f}  {word} {bar.bound:g}   {bar.told}")
-    print(f"median of {runs} runs; {statistics.mean(bar.holds for bar in bars):.0%} of the bars hold")
-    return 0 if all(bar.holds for bar in bars) else 1
+def report(targets: list[Target], runs: int) -> int:
+    """Print the targets; 1 if one is missed."""
+    for target in targets:
+        word = "at least" if target.at_least else "at most"
+        mark = "ok  " if target.is_met else "MISS"
+        print(f"{mark}  {target.name:32} {target.value:8.4f}  {word} {target.bound:g}   {target.detail}")
+    print(f"median of {runs} runs; {statistics.mean(target.is_met for target in targets):.0%} of the targets are met")
+    return 0 if all(target.is_met for target in targets) else 1

@@ -1,4 +1,4 @@
-"""A server of fixed replies in a process of its own, so that a bench counts the client's work alone."""
+"""Runs a server of fixed replies in its own process, so that a benchmark measures only the client's work."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ACCESS_KEY = {
 
 
 def jobs(page: int, size: int, pages: int) -> bytes:
-    """Give one page of a list of job data."""
+    """Return one page of a list of job data."""
     first = page * size
     items = [
         {
@@ -46,7 +46,7 @@ def jobs(page: int, size: int, pages: int) -> bytes:
 
 
 def locations(page: int, size: int, pages: int) -> bytes:
-    """Give one page of a list of locations, newest first."""
+    """Return one page of a list of locations, newest first."""
     first = page * size
     items = [
         {
@@ -67,7 +67,7 @@ def locations(page: int, size: int, pages: int) -> bytes:
 
 
 def index(kind: str, items: list[dict[str, object]], page: int, size: int, pages: int) -> bytes:
-    """Put items into the envelope of every list."""
+    """Wrap items in the envelope of every list."""
     envelope = {
         "TotalCount": size * pages,
         "PageSize": size,
@@ -81,11 +81,11 @@ def index(kind: str, items: list[dict[str, object]], page: int, size: int, pages
 
 
 def replies() -> dict[bytes, bytes]:
-    """Give every reply, whole, by the target of its request."""
+    """Return every complete reply by the target of its request."""
     bodies = {"/accesskey": json.dumps(ACCESS_KEY, separators=(",", ":")).encode()}
     for page in range(PAGES):
         bodies[f"/jobdata?pageSize={SMALL_PAGE}&page={page}"] = jobs(page, SMALL_PAGE, PAGES)
-    # A look at the first record alone, here and below, by which a client sees whether a list has moved.
+    # A request for the first record alone, here and below, with which a client detects a changed list.
     bodies["/jobdata?pageSize=1&page=0"] = jobs(0, 1, PAGES * SMALL_PAGE)
     bodies[f"/jobdata?pageSize={LARGE_PAGE}&page=0"] = jobs(0, LARGE_PAGE, 1)
     bodies[f"/fieldcomputers/8140/locations?pageSize={LARGE_PAGE}&page=0"] = locations(0, LARGE_PAGE, 1)
@@ -101,25 +101,25 @@ def replies() -> dict[bytes, bytes]:
 
 
 class Connection(asyncio.Protocol):
-    """Answers request after request by its target; requests have no body."""
+    """Replies to requests in order, by target; requests have no body."""
 
     known: dict[bytes, bytes]
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin a connection."""
+        """Start a connection."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
         self.rest = b""
 
     def data_received(self, data: bytes) -> None:
-        """Answer what has come whole."""
+        """Reply to complete requests."""
         *heads, self.rest = (self.rest + data).split(b"\r\n\r\n")
         for head in heads:
             self.transport.write(self.known[head.split(b" ", 2)[1]])
 
 
 async def serve() -> None:
-    """Serve on a free port, which is told, until standard input ends."""
+    """Serve on a free port, which is printed, until standard input ends."""
     Connection.known = replies()
     loop = asyncio.get_running_loop()
     server = await loop.create_server(Connection, "127.0.0.1", 0)
@@ -131,7 +131,7 @@ async def serve() -> None:
 
 @contextmanager
 def running() -> Iterator[str]:
-    """Run the server in a process of its own; gives its address."""
+    """Run the server in its own process; yields its address."""
     command = [sys.executable, __file__]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
         assert process.stdin is not None

@@ -1,4 +1,4 @@
-"""Timed bars of the package, each measured in one run; exits non-zero when one is missed."""
+"""Measures timed targets of the package, each in one run; exits non-zero if one is missed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from report import Bar, medians, report
+from report import Target, medians, report
 
 import headland as hl
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 WINDOWS = ((30, 2.0), (15, 1.0))
 JOBS = 100
-# How much longer than the windows' minimum a pull may take.
+# Largest ratio of the time of a pull and the minimum that the windows allow.
 SLACK = 1.03
 
 
-def pull(window: str) -> list[Bar]:
-    """Pull 100 jobs, conversions and all: no 429, and hardly longer than the windows make it."""
+def pull(window: str) -> list[Target]:
+    """Pull 100 jobs with conversions: no 429, and a time close to the minimum of the windows."""
     with hl.Sandbox(rate_limits=WINDOWS, window=window, conversion_time=0.5) as service:
         prepare(service)
         # The preparation has used the service's windows up; they are free again after the longest of them.
@@ -31,20 +31,20 @@ def pull(window: str) -> list[Bar]:
         before = len(service.requests)
         with hl.Client(**service.credentials, rate_limits=WINDOWS, limiter_state="memory") as client:
             started = time.monotonic()
-            delivered = sum(map(deliver, ask(client)))
+            delivered = sum(map(deliver, request_all(client)))
             elapsed = time.monotonic() - started
         requests = service.requests[before:]
     refused = sum(request.status == 429 for request in requests)
     minimum = math.ceil(len(requests) / 15) - 1
-    told = f"{elapsed:.3f} s for {len(requests)} calls and {delivered} files; the windows allow {minimum} s"
+    detail = f"{elapsed:.3f} s for {len(requests)} calls and {delivered} files; the windows allow {minimum} s"
     return [
-        Bar(f"pull, {window}: refused", refused, 0, f"{refused} of {len(requests)} calls answered 429"),
-        Bar(f"pull, {window}: time", elapsed / minimum, SLACK, told),
+        Target(f"pull, {window}: refused", refused, 0, f"{refused} of {len(requests)} calls answered 429"),
+        Target(f"pull, {window}: time", elapsed / minimum, SLACK, detail),
     ]
 
 
-def ask(client: hl.Client) -> Iterator[hl.Conversion]:
-    """Ask for every job's shape files before waiting for any."""
+def request_all(client: hl.Client) -> Iterator[hl.Conversion]:
+    """Request every job's shapefile before waiting for any."""
     handles = []
     for job in islice(client.job_data.list(), JOBS):
         with contextlib.suppress(hl.NoCoverage, hl.ConversionFailed):
@@ -53,7 +53,7 @@ def ask(client: hl.Client) -> Iterator[hl.Conversion]:
 
 
 def deliver(handle: hl.Conversion) -> bool:
-    """Collect one file; False where the job has none."""
+    """Download one file; False if the job has none."""
     try:
         return len(handle.result()) > 0
     except (hl.NoCoverage, hl.ConversionFailed):
@@ -61,7 +61,7 @@ def deliver(handle: hl.Conversion) -> bool:
 
 
 def prepare(service: hl.Sandbox) -> None:
-    """Upload small archives until the account has as many jobs as the pull wants."""
+    """Upload small archives until the account has enough jobs."""
     small = min(service.truth, key=lambda truth: truth["rows"])["job_id"]
     with hl.Client(**service.credentials, rate_limits=WINDOWS, limiter_state="memory") as client:
         jobs = len(client.job_data.list())
@@ -71,10 +71,12 @@ def prepare(service: hl.Sandbox) -> None:
 
 
 def main() -> int:
-    """Measure every bar, print a table, and say whether all hold."""
+    """Measure every target and print a table; 0 if all are met."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-    bars = [bar for window in ("fixed", "sliding") for bar in medians(lambda window=window: pull(window), runs)]
-    return report(bars, runs)
+    targets = [
+        target for window in ("fixed", "sliding") for target in medians(lambda window=window: pull(window), runs)
+    ]
+    return report(targets, runs)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""An independent checker of a field data service, written from the specification with the standard library alone.
+"""Checks a field data service independently of headland, from the specification and with the standard library alone.
 
-It reads, and sends maps only where that must be refused: ``python checker.py BASE_URL KEY SECRET ACCESS_KEY
-OTHER_ACCESS_KEY``, where the last two are keys of two customers who have data of every kind. It prints a line for each
-rule with its section, and exits with 1 if one is broken. It waits where the service's rate limit says so.
+It reads, and sends maps only where that must be rejected: ``python checker.py BASE_URL KEY SECRET ACCESS_KEY
+OTHER_ACCESS_KEY``. The last two are keys of two customers who have data of every kind. It prints a line for each rule
+with its section, and exits with 1 if one is broken. It waits if the service's rate limit requires that.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ VECTORS = (
     ("GET", "localhost:8080", "/jobdata/11", "SiODYCk3zi4FQoNP/djZEewg6Cs="),
     ("GET", "localhost", "/jobdata/11", "luBGCwUWCT+ORvocXbCahFwSJrc="),
 )
-"""Signatures that another implementation computed (field notes, Signature)."""
+"""Signatures computed by another implementation (field notes, Signature)."""
 
 RULES: list[tuple[str, str, Callable[[Service], str | None]]] = []
 
 
 def rule(section: str, text: str) -> Callable[[Callable[[Service], str | None]], None]:
-    """Enter a rule; its function asserts, and may give a detail to print."""
+    """Register a rule; its function asserts, and may return a detail to print."""
     return lambda check: RULES.append((section, text, check))
 
 
@@ -71,9 +71,7 @@ def _(_service: Service) -> None:
         assert found == expected, f"{method} {host} {path}: {found}"
 
 
-@rule(
-    "5.4", "a right signature is taken, in any letter case of the path, with and without the port, whatever the query"
-)
+@rule("5.4", "a right signature is accepted, in any letter case of the path, with and without the port, for any query")
 def _(service: Service) -> None:
     for path in ("/accesskey", "/AccessKey", "/ACCESSKEY?anything=x"):
         is_status(service.call(path), 200)
@@ -90,8 +88,8 @@ def _(service: Service) -> None:
         reply = service.call("/accesskey", signed=spoil)
         assert reply.status == 401, f"{name}: {reply.status}"
     is_status(service.call("/AccessKey", signed=lambda values: values.__setitem__(2, "/AccessKey")), 401)
-    is_status(service.call("/accesskey", headers={"X-SS-APIKey": "nobody"}), 401)
-    is_status(service.call("/accesskey", key="nobody"), 401)
+    is_status(service.call("/accesskey", headers={"X-SS-APIKey": "unknown"}), 401)
+    is_status(service.call("/accesskey", key="unknown"), 401)
 
 
 @rule("5.1", "all four headers are required")
@@ -124,8 +122,8 @@ def _(service: Service) -> None:
         assert {"ID", "FriendlyName", "Description", "Contact", "ExpirationDateTime"} <= fields.keys(), fields
 
 
-def refused_to(service: Service, method: str, path: str, key: str) -> None:
-    """Assert that a request is refused, and not as one that ran."""
+def assert_rejected(service: Service, method: str, path: str, key: str) -> None:
+    """Assert that a request is rejected, and was not executed."""
     reply = service.call(path, method=method, key=key)
     assert reply.status in REFUSED, f"{method} {path}: {reply.status}"
 
@@ -155,7 +153,7 @@ def _(service: Service) -> str:
         for pattern in patterns:
             path = pattern.format(**ids)
             assert service.call(path, key=owner).status not in REFUSED, f"{path} is refused to its owner"
-            refused_to(service, "GET", path, stranger)
+            assert_rejected(service, "GET", path, stranger)
             for method in METHODS[1:]:
                 reply = service.call(path, method=method, key=stranger)
                 assert reply.status in (*REFUSED, 405), f"{method} {path}: {reply.status}"
@@ -165,7 +163,7 @@ def _(service: Service) -> str:
             {**ids, "prescriptionmaps": own["prescriptionmaps"]},
             {**own, "prescriptionmaps": ids["prescriptionmaps"]},
         ):
-            refused_to(service, "PUT", PUT.format(**mixed), stranger)
+            assert_rejected(service, "PUT", PUT.format(**mixed), stranger)
             count += 1
         assert service.items(queue, "PrescriptionMap", key=owner) == before, "a stranger queued a map"
     return f"{count} requests"
@@ -317,7 +315,7 @@ def _(service: Service) -> None:
         "/nowhere",
         f"/jobdata/{ids['jobdata']}/nothing",
         "/jobdata/999999999999999",
-        "/fieldhubs/nobody",
+        "/fieldhubs/unknown",
     ):
         for accept in (JSON, XML):
             is_word(service.call(path, accept=accept), 404)
@@ -342,30 +340,30 @@ def _(service: Service) -> None:
 def _(service: Service) -> str:
     names = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
-    def standing(reply: Reply) -> tuple[int, int, int]:
+    def state_of(reply: Reply) -> tuple[int, int, int]:
         limit, remaining, reset = (int(reply.headers[name]) for name in names)
         return limit, remaining, reset
 
-    _, _, reset = standing(service.call("/accesskey"))
+    _, _, reset = state_of(service.call("/accesskey"))
     service.pause(reset)
-    limit, remaining, reset = first = standing(service.call("/accesskey"))
+    limit, remaining, reset = first = state_of(service.call("/accesskey"))
     assert remaining == limit - 1, first
     for left in reversed(range(remaining)):
         reply = service.call("/accesskey", again=False)
         is_status(reply, 200)
-        assert standing(reply)[:2] == (limit, left)
+        assert state_of(reply)[:2] == (limit, left)
     for _attempt in range(2):
         refused = service.call("/jobdata", again=False)
         is_status(refused, 429)
-        assert standing(refused)[:2] == (limit, 0)
-        assert 0 < standing(refused)[2] <= reset
-    service.pause(standing(refused)[2])
+        assert state_of(refused)[:2] == (limit, 0)
+        assert 0 < state_of(refused)[2] <= reset
+    service.pause(state_of(refused)[2])
     is_status(service.call("/jobdata", again=False), 200)
     return f"{limit} calls in {reset} s"
 
 
 def results(service: Service) -> Iterator[tuple[str, str, str, str]]:
-    """Check every rule: its section, its text, what is wrong, and a detail."""
+    """Check every rule; yield its section, its text, the failure, and a detail."""
     for section, text, check in RULES:
         try:
             yield section, text, "", check(service) or ""

@@ -1,4 +1,4 @@
-"""Types of ids in JSON, as the tables of sections 2.1 to 2.7 state them, for the independent checker."""
+"""Types of ids in JSON, from the tables of sections 2.1 to 2.7, for the independent checker."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LISTED = {
     "DeviceLocation": str,
     "FieldHubDetail": str,
 }
-"""Types of the ids of items (2.1, 2.3, 2.4); 2.8 does not show that of a grain cart file."""
+"""Types of the ids of items (2.1, 2.3, 2.4); 2.8 does not state that of a grain cart file."""
 
 LINKS = ("FieldHubID", "FieldComputer", "DeviceId")
 """Members that refer to a device: strings in every table (2.2, 2.3, 2.4)."""
 
 
 def check_ids(service: Service) -> str:
-    """Assert the type of every id in lists and details; give how many were seen."""
+    """Assert the type of every id in lists and details; return their number."""
     count = 0
     for where, value, expected in found(service):
         assert type(value) is expected, f"{where}: {value!r} is no {expected.__name__}"
@@ -62,7 +62,7 @@ def links(where: str, record: dict[str, Any]) -> Iterator[tuple[str, Any, type]]
 
 
 def inside(value: Any, where: str) -> Iterator[tuple[str, Any]]:
-    """Give every ``ID`` of a job: its own, and those of products, ingredients and applied products (2.6)."""
+    """Yield every ``ID`` of a job: its own, and those of products, ingredients and applied products (2.6)."""
     if isinstance(value, list):
         for each in value:
             yield from inside(each, where)

@@ -1,4 +1,4 @@
-"""How the checker calls a service: its own signature, its own few lines of HTTP, and what replies must be."""
+"""HTTP client of the checker: its own signature, a few lines of HTTP, and checks of the form of replies."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ TAKES = {
 
 
 class Reply(NamedTuple):
-    """A reply as it came."""
+    """A raw reply."""
 
     status: int
     headers: Message
@@ -75,7 +75,7 @@ class Reply(NamedTuple):
         return int(email.utils.parsedate_to_datetime(self.headers["Date"]).timestamp())
 
     def fields(self) -> dict[str, Any]:
-        """Give the members of a JSON object, or the children of an XML root: texts, and lists of records."""
+        """Return the members of a JSON object, or the children of an XML root: texts, and lists of records."""
         if self.headers.get_content_type() == JSON:
             return dict(json.loads(self.body))
         return _children(ET.fromstring(self.body))
@@ -93,7 +93,7 @@ def _children(element: ET.Element) -> dict[str, Any]:
 
 
 def signature(secret: str, values: tuple[str, ...]) -> str:
-    """Sign method, host, path, time stamp, API key and access key, as they are (5.4)."""
+    """Sign the unchanged method, host, path, time stamp, API key and access key (5.4)."""
     text = "".join(f"{value}\r\n" for value in values)
     return base64.b64encode(hmac.new(base64.b64decode(secret), text.encode(), hashlib.sha1).digest()).decode()
 
@@ -110,7 +110,7 @@ class Service:
         self.call("/accesskey")
 
     def call(self, path: str, *, method: str = "GET", again: bool = True, **given: Any) -> Reply:
-        """Call; a 429 is waited for unless that is what is looked at. `given` goes to `once`."""
+        """Call, and wait after a 429 unless the caller expects it. `given` is passed to `once`."""
         while True:
             reply = self.once(method, path, **given)
             if "Date" in reply.headers:
@@ -131,7 +131,7 @@ class Service:
         headers: Mapping[str, str | None] | None = None,
         signed: Callable[[list[str]], None] = lambda _: None,
     ) -> Reply:
-        """Send one request. `signed` may change the values that are signed; a header of None is left out."""
+        """Send one request. `signed` may change the signed values; a header of None is omitted."""
         key = key or self.own
         timestamp = str(int(time.time() + self.ahead) if at is None else at)
         bare = path.partition("?")[0].lower()
@@ -159,7 +159,7 @@ class Service:
             connection.close()
 
     def items(self, path: str, kind: str, **given: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """Give the envelope and the items of a page."""
+        """Return the envelope and the items of a page."""
         reply = self.call(path, **given)
         assert reply.status == http.client.OK, f"{path} answers {reply.status}: {reply.body[:200]!r}"
         fields = reply.fields()
@@ -167,7 +167,7 @@ class Service:
         return fields, items if isinstance(items, list) else [items]
 
     def ids(self, key: str | None = None) -> dict[str, str]:
-        """Give the first id of each list, ready for a path."""
+        """Return the first id of each list, ready for a path."""
         found = {}
         for path, kind in LISTS.items():
             _, items = self.items(f"{path}?pagesize=1", kind, key=key)
@@ -177,11 +177,11 @@ class Service:
 
 
 def is_status(reply: Reply, *expected: int) -> None:
-    """Assert a status, showing what came in its place."""
+    """Assert a status; the failure shows the reply."""
     assert reply.status in expected, f"{reply.status} for {expected}: {reply.body[:160]!r}"
 
 
-def is_word(reply: Reply, *expected: int) -> None:
+def is_service_response(reply: Reply, *expected: int) -> None:
     """Assert an error with a ServiceResponse (2.1, 7)."""
     is_status(reply, *expected)
     fields = reply.fields()
@@ -190,12 +190,12 @@ def is_word(reply: Reply, *expected: int) -> None:
 
 
 def integer(fields: dict[str, Any], name: str) -> int:
-    """Read a whole number of an envelope."""
+    """Read an integer of an envelope."""
     return int(fields[name])
 
 
 def truth(fields: dict[str, Any], name: str) -> bool:
-    """Read a truth value of an envelope."""
+    """Read a boolean of an envelope."""
     return str(fields[name]).lower() == "true"
 
 

@@ -1,4 +1,4 @@
-"""Every method of a client and of its groups, and settings for a client that calls nothing."""
+"""Lists every method of a client and of its groups, and settings for a client without a service."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OFFLINE: dict[str, Any] = {
 
 
 def methods(thing: Any, above: str = "") -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Give each method of a client and of its groups, by its name as users write it."""
+    """Yield each method of a client and of its groups, by its public name."""
     for name in dir(thing):
         if name.startswith("_"):
             continue

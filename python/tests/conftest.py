@@ -1,4 +1,4 @@
-"""A service for the tests, and clients of it that keep no state on this machine."""
+"""Fixtures: a service for the tests, and clients of it that keep no state on this machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headland.settings import NAMES, PREFIX
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Series are short in CI, where a commit meets the same cases each time, and `HEADLAND_SERIES` times as long in a soak.
+# Series are short in CI, where each commit runs the same cases, and `HEADLAND_SERIES` times as long in a soak.
 SERIES = int(os.environ.get("HEADLAND_SERIES", "1"))
 settings.register_profile("series", max_examples=100 * SERIES, deadline=None, derandomize=SERIES == 1)
 settings.load_profile("series")
@@ -23,7 +23,7 @@ settings.load_profile("series")
 
 @pytest.fixture(autouse=True)
 def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
-    """Keep the environment, the profiles and the state folder of whoever runs the tests out of them."""
+    """Isolate the tests from the environment, the profiles and the state folder of the user who runs them."""
     for name in NAMES:
         monkeypatch.delenv(f"{PREFIX}{name.upper()}", raising=False)
     for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
@@ -32,26 +32,26 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: obje
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[hl.Sandbox]:
-    """Give one service to all tests of a file: none of them changes what the others see."""
+    """Return one service for all tests of a file: no test changes what the others see."""
     with hl.Sandbox.demo() as running:
         yield running
 
 
 @pytest.fixture
 def client(service: hl.Sandbox) -> Iterator[hl.Client]:
-    """Give a client without a limiter."""
+    """Return a client without a limiter."""
     with hl.Client(**service.credentials, rate_limits=()) as client:
         yield client
 
 
 @pytest.fixture
 def small_job(service: hl.Sandbox) -> str:
-    """Give the id of the generated job with the fewest rows."""
+    """Return the id of the generated job with the fewest rows."""
     return min(service.truth, key=lambda truth: truth["rows"])["job_id"]
 
 
 @pytest.fixture(scope="module")
 def given() -> Iterator[dict[str, Any]]:
-    """Give what the examples speak of, on a service that those of a file share."""
+    """Return the names that examples use, on one service for a file."""
     with opened() as names:
         yield names

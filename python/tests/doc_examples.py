@@ -1,4 +1,4 @@
-"""What examples speak of, and how they are run: those of docstrings and those of the reference pages."""
+"""Runs examples of docstrings and of the reference pages, and provides the names that they use."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ COMPLETION = {
     "endTime": "2026-05-04T11:00:00Z",
     "Seed lot": "A-17",
 }
-"""A completion that holds what is required by default, and what an example requires besides."""
+"""A completion with the fields that are required by default and by the example."""
 
 FENCE = re.compile(r"^```(python|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 class Block(NamedTuple):
-    """A block of code in a page: its language, the line that it begins at, its text."""
+    """A block of code in a page: its language, its first line, its text."""
 
     language: str
     line: int
@@ -37,14 +37,14 @@ class Block(NamedTuple):
 
 
 def blocks(page: Path) -> list[Block]:
-    """Give the blocks of a page that are examples: all Python, and what a shell is asked for `headland`."""
+    """Yield the examples of a page: all Python, and the shell commands that run `headland`."""
     text = page.read_text(encoding="utf-8")
     found = [Block(match[1], text.count("\n", 0, match.start(2)) + 1, match[2]) for match in FENCE.finditer(text)]
     return [block for block in found if block.language == "python" or block.source.startswith("$ headland")]
 
 
 def shapefile(name: str = "example.zip") -> io.BytesIO:
-    """Give the files of a shapefile, zipped, as the rules for a prescription ask."""
+    """Return a zipped shapefile that satisfies the rules for a prescription."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         for extension in ("shp", "shx", "dbf"):
@@ -56,7 +56,7 @@ def shapefile(name: str = "example.zip") -> io.BytesIO:
 
 @contextlib.contextmanager
 def opened() -> Iterator[dict[str, Any]]:
-    """Start a service for examples, and give the names that they speak of."""
+    """Start a service for examples, and return the names that they use."""
     with (
         hl.Sandbox.demo(rate_limits=()) as service,
         hl.Client(**service.credentials, rate_limits=(), limiter_state="memory") as client,
@@ -65,7 +65,7 @@ def opened() -> Iterator[dict[str, Any]]:
 
 
 def preamble(service: hl.Sandbox, client: hl.Client) -> dict[str, Any]:
-    """Give the names that examples speak of; the overview of the reference pages explains them."""
+    """Return the names that examples use; the overview of the reference pages explains them."""
     job_id = min(service.truth, key=lambda truth: truth["rows"])["job_id"]
     archive = io.BytesIO(client.job_data.download(job_id, format="BIN"))
     archive.name = "example.jdp.zip"
@@ -89,7 +89,7 @@ def preamble(service: hl.Sandbox, client: hl.Client) -> dict[str, Any]:
 
 
 def renewed(given: dict[str, Any], folder: Path, name: str, source: str) -> dict[str, Any]:
-    """Give the names for one example: files from their beginning, a map that is not queued, work to be done."""
+    """Return the names for one example: files at their start, a map that is not queued, pending work."""
     given["archive"].seek(0)
     given["cart"].seek(0)
     client: hl.Client = given["client"]
@@ -106,7 +106,7 @@ def renewed(given: dict[str, Any], folder: Path, name: str, source: str) -> dict
 
 
 def run(source: str, names: dict[str, Any], *, asynchronous: bool | None = None, where: str = "<example>") -> None:
-    """Run an example; one that awaits, or is said to be asynchronous, with an asynchronous client in an event loop."""
+    """Run an example; if it awaits or is declared asynchronous, run it with an asynchronous client in an event loop."""
     code = compile(source, where, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     awaits = bool(code.co_flags & inspect.CO_COROUTINE)
     example = types.FunctionType(code, names)

@@ -1,4 +1,4 @@
-"""One visit to the doctor, and what holds for all of them."""
+"""Runs the doctor once, and asserts properties of every run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def everything_of(checkup: hl.Checkup) -> str:
 
 
 def examine(credentials: Mapping[str, Any], **other: Any) -> hl.Checkup:
-    """Ask the doctor, who makes three calls at most and tells no secret."""
+    """Run the doctor, and assert that it makes at most three calls and shows no secret."""
     with hl.Client(**{**credentials, "limiter_state": "memory", **other}) as client:
         checkup = client.doctor()
     assert checkup.calls <= 3
@@ -51,7 +51,7 @@ def finding(checkup: hl.Checkup, name: str) -> hl.Finding:
 
 
 def assert_fails(checkup: hl.Checkup, step: str, seen: str, next_step: str, error: type[Exception]) -> None:
-    """Look at the last finding, which is the reason."""
+    """Check the last finding, which is the reason."""
     last = checkup.findings[-1]
     assert (last.name, last.ok, checkup.ok) == (step, False, False), str(checkup)
     assert seen in last.seen

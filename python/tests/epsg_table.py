@@ -1,6 +1,7 @@
-"""Makes `src/layer/crs/systems.txt`, the projected systems that are known by their parameters, from PROJ's database.
+"""Generates `src/layer/crs/systems.txt`, the projected systems that are known by their parameters, from PROJ's
+database.
 
-``python python/tests/epsg_table.py > src/layer/crs/systems.txt``; `test_epsg.py` holds each line against PROJ.
+``python python/tests/epsg_table.py > src/layer/crs/systems.txt``; `test_epsg.py` compares each line with PROJ.
 """
 
 from __future__ import annotations
@@ -42,10 +43,10 @@ DATUMS = {
     4618: "Y",
     9702: "Z",
 }
-"""The letter of each geographic system, as `datum.rs` gives it to the datum."""
+"""The letter of each geographic system, which `datum.rs` assigns to the datum."""
 
 METHODS = {9807: "T", 9801: "L", 9802: "C", 9822: "A", 9820: "Z", 9809: "S", 9812: "H", 9815: "O"}
-"""The letter of each projection, as `epsg.rs` knows it."""
+"""The letter of each projection, which `epsg.rs` knows."""
 
 LENGTHS = frozenset((8806, 8807, 8816, 8817, 8826, 8827))
 SCALES = frozenset((8805, 8815))
@@ -58,17 +59,17 @@ HEAD = (
 
 
 def plain(name: str) -> str:
-    """Give a name as the reader compares it."""
+    """Return a name in the form that the reader compares."""
     return "".join(letter for letter in name.lower() if letter.isascii() and letter.isalnum())
 
 
 def factor(unit: Any) -> float:
-    """Give the size of a unit of PROJJSON in metres or degrees."""
+    """Return the size of a unit of PROJJSON in metres or degrees."""
     return {"metre": 1.0, "degree": 1.0, "unity": 1.0}[unit] if isinstance(unit, str) else unit["conversion_factor"]
 
 
 def number(parameter: dict[str, Any]) -> str:
-    """Give the value of a parameter in degrees or metres, as short as it can be told."""
+    """Return the value of a parameter in degrees or metres, as the shortest exact text."""
     kind, size = parameter["id"]["code"], factor(parameter["unit"])
     value = parameter["value"]
     if kind in LENGTHS:
@@ -79,7 +80,7 @@ def number(parameter: dict[str, Any]) -> str:
 
 
 def lines() -> list[str]:
-    """Give the lines of the table."""
+    """Return the lines of the table."""
     zones: dict[str, dict[str, dict[int, pyproj.CRS]]] = collections.defaultdict(lambda: collections.defaultdict(dict))
     for info in query_crs_info(auth_name="EPSG", pj_types=PJType.PROJECTED_CRS):
         system = None if info.deprecated else pyproj.CRS.from_epsg(int(info.code))
@@ -98,7 +99,7 @@ def lines() -> list[str]:
 
 
 def line(zone: str, systems: dict[str, dict[int, pyproj.CRS]]) -> str | None:
-    """Give the line of one projection, None where it is of one county or so."""
+    """Return the line of one projection; None if it covers about one county."""
     codes = {code: system for group in systems.values() for code, system in group.items()}
     datums = {group[0] for group in systems}
     is_utm = zone.startswith("T 0 ") and zone.endswith((" 0.9996 500000 0", " 0.9996 500000 10000000"))
@@ -106,7 +107,7 @@ def line(zone: str, systems: dict[str, dict[int, pyproj.CRS]]) -> str | None:
         return None
     words = []
     for group, found in sorted(systems.items()):
-        # Beside UTM, systems on WGS 84 itself are of oil fields and the like.
+        # Apart from UTM, the systems on WGS 84 itself are used for oil fields and similar purposes.
         if group[0] == "A" and not is_utm:
             continue
         found.pop(4037, None)
@@ -119,7 +120,7 @@ def line(zone: str, systems: dict[str, dict[int, pyproj.CRS]]) -> str | None:
 
 
 def names(system: pyproj.CRS) -> str:
-    """Give the names that texts have for a system."""
+    """Return the names of a system in WKT texts."""
     dialects = {plain(pyproj.CRS.from_wkt(system.to_wkt("WKT1_ESRI")).to_wkt("WKT1_ESRI").split('"')[1])}
     return "|".join(sorted(dialects | {plain(system.name)}))
 

@@ -1,4 +1,4 @@
-"""A mirror's folder as it stands after a sync: archives, and the dataset of them by the layout of the folder."""
+"""Builds a mirror's folder as after a sync: archives and their dataset, in the layout of the folder."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ PRJ = (
 
 
 BLOCK = 128 * 1024
-"""The bytes that a checksum of the manifest is of."""
+"""Bytes of the block that a checksum of the manifest covers."""
 
 
 class Job(NamedTuple):
-    """A job of the farm: its folder's keys, in the form that paths have them, and its archive."""
+    """A job of the mirror: its folder's keys, in the form of paths, and its archive."""
 
     job_id: str
     job_type: str
@@ -39,8 +39,8 @@ class Job(NamedTuple):
     sha256: str
 
 
-class Farm(PublishedDataset):
-    """The reading half of a mirror, and nothing else."""
+class Farm(Reading):
+    """Only the reading half of a mirror."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -59,7 +59,7 @@ def job(
     places: bool = True,
     unit: str = "",
 ) -> Job:
-    """Make a job whose points go from west to east, a hundredth of a degree from each to the next."""
+    """Make a job whose points run from west to east, a hundredth of a degree apart."""
     table = cells or [tuple(b"%*d" % (field.width, row) for field in fields) for row in range(rows)]
     members = {"rows.dbf": dbf(fields, table)}
     if places:
@@ -75,7 +75,7 @@ def job(
 
 
 def published(folder: Path, jobs: Iterable[Job], number: int = 1, *, group: int = 65_536) -> Farm:
-    """Publish the jobs as a state of the folder, and make it the one that is read."""
+    """Publish the jobs as a state of the folder, and make it the current one."""
     state = folder / "generations" / f"{number:06}"
     folders: dict[str, list[tuple[Job, pa.Table]]] = {}
     for each in jobs:
@@ -100,7 +100,7 @@ def published(folder: Path, jobs: Iterable[Job], number: int = 1, *, group: int 
 
 
 def rows(of: Job) -> pa.Table:
-    """Give the rows of a job as they stand in a part, with the boxes and the metadata of GeoParquet."""
+    """Return the rows of a job as in a part, with the boxes and the metadata of GeoParquet."""
     layer = hl.read(of.archive)
     with tempfile.TemporaryDirectory() as scratch:
         path = layer.write_parquet(Path(scratch, "rows.parquet"))
@@ -119,7 +119,7 @@ def rows(of: Job) -> pa.Table:
 
 
 def part(state: Path, key: str, members: Sequence[tuple[Job, pa.Table]], group: int) -> dict[str, Any]:
-    """Write the one part of a folder, and give what the manifest says of it."""
+    """Write the one part of a folder, and return its entry in the manifest."""
     path = state / key / "part-0.parquet"
     path.parent.mkdir(parents=True)
     tables = [table for _, table in members]
@@ -148,7 +148,7 @@ def part(state: Path, key: str, members: Sequence[tuple[Job, pa.Table]], group: 
 
 
 def catalogued(state: Path, name: str, jobs: Sequence[Job]) -> dict[str, Any]:
-    """Write a table of the catalog, and give what the manifest says of it."""
+    """Write a table of the catalog, and return its entry in the manifest."""
     path = state / "catalog" / f"{name}.parquet"
     path.parent.mkdir(parents=True)
     pq.write_table(pa.table({"id": [each.job_id for each in jobs], "sub_type": [each.job_type for each in jobs]}), path)
@@ -156,7 +156,7 @@ def catalogued(state: Path, name: str, jobs: Sequence[Job]) -> dict[str, Any]:
 
 
 def described(state: Path, path: Path, count: int) -> dict[str, Any]:
-    """Give what the manifest says of any file."""
+    """Return the entry of any file in the manifest."""
     content = path.read_bytes()
     checksums = (zlib.crc32(content[at : at + BLOCK]) for at in range(0, len(content), BLOCK))
     return {
@@ -169,7 +169,7 @@ def described(state: Path, path: Path, count: int) -> dict[str, Any]:
 
 
 def without_checksums(farm: Farm) -> None:
-    """Bring the manifest to what was written before there were any."""
+    """Convert the manifest to the format before checksums."""
     path = farm.folder / "current" / "manifest.json"
     said = json.loads(path.read_text())
     for entry in [*said["parts"], *said["catalog"]]:

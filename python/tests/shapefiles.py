@@ -1,4 +1,4 @@
-"""Shapefiles packed by hand, byte by byte, so that they can hold what no writer writes."""
+"""Packs shapefiles byte by byte, so that they can contain what no writer writes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ POINT, LINE, RINGS, POINTS = 1, 3, 5, 8
 Z, M = 10, 20
 
 NO_M = -1.7976931348623157e308
-"""What writers put where a vertex has no M."""
+"""The M that writers store for a vertex without M."""
 
 
 class Field(NamedTuple):

@@ -1,4 +1,4 @@
-"""Small servers on loopback that stand in for what goes wrong between a client and its service."""
+"""Runs small servers on loopback that cause the failures between a client and its service."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def web(answer: Callable[[BaseHTTPRequestHandler], Answer | None]) -> Iterator[str]:
-    """Serve what `answer` gives for each request, and give the host and port; None: `answer` has sent it itself."""
+    """Serve the reply of `answer` for each request, and yield the host and port; None: `answer` has sent it itself."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -43,7 +43,7 @@ def web(answer: Callable[[BaseHTTPRequestHandler], Answer | None]) -> Iterator[s
             self.do_GET()
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -64,7 +64,7 @@ def record(path: str, **access_key: Any) -> Answer:
 
 
 def is_signed(request: BaseHTTPRequestHandler, keys: Mapping[str, Any], *, host: str, path: str) -> bool:
-    """Check the signature over this host and this path, whatever the specification says of them."""
+    """Check the signature over this host and this path, which may differ from the specification's."""
     sent = request.headers
     values = (request.command, host, path, sent["X-SS-TimeStamp"], keys["api_key"], keys["access_key"])
     text = "".join(f"{value}\r\n" for value in values).encode()
@@ -74,20 +74,20 @@ def is_signed(request: BaseHTTPRequestHandler, keys: Mapping[str, Any], *, host:
 
 @contextlib.contextmanager
 def silent() -> Iterator[str]:
-    """Take connections and never answer."""
+    """Accept connections and never reply."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"127.0.0.1:{server.getsockname()[1]}"
 
 
 def closed_port() -> int:
-    """Give a port that nothing listens on."""
+    """Return a port without a listener."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
     return port
 
 
 def certificate(folder: Path, names: str = "IP:127.0.0.1", *, is_authority: bool | None = False) -> tuple[Path, Path]:
-    """Make a self-signed certificate for these names, and its key, with openssl; None: it does not say what it is."""
+    """Make a self-signed certificate for these names, and its key, with openssl; None: without names."""
     config, cert, key = (folder / f"own.{kind}" for kind in ("cnf", "pem", "key"))
     config.write_text(
         "[req]\ndistinguished_name = dn\nx509_extensions = ext\nprompt = no\n"
@@ -113,7 +113,7 @@ def certificate(folder: Path, names: str = "IP:127.0.0.1", *, is_authority: bool
 
 @contextlib.contextmanager
 def tls_in_front(of: str, cert: Path, key: Path) -> Iterator[str]:
-    """End TLS with that certificate, and pass on what comes to the host and port of a plain service."""
+    """Terminate TLS with this certificate, and forward the bytes to the host and port of a plain service."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(cert, key)
     stop = threading.Event()
@@ -142,16 +142,16 @@ def tls_in_front(of: str, cert: Path, key: Path) -> Iterator[str]:
 
 
 def pass_on(outside: socket.socket, inside: socket.socket, stop: threading.Event) -> None:
-    """Pass on what comes from either side, until one of them ends or `stop` is set."""
+    """Forward bytes between both sides until one of them ends or `stop` is set."""
     other = {outside: inside, inside: outside}
     while not stop.is_set():
         for source in select.select(list(other), [], [], 0.02)[0]:
-            told = source.recv(65_536)
-            if not told:
+            received = source.recv(65_536)
+            if not received:
                 return
-            other[source].sendall(told)
+            other[source].sendall(received)
 
 
 def ago(**span: float) -> str:
-    """Give a moment in the past, as the service writes it."""
+    """Return a past time in the service's format."""
     return (dt.datetime.now(dt.UTC) - dt.timedelta(**span)).strftime("%Y-%m-%dT%H:%M:%SZ")

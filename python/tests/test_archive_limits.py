@@ -1,4 +1,4 @@
-"""Limits of archives from Python: each holds at its value, and says which to raise."""
+"""Limits of archives from Python: each applies at its value, and its error names the option to raise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def table() -> bytes:
 
 
 def zipped(**members: bytes) -> bytes:
-    """Put members into a deflated zip; `__` in a name is its dot."""
+    """Pack members into a deflated zip; `__` in a name is its dot."""
     found = io.BytesIO()
     with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -49,8 +49,8 @@ INSIDE = zipped(inner__zip=zipped(inner__zip=zipped(t__dbf=DBF)))
     ],
     ids=["members", "bytes", "ratio", "nesting", "name"],
 )
-def test_a_limit_holds_at_its_value_and_names_itself(archive: bytes, limit: str, value: int) -> None:
-    """Hold design section 5: limits on members, bytes, ratio, nesting come before allocation."""
+def test_limit_applies_at_its_value_and_is_named(archive: bytes, limit: str, value: int) -> None:
+    """Check design section 5: limits on members, bytes, ratio and nesting apply before allocation."""
     for held in (value, value + 1):
         assert len(hl.read(archive, limits=hl.Limits(**{limit: held}))) == 1
     with pytest.raises(hl.ArchiveError, match=rf"raise Limits\({limit}=\.\.\.\)"):
@@ -58,8 +58,8 @@ def test_a_limit_holds_at_its_value_and_names_itself(archive: bytes, limit: str,
 
 
 @pytest.mark.parametrize("limit", hl.Limits._fields)
-def test_limits_that_limit_nothing_are_refused_at_once(limit: str) -> None:
-    """Name the option: an archive is not what is wrong."""
+def test_invalid_limits_are_errors_immediately(limit: str) -> None:
+    """Check that the error names the option: the archive is valid."""
     least = 0 if limit == "nesting" else 1
     for wrong in (-1, least - 1, 2**63, -(2**70)):
         with pytest.raises(ValueError, match=rf"`Limits\.{limit}` takes a number from {least} to"):

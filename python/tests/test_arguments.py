@@ -1,4 +1,4 @@
-"""Arguments as texts: what is sent is what was meant, or an error before any call."""
+"""Text form of arguments: the exact value is sent, or it is an error before any call."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_number_is_written_in_decimal(number: int) -> None:
 def test_an_aware_datetime_keeps_its_moment(moment: dt.datetime) -> None:
     sent = arguments.texts("job_data.list", {"date": moment})["date"]
     assert sent.endswith("Z")
-    # Not `==`: Python calls times in the hour that a clock skips or repeats unequal to all of other zones.
+    # Not `==`: Python compares times in a skipped or repeated hour as unequal to all times of other zones.
     assert dt.datetime.fromisoformat(sent).timestamp() == moment.timestamp()
 
 
@@ -38,13 +38,13 @@ def test_a_date_is_written_as_it_is(date: dt.date) -> None:
 
 
 @pytest.mark.parametrize("nothing", [{}, {"date": None}])
-def test_what_may_be_left_out_is_left_out(nothing: dict[str, Any]) -> None:
+def test_optional_arguments_are_omitted(nothing: dict[str, Any]) -> None:
     assert arguments.texts("job_data.list", nothing) == {}
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(st.text(), st.text(alphabet="./\\%?#&\r\n aA1\x00"), st.sampled_from([".", "..", "%2e%2e", "a/b"])))
-def test_no_id_leads_to_another_path(client: hl.Client, service: hl.Sandbox, text: str) -> None:
+def test_no_id_changes_the_path(client: hl.Client, service: hl.Sandbox, text: str) -> None:
     before = len(service.requests)
     with pytest.raises((ValueError, hl.NotFound)) as caught:
         client.field_computers.get(text)
@@ -64,7 +64,7 @@ def test_an_upload_keeps_the_name_that_it_is_given(name: str) -> None:
 
 
 @pytest.mark.parametrize("to", [io.BytesIO, tempfile.TemporaryFile, tempfile.NamedTemporaryFile])
-def test_every_binary_file_object_takes_the_file(client: hl.Client, small_job: str, to: Callable[[], Any]) -> None:
+def test_every_binary_file_object_can_be_a_target(client: hl.Client, small_job: str, to: Callable[[], Any]) -> None:
     with to() as file:
         assert client.job_data.download(small_job, to=file) is file
         file.seek(0)

@@ -1,4 +1,4 @@
-"""Wrong credentials, clocks, replies and files: each is an error of its class, or overcome."""
+"""Wrong credentials, clocks, replies and files: each is an error of its class, or is recovered from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OTHER_SECRET = base64.b64encode(bytes(range(32))).decode()
 
 @pytest.fixture
 def fresh() -> Iterator[hl.Sandbox]:
-    """Give a service that the test may change."""
+    """Return a service that the test may change."""
     with hl.Sandbox.demo() as running:
         yield running
 
@@ -42,7 +42,7 @@ def test_a_wrong_secret(service: hl.Sandbox) -> None:
 
 
 def test_a_wrong_api_key(service: hl.Sandbox) -> None:
-    with hl.Client(**keys(service, api_key="nobody")) as client, pytest.raises(hl.AuthenticationError) as caught:
+    with hl.Client(**keys(service, api_key="unknown")) as client, pytest.raises(hl.AuthenticationError) as caught:
         list(client.job_data.list())
     assert caught.value.check is not None
     assert "key" in caught.value.check.lower()
@@ -64,27 +64,27 @@ def test_the_record_of_another_customer_is_not_found(service: hl.Sandbox, client
     assert client.job_data.get(small_job)["id"] == small_job
 
 
-def test_a_clock_that_is_off_by_an_hour_is_corrected_with_one_warning(fresh: hl.Sandbox) -> None:
+def test_clock_off_by_an_hour_is_corrected_with_one_warning(fresh: hl.Sandbox) -> None:
     fresh.advance(3600)
     with hl.Client(**keys(fresh)) as client, warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         assert client.access_key()["is_active"]
         assert client.access_key()["is_active"]
         assert client.job_data.list().first() is not None
-    told = [warning for warning in seen if warning.category is hl.HeadlandWarning]
-    assert len(told) == 1
-    assert "3600" in str(told[0].message) or "3599" in str(told[0].message)
-    assert told[0].filename == __file__
+    warned = [warning for warning in seen if warning.category is hl.HeadlandWarning]
+    assert len(warned) == 1
+    assert "3600" in str(warned[0].message) or "3599" in str(warned[0].message)
+    assert warned[0].filename == __file__
 
 
-def test_a_clock_that_is_off_without_a_date_to_learn_it_from_is_an_error(fresh: hl.Sandbox) -> None:
+def test_wrong_clock_without_a_date_header_is_an_error(fresh: hl.Sandbox) -> None:
     fresh.advance(3600)
     fresh.faults.add(endpoint="*", kind="no-date", times=10)
     with hl.Client(**keys(fresh)) as client, pytest.raises(hl.AuthenticationError, match=r"`Date`|clock"):
         client.access_key()
 
 
-def test_nobody_answers() -> None:
+def test_closed_port_is_a_transport_error() -> None:
     with hl.Sandbox.demo() as closed:
         credentials = closed.credentials
     timeout = hl.Timeout(connect=1, read=1, call=1)
@@ -134,7 +134,7 @@ def test_downloading_into_a_folder_that_is_missing(client: hl.Client, small_job:
             client.job_data.download(small_job, to=tmp_path / "nowhere" / "job.zip")
 
 
-def test_jobs_without_coverage_or_conversion_say_so(client: hl.Client, service: hl.Sandbox) -> None:
+def test_jobs_without_coverage_or_conversion_have_their_errors(client: hl.Client, service: hl.Sandbox) -> None:
     known = {truth["job_id"] for truth in service.truth}
     seen = set()
     for job_id in {str(job["id"]) for job in client.job_data.list()} - known:
@@ -145,7 +145,7 @@ def test_jobs_without_coverage_or_conversion_say_so(client: hl.Client, service: 
 
 
 @pytest.mark.parametrize("kind", ["503", "429", "reset", "truncated"])
-def test_trouble_that_passes_is_met_with_patience(fresh: hl.Sandbox, kind: str) -> None:
+def test_transient_failures_are_retried(fresh: hl.Sandbox, kind: str) -> None:
     fresh.faults.add(endpoint="access_key", kind=kind)
     with hl.Client(**keys(fresh)) as client:
         assert client.access_key()["is_active"]

@@ -1,4 +1,4 @@
-"""The race of archive readers works: every task, a table at the end, and README shows no others than measured ones."""
+"""The comparison of archive readers: it runs every task, writes a table, and the README shows only measured figures."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 BENCHES = Path(__file__).parents[2] / "benches"
 
 
-def test_the_race_of_readers_runs_and_writes_its_table(tmp_path: Path) -> None:
+def test_comparison_of_readers_runs_and_writes_its_table(tmp_path: Path) -> None:
     table = tmp_path / "race.md"
     command = [sys.executable, str(BENCHES / "archives.py"), "--short", "--markdown", str(table)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
@@ -18,7 +18,7 @@ def test_the_race_of_readers_runs_and_writes_its_table(tmp_path: Path) -> None:
     assert all(float(row[5]) > 0 for row in rows[1:])
 
 
-def test_readme_shows_what_the_race_measured() -> None:
+def test_readme_shows_only_measured_figures() -> None:
     def table(path: Path, width: int) -> list[list[str]]:
         lines = path.read_text(encoding="utf-8").splitlines()
         cells = [

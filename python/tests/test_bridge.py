@@ -1,4 +1,4 @@
-"""One future, two waits: signals, forks, threads, event loops."""
+"""Blocking and asynchronous calls: signals, forks, threads, event loops."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ SOON = 0.2
 
 
 @pytest.fixture
-def cooking() -> Iterator[hl.Sandbox]:
-    """Give a service whose conversions take longer than any test."""
+def slow_conversions() -> Iterator[hl.Sandbox]:
+    """Return a service whose conversions take longer than any test."""
     with hl.Sandbox(conversion_time=300, rate_limits=()) as running:
         yield running
 
 
 def run(program: str, service: hl.Sandbox, *arguments: str) -> subprocess.Popen[str]:
-    """Start a program that finds the keys in its environment."""
+    """Start a program that reads the keys from its environment."""
     keys = {f"HEADLAND_{name.upper()}": str(value) for name, value in service.credentials.items()}
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(program), *arguments],
@@ -57,7 +57,7 @@ WAITS = {
 
 
 @pytest.mark.parametrize("wait", WAITS.values(), ids=WAITS.keys())
-def test_ctrl_c_ends_a_wait(cooking: hl.Sandbox, small_job: str, wait: str) -> None:
+def test_ctrl_c_ends_a_wait(slow_conversions: hl.Sandbox, small_job: str, wait: str) -> None:
     program = f"""
         import os, sys, time
         import headland as hl
@@ -73,7 +73,7 @@ def test_ctrl_c_ends_a_wait(cooking: hl.Sandbox, small_job: str, wait: str) -> N
             # What was interrupted leaves the client as it was.
             print(client.access_key()["is_active"], flush=True)
     """
-    with run(program, cooking, small_job) as process:
+    with run(program, slow_conversions, small_job) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "waiting\n"
         time.sleep(0.5)
@@ -85,7 +85,7 @@ def test_ctrl_c_ends_a_wait(cooking: hl.Sandbox, small_job: str, wait: str) -> N
     assert stopped - sent < SOON
 
 
-def test_a_handler_of_signals_may_call_the_client(client: hl.Client, service: hl.Sandbox) -> None:
+def test_signal_handler_may_call_the_client(client: hl.Client, service: hl.Sandbox) -> None:
     answers = []
     before = signal.signal(signal.SIGALRM, lambda *_: answers.append(client.access_key()["is_active"]))
     try:
@@ -98,14 +98,14 @@ def test_a_handler_of_signals_may_call_the_client(client: hl.Client, service: hl
     assert answers == [True]
 
 
-def test_a_handler_of_signals_may_call_the_client_that_it_interrupts(service: hl.Sandbox) -> None:
+def test_signal_handler_may_call_the_client_that_it_interrupts(service: hl.Sandbox) -> None:
     answers = []
     timeout = hl.Timeout(5, 5, 20)
     with hl.Client(**service.credentials, rate_limits=[(1, 0.5)], limiter_state="memory", timeout=timeout) as waiting:
         before = signal.signal(signal.SIGALRM, lambda *_: answers.append(waiting.access_key()["is_active"]))
         try:
             waiting.access_key()
-            # The call of the handler is behind the one that waits here, which nothing drives until the handler ends.
+            # The call of the handler waits behind the interrupted one, which is not polled until the handler ends.
             signal.setitimer(signal.ITIMER_REAL, 0.1)
             waiting.access_key()
         finally:
@@ -114,10 +114,10 @@ def test_a_handler_of_signals_may_call_the_client_that_it_interrupts(service: hl
 
 
 def in_child(work: object) -> None:
-    """Do `work` in the child of a fork, which has a minute for it."""
+    """Run `work` in the child of a fork, with a time limit of a minute."""
     assert callable(work)
     with warnings.catch_warnings():
-        # That a fork among threads is delicate is why these tests are here.
+        # These tests exist because a fork in a process with threads is delicate.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
@@ -167,7 +167,7 @@ def test_a_call_after_a_fork_while_other_threads_call(client: hl.Client) -> None
             thread.join()
 
 
-def test_a_call_after_a_fork_of_a_process_with_a_driver(client: hl.Client, service: hl.Sandbox) -> None:
+def test_a_call_after_a_fork_of_a_process_with_a_driver_thread(client: hl.Client, service: hl.Sandbox) -> None:
     async def call() -> bool | None:
         twin = hl.AsyncClient(**service.credentials, rate_limits=())
         return (await twin.access_key())["is_active"]
@@ -182,7 +182,7 @@ def test_a_call_after_a_fork_of_a_process_with_a_driver(client: hl.Client, servi
     calls()
 
 
-def test_a_list_that_was_opened_before_a_fork_says_so(client: hl.Client) -> None:
+def test_list_opened_before_a_fork_is_an_error(client: hl.Client) -> None:
     pages = client.job_data.list()
     assert pages.first() is not None
 
@@ -203,7 +203,7 @@ def test_a_call_under_a_running_loop(client: hl.Client) -> None:
 
 def test_threads_share_one_client(client: hl.Client) -> None:
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        # The service gives no detail of the one in the middle, a legacy device.
+        # The service returns no detail of the middle one, a legacy device.
         computers = list(client.field_computers.list())[::2]
         details = list(pool.map(lambda computer: client.field_computers.get(computer["id"]), computers * 5))
     assert [detail["id"] for detail in details] == [computer["id"] for computer in computers] * 5
@@ -227,7 +227,7 @@ def threads() -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="only Linux counts threads in /proc")
-def test_many_concurrent_calls_add_two_threads_at_most(service: hl.Sandbox) -> None:
+def test_concurrent_calls_add_at_most_two_threads(service: hl.Sandbox) -> None:
     program = """
         import asyncio, os
         import headland as hl
@@ -250,9 +250,9 @@ def test_many_concurrent_calls_add_two_threads_at_most(service: hl.Sandbox) -> N
     assert added <= 2
 
 
-def test_cancelling_one_call_leaves_the_rest(cooking: hl.Sandbox, small_job: str) -> None:
+def test_cancelling_one_call_leaves_the_rest(slow_conversions: hl.Sandbox, small_job: str) -> None:
     async def main() -> None:
-        async with hl.AsyncClient(**cooking.credentials, rate_limits=()) as client:
+        async with hl.AsyncClient(**slow_conversions.credentials, rate_limits=()) as client:
             waiting = [asyncio.ensure_future(client.job_data.download(small_job)) for _ in range(3)]
             others = [asyncio.ensure_future(client.access_key()) for _ in range(50)]
             await asyncio.sleep(0.2)
@@ -261,21 +261,21 @@ def test_cancelling_one_call_leaves_the_rest(cooking: hl.Sandbox, small_job: str
                 await waiting[0]
             assert all(key["is_active"] for key in await asyncio.gather(*others))
             assert not waiting[1].done()
-            sent = len(cooking.requests)
+            sent = len(slow_conversions.requests)
             with pytest.raises(asyncio.TimeoutError):
                 await asyncio.wait_for(client.job_data.download(small_job), 0.2)
             for other in waiting[1:]:
                 other.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
             await asyncio.sleep(0.2)
-            assert len(cooking.requests) <= sent + 1
+            assert len(slow_conversions.requests) <= sent + 1
             assert (await client.access_key())["is_active"]
 
     asyncio.run(main())
 
 
-def test_a_loop_that_closes_meanwhile_is_no_trouble(cooking: hl.Sandbox, client: hl.Client, small_job: str) -> None:
-    twin = hl.AsyncClient(**cooking.credentials, rate_limits=())
+def test_event_loop_may_close_during_a_call(slow_conversions: hl.Sandbox, client: hl.Client, small_job: str) -> None:
+    twin = hl.AsyncClient(**slow_conversions.credentials, rate_limits=())
 
     async def leave() -> None:
         asyncio.ensure_future(twin.job_data.download(small_job))  # noqa: RUF006 - left behind on purpose
@@ -311,25 +311,27 @@ LEAVES = {
 
 
 @pytest.mark.parametrize("left", LEAVES.values(), ids=LEAVES.keys())
-def test_the_interpreter_ends_in_peace_whatever_is_left_behind(cooking: hl.Sandbox, small_job: str, left: str) -> None:
+def test_interpreter_exits_cleanly_with_open_objects(slow_conversions: hl.Sandbox, small_job: str, left: str) -> None:
     start = """
         import asyncio, logging, sys, threading, time
         import headland as hl
         job, delay = sys.argv[1], float(sys.argv[2])
     """
     for step in range(8):
-        with run(textwrap.dedent(start) + textwrap.dedent(left), cooking, small_job, str(step * 0.02)) as process:
+        with run(
+            textwrap.dedent(start) + textwrap.dedent(left), slow_conversions, small_job, str(step * 0.02)
+        ) as process:
             assert process.wait(20) == 0, f"after {step * 0.02} s"
 
 
-def test_a_connection_that_the_service_closed_is_noticed(client: hl.Client, service: hl.Sandbox) -> None:
+def test_connection_closed_by_the_service_is_replaced(client: hl.Client, service: hl.Sandbox) -> None:
     assert client.access_key()["is_active"]
     service.faults.add(endpoint="field_computers.list", kind="reset")
     assert client.field_computers.list().first() is not None
     assert client.access_key()["is_active"]
 
 
-def test_a_closed_client_says_so(service: hl.Sandbox) -> None:
+def test_closed_client_is_an_error(service: hl.Sandbox) -> None:
     with hl.Client(**service.credentials, rate_limits=()) as client:
         pass
     for attempt in (client.access_key, client.job_data.list, client.budget):
@@ -338,16 +340,16 @@ def test_a_closed_client_says_so(service: hl.Sandbox) -> None:
     assert "closed" in repr(client)
 
 
-def test_an_asynchronous_call_outside_a_loop_says_so(service: hl.Sandbox) -> None:
+def test_asynchronous_call_outside_a_loop_is_an_error(service: hl.Sandbox) -> None:
     twin = hl.AsyncClient(**service.credentials, rate_limits=())
     call = twin.access_key()
     with pytest.raises(RuntimeError, match="no running event loop"):
         call.send(None)
 
 
-def test_a_turn_that_ends_while_calls_wait_side_by_side_forgets_none_of_them() -> None:
-    # 4.4: pages that stand still are fetched together. Reading them takes longer than a turn between two looks for
-    # signals (in a debug build at least), so that turns end at the moment when the next calls have just begun.
+def test_signal_check_during_concurrent_calls_loses_none_of_them() -> None:
+    # 4.4: pages of a stable list are fetched concurrently. Reading them takes longer than the interval between two
+    # checks for signals (at least in a debug build), so intervals end just after the next calls have started.
     pages, size = 60, 1_000
 
     def answer(request: BaseHTTPRequestHandler) -> tuple[int, dict[str, str], bytes]:

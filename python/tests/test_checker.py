@@ -1,4 +1,4 @@
-"""The independent checker against the service of the command line, on a clock that moves only when it is told to."""
+"""The independent checker against the service of the command line, with a manual clock."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 
 @contextmanager
 def sandbox(*options: str) -> Iterator[tuple[dict[str, str], subprocess.Popen[str]]]:
-    """Start ``headland sandbox --json`` and give its keys and its process."""
+    """Start ``headland sandbox --json`` and yield its keys and its process."""
     command = [sys.executable, "-m", "headland", "sandbox", "--json", *options]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -36,7 +36,7 @@ def sandbox(*options: str) -> Iterator[tuple[dict[str, str], subprocess.Popen[st
 
 
 def moved(keys: dict[str, str], process: subprocess.Popen[str]) -> Service:
-    """Give a service whose clock moves where the checker would wait."""
+    """Return a service whose clock advances where the checker would wait."""
 
     def pause(seconds: float) -> None:
         assert process.stdin is not None
@@ -57,7 +57,7 @@ def test_every_rule_holds() -> None:
 
 
 def test_a_broken_rule_is_found() -> None:
-    # The habit of a real service that the specification's text does not have.
+    # A variant of a real service that the text of the specification does not have.
     variants = "page-size-asked,text-ids"
     with sandbox("--clock", "moved", "--rate-limit", "off", "--variants", variants) as (keys, process):
         broken = [text for _, text, wrong, _ in results(moved(keys, process)) if wrong]
@@ -78,10 +78,10 @@ sys.exit(code)
 """
 
 
-def test_it_runs_alone_and_prints_a_line_for_each_rule() -> None:
+def test_checker_runs_without_headland_and_prints_a_line_for_each_rule() -> None:
     with sandbox("--rate-limit", "off") as (keys, _):
         given = [keys[name] for name in ("base_url", "api_key", "shared_secret", "access_key", "other_access_key")]
-        # Isolated: neither the environment nor the folder above lends it anything.
+        # Isolated: the environment and the parent folder provide nothing.
         command = [sys.executable, "-I", "-c", ALONE, str(HERE), *given]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
     *lines, summary = done.stdout.splitlines()
@@ -91,7 +91,7 @@ def test_it_runs_alone_and_prints_a_line_for_each_rule() -> None:
     assert done.returncode == 1
 
 
-def test_its_paths_are_those_of_table_4_2() -> None:
+def test_paths_of_the_checker_are_those_of_table_4_2() -> None:
     beside = HERE.parents[2] / "shared" / "spec" / "service.md"
     specification = Path(os.environ.get("HEADLAND_SPEC", beside))
     if not specification.is_file():
@@ -100,13 +100,13 @@ def test_its_paths_are_those_of_table_4_2() -> None:
     stated = {
         (method, re.sub(r"{\w+}", "{}", path)) for method, path in re.findall(r"\n\| ([A-Z]+) \| (/\S+) ", section)
     }
-    # This row says that it is not implemented, and has a rule of its own.
+    # This row is not implemented by the service, and has its own rule.
     stated.remove(("GET", "/fieldcomputers/all/locations"))
     known = {(method, re.sub(r"{\w+}", "{}", path)) for path, methods in TAKES.items() for method in methods}
     assert known == stated
 
 
-def test_without_its_words_it_says_how_it_is_used() -> None:
+def test_checker_without_arguments_prints_its_usage() -> None:
     done = subprocess.run(
         [sys.executable, HERE / "checker.py"], capture_output=True, text=True, check=False, timeout=60
     )
@@ -114,7 +114,7 @@ def test_without_its_words_it_says_how_it_is_used() -> None:
     assert "BASE_URL KEY SECRET ACCESS_KEY" in done.stderr
 
 
-def test_a_clock_that_is_told_nonsense_says_so_and_stands() -> None:
+def test_invalid_input_to_the_manual_clock_is_an_error_and_does_not_move_it() -> None:
     with sandbox("--clock", "moved") as (keys, process):
         service = moved(keys, process)
         before = service.call("/accesskey").date

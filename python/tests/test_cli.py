@@ -1,4 +1,4 @@
-"""The command line, as a shell sees it."""
+"""The command line, from a shell."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_version() -> None:
     assert headland("--version").stdout == f"headland {hl.__version__}\n"
 
 
-def test_every_verb_takes_json() -> None:
+def test_every_command_accepts_json() -> None:
     for verb in (
         "demo",
         "read",
@@ -146,7 +146,7 @@ def test_a_profile_gives_the_keys(service: hl.Sandbox, tmp_path: Path) -> None:
     ("code", "error", "words", "environment"),
     [
         (2, "ConfigurationError", ("ls", "jobdata"), {"HEADLAND_SHARED_SECRET": "not base64!"}),
-        (3, "AuthenticationError", ("ls", "jobdata"), {"HEADLAND_API_KEY": "nobody"}),
+        (3, "AuthenticationError", ("ls", "jobdata"), {"HEADLAND_API_KEY": "unknown"}),
         (4, "NotFound", ("get", "jobdata", "12345678901"), {}),
         (2, "ValueError", ("get", "jobdata", "../x"), {}),
         (2, "ValueError", ("call", "job_data.get", "1", "--colour", "red"), {}),
@@ -156,7 +156,7 @@ def test_a_profile_gives_the_keys(service: hl.Sandbox, tmp_path: Path) -> None:
         (11, "ArchiveError", ("read", "page.zip"), {}),
     ],
 )
-def test_what_goes_wrong_has_an_exit_code_and_a_name(
+def test_each_error_has_an_exit_code_and_a_name(
     service: hl.Sandbox,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -173,13 +173,13 @@ def test_what_goes_wrong_has_an_exit_code_and_a_name(
     plain = headland(*words, service=service, **environment)
     assert (plain.returncode, plain.stdout.count("Traceback")) == (code, 0), plain.stderr
     assert plain.stderr.startswith(f"headland: {error}: ")
-    told = headland(*words, "--json", service=service, **environment)
-    assert told.returncode == code
-    assert json.loads(told.stderr)["error"] == error
-    assert service.credentials["shared_secret"] not in plain.stderr + told.stderr
+    as_json = headland(*words, "--json", service=service, **environment)
+    assert as_json.returncode == code
+    assert json.loads(as_json.stderr)["error"] == error
+    assert service.credentials["shared_secret"] not in plain.stderr + as_json.stderr
 
 
-def test_wrong_words_show_the_usage() -> None:
+def test_wrong_arguments_show_the_usage() -> None:
     done = headland("call", "job_data.nothing")
     assert done.returncode == 2
     assert "usage:" in done.stderr
@@ -225,7 +225,7 @@ sandbox._announce = announced
 sandbox.POLL_INTERVAL = 0.001
 sys.exit(main(["sandbox", "--json"]))
 """
-"""The service, interrupted at one of the steps that its main thread does while it serves."""
+"""Program that interrupts the service at one of the steps of its main thread."""
 
 
 @pytest.mark.parametrize("step", range(1, 16))
@@ -234,7 +234,7 @@ def test_an_interrupt_at_any_step_ends_the_sandbox(step: int) -> None:
     assert done.returncode == 0
 
 
-def test_a_reader_that_goes_away_is_no_trouble(service: hl.Sandbox) -> None:
+def test_closed_output_pipe_is_no_error(service: hl.Sandbox) -> None:
     keys = {f"HEADLAND_{name.upper()}": str(value) for name, value in service.credentials.items()}
     command = f"{sys.executable} -m headland ls jobdata | head -n 1"
     done = subprocess.run(

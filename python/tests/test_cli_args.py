@@ -1,4 +1,4 @@
-"""The words of a command line: each becomes what its parameter takes, or an error that names the option."""
+"""Arguments of the command line: converted to the type of their parameter, or an error that names the option."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def call(capsys: pytest.CaptureFixture[str], *words: object) -> list[Any]:
 
 @pytest.fixture
 def one_layer(service: hl.Sandbox, client: hl.Client) -> tuple[str, str, list[str]]:
-    """Give a job, its first layer and the columns of that."""
+    """Return a job, its first layer and the columns of that."""
     import headland as hl
 
     job = min(service.truth, key=lambda truth: truth["rows"])["job_id"]
@@ -49,7 +49,9 @@ def test_every_kind_of_argument_of_read(
         assert list(read["features"][0]["properties"]) == [first, second]
 
 
-def test_flags_stand_alone_or_say_yes_or_no(capsys: pytest.CaptureFixture[str], small_job: str, tmp_path: Path) -> None:
+def test_flags_are_bare_or_have_a_boolean_value(
+    capsys: pytest.CaptureFixture[str], small_job: str, tmp_path: Path
+) -> None:
     target = tmp_path / "job.zip"
     words = ["job_data.download", small_job, "--to", target]
     assert main(["call", *map(str, words)]) == 0
@@ -58,13 +60,13 @@ def test_flags_stand_alone_or_say_yes_or_no(capsys: pytest.CaptureFixture[str], 
         assert main(["call", *map(str, [*words, *flag])]) == 0
     capsys.readouterr()
     assert main(["call", *map(str, [*words, "--overwrite", "no"])]) == 12
-    told = capsys.readouterr().err
-    assert "--overwrite" in told
-    assert "overwrite=True" not in told
+    message = capsys.readouterr().err
+    assert "--overwrite" in message
+    assert "overwrite=True" not in message
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["call", "job_data.read", "1", "--timeout", "soon"], "`--timeout` takes a number, not 'soon'"),
         (["call", "job_data.read", "1", "--strict", "perhaps"], "it takes: id"),
@@ -88,22 +90,22 @@ def test_flags_stand_alone_or_say_yes_or_no(capsys: pytest.CaptureFixture[str], 
         ([], "VERB"),
     ],
 )
-def test_wrong_words_are_errors_that_name_the_option(
-    service: hl.Sandbox, capsys: pytest.CaptureFixture[str], words: list[str], told: str
+def test_wrong_arguments_are_errors_that_name_the_option(
+    service: hl.Sandbox, capsys: pytest.CaptureFixture[str], words: list[str], message: str
 ) -> None:
     before = len(service.requests)
     assert main(words) == 2
     plain = capsys.readouterr()
-    assert told in plain.err
+    assert message in plain.err
     assert plain.out == ""
     assert main([*words, "--json"]) == 2
     error = json.loads(capsys.readouterr().err)
     assert error["error"] == "ValueError"
-    assert told in error["message"]
+    assert message in error["message"]
     assert len(service.requests) == before
 
 
-def test_the_help_of_quiet_is_true(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_of_quiet_matches_its_effect(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["demo", "--help"])
     assert "bars" not in capsys.readouterr().out
@@ -121,7 +123,7 @@ def test_a_mapping_is_json_and_a_raw_list_prints_lines(capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "7", "name=x", '{"a": NaN}'])
-def test_a_mapping_that_is_none_is_told(capsys: pytest.CaptureFixture[str], service: hl.Sandbox, text: str) -> None:
+def test_invalid_mapping_is_an_error(capsys: pytest.CaptureFixture[str], service: hl.Sandbox, text: str) -> None:
     before = len(service.requests)
     assert main(["call", "dispatch.field_operations.create", text]) == 2
     assert "`body" in capsys.readouterr().err

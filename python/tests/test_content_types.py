@@ -1,4 +1,4 @@
-"""Both content types: the same values, and every way to choose one."""
+"""Both content types: equal values, and every way to select one."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ TYPES = {"json": "application/json", "xml": "text/xml"}
 
 
 HIDDEN = ("uri", "available_files", "last_report_date")
-"""What differs between two services: addresses, whose form is a variant, and what follows the clock."""
+"""Fields that differ between two services: addresses, whose form is a variant, and values of the clock."""
 
 
 def everything(client: hl.Client) -> list[Any]:
-    """Give what all calls for records give, without addresses: their form is a variant, their port the service's."""
+    """Return the records of all calls without addresses: their form is a variant, their port the service's."""
     jobs = list(client.job_data.list())
     computers = list(client.field_computers.list())
     records: list[Any] = [client.access_key(), *jobs, *computers]
     records += [client.job_data.get(job["id"]) for job in jobs[:20]]
-    # The service gives no detail of the one in the middle, a legacy device.
+    # The service returns no detail of the middle one, a legacy device.
     records += [client.field_computers.get(computer["id"]) for computer in computers[::2]]
     records += [*client.prescription_maps.list(), *client.field_hubs.list()]
     return [{key: value for key, value in record.items() if key not in HIDDEN} for record in records]
@@ -44,7 +44,7 @@ def test_the_dicts_are_equal(service: hl.Sandbox) -> None:
         assert json.job_data.get(job["id"]) == xml.job_data.get(job["id"]), "addresses too"
 
 
-def test_a_wild_service_gives_the_same_dicts_in_xml(service: hl.Sandbox) -> None:
+def test_service_with_all_variants_returns_the_same_dicts_in_xml(service: hl.Sandbox) -> None:
     with hl.Client(**service.credentials, rate_limits=()) as client:
         expected = everything(client)
     with hl.Sandbox(rate_limits=(), variants=["wild"]) as wild:
@@ -62,7 +62,7 @@ def test_the_asynchronous_client_reads_xml_too(service: hl.Sandbox) -> None:
         assert asyncio.run(pull()) == list(client.job_data.list())
 
 
-def test_a_refusal_in_xml_is_the_same_error(service: hl.Sandbox) -> None:
+def test_rejection_in_xml_is_the_same_error(service: hl.Sandbox) -> None:
     messages = []
     for word in WORDS:
         with (
@@ -77,14 +77,14 @@ def test_a_refusal_in_xml_is_the_same_error(service: hl.Sandbox) -> None:
 @pytest.mark.parametrize(
     ("wrong", "error"), [("yaml", ValueError), ("XML", ValueError), ("", ValueError), (1, TypeError)]
 )
-def test_wrong_words_are_told(service: hl.Sandbox, wrong: Any, error: type[Exception]) -> None:
+def test_wrong_content_types_are_errors(service: hl.Sandbox, wrong: Any, error: type[Exception]) -> None:
     for make in (hl.Client, hl.AsyncClient):
         with pytest.raises(error, match="accept"):
             make(**service.credentials, accept=wrong)
 
 
 class Listener(HTTPServer):
-    """A service that answers every call with one access key, and keeps what `Accept` said."""
+    """A service that replies to every call with one access key, and records `Accept`."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Answer)
@@ -92,7 +92,7 @@ class Listener(HTTPServer):
 
 
 class Answer(BaseHTTPRequestHandler):
-    """Its answer."""
+    """Its reply."""
 
     server: Listener
 
@@ -103,12 +103,12 @@ class Answer(BaseHTTPRequestHandler):
         self.wfile.write(b'{"AccessKey": "k", "ID": 1}')
 
     def log_message(self, *_: object) -> None:
-        """Stay quiet."""
+        """Log nothing."""
 
 
 @pytest.fixture
 def listener(monkeypatch: pytest.MonkeyPatch) -> Iterator[Listener]:
-    """Give the listener, with its address and keys in the environment."""
+    """Yield the listener, with its address and keys in the environment."""
     with Listener() as listener:
         thread = threading.Thread(target=listener.serve_forever)
         thread.start()
@@ -142,7 +142,7 @@ def test_every_way_to_choose(listener: Listener, monkeypatch: pytest.MonkeyPatch
     assert listener.accepted == [TYPES[word] for word in expected]
 
 
-def test_a_wrong_word_on_the_command_line_is_a_wrong_argument(
+def test_wrong_content_type_on_the_command_line_is_a_wrong_argument(
     listener: Listener, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["call", "access_key", "--accept", "yaml"]) == 2

@@ -1,4 +1,4 @@
-"""Control characters of a service reach no terminal: not from tables, records, statuses, errors or warnings."""
+"""Control characters of a service reach no terminal: not in tables, records, statuses, errors or warnings."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_pulls_and_statuses_are_printed_without_them(
 
 
 @pytest.mark.parametrize("what", ["fieldcomputers", "fieldhubs"])
-def test_errors_are_told_without_them(keys: dict[str, Any], what: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_printed_without_them(keys: dict[str, Any], what: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["ls", what]) in (5, 11)
     assert main(["ls", what, "--json"]) in (5, 11)
     err = capfd.readouterr().err
@@ -92,10 +92,10 @@ def test_every_exception_and_warning_escapes_them() -> None:
     for error in (hl.NotFound(NAME), errors.from_core("NotFound", NAME, {}, None)):
         assert not BAD.search(str(error))
     assert str(errors.from_core("ValueError", NAME, {}, None)) == SHOWN
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         errors.warn(NAME)
-    assert str(told[0].message) == SHOWN
+    assert str(warned[0].message) == SHOWN
 
 
 def test_invisible_characters_are_escaped() -> None:
@@ -108,7 +108,7 @@ def test_other_texts_stay_as_they_are() -> None:
     assert printable("a\n\tb\r", lines=True) == "a\n\tb\\u000d"
 
 
-def test_the_command_line_prints_in_one_place() -> None:
+def test_command_line_prints_in_one_module() -> None:
     folder = Path(hl.__file__).parent / "cli"
     for path in folder.glob("*.py"):
         assert not re.search(r"(?<![_\w])print\(", path.read_text(encoding="utf-8")), path.name

@@ -1,4 +1,4 @@
-"""Files of jobs in every format, read with the standard library alone, and every way in which a conversion fails."""
+"""Files of jobs in every format, read with the standard library alone, and every failure of a conversion."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ STATUSES = {
 
 @pytest.fixture
 def small(service: hl.Sandbox, small_job: str) -> dict[str, Any]:
-    """Give the truth of the smallest job."""
+    """Return the truth of the smallest job."""
     return dict(next(truth for truth in service.truth if truth["job_id"] == small_job))
 
 
 def assert_true(truth: dict[str, Any], records: list[dict[str, float]]) -> None:
-    """Compare the records with the truth: how many there are, each column's sum, and what the job is about."""
+    """Compare the records with the truth: their number, each column's sum, and the fields of the job."""
     assert len(records) == truth["rows"]
     for column, _unit, total in truth["totals"]:
         found = math.fsum(record[column] for record in records if column in record)
@@ -44,7 +44,7 @@ def assert_true(truth: dict[str, Any], records: list[dict[str, float]]) -> None:
     assert total["factor"] * math.fsum(products) == pytest.approx(total["value"], rel=1e-9)
 
 
-def test_the_fmis_zip_holds_the_job_its_layout_and_its_records(
+def test_fmis_zip_contains_the_job_its_layout_and_its_records(
     client: hl.Client, small: dict[str, Any], tmp_path: Path
 ) -> None:
     path = client.job_data.download(small["job_id"], format="FMIS", to=tmp_path)
@@ -75,7 +75,7 @@ def test_the_fmis_zip_holds_the_job_its_layout_and_its_records(
     assert_true(small, records)
 
 
-def test_the_xml_holds_the_job_and_its_records(client: hl.Client, small: dict[str, Any]) -> None:
+def test_xml_contains_the_job_and_its_records(client: hl.Client, small: dict[str, Any]) -> None:
     handle = client.job_data.request(small["job_id"], format="XML")
     document = ET.fromstring(handle.wait().result())
     assert document.findtext("JobDataDetail/ID") == small["job_id"]
@@ -91,9 +91,9 @@ def test_the_xml_holds_the_job_and_its_records(client: hl.Client, small: dict[st
 
 
 @pytest.mark.parametrize("accept", ["json", "xml"])
-def test_every_failing_conversion_says_why_and_its_detail_agrees(service: hl.Sandbox, accept: Any) -> None:
+def test_every_failed_conversion_states_the_reason_of_its_detail(service: hl.Sandbox, accept: Any) -> None:
     known = {truth["job_id"] for truth in service.truth}
-    told: dict[str, str] = {}
+    messages: dict[str, str] = {}
     with hl.Client(**service.credentials, rate_limits=(), accept=accept) as client:
         for job_id in {job["id"] for job in client.job_data.list()} - known:
             for form in ("SHP", "FMIS", "XML"):
@@ -105,10 +105,10 @@ def test_every_failing_conversion_says_why_and_its_detail_agrees(service: hl.San
                 continue
             assert status is not None
             assert status in str(failed.value)
-            told[status] = str(failed.value)
-    assert told.keys() == STATUSES - {"CONVERSION_STATUS_SUCCESS"}
-    assert len(set(told.values())) == 6
-    assert "cannot be accessed" in told["CONVERSION_STATUS_FILE_NOT_FOUND"]
+            messages[status] = str(failed.value)
+    assert messages.keys() == STATUSES - {"CONVERSION_STATUS_SUCCESS"}
+    assert len(set(messages.values())) == 6
+    assert "cannot be accessed" in messages["CONVERSION_STATUS_FILE_NOT_FOUND"]
 
 
 def test_the_original_is_a_zip_of_the_display(client: hl.Client, small: dict[str, Any]) -> None:

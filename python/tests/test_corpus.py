@@ -1,4 +1,4 @@
-"""Real machine data for those who work in notebooks: the frame that geopandas gives, from the same files."""
+"""Data of real machines: the frame that geopandas reads from the same files."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 def corpus() -> Path:
-    """Find the corpus beside the checkout."""
+    """Return the corpus next to the checkout."""
     beside = Path(__file__).parents[2] / ".." / "shared" / "corpus"
     return Path(os.environ.get("HEADLAND_CORPUS", beside))
 
 
 def sets() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give each data set of real machines with each of its layers."""
+    """Yield each data set of real machines with each of its layers."""
     for file in sorted((corpus() / "expected").glob("*.json")):
         about = json.loads(file.read_text())
         if about["set"] == "ag":
@@ -51,7 +51,7 @@ def frame_of_geopandas(path: Path, layer: dict[str, Any], folder: Path) -> gpd.G
         found = (found for found in folder.rglob("*") if "__MACOSX" not in found.parts)
         path = next(found for found in found if found.suffix.lower() == ".shp" and found.stem == layer["layer_name"])
     with warnings.catch_warnings():
-        # GDAL tells of rings that it turned, which is not what this compares.
+        # GDAL warns of rings that it reversed; this test does not compare that.
         warnings.simplefilter("ignore")
         return gpd.read_file(path)
 
@@ -60,13 +60,13 @@ def frame_of_geopandas(path: Path, layer: dict[str, Any], folder: Path) -> gpd.G
 @pytest.mark.parametrize(
     ("file", "layer"), list(sets()), ids=lambda value: value if isinstance(value, str) else value["layer_name"]
 )
-def test_the_frame_of_real_data_is_that_of_geopandas(
+def test_frame_of_real_data_equals_that_of_geopandas(
     file: str, layer: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SHAPE_RESTORE_SHX", "NO")
     path = corpus() / file
     if not (path.suffix == ".zip" or path.with_suffix(".shx").exists() or path.suffix == ".dbf"):
-        # GDAL writes the index that it lacks beside the file, so it gets a copy.
+        # GDAL writes a missing index next to the file, so it gets a copy.
         monkeypatch.setenv("SHAPE_RESTORE_SHX", "YES")
         for sibling in path.parent.glob(f"{path.stem}.*"):
             (tmp_path / sibling.name).write_bytes(sibling.read_bytes())
@@ -93,7 +93,7 @@ def test_the_frame_of_real_data_is_that_of_geopandas(
 
 @needs_corpus
 @pytest.mark.parametrize("size", [1, 2])
-def test_a_choice_of_columns_of_real_data_is_that_part_of_the_whole(size: int) -> None:
+def test_selected_columns_of_real_data_equal_those_of_the_whole(size: int) -> None:
     chance = random.Random(7)
     for file, layer in sets():
         if layer["row_count"] > 5_000:

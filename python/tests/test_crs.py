@@ -18,7 +18,7 @@ import headland as hl
 
 HERE = Path(__file__).resolve().parents[2]
 CORPUS = Path(os.environ.get("HEADLAND_CORPUS", HERE.parent / "shared" / "corpus"))
-"""Real files, which are no part of the project (`tests/data/README.md`)."""
+"""Real files, which are not part of the project (`tests/data/README.md`)."""
 
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason=f"there is no corpus at {CORPUS}")
 
@@ -26,7 +26,7 @@ CENTIMETRE = 0.01
 
 
 def prj_texts(folder: Path) -> dict[bytes, str]:
-    """Give every different .prj below a folder and inside its zips, with the first place where it is."""
+    """Return every different .prj below a folder and inside its zips, with its first path."""
     found: dict[bytes, str] = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         if path.suffix.lower() == ".prj":
@@ -43,7 +43,7 @@ def prj_texts(folder: Path) -> dict[bytes, str]:
 
 
 def layer_with(prj: bytes, folder: Path, x: float = 1, y: float = 1, to_crs: str | None = None) -> hl.Layer:
-    """Give a layer of one point with that .prj."""
+    """Return a layer of one point with this .prj."""
     with shapefile.Writer(str(folder / "t"), shapeType=shapefile.POINT) as writer:
         writer.field("A", "N", 4)
         writer.point(x, y)
@@ -53,7 +53,7 @@ def layer_with(prj: bytes, folder: Path, x: float = 1, y: float = 1, to_crs: str
 
 
 def oracle(prj: bytes) -> Any:
-    """Give what pyproj makes of a .prj; None where it makes nothing of it."""
+    """Return pyproj's system for a .prj; None if it rejects it."""
     text = prj.decode("utf-8-sig", "replace").strip("\0 \r\n")
     try:
         return pyproj.CRS.from_user_input(text)
@@ -62,7 +62,7 @@ def oracle(prj: bytes) -> Any:
 
 
 def is_same_place(one: Any, other: Any) -> bool:
-    """Say whether two systems mean the same, by where they put a place within both."""
+    """Whether two systems are equal, judged by the coordinates of a location within both."""
     area = other.area_of_use
     longitude, latitude = (area.west + area.east) / 2, (area.south + area.north) / 2
     forward = pyproj.Transformer.from_crs(other, 4326, always_xy=True)
@@ -89,7 +89,7 @@ def test_a_code_of_a_real_prj_is_that_of_pyproj_or_none(tmp_path: Path) -> None:
         if layer.crs.startswith("EPSG:"):
             codes += 1
             meant = pyproj.CRS.from_user_input(layer.crs)
-            # A text that states its code may say more than the code, such as a shift of zero: pyproj then names none.
+            # A text with an EPSG code may add parameters, such as a shift of zero: pyproj then returns no code.
             stated = layer.crs.removeprefix("EPSG:") in prj.decode("latin-1")
             assert system.to_epsg(25) == meant.to_epsg() or (stated and is_same_place(system, meant)), place
         else:
@@ -119,7 +119,7 @@ def test_wgs_84_is_that_of_pyproj_within_a_centimetre_for_projected_field_data()
 
 
 DATUMS = [
-    # The code of a system, a place in it, how far off its places may be on WGS 84 (None where they are there).
+    # The code of a system, a location in it, and the largest offset of its locations on WGS 84 (None: no offset).
     (4326, 10.0, 50.0, None),
     (4269, -97.0, 41.0, "4 m"),
     (26914, -97.0, 41.0, "4 m"),
@@ -149,13 +149,13 @@ DATUMS = [
 
 
 def away(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """Give the metres between two places on WGS 84."""
+    """Return the metres between two locations on WGS 84."""
     metres: float = pyproj.Geod(ellps="WGS84").inv(one[0], one[1], other[0], other[1])[2]
     return metres
 
 
 @pytest.mark.parametrize(("code", "longitude", "latitude", "off"), DATUMS)
-def test_wgs_84_is_that_of_pyproj_without_grids_and_how_far_off_it_may_be_is_told(
+def test_wgs_84_equals_pyproj_without_grids_and_the_offset_is_reported(
     code: int, longitude: float, latitude: float, off: str | None, tmp_path: Path
 ) -> None:
     system = pyproj.CRS.from_epsg(code)
@@ -165,12 +165,12 @@ def test_wgs_84_is_that_of_pyproj_without_grids_and_how_far_off_it_may_be_is_tol
     layer = layer_with(prj, tmp_path, x, y, to_crs="EPSG:4326")
     found = shapely.get_coordinates(layer.to_geopandas().geometry)[0]
     assert away((found[0], found[1]), expected) < CENTIMETRE
-    told = [note.message for note in layer.diagnostics if note.code == "datum-offset"]
-    assert len(told) == (off is not None)
-    assert all(f"may be off by up to {off}" in message for message in told), told
-    # GeoJSON goes the same way, and the layer as it is says so before.
+    reported = [note.message for note in layer.diagnostics if note.code == "datum-offset"]
+    assert len(reported) == (off is not None)
+    assert all(f"may be off by up to {off}" in message for message in reported), reported
+    # GeoJSON is transformed in the same way, and the untransformed layer reports it before.
     plain = layer_with(prj, tmp_path, x, y)
-    assert [note.message for note in plain.diagnostics if note.code == "datum-offset"] == told
+    assert [note.message for note in plain.diagnostics if note.code == "datum-offset"] == reported
     position = plain.__geo_interface__["features"][0]["geometry"]["coordinates"]
     assert away((position[0], position[1]), expected) < CENTIMETRE
 
@@ -187,7 +187,7 @@ def test_wgs_84_is_that_of_pyproj_without_grids_and_how_far_off_it_may_be_is_tol
         (4269, -176.6, 51.9),
     ],
 )
-def test_places_are_no_farther_off_than_is_told_where_pyproj_goes_another_way(
+def test_offset_from_another_transformation_of_pyproj_is_within_the_reported_one(
     code: int, longitude: float, latitude: float, tmp_path: Path
 ) -> None:
     system = pyproj.CRS.from_epsg(code)
@@ -195,9 +195,9 @@ def test_places_are_no_farther_off_than_is_told_where_pyproj_goes_another_way(
     expected = to_wgs_84.transform(longitude, latitude)
     layer = layer_with(system.to_wkt("WKT1_ESRI").encode(), tmp_path, longitude, latitude, to_crs="EPSG:4326")
     found = shapely.get_coordinates(layer.to_geopandas().geometry)[0]
-    (told,) = [note.message for note in layer.diagnostics if note.code == "datum-offset"]
-    figures = [float(metres) for metres in re.findall(r"up to ([\d.]+) m", told)]
-    assert len(figures) == 2, told
+    (reported,) = [note.message for note in layer.diagnostics if note.code == "datum-offset"]
+    figures = [float(metres) for metres in re.findall(r"up to ([\d.]+) m", reported)]
+    assert len(figures) == 2, reported
     assert max(figures) >= max(away((found[0], found[1]), expected), to_wgs_84.get_last_used_operation().accuracy)
 
 

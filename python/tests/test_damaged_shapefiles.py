@@ -1,4 +1,4 @@
-"""Damaged shapefiles beside GDAL: each reads as before or as GDAL reads it, or it is told, or it is refused."""
+"""Damaged shapefiles compared with GDAL: each reads as before or as GDAL reads it, is reported, or is an error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PRJ = (
 
 
 def shifted(ring: list[tuple[float, float]], by: float) -> list[tuple[float, float]]:
-    """Move a ring to the right."""
+    """Shift a ring to the right."""
     return [(x + by, y) for x, y in ring]
 
 
@@ -64,7 +64,7 @@ DRAWN = {
 
 
 def files(folder: Path, kind: int, draw: Callable[[shapefile.Writer, int], None]) -> dict[str, bytes]:
-    """Write a good set of seven rows, one of them deleted, and give its files."""
+    """Write a valid set of seven rows, one of them deleted, and return its files."""
     with shapefile.Writer(folder / "good", shapeType=kind, encoding="utf-8") as writer:
         writer.field("YIELD", "N", 8, 2)
         writer.field("PASS", "N", 5, 0)
@@ -82,7 +82,7 @@ def files(folder: Path, kind: int, draw: Callable[[shapefile.Writer, int], None]
 
 
 def damaged(ending: str, content: bytes, rng: random.Random) -> bytes:
-    """Flip, cut, insert, remove or overwrite, or change a length."""
+    """Flip, truncate, insert, remove or overwrite bytes, or change a length."""
     data = bytearray(content)
     at = rng.randrange(len(data)) if rng.random() < 0.5 else rng.randrange(min(len(data), 240))
     length = rng.randint(1, 24)
@@ -115,51 +115,51 @@ def damaged(ending: str, content: bytes, rng: random.Random) -> bytes:
 
 
 def plain(array: pa.ChunkedArray) -> list[Any]:
-    """Give the values of a column: text as bytes without the blanks around it, which GDAL trims."""
+    """Return the values of a column: text as bytes without surrounding blanks, which GDAL trims."""
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
         return [None if cell is None else cell.strip() or None for cell in array.cast(pa.large_binary()).to_pylist()]
     return [repr(cell) for cell in array.to_pylist()]
 
 
 def seen(table: pa.Table, geometry: str | None) -> tuple[Any, ...]:
-    """Give what is compared: names, types and values of the columns, and the geometries."""
+    """Return the compared content: names, types and values of the columns, and the geometries."""
     columns = [
         (name, str(table.schema.field(name).type).removeprefix("large_"), plain(table.column(name)))
         for name in table.column_names
         if name != geometry
     ]
     shapes = table.column(geometry).to_pylist() if geometry else None
-    # A layer whose geometries are all null is one without.
+    # A layer whose geometries are all null counts as one without geometry.
     return table.num_rows, columns, shapes if shapes and any(shape is not None for shape in shapes) else None
 
 
 def by_gdal(path: Path) -> tuple[Any, ...] | None:
-    """Give GDAL's reading, or nothing where it refuses."""
+    """Return GDAL's reading, or None if it fails."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             meta, table = pyogrio.read_arrow(path)
-    except Exception:  # noqa: BLE001  (whatever GDAL raises, it has no reading)
+    except Exception:  # noqa: BLE001  (after any error of GDAL there is no reading)
         return None
     name = meta["geometry_name"] or "wkb_geometry"
     return seen(table, name if name in table.column_names else None)
 
 
 def lost(found: tuple[Any, ...], good: tuple[Any, ...]) -> bool:
-    """Say whether rows, columns or geometries of the original are gone."""
+    """Whether rows, columns or geometries of the original are missing."""
     fewer = found[0] < good[0] or len(found[1]) < len(good[1])
     nulls = [shape is None for shape in found[2] or [None] * found[0]]
     return fewer or sum(nulls) > sum(shape is None for shape in good[2] or [])
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_every_damaged_set_is_right_or_told_or_refused(name: str, tmp_path: Path) -> None:
-    """Hold design section 5: never silently wrong, and GDAL is the reference."""
+def test_every_damaged_set_is_right_reported_or_an_error(name: str, tmp_path: Path) -> None:
+    """Check design section 5: never silently wrong, and GDAL is the reference."""
     original = files(tmp_path, *DRAWN[name])
     outcomes: collections.Counter[str] = collections.Counter()
     faults = []
     good: tuple[Any, ...] = ()
-    told: set[str] = set()
+    good_codes: set[str] = set()
     for seed in range(-1, ROUNDS):
         rng = random.Random(seed)
         members = dict(original)
@@ -178,11 +178,11 @@ def test_every_damaged_set_is_right_or_told_or_refused(name: str, tmp_path: Path
         found = seen(table, "geometry" if "geometry" in table.column_names else None)
         codes = {f"{note.code} {note.message}" for note in layer.diagnostics}
         if seed < 0:
-            good, told = found, codes
+            good, good_codes = found, codes
             assert good == by_gdal(path), "the set itself is read as GDAL reads it"
         elif found == good:
             outcomes["equal"] += 1
-        elif codes - told:
+        elif codes - good_codes:
             outcomes["diagnostic"] += 1
         elif lost(found, good):
             faults.append(f"seed {seed}, .{ending}: lost in silence")
@@ -190,5 +190,5 @@ def test_every_damaged_set_is_right_or_told_or_refused(name: str, tmp_path: Path
             outcomes["as GDAL: a changed digit, letter or type in a loose file"] += 1
         else:
             faults.append(f"seed {seed}, .{ending}: neither the original nor GDAL's: {found} {by_gdal(path)}")
-    print(f"{name}: {ROUNDS} mutants, {dict(outcomes)}")  # noqa: T201  (the counts are asked for)
+    print(f"{name}: {ROUNDS} mutants, {dict(outcomes)}")  # noqa: T201  (the counts are useful in the log)
     assert not faults, "\n".join(faults)

@@ -1,4 +1,4 @@
-"""Archives and parts of a mirror on Dask: the same rows as without it, whatever happens to a worker."""
+"""Archives and parts of a mirror on Dask: the same rows as without it, even if a worker is killed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 WHOLE = (Field(b"PASS", "N", 9), Field(b"MOISTURE", "N", 9, 2))
 FLOATS = (Field(b"PASS", "N", 9, 3), Field(b"PROTEIN", "N", 9, 1))
-KEYS = ("key-of-nobody", "access-of-nobody")
+KEYS = ("key-of-the-test", "access-of-the-test")
 SECRET = "bm9ib2R5IG1heSBldmVyIHNlZSB0aGlz"
 
 
@@ -50,7 +50,7 @@ def farm(tmp_path: Path) -> Farm:
 
 @pytest.fixture
 def archives(tmp_path: Path) -> list[Path]:
-    """Give 24 archives of 10 rows each."""
+    """Return 24 archives of 10 rows each."""
     paths = []
     for number in range(24):
         paths.append(tmp_path / f"job-{number:02}.zip")
@@ -60,7 +60,7 @@ def archives(tmp_path: Path) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Client]:
-    """Give two workers, each a process with one thread."""
+    """Start two workers, each a process with one thread."""
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
@@ -70,7 +70,7 @@ def cluster() -> Iterator[Client]:
 
 @pytest.fixture(autouse=True)
 def _alone(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Compute in this thread, but for the tests that ask for the cluster."""
+    """Compute in this thread, except in tests that use the cluster."""
     if "cluster" in request.fixturenames:
         yield
     else:
@@ -131,7 +131,7 @@ def test_spatial_partitions_leave_tasks_out(tmp_path: Path) -> None:
     assert set(near.compute().job_id) == {"1"}
 
 
-def test_columns_that_nobody_asks_for_are_not_read(
+def test_columns_that_are_not_requested_are_not_read(
     farm: Farm, archives: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     means = farm.to_dask(job_type="Yield").groupby("year").PASS.mean().compute()
@@ -146,7 +146,7 @@ def test_columns_that_nobody_asks_for_are_not_read(
         patch.setattr(hl, "read", seen)
         assert read_archives(archives)["PASS"].sum().compute() == 24 * 45
     assert asked == [["PASS"]] * 24
-    # A column that does not fit is no obstacle where nobody reads it.
+    # A column of another type is no error if it is not read.
     wrong = pa.schema([("PASS", pa.date32()), ("MOISTURE", pa.float64())])
     frame = read_archives(archives, schema=wrong)
     assert frame["MOISTURE"].sum().compute() == 24 * 45
@@ -185,7 +185,7 @@ def test_every_layer_of_an_archive_is_read(tmp_path: Path) -> None:
     assert read_archives([path]).compute().layer.tolist() == ["north"] * 4 + ["south"] * 4
 
 
-def test_columns_of_archives_give_way_to_those_that_every_row_has(tmp_path: Path) -> None:
+def test_archive_columns_that_collide_with_common_columns_are_renamed(tmp_path: Path) -> None:
     fields = (Field(b"job_id", "N", 4), Field(b"Year", "N", 4), Field(b"year_1", "N", 4))
     path = tmp_path / "a.zip"
     path.write_bytes(job("1", fields=fields).archive)
@@ -206,7 +206,7 @@ def test_fields_with_the_name_of_the_geometry_keep_their_values(tmp_path: Path) 
             assert frame.geometry.x.tolist() == [-98.0, -97.99, -97.98, -97.97]
 
 
-def test_archives_that_differ_are_united_or_told(archives: list[Path]) -> None:
+def test_different_archives_are_united_or_an_error(archives: list[Path]) -> None:
     archives[5].write_bytes(job("5", rows=10, fields=FLOATS).archive)
     frame = read_archives(archives).compute()
     assert frame.PASS.dtype == pd.Float64Dtype()
@@ -217,7 +217,7 @@ def test_archives_that_differ_are_united_or_told(archives: list[Path]) -> None:
     assert len(read_archives(archives, columns=["MOISTURE"]).compute()) == 240
 
 
-def test_a_number_that_its_header_has_no_room_for_is_told_and_a_schema_helps(archives: list[Path]) -> None:
+def test_number_beyond_its_header_type_is_an_error_that_a_schema_avoids(archives: list[Path]) -> None:
     cells = [(b"      1.5", b"     1.00")]
     archives[3].write_bytes(job("3", rows=1, fields=WHOLE, cells=cells).archive)
     with pytest.raises(ValueError, match=r"column `PASS` of `.*job-03.zip` does not fit int32: .*give `schema`"):
@@ -285,14 +285,14 @@ def test_dates_stay_dates(tmp_path: Path) -> None:
 
 def test_graphs_hold_paths_and_no_credentials(farm: Farm) -> None:
     class Keyed(Farm):
-        """A mirror with its client, as that of the package has."""
+        """A mirror with its client, as in the package."""
 
         def __init__(self, farm: Farm) -> None:
             super().__init__(farm.folder)
             keys: dict[str, Any] = {
-                "api_key": "key-of-nobody",
+                "api_key": "key-of-the-test",
                 "shared_secret": SECRET,
-                "access_key": "access-of-nobody",
+                "access_key": "access-of-the-test",
             }
             self.client = hl.Client(base_url="https://fields.example", **keys)
             self.secret = SECRET
@@ -305,14 +305,14 @@ def test_graphs_hold_paths_and_no_credentials(farm: Farm) -> None:
                 assert secret.encode() not in pickled
 
 
-def test_two_workers_give_what_one_gives(cluster: Client, archives: list[Path]) -> None:
+def test_two_workers_return_the_rows_of_one(cluster: Client, archives: list[Path]) -> None:
     with dask.config.set(scheduler="synchronous"):
         expected = read_archives(archives, archives_per_task=4).compute()
     del cluster
     pd.testing.assert_frame_equal(read_archives(archives, archives_per_task=4).compute(), expected)
 
 
-def test_a_cluster_tells_what_it_skipped(cluster: Client, archives: list[Path]) -> None:
+def test_cluster_reports_skipped_archives(cluster: Client, archives: list[Path]) -> None:
     archives[7].write_bytes(b"nonsense")
     with dask.config.set(scheduler="synchronous"), hl.open(archives[0]) as reader:
         frame = read_archives(archives, on_error="skip", schema=reader.schema)
@@ -342,7 +342,7 @@ def test_a_worker_that_is_killed_changes_nothing(cluster: Client, tmp_path: Path
     pd.testing.assert_frame_equal(result, expected)
 
 
-def test_a_projection_of_the_archive_prj_is_brought_to_wgs_84(tmp_path: Path) -> None:
+def test_projection_of_the_archive_prj_is_transformed_to_wgs_84(tmp_path: Path) -> None:
     prj = (
         b'PROJCS["WGS_1984_UTM_Zone_14N",' + PRJ + b',PROJECTION["Transverse_Mercator"],'
         b'PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",-99.0],'
@@ -359,7 +359,7 @@ def test_a_projection_of_the_archive_prj_is_brought_to_wgs_84(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("on_error", ["raise", "skip"])
-def test_wrong_arguments_are_told_before_anything_is_read(
+def test_wrong_arguments_are_errors_before_anything_is_read(
     archives: list[Path], on_error: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     for schema in (None, hl.open(archives[0]).schema):
@@ -371,7 +371,7 @@ def test_wrong_arguments_are_told_before_anything_is_read(
     assert not caplog.records
 
 
-def test_a_folder_whose_zips_would_be_passed_over_is_refused(archives: list[Path], tmp_path: Path) -> None:
+def test_folder_whose_zips_would_be_skipped_is_an_error(archives: list[Path], tmp_path: Path) -> None:
     folder = tmp_path / "mixed"
     (folder / "below").mkdir(parents=True)
     with zipfile.ZipFile(archives[0]) as whole:

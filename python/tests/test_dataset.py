@@ -1,5 +1,5 @@
-"""The dataset that a sync publishes, in every reader: equal counts and sums, the rows of the archives, and only what is
-needed of the files."""
+"""The dataset that a sync publishes, in every reader: equal counts and sums, the rows of the archives, and minimal
+reads of the files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OWN = 3
-"""How many columns come before those of the archive."""
+"""Number of columns before those of the archive."""
 
 
 @pytest.fixture(scope="module")
@@ -51,18 +51,18 @@ def manifest(farm: Path) -> dict[str, Any]:
 
 
 def a_number(path: Path) -> str:
-    """Name the first column of decimals of the archives."""
+    """Return the name of the first column of decimals of the archives."""
     schema = pq.read_schema(path)
     return next(str(field.name) for field in list(schema)[OWN:] if pa.types.is_float64(field.type))
 
 
 def summary(ids: list[str], numbers: list[int], values: list[float | None]) -> tuple[int, int, int, float]:
-    """Give rows, jobs, the sum of row numbers and the exact sum of a column."""
+    """Return rows, jobs, the sum of row numbers and the exact sum of a column."""
     found = [value for value in values if value is not None and not math.isnan(value)]
     return len(ids), len(set(ids)), sum(numbers), math.fsum(found)
 
 
-# Dask calls pandas by ways that pandas will leave.
+# Dask uses deprecated functions of pandas.
 @pytest.mark.filterwarnings("ignore:The inplace keyword:pandas.errors.PandasChangeWarning")
 def test_every_reader_sees_the_same_rows(farm: Path, manifest: dict[str, Any]) -> None:
     parts = [farm / "current" / part["path"] for part in manifest["parts"]]
@@ -86,7 +86,7 @@ def test_every_reader_sees_the_same_rows(farm: Path, manifest: dict[str, Any]) -
         assert summary(*(computed[name].tolist() for name in names)) == expected
 
 
-def test_the_whole_dataset_opens_at_once(farm: Path, manifest: dict[str, Any]) -> None:
+def test_whole_dataset_opens_in_one_call(farm: Path, manifest: dict[str, Any]) -> None:
     root = farm / "dataset"
     numbers = sum(
         origin["rows"] * (origin["rows"] - 1) // 2 for part in manifest["parts"] for origin in part["origins"]
@@ -115,7 +115,7 @@ def test_rows_are_those_of_the_archives_with_their_units(farm: Path, manifest: d
         for origin in part["origins"]:
             name = origin["archive"]
             path = next((farm / "archives" / name[:2]).glob(f"{name}.*"))
-            # A file of a grain cart is called by its digest in the store, and its layer by its record.
+            # The stored file of a grain cart is named by its digest, and its layer by its record.
             named = origin["layer"] if origin["kind"] == "job" else None
             layer = hl.read(path, layer=named, to_crs="EPSG:4326")
             archive = pa.table(layer)
@@ -134,7 +134,7 @@ def test_rows_are_those_of_the_archives_with_their_units(farm: Path, manifest: d
 
 
 class Counted:
-    """A file that counts the bytes which are read of it."""
+    """A file that counts the bytes read from it."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
@@ -150,7 +150,7 @@ class Counted:
 
 
 def groups_within(path: Path, box: list[float]) -> list[int]:
-    """Give the row groups whose statistics of boxes meet a box."""
+    """Return the row groups whose statistics of boxes intersect a box."""
     metadata = pq.read_metadata(path)
     found = []
     for number in range(metadata.num_row_groups):
@@ -168,13 +168,11 @@ def groups_within(path: Path, box: list[float]) -> list[int]:
     return found
 
 
-def test_a_box_reads_the_row_groups_that_it_needs_and_no_others(
-    farm: Path, manifest: dict[str, Any], tmp_path: Path
-) -> None:
+def test_box_reads_only_intersecting_row_groups(farm: Path, manifest: dict[str, Any], tmp_path: Path) -> None:
     part = max(manifest["parts"], key=lambda part: part["row_groups"])
     path = farm / "current" / part["path"]
     assert part["row_groups"] > 1
-    # A job whose field is in some row groups, and not in all.
+    # A job whose field is in some row groups, but not in all.
     boxes = [(origin["bbox"], groups_within(path, origin["bbox"])) for origin in part["origins"]]
     box, needed = min(boxes, key=lambda found: len(found[1]))
     assert 0 < len(needed) < part["row_groups"]
@@ -197,11 +195,11 @@ def test_a_box_reads_the_row_groups_that_it_needs_and_no_others(
     query = f"SELECT count(*), sum(job_row) FROM '{path}' WHERE {meets}"
     assert connection.execute(query).fetchall()[0][0] == expected
     connection.execute("PRAGMA disable_profiling")
-    told = json.loads(profile.read_text())["query"]
-    assert told["total_row_groups_to_scan"] == part["row_groups"]
-    assert told["total_row_groups_scanned"] <= len(needed)
+    profiled = json.loads(profile.read_text())["query"]
+    assert profiled["total_row_groups_to_scan"] == part["row_groups"]
+    assert profiled["total_row_groups_scanned"] <= len(needed)
 
-    # pyarrow tells which row groups are left, and reads fewer bytes.
+    # pyarrow reports the remaining row groups, and reads fewer bytes.
     xmin, ymin, xmax, ymax = (ds.field("bbox", side) for side in ("xmin", "ymin", "xmax", "ymax"))
     condition = (xmin <= east) & (xmax >= west) & (ymin <= north) & (ymax >= south)
     fragment = next(ds.dataset(path).get_fragments())
@@ -245,7 +243,7 @@ def test_a_folder_has_one_schema_and_the_rules_of_geoparquet(farm: Path, manifes
         assert schema.metadata[b"headland.version"].decode() == hl.__version__
 
 
-def test_a_sync_mends_what_verify_finds_damaged(mirror: hl.Mirror, manifest: dict[str, Any]) -> None:
+def test_sync_repairs_damage_that_verify_finds(mirror: hl.Mirror, manifest: dict[str, Any]) -> None:
     before = {part["path"]: part["sha256"] for part in manifest["parts"]}
     broken, gone = (mirror.folder / "current" / path for path in list(before)[:2])
     content = bytearray(broken.read_bytes())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# The service's clock is moved on under clients that go by the machine's, and they say so.
+# The service's clock advances while clients use the machine's, and they warn about it.
 pytestmark = pytest.mark.filterwarnings("ignore::headland.HeadlandWarning")
 
 
@@ -120,7 +120,7 @@ def test_a_repeated_send_after_a_lost_reply_is_success(moved: hl.Sandbox, user: 
 
 
 def test_a_lost_reply_to_an_upload_of_a_map_is_settled_by_its_detail(moved: hl.Sandbox, user: hl.Client) -> None:
-    """The list of maps carries no dates, so the detail tells which is new."""
+    """The list of maps has no dates, so the detail shows which map is new."""
     first = user.prescription_maps.upload(shapefile("a", name="same.zip"))
     moved.advance(86_400)
     user.access_key()
@@ -130,7 +130,7 @@ def test_a_lost_reply_to_an_upload_of_a_map_is_settled_by_its_detail(moved: hl.S
     assert len([request for request in moved.requests if request.method == "POST"]) == 2
 
 
-def test_rules_of_uploads_are_told_before_a_byte_travels(moved: hl.Sandbox, user: hl.Client) -> None:
+def test_rules_of_uploads_are_checked_before_anything_is_sent(moved: hl.Sandbox, user: hl.Client) -> None:
     """Section 4.3."""
     several = io.BytesIO()
     with zipfile.ZipFile(several, "w") as archive:

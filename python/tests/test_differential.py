@@ -1,4 +1,4 @@
-"""The reader beside GDAL on generated tables: equal cell by cell, or a documented deviation that is told of."""
+"""The reader compared with GDAL on generated tables: equal cell by cell, or a documented and reported deviation."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ COLUMN_CODES = frozenset(
 
 
 class Encoding(NamedTuple):
-    """How a table says its encoding, and what Python calls it."""
+    """The declared encoding of a table, and its name in Python."""
 
     cpg: bytes | None
     driver: int
@@ -108,7 +108,7 @@ RUBBISH = [
 
 
 def padded(cell: bytes, width: int, draw: st.DrawFn) -> bytes:
-    """Fill a field: numbers stand on the right as a rule, texts on the left."""
+    """Fill a field: numbers are usually right-aligned, texts left-aligned."""
     return cell[:width].rjust(width) if draw(st.integers(0, 3)) else cell[:width].ljust(width)
 
 
@@ -119,7 +119,7 @@ def number_cells(draw: st.DrawFn, width: int, decimals: int) -> bytes:
         return padded(draw(st.sampled_from(NULLS)), width, draw)
     if kind == 1:
         return padded(draw(st.sampled_from(RUBBISH + NUMBERS)), width, draw)
-    # As a writer does it: so many digits that they fill the field at most.
+    # As writers do: at most as many digits as the field holds.
     whole = max(width - decimals - (1 if decimals else 0) - 1, 1)
     sign = draw(st.sampled_from(["", "", "-"]))
     text = f"{sign}{draw(st.integers(0, 10**whole - 1))}"
@@ -133,7 +133,7 @@ def text_cells(draw: st.DrawFn, width: int, codec: str | None) -> bytes:
     text = draw(st.one_of(st.text(WORDS, max_size=width), st.sampled_from(["", " ", "  x", "x  ", "x\0y"])))
     cell = text.encode(codec or "utf-8", "ignore")[:width].ljust(width)
     if codec in {None, "utf-8"} and draw(st.integers(0, 5)) == 0:
-        # Bytes of Windows-1252, and letters of UTF-8 that are cut.
+        # Bytes of Windows-1252, and truncated letters of UTF-8.
         cell = draw(st.binary(max_size=width)).replace(b"\0", b" ")[:width].ljust(width)
     return cell
 
@@ -175,7 +175,7 @@ class Table(NamedTuple):
     encoding: Encoding
 
     def write(self, folder: Path) -> dict[str, bytes]:
-        """Write its members into a folder and give them."""
+        """Write its members into a folder and return them."""
         members = {"t.dbf": dbf(self.fields, self.rows, self.deleted, self.encoding.driver)}
         if self.encoding.cpg is not None:
             members["t.cpg"] = self.encoding.cpg
@@ -202,7 +202,7 @@ def field_kinds(draw: st.DrawFn) -> tuple[str, int, int]:
 @st.composite
 def tables(draw: st.DrawFn) -> Table:
     kinds = draw(st.lists(field_kinds(), min_size=1, max_size=8))
-    # A wide table is the same columns many times over.
+    # A wide table repeats the same columns.
     kinds *= draw(st.sampled_from([1, 1, 1, 1, 25]))
     fields = [
         Field(f"F{at}_{kind}".encode(), kind, width, decimals) for at, (kind, width, decimals) in enumerate(kinds)
@@ -223,17 +223,17 @@ def tables(draw: st.DrawFn) -> Table:
 
 def from_gdal(folder: Path) -> pa.Table:
     with warnings.catch_warnings():
-        # GDAL warns of numbers and letters that it cannot keep; what it gives is compared here.
+        # GDAL warns of numbers and letters that it cannot keep; only its values are compared here.
         warnings.simplefilter("ignore")
         return pyogrio.read_arrow(folder / "t.dbf")[1]
 
 
 def cells_of(column: pa.ChunkedArray) -> list[Any]:
-    """Give the cells; text that is no UTF-8 comes as bytes."""
+    """Return the cells; text that is invalid UTF-8 is bytes."""
     if pa.types.is_string(column.type):
         raw = [None if not cell.is_valid else cell.as_buffer().to_pybytes() for cell in column]
         return [None if cell is None else _decoded(cell) for cell in raw]
-    # Python has no dates before year 1, which GDAL makes of some cells that are none.
+    # Python has no dates before year 1, which GDAL derives from some invalid cells.
     return list((column.cast(pa.int32()) if pa.types.is_date32(column.type) else column).to_pylist())
 
 
@@ -245,7 +245,7 @@ def _decoded(cell: bytes) -> str | bytes:
 
 
 def bits(value: object) -> object:
-    """Give something that is equal only where every bit is."""
+    """Return a value that is equal only if every bit is."""
     if isinstance(value, dt.date):
         value = (value - dt.date(1970, 1, 1)).days
     return struct.pack("<d", value) if isinstance(value, float) else (type(value), value)
@@ -254,7 +254,7 @@ def bits(value: object) -> object:
 def documented_cells(
     field: Field, cells: list[bytes], codec: str | None
 ) -> tuple[pa.DataType, list[Cell], Cell | None]:
-    """Give the type of a column, its cells, and where it stopped being one of integers."""
+    """Return the type of a column, its cells, and where it stopped being one of integers."""
     if field.kind == "C":
         return pa.large_string(), [expected_cells.text(cell, codec) for cell in cells], None
     if field.kind == "D":
@@ -271,13 +271,13 @@ def documented_cells(
 
 
 def agrees(table: Table, mine: hl.Layer, theirs: pa.Table) -> None:
-    """Hold every cell against the rules, against GDAL where no rule lets it deviate, and against what is told."""
+    """Compare every cell with the rules, with GDAL unless a rule allows a deviation, and with the diagnostics."""
     ours = pa.table(mine)
     kept = [number for number in range(len(table.rows)) if number not in table.deleted]
     assert ours.num_rows == theirs.num_rows == len(kept)
     names = [field.name.decode() for field in table.fields]
     assert ours.column_names == theirs.column_names == names
-    told = {
+    reported = {
         (diagnostic.code, diagnostic.message.split("`")[1]): diagnostic
         for diagnostic in mine.diagnostics
         if diagnostic.code in COLUMN_CODES
@@ -289,7 +289,7 @@ def agrees(table: Table, mine: hl.Layer, theirs: pa.Table) -> None:
         kind, cells, fraction = documented_cells(field, raw, table.encoding.codec)
         assert ours.schema.field(at).type == kind, field
         gdal_kind = theirs.schema.field(at).type
-        # GDAL has integers for F without decimals; the rule is float64 for F whatever its digits.
+        # GDAL reads F without decimals as integers; the rule is float64 for F with any number of digits.
         is_float = fraction is not None or (field.kind == "F" and pa.types.is_integer(gdal_kind))
         assert is_float or {pa.string(): pa.large_string()}.get(gdal_kind, gdal_kind) == kind, (field, gdal_kind)
         if kind == pa.float64() and field.width > 15:
@@ -313,10 +313,10 @@ def agrees(table: Table, mine: hl.Layer, theirs: pa.Table) -> None:
             for code in cell.codes:
                 expected[code, name] += 1
                 first.setdefault((code, name), kept[row])
-    note(f"{table.encoding} {sorted(told)}")
+    note(f"{table.encoding} {sorted(reported)}")
     assert {key: (f"({count} times, first at record {first[key]})", first[key]) for key, count in expected.items()} == {
         key: (diagnostic.message[diagnostic.message.rindex("(") :], diagnostic.record)
-        for key, diagnostic in told.items()
+        for key, diagnostic in reported.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""The reader beside GDAL on generated shapes: the same well-known binary, or a documented deviation that is told of."""
+"""The reader compared with GDAL on generated shapes: equal well-known binary, or a documented, reported deviation."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Layer(NamedTuple):
     has_dbf: bool
 
     def write(self, folder: Path) -> dict[str, bytes]:
-        """Write its members into a folder and give them."""
+        """Write its members into a folder and return them."""
         content, index = shp(self.kind, self.shapes)
         members = {"t.shp": content, "t.shx": index}
         if self.has_dbf:
@@ -57,7 +57,7 @@ def square(x: float, y: float, size: float, *, clockwise: bool) -> list[tuple[fl
 
 @st.composite
 def rings(draw: st.DrawFn) -> list[list[tuple[float, float]]]:
-    """Polygons beside one another, with holes and islands in them, valid and in any order of rings."""
+    """Polygons next to each other, with holes and islands in them, valid and in any order of rings."""
     parts = []
     for place in draw(st.sets(st.integers(0, 8), min_size=1, max_size=3)):
         x, y = 100.0 * (place % 3), 100.0 * (place // 3)
@@ -93,7 +93,7 @@ def layers(draw: st.DrawFn) -> Layer:
         for part in draw(flat_parts):
             vertices = [(x, y, draw(heights), draw(measure)) for x, y in part]
             if flat == RINGS:
-                # A ring comes back to its beginning, in height and measure too.
+                # A ring ends at its first vertex, in height and measure, too.
                 vertices[-1] = vertices[0]
             parts.append(vertices)
         return Shape(parts)
@@ -105,7 +105,7 @@ def layers(draw: st.DrawFn) -> Layer:
 
 
 def unpacked(wkb: bytes, at: int = 0) -> tuple[Tree, int]:
-    """Take well-known binary apart: the code, and what is in it."""
+    """Split well-known binary: the code, and its content."""
     assert wkb[at] == 1
     (code,) = struct.unpack_from("<I", wkb, at + 1)
     at, size = at + 5, 2 + (code // 1000 in {1, 3}) + (code // 1000 in {2, 3})
@@ -136,7 +136,7 @@ def unpacked(wkb: bytes, at: int = 0) -> tuple[Tree, int]:
 
 
 def without_m(tree: object) -> object:
-    """Take M out of a tree, to the bit."""
+    """Remove M from a tree, bit by bit."""
     if isinstance(tree, tuple) and len(tree) == 2 and isinstance(tree[1], list):
         code, content = tree
         dropped = code - 2000 if code >= 2000 else code
@@ -172,7 +172,7 @@ def is_measured(shape: Shape) -> bool:
 
 
 def expected_codes(layer: Layer, but: set[int]) -> dict[str, tuple[int, int]]:
-    """Count the records that each deviation meets, but for some, and name the first: M is missing or says so."""
+    """Count the records of each deviation except some, and return the first: M is missing or means no data."""
     met: dict[str, list[int]] = {}
     shapes = [(number, shape) for number, shape in enumerate(layer.shapes) if shape]
     if layer.kind >= Z and any(is_measured(shape) for _, shape in shapes):
@@ -191,7 +191,7 @@ def agrees(
 ) -> None:
     kept = [number for number in range(len(layer.shapes)) if number not in layer.deleted]
     assert len(mine) == len(theirs) == len(kept)
-    # GDAL looks for M in the first record alone, and drops every M where that has no shape.
+    # GDAL checks only the first record for M, and drops every M if that has no shape.
     has_m = layer.kind >= Z and any(is_measured(shape) for shape in layer.shapes if shape)
     begins_with_null = has_m and layer.shapes[0] is None
     for number, ours, gdal in zip(kept, mine, theirs, strict=True):
@@ -206,7 +206,7 @@ def agrees(
         assert my_tree[0] >= 2000, "M is kept where any shape has one"
         assert without_m(my_tree) == without_m(their_tree), number
         for vertex in vertices_of(my_tree):
-            # Parts may meet at a vertex, with another M in each.
+            # Parts may share a vertex, with another M in each.
             wanted = [m for x, y, _, m in shape.vertices if (x, y) == vertex[:2]]
             assert any(vertex[-1] == m if m > -1e38 else math.isnan(vertex[-1]) for m in wanted), (number, vertex)
 
@@ -230,12 +230,12 @@ def test_shapes_are_read_as_gdal_reads_them(layer: Layer) -> None:
         members = layer.write(folder)
         mine = hl.read(zipped(members))
         codes = expected_codes(layer, set())
-        told = {
+        reported = {
             diagnostic.code: (int(diagnostic.message.rsplit("(", 1)[1].split()[0]), diagnostic.record)
             for diagnostic in mine.diagnostics
             if diagnostic.code in SHAPE_CODES
         }
-        assert told == expected_codes(layer, layer.deleted), "what is told is of the rows that are given"
+        assert reported == expected_codes(layer, layer.deleted), "diagnostics cover the returned rows"
         agrees(layer, geometries(pa.table(mine), "geometry"), from_gdal(folder), codes)
         if layer.has_dbf:
             assert mine.values("N") == [number for number in range(len(layer.shapes)) if number not in layer.deleted]
@@ -254,13 +254,13 @@ def test_open_rings_are_closed_and_gdal_leaves_them_open(ring: list[tuple[float,
     assert ours[0] == (2003 if has_m else 3)
     assert [vertex[:2] for vertex in vertices_of(ours)] == [*ring, ring[0]]
     assert [vertex[:2] for vertex in vertices_of(open_ring)] == ring
-    (told,) = (diagnostic for diagnostic in mine.diagnostics if diagnostic.code == "open-ring")
-    assert told.record == 1
-    assert "(2 times" in told.message
+    (reported,) = (diagnostic for diagnostic in mine.diagnostics if diagnostic.code == "open-ring")
+    assert reported.record == 1
+    assert "(2 times" in reported.message
 
 
 @pytest.mark.parametrize("places", [(4,), (0, 4), (0,)])
-def test_a_ring_that_ends_in_nan_is_null_and_costs_no_other_row_its_geometry(places: tuple[int, ...]) -> None:
+def test_ring_that_ends_in_nan_is_null_and_other_rows_keep_their_geometry(places: tuple[int, ...]) -> None:
     good = [(x, y, 0.0, 0.0) for x, y in square(0, 0, 10, clockwise=True)]
     bad = [(math.nan, y, z, m) if place in places else (x, y, z, m) for place, (x, y, z, m) in enumerate(good)]
     with tempfile.TemporaryDirectory() as name:
@@ -273,9 +273,9 @@ def test_a_ring_that_ends_in_nan_is_null_and_costs_no_other_row_its_geometry(pla
     frame = layer.to_geopandas()
     assert [shape and shape.area for shape in frame.geometry] == [100.0, None, 100.0]
     assert frame["N"].tolist() == [0, 1, 2]
-    (told,) = (diagnostic for diagnostic in layer.diagnostics if diagnostic.code == "no-data-ring")
-    assert (told.member, told.record) == ("t.shp", 1)
-    assert "read as null geometries (1 times, first at record 1)" in told.message
+    (reported,) = (diagnostic for diagnostic in layer.diagnostics if diagnostic.code == "no-data-ring")
+    assert (reported.member, reported.record) == ("t.shp", 1)
+    assert "read as null geometries (1 times, first at record 1)" in reported.message
     assert layer.area("as-is") == 200.0
 
 
@@ -283,8 +283,8 @@ boxes = st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 6), st.in
 
 
 @given(records=st.lists(st.lists(boxes, min_size=2, max_size=6), min_size=1, max_size=20))
-def test_rings_that_touch_cross_or_repeat_are_put_together_as_gdal_does(records: list[list[tuple[int, ...]]]) -> None:
-    """Of outer rings of one size around a hole, the first takes it; where they do not touch, there is no choice."""
+def test_rings_that_touch_cross_or_repeat_are_grouped_as_by_gdal(records: list[list[tuple[int, ...]]]) -> None:
+    """Of equal outer rings around a hole, the first gets it; rings that do not touch are unambiguous."""
     shapes = []
     for rectangles in records:
         parts = []

@@ -1,4 +1,4 @@
-"""Text, names and the edges of types beside GDAL and Python's own codecs: every driver byte, every habit of a .cpg."""
+"""Text, names and limits of types compared with GDAL and Python's codecs: every driver byte, every form of a .cpg."""
 
 from __future__ import annotations
 
@@ -44,26 +44,26 @@ DRIVERS = {
     "mac_latin2": (0x97,),
     "mac_greek": (0x98,),
 }
-"""The code page of each driver byte, as the tables of dBASE and FoxPro have it."""
+"""The code page of each driver byte, from the tables of dBASE and FoxPro."""
 
 LONG = {"cp932": "日本語テキスト", "gbk": "中文文本", "cp949": "한국어 텍스트", "cp950": "中文文字"}
-"""A text for code pages of several bytes a letter."""
+"""A text for code pages with several bytes a letter."""
 
 OLD_CYRILLIC = str.maketrans({"Ґ": "¢", "€": "¤"})
-"""Letters of the Macintosh that came with its system 9; GDAL has those before them."""
+"""Letters that the Macintosh changed with its system 9; GDAL has the earlier ones."""
 
 WITHOUT_CODEC = {
     0x68: ("Příliš žluťoučký kůň", b"P\xa9\xa1li\xa8 \x91lu\x9fou\x87k\x98 k\x96\xa4"),
     0x69: ("Zażółć gęślą jaźń", b"Za\xa7\xa2\x92\x8d g\x91\x9el\x86 ja\xa6\xa4"),
 }
-"""A text and its bytes for the code pages 895 and 620, which neither Python nor GDAL has."""
+"""A text and its bytes for the code pages 895 and 620, which neither Python nor GDAL supports."""
 
 UNKNOWN_TO_GDAL = {0x04, 0x09, 0x7D, 0x7E, 0x97, 0x98}
-"""Driver bytes whose text GDAL hands out as bytes."""
+"""Driver bytes whose text GDAL returns as bytes."""
 
 
 def letters(codec: str) -> tuple[str, bytes]:
-    """Give every letter beyond ASCII of a code page, and its bytes."""
+    """Return every letter beyond ASCII of a code page, and its bytes."""
     if codec in LONG:
         return LONG[codec], LONG[codec].encode(codec)
     pairs = ((bytes([byte]).decode(codec, "ignore"), bytes([byte])) for byte in range(0x80, 0x100))
@@ -72,24 +72,24 @@ def letters(codec: str) -> tuple[str, bytes]:
 
 
 def both(folder: Path, cell: bytes, cpg: bytes | None, driver: int) -> tuple[hl.Layer, bytes]:
-    """Read one cell of text, by us and by GDAL."""
+    """Read one cell of text with headland and with GDAL."""
     (folder / "t.dbf").write_bytes(dbf([Field(b"A", "C", len(cell))], [[cell]], (), driver))
     (folder / "t.cpg").unlink(missing_ok=True)
     if cpg is not None:
         (folder / "t.cpg").write_bytes(cpg)
     with warnings.catch_warnings():
-        # GDAL warns of encodings that it does not know.
+        # GDAL warns of unknown encodings.
         warnings.simplefilter("ignore")
         theirs = pyogrio.read_arrow(folder / "t.dbf")[1]["A"][0].as_buffer().to_pybytes()
     return hl.read(folder / "t.dbf"), theirs
 
 
 def codes(layer: hl.Layer) -> set[hl.DiagnosticCode]:
-    # A table without shapes is told as such.
+    # A table without shapes is reported as such.
     return {diagnostic.code for diagnostic in layer.diagnostics} - {"no-shp"}
 
 
-def test_every_driver_byte_has_the_code_page_that_gdal_takes(tmp_path: Path) -> None:
+def test_every_driver_byte_has_the_code_page_of_gdal(tmp_path: Path) -> None:
     of_driver = {driver: codec for codec, drivers in DRIVERS.items() for driver in drivers}
     for driver in range(256):
         codec = of_driver.get(driver)
@@ -111,7 +111,7 @@ def test_every_driver_byte_has_the_code_page_that_gdal_takes(tmp_path: Path) -> 
         if driver in UNKNOWN_TO_GDAL:
             assert theirs == cell, hex(driver)
         elif driver == 0x57:
-            # GDAL takes Latin-1, which has control characters where Windows has letters (deviation d).
+            # GDAL uses Latin-1, which has control characters where Windows has letters (deviation d).
             assert theirs.decode() == cell.decode("latin-1")
         elif codec == "mac_cyrillic":
             assert theirs.decode() == text.translate(OLD_CYRILLIC)
@@ -142,16 +142,16 @@ def test_every_driver_byte_has_the_code_page_that_gdal_takes(tmp_path: Path) -> 
         ),
     ],
 )
-def test_every_habit_of_naming_an_encoding_is_known(name: str, codec: str, tmp_path: Path) -> None:
+def test_every_form_of_an_encoding_name_is_known(name: str, codec: str, tmp_path: Path) -> None:
     text, cell = ("Grün, Größe", "Grün, Größe".encode()) if codec == "utf-8" else letters(codec)
     layer, theirs = both(tmp_path, cell, name.encode(), 0)
     assert layer.values("A") == [text]
     assert not codes(layer) - {"cpg-habit"}
-    # Where GDAL does not know the name it hands out the bytes.
+    # GDAL returns the bytes if it does not know the name.
     assert theirs in {text.encode(), cell}
 
 
-def test_a_cpg_goes_before_the_driver_byte_and_rubbish_goes_for_nothing(tmp_path: Path) -> None:
+def test_cpg_precedes_the_driver_byte_and_an_unknown_one_is_ignored(tmp_path: Path) -> None:
     layer, theirs = both(tmp_path, "Größe".encode(), b"UTF-8", 0xC9)
     assert layer.values("A") == ["Größe"] == [theirs.decode()]
     layer, theirs = both(tmp_path, "Поле".encode("cp1251"), b"<html>", 0xC9)
@@ -175,14 +175,14 @@ def table(folder: Path, fields: list[Field], rows: list[list[bytes]]) -> tuple[h
         [" c", "c"],
     ],
 )
-def test_names_keep_eleven_bytes_their_order_and_their_twins(names: list[str], tmp_path: Path) -> None:
+def test_names_keep_eleven_bytes_order_and_duplicates(names: list[str], tmp_path: Path) -> None:
     row = [f"{place:3}".encode() for place in range(len(names))]
     layer, theirs = table(tmp_path, [Field(name.encode(), "N", 3) for name in names], [row])
     ours = pa.table(layer)
     assert ours.column_names == theirs.column_names == names
     assert [column.to_pylist() for column in ours.columns] == [[place] for place in range(len(names))]
-    told = {"duplicate-column"} if len(set(names)) < len(names) else set()
-    assert codes(layer) - {"cpg-habit"} == told
+    expected = {"duplicate-column"} if len(set(names)) < len(names) else set()
+    assert codes(layer) - {"cpg-habit"} == expected
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_names_keep_eleven_bytes_their_order_and_their_twins(names: list[str], t
     ],
 )
 @pytest.mark.parametrize("length", [10, 11])
-def test_a_name_that_was_cut_inside_a_letter_loses_that_letter(
+def test_name_truncated_inside_a_letter_loses_that_letter(
     name: str, cpg: bytes | None, driver: int, length: int, tmp_path: Path
 ) -> None:
     codec = {b"932": "cp932", b"936": "gbk"}.get(cpg or b"", "cp932" if driver else "utf-8")
@@ -211,7 +211,7 @@ def test_a_name_that_was_cut_inside_a_letter_loses_that_letter(
     is_cut = expected.encode(codec) != cut
     assert codes(layer) == ({"name-cut"} if is_cut else set())
     if codec == "utf-8" and is_cut:
-        # GDAL hands out a name that is no text.
+        # GDAL returns a name that is no text.
         with pytest.raises(UnicodeDecodeError):
             list(pyogrio.read_arrow(tmp_path / "t.dbf")[1].column_names)
     else:

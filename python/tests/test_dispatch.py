@@ -1,4 +1,4 @@
-"""The dispatch service and the legacy order service from end to end (specification 4.6, 4.7, 3), by both clients."""
+"""The dispatch service and the legacy order service from end to end (specification 4.6, 4.7, 3), with both clients."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import headland as hl
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-NOBODY = "00000000-0000-4000-8000-000000000000"
+UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 DONE = {"startTime": "2026-05-01T06:00:00Z", "endTime": "2026-05-01T09:30:00Z"}
 LOCATIONS = ("location-get", "location-no-question", "location-no-dollar", "location-last")
 
 
 @pytest.fixture
 def fresh() -> Iterator[hl.Sandbox]:
-    """Give a service that the test may change."""
+    """Return a service that the test may change."""
     with hl.Sandbox.demo() as running:
         yield running
 
@@ -90,7 +90,7 @@ def complete_it(operations: Any, id: str) -> None:
         operations.delete_completion(id, completion["id"])
 
 
-def test_lists_come_whole_whatever_the_limit_of_the_service_4_7(fresh: hl.Sandbox) -> None:
+def test_lists_are_complete_for_any_limit_of_the_service_4_7(fresh: hl.Sandbox) -> None:
     with client_of(fresh) as client:
         batches = client.dispatch.batches.active()
         assert len(batches) == 60
@@ -105,20 +105,20 @@ def test_lists_come_whole_whatever_the_limit_of_the_service_4_7(fresh: hl.Sandbo
         assert len({operation["id"] for operation in client.dispatch.equipment.operations(busy)}) == 120
         assert len({product["id"] for product in client.dispatch.products.list(page_size=9)}) == 170
         with pytest.raises(hl.NotFound):
-            list(client.dispatch.equipment.operations(NOBODY))
+            list(client.dispatch.equipment.operations(UNKNOWN_ID))
     queries = [request.query for request in fresh.requests if "batches" in request.path]
     assert queries[0] == "$top=1000&$skip=0&$count=true"
 
 
 @pytest.mark.parametrize("variants", [[name] for name in LOCATIONS] + [[*LOCATIONS], ["no-content", "problem-json"]])
-def test_every_habit_of_paging_and_of_errors_4_7(variants: list[str]) -> None:
+def test_every_variant_of_paging_and_of_errors_4_7(variants: list[str]) -> None:
     with hl.Sandbox(variants=variants, rate_limits=()) as service, client_of(service) as client:
         for size in (7, 1000):
             assert len({batch["id"] for batch in client.dispatch.batches.active(page_size=size)}) == 60
             assert len({order["id"] for order in client.legacy_orders.work_orders(page_size=size)}) == 95
         assert client.dispatch.field_operations.create({})["status"] == "Pre-Released"
-        with pytest.raises(hl.NotFound, match=NOBODY):
-            client.dispatch.field_operations.release(NOBODY)
+        with pytest.raises(hl.NotFound, match=UNKNOWN_ID):
+            client.dispatch.field_operations.release(UNKNOWN_ID)
 
 
 def test_a_list_without_a_count_has_no_length() -> None:
@@ -138,11 +138,12 @@ def test_a_list_without_a_count_has_no_length() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"), [("foreign-location", "elsewhere"), ("looping-location", "circles"), ("repeated-page", "circles")]
+    ("kind", "message"),
+    [("foreign-location", "elsewhere"), ("looping-location", "circles"), ("repeated-page", "circles")],
 )
-def test_a_location_that_leads_astray_is_an_error_4_7(fresh: hl.Sandbox, kind: str, told: str) -> None:
+def test_foreign_or_looping_location_is_an_error_4_7(fresh: hl.Sandbox, kind: str, message: str) -> None:
     fresh.faults.add(endpoint="dispatch.batches.active", kind=kind)
-    with client_of(fresh) as client, pytest.raises(hl.DecodeError, match=told):
+    with client_of(fresh) as client, pytest.raises(hl.DecodeError, match=message):
         list(client.dispatch.batches.active())
 
 
@@ -172,7 +173,7 @@ def test_every_legacy_row_at_both_addresses_4_6(fresh: hl.Sandbox, address: str)
     assert all(request.path.startswith(f"{root}/api/") for request in fresh.requests)
 
 
-def test_the_orders_address_comes_before_the_other(fresh: hl.Sandbox) -> None:
+def test_orders_address_precedes_the_other(fresh: hl.Sandbox) -> None:
     with client_of(fresh) as client:
         assert client.legacy_orders.completion_requirements()["is_default"]
     assert fresh.requests[-1].path.startswith("/legacy-orders/")
@@ -204,11 +205,11 @@ def test_the_asynchronous_client_does_the_same(fresh: hl.Sandbox) -> None:
             assert len(pages) == 60
 
     asyncio.run(life())
-    # A token for each request but those of the legacy service, which has one of its own.
+    # A token for each request but those of the legacy service, which has its own.
     assert asked == sum(request.path.startswith("/dispatch/") for request in fresh.requests)
 
 
-def test_a_token_that_expired_is_asked_for_once_more_5_6(fresh: hl.Sandbox) -> None:
+def test_expired_token_is_requested_once_more_5_6(fresh: hl.Sandbox) -> None:
     given: list[str] = []
     good = fresh.credentials["dispatch_token"]
 
@@ -265,7 +266,7 @@ def test_each_customer_sees_their_own(fresh: hl.Sandbox) -> None:
 
 
 @pytest.mark.parametrize("kind", ["503", "500", "429"])
-def test_a_service_in_trouble(fresh: hl.Sandbox, kind: str) -> None:
+def test_failing_service(fresh: hl.Sandbox, kind: str) -> None:
     with client_of(fresh, timeout=hl.Timeout(call=20)) as client:
         made = client.dispatch.field_operations.create({})
         fresh.faults.add(endpoint="dispatch.field_operations.set_target", kind=kind)
@@ -299,7 +300,7 @@ def test_a_post_whose_reply_is_lost_is_not_sent_again(fresh: hl.Sandbox) -> None
         ("legacy_token", lambda client: client.legacy_orders.create_order({})),
     ],
 )
-def test_what_the_client_was_not_told_is_named(
+def test_missing_configuration_is_an_error_that_names_it(
     service: hl.Sandbox, missing: str, call: Callable[[hl.Client], object]
 ) -> None:
     before = len(service.requests)
@@ -308,7 +309,7 @@ def test_what_the_client_was_not_told_is_named(
     assert len(service.requests) == before
 
 
-def test_without_a_legacy_address_both_names_are_told(service: hl.Sandbox) -> None:
+def test_missing_legacy_address_is_an_error_with_both_names(service: hl.Sandbox) -> None:
     with (
         client_of(service, legacy_dispatch_url=None, legacy_orders_url=None) as client,
         pytest.raises(hl.ConfigurationError, match="`legacy_orders_url` or `legacy_dispatch_url`"),

@@ -1,4 +1,4 @@
-"""What goes into the calls of dispatch: payloads as JSON, tokens out of sight."""
+"""Input of dispatch calls: payloads as JSON, tokens that are never shown."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_every_value_of_json_arrives_unchanged(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "body", "told"),
+    ("error", "body", "message"),
     [
         (TypeError, {"mix": {"products": [{"rate": 1}, {"rate": 1j}]}}, r"`body.mix.products\[1\].rate` is a complex"),
         (TypeError, {"tags": {"a"}}, "`body.tags` is a set"),
@@ -82,19 +82,21 @@ def test_every_value_of_json_arrives_unchanged(value: object) -> None:
         (ValueError, {"a": dt.datetime(2026, 5, 1)}, "`body.a` is a datetime without a time zone"),  # noqa: DTZ001
     ],
 )
-def test_what_json_cannot_say_is_told_with_its_path(error: type[Exception], body: dict[str, Any], told: str) -> None:
-    with pytest.raises(error, match=told):
+def test_value_without_json_form_is_an_error_with_its_path(
+    error: type[Exception], body: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(error, match=message):
         payload(body)
 
 
-def test_a_payload_that_holds_itself_is_refused() -> None:
+def test_recursive_payload_is_an_error() -> None:
     body: dict[str, Any] = {}
     body["body"] = [body]
     with pytest.raises(ValueError, match="nested deeper than 100"):
         payload(body)
 
 
-def test_exactly_those_bytes_arrive_and_no_key_goes_along() -> None:
+def test_exactly_these_bytes_are_sent_and_no_key() -> None:
     seen: list[tuple[str, dict[str, str], bytes]] = []
 
     class Echo(http.server.BaseHTTPRequestHandler):
@@ -130,7 +132,7 @@ def test_exactly_those_bytes_arrive_and_no_key_goes_along() -> None:
     assert not any(name.startswith("x-ss") or value in settings.values() for name, value in headers.items())
 
 
-TOKEN = "token-that-nobody-prints"
+TOKEN = "token-that-is-never-printed"
 
 
 def hidden(text: str) -> None:
@@ -138,7 +140,7 @@ def hidden(text: str) -> None:
 
 
 class _Tokens:
-    """Keeps the token where a traceback of local variables does not look."""
+    """Holds the token where a traceback with local variables does not look."""
 
     def __init__(self, *given: object) -> None:
         self.given = given or (TOKEN,)
@@ -156,7 +158,7 @@ def everything_of(error: BaseException) -> str:
 
 
 @pytest.mark.parametrize("source", [TOKEN, lambda: TOKEN, functools.partial(str, TOKEN), TOKEN.encode])
-def test_a_token_is_nowhere(service: hl.Sandbox, source: object, caplog: pytest.LogCaptureFixture) -> None:
+def test_token_is_never_shown(service: hl.Sandbox, source: object, caplog: pytest.LogCaptureFixture) -> None:
     holder = _Tokens(source)
     del source
     client = holder.client(service)
@@ -181,7 +183,7 @@ def test_a_token_is_nowhere(service: hl.Sandbox, source: object, caplog: pytest.
 @pytest.mark.parametrize(
     ("given_token", "error"), [(7, TypeError), ("", hl.ConfigurationError), (None, hl.ConfigurationError)]
 )
-def test_a_callable_that_gives_no_token(service: hl.Sandbox, given_token: object, error: type[Exception]) -> None:
+def test_callable_without_a_token_is_an_error(service: hl.Sandbox, given_token: object, error: type[Exception]) -> None:
     before = len(service.requests)
     client: hl.Client = _Tokens(lambda: given_token).client(service)
     for call in (lambda: client.dispatch.field_operations.create({}), lambda: client.dispatch.products.list().first()):
@@ -190,7 +192,7 @@ def test_a_callable_that_gives_no_token(service: hl.Sandbox, given_token: object
     assert len(service.requests) == before
 
 
-def test_what_the_callable_raises_is_what_the_user_sees(service: hl.Sandbox) -> None:
+def test_exception_of_the_callable_reaches_the_user(service: hl.Sandbox) -> None:
     class LoggedOutError(Exception):
         pass
 

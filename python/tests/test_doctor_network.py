@@ -1,4 +1,4 @@
-"""The doctor on what lies between a client and its service: names, ports, TLS, proxies, pages of strangers."""
+"""The doctor on the network between a client and its service: names, ports, TLS, proxies, pages of other servers."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 UNKNOWN = f"{'x' * 64}.invalid"
-"""A name that is too long to be one: it is refused on this machine, and no name server is asked."""
+"""A name that is too long: it is rejected on this machine, and no name server is queried."""
 
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Give a certificate of this machine's own, and its key."""
+    """Return a self-signed certificate, and its key."""
     return certificate(tmp_path_factory.mktemp("own"))
 
 
@@ -35,7 +35,7 @@ def _no_proxy_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.upper(), raising=False)
 
 
-def test_a_name_that_nobody_knows(service: hl.Sandbox) -> None:
+def test_unknown_host_name(service: hl.Sandbox) -> None:
     checkup = examine(service.credentials, base_url=f"https://{UNKNOWN}")
     assert_fails(checkup, "name", "cannot resolve host", f"spelling of `{UNKNOWN}` in base_url", hl.TransportError)
 
@@ -49,7 +49,8 @@ def test_nothing_listens(service: hl.Sandbox) -> None:
 
 @pytest.fixture
 def blocked() -> Iterator[str]:
-    """Give a port whose queue of connections is full: no more are answered, as behind a firewall that drops them."""
+    """Yield a port whose connection queue is full: further connections get no reply, as behind a firewall that drops
+    them."""
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
         for _ in range(3):
@@ -96,7 +97,7 @@ def test_a_web_page_in_place_of_the_service(service: hl.Sandbox, status: int, er
 
 
 # TLS, specification 5.5.
-def test_a_certificate_that_nobody_vouches_for(service: hl.Sandbox, own: tuple[Path, Path]) -> None:
+def test_certificate_without_a_known_authority(service: hl.Sandbox, own: tuple[Path, Path]) -> None:
     with tls_in_front(service.base_url.removeprefix("http://"), *own) as host:
         checkup = examine(service.credentials, base_url=f"https://{host}")
         assert_fails(checkup, "TLS", "UnknownIssuer", "set ca_file (HEADLAND_CA_FILE)", hl.TransportError)
@@ -113,9 +114,7 @@ def test_calls_over_tls_go_through_with_ca_file(service: hl.Sandbox, own: tuple[
     assert finding(checkup, "TLS").seen == "the certificate is trusted"
 
 
-def test_a_certificate_that_does_not_say_if_it_is_an_authority_is_one_of_a_server(
-    service: hl.Sandbox, tmp_path: Path
-) -> None:
+def test_certificate_without_basic_constraints_is_one_of_a_server(service: hl.Sandbox, tmp_path: Path) -> None:
     cert, key = certificate(tmp_path, is_authority=None)
     with tls_in_front(service.base_url.removeprefix("http://"), cert, key) as host:
         keys: dict[str, Any] = {**service.credentials, "base_url": f"https://{host}", "ca_file": cert}
@@ -123,8 +122,8 @@ def test_a_certificate_that_does_not_say_if_it_is_an_authority_is_one_of_a_serve
             assert client.access_key()["is_active"]
 
 
-def assert_refused(service: hl.Sandbox, host: str, cert: Path, says: str) -> None:
-    """Check what the error of a call says, and that the call is not sent again."""
+def assert_rejected(service: hl.Sandbox, host: str, cert: Path, says: str) -> None:
+    """Check the error of a call, and that the call is not sent again."""
     keys: dict[str, Any] = {**service.credentials, "base_url": f"https://{host}", "ca_file": cert}
     with hl.Client(**keys, rate_limits=()) as client, pytest.raises(hl.TransportError, match=says) as caught:
         client.access_key()
@@ -136,7 +135,7 @@ def test_a_certificate_for_another_name(service: hl.Sandbox, tmp_path: Path) -> 
     with tls_in_front(service.base_url.removeprefix("http://"), cert, key) as host:
         checkup = examine(service.credentials, base_url=f"https://{host}", ca_file=cert)
         assert_fails(checkup, "TLS", "could not prove", "the certificate is for another name", hl.TransportError)
-        assert_refused(service, host, cert, "for another name: use the name in its subjectAltName")
+        assert_rejected(service, host, cert, "for another name: use the name in its subjectAltName")
 
 
 def test_a_certificate_of_an_authority_in_place_of_a_server(service: hl.Sandbox, tmp_path: Path) -> None:
@@ -145,7 +144,7 @@ def test_a_certificate_of_an_authority_in_place_of_a_server(service: hl.Sandbox,
         checkup = examine(service.credentials, base_url=f"https://{host}", ca_file=cert)
         assert_fails(checkup, "TLS", "CaUsedAsEndEntity", "CA:FALSE", hl.TransportError)
         says = "authority .basicConstraints CA:TRUE.* also where ca_file names it: make one .* CA:FALSE"
-        assert_refused(service, host, cert, says)
+        assert_rejected(service, host, cert, says)
 
 
 def test_a_port_that_does_not_speak_tls(service: hl.Sandbox) -> None:
@@ -154,9 +153,9 @@ def test_a_port_that_does_not_speak_tls(service: hl.Sandbox) -> None:
     assert_fails(checkup, "TLS", "could not prove", "does not speak TLS", hl.TransportError)
 
 
-# Proxies: `https` to another host goes through the one that the environment names, and nothing leaves this machine.
+# Proxies: `https` to another host uses the one in the environment, and nothing leaves this machine.
 @pytest.mark.parametrize("status", [403, 407, 502])
-def test_a_proxy_that_lets_nothing_through(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+def test_proxy_that_rejects_every_tunnel(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch, status: int) -> None:
     with web(lambda _: (status, {"Content-Type": "text/html"}, b"<html>ask the administrator</html>")) as host:
         monkeypatch.setenv("HTTPS_PROXY", f"http://joe:hunter2@{host}")
         checkup = examine(service.credentials, base_url="https://fields.invalid")
@@ -166,13 +165,13 @@ def test_a_proxy_that_lets_nothing_through(service: hl.Sandbox, monkeypatch: pyt
     assert "hunter2" not in str(checkup)
 
 
-def test_a_proxy_that_is_not_there(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxy_that_does_not_listen(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{closed_port()}")
     checkup = examine(service.credentials, base_url="https://fields.invalid")
     assert_fails(checkup, "connection", "refused", "because HTTPS_PROXY is set", hl.TransportError)
 
 
-def test_a_proxy_whose_name_nobody_knows(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxy_with_an_unknown_host_name(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", f"http://{UNKNOWN}:3128")
     checkup = examine(service.credentials, base_url="https://fields.invalid")
     next_step = f"check the spelling of the proxy `{UNKNOWN}:3128` in HTTPS_PROXY"
@@ -181,7 +180,7 @@ def test_a_proxy_whose_name_nobody_knows(service: hl.Sandbox, monkeypatch: pytes
 
 @contextlib.contextmanager
 def tunnel(to: str) -> Iterator[str]:
-    """Run a proxy that leads every call to one server."""
+    """Run a proxy that forwards every call to one server."""
     stop = threading.Event()
 
     def answer(request: BaseHTTPRequestHandler) -> None:

@@ -1,4 +1,4 @@
-"""The doctor on settings that make no client, and the verb: what it prints, and how it ends."""
+"""The doctor on invalid settings, and the command: its output, and its exit code."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def ill(service: hl.Sandbox) -> Iterator[hl.Sandbox]:
-    """Give the service, and take its faults back."""
+def faulty(service: hl.Sandbox) -> Iterator[hl.Sandbox]:
+    """Return the service, and remove its faults afterwards."""
     yield service
     service.faults.clear()
 
@@ -30,7 +30,7 @@ def in_environment(monkeypatch: pytest.MonkeyPatch, **names: object) -> None:
         monkeypatch.setenv(f"HEADLAND_{name.upper()}", str(value))
 
 
-# Settings that make no client.
+# Settings without which no client can be constructed.
 @pytest.mark.parametrize(
     ("name", "value", "step", "seen", "next_step"),
     [
@@ -45,10 +45,16 @@ def in_environment(monkeypatch: pytest.MonkeyPatch, **names: object) -> None:
         ("ca_file", "missing.pem", "TLS", "cannot be read", "PEM"),
     ],
 )
-def test_settings_that_make_no_client(
-    ill: hl.Sandbox, monkeypatch: pytest.MonkeyPatch, name: str, value: str | None, step: str, seen: str, next_step: str
+def test_invalid_settings_are_findings(
+    faulty: hl.Sandbox,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    value: str | None,
+    step: str,
+    seen: str,
+    next_step: str,
 ) -> None:
-    in_environment(monkeypatch, **{**ill.credentials, name: value or ""})
+    in_environment(monkeypatch, **{**faulty.credentials, name: value or ""})
     checkup = hl.doctor()
     assert_fails(checkup, step, seen, next_step, Exception)
     assert checkup.calls == 0
@@ -57,18 +63,18 @@ def test_settings_that_make_no_client(
         assert not (kept := os.environ[f"HEADLAND_{secret.upper()}"]) or kept not in shown
 
 
-def test_keys_in_the_wrong_places_are_not_shown(ill: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = ill.credentials
+def test_keys_in_the_wrong_places_are_not_shown(faulty: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = faulty.credentials
     in_environment(monkeypatch, **{**keys, "base_url": keys["shared_secret"], "shared_secret": keys["base_url"]})
     checkup = hl.doctor()
     assert_fails(checkup, "address", "(not shown)", "the address that the operator gave", hl.ConfigurationError)
     assert keys["shared_secret"] not in f"{checkup} {checkup!r} {checkup._repr_html_()} {checkup.error}"
 
 
-def test_a_variable_with_a_wrong_name_is_told(ill: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    in_environment(monkeypatch, **ill.credentials)
+def test_misspelt_variable_is_named(faulty: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_environment(monkeypatch, **faulty.credentials)
     monkeypatch.delenv("HEADLAND_API_KEY")
-    monkeypatch.setenv("HEADLAND_APIKEY", ill.credentials["api_key"])
+    monkeypatch.setenv("HEADLAND_APIKEY", faulty.credentials["api_key"])
     assert "no setting: HEADLAND_APIKEY" in hl.doctor().findings[-1].seen
 
 
@@ -83,7 +89,7 @@ def test_a_variable_with_a_wrong_name_is_told(ill: hl.Sandbox, monkeypatch: pyte
         (None, 0o600, "cannot read the profiles", "mode 0600"),
     ],
 )
-def test_profiles_that_are_not_right(
+def test_invalid_profiles_are_findings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, mode: int, seen: str, next_step: str
 ) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
@@ -111,14 +117,14 @@ def test_a_keyring_that_has_no_secret_or_is_locked(tmp_path: Path, monkeypatch: 
         assert_fails(hl.doctor("farm", file), "settings", seen, next_step, hl.ConfigurationError)
 
 
-# The command line: the lines, and the exit code that a call has.
+# The command line: the lines, and the exit code of a call.
 @pytest.mark.parametrize(
     ("wrong", "fault", "code"),
     [
         ({}, None, 0),
         ({"shared_secret": "not base64!"}, None, 2),
         ({"base_url": "http://fields.example"}, None, 2),
-        ({"api_key": "an-api-key-nobody-knows"}, None, 3),
+        ({"api_key": "an-unknown-api-key"}, None, 3),
         ({"shared_secret": OTHER_SECRET}, None, 3),
         ({}, "forbidden", 3),
         ({"base_url": "/nothing/here"}, None, 4),
@@ -127,50 +133,50 @@ def test_a_keyring_that_has_no_secret_or_is_locked(tmp_path: Path, monkeypatch: 
         ({"base_url": "http://127.0.0.1:9"}, None, 7),
     ],
 )
-def test_the_verb_ends_as_a_call_would(
-    ill: hl.Sandbox,
+def test_command_exits_with_the_code_of_a_call(
+    faulty: hl.Sandbox,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     wrong: dict[str, str],
     fault: str | None,
     code: int,
 ) -> None:
-    keys: dict[str, str] = {**ill.credentials, **wrong}  # type: ignore[dict-item]
+    keys: dict[str, str] = {**faulty.credentials, **wrong}  # type: ignore[dict-item]
     if keys["base_url"].startswith("/"):
-        keys["base_url"] = ill.base_url + keys["base_url"]
+        keys["base_url"] = faulty.base_url + keys["base_url"]
     in_environment(monkeypatch, **keys, rate_limits="")
     shown = ""
     for words in (["ls", "jobdata"], ["doctor"], ["doctor", "--json"]):
         if fault is not None:
-            ill.faults.add(endpoint="*", kind=fault, times=20)
+            faulty.faults.add(endpoint="*", kind=fault, times=20)
         assert main(words) == code, words
-        ill.faults.clear()
+        faulty.faults.clear()
         written = capfd.readouterr()
         if words[0] == "doctor":
             shown += written.out + written.err
         if words[-1] == "--json":
-            told = [hl.Finding(**json.loads(line)) for line in written.out.splitlines()]
-            assert [each.ok for each in told] == [True] * (len(told) - 1) + [code == 0]
+            findings = [hl.Finding(**json.loads(line)) for line in written.out.splitlines()]
+            assert [each.ok for each in findings] == [True] * (len(findings) - 1) + [code == 0]
             assert ("error" in json.loads(written.err)) if code else written.err == ""
     for secret in ("api_key", "shared_secret", "access_key"):
         assert keys[secret] not in shown
 
 
-def test_each_line_is_printed_as_its_step_ends(ill: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    in_environment(monkeypatch, **ill.credentials)
-    before = len(ill.requests)
+def test_each_line_is_printed_as_its_step_ends(faulty: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_environment(monkeypatch, **faulty.credentials)
+    before = len(faulty.requests)
     seen: list[tuple[str, int]] = []
-    checkup = hl.doctor(tell=lambda finding: seen.append((finding.name, len(ill.requests) - before)))
+    checkup = hl.doctor(tell=lambda finding: seen.append((finding.name, len(faulty.requests) - before)))
     assert [name for name, _ in seen] == [finding.name for finding in checkup.findings]
     assert dict(seen) | {"settings": 0, "address": 0, "access key": 1, "list call": 2} == dict(seen)
 
 
-def test_the_verb_takes_a_profile(ill: hl.Sandbox, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_command_accepts_a_profile(faulty: hl.Sandbox, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / ".config" / "headland"
     folder.mkdir(parents=True)
     file = folder / "profiles.toml"
     file.touch(mode=0o600)
-    file.write_text("[farm]\n" + "".join(f'{name} = "{value}"\n' for name, value in ill.credentials.items()))
+    file.write_text("[farm]\n" + "".join(f'{name} = "{value}"\n' for name, value in faulty.credentials.items()))
     assert main(["doctor", "--profile", "farm"]) == 0
     assert capfd.readouterr().out.startswith("ok    settings    from the profile [farm]: ")
     assert main(["doctor", "--profile", "barn"]) == 2

@@ -1,4 +1,4 @@
-"""What bounds a download: its time, its length, the memory, and what it leaves behind."""
+"""Bounds of a download: its time, its length, the memory, and its leftovers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 KEYS: dict[str, Any] = {"api_key": "key", "shared_secret": "c2VjcmV0", "access_key": "key", "limiter_state": "memory"}
 GIVEN = 64 << 20
-"""Bytes of memory that a child may take besides what it has."""
+"""Memory in bytes that a child may allocate in addition to its own at the start."""
 
 
 @pytest.fixture
 def endless() -> Iterator[str]:
-    """Give the address of a service whose files never end."""
+    """Yield the address of a service whose files never end."""
 
     def answer(request: BaseHTTPRequestHandler) -> None:
         request.send_response(200)
@@ -70,7 +70,7 @@ def test_a_file_too_large_for_the_memory_is_an_error(endless: str, call: str) ->
     assert "`to`" in done.stdout
 
 
-def test_a_file_without_end_is_refused_at_its_limit(endless: str, tmp_path: Path) -> None:
+def test_endless_file_is_an_error_at_its_limit(endless: str, tmp_path: Path) -> None:
     few = hl.Limits(bytes=100_000)
     with hl.Client(base_url=endless, rate_limits=(), **KEYS) as client:
         for call in (
@@ -95,7 +95,7 @@ def test_a_conversion_that_waits_leaves_no_temporary_file(
     assert len(client.job_data.read(small_job)) == len(hl.read(whole))
 
 
-def test_a_record_that_drips_ends_at_the_deadline() -> None:
+def test_slow_record_ends_at_the_deadline() -> None:
     def answer(request: BaseHTTPRequestHandler) -> None:
         request.send_response(200)
         request.send_header("Content-Length", "1000")

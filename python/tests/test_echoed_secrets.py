@@ -1,4 +1,4 @@
-"""A service that sends our secrets back: nothing that is shown, stored or published has them."""
+"""A service that sends our secrets back: no output, file or publication contains them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KINDS = {
 
 
 def _answer(path: str, query: str, echo: str) -> Any:
-    """Give a record, a list or a failed conversion that repeats a secret wherever there is a text."""
+    """Return a record, a list or a failed conversion that repeats a secret in every text."""
     parts = path.strip("/").lower().split("/")
     if query and "format=" in query:
         return {"status": "CONVERSION_STATUS_FAILED", "errorInfo": f"No {echo} here.", "result": echo}
@@ -82,7 +82,7 @@ def assert_hidden(text: str | bytes) -> None:
     assert [name for name, secret in SECRETS.items() if secret in found] == []
 
 
-def test_no_exception_and_no_warning_shows_them(address: str) -> None:
+def test_no_exception_and_no_warning_shows_secrets(address: str) -> None:
     client = hl.Client(**_keys(address))
     refused = hl.Client(**_keys(f"{address}/refused"))
     for cls, call in (
@@ -101,7 +101,7 @@ def test_no_exception_and_no_warning_shows_them(address: str) -> None:
         async with hl.AsyncClient(**_keys(address)) as twin:
             return [row async for row in twin.job_data.list()], await twin.job_data.get("7")
 
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         records = [
             client.job_data.get("7"),
@@ -113,13 +113,13 @@ def test_no_exception_and_no_warning_shows_them(address: str) -> None:
             asyncio.run(read()),
         ]
     assert_hidden(repr(records))
-    texts = [str(each.message) for each in told]
+    texts = [str(each.message) for each in warned]
     assert_hidden("".join(texts))
     assert any("job_data.get repeats the " in text and "`Status` and 4 other fields" in text for text in texts), texts
     assert any("job_data.list repeats the " in text and "in `Note` and 2 other" in text for text in texts), texts
 
 
-def test_no_mirror_keeps_or_publishes_them(address: str, tmp_path: Path) -> None:
+def test_no_mirror_keeps_or_publishes_secrets(address: str, tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", hl.HeadlandWarning)
         mirror = hl.Mirror(tmp_path / "farm", hl.Client(**_keys(address)))

@@ -1,4 +1,4 @@
-"""Names of encodings: every one of Python is known or refused with those that are."""
+"""Names of encodings: every name of Python is known, or an error that lists the known ones."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_files_that_are_labelled_as_a_standard_are_read_as_its_superset(name: st
 
 
 @pytest.mark.parametrize("name", ["cp858", "mac_turkish", "kz1048"])
-def test_no_encoding_is_refused_for_a_reason_that_it_does_not_give(name: str) -> None:
+def test_error_of_an_encoding_states_the_real_reason(name: str) -> None:
     assert "~".encode(name) == b"~"
     with pytest.raises(ValueError, match=f"an encoding that headland reads: .*not `{name}`") as refused:
         hl.read(ARCHIVE, encoding=name)
@@ -64,7 +64,7 @@ def test_no_encoding_is_refused_for_a_reason_that_it_does_not_give(name: str) ->
 @pytest.mark.parametrize(
     "name", ["cp1252\0", "cp1252\n", "cp1252;", "utf-16", "utf-7", "rot13", "garbage", "", "cp037", "hz"]
 )
-def test_what_is_no_encoding_is_refused_with_those_that_there_are(name: str) -> None:
+def test_unknown_encoding_is_an_error_that_lists_the_known_ones(name: str) -> None:
     for call in (hl.read, hl.open):
         with pytest.raises(ValueError, match="`encoding` takes the name of an encoding") as refused:
             call(ARCHIVE, encoding=name)

@@ -1,4 +1,4 @@
-"""The road from an access key to a layer, against the local service."""
+"""The way from an access key to a layer, against the local service."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def fresh() -> Iterator[hl.Sandbox]:
-    """Give a service that the test may change."""
+    """Return a service that the test may change."""
     with hl.Sandbox.demo() as running:
         yield running
 
@@ -34,7 +34,7 @@ def test_the_access_key_describes_itself(client: hl.Client, service: hl.Sandbox)
     assert expires.tzinfo == dt.UTC
 
 
-def test_lists_are_lazy_and_give_every_record_once(fresh: hl.Sandbox) -> None:
+def test_lists_are_lazy_and_return_every_record_once(fresh: hl.Sandbox) -> None:
     with hl.Client(**fresh.credentials, rate_limits=()) as client:
         pages = client.job_data.list(page_size=10)
         assert fresh.requests == []
@@ -85,7 +85,7 @@ def test_details_by_text_and_by_number(client: hl.Client) -> None:
     assert client.job_data.get(job_id)["id"] == job_id
 
 
-def test_a_download_goes_where_it_is_wanted(client: hl.Client, small_job: str, tmp_path: Path) -> None:
+def test_download_accepts_every_target(client: hl.Client, small_job: str, tmp_path: Path) -> None:
     content = client.job_data.download(small_job)
     assert zipfile.ZipFile(io.BytesIO(content)).testzip() is None
 
@@ -114,7 +114,7 @@ def test_nothing_is_overwritten_unless_asked(client: hl.Client, small_job: str, 
     assert target.read_bytes()[:2] == b"PK"
 
 
-def test_an_upload_comes_back_as_it_was(fresh: hl.Sandbox, tmp_path: Path) -> None:
+def test_upload_is_downloaded_unchanged(fresh: hl.Sandbox, tmp_path: Path) -> None:
     with hl.Client(**fresh.credentials, rate_limits=()) as client:
         job = min(fresh.truth, key=lambda truth: truth["rows"])["job_id"]
         content = client.job_data.download(job, format="BIN")
@@ -132,7 +132,7 @@ def test_an_upload_comes_back_as_it_was(fresh: hl.Sandbox, tmp_path: Path) -> No
         assert "from an object.jdp.zip" in names
 
 
-def test_conversions_cook_together(fresh: hl.Sandbox) -> None:
+def test_conversions_run_concurrently(fresh: hl.Sandbox) -> None:
     with hl.Client(**fresh.credentials, rate_limits=()) as client:
         jobs = [truth["job_id"] for truth in sorted(fresh.truth, key=lambda truth: truth["rows"])[:3]]
         handles = [client.job_data.request(job) for job in jobs]
@@ -158,7 +158,7 @@ def test_a_conversion_that_takes_too_long_is_not_ready(small_job: str) -> None:
             client.job_data.read(small_job, timeout=0.1)
 
 
-def test_every_kind_of_job_reads_to_its_truth(client: hl.Client, service: hl.Sandbox) -> None:
+def test_every_kind_of_job_has_its_true_totals(client: hl.Client, service: hl.Sandbox) -> None:
     for kind in ("Yield", "Sprayer", "Planter"):
         truth = min((job for job in service.truth if kind in job["sub_type"]), key=lambda job: job["rows"])
         layer = client.job_data.read(truth["job_id"], layer=truth["layer"])
@@ -170,7 +170,7 @@ def test_every_kind_of_job_reads_to_its_truth(client: hl.Client, service: hl.San
             assert found == pytest.approx(expected, rel=1e-6), (truth["job_name"], column)
 
 
-def test_the_asynchronous_twin_walks_the_same_road(client: hl.Client, service: hl.Sandbox, tmp_path: Path) -> None:
+def test_asynchronous_client_does_the_same(client: hl.Client, service: hl.Sandbox, tmp_path: Path) -> None:
     truth = min(service.truth, key=lambda truth: truth["rows"])
     job = truth["job_id"]
 
@@ -208,7 +208,7 @@ def test_the_budget_counts_down(service: hl.Sandbox) -> None:
     assert 50 < after.reset_in <= 61
 
 
-def test_a_budget_that_is_used_up_is_told_when_the_deadline_leaves_no_room(service: hl.Sandbox) -> None:
+def test_used_up_budget_is_an_error_if_the_deadline_is_too_short(service: hl.Sandbox) -> None:
     timeout = hl.Timeout(call=0.2)
     with hl.Client(**service.credentials, rate_limits=[(1, 60.0)], limiter_state="memory", timeout=timeout) as client:
         client.access_key()

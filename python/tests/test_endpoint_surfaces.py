@@ -1,4 +1,4 @@
-"""Every endpoint of the specification's own tables (4.2, 4.6), on every surface: both clients, the local service, the
+"""Every endpoint of the specification's tables (4.2, 4.6) in every interface: both clients, the local service, the
 command line, the OpenAPI document, the reference pages."""
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ PAGES = ROOT / "python" / "docs" / "reference"
 SPECIFICATION = Path(os.environ.get("HEADLAND_SPEC", ROOT.parent / "shared" / "spec" / "service.md"))
 
 WITHOUT_METHOD = {("GET", "/fieldcomputers/all/locations")}
-"""What the specification lists as not implemented: the local service says so, and the client has no method for it."""
+"""Not implemented by the service, as the specification states: the local service reports that, and the client has no
+method."""
 
 
 class Endpoint(NamedTuple):
-    """A method and a path of the specification, and which service has it."""
+    """A method and a path of the specification, and its service."""
 
     service: str
     method: str
     path: str
 
     def is_asked(self, method: str, path: str) -> bool:
-        """Whether a request is for this endpoint; a word in a path is never an id."""
+        """Whether a request is for this endpoint; a fixed part of a path is never an id."""
         below = {"field data": "", "dispatch": "/dispatch", "legacy": "/legacy-(dispatch|orders)"}[self.service]
         pattern = re.sub(r"\\{\w+\\}", r"(?!all(/|$))[^/]+", re.escape(self.path))
         return method == self.method and re.fullmatch(below + pattern, path, re.IGNORECASE) is not None
@@ -76,7 +77,7 @@ def stated(text: str) -> Iterator[Endpoint]:
 
 
 def in_document() -> Iterator[Endpoint]:
-    """Read the table of this package, as its OpenAPI document has it."""
+    """Read the table of this package from its OpenAPI document."""
     for path, item in json.loads(_core.openapi())["paths"].items():
         for method in item.keys() - {"servers"}:
             tag = item[method]["tags"][0].partition(".")[0]
@@ -85,16 +86,17 @@ def in_document() -> Iterator[Endpoint]:
 
 
 ENDPOINTS = sorted(stated(SPECIFICATION.read_text(encoding="utf-8")) if SPECIFICATION.is_file() else in_document())
-"""Without the specification, which is not part of this package, the surfaces are held to the package's own table."""
+"""Without the specification, which is not part of this package, the interfaces are compared with the package's own
+table."""
 
 
 def known(endpoints: Iterable[Endpoint]) -> set[tuple[str, str, str]]:
-    """Give endpoints as they compare: letter case tells no paths apart."""
+    """Return endpoints in comparable form: letter case does not distinguish paths."""
     return {(each.service, each.method, each.path.lower()) for each in endpoints}
 
 
 def reached(service: hl.Sandbox, since: int) -> set[tuple[str, str, str]]:
-    """Give the endpoints that requests were for."""
+    """Return the endpoints of the requests."""
     asked = {(request.method, request.path) for request in service.requests[since:]}
     return known(each for each in ENDPOINTS for request in asked if each.is_asked(*request))
 
@@ -110,7 +112,7 @@ def archive(name: str) -> io.BytesIO:
 
 
 def arguments(name: str, method: Any) -> dict[str, Any]:
-    """Give what a call cannot do without."""
+    """Return the required arguments of a call."""
     given: dict[str, Any] = {"file": archive(name), "body": {"id": "1"}}
     needed = [each.name for each in inspect.signature(method).parameters.values() if each.default is each.empty]
     return {parameter: given.get(parameter, "1") for parameter in needed}
@@ -119,7 +121,7 @@ def arguments(name: str, method: Any) -> dict[str, Any]:
 def test_the_specification_is_at_hand() -> None:
     if not SPECIFICATION.is_file():
         missing = f"no specification at {SPECIFICATION}: set HEADLAND_SPEC; the surfaces were held to the table alone"
-        # Wherever the text is promised, its absence is a failure; a clone alone cannot have it.
+        # With `HEADLAND_SPEC`, a missing text is a failure; a bare clone cannot have it.
         assert "HEADLAND_SPEC" not in os.environ, missing
         assert "CI" not in os.environ, missing
         pytest.skip(missing)
@@ -134,7 +136,7 @@ def test_the_openapi_document_has_every_endpoint() -> None:
 
 
 def calls(client: Any) -> Iterator[tuple[str, Any]]:
-    """Give the methods that ask the service for something."""
+    """Return the methods that send requests."""
     yield from ((name, method) for name, method in methods(client) if name in _core.rows())
 
 
@@ -147,7 +149,7 @@ def test_the_client_has_a_method_for_every_endpoint(service: hl.Sandbox) -> None
                 if isinstance(outcome, hl.Pages):
                     outcome.first()
             except hl.HeadlandError as refused:
-                # There is no such record, but a reply came: what is looked at is where the request went.
+                # There is no such record, but there is a reply: only the endpoint of the request is checked.
                 assert refused.status is not None, refused  # noqa: PT017
     assert with_method() - reached(service, since) == set()
 
@@ -223,7 +225,7 @@ def test_the_local_service_answers_at_every_endpoint(service: hl.Sandbox) -> Non
 
 def test_a_reference_page_describes_every_endpoint() -> None:
     text = "\n".join(page.read_text(encoding="utf-8") for page in sorted(PAGES.glob("*.md"))).lower()
-    # A path goes on with a slash, a letter or a brace; whatever else follows ends it.
+    # A path continues with a slash, a letter or a brace; any other character ends it.
     missing = [
         f"{each.method} {each.path}"
         for each in ENDPOINTS

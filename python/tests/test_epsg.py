@@ -24,7 +24,7 @@ TABLE = Path(__file__).resolve().parents[2] / "src" / "layer" / "crs" / "systems
 CODES = sorted({int(code) for code in re.findall(r" [A-Z][a-zA-Z](\d+)", TABLE.read_text())})
 
 EVERY = 1 if os.environ.get("HEADLAND_SERIES") else 25
-"""How many systems share one question to PROJ's database; a long series asks for each."""
+"""Number of systems for each query of PROJ's database; a long series queries each."""
 
 FARMED = {
     2193: "New Zealand",
@@ -62,7 +62,7 @@ def archive(prj: str) -> bytes:
 
 
 def texts(system: pyproj.CRS) -> Iterator[str]:
-    """Give what ESRI writes, and what GDAL writes but for the codes."""
+    """Return the text of ESRI, and that of GDAL without the codes."""
     yield system.to_wkt("WKT1_ESRI")
     yield re.sub(r',AUTHORITY\["EPSG","\d+"\]', "", system.to_wkt("WKT1_GDAL"))
 
@@ -79,11 +79,11 @@ def test_every_system_of_the_table_has_its_code_from_either_dialect_and_never_an
         for prj in texts(pyproj.CRS.from_epsg(code)):
             found = code_of(prj)
             assert found in (None, code), (code, found, prj)
-            # PROJ looks through its whole database, which takes a while.
+            # PROJ searches its whole database, which takes time.
             if number % EVERY == 0:
                 assert found in (None, pyproj.CRS.from_wkt(prj).to_epsg(25)), (code, prj)
             missing += [(code, prj)] * (found is None)
-    # ESRI writes the angles of oblique projections in another way.
+    # ESRI writes the angles of oblique projections differently.
     assert not [(code, prj) for code, prj in missing if "Hotine" not in prj], missing
     assert len(missing) < 10
 
@@ -98,7 +98,7 @@ def test_frames_have_the_code_that_those_of_gdal_have(code: int, tmp_path: Path)
         crs = layer.to_geopandas().crs
         assert crs.to_epsg() == code, (prj, crs.to_json())
         assert pyproj.CRS.from_user_input(gdal).to_epsg() in (code, None), gdal
-        # The system of the code, with its own order of axes, so that other packages find it again.
+        # The system of the code, with its own order of axes, so that other packages recognise it.
         assert crs.equals(pyproj.CRS.from_epsg(code), ignore_axis_order=False) or crs.to_epsg(100) == code
 
 
@@ -117,7 +117,7 @@ def test_a_system_that_differs_in_one_number_or_name_has_no_code() -> None:
             assert code_of(moved) is None, moved
         assert code_of(re.sub(r'DATUM\["[^"]+"', 'DATUM["D_Somewhere"', text)) is None
         assert code_of(text.replace('UNIT["Meter",1.0]', 'UNIT["Foot",0.3048]')) is None or code == 2225
-    # Two codes have one definition but for the order of axes: only a name tells which is meant.
+    # Two codes have equal definitions except for the order of axes: only a name distinguishes them.
     zone = pyproj.CRS.from_epsg(31467).to_wkt("WKT1_ESRI")
     assert code_of(zone) == 31467
     assert code_of(zone.replace("DHDN_3_Degree_Gauss_Zone_3", "Field_Map")) is None

@@ -25,13 +25,13 @@ def test_every_kind_of_the_core_has_a_class(kind: str) -> None:
     assert str(error) == "what, where and what to do"
 
 
-def test_every_class_is_asked_for_by_the_core_and_public() -> None:
+def test_every_class_is_used_by_the_core_and_public() -> None:
     classes = {cls.__name__ for cls in hl.HeadlandError.__subclasses__() if not issubclass(cls, OSError)}
     assert classes == set(_core.error_kinds()) - {"File", "TypeError", "ValueError"}
     assert classes <= set(hl.__all__)
 
 
-def test_a_fact_that_is_not_known_is_none() -> None:
+def test_unknown_fact_is_none() -> None:
     error = hl.NotFound("no job 7", endpoint="job_data.get", status=404)
     assert (error.endpoint, error.status, error.retry_after, error.member) == ("job_data.get", 404, None, None)
 

@@ -1,4 +1,4 @@
-"""Every example of the documentation runs: docstrings of the methods, the README, the notebooks.
+"""Runs every example of the documentation: docstrings of the methods, the README, the notebooks.
 
 The asynchronous examples are in the reference pages; `test_reference.py` runs them.
 """
@@ -41,7 +41,7 @@ def examples() -> list[tuple[str, str]]:
 
 
 def methods() -> Iterator[tuple[str, str, Callable[..., object]]]:
-    """Give every method of both clients with its class and its name."""
+    """Return every method of both clients with its class and its name."""
     for name, group in inspect.getmembers(groups, inspect.isclass):
         for method, function in inspect.getmembers(group, inspect.isfunction):
             if not method.startswith("_"):
@@ -76,7 +76,7 @@ def test_every_python_block_of_the_readme_runs(
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the notebook machinery, which we do not own
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the notebook machinery, which is not ours
 def test_every_notebook_runs(path: Path, tmp_path: Path) -> None:
     notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)  # type: ignore[no-untyped-call]
     assert all(not cell.get("outputs") for cell in notebook.cells), "notebooks are kept without outputs"

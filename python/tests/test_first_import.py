@@ -1,4 +1,4 @@
-"""The package may be imported first in any thread, which may end, and in no sub-interpreter."""
+"""The first import of the package: in any thread, which may end, but in no sub-interpreter."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ IN_SUB = """
 
 @pytest.mark.parametrize("end", ["destroyed", "left"])
 @pytest.mark.parametrize("order", ["first", "after"])
-def test_a_sub_interpreter_is_refused_and_the_process_ends(order: str, end: str) -> None:
+def test_sub_interpreter_is_an_error_and_the_process_ends(order: str, end: str) -> None:
     command = [sys.executable, "-c", textwrap.dedent(IN_SUB), order, end]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     calls = ["TransportError"] if order == "first" else []

@@ -1,4 +1,4 @@
-"""Jobs as FMIS folders and as XML trees: the same rows, totals and units as their shapefiles (specification 4.4)."""
+"""Jobs as FMIS folders and as XML trees: rows, totals and units equal those of their shapefiles (specification 4.4)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def small(service: hl.Sandbox, small_job: str) -> dict[str, Any]:
-    """Give the truth of the smallest job."""
+    """Return the truth of the smallest job."""
     return dict(next(truth for truth in service.truth if truth["job_id"] == small_job))
 
 
 def smallest(service: hl.Sandbox, client: hl.Client) -> list[dict[str, Any]]:
-    """Give the truth of the smallest job of each kind on each display."""
+    """Return the truth of the smallest job of each kind on each display."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for truth in sorted(service.truth, key=lambda truth: truth["rows"]):
         if truth["rows"] < 20_000:
@@ -87,7 +87,7 @@ def test_an_fmis_folder_inside_a_bin_is_read_4_4(client: hl.Client, small: dict[
     assert len(hl.read(display.getvalue())) == small["rows"]
 
 
-def test_xml_is_no_layer_and_the_error_says_where_it_is_read(client: hl.Client, service: hl.Sandbox) -> None:
+def test_xml_is_no_layer_and_the_error_names_read_tree(client: hl.Client, service: hl.Sandbox) -> None:
     before = len(service.requests)
     with pytest.raises(ValueError, match=r"headland\.read_tree"):
         client.job_data.read("1", format="XML")
@@ -130,7 +130,7 @@ def test_a_tree_follows_its_rule(text: str, expected: dict[str, Any], tmp_path: 
             source.close()
 
 
-def test_what_is_no_tree_is_an_error_with_its_place() -> None:
+def test_malformed_tree_is_an_error_with_its_position() -> None:
     with pytest.raises(hl.ArchiveError, match="line 2") as broken:
         hl.read_tree(b"<a>\n<b></a>")
     assert broken.value.member == "bytes"

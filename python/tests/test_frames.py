@@ -1,4 +1,4 @@
-"""GeoDataFrames (design, section 2): equal to what geopandas makes of the same Arrow, whatever the geometries are."""
+"""GeoDataFrames (design, section 2): equal to those of geopandas from the same Arrow table, for all geometries."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def check(found: gpd.GeoDataFrame, oracle: gpd.GeoDataFrame) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_frame_is_the_one_that_geopandas_makes(name: str, backend: Backend) -> None:
+def test_frame_equals_that_of_geopandas(name: str, backend: Backend) -> None:
     read = layer(*SHAPES[name])
     assert len(read) == len(SHAPES[name][1])
     check(read.to_geopandas(backend), expected(read.to_arrow(), backend))
@@ -131,7 +131,7 @@ TWIN_ROWS = [(b"%9d" % row, b"t%03d" % row, b"%9.2f" % (row / 4), b"20260901") f
 
 @pytest.mark.parametrize("places", [True, False], ids=["with places", "without"])
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_columns_of_one_name_each_have_their_own_values_and_type(backend: Backend, places: bool) -> None:
+def test_duplicate_columns_keep_their_values_and_types(backend: Backend, places: bool) -> None:
     read = hl.read(job("1", rows=3, fields=TWINS, cells=TWIN_ROWS, places=places).archive)
     frame = read.to_geopandas(backend)
     assert frame.columns.tolist() == read.columns == ["A"] * 4 + ["geometry"] * places
@@ -143,7 +143,7 @@ def test_columns_of_one_name_each_have_their_own_values_and_type(backend: Backen
         assert frame.geometry.x.tolist() == [-98.0, -97.99, -97.98]
 
 
-def test_columns_that_are_called_as_the_geometry_keep_their_values() -> None:
+def test_columns_with_the_name_of_the_geometry_keep_their_values() -> None:
     fields = (Field(b"geometry", "N", 9), Field(b"geometry_1", "C", 4), Field(b"geometry", "C", 4))
     cells = [(b"%9d" % row, b"t%03d" % row, b"u%03d" % row) for row in range(3)]
     read = hl.read(job("1", rows=3, fields=fields, cells=cells).archive)
@@ -157,7 +157,7 @@ def test_a_frame_without_a_known_system_has_none() -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_frame_can_be_written_to_and_leaves_the_layer_as_it_is(backend: Backend) -> None:
+def test_writing_to_a_frame_does_not_change_the_layer(backend: Backend) -> None:
     read = layer(*SHAPES["points"])
     before = read.to_arrow().to_pylist()
     frame = read.to_geopandas(backend)
@@ -193,7 +193,7 @@ def test_a_cell_of_any_type_can_be_set(backend: Backend) -> None:
     assert table.to_pylist() == before
 
 
-def test_geometry_that_geos_refuses_is_refused_and_never_made_up() -> None:
+def test_geometry_rejected_by_geos_is_an_error_and_never_invented() -> None:
     ring = shapely.to_wkb(shapely.Polygon(SQUARE))
     opened = ring[:-16] + np.array([5.0, 5.0]).tobytes()
     with pytest.raises(shapely.errors.GEOSException, match="closed"):
@@ -206,7 +206,7 @@ def test_geometry_that_geos_refuses_is_refused_and_never_made_up() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])
-def test_a_geometry_that_geos_refuses_costs_no_other_row_its_own_and_is_told(size: int) -> None:
+def test_geometry_rejected_by_geos_is_reported_and_others_are_kept(size: int) -> None:
     square = shapely.Polygon(SQUARE)
     line = shapely.to_wkb(shapely.LineString([(0, 0), (1, 1)]))
     single = line[:5] + (1).to_bytes(4, "little") + line[9:25]
@@ -214,12 +214,12 @@ def test_a_geometry_that_geos_refuses_costs_no_other_row_its_own_and_is_told(siz
     cells = [shapely.to_wkb(square), single, None, line, two]
     batches = [pa.array(cells[at : at + size], pa.large_binary()) for at in range(0, len(cells), size)]
     table = pa.table({"geometry": pa.chunked_array(batches), "row": range(len(cells))})
-    with pytest.warns(hl.HeadlandWarning) as told:
-        frame = to_geo_frame(table, "geometry", pandas_options("numpy"))
+    with pytest.warns(hl.HeadlandWarning) as warned:
+        frame = geo_frame(table, "geometry", options("numpy"))
     assert frame["geometry"].tolist() == [square, None, None, shapely.LineString([(0, 0), (1, 1)]), None]
     assert frame["row"].tolist() == [0, 1, 2, 3, 4]
-    assert "row 1: " in str(told[0].message)
-    assert all(warning.filename == __file__ for warning in told)
+    assert "row 1: " in str(warned[0].message)
+    assert all(warning.filename == __file__ for warning in warned)
     assert table.column("geometry").to_pylist() == cells
 
 
@@ -231,7 +231,7 @@ def test_dates_are_dates() -> None:
 
 
 @pytest.mark.parametrize("is_on", [True, False])
-def test_the_collector_of_cycles_is_left_as_it_was(is_on: bool) -> None:
+def test_garbage_collector_settings_are_restored(is_on: bool) -> None:
     was_on = gc.isenabled()
     (gc.enable if is_on else gc.disable)()
     try:

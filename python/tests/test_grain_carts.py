@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def whole(service: hl.Sandbox) -> CartTruth:
-    """Give the truth of the smallest file that is the newest of its name."""
+    """Return the truth of the smallest file that is the newest of its name."""
     return min((cart for cart in service.cart_truth if cart["is_newest"]), key=lambda cart: cart["loads"])
 
 
@@ -51,13 +51,13 @@ def test_times_are_texts_until_the_user_names_the_zone(client: hl.Client, whole:
         whole["id"], columns=["LoadDate", "LoadTime", "LocalDate", "LocalTime"]
     ).to_geopandas()
     assert all(isinstance(cell, str) for cell in frame["LoadTime"])
-    # As the documentation of `read` says; the fields of this account lie seven hours west of UTC.
+    # As the documentation of `read` states; the fields of this account are seven hours west of UTC.
     local = pd.to_datetime(frame["LocalDate"] + " " + frame["LocalTime"]).dt.tz_localize("Etc/GMT+7")
     labelled = pd.to_datetime(frame["LoadDate"] + " " + frame["LoadTime"]).dt.tz_localize("UTC")
     assert (local == labelled).all()
 
 
-def test_a_path_bytes_a_file_object_and_the_service_give_the_same(
+def test_path_bytes_file_object_and_service_give_equal_layers(
     client: hl.Client, whole: CartTruth, tmp_path: Path
 ) -> None:
     path = client.grain_carts.download(whole["id"], to=tmp_path)
@@ -93,7 +93,7 @@ def test_a_file_is_described_or_there_is_none(client: hl.Client, service: hl.San
 
 
 @pytest.mark.parametrize("variants", [["odd-grc"], ["odd-grc", "latin1-grc"], ["wild"]])
-def test_every_oddity_is_read_and_told(variants: list[str]) -> None:
+def test_every_irregularity_is_read_and_reported(variants: list[str]) -> None:
     with (
         hl.Sandbox(variants=variants, rate_limits=()) as odd,
         hl.Client(**odd.credentials, rate_limits=()) as client,
@@ -142,7 +142,7 @@ def test_a_growing_file_is_uploaded_again_under_a_higher_id(tmp_path: Path) -> N
         assert len(sent) == 4, "nothing is sent twice"
 
 
-def test_what_comes_in_place_of_a_file_is_not_saved(whole: CartTruth, tmp_path: Path) -> None:
+def test_other_body_than_a_file_is_not_saved(whole: CartTruth, tmp_path: Path) -> None:
     with hl.Sandbox.demo() as fresh, hl.Client(**fresh.credentials, rate_limits=()) as client:
         fresh.faults.add(endpoint="grain_carts.download", kind="web-page")
         with pytest.raises(hl.DecodeError, match="a grain cart file was asked for"):
@@ -156,13 +156,13 @@ def test_what_comes_in_place_of_a_file_is_not_saved(whole: CartTruth, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_format_is_sent_and_never_asked_for(client: hl.Client, whole: CartTruth) -> None:
+def test_format_is_sent_without_an_argument(client: hl.Client, whole: CartTruth) -> None:
     for call in (client.grain_carts.download, client.grain_carts.read):
         with pytest.raises(TypeError, match="format"):
             call(whole["id"], format="BIN")  # type: ignore[call-overload,call-arg]
 
 
-def test_the_asynchronous_twin_walks_the_same_road(client: hl.Client, service: hl.Sandbox, whole: CartTruth) -> None:
+def test_asynchronous_client_does_the_same(client: hl.Client, service: hl.Sandbox, whole: CartTruth) -> None:
     async def walk() -> None:
         async with hl.AsyncClient(**service.credentials, rate_limits=()) as twin:
             files = [file async for file in twin.grain_carts.list()]

@@ -16,7 +16,7 @@ import headland as hl
 
 
 def computed() -> int:
-    """Give how long threads of the core have computed, in hundredths of a second."""
+    """Return the CPU time of the core's threads in hundredths of a second."""
     ticks = 0
     for task in Path("/proc/self/task").iterdir():
         with contextlib.suppress(OSError):
@@ -27,7 +27,7 @@ def computed() -> int:
 
 
 def interrupt_once_it_reads(before: int) -> None:
-    """Send what Ctrl-C sends as soon as a thread of the core computes: before that there is nothing to end."""
+    """Send the signal of Ctrl-C as soon as a thread of the core computes: before that there is nothing to interrupt."""
     patience = time.monotonic() + 60
     while time.monotonic() < patience and computed() <= before:
         pass
@@ -36,7 +36,7 @@ def interrupt_once_it_reads(before: int) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are looked for in /proc")
 def test_ctrl_c_ends_a_batch_and_the_reader(tmp_path: Path) -> None:
-    # Signals are looked for every 50 ms, so the batch has to take several times as long.
+    # Signals are checked every 50 ms, so the batch must take several times as long.
     path = tmp_path / "points.zip"
     write_points(path, 3_000_000)
     reader = hl.open(path, batch_size=3_000_000)

@@ -1,4 +1,4 @@
-"""Layers: what they give to Arrow, pandas, geopandas, duckdb, polars, notebooks and files."""
+"""Layers: conversions to Arrow, pandas, geopandas, duckdb, polars, notebooks and files."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def layer() -> hl.Layer:
     return hl.read(archive())
 
 
-def test_a_layer_says_what_it_is(layer: hl.Layer) -> None:
+def test_layer_describes_itself(layer: hl.Layer) -> None:
     assert layer.name == "YIELD"
     assert layer.source == "bytes"
     assert len(layer) == 3
@@ -97,7 +97,7 @@ SOURCES: dict[str, Callable[[bytes, Path], Any]] = {
 
 
 @pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES.keys())
-def test_every_source_gives_the_same_layer(
+def test_every_source_gives_an_equal_layer(
     layer: hl.Layer, tmp_path: Path, source: Callable[[bytes, Path], Any]
 ) -> None:
     path = tmp_path / "unpacked" / "job.zip"
@@ -113,18 +113,18 @@ def test_every_source_gives_the_same_layer(
 
 
 @pytest.mark.parametrize("wrong", [None, 7, io.StringIO("text"), ["a.zip"]])
-def test_what_is_no_source_is_told(wrong: Any) -> None:
+def test_other_source_types_are_errors(wrong: Any) -> None:
     with pytest.raises(TypeError):
         hl.read(wrong)
 
 
-def test_limits_are_kept() -> None:
+def test_limits_apply() -> None:
     with pytest.raises(hl.ArchiveError):
         hl.read(archive(), limits=hl.Limits(members=2))
     assert len(hl.read(archive(), limits=hl.Limits())) == 3
 
 
-def test_arrow_by_every_door(layer: hl.Layer) -> None:
+def test_every_arrow_interface(layer: hl.Layer) -> None:
     table = pa.table(layer)
     assert table.equals(layer.to_arrow())
     assert pa.schema(layer) == table.schema
@@ -163,7 +163,7 @@ def test_geojson_is_wgs_84(layer: hl.Layer, tmp_path: Path) -> None:
         layer.write_geojson(tmp_path / "x.geojson", crs="EPSG:4326")  # type: ignore[arg-type]
 
 
-def test_an_unknown_coordinate_system_is_an_error_where_it_matters(tmp_path: Path) -> None:
+def test_unknown_coordinate_system_is_an_error_if_needed(tmp_path: Path) -> None:
     layer = hl.read(archive(prj=None))
     assert layer.crs is None
     with pytest.raises(ValueError, match="as-is"):
@@ -179,7 +179,7 @@ def test_an_unknown_coordinate_system_is_an_error_where_it_matters(tmp_path: Pat
     assert layer.area(crs="as-is") is None, "points have no area"
 
 
-def test_the_area_in_the_plane_is_that_of_shapely_whatever_the_system() -> None:
+def test_planar_area_equals_that_of_shapely_in_any_system() -> None:
     square = [(x + 5e5, y + 5e6, 0.0, 0.0) for x, y in ((0, 0), (0, 800), (800, 800), (800, 0), (0, 0))]
     hole = [(x + 5e5, y + 5e6, 0.0, 0.0) for x, y in ((100, 100), (300, 100), (200, 200), (100, 100))]
     content, index = shp(RINGS, [Shape([square, hole]), None, Shape([square])])
@@ -194,7 +194,7 @@ def test_the_area_in_the_plane_is_that_of_shapely_whatever_the_system() -> None:
 
 
 def check_boxes(frame: gpd.GeoDataFrame, boxes: pa.StructArray) -> None:
-    """Each box holds its geometry and is next to no larger; where there is no geometry, there is none."""
+    """Each box contains its geometry and is hardly larger; without a geometry there is none."""
     bounds = frame.bounds.to_numpy()
     sides = np.column_stack([boxes.field(side).to_numpy().astype(float) for side in ("xmin", "ymin", "xmax", "ymax")])
     has_place = ~np.isnan(bounds).any(axis=1)
@@ -241,7 +241,7 @@ def test_geoparquet_of_generated_jobs(client: hl.Client, service: hl.Sandbox, tm
 
 
 def corpus() -> Path:
-    """Find the corpus beside the checkout."""
+    """Return the corpus next to the checkout."""
     beside = Path(__file__).parents[2] / ".." / "shared" / "corpus"
     return Path(os.environ.get("HEADLAND_CORPUS", beside))
 
@@ -275,7 +275,7 @@ def test_a_table_without_a_map(tmp_path: Path) -> None:
     assert "<svg" not in layer._repr_html_()
 
 
-def test_a_notebook_shows_map_columns_and_findings(layer: hl.Layer) -> None:
+def test_notebook_shows_map_columns_and_diagnostics(layer: hl.Layer) -> None:
     shown = layer._repr_html_()
     for expected in ("<svg", "MOISTURE", "unknown", "EPSG:32614"):
         assert expected in shown
@@ -316,7 +316,7 @@ def test_a_folder_that_is_missing_is_named_and_no_part(layer: hl.Layer, client: 
 @pytest.mark.parametrize(
     "address", ["https://files.example/job.zip?sig=c2VjcmV0", "s3://bucket/job.zip", "file:///job.zip"]
 )
-def test_an_address_is_no_path(address: str) -> None:
+def test_url_is_not_a_path(address: str) -> None:
     for source in (address, Path(address)):
         for look in (hl.read, hl.layers, hl.open, hl.read_tree):
             with pytest.raises(ValueError, match="urlretrieve") as caught:
@@ -324,15 +324,15 @@ def test_an_address_is_no_path(address: str) -> None:
             assert "c2VjcmV0" not in str(caught.value)
 
 
-def test_a_reply_that_was_saved_as_an_archive_is_told(tmp_path: Path) -> None:
-    """Say what it is: status and errorInfo of specification 2.1, and nothing that is secret."""
+def test_saved_error_reply_is_an_error_that_quotes_it(tmp_path: Path) -> None:
+    """The error states the status and errorInfo of specification 2.1, and no secret."""
     saved = tmp_path / "job.zip"
     saved.write_text('{"status": "NO_COVERAGE", "errorInfo": "No coverage is available.", "result": "nil"}')
     with pytest.raises(hl.ArchiveError, match=r"a reply of the service .* `NO_COVERAGE`, `No coverage is available.`"):
         hl.read(saved)
 
 
-def test_a_download_that_broke_off(client: hl.Client) -> None:
+def test_truncated_download(client: hl.Client) -> None:
     job = next(iter(client.job_data.list()))["id"]
     whole = client.job_data.download(job)
     layer = hl.read(whole)
@@ -358,11 +358,11 @@ def test_a_download_that_broke_off(client: hl.Client) -> None:
         hl.layers(broken, strict=cast("Any", "no"))
 
 
-def test_the_limits_are_those_that_their_documentation_states() -> None:
+def test_limits_equal_their_documentation() -> None:
     assert hl.Limits() == (65_536, 4 << 30, 100, 1, 4_096)
 
 
-def test_a_file_object_is_left_where_it_stood_and_one_at_its_end_is_told() -> None:
+def test_file_object_keeps_its_position_and_one_at_its_end_is_an_error() -> None:
     file = io.BytesIO(archive())
     assert hl.layers(file) == ["YIELD"]
     assert len(hl.read(file)) == len(hl.read(file)) > 0, "read after layers, and read again"
@@ -385,6 +385,6 @@ def test_a_pipe_with_a_name_is_read_to_its_end(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/null").is_char_device(), reason="this system has no devices in its folders")
 @pytest.mark.parametrize("use", [hl.read, hl.layers, hl.open, hl.read_tree])
-def test_a_device_is_called_by_its_name(use: Callable[[str], object]) -> None:
+def test_device_is_an_error_that_names_it(use: Callable[[str], object]) -> None:
     with pytest.raises(hl.ArchiveError, match=r"`/dev/null` is a device, .* no regular file"):
         use("/dev/null")

@@ -1,4 +1,4 @@
-"""One value that cannot be read loses neither a list nor a sync where `on_error` says so."""
+"""Unreadable values: with `on_error`, one of them loses neither a list nor a sync."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_list_keeps_its_records(client: hl.Client) -> None:
     assert len(client.job_data.list(on_error="null")) == 3
 
 
-def test_its_tables_have_a_null(client: hl.Client) -> None:
+def test_tables_have_null_for_the_unreadable_value(client: hl.Client) -> None:
     import pyarrow as pa
 
     reads: list[Callable[[hl.Pages[Any]], Any]] = [
@@ -102,7 +102,7 @@ def test_the_async_client_reads_the_same(keys: dict[str, Any]) -> None:
     assert table["create_date"].null_count == 1
 
 
-def test_every_list_of_records_takes_it_and_other_words_are_refused(client: hl.Client) -> None:
+def test_every_list_accepts_on_error_and_rejects_other_values(client: hl.Client) -> None:
     lists = 0
     for name in groups.__all__:
         for _, method in inspect.getmembers(getattr(groups, name), inspect.isfunction):
@@ -120,7 +120,7 @@ def test_every_list_of_records_takes_it_and_other_words_are_refused(client: hl.C
             hl.Mirror("farm", client, on_error=wrong)  # type: ignore[arg-type]
 
 
-def test_the_command_line_passes_it_on(
+def test_command_line_passes_on_error(
     keys: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for name, value in {**keys, "rate_limits": ""}.items():
@@ -132,7 +132,7 @@ def test_the_command_line_passes_it_on(
     assert [json.loads(line)["create_date"] for line in out][1] is None
 
 
-def test_a_sync_goes_on_and_notes_the_path(client: hl.Client, tmp_path: Path) -> None:
+def test_sync_continues_and_records_the_path(client: hl.Client, tmp_path: Path) -> None:
     with pytest.raises(hl.DecodeError):
         hl.Mirror(tmp_path / "strict", client, on_error="raise").sync(progress=False)
     mirror = hl.Mirror(tmp_path / "farm", client)

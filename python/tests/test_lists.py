@@ -1,4 +1,4 @@
-"""Lists as tables and maps: what Arrow, pandas, polars, duckdb and geopandas read is what iteration gives."""
+"""Lists as tables and maps: Arrow, pandas, polars, duckdb and geopandas read the records of the iteration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Lists = dict[str, Callable[[], hl.Pages[Any]]]
 
-# The service's clock stands still under clients that go by the machine's, and they say so.
+# The service's clock does not advance while clients use the machine's, and they warn about it.
 pytestmark = pytest.mark.filterwarnings("ignore::headland.HeadlandWarning")
 
 UNKNOWN = "unknown_fields"
@@ -33,7 +33,7 @@ WORDS: tuple[Literal["json", "xml"], ...] = ("json", "xml")
 
 @pytest.fixture(scope="module", params=[(), ("wild",)], ids=["plain", "wild"])
 def still(request: pytest.FixtureRequest) -> Iterator[hl.Sandbox]:
-    """Give a service whose lists stand still."""
+    """Return a service whose lists do not change."""
     with hl.Sandbox(rate_limits=(), clock="moved", variants=request.param) as running:
         yield running
 
@@ -45,7 +45,7 @@ def user(still: hl.Sandbox, request: pytest.FixtureRequest) -> Iterator[hl.Clien
 
 
 def lists(client: hl.Client | hl.AsyncClient, ids: Mapping[str, str]) -> Lists:
-    """Give each list of the table by the name of its row."""
+    """Return each list of the table by the name of its row."""
     found: Lists = {}
     for name in _core.rows():
         group, _, method = name.partition(".")
@@ -58,13 +58,13 @@ def lists(client: hl.Client | hl.AsyncClient, ids: Mapping[str, str]) -> Lists:
 
 
 def ids_of(client: hl.Client) -> dict[str, str]:
-    """Give an id for each group that asks for one."""
+    """Return an id for each group that needs one."""
     groups = {"field_computers": client.field_computers, "field_hubs": client.field_hubs, "job_data": client.job_data}
     return {name: group.list().first()["id"] for name, group in groups.items()}  # type: ignore[attr-defined]
 
 
 def as_row(record: Mapping[str, Any] | None, schema: Any) -> dict[str, Any] | None:
-    """Give a record as a row of that schema: null where it has no such field, and the others as JSON."""
+    """Return a record as a row of that schema: null for missing fields, and other fields as JSON."""
     if record is None:
         return None
     row: dict[str, Any] = {}
@@ -76,8 +76,9 @@ def as_row(record: Mapping[str, Any] | None, schema: Any) -> dict[str, Any] | No
     return row
 
 
-def test_arrow_holds_what_iteration_gives(user: hl.Client) -> None:
-    """Sections 2.1 to 2.5, for every list of the table, in both content types, from plain and wild services."""
+def test_arrow_equals_iteration(user: hl.Client) -> None:
+    """Sections 2.1 to 2.5, for every list of the table, in both content types, with and without variants of the
+    service."""
     for name, pages in lists(user, ids_of(user)).items():
         table = pages().to_arrow()
         assert table.column_names[-1] == UNKNOWN
@@ -86,7 +87,7 @@ def test_arrow_holds_what_iteration_gives(user: hl.Client) -> None:
         assert table.to_pylist() == expected, name
 
 
-def test_the_schema_says_units_and_meanings(client: hl.Client) -> None:
+def test_schema_has_units_and_descriptions(client: hl.Client) -> None:
     hub = ids_of(client)["field_hubs"]
     schema = pa.schema(client.field_hubs.locations(hub))
     assert schema.equals(client.field_hubs.locations(hub, page=0).to_arrow().schema, check_metadata=True)
@@ -105,7 +106,7 @@ def test_the_schema_says_units_and_meanings(client: hl.Client) -> None:
     ]
 
 
-def test_a_list_that_was_looked_at_is_not_read_twice(still: hl.Sandbox) -> None:
+def test_list_with_a_known_length_is_not_read_twice(still: hl.Sandbox) -> None:
     with hl.Client(**still.credentials, rate_limits=()) as client:
         pages = client.job_data.list(page_size=10)
         before = len(still.requests)
@@ -120,13 +121,13 @@ def test_a_list_that_was_looked_at_is_not_read_twice(still: hl.Sandbox) -> None:
         assert pages.to_arrow().num_rows == total, "again, from the start"
 
 
-def test_a_stream_reads_a_page_when_it_is_asked_for_one(still: hl.Sandbox) -> None:
+def test_stream_reads_pages_on_demand(still: hl.Sandbox) -> None:
     with hl.Client(**still.credentials, rate_limits=()) as client:
         hub = ids_of(client)["field_hubs"]
         before = len(still.requests)
         reader = pa.RecordBatchReader.from_stream(client.field_hubs.locations(hub, page_size=100))
         assert len(still.requests) == before, "the schema is known without a call"
-        # Of a long list, later pages are fetched together.
+        # Later pages of a long list are fetched concurrently.
         for number in (1, 2):
             assert reader.read_next_batch().num_rows == 100
             assert len(still.requests) == before + number
@@ -134,7 +135,7 @@ def test_a_stream_reads_a_page_when_it_is_asked_for_one(still: hl.Sandbox) -> No
         assert len(pa.table(pages)) == len(pages)
 
 
-def test_others_read_the_stream(client: hl.Client) -> None:
+def test_other_packages_read_the_stream(client: hl.Client) -> None:
     hub = ids_of(client)["field_hubs"]
     pages = client.field_hubs.locations(hub, page_size=500, page=0)
     records = list(pages)
@@ -182,7 +183,7 @@ def test_an_empty_list_has_its_columns(client: hl.Client) -> None:
 
 
 def test_locations_are_a_map(user: hl.Client) -> None:
-    """Section 2.3: no point where the position is not valid, or where there was no fix."""
+    """Section 2.3: no point if the position is not valid or there was no fix."""
     hub = ids_of(user)["field_hubs"]
     pages = user.field_hubs.locations(hub, page_size=1000, page=0)
     records = list(pages)
@@ -206,7 +207,7 @@ def test_locations_are_a_map(user: hl.Client) -> None:
         assert len(other.to_geopandas()) == len(other)
 
 
-def test_what_is_no_list_of_locations_is_no_map(client: hl.Client) -> None:
+def test_list_without_locations_is_no_map(client: hl.Client) -> None:
     for name in ("__geo_interface__", "to_geopandas"):
         with pytest.raises(AttributeError, match="only lists of locations"):
             getattr(client.job_data.list(), name)
@@ -215,7 +216,7 @@ def test_what_is_no_list_of_locations_is_no_map(client: hl.Client) -> None:
 
 
 @pytest.mark.parametrize(("latitude", "longitude"), [(91.0, 0.0), (0.0, 181.0), (None, 1.0), (1.0, None)])
-def test_what_is_nowhere_on_earth_has_no_point(latitude: float | None, longitude: float | None) -> None:
+def test_coordinates_outside_the_earth_have_no_point(latitude: float | None, longitude: float | None) -> None:
     from headland.locations import _feature, _frame
 
     schema = pa.schema(
@@ -227,8 +228,8 @@ def test_what_is_nowhere_on_earth_has_no_point(latitude: float | None, longitude
     assert _frame(table, {}).geometry.isna().tolist() == [True, False]
 
 
-def test_an_error_of_a_call_is_raised_as_it_is(still: hl.Sandbox) -> None:
-    with hl.Client(**(still.credentials | {"access_key": "nobody"}), rate_limits=()) as client:
+def test_error_of_a_call_is_raised_unchanged(still: hl.Sandbox) -> None:
+    with hl.Client(**(still.credentials | {"access_key": "unknown"}), rate_limits=()) as client:
         with pytest.raises(hl.AuthenticationError):
             client.job_data.list().to_arrow()
         with pytest.raises(OSError, match="AuthenticationError"):
@@ -258,7 +259,7 @@ def test_the_asynchronous_twins(still: hl.Sandbox) -> None:
     asyncio.run(read())
 
 
-# In a process of its own, because what it shows is that the process does not crash.
+# In a process of its own, since it shows that the process does not crash.
 STREAMS_IN_CYCLES = """
 import gc, sys, pyarrow, headland
 with headland.Sandbox.demo() as service, headland.Client(**service.credentials, rate_limits=()) as client:

@@ -1,4 +1,4 @@
-"""What a process holds after layers were let go of."""
+"""Memory of a process after its layers are freed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEPT = 512 * 1024
-"""What may be kept for the next read, in KiB."""
+"""Memory in KiB that may be kept for the next read."""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
-def test_memory_goes_back_when_many_layers_are_let_go_of(tmp_path: Path) -> None:
+def test_memory_of_freed_layers_is_returned(tmp_path: Path) -> None:
     large = tmp_path / "points.zip"
     write_points(large, 400_000)
     held, left = memory(
@@ -37,7 +37,7 @@ def test_memory_goes_back_when_many_layers_are_let_go_of(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
-def test_the_memory_of_threads_that_have_ended_does_not_add_up(tmp_path: Path) -> None:
+def test_memory_of_ended_threads_does_not_accumulate(tmp_path: Path) -> None:
     large = tmp_path / "points.zip"
     write_points(large, 400_000)
     (left,) = memory(
@@ -55,5 +55,5 @@ def test_the_memory_of_threads_that_have_ended_does_not_add_up(tmp_path: Path) -
         """,
         str(large),
     )
-    # What each thread needed beside its layers comes on top.
+    # The memory of each thread apart from its layers is added.
     assert left < KEPT * 3 // 2, f"threads left {left} KiB behind"

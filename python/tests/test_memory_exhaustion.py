@@ -1,4 +1,4 @@
-"""Archives that need more memory than there is: an error that names the member, never the end of the process."""
+"""Archives that need more memory than available: an error that names the member, never a crash."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SIZE = 3 << 30
-"""The bytes of each file, which are holes: they take no space on the disk."""
+"""Size of each file in bytes; the files are sparse, so they need no disk space."""
 
-GIVEN = 64 << 20
-"""The bytes that a process may take beside those that it has once headland is imported."""
+MEMORY_LIMIT = 64 << 20
+"""Memory in bytes that a process may allocate after importing headland."""
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as Linux does")
 
@@ -42,7 +42,7 @@ def table(path: Path, kind: bytes, width: int, size: int = SIZE) -> None:
 
 
 def sparse(path: Path, start: bytes, size: int) -> None:
-    """Write a file that begins so and has holes behind it."""
+    """Write a sparse file with this start."""
     with path.open("wb") as file:
         file.write(start)
         file.truncate(size)
@@ -54,7 +54,7 @@ def shapes(path: Path, kind: int, size: int = SIZE) -> None:
 
 
 def giant(path: Path, kind: int, parts: int) -> None:
-    """Write a .shp of one record that fills it, all of whose vertices are holes."""
+    """Write a .shp of one record that fills it; all of its vertices are holes."""
     count = (SIZE - 200) // 16
     body = struct.pack("<i32x", kind) + (struct.pack("<ii", parts, count) if kind == 5 else struct.pack("<i", count))
     body += b"".join(struct.pack("<i", 5 * part) for part in range(parts if kind == 5 else 0))
@@ -81,7 +81,7 @@ def end_of(source: Path, call: str) -> list[str]:
         import resource, sys
         import headland as hl
         with open("/proc/self/statm") as sizes:
-            most = int(next(sizes).split()[0]) * resource.getpagesize() + {GIVEN}
+            most = int(next(sizes).split()[0]) * resource.getpagesize() + {MEMORY_LIMIT}
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         source = sys.argv[1]
         try:
@@ -92,7 +92,7 @@ def end_of(source: Path, call: str) -> list[str]:
             print("it was read")
     """
     child = [sys.executable, "-c", textwrap.dedent(program), str(source)]
-    # Of memory that the allocator reserves ahead, more would be had than was given.
+    # Memory that the allocator reserves in advance would exceed the limit.
     environment = {**os.environ, "MIMALLOC_ARENA_RESERVE": "16MiB"}
     outcome = subprocess.run(child, check=False, capture_output=True, text=True, timeout=120, env=environment)
     assert outcome.returncode == 0, f"the process ended with {outcome.returncode}: {outcome.stderr[-500:]}"
@@ -100,7 +100,7 @@ def end_of(source: Path, call: str) -> list[str]:
 
 
 def refused(source: Path, call: str, member: str) -> None:
-    """Hold the end to an error about the member and about memory, with what to do."""
+    """Assert an error about the member and about memory, with the next step."""
     kind, errno, named, message = end_of(source, call)
     assert (kind, errno, named) == ("ArchiveError", "12", member), message
     assert "bytes of memory left" in message
@@ -117,7 +117,7 @@ def test_a_layer_too_large_for_the_memory_is_an_error(tmp_path: Path, what: str)
 
 
 @pytest.mark.parametrize("how", ["strict=False", "threads=1", "threads=3, strict=False, to_crs='EPSG:4326'"])
-def test_what_the_machine_lacks_is_no_damage_that_is_lived_with(tmp_path: Path, how: str) -> None:
+def test_lack_of_memory_is_an_error_without_strict_too(tmp_path: Path, how: str) -> None:
     write(tmp_path, "binary")
     refused(tmp_path, f"hl.read(source, {how})", "t.dbf")
 
@@ -135,9 +135,9 @@ def test_batches_need_no_more_memory_than_there_is(tmp_path: Path) -> None:
     assert end_of(tmp_path, "assert sum(map(len, hl.open(source, batch_size=4096))) == 1_644_824") == ["it was read"]
 
 
-def test_an_index_and_a_shp_that_is_held_whole_are_refused(tmp_path: Path) -> None:
+def test_large_index_and_buffered_shp_are_errors(tmp_path: Path) -> None:
     shapes(tmp_path / "t.shp", 1)
-    # Places in another order than the file, so that the .shp has to be in memory.
+    # Records in another order than the index, so that the .shp has to be in memory.
     places = struct.pack(">iiii", 64, 10, 50, 10)
     sparse(tmp_path / "t.shx", header(1, 116) + places, 116)
     refused(tmp_path, "hl.read(source)", "t.shp")
@@ -149,7 +149,7 @@ def test_an_index_and_a_shp_that_is_held_whole_are_refused(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("threads", [None, 1])
 @pytest.mark.parametrize("strict", [True, False])
-def test_zips_of_zeros_are_refused_as_folders_are(tmp_path: Path, threads: int | None, strict: bool) -> None:
+def test_zips_of_zeros_are_errors_like_folders(tmp_path: Path, threads: int | None, strict: bool) -> None:
     table(tmp_path / "t.dbf", b"G", 254, 400 << 20)
     archive = tmp_path / "t.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
@@ -160,7 +160,7 @@ def test_zips_of_zeros_are_refused_as_folders_are(tmp_path: Path, threads: int |
 
 @pytest.mark.parametrize("call", ["read", "open"])
 @pytest.mark.parametrize("ending", ["dbf", "shp"])
-def test_the_limit_of_bytes_holds_for_loose_files(tmp_path: Path, call: str, ending: str) -> None:
+def test_limit_of_bytes_applies_to_loose_files(tmp_path: Path, call: str, ending: str) -> None:
     file = tmp_path / f"t.{ending}"
     if ending == "dbf":
         table(file, b"C", 254, 1 << 40)
@@ -175,7 +175,7 @@ def test_the_limit_of_bytes_holds_for_loose_files(tmp_path: Path, call: str, end
         assert hl.layers(source) == ["t"]
 
 
-def test_the_limit_of_bytes_holds_at_its_value_for_loose_files(tmp_path: Path) -> None:
+def test_limit_of_bytes_applies_at_its_value_to_loose_files(tmp_path: Path) -> None:
     table(tmp_path / "t.dbf", b"C", 9, 65 + 70)
     assert len(hl.read(tmp_path, limits=hl.Limits(bytes=135))) == 7
     with pytest.raises(hl.ArchiveError, match=r"135 bytes are more than the limit of 134; .* raise Limits\(bytes="):
@@ -188,7 +188,7 @@ def test_the_limit_of_bytes_holds_at_its_value_for_loose_files(tmp_path: Path) -
             hl.read_tree(source, limits=hl.Limits(bytes=7))
 
 
-def test_where_no_thread_can_be_started_reading_does_without_and_calls_say_so(tmp_path: Path) -> None:
+def test_without_new_threads_reading_works_and_calls_are_errors(tmp_path: Path) -> None:
     file = tmp_path / "t.dbf"
     table(file, b"N", 4, 65 + 500)
     program = """

@@ -1,4 +1,4 @@
-"""Metadata of Arrow schemas: sorted by key wherever a table leaves the core, so that equal tables are equal bytes."""
+"""Metadata of Arrow schemas: sorted by key in every table, so that equal tables are equal bytes."""
 
 from __future__ import annotations
 

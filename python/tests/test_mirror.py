@@ -1,4 +1,4 @@
-"""The mirror as an object: plan, sync, status, verify, and what they tell."""
+"""The mirror as an object: plan, sync, status, verify, and their results."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def farm() -> Iterator[hl.Sandbox]:
 
 
 @pytest.fixture
-def standing() -> Iterator[hl.Sandbox]:
-    """Serve an account in which nothing moves by itself: no hub reports meanwhile."""
+def static_account() -> Iterator[hl.Sandbox]:
+    """Serve an account that does not change by itself: no hub reports meanwhile."""
     with hl.Sandbox(small_jobs=JOBS, rate_limits=(), conversion_time=0, clock="moved") as service:
         yield service
 
@@ -42,26 +42,26 @@ def mirror_of(service: hl.Sandbox, folder: Path, **more: Any) -> hl.Mirror:
     return hl.Mirror(folder, client_of(service), **{"locations": False, **more})
 
 
-def test_a_pull_is_planned_watched_repeated_and_verified(standing: hl.Sandbox, tmp_path: Path) -> None:
-    mirror = mirror_of(standing, tmp_path / "farm")
+def test_a_pull_is_planned_watched_repeated_and_verified(static_account: hl.Sandbox, tmp_path: Path) -> None:
+    mirror = mirror_of(static_account, tmp_path / "farm")
     plan = mirror.plan()
     assert plan.new >= JOBS
     assert plan.is_relist
     assert str(plan).startswith(plan.text)
     least, most = plan.calls
-    told: list[dict[str, Any]] = []
+    snapshots: list[dict[str, Any]] = []
     threads = set()
 
     def tell(snapshot: dict[str, Any]) -> None:
         threads.add(threading.get_ident())
-        told.append(snapshot)
+        snapshots.append(snapshot)
 
     outcome = mirror.sync(tell)
-    assert least <= len(standing.requests) <= most
+    assert least <= len(static_account.requests) <= most
     assert threads == {threading.get_ident()}, "the callback is called from the waiting thread"
-    assert told[-1]["phase"] == "done"
-    assert told[-1]["calls_left"] == told[-1]["jobs_left"] == 0
-    assert all(set(snapshot) == set(told[0]) for snapshot in told)
+    assert snapshots[-1]["phase"] == "done"
+    assert snapshots[-1]["calls_left"] == snapshots[-1]["jobs_left"] == 0
+    assert all(set(snapshot) == set(snapshots[0]) for snapshot in snapshots)
     assert outcome.new == plan.new
     assert outcome.generation == 1
     assert outcome.bytes > 0
@@ -97,7 +97,7 @@ def test_the_dataset_has_the_rows_of_the_archives(farm: hl.Sandbox, tmp_path: Pa
     assert products == [(JOBS,)]
 
 
-def test_what_was_changed_added_and_removed_is_told(farm: hl.Sandbox, tmp_path: Path) -> None:
+def test_changed_added_and_removed_records_are_reported(farm: hl.Sandbox, tmp_path: Path) -> None:
     mirror = mirror_of(farm, tmp_path / "farm", relist=dt.timedelta(0))
     mirror.sync()
     ids = [job["id"] for job in client_of(farm).job_data.list()]
@@ -125,14 +125,14 @@ def test_a_damaged_archive_is_found_and_fetched_again(farm: hl.Sandbox, tmp_path
     assert mirror.verify(deep=True).ok
 
 
-def test_ctrl_c_leaves_everything_in_order(farm: hl.Sandbox, tmp_path: Path) -> None:
+def test_ctrl_c_leaves_a_consistent_state(farm: hl.Sandbox, tmp_path: Path) -> None:
     mirror = mirror_of(farm, tmp_path / "farm")
     done = 0
 
-    def interrupt(told: dict[str, Any]) -> None:
+    def interrupt(snapshot: dict[str, Any]) -> None:
         nonlocal done
-        if told["calls_done"] > done + 5:
-            done = told["calls_done"]
+        if snapshot["calls_done"] > done + 5:
+            done = snapshot["calls_done"]
             signal.raise_signal(signal.SIGINT)
 
     interrupted = 0
@@ -150,7 +150,7 @@ def test_ctrl_c_leaves_everything_in_order(farm: hl.Sandbox, tmp_path: Path) -> 
     assert mirror.status().jobs == {"have": JOBS}
     assert mirror.verify(deep=True).ok
     files = [request for request in farm.requests if "format" in request.query]
-    # A cart or a ready file once, a conversion twice, and each interruption may cost the calls on their way.
+    # A cart or a ready file once, a conversion twice, and each interruption may repeat the calls in flight.
     assert len(files) <= 12 + JOBS + JOBS // 2 + 16 * interrupted
 
 
@@ -158,7 +158,7 @@ def mirror_stop(interrupted: int, interrupt: Any) -> Any:
     return interrupt if interrupted < 3 else None
 
 
-def test_what_the_callback_raises_ends_the_sync(farm: hl.Sandbox, tmp_path: Path) -> None:
+def test_exception_of_the_callback_ends_the_sync(farm: hl.Sandbox, tmp_path: Path) -> None:
     mirror = mirror_of(farm, tmp_path / "farm")
 
     def fail(_: dict[str, Any]) -> None:
@@ -191,7 +191,7 @@ def test_the_errors_are_those_that_users_catch(farm: hl.Sandbox, tmp_path: Path)
         pickle.dumps(mirror)
 
 
-def test_two_syncs_at_once_are_one_and_a_conflict(farm: hl.Sandbox, tmp_path: Path) -> None:
+def test_concurrent_syncs_are_one_and_a_conflict(farm: hl.Sandbox, tmp_path: Path) -> None:
     one, two = (mirror_of(farm, tmp_path / "farm") for _ in range(2))
     conflicts: list[BaseException] = []
 
@@ -234,13 +234,13 @@ def test_nothing_of_the_credentials_is_in_the_folder(farm: hl.Sandbox, tmp_path:
     assert all(secret.decode() not in repr(mirror) for secret in secrets)
 
 
-def test_what_was_published_and_is_lost_is_told_and_published_again(standing: hl.Sandbox, tmp_path: Path) -> None:
-    mirror = mirror_of(standing, tmp_path / "farm")
+def test_lost_publication_is_reported_and_published_again(static_account: hl.Sandbox, tmp_path: Path) -> None:
+    mirror = mirror_of(static_account, tmp_path / "farm")
     rows = mirror.sync().rows
     part = next((tmp_path / "farm" / "dataset").rglob("*.parquet"))
     table = tmp_path / "farm" / "catalog" / "jobs.parquet"
 
-    def mended(generation: int) -> None:
+    def repaired(generation: int) -> None:
         assert mirror.sync().generation == generation
         assert mirror.verify().ok
         assert len(mirror.to_geopandas(columns=["job_id"])) == rows
@@ -252,22 +252,20 @@ def test_what_was_published_and_is_lost_is_told_and_published_again(standing: hl
     with pytest.raises(hl.ArchiveError, match="is missing; `verify"):
         mirror.sql("SELECT count(*) FROM dataset")
     assert not mirror.verify().ok
-    mended(2)
+    repaired(2)
     table.resolve().write_bytes(b"PAR1")
     assert not mirror.verify().ok
-    mended(3)
+    repaired(3)
     shutil.rmtree(tmp_path / "farm" / "generations")
     assert "what was published is gone" in str(mirror.verify())
-    mended(1)
+    repaired(1)
     shutil.rmtree(tmp_path / "farm" / "generations")
-    mended(1)
+    repaired(1)
 
 
 @pytest.mark.parametrize("damage", ["lost", "cut", "without a manifest"])
-def test_a_part_that_is_lost_is_written_anew_by_the_next_sync(
-    standing: hl.Sandbox, tmp_path: Path, damage: str
-) -> None:
-    mirror = mirror_of(standing, tmp_path / "farm")
+def test_lost_part_is_written_again_by_the_next_sync(static_account: hl.Sandbox, tmp_path: Path, damage: str) -> None:
+    mirror = mirror_of(static_account, tmp_path / "farm")
     rows = mirror.sync().rows
     dataset = tmp_path / "farm" / "dataset"
     part, *others = sorted(dataset.rglob("*.parquet"))
@@ -281,7 +279,7 @@ def test_a_part_that_is_lost_is_written_anew_by_the_next_sync(
         (tmp_path / "farm" / "current" / "manifest.json").unlink()
     outcome = mirror.sync()
     assert (outcome.generation, outcome.rows, outcome.new) == (2, rows, 0)
-    assert not [request for request in standing.requests[-outcome.calls :] if "format" in request.query]
+    assert not [request for request in static_account.requests[-outcome.calls :] if "format" in request.query]
     assert mirror.verify(deep=True).ok
     assert len(mirror.to_geopandas(columns=["job_id"])) == rows
     if damage != "without a manifest":
@@ -290,10 +288,10 @@ def test_a_part_that_is_lost_is_written_anew_by_the_next_sync(
     assert mirror.sync().generation is None
 
 
-def test_an_archive_that_is_gone_with_the_part_of_its_rows_is_told_and_fetched_again(
-    standing: hl.Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_archive_lost_with_its_part_is_reported_and_fetched_again(
+    static_account: hl.Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    mirror = mirror_of(standing, tmp_path / "farm")
+    mirror = mirror_of(static_account, tmp_path / "farm")
     rows = mirror.sync().rows
     part = json.loads((tmp_path / "farm" / "current" / "manifest.json").read_text())["parts"][0]
     (tmp_path / "farm" / "current" / part["path"]).unlink()
@@ -305,6 +303,6 @@ def test_an_archive_that_is_gone_with_the_part_of_its_rows_is_told_and_fetched_a
     assert mirror.sync().generation is None
 
 
-def test_what_is_no_client_is_refused(tmp_path: Path) -> None:
+def test_other_type_than_a_client_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"headland\.Client, or None"):
         hl.Mirror(tmp_path, "key")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""A mirror that was synced, read in every way: the rows of its archives, and nothing of its credentials."""
+"""A synced mirror, read in every way: the rows of its archives, and no credentials."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ORDER = ["job_id", "layer", "job_row"]
 
-# The displays of the sandbox have both systems of units, and some say none.
+# The displays of the sandbox use both systems of units, and some state none.
 pytestmark = pytest.mark.filterwarnings("ignore:columns have several units:headland.HeadlandWarning")
 
 
@@ -55,7 +55,7 @@ def test_a_frame_has_the_rows_of_every_archive(mirror: hl.Mirror) -> None:
     assert not frame.duplicated(ORDER).any()
 
 
-def test_job_types_and_years_choose_what_the_views_have(mirror: hl.Mirror) -> None:
+def test_job_types_and_years_select_the_rows_of_the_views(mirror: hl.Mirror) -> None:
     counts = mirror.sql("SELECT job_type, year, count(*) FROM dataset GROUP BY ALL").fetchall()
     assert {kind for kind, _, _ in counts} >= {"AsApplied", "GrainCart", "Yield"}
     for kind, year, rows in counts:
@@ -64,7 +64,7 @@ def test_job_types_and_years_choose_what_the_views_have(mirror: hl.Mirror) -> No
             assert mirror.sql(f'SELECT count(*) FROM "{kind}" WHERE year = $year', year=year).fetchall() == [(rows,)]
 
 
-def test_sql_dask_and_archives_give_the_rows_of_the_frame(mirror: hl.Mirror) -> None:
+def test_sql_dask_and_archives_return_the_rows_of_the_frame(mirror: hl.Mirror) -> None:
     whole = in_order(mirror.to_geopandas())
     pd.testing.assert_frame_equal(in_order(mirror.to_dask().compute()), whole)
     without_keys = whole.drop(columns=["job_type", "year"])
@@ -91,7 +91,7 @@ def _text(box: tuple[float, float, float, float]) -> str:
     return f"POLYGON (({west} {south}, {east} {south}, {east} {north}, {west} {north}, {west} {south}))"
 
 
-def test_what_is_published_elsewhere_reads_as_it_does_here(mirror: hl.Mirror, tmp_path: Path) -> None:
+def test_dataset_published_elsewhere_reads_equally(mirror: hl.Mirror, tmp_path: Path) -> None:
     done = mirror.publish(tmp_path.as_uri(), archives=True)
     state = tmp_path / done.state
     here = (mirror.folder / "current").resolve()
@@ -101,7 +101,7 @@ def test_what_is_published_elsewhere_reads_as_it_does_here(mirror: hl.Mirror, tm
     assert mirror.publish(tmp_path.as_uri(), archives=True).sent == 0
 
 
-def test_neither_graphs_nor_what_is_published_hold_credentials(mirror: hl.Mirror, tmp_path: Path) -> None:
+def test_graphs_and_publications_contain_no_credentials(mirror: hl.Mirror, tmp_path: Path) -> None:
     with hl.Sandbox(small_jobs=1, rate_limits=()) as service:
         secrets = [
             str(value).encode() for name, value in service.credentials.items() if "key" in name or "secret" in name

@@ -1,4 +1,4 @@
-"""Single bits of published files that are not what they were: an error that names the file, whoever reads it."""
+"""Flipped bits in published files: every reader raises an error that names the file."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from headland.dask import read_archives
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-MEND = "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew"
-"""What the errors say that there is to do."""
+REPAIR = "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew"
+"""The next steps that the errors state."""
 
 ROUNDS = 150 * int(os.environ.get("HEADLAND_SERIES", "1"))
 
 
 def flipped(path: Path, bits: list[int]) -> Iterator[int]:
-    """Flip one bit of a file after the other, each alone."""
+    """Flip the bits of a file one after the other, each alone."""
     whole = path.read_bytes()
     for bit in bits:
         content = bytearray(whole)
@@ -39,7 +39,7 @@ def flipped(path: Path, bits: list[int]) -> Iterator[int]:
 
 
 def chosen(path: Path) -> list[int]:
-    """Choose bits of the footer of a file, and as many of its pages."""
+    """Select bits of the footer of a file, and as many of its pages."""
     content, picks = path.read_bytes(), random.Random(1)
     footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
     ends = [8 * footer, 8 * len(content)]
@@ -47,7 +47,7 @@ def chosen(path: Path) -> list[int]:
 
 
 def read_with_each_bit_flipped(folder: Path) -> int:
-    """Read a mirror with bits of its first part flipped, and give how often that was refused; nothing else may be."""
+    """Read a mirror with bits of its first part flipped; return the number of errors, which every read must raise."""
     farm = Farm(folder)
     path = min((folder / "current").resolve().rglob("part-*.parquet"))
     expected, refused = farm.to_geopandas(), 0
@@ -55,7 +55,7 @@ def read_with_each_bit_flipped(folder: Path) -> int:
         try:
             pd.testing.assert_frame_equal(farm.to_geopandas(), expected)
         except hl.ArchiveError as error:
-            refused += f"{path.name}` is damaged (bytes " in str(error) and str(error).endswith(MEND)
+            refused += f"{path.name}` is damaged (bytes " in str(error) and str(error).endswith(REPAIR)
         except Exception as error:
             raise AssertionError(f"bit {bit}") from error
     return refused
@@ -71,14 +71,14 @@ def mirror_of(service: hl.Sandbox, folder: Path) -> hl.Mirror:
 
 
 def synced(folder: Path) -> Farm:
-    """Give a mirror as a sync writes it."""
+    """Return a mirror as a sync writes it."""
     with service() as farm:
         mirror_of(farm, folder).sync()
     return Farm(folder)
 
 
 def made(folder: Path) -> Farm:
-    """Give a mirror with short row groups and long blocks, so that one block has pages and the footer."""
+    """Return a mirror with short row groups and long blocks, so that one block has pages and the footer."""
     return published(folder, [job("101", rows=40), job("102", rows=40, west=-97.0)], group=10)
 
 
@@ -87,15 +87,15 @@ def test_no_flipped_bit_gives_other_rows_another_error_or_ends_the_process(
     tmp_path: Path, make: Callable[[Path], Farm]
 ) -> None:
     make(tmp_path / "farm")
-    # Arrow may end the process where it parses what is damaged, which would be that of the tests.
-    script = "import sys, test_mirror_bits as bits; print(bits.read_with_each_bit_flipped(bits.Path(sys.argv[1])))"
+    # Arrow may abort the process while it parses damaged data, which must not be the process of the tests.
+    script = "import sys, test_mirror_bit_flips as bits; print(bits.read_with_each_bit_flipped(bits.Path(sys.argv[1])))"
     command = [sys.executable, "-c", script, str(tmp_path / "farm")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == 2 * ROUNDS, "each bit is under a checksum"
 
 
-def test_workers_and_queries_refuse_them_too(tmp_path: Path) -> None:
+def test_workers_and_queries_reject_flipped_bits_too(tmp_path: Path) -> None:
     farm = made(tmp_path)
     frame = farm.to_dask()
     [part] = (tmp_path / "current").resolve().rglob("part-*.parquet")
@@ -122,7 +122,7 @@ def test_workers_and_queries_refuse_them_too(tmp_path: Path) -> None:
     assert len(frame.compute(scheduler="threads")) == 80
 
 
-def test_what_was_published_before_there_were_checksums_is_read(tmp_path: Path) -> None:
+def test_publication_without_checksums_is_read(tmp_path: Path) -> None:
     farm = made(tmp_path)
     without_checksums(farm)
     assert len(farm.to_geopandas()) == 80
@@ -138,7 +138,7 @@ def test_what_was_published_before_there_were_checksums_is_read(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("text", ["00000000", 7, ["00000000"]])
-def test_checksums_that_are_damaged_themselves_are_told(tmp_path: Path, text: object) -> None:
+def test_damaged_checksums_are_an_error(tmp_path: Path, text: object) -> None:
     farm = made(tmp_path)
     path = tmp_path / "current" / "manifest.json"
     said = json.loads(path.read_text())
@@ -158,7 +158,7 @@ def test_a_part_of_many_blocks_is_read_block_by_block(tmp_path: Path) -> None:
     content = part.read_bytes()
     assert len(content) > 4 * BLOCK
     assert farm.to_geopandas().NAME.tolist() == [name.decode() for name in names]
-    # The last row group lies behind the first blocks, and the first one before the last.
+    # The last row group is after the first blocks, and the first one before the last.
     changed = bytearray(content)
     changed[BLOCK // 2] ^= 1
     part.write_bytes(changed)
@@ -171,7 +171,7 @@ def test_a_part_of_many_blocks_is_read_block_by_block(tmp_path: Path) -> None:
         farm.to_geopandas()
 
 
-def test_a_sync_without_any_change_brings_checksums_to_what_has_none(tmp_path: Path) -> None:
+def test_sync_without_changes_adds_missing_checksums(tmp_path: Path) -> None:
     path = tmp_path / "farm" / "current" / "manifest.json"
     with service() as farm:
         mirror = mirror_of(farm, tmp_path / "farm")

@@ -1,4 +1,4 @@
-"""Damage of what a mirror has published: the file is named with what to do, whoever meets it."""
+"""Damage of a mirror's publication: every reader names the file and the next step."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_damaged_pointer_is_named_with_what_to_do(tmp_path: Path, text: str) -
     assert json.loads((target / "current.json").read_text())["state"] == done.state
 
 
-def test_a_manifest_that_was_lost_or_damaged_there_is_no_obstacle(tmp_path: Path) -> None:
+def test_lost_or_damaged_manifest_at_the_target_does_not_prevent_publishing(tmp_path: Path) -> None:
     farm, target = published(tmp_path / "farm", JOBS[:1]), tmp_path / "out"
     [there] = [target / farm.publish(target.as_uri()).state / "manifest.json"]
     whole = there.read_bytes()
@@ -77,13 +77,13 @@ def test_a_damaged_table_of_the_catalog_is_named(tmp_path: Path, lost: bool) -> 
         table.unlink()
     else:
         table.write_bytes(table.read_bytes()[:100])
-    told = r"missing; .* the next `sync\(\)`" if lost else r"damaged \(.*\); run `verify\(\)`, .* then `sync\(\)`"
-    with pytest.raises(hl.ArchiveError, match=rf"catalog/jobs.parquet` is {told}"):
+    message = r"missing; .* the next `sync\(\)`" if lost else r"damaged \(.*\); run `verify\(\)`, .* then `sync\(\)`"
+    with pytest.raises(hl.ArchiveError, match=rf"catalog/jobs.parquet` is {message}"):
         farm.sql("SELECT count(*) FROM jobs")
     assert farm.sql("SELECT count(*) FROM Yield").fetchall() == [(8,)]
 
 
-def test_a_part_and_its_archives_that_are_gone_come_back_in_one_sync(tmp_path: Path) -> None:
+def test_lost_part_and_its_archives_are_restored_by_one_sync(tmp_path: Path) -> None:
     with hl.Sandbox(small_jobs=8, rate_limits=(), conversion_time=0, clock="moved") as service:
         mirror = mirror_of(service, tmp_path / "farm")
         rows = mirror.sync().rows
@@ -123,7 +123,7 @@ def lose(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["manifest", "text", "part"])
-def test_the_status_says_that_what_is_published_cannot_be_read(tmp_path: Path, damage: str) -> None:
+def test_status_reports_an_unreadable_publication(tmp_path: Path, damage: str) -> None:
     with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
         mirror = mirror_of(service, tmp_path / "farm")
         rows = mirror.sync().rows
@@ -155,7 +155,7 @@ def test_the_status_says_that_what_is_published_cannot_be_read(tmp_path: Path, d
         assert (mirror.status().rows, mirror.status().damage) == (rows, None)
 
 
-def test_a_lost_link_is_told_and_verifying_reads_all_parts_without_it(tmp_path: Path) -> None:
+def test_lost_link_is_reported_and_verify_reads_all_parts_without_it(tmp_path: Path) -> None:
     with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
         mirror = mirror_of(service, tmp_path / "farm")
         rows = mirror.sync().rows
@@ -176,7 +176,7 @@ def test_a_lost_link_is_told_and_verifying_reads_all_parts_without_it(tmp_path: 
             mirror.to_geopandas()
         found = mirror.verify().findings
         assert sorted(said.split("`: ")[0].split("` ")[0] for said in found) == sorted([f"`{current}", f"`{part}"])
-        # The damaged part was removed, so that no sync takes it over, although none of its bytes is missing.
+        # The damaged part is removed, so that no sync reuses it, although none of its bytes is missing.
         assert not part.exists()
         assert not mirror.verify().ok
         assert mirror.sync().rows == rows
@@ -185,7 +185,7 @@ def test_a_lost_link_is_told_and_verifying_reads_all_parts_without_it(tmp_path: 
         assert mirror.status().damage is None
 
 
-def test_the_newest_state_that_was_lost_is_told_until_a_sync_with_nothing_new_writes_it_anew(tmp_path: Path) -> None:
+def test_lost_newest_state_is_reported_until_a_sync_without_news_writes_it_again(tmp_path: Path) -> None:
     with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
         mirror = mirror_of(service, tmp_path / "farm")
         mirror.sync()
@@ -193,15 +193,15 @@ def test_the_newest_state_that_was_lost_is_told_until_a_sync_with_nothing_new_wr
         rows = mirror.sync().rows
         newest = (mirror.folder / "current").resolve()
         shutil.rmtree(newest)
-        told = f"`{newest}` is missing: "
+        message = f"`{newest}` is missing: "
         status = mirror.status()
         assert (status.generation, status.rows) == (None, None)
-        assert str(status.damage).startswith(told + "what was published is gone; sync again")
+        assert str(status.damage).startswith(message + "what was published is gone; sync again")
         for _ in range(2):
-            assert [said.startswith(told) for said in mirror.verify().findings] == [True]
+            assert [said.startswith(message) for said in mirror.verify().findings] == [True]
             status = mirror.status()
             assert (status.generation, status.rows) == (1, len(mirror.to_geopandas(columns=["job_id"])))
-            assert str(status.damage).startswith(told + "readers get generation 1, which is older; sync again")
+            assert str(status.damage).startswith(message + "readers get generation 1, which is older; sync again")
             assert str(status.damage) in str(status)
         outcome = mirror.sync()
         assert (outcome.new, outcome.changed, outcome.rows) == (0, 0, rows)
@@ -209,7 +209,7 @@ def test_the_newest_state_that_was_lost_is_told_until_a_sync_with_nothing_new_wr
         assert mirror.verify(deep=True).ok
 
 
-def test_a_sync_with_nothing_new_writes_a_lost_state_anew_without_verifying(tmp_path: Path) -> None:
+def test_sync_without_news_writes_a_lost_state_again_without_verify(tmp_path: Path) -> None:
     with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
         mirror = mirror_of(service, tmp_path / "farm")
         for _ in range(2):
@@ -221,14 +221,14 @@ def test_a_sync_with_nothing_new_writes_a_lost_state_anew_without_verifying(tmp_
         assert len(mirror.to_geopandas(columns=["job_id"])) == rows
 
 
-def test_verifying_tells_a_damaged_journal_with_what_to_do(tmp_path: Path) -> None:
+def test_verify_reports_a_damaged_journal_with_the_next_step(tmp_path: Path) -> None:
     with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
         mirror = mirror_of(service, tmp_path / "farm")
         rows = mirror.sync().rows
         assert mirror.verify().ok
         journal = mirror.folder / "journal.sqlite"
         content = bytearray(journal.read_bytes())
-        # The rows of the places of devices, which neither status nor reading archives looks at.
+        # The rows of device locations, which neither status nor reading archives uses.
         at = content.rindex(b'"GPSDateTime"') // 4096 * 4096
         content[at : at + 8] = b"\xff" * 8
         journal.write_bytes(content)
@@ -243,7 +243,7 @@ def test_verifying_tells_a_damaged_journal_with_what_to_do(tmp_path: Path) -> No
         assert mirror.verify(deep=True).ok
 
 
-def test_an_older_generation_is_not_told_to_be_all_that_is_known(tmp_path: Path) -> None:
+def test_older_generation_is_not_reported_as_complete(tmp_path: Path) -> None:
     with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
         mirror = mirror_of(service, tmp_path / "farm")
         mirror.sync()
@@ -251,7 +251,7 @@ def test_an_older_generation_is_not_told_to_be_all_that_is_known(tmp_path: Path)
         rows = mirror.sync().rows
         shutil.rmtree((mirror.folder / "current").resolve())
         assert not mirror.status().is_published
-        # It makes the generation before the one that is read, until a sync writes the dataset anew.
+        # It makes the generation before the current one visible, until a sync writes the dataset again.
         assert not mirror.verify().ok
         status = mirror.status()
         assert (status.generation, status.is_published) == (1, False)
@@ -260,21 +260,21 @@ def test_an_older_generation_is_not_told_to_be_all_that_is_known(tmp_path: Path)
         assert mirror.status().is_published
 
 
-def test_a_frame_whose_state_is_gone_says_to_make_it_again(tmp_path: Path) -> None:
+def test_frame_of_a_removed_state_is_an_error_with_the_next_step(tmp_path: Path) -> None:
     farm = published(tmp_path, JOBS)
     frame, first = farm.to_dask(), (tmp_path / "current").resolve()
     published(tmp_path, JOBS, number=2)
     assert len(frame.compute(scheduler="threads")) == 8
     shutil.rmtree(first)
-    told = r"part-0.parquet` is gone; the mirror has published anew since, .* make the frame again"
-    with pytest.raises(hl.ArchiveError, match=told) as caught:
+    message = r"part-0.parquet` is gone; the mirror has published anew since, .* make the frame again"
+    with pytest.raises(hl.ArchiveError, match=message) as caught:
         frame.compute(scheduler="threads")
     assert isinstance(caught.value, FileNotFoundError)
     assert len(farm.to_dask().compute(scheduler="threads")) == 8
 
 
 @pytest.mark.parametrize("digit", [b"0", b"1"])
-def test_a_bit_of_the_manifest_costs_no_row(tmp_path: Path, digit: bytes) -> None:
+def test_flipped_bit_of_the_manifest_loses_no_row(tmp_path: Path, digit: bytes) -> None:
     with (
         hl.Sandbox(small_jobs=3, rate_limits=(), conversion_time=0.2) as service,
         hl.Client(**service.credentials, rate_limits=()) as client,
@@ -284,7 +284,7 @@ def test_a_bit_of_the_manifest_costs_no_row(tmp_path: Path, digit: bytes) -> Non
         rows = len(mirror.to_geopandas(columns=["job_id"]))
         manifest = mirror.folder / "current" / "manifest.json"
         whole = manifest.read_bytes()
-        # The last digit of the rows of an archive, which still reads as a number.
+        # The last digit of the row count of an archive, which is still a number.
         at = whole.index(b',"digest"', whole.index(b'"origins"')) - 1
         manifest.write_bytes(whole[:at] + digit + whole[at + 1 :])
         assert manifest.read_bytes() != whole
@@ -297,7 +297,7 @@ def test_a_bit_of_the_manifest_costs_no_row(tmp_path: Path, digit: bytes) -> Non
         assert not mirror.status().unavailable
 
 
-def test_a_manifest_that_has_lost_its_digest_is_damaged(tmp_path: Path) -> None:
+def test_manifest_without_its_digest_is_damaged(tmp_path: Path) -> None:
     with hl.Sandbox(small_jobs=2, rate_limits=(), conversion_time=0, clock="moved") as service:
         mirror = mirror_of(service, tmp_path / "farm")
         rows = mirror.sync().rows
@@ -310,7 +310,7 @@ def test_a_manifest_that_has_lost_its_digest_is_damaged(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["loop", "link to a file", "file", "folder"])
-def test_what_stands_in_the_place_of_the_link_is_told_with_what_to_do(tmp_path: Path, kind: str) -> None:
+def test_other_file_in_place_of_the_link_is_an_error_with_the_next_step(tmp_path: Path, kind: str) -> None:
     with hl.Sandbox(small_jobs=2, rate_limits=(), conversion_time=0, clock="moved") as service:
         mirror = mirror_of(service, tmp_path / "farm")
         rows = mirror.sync().rows
@@ -325,14 +325,16 @@ def test_what_stands_in_the_place_of_the_link_is_told_with_what_to_do(tmp_path: 
         else:
             current.mkdir()
         in_the_way = kind in {"file", "folder"}
-        told = "is not the link that headland makes there, .*: move it away" if in_the_way else "was lost"
+        message = "is not the link that headland makes there, .*: move it away" if in_the_way else "was lost"
         for read in (
             mirror.to_geopandas,
             mirror.to_dask,
             lambda: mirror.sql("SELECT 1"),
             lambda: mirror.publish((tmp_path / "out").as_uri()),
         ):
-            with pytest.raises(hl.ConfigurationError, match=rf"`{current}`.* {told}.*; .* the next `sync\(\)` writes"):
+            with pytest.raises(
+                hl.ConfigurationError, match=rf"`{current}`.* {message}.*; .* the next `sync\(\)` writes"
+            ):
                 read()
         if in_the_way:
             for look in (mirror.status, mirror.verify, mirror.sync):
@@ -346,14 +348,14 @@ def test_what_stands_in_the_place_of_the_link_is_told_with_what_to_do(tmp_path: 
         assert mirror.status().damage is None
 
 
-def test_manifest_of_a_newer_headland_is_refused(tmp_path: Path) -> None:
+def test_manifest_of_a_newer_headland_is_an_error(tmp_path: Path) -> None:
     farm = published(tmp_path, JOBS)
     manifest = tmp_path / "current" / "manifest.json"
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format": 99}))
-    told = r"manifest\.json` was written by a newer headland \(format 99, this one knows \d+\): upgrade"
-    with pytest.raises(hl.ConfigurationError, match=told):
+    message = r"manifest\.json` was written by a newer headland \(format 99, this one knows \d+\): upgrade"
+    with pytest.raises(hl.ConfigurationError, match=message):
         farm.to_geopandas()
-    with pytest.raises(hl.ConfigurationError, match=told):
+    with pytest.raises(hl.ConfigurationError, match=message):
         farm.sql("SELECT count(*) FROM dataset")
 
 

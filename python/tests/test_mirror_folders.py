@@ -1,4 +1,4 @@
-"""A mirror in a folder that others read: which folders it may be published to, and what stays there."""
+"""Publishing a mirror to a folder: permitted folders, and the files that stay there."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def test_a_folder_is_a_store_too(tmp_path: Path) -> None:
     assert farm.publish(target.as_uri() + "/", archives=True).kept == 7
     [state] = (target / "generations").iterdir()
     assert state.name.startswith("000001-")
-    # What is in a store is laid out as in a mirror, so that what reads the one can read the other.
+    # The layout of a store is that of a mirror, so that every reader of one can read the other.
     (target / "current").symlink_to(state)
     assert len(Farm(target).to_geopandas(job_type="Yield")) == 80
 
 
-def test_nothing_published_here_is_told(tmp_path: Path) -> None:
+def test_missing_publication_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(hl.ConfigurationError, match="has published nothing yet"):
         Farm(tmp_path).publish((tmp_path / "there").as_uri())
 
 
-def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path) -> None:
+def test_file_in_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
     farm = published(tmp_path / "farm", JOBS[:1])
     file = tmp_path / "notes.txt"
     file.write_text("mine")
@@ -65,7 +65,7 @@ def test_a_mirror_is_not_published_into_another(tmp_path: Path) -> None:
     assert farm.publish((tmp_path / "beside").as_uri()).sent == 2
 
 
-def test_no_folder_of_a_state_that_is_gone_stays(tmp_path: Path) -> None:
+def test_folders_of_removed_states_are_removed(tmp_path: Path) -> None:
     target = tmp_path / "shared"
     for number in (1, 2, 3):
         jobs = [job(str(number), "Yield" if number > 1 else "Planter")]
@@ -75,7 +75,7 @@ def test_no_folder_of_a_state_that_is_gone_stays(tmp_path: Path) -> None:
     assert [each for each in target.rglob("*") if each.is_dir() and not any(each.iterdir())] == []
 
 
-def test_whether_a_folder_is_made_may_be_said(tmp_path: Path) -> None:
+def test_creation_of_the_folder_is_an_option(tmp_path: Path) -> None:
     farm, target = published(tmp_path / "farm", JOBS[:1]), tmp_path / "shared"
     with pytest.raises(ValueError, match=r"`url` \(file://.*/shared\) and the options do not make a store: .*/shared"):
         farm.publish(target.as_uri(), mkdir=False)

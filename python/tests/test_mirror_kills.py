@@ -1,4 +1,4 @@
-"""Syncs that are killed at random moments, as processes of their own against a service that lives on."""
+"""Syncs in processes that are killed at random moments, against a service that continues to run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import headland as hl
 if TYPE_CHECKING:
     from pathlib import Path
 
-# So many kills in CI; `make soak` has 50 times as many.
+# The number of kills in CI; `make soak` has 50 times as many.
 KILLS = 4 * int(os.environ.get("HEADLAND_SERIES", "1"))
 JOBS = 24
 
@@ -46,7 +46,7 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
 
 
 def settled(folder: Path) -> set[str]:
-    """Give the ids of the records whose file is settled."""
+    """Return the ids of the records whose file is settled."""
     if not (folder / "journal.sqlite").exists():
         return set()
     try:
@@ -57,10 +57,10 @@ def settled(folder: Path) -> set[str]:
 
 
 def end_state(folder: Path) -> dict[str, Any]:
-    """Give what a mirror holds, whatever happened on the way."""
+    """Return the content of a mirror, independent of its history."""
     manifest = json.loads((folder / "current" / "manifest.json").read_text())
     origins = [origin for part in manifest["parts"] for origin in part["origins"]]
-    told = {
+    described = {
         (origin["kind"], origin["job_id"], origin["layer"], origin["archive"], origin["rows"], origin["digest"])
         for origin in origins
     }
@@ -68,12 +68,12 @@ def end_state(folder: Path) -> dict[str, Any]:
     items = rows(
         folder, "SELECT kind, id, name, stamp, state, reason, sha256, file_name, detail FROM item ORDER BY 1, 2"
     )
-    # The details of maps hold addresses, in which the port of the service is.
+    # The details of maps contain addresses with the port of the service.
     records = rows(folder, "SELECT kind, id, detail IS NULL FROM record ORDER BY 1, 2")
-    return {"origins": told, "archives": archives, "items": items, "records": records}
+    return {"origins": described, "archives": archives, "items": items, "records": records}
 
 
-def test_kills_at_random_moments_change_nothing_of_the_end_and_repeat_no_finished_download(tmp_path: Path) -> None:
+def test_random_kills_do_not_change_the_end_and_repeat_no_finished_download(tmp_path: Path) -> None:
     seed = int(os.environ.get("HEADLAND_SEED", "7"))
     chance = random.Random(seed)
     killed, folders = 0, 0

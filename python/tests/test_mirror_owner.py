@@ -1,4 +1,4 @@
-"""Whose mirror an address of an object store holds: that of another account is never replaced by mistake."""
+"""The account of a published mirror: a mirror of another account is never replaced by mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watching a mirror from Python: callables, bars, the log, and what plan and status say."""
+"""Progress of a mirror in Python: callables, progress bars, the log, and the output of plan and status."""
 
 from __future__ import annotations
 
@@ -41,34 +41,34 @@ def names_and_secrets(service: hl.Sandbox) -> list[str]:
     return [service.credentials[name] for name in ("api_key", "shared_secret", "access_key")]
 
 
-def test_a_callable_hears_each_change_once_and_the_end(mirror: hl.Mirror) -> None:
+def test_callable_receives_each_change_once_and_the_end(mirror: hl.Mirror) -> None:
     heard: list[dict[str, Any]] = []
     outcome = mirror.sync(heard.append)
-    phases = list(dict.fromkeys(told["phase"] for told in heard))
+    phases = list(dict.fromkeys(snapshot["phase"] for snapshot in heard))
     assert phases[-1] == "done"
     assert "pulling" in phases
     assert heard[-1]["calls_done"] == outcome.calls
     assert heard[-1]["bytes"] == outcome.bytes
     assert (heard[-1]["calls_left"], heard[-1]["jobs_left"], heard[-1]["seconds_left"]) == (0, 0, 0)
-    calls = [told["calls_done"] for told in heard]
+    calls = [snapshot["calls_done"] for snapshot in heard]
     assert calls == sorted(calls)
-    assert any(told["waiting_until"] for told in heard), "all jobs are asked for before the first one is ripe"
-    assert all(told["limit_until"] is None for told in heard), "there is no limit"
+    assert any(snapshot["waiting_until"] for snapshot in heard), "all jobs are asked for before the first one is ripe"
+    assert all(snapshot["limit_until"] is None for snapshot in heard), "there is no limit"
 
 
-def test_what_a_callable_raises_ends_the_sync_and_the_next_one_goes_on(tmp_path: Path) -> None:
+def test_exception_of_a_callable_ends_the_sync_and_the_next_one_resumes(tmp_path: Path) -> None:
     class Enough(Exception):
         pass
 
-    def stop(told: dict[str, Any]) -> None:
-        if told["waiting_until"] or told["jobs_done"]:
+    def stop(snapshot: dict[str, Any]) -> None:
+        if snapshot["waiting_until"] or snapshot["jobs_done"]:
             raise Enough
 
     with (
         hl.Sandbox(small_jobs=JOBS, rate_limits=(), conversion_time=1) as service,
         hl.Client(**service.credentials, rate_limits=()) as client,
     ):
-        # One call at a time: however slow the machine is, no more than one is on its way when the sync is ended.
+        # One call at a time: on any machine, at most one is in flight when the sync is ended.
         mirror = hl.Mirror(tmp_path / "farm", client, locations=False, concurrency=1)
         with pytest.raises(Enough):
             mirror.sync(stop)
@@ -83,14 +83,14 @@ def test_what_a_callable_raises_ends_the_sync_and_the_next_one_goes_on(tmp_path:
         assert len(details) <= JOBS + 1, "only what was on its way is asked for again"
 
 
-def test_what_is_on_its_way_comes_in_when_a_sync_is_ended(service: hl.Sandbox, mirror: hl.Mirror) -> None:
+def test_ending_a_sync_stores_files_in_flight(service: hl.Sandbox, mirror: hl.Mirror) -> None:
     mirror.plan()
     service.faults.add(endpoint="job_data.get", kind="slow", times=JOBS)
-    # Each detail comes a second after it was asked for: then the sync has been ended for a while, and still waits.
+    # Each detail arrives a second after its request: by then the sync was ended a while ago, and still waits.
     end = threading.Timer(0.7, signal.raise_signal, (signal.SIGINT,))
 
-    def begin(told: dict[str, Any]) -> None:
-        if end.ident is None and told["phase"] == "pulling":
+    def begin(snapshot: dict[str, Any]) -> None:
+        if end.ident is None and snapshot["phase"] == "pulling":
             end.start()
 
     with pytest.raises(KeyboardInterrupt):
@@ -102,14 +102,14 @@ def test_what_is_on_its_way_comes_in_when_a_sync_is_ended(service: hl.Sandbox, m
     assert len(details) == len({*details}) == JOBS
 
 
-def test_a_second_ctrl_c_does_not_wait_for_what_is_on_its_way(service: hl.Sandbox, mirror: hl.Mirror) -> None:
+def test_second_ctrl_c_does_not_wait_for_files_in_flight(service: hl.Sandbox, mirror: hl.Mirror) -> None:
     mirror.plan()
     service.faults.add(endpoint="job_data.download", kind="slow", times=1_000)
     asked: list[float] = []
     again = threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,))
 
-    def interrupt(told: dict[str, Any]) -> None:
-        if not asked and told["phase"] == "pulling":
+    def interrupt(snapshot: dict[str, Any]) -> None:
+        if not asked and snapshot["phase"] == "pulling":
             asked.append(time.monotonic())
             again.start()
             signal.raise_signal(signal.SIGINT)
@@ -121,7 +121,7 @@ def test_a_second_ctrl_c_does_not_wait_for_what_is_on_its_way(service: hl.Sandbo
     assert took < 0.9, "the replies come after a second"
 
 
-def test_a_callable_hears_that_time_goes_by(mirror: hl.Mirror, service: hl.Sandbox) -> None:
+def test_callable_is_called_while_time_passes(mirror: hl.Mirror, service: hl.Sandbox) -> None:
     service.faults.add(endpoint="job_data.list", kind="slow", times=2)
     service.faults.add(endpoint="grain_carts.list", kind="slow", times=2)
     times: list[float] = []
@@ -130,12 +130,12 @@ def test_a_callable_hears_that_time_goes_by(mirror: hl.Mirror, service: hl.Sandb
 
 
 @pytest.mark.parametrize("wrong", [1, "yes", []])
-def test_progress_takes_a_callable_or_a_truth(mirror: hl.Mirror, wrong: Any) -> None:
+def test_progress_is_a_callable_or_a_boolean(mirror: hl.Mirror, wrong: Any) -> None:
     with pytest.raises(TypeError, match="`progress` takes a callable"):
         mirror.sync(wrong)
 
 
-def test_nothing_is_printed_where_nobody_looks(mirror: hl.Mirror, capfd: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_printed_without_a_terminal(mirror: hl.Mirror, capfd: pytest.CaptureFixture[str]) -> None:
     mirror.plan()
     mirror.sync()
     mirror.sync(True)
@@ -147,7 +147,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_python_shows_a_line_in_a_terminal_and_takes_it_away(
+def test_terminal_shows_a_line_and_clears_it(
     service: hl.Sandbox, mirror: hl.Mirror, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     screen = Terminal()
@@ -162,7 +162,7 @@ def test_python_shows_a_line_in_a_terminal_and_takes_it_away(
     assert "%" in screen.getvalue()
 
 
-def test_a_notebook_gets_bars_although_its_streams_are_no_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebook_shows_progress_bars_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     class Shell:
         kernel = object()
 
@@ -180,26 +180,30 @@ def test_a_notebook_gets_bars_although_its_streams_are_no_terminals(monkeypatch:
     assert progress_bar.choose_display() is None
 
 
-def test_the_log_tells_what_is_not_to_be_had_and_no_secret(
+def test_log_contains_unavailable_files_and_no_secret(
     service: hl.Sandbox, mirror: hl.Mirror, caplog: pytest.LogCaptureFixture
 ) -> None:
     service.faults.add(endpoint="job_data.download", kind="no-coverage")
     service.faults.add(endpoint="job_data.download", kind="not-found")
     with caplog.at_level(logging.INFO, logger="headland.mirror"):
         mirror.sync(False)
-    told = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "headland.mirror"]
-    assert told[0] == ("INFO", f"sync of {mirror.folder} begins")
-    assert [text for level, text in told if level == "WARNING" and ": no coverage: " in text]
-    assert [text for level, text in told if level == "WARNING" and ": failed: " in text]
-    assert [text for level, text in told if level == "INFO" and text.startswith("published generation 1 with ")]
-    assert " has ended after " in told[-1][1]
+    messages = [
+        (record.levelname, record.getMessage()) for record in caplog.records if record.name == "headland.mirror"
+    ]
+    assert messages[0] == ("INFO", f"sync of {mirror.folder} begins")
+    assert [text for level, text in messages if level == "WARNING" and ": no coverage: " in text]
+    assert [text for level, text in messages if level == "WARNING" and ": failed: " in text]
+    assert [text for level, text in messages if level == "INFO" and text.startswith("published generation 1 with ")]
+    assert " has ended after " in messages[-1][1]
     assert not any(secret in caplog.text for secret in names_and_secrets(service))
     status = mirror.status()
     assert status.jobs == {"have": JOBS - 2, "no coverage": 1, "failed": 1}
     assert [each.state for each in status.unavailable] == ["failed"]
 
 
-def test_the_log_tells_what_ended_a_sync(service: hl.Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_log_contains_the_error_that_ended_a_sync(
+    service: hl.Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     keys: dict[str, Any] = {**service.credentials, "access_key": service.revoked_access_key}
     with hl.Client(**keys, rate_limits=()) as client, pytest.raises(hl.AuthenticationError):
         hl.Mirror(tmp_path / "farm", client).sync(False)
@@ -207,7 +211,7 @@ def test_the_log_tells_what_ended_a_sync(service: hl.Sandbox, tmp_path: Path, ca
     assert service.revoked_access_key not in caplog.text
 
 
-def test_a_plan_says_how_many_calls_and_what_for(service: hl.Sandbox, mirror: hl.Mirror) -> None:
+def test_plan_states_calls_and_their_purposes(service: hl.Sandbox, mirror: hl.Mirror) -> None:
     plan = mirror.plan()
     head, *lines = str(plan).splitlines()
     assert head == plan.text
@@ -220,9 +224,9 @@ def test_a_plan_says_how_many_calls_and_what_for(service: hl.Sandbox, mirror: hl
     assert f"{plan.new} new, 0 changed, 0 gone" in lines[-1]
     made = len(service.requests)
     assert sum(of.made for of in plan.by_purpose.values()) == made
-    told = plan.to_dict()
-    assert told["by_purpose"]["asked"] == {"made": 0, "least": plan.files, "most": plan.files}
-    assert json.loads(json.dumps(told)) == told
+    snapshot = plan.to_dict()
+    assert snapshot["by_purpose"]["asked"] == {"made": 0, "least": plan.files, "most": plan.files}
+    assert json.loads(json.dumps(snapshot)) == snapshot
     mirror.sync(False)
     assert plan.calls[0] <= len(service.requests) <= plan.calls[1]
 
@@ -252,9 +256,7 @@ def test_a_status_is_shown_as_text_and_as_tables_without_anything_that_runs(
     assert sum(sum(counts.values()) for counts in known["types"].values()) == JOBS
 
 
-def test_a_plan_that_no_sync_has_followed_is_a_plan_and_nothing_unfinished(
-    service: hl.Sandbox, mirror: hl.Mirror
-) -> None:
+def test_plan_without_a_sync_is_not_unfinished_work(service: hl.Sandbox, mirror: hl.Mirror) -> None:
     mirror.plan()
     planned = mirror.status()
     assert planned.planned_at is not None
@@ -276,7 +278,7 @@ def test_a_plan_that_no_sync_has_followed_is_a_plan_and_nothing_unfinished(
     assert "nothing of it has been pulled yet: sync" in str(mirror.status())
 
 
-def test_names_of_others_are_texts_in_a_page(mirror: hl.Mirror) -> None:
+def test_foreign_names_are_escaped_in_html(mirror: hl.Mirror) -> None:
     mirror.plan()
     status = mirror.status()
     status.types["<script>alert(1)</script>"] = {"have": 1}
@@ -299,12 +301,12 @@ def test_names_of_others_are_texts_in_a_page(mirror: hl.Mirror) -> None:
         (500_000, "5.8 days"),
     ],
 )
-def test_spans_are_said_as_people_say_them(seconds: float, said: str) -> None:
-    assert formatting.span(seconds) == said
+def test_durations_are_formatted_for_people(seconds: float, said: str) -> None:
+    assert words.span(seconds) == said
 
 
 def test_a_line_counts_down_between_two_snapshots() -> None:
-    told = {
+    snapshot = {
         "phase": "pulling",
         "calls_done": 3,
         "calls_left": 1_234,
@@ -316,6 +318,6 @@ def test_a_line_counts_down_between_two_snapshots() -> None:
         "limit_until": None,
         "seconds_left": 70.0,
     }
-    assert progress.line(told) == "1,234 calls left, 1/10 files, 12 MB, about 70 s"
-    assert progress.line(told, 11.0).endswith("about 59 s")
-    assert progress.line(told, 100.0).endswith("about 0 s")
+    assert progress.line(snapshot) == "1,234 calls left, 1/10 files, 12 MB, about 70 s"
+    assert progress.line(snapshot, 11.0).endswith("about 59 s")
+    assert progress.line(snapshot, 100.0).endswith("about 0 s")

@@ -1,4 +1,4 @@
-"""A mirror on an object store: whole at any moment, nothing sent twice, and no credential anywhere."""
+"""A mirror on an object store: always complete, nothing sent twice, and no credentials in it."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ import headland as hl
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-KEY, SECRET = "AKIAOFNOBODYATALL", "nobody/may+ever=see-this-secret"
+KEY, SECRET = "AKIAONLYFORTESTS", "never/print+or=store-this-secret"
 JOBS = [job("101", year="2025", rows=40), job("102", rows=40, west=-97.0), job("104", "Soil%20Sampling", places=False)]
 
 
 class _Silent(WSGIRequestHandler):  # type: ignore[misc]
     def log(self, *_: object, **__: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class Service(NamedTuple):
-    """An object store in this process: its address, what it was asked, and whom it lets through."""
+    """An object store in this process: its address, its requests, and the accepted keys."""
 
     endpoint: str
     asked: list[tuple[str, str, bool]]
@@ -44,7 +44,7 @@ class Service(NamedTuple):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What opens it."""
+        """The options that open it."""
         return {
             "access_key_id": KEY,
             "secret_access_key": SECRET,
@@ -55,7 +55,7 @@ class Service(NamedTuple):
         }
 
     def writes(self) -> list[str]:
-        """Give what was sent since the last time; a copy inside the store is not sent."""
+        """Return the writes since the last time; a copy inside the store is not sent."""
         found = [path for method, path, copied in self.asked if method == "PUT" and not copied]
         self.asked.clear()
         return found
@@ -63,7 +63,7 @@ class Service(NamedTuple):
 
 @pytest.fixture(scope="module")
 def moto() -> Iterator[Service]:
-    """Give moto's store on a thread of this process."""
+    """Run moto's store in a thread of this process."""
     inner = DomainDispatcherApplication(create_backend_app)
     asked: list[tuple[str, str, bool]] = []
     refuse: list[Callable[[str, str], int | None]] = []
@@ -72,7 +72,7 @@ def moto() -> Iterator[Service]:
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
         status = refuse[0](method, path) if refuse else None
         if status is not None:
-            # What is not read of a request would be taken for the next one.
+            # Unread bytes of a request would be parsed as the next one.
             environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             body = f"<Error><Code>Refused</Code><Message>not with {KEY} and {SECRET}</Message></Error>".encode()
             start(f"{status} Refused", [("Content-Type", "text/xml"), ("Content-Length", str(len(body)))])
@@ -91,7 +91,7 @@ def moto() -> Iterator[Service]:
 
 @pytest.fixture
 def store(moto: Service, request: pytest.FixtureRequest) -> Iterator[tuple[Service, str]]:
-    """Give the store and the address of an empty bucket."""
+    """Return the store and the address of an empty bucket."""
     bucket = "farm-" + hashlib.sha256(request.node.name.encode()).hexdigest()[:12]
     client = boto3.client(
         "s3", endpoint_url=moto.endpoint, aws_access_key_id=KEY, aws_secret_access_key=SECRET, region_name="us-east-1"
@@ -113,7 +113,7 @@ def there(service: Service, url: str) -> dict[str, int]:
 
 
 def rows(service: Service, url: str) -> dict[str, int]:
-    """Read what is published as others do: from the pointer, by geopandas."""
+    """Read the publication as other packages do: from the pointer, with geopandas."""
     files = FsspecStore("s3", **service.options)
     dataset = f"{url}/{pointer(service, url)['state']}/dataset/job_type=Yield"
     found = [path for path in files.find(dataset) if path.endswith(".parquet")]
@@ -121,7 +121,7 @@ def rows(service: Service, url: str) -> dict[str, int]:
     return {name: count for frame in frames for name, count in frame.groupby("job_id").size().items()}
 
 
-def test_what_is_published_is_read_by_geopandas_and_duckdb(store: tuple[Service, str], tmp_path: Path) -> None:
+def test_publication_is_read_by_geopandas_and_duckdb(store: tuple[Service, str], tmp_path: Path) -> None:
     service, url = store
     farm = published(tmp_path, JOBS)
     done = farm.publish(url, **service.options)
@@ -157,7 +157,7 @@ def test_only_what_changed_is_sent(store: tuple[Service, str], tmp_path: Path) -
     assert rows(service, url) == {"101": 40, "102": 40}
 
 
-def test_the_state_before_stays_and_older_ones_go(store: tuple[Service, str], tmp_path: Path) -> None:
+def test_previous_state_stays_and_older_ones_are_removed(store: tuple[Service, str], tmp_path: Path) -> None:
     service, url = store
     obstore.put(from_url(url, **service.options), "generations/of mine/notes.txt", b"not a state")
     states = [
@@ -169,7 +169,7 @@ def test_the_state_before_stays_and_older_ones_go(store: tuple[Service, str], tm
     assert pointer(service, url) == {"format": 1, "state": states[2], "before": states[1]}
 
 
-def test_archives_go_along_once(store: tuple[Service, str], tmp_path: Path) -> None:
+def test_archives_are_sent_once(store: tuple[Service, str], tmp_path: Path) -> None:
     service, url = store
     first = published(tmp_path, JOBS).publish(url, archives=True, **service.options)
     assert first.sent == 4 + 3
@@ -181,7 +181,7 @@ def test_archives_go_along_once(store: tuple[Service, str], tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("nth", range(1, 8))
-def test_a_failure_at_any_write_leaves_what_was_published(store: tuple[Service, str], tmp_path: Path, nth: int) -> None:
+def test_failure_of_any_write_leaves_the_publication(store: tuple[Service, str], tmp_path: Path, nth: int) -> None:
     service, url = store
     published(tmp_path, JOBS[:1]).publish(url, archives=True, **service.options)
     before, count = pointer(service, url), iter(range(1, 1000))
@@ -195,12 +195,12 @@ def test_a_failure_at_any_write_leaves_what_was_published(store: tuple[Service, 
     service.writes()
     done = farm.publish(url, archives=True, **service.options)
     assert rows(service, url) == {"102": 40}
-    # Seven files, one at a time or side by side: those that had arrived are not sent again.
+    # Seven files, sequentially or concurrently: received ones are not sent again.
     assert len(service.writes()) == done.sent + 2
     assert done.sent + done.kept == 7
 
 
-def test_a_pointer_that_cannot_be_written_leaves_what_was_published(store: tuple[Service, str], tmp_path: Path) -> None:
+def test_failed_write_of_the_pointer_leaves_the_publication(store: tuple[Service, str], tmp_path: Path) -> None:
     service, url = store
     published(tmp_path, JOBS[:1]).publish(url, **service.options)
     before = pointer(service, url)
@@ -212,7 +212,7 @@ def test_a_pointer_that_cannot_be_written_leaves_what_was_published(store: tuple
     assert rows(service, url) == {"101": 40}
 
 
-def test_a_file_that_is_lost_there_is_sent_again(store: tuple[Service, str], tmp_path: Path) -> None:
+def test_file_lost_at_the_target_is_sent_again(store: tuple[Service, str], tmp_path: Path) -> None:
     service, url = store
     farm = published(tmp_path, JOBS)
     done = farm.publish(url, **service.options)
@@ -226,7 +226,7 @@ def test_a_file_that_is_lost_there_is_sent_again(store: tuple[Service, str], tmp
     assert later.state != done.state
 
 
-def test_damage_here_is_not_published(store: tuple[Service, str], tmp_path: Path) -> None:
+def test_local_damage_is_not_published(store: tuple[Service, str], tmp_path: Path) -> None:
     service, url = store
     published(tmp_path, JOBS[:1]).publish(url, **service.options)
     farm = published(tmp_path, JOBS, number=2)
@@ -244,7 +244,7 @@ def test_damage_here_is_not_published(store: tuple[Service, str], tmp_path: Path
         farm.publish(url, **service.options)
 
 
-def test_a_state_that_is_gone_while_it_is_published_is_told_to_be_published_again(
+def test_state_removed_during_its_publication_is_an_error_with_the_next_step(
     store: tuple[Service, str], tmp_path: Path
 ) -> None:
     service, url = store
@@ -276,9 +276,9 @@ def test_no_error_shows_credentials(store: tuple[Service, str], tmp_path: Path, 
     kind = hl.TransportError if status == 500 else hl.PermissionDenied
     with pytest.raises(kind, match=r"cannot read `current.json` at `s3://.*\*\*\*") as caught:
         farm.publish(url, **service.options)
-    told = everything_of(caught.value)
-    assert KEY not in told
-    assert SECRET not in told
+    text = everything_of(caught.value)
+    assert KEY not in text
+    assert SECRET not in text
 
 
 @pytest.mark.parametrize(
@@ -292,19 +292,17 @@ def test_no_error_shows_credentials(store: tuple[Service, str], tmp_path: Path, 
         ("s3://farm/x", {"secret_access_key": SECRET, "access_key_id": 3}),
     ],
 )
-def test_addresses_that_are_none_are_told_without_credentials(
-    tmp_path: Path, url: str, options: dict[str, Any]
-) -> None:
+def test_invalid_addresses_are_errors_without_credentials(tmp_path: Path, url: str, options: dict[str, Any]) -> None:
     farm = published(tmp_path, JOBS[:1])
     with pytest.raises(ValueError, match="`url`") as caught:
         farm.publish(url, **options)
-    # What stands in the address is the caller's own variable; what is given by name is in no variable any more.
-    told = everything_of(caught.value) if options else str(caught.value)
-    assert SECRET not in told
-    assert KEY not in told
+    # Only the caller has the address in a variable; options passed by name are in no variable any more.
+    text = everything_of(caught.value) if options else str(caught.value)
+    assert SECRET not in text
+    assert KEY not in text
 
 
-def test_nothing_that_is_published_holds_credentials(store: tuple[Service, str], tmp_path: Path) -> None:
+def test_no_published_file_contains_credentials(store: tuple[Service, str], tmp_path: Path) -> None:
     service, url = store
     done = published(tmp_path, JOBS).publish(url, archives=True, **service.options)
     opened = from_url(url, **service.options)
@@ -316,13 +314,13 @@ def test_nothing_that_is_published_holds_credentials(store: tuple[Service, str],
     assert KEY not in repr(done)
 
 
-def test_a_bucket_that_is_not_there_is_told(moto: Service, tmp_path: Path) -> None:
+def test_missing_bucket_is_an_error(moto: Service, tmp_path: Path) -> None:
     with pytest.raises(hl.TransportError, match=r"cannot list `.*` at `s3://nobucket/farm`: .*NoSuchBucket"):
         published(tmp_path, JOBS).publish("s3://nobucket/farm", **moto.options)
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "message"),
     [
         ("/tmp/x", r"such as 'file:///tmp/x' for a folder or 's3://bucket/farm' for a bucket, not '/tmp/x'$"),
         ("shared disk", r"such as 'file:///.*/shared%20disk' for a folder"),
@@ -334,16 +332,16 @@ def test_a_bucket_that_is_not_there_is_told(moto: Service, tmp_path: Path) -> No
         (f"user:{SECRET}@host/x", "not a text without a scheme"),
     ],
 )
-def test_what_is_no_url_is_told_with_one(tmp_path: Path, url: str, told: str) -> None:
+def test_invalid_url_is_an_error_with_an_example(tmp_path: Path, url: str, message: str) -> None:
     farm = published(tmp_path, JOBS[:1])
-    with pytest.raises(ValueError, match=f"^`url` takes a URL, .*{told}") as caught:
+    with pytest.raises(ValueError, match=f"^`url` takes a URL, .*{message}") as caught:
         farm.publish(url, secret_access_key=KEY)
     assert SECRET not in str(caught.value)
     assert KEY not in everything_of(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "message"),
     [
         ("file:///", r"leads to the root of the file system: give the address of a folder"),
         ("file:////", r"leads to the root of the file system"),
@@ -355,8 +353,8 @@ def test_what_is_no_url_is_told_with_one(tmp_path: Path, url: str, told: str) ->
         ("s3://[farm", r"is no URL: Invalid IPv6 URL"),
     ],
 )
-def test_an_address_that_leads_to_no_folder_of_its_own_is_told(tmp_path: Path, url: str, told: str) -> None:
+def test_url_without_its_own_folder_is_an_error(tmp_path: Path, url: str, message: str) -> None:
     farm = published(tmp_path, JOBS[:1])
-    with pytest.raises(ValueError, match=f"`url` {told}") as caught:
+    with pytest.raises(ValueError, match=f"`url` {message}") as caught:
         farm.publish(url, secret_access_key=SECRET)
     assert SECRET not in everything_of(caught.value)

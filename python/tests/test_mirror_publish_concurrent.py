@@ -1,4 +1,4 @@
-"""Two publications to one address at a time: what the pointer names in the end is whole, however they interleave."""
+"""Two concurrent publications to one address: the final state is complete for every interleaving."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 DAY = 86_400
 
 MOST = 25
-"""More operations on the store than a publication here has."""
+"""More operations on the store than a publication here needs."""
 
 
 class Turns:
-    """Lets one publication do some operations on the store, then another some, then each the rest."""
+    """Schedules operations on the store: some of one publication, then some of the other, then the rest of each."""
 
     def __init__(self, first: int, second: int) -> None:
         self._plan = [0] * first + [1] * second
@@ -47,7 +47,7 @@ class Turns:
                 self._change.notify_all()
 
     def take(self, action: Callable[[], Any]) -> Any:
-        """Do an operation when it is time for it."""
+        """Run an operation when it is its turn."""
         which = self._own.which
         with self._change:
             assert self._change.wait_for(lambda: self._next() == which, timeout=60), "a publication hangs"
@@ -66,7 +66,7 @@ class Turns:
 
 
 class InPlace:
-    """Stands for the threads of a publication: its files go one after the other."""
+    """Replaces the threads of a publication: its files are sent sequentially."""
 
     def __init__(self, _: int) -> None:
         pass
@@ -79,7 +79,7 @@ class InPlace:
 
 @pytest.fixture
 def states(tmp_path: Path) -> list[Farm]:
-    """Give four states of one mirror, each in a folder of its own."""
+    """Return four states of one mirror, each in its own folder."""
     return [published(tmp_path / f"farm{number}", [job(str(number), rows=number)], number) for number in range(1, 5)]
 
 
@@ -88,19 +88,19 @@ def current(target: Path) -> dict[str, Any]:
     return found
 
 
-def assert_whole(target: Path, told: object) -> None:
+def assert_whole(target: Path, context: object) -> None:
     """Compare the files of the state that the pointer names with its manifest."""
     state = target / current(target)["state"]
     said = json.loads((state / "manifest.json").read_text())
     for entry in [*said["parts"], *said["catalog"]]:
-        assert hashlib.sha256((state / entry["path"]).read_bytes()).hexdigest() == entry["sha256"], told
+        assert hashlib.sha256((state / entry["path"]).read_bytes()).hexdigest() == entry["sha256"], context
 
 
 @pytest.mark.parametrize("pair", [(2, 3), (2, 0), (0, 2), (2, 2)])
-def test_what_is_current_in_the_end_is_whole(
+def test_final_state_is_complete(
     states: list[Farm], pair: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The states at the beginning are 0, which was replaced, and 1, which is current."""
+    """At the start, state 0 was replaced, and state 1 is current."""
     begun, target = tmp_path / "begun", tmp_path / "out"
     for farm in states[:2]:
         farm.publish(begun.as_uri())
@@ -123,7 +123,7 @@ def test_what_is_current_in_the_end_is_whole(
     assert max(turns.counts) < MOST
 
 
-def test_a_state_that_another_publication_has_begun_stays_for_a_day(states: list[Farm], tmp_path: Path) -> None:
+def test_state_of_another_unfinished_publication_stays_for_a_day(states: list[Farm], tmp_path: Path) -> None:
     target = tmp_path / "out"
     for farm in states[:2]:
         farm.publish(target.as_uri())

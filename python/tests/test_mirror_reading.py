@@ -1,4 +1,4 @@
-"""What a mirror has published as frames of geopandas: only what is asked for is read, and nothing changes silently."""
+"""The dataset of a mirror as frames of geopandas: only the requested data is read, and no value changes silently."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WHOLE = (Field(b"PASS", "N", 9), Field(b"MOISTURE", "N", 9, 2))
 FLOATS = (Field(b"PASS", "N", 9, 3), Field(b"PROTEIN", "N", 9, 1))
 WRONG_YEARS = (np.array(2025.0), np.array([[2025]]), np.array([True]), [[2025]], b"2025", slice(2024, 2026), pd.NA)
 WRONG_BOXES = (np.array(1), b"west", (True, 0, 1, 1), {1: 0, 2: 0, 3: 1, 4: 1}, {0, 1, 2, 3}, shapely.box(0, 0, 1, 1))
-UTM = PRJ.replace(b"GCS_WGS_1984", b"GCS_Of_Nobody").replace(b"6378137.0", b"6378000.0")
+UTM = PRJ.replace(b"GCS_WGS_1984", b"GCS_Private").replace(b"6378137.0", b"6378000.0")
 
 
 @pytest.mark.parametrize("text", ["{", "{}", "[]", '{"parts": [{}]}', '{"parts": [{"path": "x", "rows": null}]}'])
@@ -51,7 +51,7 @@ def farm(tmp_path: Path) -> Farm:
 
 
 def damage(path: Path, keep: Callable[[int, str], bool]) -> int:
-    """Overwrite the pages of all columns of all row groups but those to keep; give how many chunks are damaged."""
+    """Overwrite the pages of all columns of all row groups but those to keep; return the number of damaged chunks."""
     content, count = bytearray(path.read_bytes()), 0
     metadata = pq.read_metadata(path)
     for group in range(metadata.num_row_groups):
@@ -65,7 +65,7 @@ def damage(path: Path, keep: Callable[[int, str], bool]) -> int:
     return count
 
 
-def test_all_rows_come_with_the_union_of_their_columns(farm: Farm) -> None:
+def test_all_rows_have_the_union_of_their_columns(farm: Farm) -> None:
     frame = farm.to_geopandas()
     assert isinstance(frame, gpd.GeoDataFrame)
     keys = ["job_type", "year", "job_id", "layer", "job_row"]
@@ -74,30 +74,30 @@ def test_all_rows_come_with_the_union_of_their_columns(farm: Farm) -> None:
     assert frame.crs == "EPSG:4326"
     assert frame[frame.job_id == "103"].MOISTURE.isna().all()
     assert frame[frame.job_id == "105"].geometry.isna().all(), "a table without places has none"
-    # Integers of one archive are floats beside those of another, and nowhere else.
+    # Integers of one archive are floats if another one has floats, but only in those columns.
     assert frame.PASS.dtype == pd.Float64Dtype()
     assert farm.to_geopandas(job_type="Yield", year=2025).PASS.dtype == pd.Int32Dtype()
     assert frame.year.dtype == pd.Int32Dtype()
 
 
-def test_job_types_and_years_choose_the_folders(farm: Farm) -> None:
+def test_job_types_and_years_select_the_folders(farm: Farm) -> None:
     assert set(farm.to_geopandas(job_type="Yield").job_id) == {"101", "102", "103"}
     assert set(farm.to_geopandas(job_type="Yield", year=2026).job_id) == {"102", "103"}
     assert set(farm.to_geopandas(job_type=["AsApplied", "Soil Sampling"]).job_id) == {"104", "105"}
     assert set(farm.to_geopandas(year=[2025, 2024]).job_id) == {"101"}
 
 
-def test_only_the_folders_that_are_asked_for_are_opened(farm: Farm) -> None:
+def test_only_the_selected_folders_are_opened(farm: Farm) -> None:
     for path in farm.folder.glob("current/dataset/*/*/*/*.parquet"):
         if "job_type=Yield/year=2025" not in str(path):
-            path.write_bytes(b"this is opened by nobody")
+            path.write_bytes(b"this is never opened")
     assert len(farm.to_geopandas(job_type="Yield", year=2025)) == 40
 
 
 def test_only_the_row_groups_and_columns_that_are_needed_are_read(farm: Farm) -> None:
-    # Checksums are of blocks, which are longer than what is needed here: without them, it shows what is parsed.
+    # A checksum covers a block, which is longer than the needed bytes: without checksums, only parsed bytes are read.
     without_checksums(farm)
-    # Ten points a row group, a hundredth of a degree apart: the box meets those from -97.75 to -97.65.
+    # Ten points a row group, a hundredth of a degree apart: the box intersects those from -97.75 to -97.65.
     box = (-97.755, 44.0, -97.645, 46.0)
     expected = farm.to_geopandas(job_type="Yield", year=2025, bbox=box, columns=["MOISTURE"])
     [path] = farm.folder.glob("current/dataset/job_type=Yield/year=2025/*/*.parquet")
@@ -111,8 +111,8 @@ def test_only_the_row_groups_and_columns_that_are_needed_are_read(farm: Farm) ->
         farm.to_geopandas(job_type="Yield", year=2025)
 
 
-def test_a_box_takes_the_geometries_that_meet_it_and_no_others(farm: Farm) -> None:
-    # The boxes in the file are rounded outwards; these sides lie between a point and its rounded box.
+def test_box_selects_exactly_the_intersecting_geometries(farm: Farm) -> None:
+    # The boxes in the file are rounded outwards; these sides are between a point and its rounded box.
     frame = farm.to_geopandas(job_type="AsApplied", bbox=(-97.99 + 1e-9, 45.0, -97.98, 45.0))
     assert frame.geometry.x.tolist() == [-97.98]
     assert frame.index.tolist() == [0]
@@ -126,7 +126,7 @@ def test_no_rows_have_all_columns_and_types(farm: Farm, nothing: dict[str, objec
     assert frame.crs == whole.crs
 
 
-def test_a_table_without_places_is_a_frame_without_geometry(farm: Farm) -> None:
+def test_table_without_geometry_is_a_frame_without_geometry(farm: Farm) -> None:
     assert "geometry" not in farm.to_geopandas(job_type="Soil Sampling")
     assert len(farm.to_geopandas(job_type="Soil Sampling", bbox=(-180, -90, 180, 90))) == 0
 
@@ -136,12 +136,12 @@ def test_columns_come_in_the_order_of_the_dataset_and_the_geometry_along(farm: F
     assert len(farm.to_geopandas(job_type="Soil Sampling", columns=["year"])) == 2
 
 
-def test_other_backends_give_other_types(farm: Farm) -> None:
+def test_backends_select_the_types(farm: Farm) -> None:
     assert str(farm.to_geopandas(job_type="Yield", dtype_backend="numpy").PASS.dtype) == "float64"
     assert str(farm.to_geopandas(job_type="Yield", dtype_backend="pyarrow").PASS.dtype) == "double[pyarrow]"
 
 
-def test_an_array_without_dimensions_counts_as_what_it_holds(farm: Farm) -> None:
+def test_array_without_dimensions_counts_as_its_value(farm: Farm) -> None:
     year, kind = np.array(2025), np.array("Yield")
     assert set(farm.to_geopandas(year=year, job_type=kind).job_id) == {"101"}
     [text] = np.array(["Yield"])
@@ -149,7 +149,7 @@ def test_an_array_without_dimensions_counts_as_what_it_holds(farm: Farm) -> None
 
 
 @pytest.mark.parametrize(
-    ("error", "asked", "told"),
+    ("error", "asked", "message"),
     [
         *((TypeError, {"year": year}, "`year` takes a year such as 2026, or several, not") for year in WRONG_YEARS),
         (TypeError, {"job_type": b"Yield"}, "`job_type` takes a str such as 'Yield', or several, not bytes"),
@@ -160,14 +160,14 @@ def test_an_array_without_dimensions_counts_as_what_it_holds(farm: Farm) -> None
         (ValueError, {"bbox": (0, 0, 10**400, 1)}, "`bbox` takes west, south, east and north, .*, not"),
     ],
 )
-def test_odd_values_are_told_by_the_name_of_the_argument(
-    farm: Farm, error: type[Exception], asked: dict[str, Any], told: str
+def test_invalid_values_are_errors_that_name_the_argument(
+    farm: Farm, error: type[Exception], asked: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(error, match=f"^{told}"):
+    with pytest.raises(error, match=f"^{message}"):
         farm.to_geopandas(**asked)
 
 
-def test_what_is_not_there_is_told_with_what_is(farm: Farm, tmp_path: Path) -> None:
+def test_missing_selection_is_an_error_that_lists_the_present_ones(farm: Farm, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no job type 'Yeild'.*: AsApplied, Soil Sampling, Yield"):
         farm.to_geopandas(job_type="Yeild")
     with pytest.raises(ValueError, match=r"no column `Protein`; there are: .*PROTEIN"):
@@ -209,11 +209,11 @@ def test_what_is_not_there_is_told_with_what_is(farm: Farm, tmp_path: Path) -> N
         ("Soil samplings", "Soil Sampling"),
     ],
 )
-def test_a_job_type_is_known_by_other_words_for_it(farm: Farm, asked: str | list[str], found: str) -> None:
+def test_job_type_has_synonyms(farm: Farm, asked: str | list[str], found: str) -> None:
     assert set(farm.to_geopandas(job_type=asked, columns=["job_type"]).job_type) == {found}
 
 
-def test_words_that_may_be_several_job_types_are_told(tmp_path: Path) -> None:
+def test_ambiguous_job_type_is_an_error(tmp_path: Path) -> None:
     farm = published(tmp_path, [job("1", "Yield"), job("2", "YIELD"), job("3", "Planter")])
     assert len(farm.to_geopandas(job_type="Yield")) == 4
     with pytest.raises(ValueError, match=r"'yield' may be 'YIELD' or 'Yield' of the dataset"):
@@ -226,7 +226,7 @@ def test_words_that_may_be_several_job_types_are_told(tmp_path: Path) -> None:
         farm.to_geopandas(job_type="--")
 
 
-def test_types_that_do_not_go_together_are_told(tmp_path: Path) -> None:
+def test_incompatible_types_are_an_error(tmp_path: Path) -> None:
     texts = job("2", fields=(Field(b"PASS", "C", 5),))
     farm = published(tmp_path, [job("1"), texts])
     with pytest.raises(ValueError, match=r"column `PASS` is large_string in `.*part-0.parquet` and int32 in `"):
@@ -234,19 +234,19 @@ def test_types_that_do_not_go_together_are_told(tmp_path: Path) -> None:
     assert len(farm.to_geopandas(columns=["job_id"])) == 8
 
 
-def test_integers_that_no_float_can_hold_are_told(tmp_path: Path) -> None:
+def test_integers_beyond_float_precision_are_an_error(tmp_path: Path) -> None:
     wide = job("1", fields=(Field(b"PASS", "N", 18),), cells=[(b"%18d" % (2**53 + 1),)], rows=1)
     farm = published(tmp_path, [wide, job("2", fields=FLOATS)])
     with pytest.raises(ValueError, match=r"column `PASS` of .* does not fit double"):
         farm.to_geopandas()
 
 
-def test_several_units_of_a_column_are_told(tmp_path: Path) -> None:
+def test_several_units_of_a_column_are_a_warning(tmp_path: Path) -> None:
     farm = published(tmp_path, [job("1", unit="%"), job("2", year="2025", unit="kg/kg")])
     assert farm.to_geopandas(year=2026).attrs["units"] == {"MOISTURE": "%"}
-    with pytest.warns(hl.HeadlandWarning, match=r"several units: `MOISTURE` \(kg/kg \| %\)") as told:
+    with pytest.warns(hl.HeadlandWarning, match=r"several units: `MOISTURE` \(kg/kg \| %\)") as warned:
         assert farm.to_geopandas().attrs["units"]["MOISTURE"] == "kg/kg | %"
-    assert told[0].filename == __file__
+    assert warned[0].filename == __file__
 
 
 def test_coordinates_of_unknown_systems_are_not_mixed_with_others(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_the_recipe_for_polars_reads_years_whose_columns_differ(
     assert set(rows["job_type"]) == {"Yield"}
 
 
-def test_a_new_state_is_read_and_the_old_one_stays_whole(tmp_path: Path) -> None:
+def test_new_state_is_read_and_the_old_one_stays_complete(tmp_path: Path) -> None:
     farm = published(tmp_path, [job("1")])
     later = farm.to_dask() if "dask" in sys.modules else None
     published(tmp_path, [job("1"), job("2")], number=2)
@@ -298,7 +298,7 @@ def test_rows_without_job_type_or_year_are_read(tmp_path: Path) -> None:
     assert frame.year.isna().all()
 
 
-def test_missing_packages_are_named_with_what_brings_them(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_packages_are_named_with_their_extra(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     for package, extra, read in (
         ("geopandas", "geo", farm.to_geopandas),
         ("duckdb", "sql", lambda: farm.sql("FROM dataset")),

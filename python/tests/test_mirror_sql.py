@@ -1,4 +1,4 @@
-"""What a mirror has published, through DuckDB: views, parameters, and nothing that leaks."""
+"""The dataset of a mirror through DuckDB: views, parameters, and isolation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def farm(tmp_path: Path) -> Farm:
     return published(tmp_path / "fa'rm [x] ü*?", jobs, group=10)
 
 
-def test_there_is_a_view_of_all_one_for_each_job_type_and_the_catalog(farm: Farm) -> None:
+def test_views_are_all_rows_each_job_type_and_the_catalog(farm: Farm) -> None:
     counts = "SELECT job_type, year, count(*) FROM dataset GROUP BY ALL ORDER BY ALL"
     assert farm.sql(counts).fetchall() == [
         ("AsApplied", 2026, 3),
@@ -88,11 +88,11 @@ def test_no_system_is_claimed_where_one_is_unknown(tmp_path: Path, kinds: tuple[
 
 
 def test_only_the_files_of_a_job_type_are_opened_and_only_the_rows_of_a_year_read(farm: Farm) -> None:
-    # One checksum covers all bytes of such a short file: without them, it shows what DuckDB parses.
+    # One checksum covers all bytes of such a short file: without checksums, only the bytes that DuckDB parses are read.
     without_checksums(farm)
     for path in farm.folder.glob("current/dataset/*/*/*/*.parquet"):
         if "job_type=Yield" not in str(path):
-            path.write_bytes(b"this is opened by nobody")
+            path.write_bytes(b"this is never opened")
         elif "year=2026" in str(path):
             content = bytearray(path.read_bytes())
             footer = int.from_bytes(content[-8:-4], "little") + 8
@@ -104,7 +104,7 @@ def test_only_the_files_of_a_job_type_are_opened_and_only_the_rows_of_a_year_rea
 
 
 def test_a_box_leaves_row_groups_unread(farm: Farm) -> None:
-    # One checksum covers all bytes of such a short file: without them, it shows what DuckDB parses.
+    # One checksum covers all bytes of such a short file: without checksums, only the bytes that DuckDB parses are read.
     without_checksums(farm)
     [path] = farm.folder.glob("current/dataset/job_type=Yield/year=2025/*/*.parquet")
     query = "SELECT sum(PASS) FROM Yield WHERE year = 2025 AND bbox.xmin <= $east AND bbox.xmax >= $west"
@@ -148,7 +148,7 @@ def test_variables_of_a_program_are_no_tables(farm: Farm) -> None:
     assert len(folder) == len(parameters)
 
 
-def test_settings_hold_for_one_query_alone(farm: Farm) -> None:
+def test_settings_apply_to_one_query(farm: Farm) -> None:
     current = "SELECT current_setting('TimeZone'), current_setting('threads'), current_setting('memory_limit')"
     plain = farm.sql(current).fetchall()
     settings = "SET TimeZone = 'Asia/Kathmandu'; SET threads = 1; SET GLOBAL memory_limit = '1GiB'"
@@ -173,7 +173,7 @@ def test_pivots_and_plans_are_queries(farm: Farm) -> None:
         assert "PARQUET" in farm.sql(explained).fetchall()[0][1].upper(), explained
 
 
-def test_threads_query_side_by_side(farm: Farm) -> None:
+def test_threads_query_concurrently(farm: Farm) -> None:
     def count(job_id: str) -> int:
         [(rows,)] = farm.sql("SELECT count(*) FROM dataset WHERE job_id = $job_id", job_id=job_id).fetchall()
         return int(rows)
@@ -188,7 +188,7 @@ def test_job_types_that_differ_in_case_alone_are_one_view(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("kind", ["JOBS", "Dataset", "jobs"])
-def test_a_job_type_that_is_called_like_another_view_has_none_of_its_own(tmp_path: Path, kind: str) -> None:
+def test_job_type_with_the_name_of_another_view_has_no_view(tmp_path: Path, kind: str) -> None:
     farm = published(tmp_path, [job("1"), job("2", kind, rows=3)])
     assert farm.sql("SELECT count(*) FROM jobs").fetchall() == [(2,)]
     assert farm.sql("SELECT count(*) FROM dataset").fetchall() == [(7,)]
@@ -202,7 +202,7 @@ def test_tables_hide_views_of_the_same_name_in_any_case(farm: Farm) -> None:
     assert farm.sql("SELECT x FROM dataset", Dataset=south).fetchall() == [(2,)]
 
 
-def test_times_are_fetched_with_what_the_extra_brings(farm: Farm) -> None:
+def test_times_are_fetched_with_the_packages_of_the_extra(farm: Farm) -> None:
     begun = dt.datetime(2026, 5, 1, 12, 30, tzinfo=dt.UTC)
     jobs = pa.table({"begun": pa.array([begun], pa.timestamp("us", "UTC"))})
     assert farm.sql("SELECT begun FROM starts", starts=jobs).fetchall() == [(begun,)]
@@ -211,7 +211,7 @@ def test_times_are_fetched_with_what_the_extra_brings(farm: Farm) -> None:
         assert "pytz" in project["optional-dependencies"][extra]
 
 
-def test_nothing_published_is_told(tmp_path: Path) -> None:
+def test_missing_publication_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(hl.ConfigurationError, match="has published nothing yet"):
         Farm(tmp_path).sql("SELECT 1")
     with pytest.raises(hl.ConfigurationError, match="has published nothing yet"):
@@ -253,7 +253,7 @@ def test_connection_to_a_damaged_part_is_an_error(farm: Farm) -> None:
         farm.connect()
 
 
-def test_scalars_of_numpy_and_pandas_are_bound_as_what_they_are(farm: Farm) -> None:
+def test_scalars_of_numpy_and_pandas_keep_their_types(farm: Farm) -> None:
     noon = dt.datetime(2026, 5, 1, 12)  # noqa: DTZ001 - as datetime64 has it
     for given in (np.datetime64("2026-05-01T12", "ns"), np.datetime64("2026-05-01T12", "s"), pd.Timestamp(noon)):
         assert farm.sql("SELECT $given, typeof($given)", given=given).fetchall() == [(noon, "TIMESTAMP")]
@@ -262,7 +262,7 @@ def test_scalars_of_numpy_and_pandas_are_bound_as_what_they_are(farm: Farm) -> N
     assert farm.sql("SELECT $given IS NULL", given=np.datetime64("NaT")).fetchall() == [(True,)]
 
 
-def test_place_is_bound_as_its_binary(farm: Farm) -> None:
+def test_geometry_is_bound_as_well_known_binary(farm: Farm) -> None:
     count = "SELECT count(*) FROM Yield WHERE ST_AsText(geometry) = ST_AsText(ST_GeomFromWKB($place)) AND year = 2025"
     assert farm.sql(count, place=shapely.Point(-98, 45).wkb).fetchall() == [(1,)]
 

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 SERIES = int(os.environ.get("HEADLAND_SERIES", "1"))
 ROWS = 4_000_000 if SERIES > 1 else 400_000
-"""The rows of the large archive: what the claim is about in a long series, a tenth of it in a short one."""
+"""Number of rows of the large archive: the documented number in a long series, a tenth of it in a short one."""
 
 FIELDS = [("PASS", b"N", 7, 0), ("MOISTURE", b"N", 9, 3), ("VARIETY", b"C", 6, 0)]
 """Name, type, width and decimals of the columns of the large archive."""
 
 
 def header(kind: int, size: int) -> bytes:
-    """Make the header of a .shp or a .shx of that size."""
+    """Return the header of a .shp or a .shx of this size."""
     return b"".join(
         (
             (9994).to_bytes(4),
@@ -53,7 +53,7 @@ def header(kind: int, size: int) -> bytes:
 
 
 def write_points(path: Path, rows: int) -> None:
-    """Write an archive of points, of arrays and not of rows, so that it takes seconds for millions."""
+    """Write an archive of points from arrays instead of rows, so that millions take seconds."""
     number = np.arange(rows)
     shp = np.zeros(rows, dtype=[("number", ">i4"), ("words", ">i4"), ("kind", "<i4"), ("x", "<f8"), ("y", "<f8")])
     shp["number"], shp["words"], shp["kind"] = number + 1, 10, 1
@@ -131,7 +131,7 @@ def test_a_batch_is_a_layer_and_a_record_batch() -> None:
 
 
 def fractions() -> bytes:
-    """Make a table of 50 rows whose column of integers has decimals in record 37."""
+    """Return a table of 50 rows whose column of integers has decimals in record 37."""
     records = [b"  1.5" if row == 37 else b"%5d" % row for row in range(50)]
     head = bytes([3, 126, 1, 1]) + (50).to_bytes(4, "little") + (65).to_bytes(2, "little") + (6).to_bytes(2, "little")
     field = b"RATE".ljust(11, b"\0") + b"N" + bytes(4) + bytes((5, 0)) + bytes(14)
@@ -141,7 +141,7 @@ def fractions() -> bytes:
     return content.getvalue()
 
 
-def test_a_cell_that_does_not_fit_is_an_error_that_says_what_to_do() -> None:
+def test_cell_of_another_type_is_an_error_with_the_next_step() -> None:
     reader = hl.open(fractions(), batch_size=10)
     assert [len(next(reader)) for _ in range(3)] == [10, 10, 10]
     with pytest.raises(hl.ArchiveError, match=r"float64.*scan") as caught:
@@ -172,7 +172,7 @@ def test_a_cell_that_does_not_fit_is_an_error_that_says_what_to_do() -> None:
         ({"threads": 0}, ValueError, "threads"),
     ],
 )
-def test_wrong_arguments_are_told_before_reading(
+def test_wrong_arguments_are_errors_before_reading(
     arguments: dict[str, object], error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
@@ -186,7 +186,7 @@ def test_columns_may_name_the_geometry() -> None:
     assert frame.geometry[0].x == pytest.approx(-99)
 
 
-def test_grain_carts_open_too(client: hl.Client) -> None:
+def test_grain_cart_is_read_in_batches(client: hl.Client) -> None:
     cart = next(iter(client.grain_carts.list()))
     content = client.grain_carts.download(cart["id"])
     layer = hl.read(content)
@@ -216,7 +216,7 @@ def test_an_error_in_a_stream_reaches_the_consumer() -> None:
         stream.read_all()
 
 
-def test_streams_are_let_go_wherever_they_are_dropped(large: Path) -> None:
+def test_streams_are_freed_in_any_thread(large: Path) -> None:
     def half_read() -> None:
         stream = pa.RecordBatchReader.from_stream(hl.open(large, batch_size=100))
         stream.read_next_batch()
@@ -233,7 +233,7 @@ def test_streams_are_let_go_wherever_they_are_dropped(large: Path) -> None:
     assert sys.getrefcount(content) == before
 
 
-def test_a_closed_reader_says_so(large: Path) -> None:
+def test_closed_reader_is_an_error(large: Path) -> None:
     reader = hl.open(large, batch_size=100)
     next(reader)
     reader.close()
@@ -251,7 +251,7 @@ def test_a_closed_reader_says_so(large: Path) -> None:
         next(read_out)
 
 
-def test_damage_comes_after_the_batches_before_it(large: Path, tmp_path: Path) -> None:
+def test_damage_is_an_error_after_the_batches_before_it(large: Path, tmp_path: Path) -> None:
     content = bytearray(large.read_bytes())
     with zipfile.ZipFile(large) as names:
         dbf = names.getinfo("points.dbf")
@@ -267,7 +267,7 @@ def test_damage_comes_after_the_batches_before_it(large: Path, tmp_path: Path) -
         seen = sum(lengths)
         assert caught.value.member == "points.dbf"
         rows.append((seen, str(caught.value)))
-        # Rubbish between the fault and where it shows may look like decimals, which only integers have no room for.
+        # Invalid bytes between the fault and its detection may look like decimals, which integer columns reject.
         with hl.open(path, batch_size=10_000, threads=threads, strict=False, columns=["MOISTURE"]) as lenient:
             saved = sum(len(batch) for batch in lenient)
             assert seen <= saved < ROWS
@@ -303,13 +303,13 @@ def test_closing_from_another_thread_ends_the_iteration(large: Path) -> None:
             taken += 1
             if taken == 3:
                 asked.set()
-                assert closed.wait(60), "closing waits for nobody"
+                assert closed.wait(60), "closing waits for no other thread"
     closer.join()
     assert taken == 3, "nothing is given after the close"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
-def test_a_reader_that_was_opened_before_a_fork_says_so(large: Path) -> None:
+def test_reader_opened_before_a_fork_is_an_error(large: Path) -> None:
     reader = hl.open(large, batch_size=1000, threads=2)
     next(reader)
 
@@ -326,7 +326,7 @@ def test_a_reader_that_was_opened_before_a_fork_says_so(large: Path) -> None:
 
 
 def memory(program: str, *arguments: str) -> list[int]:
-    """Run a program in a child and give what it printed, which are KiB."""
+    """Run a program in a child and return its output, which is in KiB."""
     start = """
         import sys, headland as hl
         def status(name):
@@ -340,7 +340,7 @@ def memory(program: str, *arguments: str) -> list[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
-def test_memory_stays_bounded_whatever_the_rows(large: Path) -> None:
+def test_memory_is_bounded_for_any_number_of_rows(large: Path) -> None:
     rows, peak = memory(
         """
         with hl.open(sys.argv[1]) as reader:
@@ -350,13 +350,13 @@ def test_memory_stays_bounded_whatever_the_rows(large: Path) -> None:
         str(large),
     )
     assert rows == ROWS
-    # The index takes four bytes a row; all else is the same for any number of rows.
+    # The index takes four bytes a row; all else does not depend on the number of rows.
     bound = 60 * 1024 + 4 * ROWS // 1024
     assert peak < bound < 200 * 1024, f"{ROWS} rows took {peak} KiB"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
-def test_a_whole_read_takes_the_table_and_little_more(large: Path) -> None:
+def test_memory_of_a_whole_read_is_little_more_than_the_table(large: Path) -> None:
     (peak,) = memory("layer = hl.read(sys.argv[1])\nprint(status('VmHWM') - before)", str(large))
     table = pa.table(hl.read(large)).nbytes
     bound = (table + large.stat().st_size + 20_000_000) // 1024

@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, complete, and served by the local service to whoever asks."""
+"""The OpenAPI document: valid, complete, and served by the local service without keys."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_document_is_valid(service: hl.Sandbox) -> None:
         assert document["openapi"].startswith("3.1")
 
 
-def test_every_reference_leads_somewhere_and_everything_is_referred_to() -> None:
+def test_every_reference_resolves_and_every_schema_is_used() -> None:
     document = json.loads(_core.openapi())
     referred: set[tuple[str, ...]] = set()
 
@@ -61,7 +61,7 @@ def test_every_call_of_the_table_is_in_it() -> None:
     assert calls == {*_core.rows(), "field_computers.all_locations"}
 
 
-def test_what_a_reader_looks_up_first() -> None:
+def test_important_facts_are_stated() -> None:
     document = json.loads(_core.openapi())
     listed = operations(document)
     pagesize = next(each for each in listed["job_data.list"]["parameters"] if each["name"] == "pagesize")
@@ -121,7 +121,7 @@ def test_the_service_serves_it_without_keys_and_outside_the_limit() -> None:
         assert served(service)["openapi"]
 
 
-def test_the_verb_prints_it_or_writes_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_command_prints_or_writes_the_document(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     expected = json.loads(_core.openapi())
     assert main(["openapi"]) == 0
     printed = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Clients that know nothing of headland: one of the standard library alone, and curl with openssl."""
+"""Clients without headland: one with the standard library alone, and curl with openssl."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def announced() -> Iterator[dict[str, str]]:
-    """Start ``headland sandbox --json`` and give the line that it prints."""
+    """Start ``headland sandbox --json`` and return the line that it prints."""
     command = [sys.executable, "-m", "headland", "sandbox", "--json", "--conversion-time", "0.1", "--rate-limit", "off"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -137,7 +137,7 @@ def test_dispatch_by_the_standard_library_alone(announced: dict[str, str]) -> No
     following = f"{announced['dispatch_url']}/api/batches/active?$top=10&$skip=1&$count=true"
     assert replied["Location"] == following
 
-    # No call lists equipment; what was mixed for it names it.
+    # No call lists equipment; the mix for it names it.
     equipment = page[0]["equipmentId"]
     status, replied, operation = dispatch(announced, "POST", "/api/fieldoperations", {"operation": "Planting"})
     assert (status, operation["status"]) == (201, "Pre-Released")

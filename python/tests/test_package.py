@@ -1,4 +1,4 @@
-"""What the package shows: names, version, types."""
+"""Properties of the package: names, version, types."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_package_is_typed() -> None:
 def test_the_extension_is_stripped_and_names_no_path_of_the_build() -> None:
     path = Path(_core.__file__)
     content = path.read_bytes()
-    # 3 MB of it read Parquet: the rows of a mirror are read in the core.
+    # 3 MB of it read Parquet: the core reads the rows of a mirror.
     assert len(content) < 18_700_000, f"{path.name} has {len(content):,} bytes"
     assert b".symtab" not in content, "it is not stripped"
     root, home = Path(__file__).resolve().parents[2], Path.home()

@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
     from headland.layer import Layer
 
-TOLD = ("name", "source", "columns", "crs", "units", "metadata", "diagnostics")
+ATTRIBUTES = ("name", "source", "columns", "crs", "units", "metadata", "diagnostics")
 
 
 def same(one: Layer, other: Layer) -> None:
-    """Assert that two layers are one: rows, schema, and everything that is told of them."""
+    """Assert that two layers are equal: rows, schema, and all attributes."""
     assert type(one) is type(other)
     assert pa.table(one).equals(pa.table(other), check_metadata=True)
-    for name in TOLD:
+    for name in ATTRIBUTES:
         assert getattr(one, name) == getattr(other, name), name
     assert one.describe() == other.describe()
     assert repr(one) == repr(other)
 
 
 def layers() -> list[Layer]:
-    """Give layers with every type of column, nulls, several batches, no rows, no places and no system."""
+    """Return layers with every type of column, nulls, several batches, no rows, no geometry and no system."""
     full = hl.read(archive())
     with hl.open(archive(), batch_size=2) as reader:
         batches = list(reader)
@@ -56,16 +56,16 @@ def layers() -> list[Layer]:
     ],
     ids=["pickle", "pickle of old", "copy", "deepcopy"],
 )
-def test_a_layer_comes_back_as_it_was(take: Callable[[Layer], Layer]) -> None:
+def test_layer_round_trips(take: Callable[[Layer], Layer]) -> None:
     for layer in layers():
         again = take(layer)
         same(again, layer)
-        # It can do what the first one can.
+        # The copy supports the same operations.
         if layer.crs is not None:
             assert again.__geo_interface__ == layer.__geo_interface__
 
 
-def test_layers_of_jobs_fmis_and_grain_carts_come_back(client: hl.Client) -> None:
+def test_layers_of_jobs_fmis_and_grain_carts_round_trip(client: hl.Client) -> None:
     job, cart = client.job_data.list().first(), client.grain_carts.list().first()
     assert job is not None
     assert cart is not None
@@ -78,11 +78,11 @@ def test_layers_of_jobs_fmis_and_grain_carts_come_back(client: hl.Client) -> Non
 
 
 def summed(layer: Layer) -> tuple[int, list[int | None], list[str], Layer]:
-    """Work on a layer in another process, and send it back."""
+    """Process a layer in another process, and send it back."""
     return len(layer), layer.values("PASS"), [note.code for note in layer.diagnostics], layer
 
 
-def test_pools_of_processes_take_layers() -> None:
+def test_process_pools_accept_layers() -> None:
     layer = hl.read(archive(prj=None))
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         ((count, values, codes, again),) = pool.map(summed, [layer])
@@ -102,7 +102,7 @@ def test_a_code_of_another_release_is_kept_as_text() -> None:
     assert '"code-of-tomorrow"' in again.to_parts()[0]
 
 
-def test_parts_that_do_not_fit_are_an_error_and_no_layer() -> None:
+def test_inconsistent_pickle_is_an_error() -> None:
     core = hl.read(archive())._core
     about, buffers = core.to_parts()
     for wrong in (buffers[:-1], [b"", *buffers[1:]], [buffer[:-1] for buffer in buffers], [*buffers[:-1], b"x"]):

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def tables(service: hl.Sandbox) -> Iterator[list[tuple[Any, hl.Table[Any]]]]:
-    """Give each job's detail with its table."""
+    """Return each job's detail with its table."""
     with hl.Client(**service.credentials, rate_limits=()) as client:
         details = [client.job_data.get(truth["job_id"]) for truth in service.truth]
         yield [(detail, client.job_data.products(detail["id"])) for detail in details]
 
 
 def expected(detail: Any) -> Iterator[dict[str, Any]]:
-    """Flatten a detail the slow way."""
+    """Flatten a detail with plain loops."""
     for product in detail["products"]:
         own = {name: value for name, value in product.items() if name not in ("ingredients", "applied_products")}
         own["product_id"] = own.pop("id")

@@ -1,4 +1,4 @@
-"""The public API against a committed list, so that a removal or an addition shows in a diff."""
+"""The public API compared with a committed list, so that a removal or an addition is visible in a diff."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Tuple(NamedTuple):
 
 
 def of_python(cls: type) -> set[str]:
-    """Give the names that Python adds to a class of that kind, others in each version."""
+    """Return the names that Python adds to a class of that kind; they depend on its version."""
     added = set(dir(_Plain))
     if issubclass(cls, tuple):
         added |= set(dir(_Tuple))
@@ -45,7 +45,7 @@ def of_python(cls: type) -> set[str]:
 
 
 def members(cls: type) -> list[str]:
-    """Give the public names of `dir()`, the special ones that the package adds, and the annotated attributes."""
+    """Return the public names of `dir()`, the special ones that the package adds, and the annotated attributes."""
     annotated = {name for base in cls.__mro__ for name in inspect.get_annotations(base)}
     names = {*dir(cls), *annotated} - of_python(cls)
     return sorted(name for name in names if not name.startswith("_") or name.endswith("_"))
@@ -57,7 +57,7 @@ def public_names() -> Iterator[str]:
         for name in module.__all__:
             yield f"{module_name}.{name}"
             value = getattr(module, name)
-            # The generated files hold the fields of records to the table.
+            # Another test compares the fields of records with the table.
             if inspect.isclass(value) and not issubclass(value, dict):
                 yield from (f"{module_name}.{name}.{member}" for member in members(value))
     for instance in (hl.Client(**OFFLINE), hl.AsyncClient(**OFFLINE), hl.HeadlandError("")):

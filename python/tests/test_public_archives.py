@@ -1,4 +1,4 @@
-"""Ordinary public archives, read in every way in a child with a time limit, against pyogrio in the same child."""
+"""Ordinary public archives, read in every way in a child process with a time limit, compared with pyogrio there."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ ROWS = {
 
 @pytest.mark.skipif(not ARCHIVES, reason=f"no corpus at {corpus()}: set HEADLAND_CORPUS")
 @pytest.mark.parametrize("path", ARCHIVES, ids=lambda path: path.name)
-def test_everyday_archive_is_read_in_every_way_as_by_pyogrio(path: Path) -> None:
+def test_public_archive_is_read_in_every_way_as_by_pyogrio(path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", READ, str(path)], capture_output=True, text=True, timeout=60, check=False
     )

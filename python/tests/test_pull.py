@@ -1,4 +1,4 @@
-"""The verb ``pull``, as a shell and a terminal see it: real processes, one account and several."""
+"""The command ``pull`` in a shell and a terminal: real processes, one account and several."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 JOBS = 12
 FILES = 24
-"""Those of the jobs, and of the grain carts of such a service the newest upload of each."""
+"""The files of the jobs, and the newest upload of each grain cart."""
 SECRETS = ("api_key", "shared_secret", "access_key", "dispatch_token")
 
 
@@ -48,7 +48,7 @@ def command(*words: object) -> list[str]:
 
 
 def pull(service: hl.Sandbox, *words: object, **others: str) -> subprocess.CompletedProcess[str]:
-    """Run the verb as a script would: no terminal anywhere."""
+    """Run the command as a script does: without a terminal."""
     done = subprocess.run(
         command(*words), check=False, capture_output=True, text=True, timeout=100, env=environment(service, **others)
     )
@@ -59,7 +59,7 @@ def pull(service: hl.Sandbox, *words: object, **others: str) -> subprocess.Compl
 
 
 def in_terminal(words: list[str], keys: dict[str, str], *, interrupt: str | None = None) -> tuple[int, str]:
-    """Run a command in a terminal of 100 columns; Ctrl-C is pressed once those words are on the screen."""
+    """Run a command in a terminal of 100 columns; Ctrl-C is sent once this text is on the screen."""
     process, terminal = pty.fork()
     if process == 0:
         os.execve(words[0], words, {**keys, "TERM": "xterm"})
@@ -81,7 +81,7 @@ def in_terminal(words: list[str], keys: dict[str, str], *, interrupt: str | None
 
 
 def profiles(service: hl.Sandbox, home: Path, **access_keys: str) -> dict[str, str]:
-    """Write a profile for each access key, and give the environment that finds them."""
+    """Write a profile for each access key, and return the environment that finds them."""
     file = home / ".config" / "headland" / "profiles.toml"
     file.parent.mkdir(parents=True)
     tables = []
@@ -98,7 +98,7 @@ def jobs_here(folder: Path) -> int:
     return hl.Mirror(folder).status().jobs.get("have", 0)
 
 
-def test_a_script_gets_the_plan_the_summary_and_nothing_else(farm_service: hl.Sandbox, tmp_path: Path) -> None:
+def test_script_gets_only_the_plan_and_the_summary(farm_service: hl.Sandbox, tmp_path: Path) -> None:
     farm = tmp_path / "farm"
     planned = pull(farm_service, "--to", farm, "--plan", "--no-locations")
     assert planned.returncode == 0, planned.stderr
@@ -134,9 +134,9 @@ def test_programs_get_json(farm_service: hl.Sandbox, tmp_path: Path) -> None:
         done = pull(farm_service, "--to", farm, "--no-locations", "--json", *words)
         assert (done.returncode, done.stderr) == (0, "")
         (line,) = done.stdout.splitlines()
-        told = json.loads(line)
-        assert told.keys() == {"profile", "folder", *keys}
-        assert told["folder"] == str(farm)
+        result = json.loads(line)
+        assert result.keys() == {"profile", "folder", *keys}
+        assert result["folder"] == str(farm)
     status = json.loads(pull(farm_service, "--to", farm, "--status", "--json").stdout)["status"]
     assert status["jobs"] == {"have": JOBS}
     assert status["relisted_at"].endswith("Z")
@@ -144,7 +144,7 @@ def test_programs_get_json(farm_service: hl.Sandbox, tmp_path: Path) -> None:
     assert status["calls"]["files"]["ever"] >= JOBS
 
 
-def test_status_and_verify_look_at_what_is_there(farm_service: hl.Sandbox, tmp_path: Path) -> None:
+def test_status_and_verify_describe_the_folder(farm_service: hl.Sandbox, tmp_path: Path) -> None:
     farm = tmp_path / "farm"
     assert pull(farm_service, "--to", farm, "--no-locations").returncode == 0
     calls = len(farm_service.requests)
@@ -173,17 +173,17 @@ def test_status_and_verify_look_at_what_is_there(farm_service: hl.Sandbox, tmp_p
         (2, "ValueError", ("--deep",)),
         (2, "ValueError", ("--profile", "a", "a")),
         (2, "ValueError", ("--profile", "a", "../b")),
-        (12, "ConfigurationError", ("--profile", "nobody")),
+        (12, "ConfigurationError", ("--profile", "unknown")),
     ],
 )
-def test_what_goes_wrong_has_the_exit_code_of_its_kind(
+def test_each_error_has_the_exit_code_of_its_kind(
     service: hl.Sandbox, tmp_path: Path, code: int, error: str, words: tuple[str, ...]
 ) -> None:
     plain = pull(service, "--to", tmp_path / "farm", *words)
     assert (plain.returncode, plain.stdout) == (code, "")
     assert plain.stderr.startswith(f"headland: {error}: ")
-    told = pull(service, "--to", tmp_path / "farm", "--json", *words)
-    assert json.loads(told.stderr)["error"] == error
+    result = pull(service, "--to", tmp_path / "farm", "--json", *words)
+    assert json.loads(result.stderr)["error"] == error
 
 
 def test_an_empty_text_is_no_folder(service: hl.Sandbox) -> None:
@@ -194,7 +194,7 @@ def test_an_empty_text_is_no_folder(service: hl.Sandbox) -> None:
     assert service.requests == []
 
 
-def test_a_text_that_no_path_has_is_no_folder(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_that_is_no_path_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     for words in ((), ("--status",)):
         assert main(["pull", "--to", "farm\0", *words]) == 2
         assert r"takes a folder, and 'farm\x00' has a null character" in capsys.readouterr().err
@@ -209,7 +209,7 @@ def test_a_wrong_base_address_is_named(service: hl.Sandbox, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("package", ["tqdm", "none"])
-def test_a_terminal_shows_how_far_it_is_and_is_clean_afterwards(
+def test_terminal_shows_progress_and_is_clean_afterwards(
     farm_service: hl.Sandbox, tmp_path: Path, package: str
 ) -> None:
     words = command("--to", tmp_path / "farm", "--no-locations")
@@ -227,7 +227,7 @@ def test_a_terminal_shows_how_far_it_is_and_is_clean_afterwards(
     assert ("█" in screen) == (package == "tqdm")
     shown = [part.removeprefix("\x1b[K") for part in screen.replace("\n", "\r").split("\r")]
     assert max(len(part) for part in shown if "files, " in part) <= 100
-    # What stands in the end is what a script would get, each line of it at the beginning of its own.
+    # The final screen shows the output of a script, with each line at the start of its own.
     lines = [line.split("\r")[-1].removeprefix("\x1b[K") for line in screen.replace("\r\n", "\n").split("\n")]
     assert [line for line in lines if " new, 0 changed" in line]
     assert not [line for line in lines if "calls left" in line]
@@ -242,7 +242,7 @@ def test_quiet_is_quiet_in_a_terminal_too(farm_service: hl.Sandbox, tmp_path: Pa
 
 
 @pytest.mark.parametrize("where", ["terminal", "pipe"])
-def test_ctrl_c_says_how_to_go_on_and_nothing_is_asked_for_twice(
+def test_ctrl_c_states_how_to_resume_and_nothing_is_requested_twice(
     farm_service: hl.Sandbox, tmp_path: Path, where: str
 ) -> None:
     farm, keys = tmp_path / "farm", environment(farm_service, HEADLAND_RATE_LIMITS="4/1")
@@ -271,7 +271,7 @@ def test_ctrl_c_says_how_to_go_on_and_nothing_is_asked_for_twice(
     assert len(carts) <= FILES - JOBS + 1
 
 
-def test_accounts_have_folders_of_their_own_and_one_that_fails_stops_no_other(
+def test_accounts_have_their_own_folders_and_one_failure_stops_no_other(
     farm_service: hl.Sandbox, tmp_path: Path
 ) -> None:
     keys = profiles(
@@ -289,9 +289,9 @@ def test_accounts_have_folders_of_their_own_and_one_that_fails_stops_no_other(
     for name in ("north", "south"):
         assert jobs_here(farms / name) == JOBS
         assert [line for line in done.stdout.splitlines() if line.startswith(f"{name}: ") and " new, " in line]
-    told = pull(farm_service, "--to", farms, "--no-locations", "--json", "--profile", "north", "lost", **keys)
-    assert json.loads(told.stderr)["profile"] == "lost"
-    assert json.loads(told.stdout)["profile"] == "north"
+    result = pull(farm_service, "--to", farms, "--no-locations", "--json", "--profile", "north", "lost", **keys)
+    assert json.loads(result.stderr)["profile"] == "lost"
+    assert json.loads(result.stdout)["profile"] == "north"
     status = pull(farm_service, "--to", farms, "--status", "--json")
     assert {json.loads(line)["folder"] for line in status.stdout.splitlines()} >= {
         str(farms / "north"),
@@ -310,9 +310,9 @@ def test_accounts_have_folders_of_their_own_and_one_that_fails_stops_no_other(
         looked = pull(farm_service, "--to", farms, "--profile", "north", *flags, **keys)
         assert looked.returncode == 2
         assert f"type `headland pull --to {farms / 'north'} --profile north {' '.join(flags)}`" in looked.stderr
-    unknown = pull(farm_service, "--to", farms, "--profile", "nobody", "--status", **keys)
-    assert "none is that of the profile [nobody]; for all, " in unknown.stderr
-    assert f"--to {farms / 'nobody'}" not in unknown.stderr
+    unknown = pull(farm_service, "--to", farms, "--profile", "unknown", "--status", **keys)
+    assert "none is that of the profile [unknown]; for all, " in unknown.stderr
+    assert f"--to {farms / 'unknown'}" not in unknown.stderr
     assert len(farm_service.requests) == made, "none of them makes a call"
     assert pull(farm_service, "--to", farms / "north", "--profile", "north", "--status", **keys).returncode == 0
     mixed = pull(farm_service, "--to", farms / "north", "--profile", "north", "south", **keys)
@@ -323,7 +323,7 @@ def test_accounts_have_folders_of_their_own_and_one_that_fails_stops_no_other(
     assert "another account" in other.stderr
 
 
-def test_a_line_of_one_account_is_printed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_of_accounts_are_not_interleaved(monkeypatch: pytest.MonkeyPatch) -> None:
     class Out(io.StringIO):
         def write(self, text: str) -> int:
             assert output.LINE.locked(), "no other thread writes meanwhile"

@@ -1,4 +1,4 @@
-"""One budget for all that use a key: several processes with several threads each (specification 8)."""
+"""One budget for all users of a key: several processes with several threads each (specification 8)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROGRAM = """
 """
 
 
-def test_processes_and_threads_of_one_key_are_never_refused(tmp_path: Path) -> None:
+def test_processes_and_threads_of_one_key_never_get_429(tmp_path: Path) -> None:
     with hl.Sandbox(rate_limits=[(8, 0.4)], window="sliding") as service:
         keys = {f"HEADLAND_{name.upper()}": str(value) for name, value in service.credentials.items()}
         shared = {"HEADLAND_RATE_LIMITS": "8/0.4", "HEADLAND_LIMITER_STATE": str(tmp_path / "limits.sqlite3")}
@@ -54,11 +54,11 @@ def test_processes_and_threads_of_one_key_are_never_refused(tmp_path: Path) -> N
         assert [request.status for request in service.requests] == [200] * 24
 
 
-ABSURD = {"Retry-After": "1000000000"}, {"X-RateLimit-Reset": "1790000000"}
+EXCESSIVE = {"Retry-After": "1000000000"}, {"X-RateLimit-Reset": "1790000000"}
 
 
-@pytest.mark.parametrize("headers", ABSURD, ids=["seconds", "an epoch"])
-def test_an_absurd_wait_stops_calls_for_five_minutes_and_is_named(tmp_path: Path, headers: dict[str, str]) -> None:
+@pytest.mark.parametrize("headers", EXCESSIVE, ids=["seconds", "an epoch"])
+def test_excessive_wait_blocks_calls_for_five_minutes_and_is_named(tmp_path: Path, headers: dict[str, str]) -> None:
     with web(lambda _: (429, headers, b"Enough.")) as host:
         keys: dict[str, Any] = {"api_key": "key", "shared_secret": "c2VjcmV0", "access_key": "customer"}
         keys["base_url"] = f"http://{host}"
@@ -75,7 +75,7 @@ def test_an_absurd_wait_stops_calls_for_five_minutes_and_is_named(tmp_path: Path
             assert 290 < budget.next_call_in <= 300
 
 
-def test_a_limiter_file_that_is_none_is_moved_aside_with_a_warning(service: hl.Sandbox, tmp_path: Path) -> None:
+def test_invalid_limiter_file_is_moved_aside_with_a_warning(service: hl.Sandbox, tmp_path: Path) -> None:
     state = tmp_path / "limits.sqlite3"
     state.write_bytes(b"garbage" * 1_000)
     with (

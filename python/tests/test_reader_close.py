@@ -1,4 +1,4 @@
-"""The end of a reader: who comes too late is told, and an iteration stays at its end (design, section 2)."""
+"""The end of a reader: a late consumer gets an error, and an iteration stays at its end (design, section 2)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from test_layer import archive
 import headland as hl
 
 
-def test_a_second_consumer_of_a_stream_is_told_and_gets_no_empty_table() -> None:
+def test_second_consumer_of_a_stream_is_an_error_and_no_empty_table() -> None:
     reader = hl.open(archive(), batch_size=2)
     assert len(pa.table(reader)) == 3
     for consume in (pa.table, pa.RecordBatchReader.from_stream, pl.DataFrame):
         with pytest.raises(ValueError, match="read to its end: open the archive again"):
             consume(reader)
-    # An iteration that has ended stays ended, as of a file or a generator.
+    # An ended iteration stays ended, like that of a file or a generator.
     assert list(reader) == []
     assert next(reader, None) is None
     reader.close()
@@ -25,7 +25,7 @@ def test_a_second_consumer_of_a_stream_is_told_and_gets_no_empty_table() -> None
         next(reader)
 
 
-def test_a_stream_after_an_iteration_is_told_and_what_is_left_before_its_end_is_given() -> None:
+def test_stream_after_an_iteration_has_the_rest_or_is_an_error_at_the_end() -> None:
     with hl.open(archive(), batch_size=2) as reader:
         assert len(next(reader)) == 2
         assert len(pa.table(reader)) == 1
@@ -33,11 +33,11 @@ def test_a_stream_after_an_iteration_is_told_and_what_is_left_before_its_end_is_
         assert sum(len(batch) for batch in reader) == 3
         with pytest.raises(ValueError, match="read to its end"):
             pa.table(reader)
-        # What is known beside the rows stays known.
+        # Attributes other than rows stay available.
         assert pa.schema(reader).names == reader.columns
 
 
-def test_of_two_streams_the_one_that_comes_too_late_is_told() -> None:
+def test_later_of_two_streams_is_an_error() -> None:
     reader = hl.open(archive(), batch_size=2)
     first, second = pa.RecordBatchReader.from_stream(reader), pa.RecordBatchReader.from_stream(reader)
     assert len(first.read_all()) == 3
@@ -54,7 +54,7 @@ def test_a_layer_without_rows_is_a_table_without_rows() -> None:
         pa.table(reader)
 
 
-def test_the_reader_tells_for_all_batches_what_was_found() -> None:
+def test_diagnostics_of_the_reader_cover_all_batches() -> None:
     with hl.open(archive(prj=None), batch_size=1) as reader:
         assert [batch.diagnostics for batch in reader] == [[], [], []]
         assert "no-prj" in [note.code for note in reader.diagnostics]

@@ -1,4 +1,4 @@
-"""Reading jobs: columns by the names that a layer shows, errors that name the job, files read beside the loop."""
+"""Reading jobs: columns by the names of a layer, errors that name the job, files read outside the event loop."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def archive(service: hl.Sandbox) -> bytes:
-    """Give an archive of one layer with geometry."""
+    """Return an archive of one layer with geometry."""
     with hl.Client(**service.credentials, rate_limits=()) as client:
         contents = (client.job_data.download(truth["job_id"]) for truth in service.truth)
         return next(content for content in contents if len(hl.layers(content)) == 1)
 
 
 def of_two_layers(client: hl.Client, archive: bytes) -> str:
-    """Upload the layer of an archive twice, under two names, and give the id of the job."""
+    """Upload the layer of an archive twice, under two names, and return the id of the job."""
     both = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(archive)) as source, zipfile.ZipFile(both, "w") as target:
         for name in source.namelist():
@@ -36,7 +36,7 @@ def of_two_layers(client: hl.Client, archive: bytes) -> str:
     return client.job_data.upload(both.getvalue())["id"]
 
 
-def test_the_columns_of_a_layer_can_be_asked_for_as_they_are(archive: bytes) -> None:
+def test_columns_of_a_layer_are_valid_selections(archive: bytes) -> None:
     layer = hl.read(archive)
     assert "geometry" in layer.columns
     assert hl.read(archive, columns=layer.columns).columns == layer.columns
@@ -46,7 +46,7 @@ def test_the_columns_of_a_layer_can_be_asked_for_as_they_are(archive: bytes) -> 
             hl.read(archive, columns=wrong)
 
 
-def test_a_column_that_is_not_there_is_the_same_error_everywhere(archive: bytes) -> None:
+def test_unknown_column_is_the_same_error_everywhere(archive: bytes) -> None:
     layer = hl.read(archive)
     attempts: list[Callable[[], object]] = [
         lambda: layer.values("nothing"),
@@ -94,7 +94,7 @@ def test_a_system_without_a_number_is_shown_by_its_name(archive: bytes, tmp_path
 
 
 @pytest.mark.parametrize("kind", ["path", "file object"])
-def test_a_file_to_upload_is_read_beside_the_event_loop(service: hl.Sandbox, tmp_path: Path, kind: str) -> None:
+def test_upload_file_is_read_outside_the_event_loop(service: hl.Sandbox, tmp_path: Path, kind: str) -> None:
     readers = []
 
     class Watched(io.BytesIO):
@@ -124,8 +124,8 @@ def test_a_file_to_upload_is_read_beside_the_event_loop(service: hl.Sandbox, tmp
 
 
 @pytest.fixture(scope="module")
-def refused() -> Iterator[dict[str, Any]]:
-    """Give the keys of a service whose clock is off and that refuses them: each first call has both to tell."""
+def rejecting_service() -> Iterator[dict[str, Any]]:
+    """Return the keys of a service whose clock is wrong and that rejects them: each first call has both to report."""
     with hl.Sandbox.demo() as running:
         running.advance(3600)
         yield {**running.credentials, "access_key": running.revoked_access_key, "rate_limits": ()}
@@ -137,7 +137,7 @@ def line_of(attempt: Any) -> int:
 
 
 def something_else() -> bytes:
-    """Give a zip that may be uploaded and holds nothing that can be converted."""
+    """Return a zip that can be uploaded and contains nothing that can be converted."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr("job.log", "no shapes")
@@ -162,14 +162,14 @@ FAILING: dict[str, Callable[[hl.Client], object]] = {
 
 
 @pytest.mark.parametrize("call", FAILING.values(), ids=FAILING.keys())
-def test_a_call_that_fails_tells_its_warnings_too(refused: dict[str, Any], call: Callable[[hl.Client], object]) -> None:
-    with hl.Client(**refused) as client, warnings.catch_warnings(record=True) as seen:
+def test_failed_call_emits_its_warnings(rejecting_service: dict[str, Any], call: Callable[[hl.Client], object]) -> None:
+    with hl.Client(**rejecting_service) as client, warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         with pytest.raises(hl.HeadlandError):
             call(client)
-    (told,) = [warning for warning in seen if warning.category is hl.HeadlandWarning]
-    assert "3600" in str(told.message) or "3599" in str(told.message)
-    assert (told.filename, told.lineno) == (__file__, line_of(call))
+    (warned,) = [warning for warning in seen if warning.category is hl.HeadlandWarning]
+    assert "3600" in str(warned.message) or "3599" in str(warned.message)
+    assert (warned.filename, warned.lineno) == (__file__, line_of(call))
 
 
 FAILING_IN_A_LOOP: dict[str, Callable[[hl.AsyncClient], Any]] = {
@@ -186,17 +186,17 @@ FAILING_IN_A_LOOP: dict[str, Callable[[hl.AsyncClient], Any]] = {
 
 
 @pytest.mark.parametrize("call", FAILING_IN_A_LOOP.values(), ids=FAILING_IN_A_LOOP.keys())
-def test_a_coroutine_that_fails_tells_its_warnings_too(
-    refused: dict[str, Any], call: Callable[[hl.AsyncClient], Any]
+def test_failed_coroutine_emits_its_warnings(
+    rejecting_service: dict[str, Any], call: Callable[[hl.AsyncClient], Any]
 ) -> None:
 
     async def make() -> None:
-        async with hl.AsyncClient(**refused) as client:
+        async with hl.AsyncClient(**rejecting_service) as client:
             with pytest.raises(hl.HeadlandError):
                 await call(client)
 
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         asyncio.run(make())
-    (told,) = [warning for warning in seen if warning.category is hl.HeadlandWarning]
-    assert told.filename == __file__
+    (warned,) = [warning for warning in seen if warning.category is hl.HeadlandWarning]
+    assert warned.filename == __file__

@@ -1,4 +1,4 @@
-"""Reading options: one set for all that reads, shown in signatures, documented once, checked by one function."""
+"""Reading options: one set for all readers, in signatures, documented once, checked by one function."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_unknown_option_may_be_near_another_argument(client: hl.Client) -> None:
 
 
 def test_type_checkers_know_the_options() -> None:
-    # `mypy` reports an ignored error that is none.
+    # `mypy` reports an unused ignore.
     with pytest.raises(TypeError):
         hl.read(ARCHIVE, colums=["A"])  # type: ignore[call-arg]
     with pytest.raises(TypeError):

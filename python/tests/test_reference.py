@@ -1,4 +1,4 @@
-"""The reference pages: built without a warning and without the network, every example run, nothing left out."""
+"""The reference pages: built without warnings and without the network, every example run, all names documented."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.timeout(300)  # building all pages takes a busy machine
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
 CALLS = [page for page in PAGES if page.parent.name == "reference"]
-"""Pages of calls: each example stands alone. Elsewhere the examples of a page are read from top to bottom."""
+"""Pages of calls: each example is independent. On other pages, the examples run from top to bottom."""
 
 
 def name_of(page: Path) -> str:
@@ -38,7 +38,7 @@ def name_of(page: Path) -> str:
 
 
 def prepare(given: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put the files that examples name into the working folder, and the keys into the environment."""
+    """Write the files that examples name to the working folder, and the keys to the environment."""
     monkeypatch.chdir(folder)
     for file in (given["archive"], given["cart"], shapefile()):
         (folder / file.name).write_bytes(file.getvalue())
@@ -66,7 +66,7 @@ def run_block(page: Path, block: Block, names: dict[str, Any], monkeypatch: pyte
 
 
 def body_of(source: str, names: dict[str, Any]) -> dict[str, Any]:
-    """Give the mapping that `$BODY` stands for in a call."""
+    """Return the mapping that `$BODY` represents in a call."""
     completion: dict[str, Any] = names["completion_body"]
     if "equipment.assign" in source:
         return {"fieldOperationId": names["operation_id"]}
@@ -76,7 +76,7 @@ def body_of(source: str, names: dict[str, Any]) -> dict[str, Any]:
 
 
 def serve(words: list[str]) -> None:
-    """Start the local service as a shell would, and interrupt it when it has said where it is."""
+    """Start the local service as a shell does, and interrupt it when it has printed its address."""
     with subprocess.Popen([sys.executable, "-m", "headland", *words], stdout=subprocess.PIPE, text=True) as started:
         assert started.stdout is not None
         assert "http://127.0.0.1:" in started.stdout.readline()
@@ -126,7 +126,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def documented(built: Path) -> set[str]:
-    """Give the name of every Python object that has a place in the pages."""
+    """Return the name of every documented Python object."""
     with (built / "objects.inv").open("rb") as inventory:
         found = InventoryFile.load(inventory, "", posixpath.join)
     return {name for kind in found if kind.startswith("py:") for name in found[kind]}
@@ -148,7 +148,7 @@ def test_every_public_name_is_documented(documented: set[str]) -> None:
 
 
 def test_every_exception_is_documented_and_in_the_table_of_errors(documented: set[str]) -> None:
-    # Its own twins, which are caught both ways, are called as it is.
+    # The duplicates of built-in classes, which are caught both ways, have their names.
     named = {kind.__name__ for kind in errors.HeadlandError.__subclasses__()} - {"HeadlandError"}
     kinds = {name for name in named if not name.startswith("_")}
     assert {f"headland.{kind}" for kind in kinds} <= documented
@@ -157,7 +157,7 @@ def test_every_exception_is_documented_and_in_the_table_of_errors(documented: se
 
 
 def known(message: str) -> Iterator[str]:
-    """Give the names that a message lists behind its last "of"."""
+    """Return the names that a message lists after its last "of"."""
     yield from message.rpartition(" of ")[2].split(", ")
 
 

@@ -1,4 +1,4 @@
-"""What other writers and the service's own generator write comes back, and GDAL reads the same out of it."""
+"""Archives of other writers and of the service's generator: read back, and equal in GDAL."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ points = st.tuples(coordinates, coordinates)
 
 
 def polygon(x: int, y: int, holes: int) -> shapely.Polygon:
-    """Give a square with holes in a row; its rings run as shapefiles have them."""
+    """Return a square with holes in a row; its rings run as in shapefiles."""
     return shapely.orient_polygons(
         shapely.Polygon(
             shapely.box(x, y, x + 50, y + 50).exterior.coords,
@@ -94,7 +94,7 @@ def from_gdal(path: Path | str) -> tuple[dict[str, Any], pa.Table]:
 
 
 def same_as_gdal(layer: hl.Layer, path: Path | str) -> None:
-    """Hold each column and each geometry against GDAL's, bit for bit."""
+    """Compare each column and each geometry with GDAL's, bit by bit."""
     about, theirs = from_gdal(path)
     ours = pa.table(layer)
     geometry = about["geometry_name"] or "wkb_geometry"
@@ -113,7 +113,7 @@ def bits(cells: list[Any]) -> list[Any]:
 
 
 @given(frame=frames(), encoding=st.sampled_from(["UTF-8", "ISO-8859-1", "CP1252"]))
-def test_what_gdal_writes_comes_back(frame: gpd.GeoDataFrame, encoding: str) -> None:
+def test_files_of_gdal_round_trip(frame: gpd.GeoDataFrame, encoding: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "t.shp"
         with warnings.catch_warnings():
@@ -136,7 +136,7 @@ def test_what_gdal_writes_comes_back(frame: gpd.GeoDataFrame, encoding: str) -> 
         st.tuples(coordinates, coordinates, st.integers(-99, 99), st.integers(0, 99), texts), min_size=1, max_size=6
     ),
 )
-def test_what_pyshp_writes_comes_back(kind: str, rows: list[tuple[float, float, int, int, str | None]]) -> None:
+def test_files_of_pyshp_round_trip(kind: str, rows: list[tuple[float, float, int, int, str | None]]) -> None:
     target = {ending: io.BytesIO() for ending in ("shp", "shx", "dbf")}
     with shapefile.Writer(**target, shapeType=getattr(shapefile, kind)) as writer:
         writer.field("TEXT", "C", size=40)
@@ -146,7 +146,7 @@ def test_what_pyshp_writes_comes_back(kind: str, rows: list[tuple[float, float, 
             if kind.endswith("M"):
                 corner = [[x, y, m] for x, y, _, m in corner]
             add: dict[str, Callable[[], None]] = {
-                "POINTZ": lambda: writer.pointz(x, y, z, m),  # noqa: B023 - called at once
+                "POINTZ": lambda: writer.pointz(x, y, z, m),  # noqa: B023 - called immediately
                 "POINTM": lambda: writer.pointm(x, y, m),  # noqa: B023
                 "POLYLINEZ": lambda: writer.linez([corner]),  # noqa: B023
                 "POLYGONM": lambda: writer.polym([corner]),  # noqa: B023
@@ -163,10 +163,8 @@ def test_what_pyshp_writes_comes_back(kind: str, rows: list[tuple[float, float, 
         assert layer.values("TEXT") == [text for *_, text in rows]
 
 
-def test_what_the_service_generates_is_read_by_gdal_as_by_us(
-    service: hl.Sandbox, client: hl.Client, tmp_path: Path
-) -> None:
-    # Small jobs are many enough to have every habit of writers: upper case, folders, twins of macOS, .cpg.
+def test_files_of_the_service_read_equally_in_gdal(service: hl.Sandbox, client: hl.Client, tmp_path: Path) -> None:
+    # Small jobs are many enough to have every variation of writers: upper case, folders, files of macOS, .cpg.
     for truth in sorted(service.truth, key=lambda truth: truth["rows"])[:20]:
         content = client.job_data.download(truth["job_id"])
         folder = tmp_path / truth["job_id"]

@@ -29,7 +29,7 @@ def test_credentials_are_the_arguments_of_a_client() -> None:
         hl.Client(**service.credentials).close()
 
 
-def test_equipment_and_accounts_are_told_since_no_call_lists_them() -> None:
+def test_equipment_and_accounts_are_attributes_since_no_call_lists_them() -> None:
     with hl.Sandbox(seed=3, rate_limits=()) as service, hl.Sandbox(seed=3) as same, hl.Sandbox(seed=4) as other:
         assert service.equipment == same.equipment
         assert service.accounts == same.accounts
@@ -50,7 +50,7 @@ def test_equipment_and_accounts_are_told_since_no_call_lists_them() -> None:
             _ = service.equipment
 
 
-def test_access_keys_that_give_less_than_everything() -> None:
+def test_limited_access_keys() -> None:
     with hl.Sandbox.demo() as service:
 
         def client(access_key: str) -> hl.Client:
@@ -83,7 +83,7 @@ def test_one_seed_makes_one_account() -> None:
         assert first.credentials["api_key"] == second.credentials["api_key"]
 
 
-def test_the_truth_is_that_of_the_issue() -> None:
+def test_truth_has_the_documented_fields() -> None:
     with hl.Sandbox.demo() as service:
         truth = service.truth
     assert len({job["field"] for job in truth}) >= 6
@@ -105,12 +105,12 @@ def test_the_truth_is_that_of_the_issue() -> None:
         ({"seed": "one"}, TypeError),
     ],
 )
-def test_wrong_settings_are_told(wrong: dict[str, Any], error: type[Exception]) -> None:
+def test_wrong_settings_are_errors(wrong: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         hl.Sandbox(**wrong)
 
 
-def test_a_closed_sandbox_says_so() -> None:
+def test_closed_sandbox_is_an_error() -> None:
     service = hl.Sandbox.demo()
     service.close()
     service.close()
@@ -118,10 +118,10 @@ def test_a_closed_sandbox_says_so() -> None:
         service.advance(1)
 
 
-def test_wrong_faults_are_told_and_the_documentation_has_every_right_one(service: hl.Sandbox) -> None:
-    with pytest.raises(ValueError, match="nonsense") as told:
+def test_unknown_faults_are_errors_and_all_known_ones_are_documented(service: hl.Sandbox) -> None:
+    with pytest.raises(ValueError, match="nonsense") as caught:
         service.faults.add(endpoint="job_data.list", kind="nonsense")
-    known = str(told.value).split("use one of ")[1].split(", ")
+    known = str(caught.value).split("use one of ")[1].split(", ")
     documentation = hl.sandbox.Faults.__doc__
     assert documentation is not None
     assert len(known) > 20

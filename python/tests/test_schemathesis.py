@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 AT_LEAST = 50
-"""Examples for each operation and content type; `make soak` asks for many more."""
+"""Number of examples for each operation and content type; `make soak` runs many more."""
 
 VALID, INVALID = (share * (1 + int(os.environ.get("HEADLAND_SERIES", "1"))) for share in (18, 8))
 
@@ -65,7 +65,7 @@ NIL = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 
 
 class Proven(AuthBase):
-    """Signs each request as section 5.4 says, with the standard library alone; those of dispatch bear a token."""
+    """Signs each request according to section 5.4, with the standard library alone; dispatch requests get a token."""
 
     def __init__(self, keys: Any) -> None:
         self.keys = keys
@@ -87,8 +87,8 @@ class Proven(AuthBase):
         return request
 
 
-class World(NamedTuple):
-    """A service, its document as schemathesis reads it, what is in the service, and what to accept from it."""
+class ServiceUnderTest(NamedTuple):
+    """A service, its document in schemathesis, its records, and the accepted replies."""
 
     accept: str
     service: hl.Sandbox
@@ -99,10 +99,10 @@ class World(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=["application/json", "text/xml"])
-def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    """Give a service without a limiter for each content type: what is queued once cannot be queued again."""
+def service_under_test(request: pytest.FixtureRequest) -> Iterator[ServiceUnderTest]:
+    """Return a service without a limiter for each content type, since a map can be queued only once."""
     with hl.Sandbox.demo(conversion_time=0) as service, requests.Session() as session:
-        # No proxy and no keys of whoever runs the tests.
+        # No proxy and no keys of the user who runs the tests.
         session.trust_env = False
         with urllib.request.urlopen(f"{service.base_url}/openapi.json", timeout=10) as reply:
             document = json.load(reply)
@@ -110,27 +110,27 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
         schema = schemathesis.openapi.from_dict(document, config=SchemathesisConfig())
         found = [result.ok() for result in schema.get_all_operations() if isinstance(result, Ok)]
         named = {each.definition.raw["operationId"]: each for each in found}
-        yield World(request.param, service, named, servers, session, fitting_requests(service, OPERATIONS))
+        yield ServiceUnderTest(request.param, service, named, servers, session, fitting_requests(service, OPERATIONS))
 
 
-def test_nothing_of_the_document_is_passed_over(world: World) -> None:
-    assert set(world.operations) == set(OPERATIONS)
+def test_every_operation_is_tested(service_under_test: ServiceUnderTest) -> None:
+    assert set(service_under_test.operations) == set(OPERATIONS)
     assert len(OPERATIONS) >= 50
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_the_service_does_what_the_document_says(world: World, name: str) -> None:
-    operation, seen = world.operations[name], Counter[int]()
+def test_service_conforms_to_the_document(service_under_test: ServiceUnderTest, name: str) -> None:
+    operation, seen = service_under_test.operations[name], Counter[int]()
     is_implemented = "x-not-implemented" not in operation.definition.raw
     checks = [*CHECKS, not_a_server_error] if is_implemented else CHECKS
-    addresses = [server["url"] for server in world.servers[OPERATIONS[name][1]]]
+    addresses = [server["url"] for server in service_under_test.servers[OPERATIONS[name][1]]]
 
     def send(case: Any, address: str, **files: Any) -> None:
         response = case.call(
             base_url=address,
-            session=world.session,
-            headers={"Accept": world.accept},
-            auth=Proven(world.service.credentials),
+            session=service_under_test.session,
+            headers={"Accept": service_under_test.accept},
+            auth=Proven(service_under_test.service.credentials),
             **files,
         )
         seen[response.status_code] += 1
@@ -168,7 +168,7 @@ def test_the_service_does_what_the_document_says(world: World, name: str) -> Non
 
         one()
 
-    run(GenerationMode.POSITIVE, VALID, world.fitting.get(name, []))
+    run(GenerationMode.POSITIVE, VALID, service_under_test.fitting.get(name, []))
     run(GenerationMode.NEGATIVE, INVALID, [])
     assert seen.total() >= AT_LEAST, seen
     if is_implemented:
@@ -178,7 +178,7 @@ def test_the_service_does_what_the_document_says(world: World, name: str) -> Non
 
 
 def check_xml(name: str, status: int, content: bytes) -> None:
-    """Hold a document in XML to the schema whose name its root bears, and to what the schema says of XML."""
+    """Compare an XML document with the schema that its root names, and with the XML rules of the schema."""
     method, path = OPERATIONS[name]
     response = resolved(DOCUMENT["paths"][path][method.lower()]["responses"][str(status)])
     schema = response["content"]["text/xml"]["schema"]
@@ -197,7 +197,7 @@ def local(element: ET.Element) -> str:
 
 
 def resolved(schema: dict[str, Any]) -> dict[str, Any]:
-    """Give what a schema or a response refers to, with its parts in one."""
+    """Return the target of a reference to a schema or a response, with its parts merged."""
     found = dict(schema)
     if "$ref" in found:
         target: Any = DOCUMENT
@@ -210,7 +210,7 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(element: ET.Element, schema: dict[str, Any]) -> Any:
-    """Give the value of an element by its schema; an element that the schema does not know fails."""
+    """Return the value of an element by its schema; an unknown element fails."""
     schema = resolved(schema)
     if "properties" in schema:
         return read_record(element, schema["properties"])
@@ -234,7 +234,7 @@ def read_record(element: ET.Element, properties: dict[str, Any]) -> dict[str, An
         name = local(child)
         schema = properties.get(name)
         if schema is None or (name in value and schema.get("type") != "array"):
-            # 2.4: the members of a hub's report stand beside the hub's own.
+            # 2.4: the members of a hub's report are siblings of the hub's own.
             inside = next(inside for inside, members in flat if name in members)
             value.setdefault(inside, {})[name] = read(child, dict(flat)[inside][name])
         elif schema.get("type") != "array":

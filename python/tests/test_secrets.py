@@ -1,4 +1,4 @@
-"""Secrets are nowhere: not in a repr, an error, a pickle, a traceback with local variables, a log."""
+"""Secrets are never shown: not in a repr, an error, a pickle, a traceback with local variables, a log."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-SECRET = base64.b64encode(b"nobody may ever see this").decode()
-API_KEY = "api-key-that-nobody-prints"
-ACCESS_KEY = "access-key-that-nobody-prints"
-HIDDEN = (SECRET, API_KEY, ACCESS_KEY, "nobody may ever see this")
+SECRET = base64.b64encode(b"a secret that must never leak").decode()
+API_KEY = "api-key-that-is-never-printed"
+ACCESS_KEY = "access-key-that-is-never-printed"
+HIDDEN = (SECRET, API_KEY, ACCESS_KEY, "a secret that must never leak")
 
 
 class _Holder:
-    """Keeps the credentials where a traceback of local variables does not look: the test's own frames are not meant."""
+    """Hides the credentials from a traceback with local variables: the test's own frames do not count."""
 
     def __init__(self, **other: Any) -> None:
         self.credentials = {"api_key": API_KEY, "shared_secret": SECRET, "access_key": ACCESS_KEY, **other}
@@ -68,7 +68,7 @@ def assert_hidden(text: str) -> None:
 )
 def test_no_traceback_of_the_constructor_shows_them(wrong: dict[str, Any]) -> None:
     holder = _Holder(base_url="https://fields.example")
-    with pytest.raises(Exception) as caught:  # noqa: PT011 - whatever it is, it must not tell
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - no exception of any kind may show it
         holder.make(**wrong)
     frames = traceback.TracebackException.from_exception(caught.value, capture_locals=True).stack
     own = [frame for frame in frames if "headland" in frame.filename and "tests" not in frame.filename]
@@ -144,7 +144,7 @@ def test_no_attribute_of_a_client_leads_to_them() -> None:
                 queue.append(getattr(thing, name, None))  # noqa: PERF401 - it grows while it is walked
 
 
-def test_the_environment_sets_a_client_up(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_configures_a_client(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in service.credentials.items():
         monkeypatch.setenv(f"HEADLAND_{name.upper()}", str(value))
     monkeypatch.setenv("HEADLAND_RATE_LIMITS", "30/60,15/30")
@@ -155,7 +155,7 @@ def test_the_environment_sets_a_client_up(service: hl.Sandbox, monkeypatch: pyte
         assert [(window.calls, window.seconds) for window in client.budget().windows] == [(30, 60.0), (15, 30.0)]
 
 
-def test_an_environment_that_lacks_something_says_what(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_incomplete_environment_is_an_error_that_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLAND_SHARED_SECRET", SECRET)
     with pytest.raises(hl.ConfigurationError, match="HEADLAND_API_KEY") as caught:
         hl.Client.from_env()
@@ -188,7 +188,7 @@ limiter_state = "memory"
 """
 
 
-def test_a_profile_sets_a_client_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_profile_configures_a_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / ".config" / "headland"
     folder.mkdir(parents=True)
     profile(folder / "profiles.toml", GOOD)
@@ -199,7 +199,7 @@ def test_a_profile_sets_a_client_up(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
-def test_a_profile_that_others_may_read_is_refused(tmp_path: Path, mode: int) -> None:
+def test_profile_readable_by_others_is_an_error(tmp_path: Path, mode: int) -> None:
     path = profile(tmp_path / "profiles.toml", GOOD, mode)
     with pytest.raises(hl.ConfigurationError, match="chmod 600") as caught:
         hl.Client.from_profile(path=path)
@@ -207,7 +207,7 @@ def test_a_profile_that_others_may_read_is_refused(tmp_path: Path, mode: int) ->
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (GOOD.replace("default", "other"), "other"),
         (GOOD.replace("base_url", "base_uri"), "base_uri"),
@@ -215,10 +215,10 @@ def test_a_profile_that_others_may_read_is_refused(tmp_path: Path, mode: int) ->
         (f'default = "{SECRET}"', "default"),
     ],
 )
-def test_a_profile_that_is_not_right_says_why(tmp_path: Path, text: str, told: str) -> None:
+def test_invalid_profile_is_an_error_with_the_reason(tmp_path: Path, text: str, message: str) -> None:
     path = profile(tmp_path / "profiles.toml", text)
     del text
-    with pytest.raises(hl.ConfigurationError, match=told) as caught:
+    with pytest.raises(hl.ConfigurationError, match=message) as caught:
         hl.Client.from_profile(path=path)
     frames = traceback.TracebackException.from_exception(caught.value, capture_locals=True).stack
     own = [frame for frame in frames if "tests" not in frame.filename]

@@ -1,4 +1,4 @@
-"""The end of the interpreter: whatever is open then, or is read in a thread, leaves nothing on standard error."""
+"""The end of the interpreter: open objects and reading threads write nothing to standard error."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ OPEN = {
 
 
 def ended(program: str, folder: Path, *options: str) -> tuple[int, str]:
-    """Run a program to its end, and give what it ends with and what it prints."""
+    """Run a program to its end; return its exit code and its output."""
     path = folder / "points.zip"
     write_points(path, 20_000)
     start = """
@@ -82,12 +82,12 @@ def ended(program: str, folder: Path, *options: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("options", [(), ("-X", "dev")], ids=["plain", "dev"])
 @pytest.mark.parametrize("left", OPEN.values(), ids=OPEN.keys())
-def test_what_is_left_open_is_left_in_peace(left: str, options: tuple[str, ...], tmp_path: Path) -> None:
+def test_open_objects_are_silent_at_exit(left: str, options: tuple[str, ...], tmp_path: Path) -> None:
     assert ended(left, tmp_path, *options) == (0, "")
 
 
-def test_a_thread_that_reads_a_stream_of_arrow_is_not_told_of_the_end(tmp_path: Path) -> None:
-    # What was registered first is called last: the thread goes on while the end has begun, as it may for an instant.
+def test_thread_that_reads_an_arrow_stream_is_silent_at_exit(tmp_path: Path) -> None:
+    # Exit handlers run in reverse order: the thread still runs while the exit has begun, for a short time.
     program = """
         import atexit
         has_raised = threading.Event()

@@ -1,27 +1,27 @@
-"""Handlers of signals that call what the call they interrupt has: an error, and no wait without end."""
+"""Signal handlers that use the object of the call they interrupt: an error, and no endless wait."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
-from test_bridge import cooking, run
+from test_bridge import run, slow_conversions
 
 if TYPE_CHECKING:
     import headland as hl
 
-__all__ = ["cooking"]
+__all__ = ["slow_conversions"]
 
-HELD = {
+IN_USE = {
     "a list": ("pages = client.job_data.list()", "list(pages)", "pages.first()"),
     "a list that counts": ("pages = client.job_data.list()", "list(pages)", "len(pages)"),
     "a conversion": ("conversion = client.job_data.request(job)", "conversion.wait()", "conversion.ready()"),
 }
 
 
-@pytest.mark.parametrize(("make", "use", "interrupt"), HELD.values(), ids=HELD.keys())
-def test_a_handler_of_signals_is_refused_what_the_interrupted_call_has(
-    cooking: hl.Sandbox, small_job: str, make: str, use: str, interrupt: str
+@pytest.mark.parametrize(("make", "use", "interrupt"), IN_USE.values(), ids=IN_USE.keys())
+def test_signal_handler_gets_an_error_for_the_object_of_the_interrupted_call(
+    slow_conversions: hl.Sandbox, small_job: str, make: str, use: str, interrupt: str
 ) -> None:
     program = f"""
         import os, signal, sys
@@ -44,10 +44,10 @@ def test_a_handler_of_signals_is_refused_what_the_interrupted_call_has(
         except TimeoutError:
             {interrupt}
     """
-    with run(program, cooking, small_job) as process:
+    with run(program, slow_conversions, small_job) as process:
         try:
-            told, _ = process.communicate(timeout=20)
+            output, _ = process.communicate(timeout=20)
         finally:
             process.kill()
     assert process.returncode == 0
-    assert "in use by a call" in told
+    assert "in use by a call" in output

@@ -1,4 +1,4 @@
-"""Dates and times of day joined to UTC timestamps by a zone that the user names; never by guess."""
+"""Dates and times of day joined to UTC timestamps with a zone that the user names; never a guess."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHICAGO = "America/Chicago"
 
 
 def layer_of(days: list[Any], times: list[str] | None = None, *, as_text: bool = False) -> hl.Layer:
-    """Give a layer with a column of dates (or texts) and one of times of day."""
+    """Return a layer with a column of dates (or texts) and one of times of day."""
     shp, shx, dbf = io.BytesIO(), io.BytesIO(), io.BytesIO()
     writer = shapefile.Writer(shp=shp, shx=shx, dbf=dbf, shapeType=shapefile.POINT)
     writer.field("DAY", "C" if as_text else "D", 40 if as_text else 8)
@@ -40,12 +40,12 @@ def layer_of(days: list[Any], times: list[str] | None = None, *, as_text: bool =
 
 
 def utc(*parts: int) -> dt.datetime:
-    """Give a time in UTC."""
+    """Return a time in UTC."""
     return dt.datetime(*parts, tzinfo=dt.UTC)  # type: ignore[arg-type,misc]
 
 
 def notes(layer: hl.Layer) -> dict[str, str]:
-    """Give the diagnostics about times."""
+    """Return the diagnostics about times."""
     return {note.code: note.message for note in layer.diagnostics if "time" in note.code}
 
 
@@ -69,21 +69,21 @@ def test_there_is_no_zone_by_default() -> None:
         layer_of([dt.date(2026, 9, 1)], ["12:00:00"]).with_time("WHEN", date="DAY", time="TIME")  # type: ignore[call-arg]
 
 
-def test_times_that_clocks_leave_out_or_show_twice_are_null_and_counted() -> None:
+def test_skipped_and_repeated_times_are_null_and_counted() -> None:
     days = [dt.date(2026, 3, 8), dt.date(2026, 3, 8), dt.date(2026, 11, 1), dt.date(2026, 11, 1)]
     layer = layer_of(days, ["01:59:59", "02:30:00", "01:30:00", "02:00:00"])
     joined = layer.with_time("WHEN", date="DAY", time="TIME", zone=CHICAGO)
     assert joined.values("WHEN") == [utc(2026, 3, 8, 7, 59, 59), None, None, utc(2026, 11, 1, 8)]
-    told = notes(joined)
-    assert "1 times, first at record 1" in told["nonexistent-time"]
-    assert "1 times, first at record 2" in told["ambiguous-time"]
+    found = notes(joined)
+    assert "1 times, first at record 1" in found["nonexistent-time"]
+    assert "1 times, first at record 2" in found["ambiguous-time"]
     for fold, hour in ((0, 6), (1, 7)):
         chosen = layer.with_time("WHEN", date="DAY", time="TIME", zone=CHICAGO, fold=fold)  # type: ignore[arg-type]
         assert chosen.values("WHEN")[1:3] == [None, utc(2026, 11, 1, hour, 30)]
         assert set(notes(chosen)) == {"nonexistent-time"}
 
 
-def test_cells_that_are_no_time_are_null_and_counted() -> None:
+def test_invalid_times_are_null_and_counted() -> None:
     days = [None, dt.date(2026, 9, 1), dt.date(2026, 9, 1), None]
     joined = layer_of(days, ["", "09:26:4", "noon", "12:00:00"]).with_time("WHEN", date="DAY", time="TIME", zone="UTC")
     assert joined.values("WHEN") == [None] * 4
@@ -100,7 +100,7 @@ def test_cells_that_are_no_time_are_null_and_counted() -> None:
         ("09/01/2026 12:00:00", None),
     ],
 )
-def test_one_column_may_hold_both(text: str, expected: dt.datetime | None) -> None:
+def test_one_column_may_contain_date_and_time(text: str, expected: dt.datetime | None) -> None:
     assert layer_of([text], as_text=True).with_time("WHEN", date="DAY", zone="UTC").values("WHEN") == [expected]
 
 
@@ -125,7 +125,7 @@ def test_a_text_that_states_an_offset_must_agree_with_the_zone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "told"),
+    ("arguments", "error", "message"),
     [
         ({"zone": "Mars/Olympus"}, ValueError, "`zone` takes"),
         ({"zone": "../etc/passwd"}, ValueError, "`zone` takes"),
@@ -154,14 +154,14 @@ def test_a_text_that_states_an_offset_must_agree_with_the_zone() -> None:
         ({"format": "%Q"}, ValueError, "unknown"),
     ],
 )
-def test_wrong_arguments_are_told(arguments: dict[str, Any], error: type[Exception], told: str) -> None:
+def test_wrong_arguments_are_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
     layer = layer_of([dt.date(2026, 9, 1)], ["12:00:00"])
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         layer.with_time(**{"name": "W", "date": "DAY", "time": "TIME", "zone": "UTC"} | arguments)
 
 
 def fmis(times: list[str]) -> hl.Layer:
-    """Give the layer of an FMIS table with these times."""
+    """Return the layer of an FMIS table with these times."""
     layout = "<A><SegmentFormat><Column Name='ID'/><Column Name='TIMESTAMP'/></SegmentFormat></A>"
     table = "".join(f"{row}\t{time}\n" for row, time in enumerate(times))
     zipped = io.BytesIO()
@@ -177,8 +177,8 @@ def test_fmis_times_without_a_zone_have_none_until_the_user_names_it(tmp_path: P
     assert layer.values("TIMESTAMP") == [naive, naive.replace(microsecond=500_000), None]
     assert str(layer.to_arrow().schema.field("TIMESTAMP").type) == "timestamp[us]"
     assert layer.to_arrow().to_pandas()["TIMESTAMP"][0] == naive
-    (told,) = [note.message for note in layer.diagnostics if note.code == "no-zone"]
-    assert "Layer.with_time(" in told
+    (message,) = [note.message for note in layer.diagnostics if note.code == "no-zone"]
+    assert "Layer.with_time(" in message
     layer.write_parquet(tmp_path / "t.parquet")
     assert str(pq.read_schema(tmp_path / "t.parquet").field("TIMESTAMP").type) == "timestamp[us]"
     joined = layer.with_time("WHEN", date="TIMESTAMP", zone=CHICAGO)
@@ -189,7 +189,7 @@ def test_fmis_times_without_a_zone_have_none_until_the_user_names_it(tmp_path: P
         joined.with_time("AGAIN", date="WHEN", zone="UTC")
 
 
-def test_fmis_times_of_which_some_state_a_zone_stay_texts() -> None:
+def test_fmis_times_with_and_without_zones_stay_texts() -> None:
     layer = fmis(["2026-09-01T12:00:00Z", "2026-09-01T12:00:00", "2026-09-01T12:00:00-05:00"])
     assert layer.values("TIMESTAMP") == ["2026-09-01T12:00:00Z", "2026-09-01T12:00:00", "2026-09-01T17:00:00Z"]
     assert layer.with_time("WHEN", date="TIMESTAMP", zone="UTC").values("WHEN") == [

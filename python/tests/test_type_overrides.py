@@ -1,4 +1,4 @@
-"""Types by choice (`types=` of `headland.open`): what a cell must be, and what is told of others."""
+"""Requested types (`types=` of `headland.open`): accepted cells, and errors or diagnostics for others."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ def table(kind: str, width: int, cells: list[str]) -> bytes:
     return zipped({"t.dbf": dbf([Field(b"X", kind, width)], [[cell.ljust(width).encode()] for cell in cells])})
 
 
-def test_letters_and_digits_are_truth_values_and_words_are_none() -> None:
+def test_single_letters_and_digits_are_booleans_and_words_are_not() -> None:
     cells = ["T", "t", "Y", "y", "1", "F", "f", "N", "n", "0", "?", "", "Tom", "Field 1", "true", "x"]
     with hl.open(table("C", 8, cells), types={"X": "bool"}, strict=False) as reader:
         values = [value for batch in reader for value in batch.values("X")]
-        told = {note.code: note for note in reader.diagnostics}
+        diagnostics = {note.code: note for note in reader.diagnostics}
     assert values == [True] * 5 + [False] * 5 + [None] * 6
-    assert told["bad-logical"].record == 12
-    assert "(4 times" in told["bad-logical"].message
+    assert diagnostics["bad-logical"].record == 12
+    assert "(4 times" in diagnostics["bad-logical"].message
 
 
 @pytest.mark.parametrize("number", ["2", "10", "-1", "0.5"])
-def test_a_number_that_is_no_truth_value_is_an_error_with_its_place(number: str) -> None:
+def test_number_that_is_no_boolean_is_an_error_with_its_position(number: str) -> None:
     with (
         hl.open(table("N", 4, ["1", "0", number]), types={"X": "bool"}) as reader,
         pytest.raises(hl.ArchiveError, match=f"`{number}` is no truth value in column `X`") as refused,
@@ -50,7 +50,7 @@ def test_a_number_that_is_no_truth_value_is_an_error_with_its_place(number: str)
     ],
 )
 @pytest.mark.parametrize("size", [1, 2, 100])
-def test_a_text_that_is_none_of_its_type_is_an_error_with_its_place_and_null_without_strict(
+def test_text_of_another_type_is_an_error_with_its_position_and_null_without_strict(
     kind: TypeName, good: str, bad: str, why: str, code: hl.DiagnosticCode, size: int
 ) -> None:
     archive = table("C", 12, [good, "", good, bad, good, bad])
@@ -66,16 +66,16 @@ def test_a_text_that_is_none_of_its_type_is_an_error_with_its_place_and_null_wit
         assert words in str(error)
     with hl.open(archive, types={"X": kind}, batch_size=size, strict=False) as reader:
         values = [value for batch in reader for value in batch.values("X")]
-        told = {note.code: note for note in reader.diagnostics}
+        diagnostics = {note.code: note for note in reader.diagnostics}
     assert [value is None for value in values] == [False, True, False, True, False, True]
-    assert told[code].record == 3
-    assert "(2 times" in told[code].message
+    assert diagnostics[code].record == 3
+    assert "(2 times" in diagnostics[code].message
 
 
 @pytest.mark.parametrize(
     ("field", "kind"), [("N", "float64"), ("N", "int64"), ("F", "int32"), ("D", "date"), ("L", "bool")]
 )
-def test_a_type_of_the_kind_of_its_field_leaves_what_is_none_null(field: str, kind: TypeName) -> None:
+def test_type_that_matches_its_field_leaves_invalid_cells_null(field: str, kind: TypeName) -> None:
     with hl.open(table(field, 8, ["x"]), types={"X": kind}) as reader:
         assert next(reader).values("X") == [None]
         assert {note.code for note in reader.diagnostics} & {"bad-number", "bad-date", "bad-logical"}
@@ -90,7 +90,7 @@ def test_a_type_of_the_kind_of_its_field_leaves_what_is_none_null(field: str, ki
         ("bool", ["", "?"]),
     ],
 )
-def test_what_stands_for_no_value_of_the_type_is_null_in_a_text(kind: TypeName, cells: list[str]) -> None:
+def test_null_markers_of_the_type_are_null_in_text(kind: TypeName, cells: list[str]) -> None:
     with hl.open(table("C", 8, cells), types={"X": kind}) as reader:
         assert next(reader).values("X") == [None] * len(cells)
         assert {note.code for note in reader.diagnostics} == {"no-shp"}
@@ -105,9 +105,7 @@ def test_what_stands_for_no_value_of_the_type_is_null_in_a_text(kind: TypeName, 
         ("bool", "12", "is no truth value"),
     ],
 )
-def test_a_number_that_does_not_fit_is_an_error_without_strict_too(
-    field: str, kind: TypeName, number: str, why: str
-) -> None:
+def test_number_out_of_range_is_an_error_without_strict_too(field: str, kind: TypeName, number: str, why: str) -> None:
     for strict in (True, False):
         with (
             hl.open(table(field, 10, ["1", number]), types={"X": kind}, strict=strict) as reader,

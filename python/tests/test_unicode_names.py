@@ -1,4 +1,4 @@
-"""Names of layers and columns that look alike: accents with their letters (NFC) and as letters of their own (NFD)."""
+"""Names of layers and columns in both Unicode forms: composed (NFC) and decomposed (NFD)."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from shapefiles import POINT, Field, Shape, dbf, shp, zipped
 import headland as hl
 
 COMPOSED = "Fläche"
-APART = unicodedata.normalize("NFD", COMPOSED)
+DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
 UTF_8 = b"UTF-8"
 
 
 def table(*columns: str) -> bytes:
-    """Pack a table of texts, each column with its place in every cell."""
+    """Pack a table of texts, in which each cell names its column."""
     fields = [Field(name.encode(), "C", 2) for name in columns]
     return dbf(fields, [[f"{at:2}".encode() for at in range(len(fields))]])
 
 
-def test_names_are_found_however_the_archive_writes_their_accents() -> None:
-    for own, other in [(APART, COMPOSED), (COMPOSED, APART)]:
+def test_names_are_found_in_either_form_of_the_archive() -> None:
+    for own, other in [(DECOMPOSED, COMPOSED), (COMPOSED, DECOMPOSED)]:
         one = table(own, "B")
         files = {f"{own}.dbf": one, f"{own}.cpg": UTF_8, "b.dbf": one, "b.cpg": UTF_8}
         archive = zipped(files)
@@ -36,8 +36,8 @@ def test_names_are_found_however_the_archive_writes_their_accents() -> None:
             assert (batch.columns, batch.values(name)) == ([own, "B"], [0])
 
 
-def test_names_that_nothing_tells_apart_are_shown_in_ascii() -> None:
-    wanted = "e\u0323\u0302"  # as is no other: letter and accents each for themselves
+def test_indistinguishable_names_are_shown_in_ascii() -> None:
+    wanted = "e\u0323\u0302"  # different from all others: letter and accents are separate code points
     halves = [unicodedata.normalize("NFC", wanted), "\u00ea\u0323"]
     archive = zipped({f"{name}.dbf": table("A") for name in halves})
     assert [hl.read(archive, layer=name).name for name in halves] == halves
@@ -45,8 +45,8 @@ def test_names_that_nothing_tells_apart_are_shown_in_ascii() -> None:
         hl.read(archive, layer=wanted)
 
 
-def test_a_name_that_only_looks_similar_is_none() -> None:
-    archive = zipped({f"{APART}.dbf": table(APART, "B"), "b.dbf": table("B")})
+def test_similar_looking_name_is_not_found() -> None:
+    archive = zipped({f"{DECOMPOSED}.dbf": table(DECOMPOSED, "B"), "b.dbf": table("B")})
     for name in ("Flache", "fläche", "Flèche"):
         with pytest.raises(ValueError, match=f"no layer `{name}`"):
             hl.read(archive, layer=name)
@@ -57,7 +57,7 @@ def test_a_name_that_only_looks_similar_is_none() -> None:
 
 
 def test_file_names_of_layers_are_found_in_either_form() -> None:
-    for own, other in [(APART, COMPOSED), (COMPOSED, APART)]:
+    for own, other in [(DECOMPOSED, COMPOSED), (COMPOSED, DECOMPOSED)]:
         archive = zipped({f"a/{own}.dbf": table("A"), "b.dbf": table("B")})
         for name in (f"{own}.dbf", f"{other}.dbf", f"a/{other}.dbf"):
             assert hl.read(archive, layer=name).columns == ["A"]
@@ -68,19 +68,19 @@ def test_file_names_of_layers_are_found_in_either_form() -> None:
 def test_columns_of_a_layer_are_found_in_either_form() -> None:
     geometry, index = shp(POINT, [Shape([[(float(x), 0.0, 0.0, 0.0)]]) for x in range(2)])
     cells = [[b"  1", b"2026-09-01", b"12:00:00"], [b"  2", b"2026-09-01", b"12:00:01"]]
-    fields = [Field(f"{name}{APART}".encode(), "C", len(cell)) for name, cell in zip("VDT", cells[0], strict=True)]
+    fields = [Field(f"{name}{DECOMPOSED}".encode(), "C", len(cell)) for name, cell in zip("VDT", cells[0], strict=True)]
     archive = zipped({"t.shp": geometry, "t.shx": index, "t.dbf": dbf(fields, cells), "t.cpg": UTF_8})
     value, date, time = (f"{name}{COMPOSED}" for name in "VDT")
     layer = hl.read(archive, columns=["geometry", value, date, time])
-    assert layer.columns == [*(f"{name}{APART}" for name in "VDT"), "geometry"]
+    assert layer.columns == [*(f"{name}{DECOMPOSED}" for name in "VDT"), "geometry"]
     assert layer.values(value) == ["  1", "  2"]
     assert len(layer.with_time("when", date=date, time=time, zone="UTC").values("when")) == 2
-    assert layer.picture(value, crs="as-is") == layer.picture(f"V{APART}", crs="as-is")
+    assert layer.picture(value, crs="as-is") == layer.picture(f"V{DECOMPOSED}", crs="as-is")
     with hl.open(archive, columns=[value, "geometry"], types={value: "int32"}) as reader:
         assert next(reader).values(value) == [1, 2]
 
 
 def test_members_of_xml_are_found_in_either_form() -> None:
-    archive = zipped({f"a/{APART}.xml": b"<job/>", "b.xml": b"<other/>"})
+    archive = zipped({f"a/{DECOMPOSED}.xml": b"<job/>", "b.xml": b"<other/>"})
     for member in (f"{COMPOSED}.xml", f"a/{COMPOSED}.xml"):
         assert hl.read_tree(archive, member=member) == {"job": ""}

@@ -1,4 +1,4 @@
-"""Addresses that records carry (specification 2.1, `Uri`): followed on the configured base alone."""
+"""Addresses in records (specification 2.1, `Uri`): followed only on the configured base address."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_every_uri_of_a_list_gives_the_detail(named: hl.Sandbox, user: hl.Client
             try:
                 expected = group.get(item["id"])
             except hl.HeadlandError as error:
-                # The service gives no detail of a legacy device, at its address either.
+                # The service returns no detail of a legacy device, at its address either.
                 with pytest.raises(type(error)):
                     user.get_uri(item["uri"])
                 continue
@@ -114,7 +114,7 @@ def test_lists_and_reports_have_addresses_too(user: hl.Client, named: hl.Sandbox
         ("https://host/jobdata?pagesize=0", "1 to 1000"),
     ],
 )
-def test_what_is_wrong_is_told_before_any_call(user: hl.Client, named: hl.Sandbox, uri: str, why: str) -> None:
+def test_invalid_addresses_are_errors_before_any_call(user: hl.Client, named: hl.Sandbox, uri: str, why: str) -> None:
     before = len(named.requests)
     with pytest.raises(ValueError, match=why) as caught:
         user.get_uri(uri)

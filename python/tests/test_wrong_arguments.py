@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NAIVE = dt.datetime(2026, 9, 1)  # noqa: DTZ001
 BEYOND = dt.datetime.max.replace(tzinfo=dt.timezone(dt.timedelta(hours=-1)))
-"""A moment that has no date in UTC."""
+"""A time that has no date in UTC."""
 
 Wrong = dict[type[Exception], tuple[Any, ...]]
 """Wrong values by the error that they raise."""
@@ -54,7 +54,7 @@ WRONG: dict[str, Wrong] = {
         ValueError: ([float("nan")],),
     },
 }
-"""What is wrong for a parameter by its annotation."""
+"""Wrong values for a parameter by its annotation."""
 
 TEXTS = (7, True, b"text", ["text"])
 
@@ -77,12 +77,12 @@ WRONG_BY_NAME: dict[str, Wrong] = {
         hl.InvalidRequest: ("no/such/file.zip", "."),
     },
 }
-"""What is wrong where the annotation does not tell enough."""
+"""Wrong values where the annotation is not specific enough."""
 
 RIGHT_BY_NAME: dict[str, Any] = {"body": {"name": "North 40"}}
 
 
-def ask_for_a_token() -> str:
+def request_token() -> str:
     raise AssertionError("nothing asks for a token before the arguments are right")
 
 
@@ -96,8 +96,8 @@ WITH_PARAMETERS = [
 
 @pytest.fixture(scope="module")
 def clients(service: hl.Sandbox) -> dict[type, Any]:
-    """Give a client of each kind."""
-    tokens: dict[str, Any] = {"dispatch_token": ask_for_a_token, "legacy_token": ask_for_a_token}
+    """Return a client of each kind."""
+    tokens: dict[str, Any] = {"dispatch_token": request_token, "legacy_token": request_token}
     return {kind: kind(**{**service.credentials, **tokens}, rate_limits=()) for kind in (hl.Client, hl.AsyncClient)}
 
 
@@ -129,7 +129,7 @@ def test_wrong_value_of_every_parameter(
             with pytest.raises(error) as caught:
                 pytest.fail(f"{value!r}: {outcome(method, {**right, parameter.name: value})}")
             message = str(caught.value)
-            # Some errors name the value, such as a file that is not there.
+            # Some errors name the value, such as a file that does not exist.
             assert f"`{parameter.name}" in message or f"`{value}`" in message, (value, message)
             assert len(service.requests) == before, value
 
@@ -159,7 +159,7 @@ LONG: Any = "long"
         (TypeError, "`overwrite` takes .*, not ", lambda client: client.job_data.download("1", overwrite=LONG)),
         (ValueError, "`timeout` takes .*, not ", lambda client: client.job_data.read("1", timeout=float("nan"))),
         (ValueError, "`Limits.members` takes .*, not -1", lambda _: hl.Limits(members=-1)),
-        # What no request can hold.
+        # Values that no request can contain.
         (ValueError, "`id` holds half of a surrogate pair", lambda client: client.job_data.get("\ud800")),
         (ValueError, "`date` holds half of a surrogate pair", lambda client: client.job_data.list(date="\ud800")),
         (ValueError, "70000 characters", lambda client: client.job_data.get("x" * 70_000)),
@@ -172,7 +172,7 @@ LONG: Any = "long"
         (ValueError, "`format`", lambda client: client.job_data.download("1", format="PDF")),
         (ValueError, "`state`", lambda client: client.field_computers.prescription_maps("1", state="lost")),
         (ValueError, "`file_type`", lambda client: client.prescription_maps.upload(b"PK", file_type="SHP")),
-        # What cannot be read.
+        # Values that cannot be read.
         (ValueError, "`encoding` holds half of a", lambda client: client.job_data.read("1", encoding="\ud800")),
         (ValueError, "`encoding` takes the name of", lambda client: client.job_data.read("1", encoding="10000-01-01")),
         (ValueError, "others, not `utf-16le`", lambda client: client.job_data.read("1", encoding="utf-16le")),
@@ -361,12 +361,12 @@ def test_target_that_cannot_take_the_file(
 
 
 class Response:
-    """What requests gives, as far as it can be seen from outside."""
+    """The public interface of a response of requests."""
 
     content = b""
 
     def iter_content(self) -> None:
-        """Give the bytes one after the other."""
+        """Yield the bytes one by one."""
 
 
 @pytest.mark.parametrize("call", [hl.read, hl.open, hl.layers, hl.read_tree])

@@ -1,4 +1,4 @@
-"""XML beside expat, which takes what is well-formed and nothing else: `read_tree` takes and refuses the same."""
+"""XML compared with expat, which accepts exactly well-formed documents: `read_tree` accepts and rejects the same."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEEDS = [
     b'<a><b/><c d="e"/></a>',
     b"<!DOCTYPE a SYSTEM 'a.dtd'><p:a xmlns:p='u'>x <b>1</b> y</p:a><!-- end -->",
 ]
-"""Documents that are well-formed."""
+"""Well-formed documents."""
 
 PIECES = [
     *(letter.encode() for letter in "<>&\"'=/-!?;# \ta1:.%[]\x7f\x85\u2028\ufffe\xd7\u0300ß"),
@@ -27,11 +27,11 @@ PIECES = [
     *(b"<![CDATA[", b"<!--", b"-->", b"<?", b"?>", b"<a>", b"</a>", b"<a/>", b'x="y"', b" x='y'", b"\r\n"),
     *(b"<?xml?>", DECLARATION, b"<?XML x?>", b"<!DOCTYPE a>", b"<!doctype a>", b"<!ELEMENT a>", b"<![CDATA[ ]]>"),
 ]
-"""What is put into them."""
+"""Insertions."""
 
 
 def mine(document: bytes) -> dict[str, Any] | str:
-    """Give the tree, or why there is none."""
+    """Return the tree, or the reason for its error."""
     try:
         return hl.read_tree(document)
     except hl.ArchiveError as error:
@@ -39,7 +39,7 @@ def mine(document: bytes) -> dict[str, Any] | str:
 
 
 def is_well_formed(document: bytes) -> bool:
-    """Say what expat thinks of it; undeclared prefixes are no matter of being well-formed."""
+    """Whether expat accepts a document; undeclared prefixes do not count."""
     try:
         xml.parsers.expat.ParserCreate().Parse(document, True)
     except xml.parsers.expat.ExpatError:
@@ -47,7 +47,7 @@ def is_well_formed(document: bytes) -> bool:
     return True
 
 
-def test_what_expat_takes_is_taken_and_what_it_refuses_is_refused() -> None:
+def test_documents_are_accepted_exactly_if_expat_accepts_them() -> None:
     rng = random.Random(4)
     taken = 0
     for _ in range(15_000):
@@ -60,11 +60,11 @@ def test_what_expat_takes_is_taken_and_what_it_refuses_is_refused() -> None:
                 del document[at : at + rng.randrange(1, 4)]
         text = rng.choice([b"", DECLARATION, b"\xef\xbb\xbf"]) + bytes(document)
         if not text.lstrip(b"\xef\xbb\xbf").startswith(b"<"):
-            # What does not begin like a document is refused before it is read as one, and blanks are passed over.
+            # A document with another start is rejected before parsing, and blanks are skipped.
             continue
         found = mine(text)
         if "no others are expanded" in found and b"SYSTEM" in text:
-            # A document type elsewhere may declare what expat passes over.
+            # A document type elsewhere may declare content that expat skips.
             continue
         assert isinstance(found, dict) == is_well_formed(text), (text, found)
         assert isinstance(found, dict) or "line " in found or "not valid UTF-8" in found
@@ -98,7 +98,7 @@ def test_what_expat_takes_is_taken_and_what_it_refuses_is_refused() -> None:
         (b"<?xml encoding='UTF-8'?><a/>", 1, 0),
     ],
 )
-def test_what_is_not_well_formed_is_refused_with_its_place(document: bytes, line: int, offset: int) -> None:
+def test_malformed_document_is_an_error_with_its_position(document: bytes, line: int, offset: int) -> None:
     assert not is_well_formed(document)
     with pytest.raises(hl.ArchiveError, match=f"no well-formed XML, line {line}: ") as refused:
         hl.read_tree(document)
@@ -106,7 +106,7 @@ def test_what_is_not_well_formed_is_refused_with_its_place(document: bytes, line
     assert abs(refused.value.offset - offset) <= 4, refused.value
 
 
-def test_blanks_before_a_declaration_are_passed_over() -> None:
+def test_blanks_before_a_declaration_are_skipped() -> None:
     assert hl.read_tree(b"\n " + DECLARATION + b"<a/>") == {"a": ""}
 
 

@@ -1,4 +1,5 @@
-"""Requests that succeed: what no generator can know of a service, ids of records, files and payloads by its rules."""
+"""Requests that succeed: ids of records, files and payloads by the rules, which no generator can derive from the
+document."""
 
 from __future__ import annotations
 
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
 SIGNED = ("field_computers", "field_hubs", "prescription_maps", "job_data", "grain_carts")
 
 MANY = 12
-"""Records for a request that succeeds once for each."""
+"""Number of records for a request that succeeds once for each."""
 
 VALUES = {"text": "dry", "number": 12.5, "boolean": True, "dateTime": "2026-09-01T12:00:00Z"}
 """A value of each type that the requirements of a completion name."""
 
 
 class Fitting(NamedTuple):
-    """What of a request is not left to chance."""
+    """The parts of a request that are not random."""
 
     path_parameters: dict[str, str] = {}  # noqa: RUF012 - never changed
     body: dict[str, Any] | None = None
@@ -29,7 +30,7 @@ class Fitting(NamedTuple):
 
 
 def fitting_requests(service: hl.Sandbox, operations: Mapping[str, tuple[str, str]]) -> dict[str, list[Fitting]]:
-    """Give requests by the names of their operations; what takes no more than chance gives is not among them."""
+    """Return requests by the names of their operations; operations that accept random values are not among them."""
     with hl.Client(**service.credentials, rate_limits=()) as client:
         return {
             **of_field_data(client, operations),
@@ -39,7 +40,7 @@ def fitting_requests(service: hl.Sandbox, operations: Mapping[str, tuple[str, st
 
 
 def zip_of(*names: str) -> bytes:
-    """Give a zip that holds files of these names."""
+    """Return a zip with files of these names."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name in names:
@@ -48,7 +49,7 @@ def zip_of(*names: str) -> bytes:
 
 
 def of_field_data(client: hl.Client, operations: Mapping[str, tuple[str, str]]) -> dict[str, list[Fitting]]:
-    """Give those of the field data API: every record that is listed, and a file for each upload."""
+    """Return those of the field data API: every listed record, and a file for each upload."""
     ids = {group: [record["id"] for record in getattr(client, group).list()] for group in SIGNED}
     found = {}
     for name, (_, path) in operations.items():
@@ -66,12 +67,12 @@ def of_field_data(client: hl.Client, operations: Mapping[str, tuple[str, str]]) 
 
 
 def completion(requirements: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a completion that holds what is required."""
+    """Return a completion with the required fields."""
     return {each["name"]: VALUES[each["type"]] for each in requirements["requirements"]}
 
 
 def of_dispatch(client: hl.Client, service: hl.Sandbox) -> dict[str, list[Fitting]]:
-    """Give those of the dispatch service, for records that are made for them."""
+    """Return those of the dispatch service, for records that are created for them."""
     operations = client.dispatch.field_operations
     done = completion(operations.requirements("Planting"))
     order = {"name": "North 40", "operation": "Planting"}
@@ -109,7 +110,7 @@ def of_dispatch(client: hl.Client, service: hl.Sandbox) -> dict[str, list[Fittin
 
 
 def of_legacy_orders(client: hl.Client, service: hl.Sandbox) -> dict[str, list[Fitting]]:
-    """Give those of the legacy order service, likewise."""
+    """Return those of the legacy order service, for records that are created for them."""
     orders = client.legacy_orders
     done = completion(orders.completion_requirements())
 
