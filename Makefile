@@ -1,27 +1,27 @@
-# What a newcomer runs: `make demo`, `make test`. Everything that is needed is installed into .venv by these rules.
+# Commands for development; `make help` lists them. The rules install all requirements into .venv.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# An installation is stale when the sources of the extension or the lists of packages are newer than it; the Python
-# files of an editable one are never stale.
+# An installation is stale if the sources of the extension or the lists of packages are newer. The Python files of an
+# editable installation are never stale.
 RUST := $(shell find src -name '*.rs') Cargo.toml Cargo.lock pyproject.toml
 SOURCES := $(RUST) $(shell find python/headland -name '*.py')
 ARCHIVES ?=
 OUT ?= demo
-# The race of readers also runs on real archives where there are some, in a folder that has them under `ag`.
-RACE := $(addprefix --corpus ,$(wildcard ../shared/corpus))
+# The comparison of readers also runs on real archives if there is a corpus with a folder `ag`.
+BENCH_CORPUS := $(addprefix --corpus ,$(wildcard ../shared/corpus))
 SECONDS ?= 300
-# Data beside the checkout: without them, the tests whose files name them pass and compare nothing.
+# Data next to the checkout: without them, the tests that name them pass and compare nothing.
 CORPUS := $(or $(HEADLAND_CORPUS),../shared/corpus)
 SPECIFICATION := $(or $(HEADLAND_SPEC),../shared/spec/service.md)
 needing = $(shell grep -rlE --include='*.rs' --include='*.py' '$(1)' tests python/tests)
-compared = $(if $(wildcard $(1)),"All tests that need $(1) compared it.","NOT COMPARED: $(1) is missing ($(2) names another \
-	place), which is needed by tests in $(call needing,$(3)).")
+compared = $(if $(wildcard $(1)),"All tests that need $(1) compared it.","NOT COMPARED: $(1) is missing (set $(2) to \
+	another path); tests in $(call needing,$(3)) need it.")
 
 .PHONY: help demo test compared test-rust test-python check check-rust check-python docs bench soak fuzz generate clean
 
-help: ## Say what there is.
+help: ## List the commands.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 demo: $(VENV)/.installed ## Start the service, pull every job, map every field (ARCHIVES=folder adds real archives).
@@ -30,14 +30,14 @@ demo: $(VENV)/.installed ## Start the service, pull every job, map every field (
 test: test-rust test-python ## All tests, Rust and Python.
 	@$(MAKE) --no-print-directory compared
 
-compared: ## What the tests could not compare, for want of data beside the checkout.
+compared: ## List the data that tests could not compare, since it is missing next to the checkout.
 	@echo $(call compared,$(CORPUS),HEADLAND_CORPUS,HEADLAND_CORPUS|corpus::folder)
 	@echo $(call compared,$(SPECIFICATION),HEADLAND_SPEC,HEADLAND_SPEC)
 
 test-rust: ## The core, without Python.
 	cargo test --locked
 
-test-python: $(VENV)/.developed ## The package, against its own service.
+test-python: $(VENV)/.developed ## The package, against the local service.
 	$(BIN)/python -m pytest
 
 check: check-rust check-python ## Formatting, lints, types, stubs.
@@ -56,22 +56,22 @@ check-python: $(VENV)/.developed
 docs: $(VENV)/.developed ## Build the reference pages into python/docs/_build; every warning is an error.
 	$(BIN)/sphinx-build -W --keep-going -n -q python/docs python/docs/_build
 
-# duckdb reads shapefiles by an extension that wants a duckdb of its own version, so the two stand aside from the others.
-bench: $(VENV)/.developed ## Timed bars, all of them; exits non-zero when one is missed.
+# The spatial extension of duckdb requires its own version of duckdb, so both are installed to a separate folder.
+bench: $(VENV)/.developed ## All benchmarks; exits non-zero if a target is missed.
 	$(BIN)/pip install --disable-pip-version-check --quiet --upgrade --target target/bench/duckdb duckdb-extension-spatial
 	@missed=0; \
-	PYTHONPATH=target/bench/duckdb $(BIN)/python benches/archives.py --data target/bench $(RACE) \
+	PYTHONPATH=target/bench/duckdb $(BIN)/python benches/archives.py --data target/bench $(BENCH_CORPUS) \
 		--markdown benches/archives.md || missed=1; \
 	HEADLAND_ARCHIVE=target/bench/points_100000.zip cargo bench --locked --bench core -- --quick || missed=1; \
 	for script in targets calls limiter lists mirror_pull dask_workers; do $(BIN)/python benches/$$script.py || missed=1; done; \
 	exit $$missed
 
-soak: $(VENV)/.developed ## The long series: as in the tests, with more rounds and other random cases each time.
+soak: $(VENV)/.developed ## The long series: the tests with more rounds and new random cases each time.
 	HEADLAND_SERIES=50 PROPTEST_CASES=10000 PROPTEST_RNG_SEED=$$(date +%s) cargo test --locked --release
 	HEADLAND_SERIES=50 $(BIN)/python -m pytest --timeout 3600 -o faulthandler_timeout=4000
 
-# Nightly Rust and cargo-fuzz are asked for by name, since nothing else here needs them.
-fuzz: ## Random archives without end: SECONDS for each target (needs nightly Rust and cargo-fuzz).
+# Nightly Rust and cargo-fuzz are checked here, since only this rule needs them.
+fuzz: ## Fuzz the archive reader, SECONDS for each target (needs nightly Rust and cargo-fuzz).
 	@rustup run nightly rustc --version >/dev/null 2>&1 || { echo "make fuzz needs: rustup toolchain install nightly"; exit 1; }
 	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz needs: cargo install cargo-fuzz"; exit 1; }
 	cd tests/fuzz && CARGO_TARGET_DIR=$(CURDIR)/target/fuzz cargo +nightly run --quiet --bin seeds
@@ -80,23 +80,23 @@ fuzz: ## Random archives without end: SECONDS for each target (needs nightly Rus
 			-max_total_time=$(SECONDS) -timeout=2 -rss_limit_mb=1024 || exit 1; \
 	done
 
-generate: ## Write the files that are made from the table.
+generate: ## Write the files that are generated from the endpoint table.
 	HEADLAND_GENERATE=1 cargo test --locked --quiet --test generated
 
-clean: ## Remove everything that these rules made.
+clean: ## Remove all outputs of these rules.
 	rm -rf $(VENV) target demo dist python/docs/_build
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-# The package as users install it: no dependency at all.
+# The package as users install it: without dependencies.
 $(VENV)/.installed: $(VENV)/bin/python $(SOURCES)
-	@echo "Building headland: some minutes the first time, nearly all of it compiling."
+	@echo "Building headland: the first build compiles for some minutes."
 	$(BIN)/pip install --disable-pip-version-check --quiet --force-reinstall --no-deps .
 	@rm -f $(VENV)/.developed
 	@touch $@
 
-# The package as its developers use it: editable, with every extra, the test tools and the linters.
+# The package for development: editable, with every extra, the test tools and the linters.
 $(VENV)/.developed: $(VENV)/bin/python $(RUST)
 	$(BIN)/pip install --disable-pip-version-check --quiet --editable '.[dev]'
 	@rm -f $(VENV)/.installed
