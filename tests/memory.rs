@@ -1,5 +1,5 @@
-//! Measures the memory of long operations. A list needs the ids of its records and a few pages, a publication a few row
-//! groups and an entry for each archive, and an upload to the local service a few chunks.
+//! Measures the memory of long operations. A list needs the ids of its records and a few pages. A publication needs a few
+//! row groups and an entry for each archive. An upload to the local service needs a few chunks.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 

@@ -120,7 +120,7 @@ fn rows_before_the_truncation_are_those_of_both_members_and_each_loss_is_reporte
     }
     // A truncated sidecar could state something else: `ISO-8859-15` becomes `ISO-8859-1`.
     let whole = zipped(&[members(), vec![("t.cpg", b"ISO-8859-15".to_vec())]].concat(), Deflated, true);
-    let layer = read(&whole[..data_of(&whole, "t.cpg") + 10], false).unwrap();
+    let layer = read(&whole[..data_offset(&whole, "t.cpg") + 10], false).unwrap();
     assert_eq!(layer.len(), ROWS);
     assert!(codes(&layer).contains(&"unreadable-member") && codes(&layer).contains(&"sidecar-lost"));
 }

@@ -200,7 +200,7 @@ async fn post_with_a_lost_reply_is_never_sent_twice() {
     let error = make(&client_of(dispatching(), &script), CREATE).await.unwrap_err();
     assert_eq!((error.kind(), script.count()), (Kind::Transport, 1), "{error}");
     assert!(error.message().contains("was not sent"), "{error}");
-    // A request that certainly had no effect is sent again.
+    // A request without any effect is sent again.
     for first in [Err(FaultKind::Connect), Ok(429)] {
         let script = Script::new(move |number, _| match (number, first) {
             (0, Err(kind)) => Err(fault(kind)),

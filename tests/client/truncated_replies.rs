@@ -283,10 +283,10 @@ async fn sweep(cut: Cut) -> Counts {
                 let is_short = end(bytes) != end(expected_bytes) || value != expected_value;
                 if is_short && reply.call == Call::Cart && framing == Framing::Nothing && cut == Cut::Same {
                     let layer = headland::layer::read(&Source::Bytes(bytes.clone().into()), &ReadOptions::default());
-                    let is_told = layer
+                    let is_reported = layer
                         .is_ok_and(|layer| layer.diagnostics().iter().any(|it| it.code.as_str() == "total-differs"));
                     let in_last_cell = !expected_bytes[bytes.len()..].trim_ascii_end().contains(&b'\n');
-                    assert!(is_told || in_last_cell, "{what}");
+                    assert!(is_reported || in_last_cell, "{what}");
                     counts.same_twice = 1;
                 } else {
                     assert!(!is_short, "a short reply was taken for a whole one: {what}");

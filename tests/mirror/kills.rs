@@ -97,7 +97,7 @@ fn process_killed_at_any_moment_has_finished_what_it_reported() {
         let (mut fetched, mut rounds) = (HashSet::new(), 0);
         loop {
             rounds += 1;
-            // Late rounds have little work left, so that a scenario comes to its end.
+            // Late rounds have little work left, so that a scenario ends.
             let (said, ended) = run(home.path(), (rounds < 20).then(|| whole_life.mul_f64(fastrand::f64())));
             for stamp in stamps(&said, "fetching") {
                 assert!(!fetched.contains(stamp), "{stamp} was fetched before");

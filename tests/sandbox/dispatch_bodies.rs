@@ -179,7 +179,7 @@ fn dispatch_state_survives_a_kill_and_deleted_records_stay_deleted() {
 }
 
 #[test]
-#[ignore = "the process that `dispatch_outlives_a_kill_and_what_was_deleted_stays_deleted` starts and loses"]
+#[ignore = "the process that `dispatch_state_survives_a_kill_and_deleted_records_stay_deleted` starts and loses"]
 fn dispatches_until_it_is_killed() {
     let sandbox = kept_in(std::env::var_os(FOLDER).unwrap().as_ref());
     let made = send(&sandbox, "POST", CREATE, &json!({})).json();

@@ -38,7 +38,7 @@ fn uploads_and_conversions_survive_a_kill() {
 }
 
 #[test]
-#[ignore = "the process that `uploads_and_conversions_outlive_a_kill` starts and loses"]
+#[ignore = "the process that `uploads_and_conversions_survive_a_kill` starts and loses"]
 fn works_until_it_is_killed() {
     let sandbox = start(kept_in(std::env::var_os(FOLDER).unwrap().as_ref()));
     let created = upload(&sandbox, "a.jdp.zip", &zip_of("a.shp", b"x")).send();
