@@ -32,8 +32,8 @@ from checker_service import (
     Service,
     integer,
     is_page,
+    is_service_response,
     is_status,
-    is_word,
     signature,
     truth,
 )
@@ -95,7 +95,7 @@ def _(service: Service) -> None:
 @rule("5.1", "all four headers are required")
 def _(service: Service) -> None:
     for name in ("X-SS-APIKey", "X-SS-Signature", "X-SS-AccessKey", "X-SS-TimeStamp"):
-        is_word(service.call("/accesskey", headers={name: None}), 401)
+        is_service_response(service.call("/accesskey", headers={name: None}), 401)
 
 
 @rule("5.2, 8", "a request lives for 120 seconds: 119 and 120 are taken, 121 is 401 and says so")
@@ -302,7 +302,7 @@ def _(service: Service) -> str:
     for pattern, methods in TAKES.items():
         for method in METHODS:
             if method not in methods:
-                is_word(service.call(pattern.format(**ids), method=method), 405)
+                is_service_response(service.call(pattern.format(**ids), method=method), 405)
                 count += 1
     return f"{count} requests"
 
@@ -318,20 +318,20 @@ def _(service: Service) -> None:
         "/fieldhubs/unknown",
     ):
         for accept in (JSON, XML):
-            is_word(service.call(path, accept=accept), 404)
+            is_service_response(service.call(path, accept=accept), 404)
 
 
 @rule("4.2", "what is not implemented or not supported says so")
 def _(service: Service) -> None:
     is_status(service.call("/fieldcomputers/all/locations"), 404, 501)
     for word in ("AgX", "RAD"):
-        is_word(service.call(f"/prescriptionmaps/{service.ids()['prescriptionmaps']}?format={word}"), 400)
+        is_service_response(service.call(f"/prescriptionmaps/{service.ids()['prescriptionmaps']}?format={word}"), 400)
 
 
 @rule("7", "wrong values of the query are 4XX with a ServiceResponse")
 def _(service: Service) -> None:
     for query in ("pagesize=ten", "page=-1", "date=soon"):
-        is_word(service.call(f"/jobdata?{query}"), 400)
+        is_service_response(service.call(f"/jobdata?{query}"), 400)
 
 
 @rule(
