@@ -1,6 +1,6 @@
 //! Texts that cannot be printed, and how they are found where a service repeats them.
 
-mod skips;
+mod wu_manber;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use self::skips::Skips;
+use self::wu_manber::Skips;
 
 /// A secret. It has no `Display`, its `Debug` shows nothing of it, and only [`Secret::expose`] gives it away.
 #[derive(Clone, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! The header of a .dbf: its fields, and how its records are laid out.
 
-use super::byte_order::{u16_le, u32_le};
-use super::code::Code;
+use super::buffered_reader::Window;
 use super::diagnostic::Diagnostic;
+use super::diagnostic_code::Code;
+use super::endian::{u16_le, u32_le};
 use super::member::Member;
-use super::window::Window;
 use crate::error::Result;
 
 const FIELD: usize = 32;

@@ -1,6 +1,6 @@
 //! What was repaired or left out while reading, told to the user instead of done in silence.
 
-use super::code::{Code, Severity};
+use super::diagnostic_code::{Code, Severity};
 
 /// Something that was repaired or left out while reading: a code, a sentence, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use super::inflow::Inflow;
-use super::room::{NoRoom, make_exact_room};
+use super::alloc::{NoRoom, make_exact_room};
+use super::member_reader::Inflow;
 use crate::error::Result;
 
 /// The most bytes of a member in one block. A wake-up costs about as much as inflating a few KiB.
@@ -150,9 +150,9 @@ mod tests {
     use std::sync::Arc;
 
     use crate::archive::ReadAt;
+    use crate::archive::buffered_reader::Window;
+    use crate::archive::decompress::Method;
     use crate::archive::member::{Body, Member};
-    use crate::archive::unpack::Method;
-    use crate::archive::window::Window;
 
     /// Bytes that never end, and at `at` do what `then` does.
     #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::store::ReadAt;
-use super::unpack::Method;
+use super::decompress::Method;
+use super::read_at::ReadAt;
 use crate::error::Error;
 
 /// One file inside a source.

@@ -1,6 +1,6 @@
 //! Reading options with their checks, and the limits that are checked before any allocation.
 
-use super::text::Encoding;
+use super::encoding::Encoding;
 use crate::error::{Error, Kind, Result};
 
 /// How an archive is read; every option has a default.

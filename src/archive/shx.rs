@@ -3,9 +3,9 @@
 //! An index is used as a whole or not at all. Each entry names its own offset in the .shp; an entry of zeros is a record
 //! without a shape, as long as the other entries leave no bytes for one. Everything else is an error.
 
-use super::byte_order::i32_be;
+use super::alloc::{NoRoom, make_exact_room, make_room, with_room};
+use super::endian::i32_be;
 use super::member::Member;
-use super::room::{NoRoom, make_exact_room, make_room, with_room};
 use super::shp::{HEADER, header_of};
 use crate::error::{Error, Result};
 

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::code::Code;
 use super::diagnostic::Diagnostic;
+use super::diagnostic_code::Code;
 use super::fmis;
-use super::grc::is_grc;
-use super::kind::{looks_like, looks_like_xml};
+use super::grain_cart::is_grc;
 use super::member::{Body, Member};
-use super::names;
+use super::member_names;
 use super::options::Limits;
-use super::store::{LazyFile, ReadAt, exact};
+use super::read_at::{LazyFile, ReadAt, exact};
+use super::sniff::{looks_like, looks_like_xml};
 use super::zip;
 use crate::error::{Error, Kind, Result};
 
@@ -283,7 +283,7 @@ fn folder(
     for entry in entries {
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
         let kind = entry.file_type().map_err(|cause| Error::file("read", &entry.path(), &cause))?;
-        if names::is_resource_fork(&name) {
+        if member_names::is_resource_fork(&name) {
             continue;
         }
         if kind.is_symlink() {
@@ -352,8 +352,8 @@ fn file(path: &Path, name: String, limits: &Limits, notes: &mut Vec<Diagnostic>)
     let body = match limits.hold(size) {
         Ok(()) => Body::Plain { store: Arc::new(LazyFile::new(path)), offset: 0, crc: None },
         Err(reason) => {
-            if ending(path).is_some_and(|ending| names::is_data(&ending)) {
-                let message = [names::LEFT_OUT, &*reason].concat();
+            if ending(path).is_some_and(|ending| member_names::is_data(&ending)) {
+                let message = [member_names::LEFT_OUT, &*reason].concat();
                 notes.push(Diagnostic::new(Code::UnreadableMember, message).in_member(&name));
             }
             Body::Refused(reason)

@@ -15,8 +15,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Fmis;
-use crate::archive::code::Code;
 use crate::archive::diagnostic::Diagnostic;
+use crate::archive::diagnostic_code::Code;
 use crate::archive::member::Member;
 use crate::archive::xml::element::Element;
 use crate::error::{Error, Result};

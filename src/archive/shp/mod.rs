@@ -1,12 +1,12 @@
 //! Shapes: the records of a .shp as slices of it, each length checked before it is believed.
 
+mod access;
+mod gaps;
 pub(super) mod reader;
-mod seams;
-mod way;
 
-use crate::archive::byte_order::{i32_be, i32_le};
-use crate::archive::kind::looks_like;
+use crate::archive::endian::{i32_be, i32_le};
 use crate::archive::member::Member;
+use crate::archive::sniff::looks_like;
 use crate::error::Result;
 
 /// The bytes of the header of a .shp and of a .shx.

@@ -1,14 +1,14 @@
 //! The records of a .shp in the order of rows, some at a time: followed by an index, jumped to, or walked through.
 
-use super::seams::{Met, Numbers, Seams};
-use super::way::Way;
+use super::access::Way;
+use super::gaps::{Met, Numbers, Seams};
 use super::{HEADER, Header, Record, parse};
-use crate::archive::byte_order::{i32_be, i32_le};
-use crate::archive::code::Code;
+use crate::archive::alloc::NoRoom;
+use crate::archive::buffered_reader::Window;
 use crate::archive::diagnostic::Diagnostic;
+use crate::archive::diagnostic_code::Code;
+use crate::archive::endian::{i32_be, i32_le};
 use crate::archive::member::Member;
-use crate::archive::room::NoRoom;
-use crate::archive::window::Window;
 use crate::error::{Error, Result};
 
 const WINDOW: usize = 256 * 1024;

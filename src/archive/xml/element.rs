@@ -1,6 +1,6 @@
 //! Small XML documents as elements with children, for those who look something up in them.
 
-use super::text::XmlText;
+use super::encoding::XmlText;
 use super::{Document, Event};
 use crate::archive::member::Member;
 use crate::error::Result;

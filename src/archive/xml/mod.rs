@@ -4,9 +4,9 @@
 //! two events of a few bytes, its name is kept once, and all texts stand in one.
 
 pub(super) mod element;
-mod rules;
-mod text;
-pub(super) mod tree;
+mod encoding;
+pub(super) mod source_document;
+mod well_formed;
 
 use std::collections::HashMap;
 use std::collections::HashSet;
@@ -15,10 +15,10 @@ use std::ops::Range;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event as Token};
 
-use self::rules::Checked;
-use self::text::XmlText;
+use self::encoding::XmlText;
+use self::well_formed::Checked;
+use crate::archive::alloc::{ask_for, make_room};
 use crate::archive::member::Member;
-use crate::archive::room::{ask_for, make_room};
 use crate::error::{Error, Result};
 
 /// Deeper than any document of field data; beyond it, whoever walks a tree by recursion is in danger.
@@ -69,7 +69,7 @@ impl Document {
     fn parse(member: &Member, text: &XmlText, most: usize) -> Result<Self> {
         let forbidden = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r');
         let control = text.text.as_bytes().iter().position(forbidden);
-        if let Some(at) = control.or_else(|| rules::NO_CHARACTERS.iter().find_map(|none| text.text.find(none))) {
+        if let Some(at) = control.or_else(|| well_formed::NO_CHARACTERS.iter().find_map(|none| text.text.find(none))) {
             return Err(fault(member, text, at, "there is a control character, which XML does not have"));
         }
         // All texts stand in one, which moves as it grows.
@@ -86,11 +86,11 @@ impl Document {
             })?;
             let after = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
             let checked = match &token {
-                Token::DocType(_) => rules::document_type(text.text.get(before..after).unwrap_or_default()),
+                Token::DocType(_) => well_formed::document_type(text.text.get(before..after).unwrap_or_default()),
                 _ => Ok(()),
             };
             let inside = match &token {
-                Token::Text(text) => text.find("]]>").or_else(|| text.find(|letter| !rules::is_space(letter))),
+                Token::Text(text) => text.find("]]>").or_else(|| text.find(|letter| !well_formed::is_space(letter))),
                 _ => None,
             };
             let at = before.saturating_add(inside.unwrap_or(0));
@@ -137,7 +137,7 @@ fn fault(member: &Member, text: &XmlText, at: usize, message: &str) -> Error {
 }
 
 fn is_blank(text: &str) -> bool {
-    text.chars().all(rules::is_space)
+    text.chars().all(well_formed::is_space)
 }
 
 /// Why text beside the root element is refused.
@@ -190,14 +190,14 @@ impl Parser {
             Token::CData(text) => self.add(&text.into_inner())?,
             Token::GeneralRef(name) => {
                 let mut text = String::new();
-                rules::reference(&name.into_inner(), &mut text)?;
+                well_formed::reference(&name.into_inner(), &mut text)?;
                 self.add_resolved(&text);
             }
             Token::Eof if !self.open.is_empty() => return Err("it ends before its root element does".to_owned()),
             Token::Eof if self.document.events.is_empty() => return Err("there is no root element".to_owned()),
             Token::Eof => return Ok(false),
             // Blanks before a declaration harm nobody, though they are not allowed.
-            Token::Decl(text) if is_first => rules::declaration(&text)?,
+            Token::Decl(text) if is_first => well_formed::declaration(&text)?,
             Token::Decl(_) => return Err("a declaration stands behind the beginning of the document".to_owned()),
             Token::DocType(_) => {
                 if std::mem::replace(&mut self.has_type, true) || !self.document.events.is_empty() {
@@ -206,7 +206,7 @@ impl Parser {
             }
             Token::PI(instruction) => {
                 let target = instruction.target();
-                rules::name(target)?;
+                well_formed::name(target)?;
                 if target.eq_ignore_ascii_case("xml") {
                     return Err("an instruction is called as the declaration is".to_owned());
                 }
@@ -232,14 +232,14 @@ impl Parser {
         self.open.push((self.document.events.len(), false, false));
         self.document.events.push(Event::Open(name, Holds::Text));
         let mut seen = HashSet::new();
-        rules::attributes(tag.attributes_raw(), |name, value| {
+        well_formed::attributes(tag.attributes_raw(), |name, value| {
             self.step()?;
             let key = self.name(name)?;
             if !seen.insert(key) {
                 return Err(format!("the attribute `{name}` stands twice in one element"));
             }
             let start = self.document.texts.len();
-            rules::value(value, &mut self.document.texts)?;
+            well_formed::value(value, &mut self.document.texts)?;
             self.document.events.push(Event::Attribute(key, start..self.document.texts.len()));
             Ok(())
         })
@@ -305,7 +305,7 @@ impl Parser {
         if let Some(known) = self.known.get(name) {
             return Ok(*known);
         }
-        rules::name(name)?;
+        well_formed::name(name)?;
         let number = u32::try_from(self.document.names.len()).map_err(|_| "there are too many names".to_owned())?;
         self.document.names.push(name.to_owned());
         self.known.insert(name.to_owned(), number);

@@ -1,27 +1,27 @@
 //! Members of a zip: each entry held against its local header, its neighbours and the limits before it may be read.
 
-mod descriptor;
-mod directory;
-mod ends;
-mod headers;
-mod inflated;
-mod walk;
+mod central_directory;
+mod compressed_length;
+mod data_descriptor;
+mod end_of_central_directory;
+mod local_headers;
+mod salvage;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use self::directory::{Entry, Found};
-use self::headers::{Headers, LOCAL, LOCAL_SIZE, begins};
-use crate::archive::byte_order::{u16_le, u32_le};
-use crate::archive::code::Code;
+use self::central_directory::{Entry, Found};
+use self::local_headers::{Headers, LOCAL, LOCAL_SIZE, begins};
+use crate::archive::decompress::Method;
 use crate::archive::diagnostic::Diagnostic;
+use crate::archive::diagnostic_code::Code;
+use crate::archive::endian::{u16_le, u32_le};
 use crate::archive::member::{Body, Member};
-use crate::archive::names;
+use crate::archive::member_names;
 use crate::archive::options::Limits;
-use crate::archive::store::ReadAt;
-use crate::archive::unpack::Method;
+use crate::archive::read_at::ReadAt;
 use crate::error::{Argument, Error, Result};
 
 /// The members of a zip in the order of its directory, and what was refused; `None` where this is no zip at all. Without
@@ -33,9 +33,9 @@ pub(super) fn members(
     is_strict: bool,
     notes: &mut Vec<Diagnostic>,
 ) -> Result<Option<Vec<Member>>> {
-    let (entries, directory) = match directory::read(store, name, limits)? {
+    let (entries, directory) = match central_directory::read(store, name, limits)? {
         Found::Whole(entries, start) => (entries, start),
-        Found::Missing => match walk::read(store, name, limits, None)? {
+        Found::Missing => match salvage::read(store, name, limits, None)? {
             None => return Ok(None),
             Some(walk) if is_strict => return Err(walk.error(name)),
             Some(walk) => {
@@ -44,18 +44,18 @@ pub(super) fn members(
             }
         },
         Found::Damaged(reason) if is_strict => {
-            let error = directory::unreadable(name, &reason);
+            let error = central_directory::unreadable(name, &reason);
             return Err(match begins(store) {
                 Some(_) => error.hinting("; ", Argument::Strict, " finds the members by their own headers"),
                 None => error,
             });
         }
-        Found::Damaged(reason) => match walk::read(store, name, limits, Some(&reason))? {
+        Found::Damaged(reason) => match salvage::read(store, name, limits, Some(&reason))? {
             Some(walk) if !walk.entries.is_empty() => {
                 notes.push(walk.note());
                 (walk.entries, walk.end)
             }
-            _ => return Err(directory::unreadable(name, &reason)),
+            _ => return Err(central_directory::unreadable(name, &reason)),
         },
     };
     held(store, &entries, directory, limits, is_strict, notes).map(Some)
@@ -104,14 +104,14 @@ fn held(
             }
             continue;
         }
-        let clean = match names::clean(&entry.text) {
+        let clean = match member_names::clean(&entry.text) {
             Ok(clean) => clean,
             Err(reason) => {
                 refused.tell(Code::RefusedName, reason, &entry.text, notes);
                 continue;
             }
         };
-        if names::is_resource_fork(&clean) {
+        if member_names::is_resource_fork(&clean) {
             continue;
         }
         // What a link holds is a path, whatever its name promises.
@@ -175,7 +175,7 @@ fn body_of(
     }
     if entry.is_cut {
         // The first rows of a table are right without the others; the first half of anything else may mean something else.
-        if !entry.text.rsplit_once('.').is_some_and(|(_, ending)| names::has_rows(ending)) {
+        if !entry.text.rsplit_once('.').is_some_and(|(_, ending)| member_names::has_rows(ending)) {
             return Err("the archive ends inside it".to_owned());
         }
         let message =
@@ -200,10 +200,10 @@ impl Refused {
 
     fn tell(&mut self, code: Code, reason: &str, member: &str, notes: &mut Vec<Diagnostic>) {
         // What a layer may need is always told, since whether it lacks something is looked up here.
-        let is_data = member.rsplit_once('.').is_some_and(|(_, ending)| names::is_data(ending));
+        let is_data = member.rsplit_once('.').is_some_and(|(_, ending)| member_names::is_data(ending));
         self.count = self.count.saturating_add(usize::from(!is_data));
         if is_data || self.count <= Self::MOST {
-            notes.push(Diagnostic::new(code, [names::LEFT_OUT, reason].concat()).in_member(member));
+            notes.push(Diagnostic::new(code, [member_names::LEFT_OUT, reason].concat()).in_member(member));
         }
     }
 
@@ -219,7 +219,7 @@ impl Refused {
 #[must_use]
 pub fn listed_names(content: &Bytes) -> Option<Vec<String>> {
     let store: Arc<dyn ReadAt> = Arc::new(content.clone());
-    let Found::Whole(entries, _) = directory::read(&store, "", &Limits::default()).ok()? else { return None };
+    let Found::Whole(entries, _) = central_directory::read(&store, "", &Limits::default()).ok()? else { return None };
     Some(entries.into_iter().map(|entry| entry.text).collect())
 }
 
@@ -286,7 +286,7 @@ fn data_offset(headers: &mut Headers<'_>, entry: &Entry, limits: &Limits) -> std
         let reason = format!("its header calls it `{start}`: the archive contradicts itself");
         let is_part = |name: &str| {
             let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-            !names::is_resource_fork(name) && (names::is_data(ending) || names::has_rows(ending))
+            !member_names::is_resource_fork(name) && (member_names::is_data(ending) || member_names::has_rows(ending))
         };
         let hides_part = is_part(&entry.text) || is_part(&String::from_utf8_lossy(name));
         return Err(Refusal { reason, hides_part });

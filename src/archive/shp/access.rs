@@ -1,11 +1,11 @@
 //! How the records of a .shp are found: by its index, or one after the other where there is none or it is damaged.
 
 use super::HEADER;
-use crate::archive::byte_order::i32_be;
-use crate::archive::code::Code;
+use crate::archive::alloc::make_room;
 use crate::archive::diagnostic::Diagnostic;
+use crate::archive::diagnostic_code::Code;
+use crate::archive::endian::i32_be;
 use crate::archive::member::Member;
-use crate::archive::room::make_room;
 use crate::archive::shx::Index;
 use crate::error::Result;
 

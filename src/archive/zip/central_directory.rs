@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::ends::{ENTRY, Place, ends};
-use super::headers::begins;
-use crate::archive::byte_order::{u16_le, u32_le, u64_le};
-use crate::archive::codepage;
+use super::end_of_central_directory::{ENTRY, Place, ends};
+use super::local_headers::begins;
+use crate::archive::codepage_tables;
+use crate::archive::endian::{u16_le, u32_le, u64_le};
 use crate::archive::options::Limits;
-use crate::archive::store::{ReadAt, exact};
+use crate::archive::read_at::{ReadAt, exact};
 use crate::error::{Error, Kind, Result};
 
 const ENTRY_SIZE: usize = 46;
@@ -253,7 +253,7 @@ pub(super) fn extended(
     Ok(unicode_name.unwrap_or_else(|| match std::str::from_utf8(name) {
         Ok(text) => text.to_owned(),
         Err(_) if flags & 0x0800 != 0 => String::from_utf8_lossy(name).into_owned(),
-        Err(_) => codepage::decode(codepage::CP437, name),
+        Err(_) => codepage_tables::decode(codepage_tables::CP437, name),
     }))
 }
 

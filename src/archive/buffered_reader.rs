@@ -1,10 +1,10 @@
 //! A member as a stream through one reused buffer: inflated, counted and checked, and never held whole.
 
-use super::checksum::Checksum;
+use super::alloc::{NoRoom, make_exact_room, make_room};
+use super::crc32::Checksum;
 use super::inflate_thread::{Block, HEADROOM, InflateThread};
-use super::inflow::Inflow;
 use super::member::Member;
-use super::room::{NoRoom, make_exact_room, make_room};
+use super::member_reader::Inflow;
 use crate::error::{Error, Kind, Result};
 
 /// Members smaller than this are unpacked sooner than a thread has started.

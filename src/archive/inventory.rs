@@ -2,7 +2,7 @@
 
 use super::diagnostic::Diagnostic;
 use super::member::Member;
-use super::names;
+use super::member_names;
 use crate::wire::names::same;
 
 /// Names of one kind that are told; the rest is counted.
@@ -125,7 +125,9 @@ pub(super) fn described(members: &[Member], notes: &[Diagnostic]) -> String {
         _ => format!("it holds {}", parts.join("; ")),
     };
     let told = |note: &Diagnostic| match &note.member {
-        Some(member) => format!("; `{member}` is left out: {}", note.message.trim_start_matches(names::LEFT_OUT)),
+        Some(member) => {
+            format!("; `{member}` is left out: {}", note.message.trim_start_matches(member_names::LEFT_OUT))
+        }
         None => format!("; {}", note.message),
     };
     let more = notes.len().saturating_sub(TOLD);

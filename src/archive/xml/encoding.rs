@@ -2,8 +2,8 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
+use crate::archive::alloc::ask_for;
 use crate::archive::member::Member;
-use crate::archive::room::ask_for;
 use crate::error::Result;
 
 /// A declaration that names an encoding stands within the first bytes.

@@ -4,7 +4,7 @@ use super::Document;
 use crate::archive::member::Member;
 use crate::archive::options::Limits;
 use crate::archive::source::Source;
-use crate::archive::spelling::find_name;
+use crate::archive::unicode_names::find_name;
 use crate::error::{Error, Kind, Result};
 
 /// Reads the document of a source: `member` chooses where it holds several, by its name with or without folders.

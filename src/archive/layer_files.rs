@@ -2,15 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::code::Code;
-use super::contents::described;
 use super::diagnostic::Diagnostic;
+use super::diagnostic_code::Code;
 use super::fmis::{self, Fmis};
+use super::inventory::described;
 use super::member::Member;
-use super::names;
+use super::member_names;
 use super::options::ReadOptions;
 use super::source::Source;
-use super::spelling::find_name;
+use super::unicode_names::find_name;
 use crate::error::{Argument, Error, Kind, Result};
 
 /// So many names are listed in a message.
@@ -138,7 +138,7 @@ impl Set {
                 is_own && role.is_some_and(|(_, found)| found.is_none())
             });
             if is_needed {
-                let reason = note.message.trim_start_matches(names::LEFT_OUT);
+                let reason = note.message.trim_start_matches(member_names::LEFT_OUT);
                 let message = format!("layer `{}` needs a member that was refused: {reason}", self.name);
                 return Err(Error::archive(member, message));
             }

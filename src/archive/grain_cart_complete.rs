@@ -1,6 +1,6 @@
 //! Whether a downloaded grain cart text is complete: nothing in the format marks its end.
 
-use super::grc::{BOM, MOST_BEFORE, TELLING, split};
+use super::grain_cart::{BOM, MOST_BEFORE, TELLING, split};
 use crate::wire::names::same;
 
 /// Whether a text may be a whole grain cart file: it has the header row, and its last line has a cell for each name of

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::archive::store::{ReadAt, exact};
+use crate::archive::read_at::{ReadAt, exact};
 
 /// The signature of a local header, and the size of its fixed part.
 pub(super) const LOCAL: [u8; 4] = *b"PK\x03\x04";

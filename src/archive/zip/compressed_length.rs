@@ -3,9 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
+use crate::archive::decompress::{Method, Step, Unpacker};
 use crate::archive::options::Limits;
-use crate::archive::store::ReadAt;
-use crate::archive::unpack::{Method, Step, Unpacker};
+use crate::archive::read_at::ReadAt;
 
 /// How much compressed input is fetched at a time, and how much is inflated at a time.
 const PIECE: usize = 64 * 1024;

@@ -6,13 +6,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::code::Code;
+use super::alloc::ask_for;
 use super::diagnostic::Diagnostic;
-use super::kind::looks_like;
+use super::diagnostic_code::Code;
+use super::encoding::{Doubt, Encoding};
 use super::member::Member;
 use super::options::ReadOptions;
-use super::room::ask_for;
-use super::text::{Doubt, Encoding};
+use super::sniff::looks_like;
 use crate::error::{Argument, Error, Kind, Result};
 use crate::wire::names::same;
 

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use encoding_rs::{DecoderResult, WINDOWS_1252};
 
-use super::code::Code;
-use super::codepage;
+use super::codepage_tables;
 use super::diagnostic::Diagnostic;
+use super::diagnostic_code::Code;
 
 /// How the bytes of text are to be read.
 #[derive(Clone, Debug)]
@@ -303,7 +303,7 @@ fn numbered(number: u32) -> Option<How> {
         10_000 => "macintosh",
         10_007 => "x-mac-cyrillic",
         20_866 => "koi8-r",
-        _ => return codepage::numbered(number).map(|page| How::Page(page.chars().collect())),
+        _ => return codepage_tables::numbered(number).map(|page| How::Page(page.chars().collect())),
     };
     standard(label)
 }

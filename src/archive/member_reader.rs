@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::alloc::NoRoom;
+use super::decompress::{Step, Unpacker};
 use super::member::{Body, Member};
-use super::room::NoRoom;
-use super::store::ReadAt;
-use super::unpack::{Step, Unpacker};
+use super::read_at::ReadAt;
 use crate::error::{Error, Result};
 
 /// How much compressed input is fetched at a time from stores that are not in memory.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::inflated::Count;
-use crate::archive::byte_order::{u32_le, u64_le};
-use crate::archive::store::{ReadAt, exact};
+use super::compressed_length::Count;
+use crate::archive::endian::{u32_le, u64_le};
+use crate::archive::read_at::{ReadAt, exact};
 
 /// The signature before them, which writers may leave out.
 const SIGNATURE: [u8; 4] = *b"PK\x07\x08";

@@ -3,17 +3,17 @@
 
 use std::sync::Arc;
 
-use super::descriptor::{self, Found};
-use super::directory::{self, Entry, extended};
-use super::ends::ENTRY;
-use super::headers::{LOCAL, LOCAL_SIZE, begins};
-use super::inflated::{Count, Ending, count};
-use crate::archive::byte_order::{u16_le, u32_le};
-use crate::archive::code::Code;
+use super::central_directory::{self, Entry, extended};
+use super::compressed_length::{Count, Ending, count};
+use super::data_descriptor::{self, Found};
+use super::end_of_central_directory::ENTRY;
+use super::local_headers::{LOCAL, LOCAL_SIZE, begins};
+use crate::archive::decompress::Method;
 use crate::archive::diagnostic::Diagnostic;
+use crate::archive::diagnostic_code::Code;
+use crate::archive::endian::{u16_le, u32_le};
 use crate::archive::options::Limits;
-use crate::archive::store::{ReadAt, exact};
-use crate::archive::unpack::Method;
+use crate::archive::read_at::{ReadAt, exact};
 use crate::error::{Argument, Error, Kind, Result};
 
 /// What was found.
@@ -48,7 +48,7 @@ pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits, damage:
     let Some(at) = begins(store) else { return Ok(None) };
     let cut_short = "ends early and cannot be read as a zip archive";
     let fault = |message: String| match damage {
-        Some(damage) => directory::unreadable(name, &format!("{damage}, and of its members: {message}")),
+        Some(damage) => central_directory::unreadable(name, &format!("{damage}, and of its members: {message}")),
         None => Error::of_source(Kind::Archive, name, format!("{cut_short}: {message}")),
     };
     let size = store.size().map_err(|cause| fault(cause.to_string()))?;
@@ -214,7 +214,7 @@ impl Walker<'_> {
                 return Ok(Some(Why::Lost));
             }
         }
-        Ok(match descriptor::at(self.store, end, self.size, count)? {
+        Ok(match data_descriptor::at(self.store, end, self.size, count)? {
             Found::Fitting { crc, size } => {
                 (entry.crc, self.at) = (crc, end.saturating_add(size));
                 None

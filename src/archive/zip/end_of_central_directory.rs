@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::archive::byte_order::{u16_le, u32_le, u64_le};
-use crate::archive::store::{ReadAt, exact};
+use crate::archive::endian::{u16_le, u32_le, u64_le};
+use crate::archive::read_at::{ReadAt, exact};
 
 /// What an entry of the directory begins with.
 pub(super) const ENTRY: [u8; 4] = *b"PK\x01\x02";

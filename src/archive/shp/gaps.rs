@@ -1,7 +1,7 @@
 //! Where the records of a .shp meet, how they are counted and how long its index takes them for: what does not fit is told.
 
-use crate::archive::code::Code;
 use crate::archive::diagnostic::Diagnostic;
+use crate::archive::diagnostic_code::Code;
 
 /// How often something was met, and the record where it was first.
 #[derive(Debug, Default)]
