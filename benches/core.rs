@@ -9,10 +9,10 @@ use std::time::Instant;
 use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use headland::api::{Returns, row};
-use headland::archive::{self, ReadOptions, Set, Source};
+use headland::archive::{self, LayerFiles, ReadOptions, Source};
 use headland::layer;
 use headland::sandbox::fields::account;
-use headland::signing::{Signed, SigningKey};
+use headland::signing::{SigningInput, SigningKey};
 use headland::wire::{Content, decode_index};
 
 /// The allocator of the extension, so that the times are those of its users.
@@ -21,7 +21,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn signing(criterion: &mut Criterion) {
     let key = SigningKey::from_base64("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
-    let request = Signed {
+    let request = SigningInput {
         method: "GET",
         host: "host.example.com",
         path: "/jobdata/11",
@@ -72,10 +72,10 @@ fn sources() -> Vec<(String, Source)> {
 
 /// Inflates the members that reading needs, with checksums, and discards the bytes.
 fn inflate(source: &Source) {
-    let (sets, _) = archive::sets(source, &ReadOptions::default()).unwrap();
-    let set = Set::choose(sets, None, source).unwrap();
+    let (sets, _) = archive::layer_files(source, &ReadOptions::default()).unwrap();
+    let set = LayerFiles::choose(sets, None, source).unwrap();
     for member in [&set.shp, &set.shx, &set.dbf].into_iter().flatten() {
-        let mut window = member.window(256 * 1024).unwrap();
+        let mut window = member.open(256 * 1024).unwrap();
         loop {
             let count = black_box(window.fill(1).unwrap()).len();
             if count == 0 {

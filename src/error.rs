@@ -118,7 +118,7 @@ pub enum Argument {
 
 impl Argument {
     /// As Python code passes it.
-    const fn in_python(self) -> &'static str {
+    const fn python_name(self) -> &'static str {
         match self {
             Self::Layer => "`layer`",
             Self::Overwrite => "overwrite=True",
@@ -127,7 +127,7 @@ impl Argument {
     }
 
     /// As the command line takes it.
-    const fn as_option(self) -> &'static str {
+    const fn option_name(self) -> &'static str {
         match self {
             Self::Layer => "`--layer`",
             Self::Overwrite => "--overwrite",
@@ -221,13 +221,13 @@ impl Error {
 
     /// A source that cannot be read: the message is its name and `what`.
     #[must_use]
-    pub fn of_source(kind: Kind, source: impl Into<String>, what: impl Into<String>) -> Self {
+    pub fn for_source(kind: Kind, source: impl Into<String>, what: impl Into<String>) -> Self {
         Self::new(kind, what).with(|facts| facts.source = Some(source.into()))
     }
 
     /// A wrong setting of a client.
     #[must_use]
-    pub fn of_setting(setting: &'static str, message: impl Into<String>) -> Self {
+    pub fn for_setting(setting: &'static str, message: impl Into<String>) -> Self {
         Self::new(Kind::Configuration, message).with(|facts| facts.setting = Some(setting))
     }
 
@@ -247,7 +247,7 @@ impl Error {
 
     /// The same failure, whose message ends with what an argument does about it: `before`, the argument, `after`.
     #[must_use]
-    pub fn hinting(
+    pub fn with_hint(
         self,
         before: impl Into<Cow<'static, str>>,
         argument: Argument,
@@ -259,21 +259,21 @@ impl Error {
 
     /// The same failure with another sentence in front of the hint, made of the one that it has.
     #[must_use]
-    pub fn reworded(mut self, write: impl FnOnce(&str) -> String) -> Self {
+    pub fn map_message(mut self, write: impl FnOnce(&str) -> String) -> Self {
         self.inner.message = write(&self.sentence());
         self.with(|facts| facts.source = None)
     }
 
     /// The same failure under another kind, for callers that know better what the user was doing.
     #[must_use]
-    pub fn as_kind(mut self, kind: Kind) -> Self {
+    pub fn with_kind(mut self, kind: Kind) -> Self {
         self.inner.kind = kind;
         self
     }
 
     /// The same failure with every text that a service may have written as `write` gives it.
     #[must_use]
-    pub fn with_texts(mut self, write: impl Fn(&str) -> String) -> Self {
+    pub fn map_texts(mut self, write: impl Fn(&str) -> String) -> Self {
         let Inner { message, facts, .. } = &mut *self.inner;
         let facts =
             [&mut facts.check, &mut facts.result, &mut facts.field, &mut facts.conversion].into_iter().flatten();
@@ -295,7 +295,7 @@ impl Error {
     /// The sentence and the hint, without the facts.
     #[must_use]
     pub fn message(&self) -> Cow<'_, str> {
-        self.message_with(Argument::in_python)
+        self.message_with(Argument::python_name)
     }
 
     fn message_with(&self, name: fn(Argument) -> &'static str) -> Cow<'_, str> {
@@ -317,9 +317,9 @@ impl Error {
 
     /// The text for users of the command line, where it differs: arguments are options there.
     #[must_use]
-    pub fn with_options(&self) -> Option<String> {
+    pub fn cli_message(&self) -> Option<String> {
         self.inner.facts.hint.as_ref()?;
-        Some(self.message_with(Argument::as_option).into_owned() + &self.location())
+        Some(self.message_with(Argument::option_name).into_owned() + &self.location())
     }
 
     /// Whether the machine lacks memory, which says nothing against the data.
@@ -337,32 +337,32 @@ impl Error {
     /// Where it happened, in parentheses.
     fn location(&self) -> String {
         let facts = &self.inner.facts;
-        let mut place = Vec::new();
+        let mut parts = Vec::new();
         if let Some(member) = &facts.member {
-            place.push(format!("member `{member}`"));
+            parts.push(format!("member `{member}`"));
         }
         if let Some(field) = &facts.field {
-            place.push(format!("field `{field}`"));
+            parts.push(format!("field `{field}`"));
         }
         if let Some(record) = facts.record {
-            place.push(format!("record {record}"));
+            parts.push(format!("record {record}"));
         }
         if let Some(offset) = facts.offset {
-            place.push(format!("offset {offset}"));
+            parts.push(format!("offset {offset}"));
         }
         if let Some(endpoint) = facts.endpoint {
-            place.push(endpoint.to_owned());
+            parts.push(endpoint.to_owned());
         }
         if let Some(status) = facts.status {
-            place.push(format!("HTTP {status}"));
+            parts.push(format!("HTTP {status}"));
         }
         if let Some(attempts) = facts.attempts.filter(|attempts| *attempts > 1) {
-            place.push(format!("{attempts} attempts"));
+            parts.push(format!("{attempts} attempts"));
         }
         if let Some(elapsed) = facts.elapsed.filter(|elapsed| *elapsed > Duration::from_secs(1)) {
-            place.push(format!("after {:.1} s", elapsed.as_secs_f64()));
+            parts.push(format!("after {:.1} s", elapsed.as_secs_f64()));
         }
-        if place.is_empty() { String::new() } else { format!(" ({})", place.join(", ")) }
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct PartFile {
 
 impl PartFile {
     /// Makes a `.part` beside `target`. Its name is nobody else's: neither another writer's nor a file of the user.
-    pub(crate) fn beside(target: &Path) -> Result<Self> {
+    pub(crate) fn for_target(target: &Path) -> Result<Self> {
         let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         Self::create(folder_of(target), &name)
     }
@@ -48,7 +48,7 @@ impl PartFile {
         // The name of the part is nothing to whoever named a target.
         let file = options.open(&path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory if !folder.is_dir() => {
-                no_folder(folder, name, &error)
+                missing_folder_error(folder, name, &error)
             }
             _ => Error::file("write", &folder.join(name), &error),
         })?;
@@ -60,13 +60,13 @@ impl PartFile {
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        let result = self.file.as_mut().map_or_else(|| Err(closed()), |file| file.write_all(bytes));
+        let result = self.file.as_mut().map_or_else(|| Err(closed_error()), |file| file.write_all(bytes));
         result.map_err(|error| Error::file("write", &self.path, &error))
     }
 
     /// The same file for reading from its start; what is written afterwards goes where the reader stands.
     pub(crate) fn reader(&self) -> Result<File> {
-        let reader = self.file.as_ref().ok_or_else(closed).and_then(File::try_clone);
+        let reader = self.file.as_ref().ok_or_else(closed_error).and_then(File::try_clone);
         let rewound = reader.and_then(|mut reader| reader.rewind().map(|()| reader));
         rewound.map_err(|error| Error::file("read", &self.path, &error))
     }
@@ -75,16 +75,16 @@ impl PartFile {
     /// with `overwrite`, even where it appeared a moment ago.
     pub(crate) fn keep(mut self, target: &Path, overwrite: bool) -> Result<()> {
         let fail = |error: io::Error| Error::file("write", target, &error);
-        let file = self.file.take().ok_or_else(|| fail(closed()))?;
+        let file = self.file.take().ok_or_else(|| fail(closed_error()))?;
         file.sync_all().map_err(fail)?;
         drop(file);
-        self.name(target, overwrite)?;
+        self.rename_to(target, overwrite)?;
         sync_folder(target);
         Ok(())
     }
 
     /// Gives the file its name, and leaves it to the system when the bytes reach the disk.
-    pub(crate) fn name(mut self, target: &Path, overwrite: bool) -> Result<()> {
+    pub(crate) fn rename_to(mut self, target: &Path, overwrite: bool) -> Result<()> {
         let fail = |error: io::Error| Error::file("write", target, &error);
         drop(self.file.take());
         if overwrite {
@@ -92,11 +92,11 @@ impl PartFile {
         } else {
             match fs::hard_link(&self.path, target) {
                 Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists(target)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists_error(target)),
                 // A file system without links: an empty file takes the name first, then the part takes its place.
                 Err(_) => {
                     OpenOptions::new().write(true).create_new(true).open(target).map_err(|error| {
-                        if error.kind() == io::ErrorKind::AlreadyExists { exists(target) } else { fail(error) }
+                        if error.kind() == io::ErrorKind::AlreadyExists { exists_error(target) } else { fail(error) }
                     })?;
                     fs::rename(&self.path, target).map_err(fail)?;
                 }
@@ -125,27 +125,27 @@ pub(crate) fn write(
 ) -> Result<()> {
     // A link stays a link: what it leads to is written.
     let real = match fs::symlink_metadata(target) {
-        Ok(found) if found.is_symlink() => {
+        Ok(metadata) if metadata.is_symlink() => {
             fs::canonicalize(target).map_err(|cause| Error::file("write", target, &cause))?
         }
         _ => target.to_owned(),
     };
-    may_replace(&real)?;
-    let part = PartFile::beside(&real)?;
+    check_replaceable(&real)?;
+    let part = PartFile::for_target(&real)?;
     if let Some(file) = &part.file {
         let mut out = BufWriter::with_capacity(256 * 1024, file);
         fill(&mut out)?;
         out.flush().map_err(|cause| Error::file("write", &part.path, &cause))?;
     }
     may_keep()?;
-    part.name(&real, true)
+    part.rename_to(&real, true)
 }
 
 /// Whether a file may be put in the place of what is there: only of a file. A link, a device or a folder is not what
 /// somebody means who wants a file replaced.
-pub(crate) fn may_replace(path: &Path) -> Result<()> {
-    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
-    let kind = match found.file_type() {
+pub(crate) fn check_replaceable(path: &Path) -> Result<()> {
+    let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
+    let kind = match metadata.file_type() {
         kind if kind.is_file() => return Ok(()),
         kind if kind.is_dir() => "a folder",
         kind if kind.is_symlink() => "a symbolic link",
@@ -162,7 +162,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 }
 
 /// The error for a folder that is missing, or is none.
-fn no_folder(folder: &Path, name: &str, cause: &io::Error) -> Error {
+fn missing_folder_error(folder: &Path, name: &str, cause: &io::Error) -> Error {
     let (target, shown) = (folder.join(name), folder.display());
     let what = if folder.exists() {
         format!("`{shown}` is a file and no folder; name another")
@@ -174,15 +174,15 @@ fn no_folder(folder: &Path, name: &str, cause: &io::Error) -> Error {
 }
 
 /// The error for a file that is in the way.
-pub(crate) fn exists(path: &Path) -> Error {
+pub(crate) fn exists_error(path: &Path) -> Error {
     /// `EEXIST` of every system that has it.
     const EXISTS: i32 = 17;
     let cause = io::Error::new(io::ErrorKind::AlreadyExists, "it exists already");
     let error = Error::file("write", path, &cause).with(|facts| facts.os_error = Some(EXISTS));
-    error.hinting("; pass ", Argument::Overwrite, " to replace it")
+    error.with_hint("; pass ", Argument::Overwrite, " to replace it")
 }
 
-fn closed() -> io::Error {
+fn closed_error() -> io::Error {
     io::Error::other("the file is closed")
 }
 
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dropped_part_leaves_nothing_and_a_kept_one_only_its_name() {
+    fn dropped_part_leaves_no_file_and_kept_part_only_its_target() {
         let folder = tempfile::tempdir().unwrap();
         let mut part = PartFile::create(folder.path(), "a.zip").unwrap();
         part.write(b"12").unwrap();
@@ -214,7 +214,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_temporary_file_has_no_name_and_is_read_by_its_owner_alone() {
+    fn temporary_file_has_no_name_and_is_private_to_its_owner() {
         use std::io::Read as _;
         use std::os::unix::fs::MetadataExt as _;
         let mut part = PartFile::temporary().unwrap();
@@ -230,26 +230,26 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_missing_is_named_and_no_part() {
+    fn missing_folder_is_an_error_that_names_the_folder_and_not_the_part() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("maps/2026");
-        let error = PartFile::beside(&missing.join("a.parquet")).unwrap_err();
+        let error = PartFile::for_target(&missing.join("a.parquet")).unwrap_err();
         assert_eq!((error.kind(), error.facts().os_error), (Kind::File, Some(2)));
-        let told = format!("there is no folder `{}`; make it first", missing.display());
-        assert!(error.message().contains(&told) && !error.message().contains(".part"), "{error}");
+        let expected = format!("there is no folder `{}`; make it first", missing.display());
+        assert!(error.message().contains(&expected) && !error.message().contains(".part"), "{error}");
         fs::write(folder.path().join("maps"), b"").unwrap();
-        let error = PartFile::beside(&folder.path().join("maps/a.parquet")).unwrap_err();
+        let error = PartFile::for_target(&folder.path().join("maps/a.parquet")).unwrap_err();
         assert!(error.message().contains("is a file and no folder") && !error.message().contains(".part:"), "{error}");
     }
 
     #[test]
-    fn a_file_that_is_refused_at_the_last_moment_replaces_nothing() {
+    fn failed_check_before_the_rename_keeps_the_old_file() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("a.zip");
         fs::write(&target, b"old").unwrap();
         let fill =
             |out: &mut BufWriter<&File>| out.write_all(b"new").map_err(|cause| Error::file("write", &target, &cause));
-        assert!(write(&target, fill, || Err(exists(&target))).is_err());
+        assert!(write(&target, fill, || Err(exists_error(&target))).is_err());
         assert_eq!(fs::read(&target).unwrap(), b"old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         write(&target, fill, || Ok(())).unwrap();
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_appears_meanwhile_is_not_overwritten() {
+    fn file_created_meanwhile_is_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("a.zip");
         let mut part = PartFile::create(folder.path(), "a.zip").unwrap();

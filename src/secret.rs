@@ -9,7 +9,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use self::wu_manber::Skips;
+use self::wu_manber::ShiftTable;
 
 /// A secret. It has no `Display`, its `Debug` shows nothing of it, and only [`Secret::expose`] gives it away.
 #[derive(Clone, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl SecretKind {
 #[derive(Clone, Default)]
 pub struct Secrets {
     needles: Arc<Vec<Needle>>,
-    skips: Arc<Skips>,
+    shifts: Arc<ShiftTable>,
 }
 
 /// One form of a secret.
@@ -123,7 +123,7 @@ impl Secrets {
             }
         }
         Self {
-            skips: Arc::new(Skips::new(needles.iter().map(|needle| needle.text.as_slice()))),
+            shifts: Arc::new(ShiftTable::new(needles.iter().map(|needle| needle.text.as_slice()))),
             needles: Arc::new(needles),
         }
     }
@@ -132,8 +132,11 @@ impl Secrets {
     #[must_use]
     pub fn may_be_in(&self, body: &[u8]) -> bool {
         let [percent, backslash, ampersand] = ESCAPES;
-        if self.skips.shortest >= SHORTEST_PART && memchr::memchr3(percent, backslash, ampersand, body).is_none() {
-            return self.skips.candidates(body).any(|at| self.needles.iter().any(|it| it.end_in(body, at).is_some()));
+        if self.shifts.shortest >= SHORTEST_PART && memchr::memchr3(percent, backslash, ampersand, body).is_none() {
+            return self
+                .shifts
+                .candidates(body)
+                .any(|position| self.needles.iter().any(|it| it.match_end(body, position).is_some()));
         }
         self.may_be_escaped_in(body)
     }
@@ -144,64 +147,66 @@ impl Secrets {
         let (mut first, mut second) = ([0_u64; 256], [0_u64; 256]);
         for (bit, needle) in self.needles.iter().take(64).enumerate() {
             for byte in 0..=u8::MAX {
-                let fits = |at: usize| needle.text.get(at).is_none_or(|own| own.eq_ignore_ascii_case(&byte));
-                let at = usize::from(byte);
-                if let (Some(first), Some(second)) = (first.get_mut(at), second.get_mut(at)) {
+                let fits = |index: usize| needle.text.get(index).is_none_or(|own| own.eq_ignore_ascii_case(&byte));
+                let index = usize::from(byte);
+                if let (Some(first), Some(second)) = (first.get_mut(index), second.get_mut(index)) {
                     *first |= u64::from(fits(0)) << bit;
                     *second |= u64::from(fits(1) || ESCAPES.contains(&byte)) << bit;
                 }
             }
         }
         let bits = |table: &[u64; 256], byte: u8| table.get(usize::from(byte)).copied().unwrap_or_default();
-        let ends = |at: usize, found: u64| {
+        let ends = |position: usize, found: u64| {
             let mut possible = self.needles.iter().enumerate().filter(|(bit, _)| found >> bit & 1 == 1);
-            found != 0 && possible.any(|(_, needle)| needle.end_in(body, at).is_some())
+            found != 0 && possible.any(|(_, needle)| needle.match_end(body, position).is_some())
         };
-        let mut at = 0;
-        while let Some(byte) = body.get(at) {
+        let mut position = 0;
+        while let Some(byte) = body.get(position) {
             // What is escaped counts; what follows its escape is looked at when it is reached.
-            let plain =
-                bits(&first, *byte) & body.get(at.saturating_add(1)).map_or(u64::MAX, |next| bits(&second, *next));
-            if ends(at, plain) {
+            let plain = bits(&first, *byte)
+                & body.get(position.saturating_add(1)).map_or(u64::MAX, |next| bits(&second, *next));
+            if ends(position, plain) {
                 return true;
             }
             if ESCAPES.contains(byte)
-                && let Some((escaped, _)) = escaped(body.get(at..).unwrap_or_default())
-                && ends(at, bits(&first, escaped))
+                && let Some((escaped, _)) = decode_escape(body.get(position..).unwrap_or_default())
+                && ends(position, bits(&first, escaped))
             {
                 return true;
             }
-            at = at.saturating_add(1);
+            position = position.saturating_add(1);
         }
         false
     }
 
     /// The kind and the mask of the secret that a text is as a whole.
     #[must_use]
-    pub fn whole(&self, text: &[u8]) -> Option<(SecretKind, &str)> {
+    pub fn find_exact(&self, text: &[u8]) -> Option<(SecretKind, &str)> {
         let text = text.trim_ascii();
-        let needle = self.needles.iter().find(|needle| needle.end_in(text, 0) == Some(text.len()))?;
+        let needle = self.needles.iter().find(|needle| needle.match_end(text, 0) == Some(text.len()))?;
         Some((needle.kind, &needle.mask))
     }
 
     /// A text for people, with a mask in place of each secret. A text that was cut may end within one.
     #[must_use]
-    pub fn masked<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if let Some((_, mask)) = self.whole(text.as_bytes()) {
+    pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if let Some((_, mask)) = self.find_exact(text.as_bytes()) {
             return Cow::Owned(mask.to_owned());
         }
         let bytes = text.as_bytes();
-        let (mut out, mut copied, mut at) = (String::new(), 0, 0);
-        while at < bytes.len() {
+        let (mut out, mut copied, mut position) = (String::new(), 0, 0);
+        while position < bytes.len() {
             let long = self.needles.iter().filter(|needle| needle.text.len() >= SHORTEST_PART);
-            let found = long.filter_map(|needle| Some((needle.end_or_cut_in(bytes, at)?, needle))).max_by_key(|f| f.0);
+            let found = long
+                .filter_map(|needle| Some((needle.match_end_or_truncated(bytes, position)?, needle)))
+                .max_by_key(|f| f.0);
             match found {
-                Some((end, needle)) if text.is_char_boundary(at) && text.is_char_boundary(end) => {
-                    out.push_str(text.get(copied..at).unwrap_or_default());
+                Some((end, needle)) if text.is_char_boundary(position) && text.is_char_boundary(end) => {
+                    out.push_str(text.get(copied..position).unwrap_or_default());
                     out.push_str(&needle.mask);
-                    (copied, at) = (end, end);
+                    (copied, position) = (end, end);
                 }
-                _ => at = at.saturating_add(1),
+                _ => position = position.saturating_add(1),
             }
         }
         if copied == 0 {
@@ -214,31 +219,31 @@ impl Secrets {
 
 impl Needle {
     /// Where it ends in a body, if it begins at `at`; a short one must not be a part of a longer word.
-    fn end_in(&self, text: &[u8], at: usize) -> Option<usize> {
-        let (matched, end) = self.follow(text, at);
+    fn match_end(&self, text: &[u8], position: usize) -> Option<usize> {
+        let (matched, end) = self.match_prefix(text, position);
         let is_word = || {
             let is_letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-            !is_letter(text.get(end)) && !at.checked_sub(1).is_some_and(|before| is_letter(text.get(before)))
+            !is_letter(text.get(end)) && !position.checked_sub(1).is_some_and(|before| is_letter(text.get(before)))
         };
         (matched == self.text.len() && (matched >= SHORTEST_PART || is_word())).then_some(end)
     }
 
     /// The same, or where the text breaks off within its last quarter.
-    fn end_or_cut_in(&self, text: &[u8], at: usize) -> Option<usize> {
-        let (matched, end) = self.follow(text, at);
+    fn match_end_or_truncated(&self, text: &[u8], position: usize) -> Option<usize> {
+        let (matched, end) = self.match_prefix(text, position);
         let rest = text.get(end..).unwrap_or_default();
         let is_long = matched.saturating_mul(4) >= self.text.len().saturating_mul(3);
-        let is_cut = is_long && (rest.is_empty() || rest.starts_with(b"...") || rest.first() == Some(&b'`'));
-        (matched == self.text.len() || is_cut).then_some(end)
+        let is_truncated = is_long && (rest.is_empty() || rest.starts_with(b"...") || rest.first() == Some(&b'`'));
+        (matched == self.text.len() || is_truncated).then_some(end)
     }
 
     /// How many of its bytes stand at `at`, and where they end.
-    fn follow(&self, text: &[u8], at: usize) -> (usize, usize) {
-        let mut end = at;
+    fn match_prefix(&self, text: &[u8], position: usize) -> (usize, usize) {
+        let mut end = position;
         for (matched, byte) in self.text.iter().enumerate() {
             let found = match text.get(end) {
                 Some(plain) if plain.eq_ignore_ascii_case(byte) => Some(end.saturating_add(1)),
-                Some(_) => escaped(text.get(end..).unwrap_or_default())
+                Some(_) => decode_escape(text.get(end..).unwrap_or_default())
                     .filter(|(found, _)| found.eq_ignore_ascii_case(byte))
                     .map(|(_, length)| end.saturating_add(length)),
                 None => None,
@@ -254,7 +259,7 @@ impl Needle {
 }
 
 /// The byte that is escaped at the beginning of a text, and how long its escape is.
-fn escaped(text: &[u8]) -> Option<(u8, usize)> {
+fn decode_escape(text: &[u8]) -> Option<(u8, usize)> {
     let code = |digits: &[u8], radix: u32| {
         let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
         u8::from_str_radix(digits, radix).ok()
@@ -293,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_secret_is_printed() {
+    fn debug_output_hides_the_secret() {
         let secret = Secret::new("AAECAwQFBgcICQ==");
         assert_eq!(format!("{secret:?}"), "Secret(hidden)");
         assert_eq!(format!("{:?}", secrets()), "Secrets(hidden)");
@@ -319,9 +324,9 @@ mod tests {
             ("`text/plain: ApiKeyAbC123-`", "`text/plain: ...long`"),
             ("the key ApiKeyAbC123-l...", "the key ...long..."),
         ] {
-            assert_eq!(secrets().masked(text), expected, "{text}");
-            let is_cut = text.contains(['`']) || text.ends_with("...");
-            assert_eq!(secrets().may_be_in(text.as_bytes()), !is_cut, "{text}");
+            assert_eq!(secrets().mask(text), expected, "{text}");
+            let is_truncated = text.contains(['`']) || text.ends_with("...");
+            assert_eq!(secrets().may_be_in(text.as_bytes()), !is_truncated, "{text}");
         }
     }
 
@@ -333,35 +338,35 @@ mod tests {
             Secrets::default().with(SecretKind::ApiKey, &key).with(SecretKind::Token, &Secret::new("aaaaaaaab")),
         ] {
             for length in 0..70 {
-                for at in 0..=length {
+                for position in 0..=length {
                     let mut body = b"aaaaaaaa89abcdefghi0123456789abcdef-aaaaaaaaghijGHIJ_0123456789abcdef!".to_vec();
                     body.truncate(length);
                     assert!(!secrets.may_be_in(&body), "{length}");
-                    body.splice(at..at, *b"0123456789ABCDEFghij");
-                    assert!(secrets.may_be_in(&body), "{length} {at}");
-                    assert!(secrets.may_be_escaped_in(&body), "{length} {at}");
+                    body.splice(position..position, *b"0123456789ABCDEFghij");
+                    assert!(secrets.may_be_in(&body), "{length} {position}");
+                    assert!(secrets.may_be_escaped_in(&body), "{length} {position}");
                 }
             }
         }
     }
 
     #[test]
-    fn other_texts_stay_as_they_are() {
+    fn text_without_secrets_is_unchanged() {
         for text in ["a short text", "ApiKeyAb and ApiKeyAbC12 are parts", "AAE+AwQ", "100 %, \\ and &", "", "%", "é"]
         {
-            assert_eq!(secrets().masked(text), text);
+            assert_eq!(secrets().mask(text), text);
         }
         assert!(!secrets().may_be_in(b"shorter, ashort, ApiKeyAbC123-lon"));
         assert!(secrets().may_be_in(b"{\"a\":\"short\"}"));
-        assert_eq!(Secrets::default().masked("x"), "x");
+        assert_eq!(Secrets::default().mask("x"), "x");
         assert!(!Secrets::default().may_be_in(b"x"));
     }
 
     #[test]
-    fn a_whole_text_is_told_by_its_kind() {
+    fn text_equal_to_a_secret_yields_its_kind() {
         let secrets = secrets();
-        assert_eq!(secrets.whole(b" ApiKeyAbC123-long "), Some((SecretKind::ApiKey, "...long")));
-        assert_eq!(secrets.whole(b"the ApiKeyAbC123-long"), None);
-        assert_eq!(secrets.whole(b"short"), Some((SecretKind::Token, "(hidden)")));
+        assert_eq!(secrets.find_exact(b" ApiKeyAbC123-long "), Some((SecretKind::ApiKey, "...long")));
+        assert_eq!(secrets.find_exact(b"the ApiKeyAbC123-long"), None);
+        assert_eq!(secrets.find_exact(b"short"), Some((SecretKind::Token, "(hidden)")));
     }
 }

@@ -35,7 +35,7 @@ impl SigningKey {
         let text = shared_secret.trim();
         match STANDARD.decode(text) {
             Ok(bytes) if !bytes.is_empty() => Ok(Self(bytes)),
-            _ => Err(Error::of_setting(
+            _ => Err(Error::for_setting(
                 "shared_secret",
                 format!(
                     "the shared secret is not base64 ({} characters, not shown): copy it again as it was issued, \
@@ -49,7 +49,7 @@ impl SigningKey {
 
 /// What is signed of a request: its method, host, path and time; the query and the body are not (specification 5.4).
 #[derive(Clone, Copy, Debug)]
-pub struct Signed<'a> {
+pub struct SigningInput<'a> {
     /// The HTTP method, in any case.
     pub method: &'a str,
     /// The host as sent in `Host`, with a port where the base address has one (field notes, Signature).
@@ -64,7 +64,7 @@ pub struct Signed<'a> {
     pub access_key: &'a str,
 }
 
-impl Signed<'_> {
+impl SigningInput<'_> {
     /// The text that is signed: six values, each followed by CRLF.
     #[must_use]
     pub fn canonical_text(&self) -> String {

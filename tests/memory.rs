@@ -24,7 +24,7 @@ use headland::mirror::{Folder, ItemKind};
 use headland::sandbox::fields::{Coverage, account};
 use headland::sandbox::{Options, Sandbox};
 use headland::secret::Secret;
-use headland::signing::{Signed, SigningKey};
+use headland::signing::{SigningInput, SigningKey};
 use headland::transport::{BodyStream, Reply, Request, SendFuture, Transport};
 
 /// The system allocator with a counter of the bytes in use and their peak.
@@ -201,7 +201,7 @@ fn signed_connection(sandbox: &Sandbox, method: &str, target: &str, more: &str) 
     let host = base.strip_prefix("http://").unwrap();
     let (keys, timestamp) = (sandbox.keys(), sandbox.now().timestamp());
     let path = target.split('?').next().unwrap();
-    let signed = Signed { method, host, path, timestamp, api_key: &keys.api_key, access_key: &keys.access_key };
+    let signed = SigningInput { method, host, path, timestamp, api_key: &keys.api_key, access_key: &keys.access_key };
     let signature = signed.signature(&SigningKey::from_base64(&keys.shared_secret).unwrap());
     let mut stream = TcpStream::connect(host).unwrap();
     let head = format!(

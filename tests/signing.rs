@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
-use headland::signing::{Signed, SigningKey};
+use headland::signing::{SigningInput, SigningKey};
 use proptest::prelude::*;
 
 /// Base64 of the bytes 0 to 31.
@@ -17,8 +17,15 @@ const VECTORS: &[(&str, &str, &str, &str)] = &[
     ("GET", "localhost", "/jobdata/11", "luBGCwUWCT+ORvocXbCahFwSJrc="),
 ];
 
-fn signed<'a>(method: &'a str, host: &'a str, path: &'a str) -> Signed<'a> {
-    Signed { method, host, path, timestamp: 1_234_567_890, api_key: "ApiKeyAbC123", access_key: "AccessKeyXyZ789" }
+fn signed<'a>(method: &'a str, host: &'a str, path: &'a str) -> SigningInput<'a> {
+    SigningInput {
+        method,
+        host,
+        path,
+        timestamp: 1_234_567_890,
+        api_key: "ApiKeyAbC123",
+        access_key: "AccessKeyXyZ789",
+    }
 }
 
 #[test]
@@ -36,8 +43,8 @@ fn signature_over_another_text_is_rejected() {
     let key = SigningKey::from_base64(SECRET).unwrap();
     let request = signed("GET", "host.example.com", "/absolute/path");
     let signature = request.signature(&key);
-    let later = Signed { timestamp: 1_234_567_891, ..request };
-    let case_changed = Signed { api_key: "APIKEYABC123", ..request };
+    let later = SigningInput { timestamp: 1_234_567_891, ..request };
+    let case_changed = SigningInput { api_key: "APIKEYABC123", ..request };
     assert!(!later.verify(&key, &signature));
     assert!(!case_changed.verify(&key, &signature), "keys keep their letter case");
     assert!(!request.verify(&key, "not base64!"));
@@ -57,7 +64,7 @@ proptest! {
     #[test]
     fn signing_never_panics_and_always_verifies(method in ".*", host in ".*", path in ".*", timestamp: i64) {
         let key = SigningKey::from_base64(SECRET).unwrap();
-        let request = Signed { timestamp, ..signed(&method, &host, &path) };
+        let request = SigningInput { timestamp, ..signed(&method, &host, &path) };
         let signature = request.signature(&key);
         prop_assert!(request.verify(&key, &signature));
         prop_assert_eq!(request.canonical_text().matches("\r\n").count() >= 6, true);

@@ -5,16 +5,16 @@ use std::hint::black_box;
 use crate::error::{Error, Kind, OUT_OF_MEMORY};
 
 /// Work that takes less than this in small pieces is not asked for beforehand.
-const SMALL: usize = 1 << 20;
+const MIN_CHECKED_SIZE: usize = 1 << 20;
 
 /// Bytes that the system did not give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoRoom(usize);
+pub struct AllocError(usize);
 
-impl NoRoom {
+impl AllocError {
     /// The error of whoever needs them.
     #[must_use]
-    pub fn error(self) -> Error {
+    pub fn into_error(self) -> Error {
         let message = format!(
             "the system has no {} bytes of memory left to read this at once: `headland.open` reads in batches, which take the \
              less the smaller `batch_size` is, and `columns=[...]` reads only the columns that are needed",
@@ -25,45 +25,45 @@ impl NoRoom {
 
     /// The error of reading a member that needs them.
     #[must_use]
-    pub fn of(self, member: &str) -> Error {
-        self.error().with(|facts| facts.member = Some(member.to_owned()))
+    pub fn for_member(self, member: &str) -> Error {
+        self.into_error().with(|facts| facts.member = Some(member.to_owned()))
     }
 }
 
 /// Makes room for `more` values at the end, and for as many again as there are, as a vector does by itself.
 #[inline]
-pub fn make_room<T>(values: &mut Vec<T>, more: usize) -> Result<(), NoRoom> {
-    values.try_reserve(more).map_err(|_| no_room(values, more))
+pub fn try_reserve<T>(values: &mut Vec<T>, more: usize) -> Result<(), AllocError> {
+    values.try_reserve(more).map_err(|_| alloc_error(values, more))
 }
 
 /// Makes room for `more` values at the end, and for no more than that.
 #[inline]
-pub fn make_exact_room<T>(values: &mut Vec<T>, more: usize) -> Result<(), NoRoom> {
-    values.try_reserve_exact(more).map_err(|_| no_room(values, more))
+pub fn try_reserve_exact<T>(values: &mut Vec<T>, more: usize) -> Result<(), AllocError> {
+    values.try_reserve_exact(more).map_err(|_| alloc_error(values, more))
 }
 
 #[cold]
-fn no_room<T>(values: &[T], more: usize) -> NoRoom {
-    NoRoom(values.len().saturating_add(more).saturating_mul(size_of::<T>()))
+fn alloc_error<T>(values: &[T], more: usize) -> AllocError {
+    AllocError(values.len().saturating_add(more).saturating_mul(size_of::<T>()))
 }
 
 /// An empty vector with room for `count` values where the system has it. Where it has not, it grows as values come.
 #[must_use]
-pub fn with_room<T>(count: usize) -> Vec<T> {
+pub fn with_capacity<T>(count: usize) -> Vec<T> {
     let mut values = Vec::new();
     let _ = values.try_reserve_exact(count);
     values
 }
 
 /// Asks whether the system would give so many bytes, before work that takes them in pieces which cannot be refused.
-pub fn ask_for(bytes: usize) -> Result<(), NoRoom> {
-    if bytes < SMALL {
+pub fn check_available(bytes: usize) -> Result<(), AllocError> {
+    if bytes < MIN_CHECKED_SIZE {
         return Ok(());
     }
-    let mut asked = Vec::<u8>::new();
-    asked.try_reserve_exact(bytes).map_err(|_| NoRoom(bytes))?;
+    let mut probe = Vec::<u8>::new();
+    probe.try_reserve_exact(bytes).map_err(|_| AllocError(bytes))?;
     // Memory that nobody looks at might never be asked for.
-    black_box(&mut asked);
+    black_box(&mut probe);
     Ok(())
 }
 
@@ -77,35 +77,35 @@ mod tests {
     use crate::archive::member::{Body, Member};
 
     #[test]
-    fn room_that_no_system_has_is_an_error_that_says_how_much() {
+    fn excessive_allocation_is_an_error_with_its_size() {
         let too_many = usize::MAX / 16;
         let mut values = vec![1_u64];
         for refused in [
-            make_room(&mut values, too_many).unwrap_err(),
-            make_exact_room(&mut values, too_many).unwrap_err(),
-            ask_for(usize::MAX / 2 + 1).unwrap_err(),
+            try_reserve(&mut values, too_many).unwrap_err(),
+            try_reserve_exact(&mut values, too_many).unwrap_err(),
+            check_available(usize::MAX / 2 + 1).unwrap_err(),
         ] {
-            let error = refused.of("t.dbf");
+            let error = refused.for_member("t.dbf");
             assert!(error.lacks_memory() && error.message().contains("bytes of memory left"), "{error}");
             assert_eq!(error.facts().member.as_deref(), Some("t.dbf"));
         }
         assert_eq!(values, [1], "what is there stays");
-        assert_eq!(make_room(&mut values, 7), Ok(()));
+        assert_eq!(try_reserve(&mut values, 7), Ok(()));
         assert!(values.capacity() >= 8);
     }
 
     #[test]
-    fn a_window_that_has_no_room_is_an_error_of_its_member() {
+    fn reader_without_memory_is_an_error_of_its_member() {
         let body = Body::Plain { store: Arc::new(Bytes::new()), offset: 0, crc: None };
         let member = Member::new("t.shp".to_owned(), u64::MAX, body);
-        let error = member.window(usize::MAX / 4).err().unwrap();
+        let error = member.open(usize::MAX / 4).err().unwrap();
         assert!(error.lacks_memory() && error.facts().member.as_deref() == Some("t.shp"), "{error}");
     }
 
     #[test]
-    fn room_that_is_hoped_for_may_be_none() {
-        assert_eq!(with_room::<u64>(usize::MAX / 16).capacity(), 0);
-        assert!(with_room::<u64>(100).capacity() >= 100);
-        assert_eq!(ask_for(SMALL), Ok(()));
+    fn excessive_capacity_is_left_out() {
+        assert_eq!(with_capacity::<u64>(usize::MAX / 16).capacity(), 0);
+        assert!(with_capacity::<u64>(100).capacity() >= 100);
+        assert_eq!(check_available(MIN_CHECKED_SIZE), Ok(()));
     }
 }

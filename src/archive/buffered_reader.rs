@@ -1,57 +1,57 @@
 //! A member as a stream through one reused buffer: inflated, counted and checked, and never held whole.
 
-use super::alloc::{NoRoom, make_exact_room, make_room};
+use super::alloc::{AllocError, try_reserve, try_reserve_exact};
 use super::crc32::Checksum;
 use super::inflate_thread::{Block, HEADROOM, InflateThread};
 use super::member::Member;
-use super::member_reader::Inflow;
+use super::member_reader::MemberReader;
 use crate::error::{Error, Kind, Result};
 
 /// Members smaller than this are unpacked sooner than a thread has started.
-const WORTH_A_THREAD: u64 = 256 * 1024;
+const MIN_THREAD_SIZE: u64 = 256 * 1024;
 
 /// A view on the next bytes of a member. `fill` makes them available, `consume` moves on, `finish` checks the rest.
 ///
 /// Where the member is damaged, the bytes before the fault are given first and the fault only then, so that what is
 /// read does not depend on how the bytes were cut into pieces on their way.
-pub struct Window {
+pub struct BufferedReader {
     member: Member,
-    origin: Origin,
+    source: ByteSource,
     /// Counted here and not where the bytes are unpacked, since nothing takes longer than that.
     checksum: Option<Checksum>,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
     /// Bytes that have come into the buffer so far.
-    arrived: u64,
+    received: u64,
     ended: bool,
     fault: Option<Error>,
 }
 
 /// Where the bytes come from.
-enum Origin {
+enum ByteSource {
     /// This thread.
-    Here(Box<Inflow>),
+    Inline(Box<MemberReader>),
     /// Another thread.
-    There(InflateThread),
+    Thread(InflateThread),
     /// Nowhere: the member has ended.
-    Spent,
+    Ended,
 }
 
 impl Member {
     /// Starts to read it through a window of `size` bytes.
-    pub fn window(&self, size: usize) -> Result<Window> {
-        Window::new(self, size)
+    pub fn open(&self, size: usize) -> Result<BufferedReader> {
+        BufferedReader::new(self, size)
     }
 
     /// All its bytes, for members that are small by nature; an error where there are more than `most`.
-    pub fn read_all(&self, most: u64) -> Result<Vec<u8>> {
-        let (mut all, mut window) = (Vec::new(), self.window(64 * 1024)?);
-        if self.size() > most {
-            return Err(self.fault(format!("{} bytes are more than the {most} that are read of it", self.size())));
+    pub fn read_all(&self, limit: u64) -> Result<Vec<u8>> {
+        let (mut all, mut reader) = (Vec::new(), self.open(64 * 1024)?);
+        if self.size() > limit {
+            return Err(self.fault(format!("{} bytes are more than the {limit} that are read of it", self.size())));
         }
         loop {
-            let part = window.fill(1)?;
+            let part = reader.fill(1)?;
             if part.is_empty() {
                 return Ok(all);
             }
@@ -59,81 +59,83 @@ impl Member {
             if all.capacity() - all.len() < part.len() {
                 let declared = usize::try_from(self.size()).unwrap_or(usize::MAX).saturating_sub(all.len());
                 let more = all.len().min(declared).max(part.len());
-                make_exact_room(&mut all, more).map_err(|lack| lack.of(self.name()))?;
+                try_reserve_exact(&mut all, more).map_err(|error| error.for_member(self.name()))?;
             }
             all.extend_from_slice(part);
             let count = part.len();
-            window.consume(count);
+            reader.consume(count);
         }
     }
 }
 
-impl Window {
+impl BufferedReader {
     fn new(member: &Member, size: usize) -> Result<Self> {
-        let inflow = Inflow::new(member)?;
-        let most = usize::try_from(member.size()).unwrap_or(usize::MAX).max(1);
-        let size = size.clamp(1, most);
+        let reader = MemberReader::new(member)?;
+        let limit = usize::try_from(member.size()).unwrap_or(usize::MAX).max(1);
+        let size = size.clamp(1, limit);
         let mut buffer = Vec::new();
-        make_exact_room(&mut buffer, size).map_err(|lack| lack.of(member.name()))?;
+        try_reserve_exact(&mut buffer, size).map_err(|error| error.for_member(member.name()))?;
         buffer.resize(size, 0);
         Ok(Self {
-            checksum: Checksum::of(member),
+            checksum: Checksum::for_member(member),
             member: member.clone(),
-            origin: Origin::Here(Box::new(inflow)),
+            source: ByteSource::Inline(Box::new(reader)),
             buffer,
             start: 0,
             end: 0,
-            arrived: 0,
+            received: 0,
             ended: false,
             fault: None,
         })
     }
 
     /// Lets another thread unpack what is left, where there is so much of it that this pays.
-    pub fn hand_over(&mut self) {
-        let is_worth_it = |inflow: &Inflow| inflow.is_packed() && inflow.size() >= WORTH_A_THREAD;
-        self.origin = match std::mem::replace(&mut self.origin, Origin::Spent) {
-            Origin::Here(inflow) if is_worth_it(&inflow) && !self.ended => match InflateThread::start(*inflow) {
-                Ok(thread) => Origin::There(thread),
-                Err(inflow) => Origin::Here(inflow),
-            },
+    pub fn offload(&mut self) {
+        let is_worthwhile = |reader: &MemberReader| reader.is_compressed() && reader.size() >= MIN_THREAD_SIZE;
+        self.source = match std::mem::replace(&mut self.source, ByteSource::Ended) {
+            ByteSource::Inline(reader) if is_worthwhile(&reader) && !self.ended => {
+                match InflateThread::start(*reader) {
+                    Ok(thread) => ByteSource::Thread(thread),
+                    Err(reader) => ByteSource::Inline(reader),
+                }
+            }
             other => other,
         };
     }
 
     /// Whether another thread unpacks.
     #[must_use]
-    pub fn is_handed_over(&self) -> bool {
-        matches!(self.origin, Origin::There(_))
+    pub fn is_offloaded(&self) -> bool {
+        matches!(self.source, ByteSource::Thread(_))
     }
 
     /// Whether `fill` would not have to wait for another thread.
     pub fn is_ready(&mut self) -> bool {
-        match &mut self.origin {
-            Origin::There(thread) => thread.is_ready(),
-            Origin::Here(_) | Origin::Spent => true,
+        match &mut self.source {
+            ByteSource::Thread(thread) => thread.is_ready(),
+            ByteSource::Inline(_) | ByteSource::Ended => true,
         }
     }
 
     /// Where the window begins, in bytes from the start of the member.
     #[must_use]
     pub fn position(&self) -> u64 {
-        self.arrived.saturating_sub(self.available() as u64)
+        self.received.saturating_sub(self.available() as u64)
     }
 
     /// Whether `fill(want)` has nothing to do.
     #[must_use]
-    pub fn holds(&self, want: usize) -> bool {
-        self.available() >= want || self.available() as u64 == self.rest()
+    pub fn has_available(&self, want: usize) -> bool {
+        self.available() >= want || self.available() as u64 == self.remaining()
     }
 
     /// Makes at least `want` bytes available, fewer only at the end of the member, and gives all there are.
     pub fn fill(&mut self, want: usize) -> Result<&[u8]> {
-        let rest = usize::try_from(self.rest()).unwrap_or(usize::MAX);
-        let want = want.min(rest);
+        let remaining = usize::try_from(self.remaining()).unwrap_or(usize::MAX);
+        let want = want.min(remaining);
         // Once all declared bytes are here, one more step finds the end of the stream and checks it.
-        while !self.ended && (self.available() < want || self.available() == rest) {
-            self.add(want);
+        while !self.ended && (self.available() < want || self.available() == remaining) {
+            self.read_more(want);
         }
         match &self.fault {
             Some(fault) if self.available() < want || self.available() == 0 => Err(fault.clone()),
@@ -145,7 +147,7 @@ impl Window {
         self.end.saturating_sub(self.start)
     }
 
-    fn rest(&self) -> u64 {
+    fn remaining(&self) -> u64 {
         self.member.size().saturating_sub(self.position())
     }
 
@@ -171,96 +173,97 @@ impl Window {
     pub fn finish(&mut self) -> Result<()> {
         while !self.ended {
             self.start = self.end;
-            self.add(1);
+            self.read_more(1);
         }
         self.start = self.end;
         self.fault.clone().map_or(Ok(()), Err)
     }
 
     /// Adds some bytes to the buffer, or notes the end.
-    fn add(&mut self, want: usize) {
-        match &mut self.origin {
-            Origin::Here(_) => {
+    fn read_more(&mut self, want: usize) {
+        match &mut self.source {
+            ByteSource::Inline(_) => {
                 if self.end == self.buffer.len()
-                    && let Err(lack) = self.make_room(want)
+                    && let Err(error) = self.make_space(want)
                 {
-                    return self.give_up(lack);
+                    return self.fail(error);
                 }
-                let Origin::Here(inflow) = &mut self.origin else { return };
-                let (count, outcome) = inflow.give(self.buffer.get_mut(self.end..).unwrap_or_default());
-                let ended = inflow.has_ended();
+                let ByteSource::Inline(reader) = &mut self.source else { return };
+                let (count, outcome) = reader.read(self.buffer.get_mut(self.end..).unwrap_or_default());
+                let ended = reader.is_at_end();
                 self.end = self.end.saturating_add(count);
-                self.note(count, ended, outcome);
+                self.add_step(count, ended, outcome);
             }
-            Origin::There(thread) => {
+            ByteSource::Thread(thread) => {
                 if let Some(Block { buffer, count, is_last, outcome }) = thread.receive() {
-                    match self.take(buffer, count) {
-                        Ok(()) => self.note(count, is_last, outcome),
-                        Err(lack) => self.give_up(lack),
+                    match self.append_block(buffer, count) {
+                        Ok(()) => self.add_step(count, is_last, outcome),
+                        Err(error) => self.fail(error),
                     }
                 } else {
                     let lost = Error::new(Kind::Archive, "unpacking ended without an outcome: please report this");
-                    self.note(0, true, Err(lost));
+                    self.add_step(0, true, Err(lost));
                 }
             }
-            Origin::Spent => self.ended = true,
+            ByteSource::Ended => self.ended = true,
         }
     }
 
-    fn note(&mut self, count: usize, ended: bool, outcome: Result<()>) {
+    fn add_step(&mut self, count: usize, ended: bool, outcome: Result<()>) {
         if let Some(checksum) = &mut self.checksum {
-            checksum.add(self.buffer.get(self.end.saturating_sub(count)..self.end).unwrap_or_default());
+            checksum.update(self.buffer.get(self.end.saturating_sub(count)..self.end).unwrap_or_default());
         }
         let checksum = if ended && outcome.is_ok() { self.checksum.take() } else { None };
         let outcome = outcome.and_then(|()| checksum.map_or(Ok(()), |checksum| checksum.check(&self.member)));
-        self.arrived = self.arrived.saturating_add(count as u64);
+        self.received = self.received.saturating_add(count as u64);
         self.ended = ended || outcome.is_err();
         self.fault = outcome.err();
         if self.ended {
-            self.origin = Origin::Spent;
+            self.source = ByteSource::Ended;
         }
     }
 
     /// Moves what is unread to the front; the buffer grows only as bytes really arrive, whatever a length claims.
-    fn make_room(&mut self, want: usize) -> std::result::Result<(), NoRoom> {
+    fn make_space(&mut self, want: usize) -> std::result::Result<(), AllocError> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end = self.end.saturating_sub(self.start);
         self.start = 0;
         if self.end == self.buffer.len() {
             let longer = self.buffer.len().saturating_mul(2).min(want.saturating_add(1));
             let longer = longer.max(self.buffer.len().saturating_add(1));
-            make_exact_room(&mut self.buffer, longer.saturating_sub(self.end))?;
+            try_reserve_exact(&mut self.buffer, longer.saturating_sub(self.end))?;
             self.buffer.resize(longer, 0);
         }
         Ok(())
     }
 
     /// Ends the reading where the system has no memory left for what has to be in the buffer at once.
-    fn give_up(&mut self, lack: NoRoom) {
+    fn fail(&mut self, error: AllocError) {
         let offset = self.position();
-        self.note(0, true, Err(lack.of(self.member.name()).with(|facts| facts.offset = Some(offset))));
+        self.add_step(0, true, Err(error.for_member(self.member.name()).with(|facts| facts.offset = Some(offset))));
     }
 
     /// Appends the `count` bytes of the next block to the unread bytes.
-    fn take(&mut self, mut block: Vec<u8>, count: usize) -> std::result::Result<(), NoRoom> {
+    fn append_block(&mut self, mut block: Vec<u8>, count: usize) -> std::result::Result<(), AllocError> {
         let unread = self.buffer.get(self.start..self.end).unwrap_or_default();
         let begin = HEADROOM.checked_sub(unread.len());
-        let finished = if let Some((begin, headroom)) = begin.and_then(|at| Some((at, block.get_mut(at..HEADROOM)?))) {
-            headroom.copy_from_slice(unread);
-            self.start = begin;
-            self.end = HEADROOM.saturating_add(count);
-            std::mem::replace(&mut self.buffer, block)
-        } else {
-            // A record longer than the headroom is gathered here; the buffer grows only as bytes arrive.
-            self.buffer.truncate(self.end);
-            self.buffer.drain(..self.start);
-            self.start = 0;
-            make_room(&mut self.buffer, count)?;
-            self.buffer.extend_from_slice(block.get(HEADROOM..HEADROOM.saturating_add(count)).unwrap_or_default());
-            self.end = self.buffer.len();
-            block
-        };
-        if let Origin::There(thread) = &self.origin {
+        let finished =
+            if let Some((begin, headroom)) = begin.and_then(|begin| Some((begin, block.get_mut(begin..HEADROOM)?))) {
+                headroom.copy_from_slice(unread);
+                self.start = begin;
+                self.end = HEADROOM.saturating_add(count);
+                std::mem::replace(&mut self.buffer, block)
+            } else {
+                // A record longer than the headroom is gathered here; the buffer grows only as bytes arrive.
+                self.buffer.truncate(self.end);
+                self.buffer.drain(..self.start);
+                self.start = 0;
+                try_reserve(&mut self.buffer, count)?;
+                self.buffer.extend_from_slice(block.get(HEADROOM..HEADROOM.saturating_add(count)).unwrap_or_default());
+                self.end = self.buffer.len();
+                block
+            };
+        if let ByteSource::Thread(thread) = &self.source {
             thread.recycle(finished);
         }
         Ok(())

@@ -47,13 +47,13 @@ pub(super) fn decode(page: Page, bytes: &[u8]) -> String {
         .iter()
         .map(|byte| match byte.checked_sub(0x80) {
             None => char::from(*byte),
-            Some(upper) => table.get(usize::from(upper)).copied().unwrap_or(char::REPLACEMENT_CHARACTER),
+            Some(index) => table.get(usize::from(index)).copied().unwrap_or(char::REPLACEMENT_CHARACTER),
         })
         .collect()
 }
 
 /// The page of a number such as 850.
-pub(super) fn numbered(number: u32) -> Option<Page> {
+pub(super) fn find_page(number: u32) -> Option<Page> {
     Some(match number {
         437 => CP437,
         620 => CP620,
@@ -81,14 +81,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_page_has_a_character_for_each_upper_byte() {
+    fn each_page_has_a_character_for_each_upper_byte() {
         for number in [437, 620, 737, 775, 850, 852, 855, 857, 860, 861, 862, 863, 865, 869, 895, 10_006, 10_029] {
-            assert_eq!(numbered(number).unwrap().chars().count(), 128, "cp{number}");
+            assert_eq!(find_page(number).unwrap().chars().count(), 128, "cp{number}");
         }
     }
 
     #[test]
-    fn bytes_become_the_letters_of_the_page() {
+    fn decoded_bytes_are_the_letters_of_the_page() {
         assert_eq!(decode(CP437, b"Gr\x81n"), "Gr\u{fc}n");
         assert_eq!(decode(CP850, b"\x9b\xff"), "\u{f8}\u{a0}");
         assert_eq!(decode(CP895, b"P\xa9\xa1li\xa8 \x91lu\x9fou\x87k\x98 k\x96\xa4"), "Příliš žluťoučký kůň");

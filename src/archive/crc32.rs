@@ -13,25 +13,26 @@ pub(super) struct Checksum {
 
 impl Checksum {
     /// That of a member, where its archive declares one.
-    pub(super) fn of(member: &Member) -> Option<Self> {
+    pub(super) fn for_member(member: &Member) -> Option<Self> {
         match member.body() {
-            Body::Packed { crc: declared, is_cut: false, .. } | Body::Plain { crc: Some(declared), .. } => {
+            Body::Compressed { crc: declared, is_truncated: false, .. } | Body::Plain { crc: Some(declared), .. } => {
                 Some(Self { hasher: Hasher::new(), declared: *declared })
             }
-            Body::Packed { .. } | Body::Plain { .. } | Body::Refused(_) => None,
+            Body::Compressed { .. } | Body::Plain { .. } | Body::Refused(_) => None,
         }
     }
 
-    pub(super) fn add(&mut self, bytes: &[u8]) {
+    pub(super) fn update(&mut self, bytes: &[u8]) {
         self.hasher.update(bytes);
     }
 
     /// An error about `member` where its bytes are not those that were put into the archive.
     pub(super) fn check(self, member: &Member) -> Result<()> {
-        let (found, declared) = (self.hasher.finalize(), self.declared);
-        if found == declared {
+        let (computed, declared) = (self.hasher.finalize(), self.declared);
+        if computed == declared {
             return Ok(());
         }
-        Err(member.fault(format!("its checksum is {found:08x}, not {declared:08x} as declared: the data are damaged")))
+        Err(member
+            .fault(format!("its checksum is {computed:08x}, not {declared:08x} as declared: the data are damaged")))
     }
 }

@@ -1,18 +1,18 @@
 //! The header of a .dbf: its fields, and how its records are laid out.
 
-use super::buffered_reader::Window;
+use super::buffered_reader::BufferedReader;
 use super::diagnostic::Diagnostic;
 use super::diagnostic_code::Code;
 use super::endian::{u16_le, u32_le};
 use super::member::Member;
 use crate::error::Result;
 
-const FIELD: usize = 32;
-const WINDOW: usize = 256 * 1024;
+const FIELD_SIZE: usize = 32;
+const BUFFER_SIZE: usize = 256 * 1024;
 /// The bytes that some database programs keep behind the field table for the name of their own file.
-const LINK: usize = 263;
+const BACKLINK_SIZE: usize = 263;
 /// So many cells of fields without width are read whatever the size of the file.
-const EMPTY_CELLS: u64 = 1 << 20;
+const MAX_EMPTY_CELLS: u64 = 1 << 20;
 
 /// One field of a .dbf.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,42 +44,42 @@ pub struct Header {
 
 impl Header {
     /// Reads the header; the window then stands at the first record.
-    pub fn read(member: &Member, notes: &mut Vec<Diagnostic>) -> Result<(Self, Window)> {
-        let mut window = member.window(WINDOW)?;
-        let first = window.fill(FIELD)?;
+    pub fn read(member: &Member, diagnostics: &mut Vec<Diagnostic>) -> Result<(Self, BufferedReader)> {
+        let mut reader = member.open(BUFFER_SIZE)?;
+        let first = reader.fill(FIELD_SIZE)?;
         let fault = |offset: u64, message: String| member.fault(message).with(|facts| facts.offset = Some(offset));
-        let cut = || fault(member.size(), format!("its header is cut: it has {} bytes", member.size()));
-        let version = *first.first().ok_or_else(cut)?;
-        let records = u64::from(u32_le(first, 4).ok_or_else(cut)?);
-        let header_size = usize::from(u16_le(first, 8).ok_or_else(cut)?);
-        let record_size = usize::from(u16_le(first, 10).ok_or_else(cut)?);
-        let driver = *first.get(29).ok_or_else(cut)?;
+        let truncated = || fault(member.size(), format!("its header is cut: it has {} bytes", member.size()));
+        let version = *first.first().ok_or_else(truncated)?;
+        let records = u64::from(u32_le(first, 4).ok_or_else(truncated)?);
+        let header_size = usize::from(u16_le(first, 8).ok_or_else(truncated)?);
+        let record_size = usize::from(u16_le(first, 10).ok_or_else(truncated)?);
+        let driver = *first.get(29).ok_or_else(truncated)?;
         if version == 0x02 || version & 0x07 == 4 {
             let message = format!("its version {version:#04x} has another layout, which cannot be read");
             return Err(fault(0, message));
         }
-        if header_size <= FIELD {
+        if header_size <= FIELD_SIZE {
             return Err(fault(8, format!("its header length of {header_size} bytes leaves no room for fields")));
         }
-        let header = window.fill(header_size)?;
-        let Some(table) = header.get(FIELD..header_size) else {
+        let header = reader.fill(header_size)?;
+        let Some(table) = header.get(FIELD_SIZE..header_size) else {
             let size = member.size();
             return Err(fault(8, format!("its header length of {header_size} bytes goes beyond its {size} bytes")));
         };
-        let fields = fields(member, table, notes);
+        let fields = parse_fields(member, table, diagnostics);
         let widths = fields.iter().map(|field| field.width).sum::<usize>().saturating_add(1);
         if widths > record_size
-            || (records > 0 && record_size > widths && !fills(member, header_size, records, record_size))
+            || (records > 0 && record_size > widths && !records_fill(member, header_size, records, record_size))
         {
             let message = format!(
                 "its records have {record_size} bytes, its fields need {widths}: the header contradicts itself"
             );
             return Err(fault(10, message));
         }
-        let padding = table.get(fields.len().saturating_mul(FIELD).saturating_add(1)..).unwrap_or_default();
-        let table_end = FIELD.saturating_add(fields.len().saturating_mul(FIELD)).saturating_add(1);
+        let padding = table.get(fields.len().saturating_mul(FIELD_SIZE).saturating_add(1)..).unwrap_or_default();
+        let table_end = FIELD_SIZE.saturating_add(fields.len().saturating_mul(FIELD_SIZE)).saturating_add(1);
         // Where the records fit behind the table and not behind the declared length, the length is wrong.
-        let fits = |start: usize| records > 0 && fills(member, start, records, record_size);
+        let fits = |start: usize| records > 0 && records_fill(member, start, records, record_size);
         if header_size != table_end && fits(table_end) && !(fits(header_size) && padding.iter().all(|byte| *byte == 0))
         {
             let message = format!(
@@ -87,41 +87,41 @@ impl Header {
             );
             return Err(fault(8, message));
         }
-        if padding.iter().any(|byte| *byte != 0) && padding.len() != LINK {
+        if padding.iter().any(|byte| *byte != 0) && padding.len() != BACKLINK_SIZE {
             let message = format!("{} bytes between its field table and its records were left out", padding.len());
-            notes.push(Diagnostic::new(Code::DbfPadding, message).in_member(member.name()));
+            diagnostics.push(Diagnostic::new(Code::DbfPadding, message).in_member(member.name()));
         }
         if record_size > widths {
             let message =
                 format!("its records have {record_size} bytes, its fields need {widths}: the rest was left out");
-            notes.push(Diagnostic::new(Code::DbfUnusedBytes, message).in_member(member.name()));
+            diagnostics.push(Diagnostic::new(Code::DbfUnusedBytes, message).in_member(member.name()));
         }
         // Fields of no width cost memory for each record and have no byte in the file that would pay for it.
         let empty = fields.iter().filter(|field| field.width == 0).count() as u64;
-        let most = records.min(member.size() / record_size.max(1) as u64).saturating_mul(empty);
-        if most > member.size().max(EMPTY_CELLS) {
+        let empty_cells = records.min(member.size() / record_size.max(1) as u64).saturating_mul(empty);
+        if empty_cells > member.size().max(MAX_EMPTY_CELLS) {
             let message = format!("{empty} fields without width in {records} records: nothing could fill them");
-            return Err(fault(FIELD as u64, message));
+            return Err(fault(FIELD_SIZE as u64, message));
         }
-        window.consume(header_size);
-        Ok((Self { fields, records, record_size, driver }, window))
+        reader.consume(header_size);
+        Ok((Self { fields, records, record_size, driver }, reader))
     }
 }
 
 /// Whether records of that size fill the file: then unused bytes at the end of each are no contradiction.
-fn fills(member: &Member, header_size: usize, records: u64, record_size: usize) -> bool {
+fn records_fill(member: &Member, header_size: usize, records: u64, record_size: usize) -> bool {
     let needed = (header_size as u64).saturating_add(records.saturating_mul(record_size as u64));
     (needed..=needed.saturating_add(1)).contains(&member.size())
 }
 
-fn fields(member: &Member, table: &[u8], notes: &mut Vec<Diagnostic>) -> Vec<Field> {
+fn parse_fields(member: &Member, table: &[u8], diagnostics: &mut Vec<Diagnostic>) -> Vec<Field> {
     let mut fields: Vec<Field> = Vec::new();
     let mut offset = 1_usize;
-    let mut terminated = false;
-    let (mut lower, mut first_lower) = (0_usize, None);
-    for bytes in table.chunks(FIELD) {
+    let mut is_terminated = false;
+    let (mut lowercase_count, mut first_lowercase) = (0_usize, None);
+    for bytes in table.chunks(FIELD_SIZE) {
         if bytes.first().is_none_or(|first| *first == 0x0D) {
-            terminated = true;
+            is_terminated = true;
             break;
         }
         let (Some(name), Some(&kind), Some(&width), Some(&decimals)) =
@@ -130,28 +130,28 @@ fn fields(member: &Member, table: &[u8], notes: &mut Vec<Diagnostic>) -> Vec<Fie
             break;
         };
         let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
-        let ended = name.get(..end).unwrap_or_default();
+        let before_nul = name.get(..end).unwrap_or_default();
         // Blanks fill a name up where no NUL ends it; before a NUL, they are a part of it.
-        let name = if end == name.len() { ended.trim_ascii_end() } else { ended }.to_vec();
+        let name = if end == name.len() { before_nul.trim_ascii_end() } else { before_nul }.to_vec();
         if kind.is_ascii_lowercase() {
-            lower = lower.saturating_add(1);
-            first_lower.get_or_insert((fields.len().saturating_add(1), char::from(kind)));
+            lowercase_count = lowercase_count.saturating_add(1);
+            first_lowercase.get_or_insert((fields.len().saturating_add(1), char::from(kind)));
         }
         let width = usize::from(width);
         let decimals = if matches!(kind, b'N' | b'F' | b'n' | b'f') { decimals } else { 0 };
         fields.push(Field { name, kind: kind.to_ascii_uppercase(), offset, width, decimals });
         offset = offset.saturating_add(width);
     }
-    if !terminated {
+    if !is_terminated {
         let message = "its field table has no end mark; its header length was taken instead";
-        notes.push(Diagnostic::new(Code::DbfNoTerminator, message).in_member(member.name()));
+        diagnostics.push(Diagnostic::new(Code::DbfNoTerminator, message).in_member(member.name()));
     }
-    if let Some((position, kind)) = first_lower {
+    if let Some((position, kind)) = first_lowercase {
         let message = format!(
-            "the types of {lower} fields are lower-case letters and were read as the capital ones, first `{kind}` of field \
+            "the types of {lowercase_count} fields are lower-case letters and were read as the capital ones, first `{kind}` of field \
              {position}; other readers take such fields for text"
         );
-        notes.push(Diagnostic::new(Code::LowerCaseType, message).in_member(member.name()));
+        diagnostics.push(Diagnostic::new(Code::LowerCaseType, message).in_member(member.name()));
     }
     fields
 }

@@ -13,7 +13,7 @@ pub(super) enum Method {
 
 impl Method {
     /// The method of this number in a zip; `None` for those that cannot be read, and for 0, which is no compression.
-    pub(super) fn of(number: u16) -> Option<Self> {
+    pub(super) fn from_number(number: u16) -> Option<Self> {
         match number {
             8 => Some(Self::Deflate),
             9 => Some(Self::Deflate64),
@@ -22,7 +22,7 @@ impl Method {
     }
 
     /// How many bytes one byte can stand for at most: two bits for 258 of them, or eighteen for 65,538.
-    pub(super) fn most(self) -> u64 {
+    pub(super) fn max_ratio(self) -> u64 {
         match self {
             Self::Deflate => 1_032,
             Self::Deflate64 => 29_128,
@@ -31,7 +31,7 @@ impl Method {
 }
 
 /// A stream that is being unpacked.
-pub(super) enum Unpacker {
+pub(super) enum Decompressor {
     Deflate(Decompress),
     Deflate64(Box<InflaterManaged>),
 }
@@ -39,13 +39,13 @@ pub(super) enum Unpacker {
 /// What one step did: bytes taken, bytes given, whether the stream has ended, and what is wrong behind those bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    pub(super) taken: usize,
-    pub(super) given: usize,
-    pub(super) ended: bool,
+    pub(super) consumed: usize,
+    pub(super) produced: usize,
+    pub(super) is_at_end: bool,
     pub(super) damage: Option<String>,
 }
 
-impl Unpacker {
+impl Decompressor {
     pub(super) fn new(method: Method) -> Self {
         match method {
             Method::Deflate => Self::Deflate(Decompress::new(false)),
@@ -54,25 +54,25 @@ impl Unpacker {
     }
 
     /// Unpacks some of `input` into `room`; each stream remembers for itself what it may repeat.
-    pub(super) fn step(&mut self, input: &[u8], room: &mut [u8]) -> Step {
+    pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
         match self {
             Self::Deflate(stream) => {
-                let (taken, given) = (stream.total_in(), stream.total_out());
-                let status = stream.decompress(input, room, FlushDecompress::None);
+                let (consumed, produced) = (stream.total_in(), stream.total_out());
+                let status = stream.decompress(input, output, FlushDecompress::None);
                 let since = |now: u64, before: u64| usize::try_from(now.saturating_sub(before)).unwrap_or(0);
                 Step {
-                    taken: since(stream.total_in(), taken),
-                    given: since(stream.total_out(), given),
-                    ended: matches!(status, Ok(Status::StreamEnd)),
+                    consumed: since(stream.total_in(), consumed),
+                    produced: since(stream.total_out(), produced),
+                    is_at_end: matches!(status, Ok(Status::StreamEnd)),
                     damage: status.err().map(|cause| cause.to_string()),
                 }
             }
             Self::Deflate64(stream) => {
-                let done = stream.inflate(input, room);
+                let done = stream.inflate(input, output);
                 Step {
-                    taken: done.bytes_consumed,
-                    given: done.bytes_written,
-                    ended: stream.finished(),
+                    consumed: done.bytes_consumed,
+                    produced: done.bytes_written,
+                    is_at_end: stream.finished(),
                     damage: done.data_error.then(|| "it is no deflate64".to_owned()),
                 }
             }
@@ -99,36 +99,36 @@ mod tests {
     }
 
     /// What a window of that size gives of a member before its end or its fault, and the fault.
-    fn given(packed: Vec<u8>, plain: &[u8], window: usize) -> (Vec<u8>, Option<String>) {
-        let body = Body::Packed {
-            packed: packed.len() as u64,
-            store: Arc::new(Bytes::from(packed)),
+    fn read_through(compressed: Vec<u8>, plain: &[u8], buffer_size: usize) -> (Vec<u8>, Option<String>) {
+        let body = Body::Compressed {
+            compressed_size: compressed.len() as u64,
+            store: Arc::new(Bytes::from(compressed)),
             offset: 0,
             crc: crc32fast::hash(plain),
-            is_cut: false,
+            is_truncated: false,
             method: Method::Deflate,
         };
-        let mut window = Member::new("plain".to_owned(), plain.len() as u64, body).window(window).unwrap();
+        let mut reader = Member::new("plain".to_owned(), plain.len() as u64, body).open(buffer_size).unwrap();
         let mut all = Vec::new();
         loop {
-            match window.fill(1) {
+            match reader.fill(1) {
                 Ok([]) => return (all, None),
                 Ok(part) => all.extend_from_slice(part),
                 Err(fault) => return (all, Some(fault.to_string())),
             }
-            window.consume(usize::MAX);
+            reader.consume(usize::MAX);
         }
     }
 
     /// What zlib-rs gives of those bytes, and whether it comes to its end exactly with them.
-    fn expected(packed: &[u8], most: usize) -> (Vec<u8>, bool) {
-        let (mut stream, mut all) = (Decompress::new(false), vec![0; most + 1]);
-        let status = stream.decompress(packed, &mut all, FlushDecompress::None);
+    fn expected(compressed: &[u8], limit: usize) -> (Vec<u8>, bool) {
+        let (mut stream, mut all) = (Decompress::new(false), vec![0; limit + 1]);
+        let status = stream.decompress(compressed, &mut all, FlushDecompress::None);
         all.truncate(usize::try_from(stream.total_out()).unwrap());
-        (all, matches!(status, Ok(Status::StreamEnd)) && stream.total_in() == packed.len() as u64)
+        (all, matches!(status, Ok(Status::StreamEnd)) && stream.total_in() == compressed.len() as u64)
     }
 
-    fn texts() -> impl Strategy<Value = Vec<u8>> {
+    fn contents() -> impl Strategy<Value = Vec<u8>> {
         let digits = prop::collection::vec(prop_oneof![8 => b'0'..=b'9', 3 => Just(b' '), 1 => Just(b'.')], 0..40_000);
         let bytes = prop::collection::vec(any::<u8>(), 0..3_000);
         let repeats =
@@ -138,26 +138,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whole_streams_give_their_bytes(text in texts(), level in 0_u32..=9, window in 1_usize..70_000) {
-            let (all, fault) = given(deflated(&text, level), &text, window);
+        fn complete_stream_yields_its_bytes(text in contents(), level in 0_u32..=9, buffer_size in 1_usize..70_000) {
+            let (all, fault) = read_through(deflated(&text, level), &text, buffer_size);
             prop_assert_eq!(fault, None);
             prop_assert!(all == text, "{} bytes came of {}", all.len(), text.len());
         }
 
         #[test]
-        fn damaged_streams_give_what_zlib_gives_before_the_fault(
-            text in texts(), level in 1_u32..=9, window in 1_usize..70_000, at in any::<prop::sample::Index>(),
+        fn damaged_stream_yields_what_zlib_yields_before_the_error(
+            text in contents(), level in 1_u32..=9, buffer_size in 1_usize..70_000, index in any::<prop::sample::Index>(),
             change in prop_oneof![(1_u8..=255).prop_map(Some), Just(None)], more in prop::collection::vec(any::<u8>(), 0..7),
         ) {
-            let mut packed = deflated(&text, level);
-            let at = at.index(packed.len());
+            let mut compressed = deflated(&text, level);
+            let index = index.index(compressed.len());
             match change {
-                Some(bits) => packed[at] ^= bits,
-                None => packed.truncate(at),
+                Some(bits) => compressed[index] ^= bits,
+                None => compressed.truncate(index),
             }
-            packed.extend_from_slice(&more);
-            let (bytes, is_whole) = expected(&packed, text.len());
-            let (all, fault) = given(packed, &text, window);
+            compressed.extend_from_slice(&more);
+            let (bytes, is_whole) = expected(&compressed, text.len());
+            let (all, fault) = read_through(compressed, &text, buffer_size);
             let promised = bytes.get(..text.len()).unwrap_or(&bytes);
             prop_assert!(all == promised, "{} bytes came, not {}", all.len(), promised.len());
             prop_assert_eq!(fault.is_none(), is_whole && bytes == text, "{:?}", fault);

@@ -29,10 +29,10 @@ impl Diagnostic {
 
     /// Puts findings in the order of members and records, what is about a whole source or member before the rest of it:
     /// however a source is read, they are met at other times.
-    pub fn sort(notes: &mut [Self]) {
-        let place = |note: &Self| (note.record, note.code.as_str());
-        notes.sort_by(|one, other| {
-            (&one.member, place(one), &one.message).cmp(&(&other.member, place(other), &other.message))
+    pub fn sort(diagnostics: &mut [Self]) {
+        let key = |diagnostic: &Self| (diagnostic.record, diagnostic.code.as_str());
+        diagnostics.sort_by(|one, other| {
+            (&one.member, key(one), &one.message).cmp(&(&other.member, key(other), &other.message))
         });
     }
 
@@ -45,7 +45,7 @@ impl Diagnostic {
 
     /// The same finding, first met at one record.
     #[must_use]
-    pub fn at(mut self, record: u64) -> Self {
+    pub fn at_record(mut self, record: u64) -> Self {
         self.record = Some(record);
         self
     }

@@ -263,7 +263,7 @@ codes! {
 impl Code {
     /// The code of this name, where this release has it.
     #[must_use]
-    pub fn named(text: &str) -> Option<Self> {
+    pub fn from_name(text: &str) -> Option<Self> {
         Self::ALL.iter().find(|code| code.as_str() == text).copied()
     }
 }
@@ -282,7 +282,7 @@ mod tests {
     fn codes_are_unique_and_written_in_one_form() {
         for code in Code::ALL {
             let (text, sentence) = (code.as_str(), code.documentation());
-            assert_eq!(Code::named(text), Some(*code), "{text} is there twice");
+            assert_eq!(Code::from_name(text), Some(*code), "{text} is there twice");
             assert!(
                 text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),
                 "{text}"

@@ -12,13 +12,13 @@ use super::diagnostic_code::Code;
 #[derive(Clone, Debug)]
 pub struct Encoding {
     name: String,
-    how: How,
+    codec: Codec,
     /// Whether the archive declares Windows-1252 or ISO-8859-1, as writers of UTF-8 often do by default.
     is_declared_ansi: bool,
 }
 
 #[derive(Clone, Debug)]
-enum How {
+enum Codec {
     Utf8,
     Latin1,
     /// The upper half of a code page of DOS.
@@ -30,7 +30,7 @@ enum How {
 
 /// What is doubtful about text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doubt {
+pub enum DecodeIssue {
     /// It is not valid UTF-8 and was read as Windows-1252.
     Recoded,
     /// It has bytes that Windows-1252 leaves undefined, which became control characters.
@@ -44,32 +44,32 @@ pub enum Doubt {
 impl Encoding {
     /// The encoding by its name or code page number; `None` where nobody knows it.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         let plain = name.trim_matches(|letter: char| letter.is_whitespace() || matches!(letter, '\0' | '\u{feff}'));
         let lower = plain.to_ascii_lowercase();
-        let how = if let Some(driver) = lower.strip_prefix("ldid/") {
-            return Self::of_driver(driver.parse().ok()?);
+        let codec = if let Some(driver) = lower.strip_prefix("ldid/") {
+            return Self::from_driver(driver.parse().ok()?);
         } else {
             match split_number(&lower) {
-                Some(("utf", "8")) => How::Utf8,
+                Some(("utf", "8")) => Codec::Utf8,
                 Some(("" | "iso", part)) if part.starts_with("8859") && part.contains(SEPARATORS) => {
                     match part.trim_start_matches("8859").trim_start_matches(SEPARATORS) {
-                        "1" => How::Latin1,
-                        part => standard(&format!("iso-8859-{part}"))?,
+                        "1" => Codec::Latin1,
+                        part => standard_codec(&format!("iso-8859-{part}"))?,
                     }
                 }
-                Some((habit, number)) if HABITS.contains(&habit) => {
-                    number.parse().ok().and_then(numbered).or_else(|| standard(&lower))?
+                Some((prefix, number)) if CODE_PAGE_PREFIXES.contains(&prefix) => {
+                    number.parse().ok().and_then(codec_from_number).or_else(|| standard_codec(&lower))?
                 }
-                _ => standard(&lower)?,
+                _ => standard_codec(&lower)?,
             }
         };
-        Some(Self { name: plain.to_owned(), how, is_declared_ansi: false })
+        Some(Self { name: plain.to_owned(), codec, is_declared_ansi: false })
     }
 
     /// The encoding of a language driver byte of a .dbf; `None` where it says nothing.
     #[must_use]
-    pub fn of_driver(driver: u8) -> Option<Self> {
+    pub fn from_driver(driver: u8) -> Option<Self> {
         let number = match driver {
             0x01 | 0x09 | 0x0B | 0x0D | 0x0F | 0x11 | 0x15 | 0x18 | 0x19 | 0x1B => 437,
             0x02 | 0x0A | 0x0E | 0x10 | 0x12 | 0x14 | 0x16 | 0x1A | 0x1D | 0x25 | 0x37 => 850,
@@ -102,38 +102,39 @@ impl Encoding {
             0xCC => 1257,
             _ => return None,
         };
-        Some(Self { name: format!("cp{number}"), how: numbered(number)?, is_declared_ansi: false })
+        Some(Self { name: format!("cp{number}"), codec: codec_from_number(number)?, is_declared_ansi: false })
     }
 
     /// What an archive declares: its .cpg, then the driver byte of its .dbf; rubbish in a .cpg is ignored.
     #[must_use]
-    pub fn declared(cpg: Option<(&str, &[u8])>, driver: u8, notes: &mut Vec<Diagnostic>) -> Self {
-        let found = Self::declared_name(cpg, driver, notes);
-        let is_declared_ansi = match found.how {
-            How::Standard(encoding) => encoding == WINDOWS_1252,
-            How::Latin1 => true,
-            How::Utf8 | How::Page(_) | How::Undeclared => false,
+    pub fn from_declaration(cpg: Option<(&str, &[u8])>, driver: u8, diagnostics: &mut Vec<Diagnostic>) -> Self {
+        let found = Self::from_cpg_or_driver(cpg, driver, diagnostics);
+        let is_declared_ansi = match found.codec {
+            Codec::Standard(encoding) => encoding == WINDOWS_1252,
+            Codec::Latin1 => true,
+            Codec::Utf8 | Codec::Page(_) | Codec::Undeclared => false,
         };
         Self { is_declared_ansi, ..found }
     }
 
-    fn declared_name(cpg: Option<(&str, &[u8])>, driver: u8, notes: &mut Vec<Diagnostic>) -> Self {
+    fn from_cpg_or_driver(cpg: Option<(&str, &[u8])>, driver: u8, diagnostics: &mut Vec<Diagnostic>) -> Self {
         if let Some((member, bytes)) = cpg {
             let text = String::from_utf8_lossy(bytes);
-            if let Some(found) = Self::named(&text) {
-                let words = split_number(&text.trim().to_ascii_lowercase()).map_or("", |(words, _)| words).to_owned();
-                if SPOKEN.contains(&&*words) {
+            if let Some(found) = Self::from_name(&text) {
+                let prefix =
+                    split_number(&text.trim().to_ascii_lowercase()).map_or("", |(prefix, _)| prefix).to_owned();
+                if UNCOMMON_PREFIXES.contains(&&*prefix) {
                     let message = format!("`{}` is no name of an encoding; its number was taken", found.name);
-                    notes.push(Diagnostic::new(Code::CpgHabit, message).in_member(member));
+                    diagnostics.push(Diagnostic::new(Code::CpgHabit, message).in_member(member));
                 }
                 return found;
             }
             let start: String = text.chars().take(40).collect();
             let message = format!("`{}` names no known encoding and is ignored", start.escape_debug());
-            notes.push(Diagnostic::new(Code::CpgIgnored, message).in_member(member));
+            diagnostics.push(Diagnostic::new(Code::CpgIgnored, message).in_member(member));
         }
-        let undeclared = || Self { name: "undeclared".to_owned(), how: How::Undeclared, is_declared_ansi: false };
-        Self::of_driver(driver).unwrap_or_else(undeclared)
+        let undeclared = || Self { name: "undeclared".to_owned(), codec: Codec::Undeclared, is_declared_ansi: false };
+        Self::from_driver(driver).unwrap_or_else(undeclared)
     }
 
     /// The name it was declared by, or `undeclared`.
@@ -145,7 +146,7 @@ impl Encoding {
     /// Whether nothing was declared.
     #[must_use]
     pub fn is_undeclared(&self) -> bool {
-        matches!(self.how, How::Undeclared)
+        matches!(self.codec, Codec::Undeclared)
     }
 
     fn looks_like_utf8(&self, bytes: &[u8]) -> bool {
@@ -154,39 +155,39 @@ impl Encoding {
 
     /// The text of `bytes`, and what is doubtful about it.
     #[must_use]
-    pub fn decode<'a>(&self, bytes: &'a [u8]) -> (Cow<'a, str>, Option<Doubt>) {
-        match &self.how {
-            How::Latin1 => {
+    pub fn decode<'a>(&self, bytes: &'a [u8]) -> (Cow<'a, str>, Option<DecodeIssue>) {
+        match &self.codec {
+            Codec::Latin1 => {
                 let text = bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
-                (text.into(), self.looks_like_utf8(bytes).then_some(Doubt::LooksLikeUtf8))
+                (text.into(), self.looks_like_utf8(bytes).then_some(DecodeIssue::LooksLikeUtf8))
             }
-            How::Page(table) => {
+            Codec::Page(table) => {
                 let letter = |byte: &u8| match byte.checked_sub(0x80) {
                     None => char::from(*byte),
-                    Some(upper) => table.get(usize::from(upper)).copied().unwrap_or(char::REPLACEMENT_CHARACTER),
+                    Some(index) => table.get(usize::from(index)).copied().unwrap_or(char::REPLACEMENT_CHARACTER),
                 };
                 let text: String = bytes.iter().map(letter).collect();
                 let is_lost = text.contains(char::REPLACEMENT_CHARACTER);
-                (text.into(), is_lost.then_some(Doubt::Lost))
+                (text.into(), is_lost.then_some(DecodeIssue::Lost))
             }
-            How::Standard(encoding) => {
+            Codec::Standard(encoding) => {
                 let (text, is_lost) = encoding.decode_without_bom_handling(bytes);
                 // Five bytes of Windows-1252 stand for nothing, though browsers let them pass.
                 let undefined = |byte: &u8| matches!(byte, 0x81 | 0x8D | 0x8F | 0x90 | 0x9D);
-                let doubt = if is_lost {
-                    Some(Doubt::Lost)
+                let issue = if is_lost {
+                    Some(DecodeIssue::Lost)
                 } else if self.looks_like_utf8(bytes) {
-                    Some(Doubt::LooksLikeUtf8)
+                    Some(DecodeIssue::LooksLikeUtf8)
                 } else if *encoding == WINDOWS_1252 && bytes.iter().any(undefined) {
-                    Some(Doubt::Undefined)
+                    Some(DecodeIssue::Undefined)
                 } else {
                     None
                 };
-                (text, doubt)
+                (text, issue)
             }
-            How::Utf8 | How::Undeclared => match std::str::from_utf8(bytes) {
+            Codec::Utf8 | Codec::Undeclared => match std::str::from_utf8(bytes) {
                 Ok(text) => (text.into(), None),
-                Err(_) => (WINDOWS_1252.decode_without_bom_handling(bytes).0, Some(Doubt::Recoded)),
+                Err(_) => (WINDOWS_1252.decode_without_bom_handling(bytes).0, Some(DecodeIssue::Recoded)),
             },
         }
     }
@@ -196,28 +197,28 @@ impl Encoding {
     /// The name of a column, and what is wrong with it: a code and a clause. Writers fill eleven bytes, some ten, and cut
     /// through letters of several bytes there: of such a letter nothing is left.
     #[must_use]
-    pub fn column_name(&self, bytes: &[u8]) -> (String, Option<(Code, &'static str)>) {
-        let (text, doubt) = self.decode(bytes);
-        let Some(doubt) = doubt else { return (text.into_owned(), None) };
-        if matches!(doubt, Doubt::Recoded | Doubt::Lost)
-            && bytes.len() >= SHORTEST_CUT
-            && let Some(whole) = self.without_cut_letter(bytes)
+    pub fn decode_column_name(&self, bytes: &[u8]) -> (String, Option<(Code, &'static str)>) {
+        let (text, issue) = self.decode(bytes);
+        let Some(issue) = issue else { return (text.into_owned(), None) };
+        if matches!(issue, DecodeIssue::Recoded | DecodeIssue::Lost)
+            && bytes.len() >= MIN_TRUNCATED_NAME
+            && let Some(whole) = self.decode_without_truncated_char(bytes)
         {
             return (whole, Some((Code::NameCut, "was cut inside its last letter, which was left out")));
         }
-        let wrong = match doubt {
-            Doubt::Recoded if self.is_undeclared() => {
+        let wrong = match issue {
+            DecodeIssue::Recoded if self.is_undeclared() => {
                 (Code::TextRecoded, "is not valid in UTF-8, and no encoding is declared; it was read as Windows-1252")
             }
-            Doubt::Recoded => (Code::TextRecoded, "is not valid UTF-8; it was read as Windows-1252"),
-            Doubt::Undefined => {
+            DecodeIssue::Recoded => (Code::TextRecoded, "is not valid UTF-8; it was read as Windows-1252"),
+            DecodeIssue::Undefined => {
                 (Code::TextRecoded, "has bytes that Windows-1252 leaves undefined; they became control characters")
             }
-            Doubt::LooksLikeUtf8 => (
+            DecodeIssue::LooksLikeUtf8 => (
                 Code::Utf8DeclaredAnsi,
                 "is declared as Windows-1252 or ISO-8859-1 and is valid UTF-8; `encoding=\"utf-8\"` reads it as such",
             ),
-            Doubt::Lost => {
+            DecodeIssue::Lost => {
                 (Code::TextLost, "has bytes that stand for nothing in its encoding; U+FFFD stands in their place")
             }
         };
@@ -226,11 +227,11 @@ impl Encoding {
 
     /// The text of `bytes` before a last letter that is not whole; `None` where anything else is wrong. Where nothing is
     /// declared, an earlier letter must show that it is UTF-8, since the byte may be a letter of its own.
-    fn without_cut_letter(&self, bytes: &[u8]) -> Option<String> {
-        let encoding = match &self.how {
-            How::Utf8 | How::Undeclared => encoding_rs::UTF_8,
-            How::Standard(encoding) => encoding,
-            How::Latin1 | How::Page(_) => return None,
+    fn decode_without_truncated_char(&self, bytes: &[u8]) -> Option<String> {
+        let encoding = match &self.codec {
+            Codec::Utf8 | Codec::Undeclared => encoding_rs::UTF_8,
+            Codec::Standard(encoding) => encoding,
+            Codec::Latin1 | Codec::Page(_) => return None,
         };
         let mut decoder = encoding.new_decoder_without_bom_handling();
         let mut text = String::with_capacity(decoder.max_utf8_buffer_length_without_replacement(bytes.len())?);
@@ -241,20 +242,20 @@ impl Encoding {
 }
 
 /// The bytes at which writers cut the name of a column, at the least.
-const SHORTEST_CUT: usize = 10;
+const MIN_TRUNCATED_NAME: usize = 10;
 
 /// What stands between the words and the number of a name.
 const SEPARATORS: [char; 3] = ['-', '_', ' '];
 
 /// What may stand before the number of a code page.
-const HABITS: [&str; 13] =
+const CODE_PAGE_PREFIXES: [&str; 13] =
     ["", "ansi", "cp", "x-cp", "windows", "win", "ms", "ibm", "oem", "dos", "iso", "code page", "codepage"];
 
 /// Those of them that other readers do not know, so that their text differs.
-const SPOKEN: [&str; 7] = ["ansi", "win", "ms", "oem", "dos", "code page", "codepage"];
+const UNCOMMON_PREFIXES: [&str; 7] = ["ansi", "win", "ms", "oem", "dos", "code page", "codepage"];
 
 /// Names of encodings that iconv has beside those of the Encoding Standard, without separators.
-const ICONV: [(&str, &str); 10] = [
+const ICONV_NAMES: [(&str, &str); 10] = [
     ("big5", "big5"),
     ("cp950", "big5"),
     ("euccn", "gbk"),
@@ -269,26 +270,26 @@ const ICONV: [(&str, &str); 10] = [
 
 /// The words and the number of a name such as `ansi 1252`; `None` where it is not made so.
 fn split_number(name: &str) -> Option<(&str, &str)> {
-    let (words, number) = name.split_at(name.find(|letter: char| letter.is_ascii_digit())?);
+    let (prefix, number) = name.split_at(name.find(|letter: char| letter.is_ascii_digit())?);
     let is_number = |letter: char| letter.is_ascii_digit() || SEPARATORS.contains(&letter);
-    number.chars().all(is_number).then(|| (words.trim_end_matches(SEPARATORS), number))
+    number.chars().all(is_number).then(|| (prefix.trim_end_matches(SEPARATORS), number))
 }
 
-fn standard(label: &str) -> Option<How> {
+fn standard_codec(label: &str) -> Option<Codec> {
     let found = encoding_rs::Encoding::for_label(label.as_bytes()).or_else(|| {
         // iconv knows these names too, and writers take them from there.
         let plain: String = label.chars().filter(|letter| !SEPARATORS.contains(letter)).collect();
-        let (_, label) = ICONV.iter().find(|(name, _)| *name == plain)?;
+        let (_, label) = ICONV_NAMES.iter().find(|(name, _)| *name == plain)?;
         encoding_rs::Encoding::for_label(label.as_bytes())
     })?;
     // Only encodings in which ASCII stands for itself can be meant by a .dbf.
-    (found.is_ascii_compatible() && found != encoding_rs::UTF_8).then_some(How::Standard(found))
+    (found.is_ascii_compatible() && found != encoding_rs::UTF_8).then_some(Codec::Standard(found))
 }
 
-fn numbered(number: u32) -> Option<How> {
+fn codec_from_number(number: u32) -> Option<Codec> {
     let label = match number {
-        65_001 => return Some(How::Utf8),
-        28_591 | 88_591 => return Some(How::Latin1),
+        65_001 => return Some(Codec::Utf8),
+        28_591 | 88_591 => return Some(Codec::Latin1),
         28_592..=28_606 => &*format!("iso-8859-{}", number - 28_590),
         88_592..=88_599 => &*format!("iso-8859-{}", number - 88_590),
         885_910..=885_916 => &*format!("iso-8859-{}", number - 885_900),
@@ -303,98 +304,104 @@ fn numbered(number: u32) -> Option<How> {
         10_000 => "macintosh",
         10_007 => "x-mac-cyrillic",
         20_866 => "koi8-r",
-        _ => return codepage_tables::numbered(number).map(|page| How::Page(page.chars().collect())),
+        _ => return codepage_tables::find_page(number).map(|page| Codec::Page(page.chars().collect())),
     };
-    standard(label)
+    standard_codec(label)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn text(name: &str, bytes: &[u8]) -> String {
-        Encoding::named(name).unwrap_or_else(|| panic!("{name} is known")).decode(bytes).0.into_owned()
+    fn decode(name: &str, bytes: &[u8]) -> String {
+        Encoding::from_name(name).unwrap_or_else(|| panic!("{name} is known")).decode(bytes).0.into_owned()
     }
 
     #[test]
-    fn names_of_many_habits_are_known() {
+    fn encoding_names_in_many_forms_are_known() {
         for name in ["UTF-8", "utf8", "65001", "\u{feff}UTF-8\r\n"] {
-            assert_eq!(text(name, "é".as_bytes()), "é", "{name}");
+            assert_eq!(decode(name, "é".as_bytes()), "é", "{name}");
         }
         for name in ["ANSI 1252", "1252", "CP1252", "windows-1252", "LDID/87"] {
-            assert_eq!(text(name, b"\x80"), "€", "{name}");
+            assert_eq!(decode(name, b"\x80"), "€", "{name}");
         }
         for name in ["ISO-8859-1", "ISO 8859-1", "8859-1", "88591"] {
-            assert_eq!(text(name, b"\xe9\x80"), "é\u{80}", "{name}");
+            assert_eq!(decode(name, b"\xe9\x80"), "é\u{80}", "{name}");
         }
-        assert_eq!(text("936", b"\xc4\xe3"), "你");
-        assert_eq!(text("Big5", b"\xa7\x41"), "你");
-        assert_eq!(text("437", b"\x81"), "ü");
+        assert_eq!(decode("936", b"\xc4\xe3"), "你");
+        assert_eq!(decode("Big5", b"\xa7\x41"), "你");
+        assert_eq!(decode("437", b"\x81"), "ü");
     }
 
     #[test]
-    fn a_text_that_only_holds_a_number_names_no_encoding() {
+    fn text_around_a_number_is_no_encoding_name() {
         for name in ["zz", "10000-01-01", "1252-01-01", "x1252", "1252 or so", "8859", "my 8859-1", "utf-8-1", "", "7"]
         {
-            assert!(Encoding::named(name).is_none(), "{name}");
+            assert!(Encoding::from_name(name).is_none(), "{name}");
         }
     }
 
     #[test]
-    fn rubbish_in_a_cpg_is_told_and_the_driver_byte_decides() {
-        let mut notes = Vec::new();
-        let found = Encoding::declared(Some(("t.cpg", b"FOO-BAR")), 0xC9, &mut notes);
+    fn unknown_name_in_a_cpg_is_reported_and_the_driver_byte_decides() {
+        let mut diagnostics = Vec::new();
+        let found = Encoding::from_declaration(Some(("t.cpg", b"FOO-BAR")), 0xC9, &mut diagnostics);
         assert_eq!(found.decode(b"\xcf").0, "П");
-        assert_eq!(notes.len(), 1);
-        assert_eq!(notes[0].code, Code::CpgIgnored);
+        assert_eq!(diagnostics.len(), 1);
+        assert_eq!(diagnostics[0].code, Code::CpgIgnored);
     }
 
     #[test]
-    fn a_name_that_was_cut_inside_a_letter_loses_that_letter_alone() {
-        let name = |label: &str, bytes: &[u8]| Encoding::named(label).unwrap().column_name(bytes);
-        let cut = Some(Code::NameCut);
+    fn name_truncated_inside_a_letter_loses_only_that_letter() {
+        let name = |label: &str, bytes: &[u8]| Encoding::from_name(label).unwrap().decode_column_name(bytes);
+        let truncated = Some(Code::NameCut);
         for (label, bytes, expected, code) in [
             ("UTF-8", "Feldgrößé".as_bytes(), "Feldgrößé", None),
-            ("UTF-8", b"abcdefghij\xC3", "abcdefghij", cut),
-            ("UTF-8", b"abcdefghi\xE6", "abcdefghi", cut),
-            ("UTF-8", b"\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E\xE3\x83", "日本語", cut),
+            ("UTF-8", b"abcdefghij\xC3", "abcdefghij", truncated),
+            ("UTF-8", b"abcdefghi\xE6", "abcdefghi", truncated),
+            ("UTF-8", b"\xE6\x97\xA5\xE6\x9C\xAC\xE8\xAA\x9E\xE3\x83", "日本語", truncated),
             ("UTF-8", b"gr\xC3", "grÃ", Some(Code::TextRecoded)),
             ("UTF-8", b"abcde\xE9ghij\xC3", "abcdeéghijÃ", Some(Code::TextRecoded)),
-            ("932", b"AB\x93\xfa\x96{\x8c\xea\x83e\x83", "AB日本語テ", cut),
+            ("932", b"AB\x93\xfa\x96{\x8c\xea\x83e\x83", "AB日本語テ", truncated),
             ("1252", b"abcdefghij\xC3", "abcdefghijÃ", None),
         ] {
             let (found, what) = name(label, bytes);
             assert_eq!((&*found, what.map(|(code, _)| code)), (expected, code), "{label}: {bytes:?}");
         }
-        let undeclared = Encoding::declared(None, 0, &mut Vec::new());
-        assert_eq!(undeclared.column_name("Größe:Maß".as_bytes().get(..11).unwrap()).0, "Größe:Ma");
+        let undeclared = Encoding::from_declaration(None, 0, &mut Vec::new());
+        assert_eq!(undeclared.decode_column_name("Größe:Maß".as_bytes().get(..11).unwrap()).0, "Größe:Ma");
         assert_eq!(
-            undeclared.column_name(b"Propri\xE9t\xE9"),
-            ("Propriété".to_owned(), undeclared.column_name(b"\xE9").1)
+            undeclared.decode_column_name(b"Propri\xE9t\xE9"),
+            ("Propriété".to_owned(), undeclared.decode_column_name(b"\xE9").1)
         );
-        assert!(undeclared.column_name(b"\xE9").1.is_some_and(|(_, what)| what.contains("no encoding is declared")));
-        assert_eq!(undeclared.column_name(b"abcdefghi\xE9").0, "abcdefghié", "nothing shows that it is UTF-8");
+        assert!(
+            undeclared.decode_column_name(b"\xE9").1.is_some_and(|(_, what)| what.contains("no encoding is declared"))
+        );
+        assert_eq!(undeclared.decode_column_name(b"abcdefghi\xE9").0, "abcdefghié", "nothing shows that it is UTF-8");
     }
 
     #[test]
-    fn a_lie_about_utf_8_still_gives_valid_text() {
-        assert_eq!(Encoding::named("UTF-8").unwrap().decode(b"\xe9"), ("é".into(), Some(Doubt::Recoded)));
+    fn text_wrongly_declared_as_utf_8_is_recoded() {
+        assert_eq!(Encoding::from_name("UTF-8").unwrap().decode(b"\xe9"), ("é".into(), Some(DecodeIssue::Recoded)));
     }
 
     #[test]
-    fn bytes_that_are_lost_are_told_apart_from_those_that_were_recoded() {
-        for (label, bytes, expected, doubt) in [
-            ("1252", &b"a\x81b"[..], "a\u{81}b", Some(Doubt::Undefined)),
-            ("UTF-8", b"a\x81b", "a\u{81}b", Some(Doubt::Recoded)),
-            ("857", b"a\xd5b", "a\u{fffd}b", Some(Doubt::Lost)),
-            ("932", b"a\x81", "a\u{fffd}", Some(Doubt::Lost)),
-            ("1253", b"a\xd2", "a\u{fffd}", Some(Doubt::Lost)),
+    fn lost_bytes_are_distinguished_from_recoded_bytes() {
+        for (label, bytes, expected, issue) in [
+            ("1252", &b"a\x81b"[..], "a\u{81}b", Some(DecodeIssue::Undefined)),
+            ("UTF-8", b"a\x81b", "a\u{81}b", Some(DecodeIssue::Recoded)),
+            ("857", b"a\xd5b", "a\u{fffd}b", Some(DecodeIssue::Lost)),
+            ("932", b"a\x81", "a\u{fffd}", Some(DecodeIssue::Lost)),
+            ("1253", b"a\xd2", "a\u{fffd}", Some(DecodeIssue::Lost)),
             ("gb18030", b"\x84\x31\xa4\x37", "\u{fffd}", None),
             ("8859-1", b"a\x81", "a\u{81}", None),
         ] {
-            assert_eq!(Encoding::named(label).unwrap().decode(bytes), (expected.into(), doubt), "{label}: {bytes:?}");
+            assert_eq!(
+                Encoding::from_name(label).unwrap().decode(bytes),
+                (expected.into(), issue),
+                "{label}: {bytes:?}"
+            );
         }
-        let (name, wrong) = Encoding::named("932").unwrap().column_name(b"a\xa0b");
+        let (name, wrong) = Encoding::from_name("932").unwrap().decode_column_name(b"a\xa0b");
         assert_eq!((&*name, wrong.map(|(code, _)| code)), ("a\u{fffd}b", Some(Code::TextLost)));
     }
 }

@@ -6,28 +6,28 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::alloc::ask_for;
+use super::alloc::check_available;
 use super::diagnostic::Diagnostic;
 use super::diagnostic_code::Code;
-use super::encoding::{Doubt, Encoding};
+use super::encoding::{DecodeIssue, Encoding};
 use super::member::Member;
 use super::options::ReadOptions;
-use super::sniff::looks_like;
+use super::sniff::describe_bytes;
 use crate::error::{Argument, Error, Kind, Result};
 use crate::wire::names::same;
 
 /// A season of loads is a few hundred kilobytes; a text beyond this is none.
-const MOST_BYTES: u64 = 16 << 20;
-const MOST_LOADS: usize = 100_000;
+const MAX_BYTES: u64 = 16 << 20;
+const MAX_LOADS: usize = 100_000;
 /// Rows before the header row, and cells of any row.
-pub(super) const MOST_BEFORE: usize = 1_000;
-const MOST_CELLS: usize = 256;
+pub(super) const MAX_HEADER_ROWS: usize = 1_000;
+const MAX_CELLS: usize = 256;
 
 /// The bytes that a cell takes, here and in its column.
-const CELL: usize = 64;
+const CELL_SIZE: usize = 64;
 
 /// The names that make a row the header row.
-pub(super) const TELLING: [&str; 2] = ["LoadNumber", "Weight"];
+pub(super) const REQUIRED_COLUMNS: [&str; 2] = ["LoadNumber", "Weight"];
 
 pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
@@ -53,37 +53,42 @@ pub(super) fn is_grc(first: &[u8]) -> bool {
 
 impl GrainCart {
     /// Reads a grain cart file.
-    pub fn read(member: &Member, options: &ReadOptions, notes: &mut Vec<Diagnostic>) -> Result<Self> {
-        let mut bytes = member.read_all(MOST_BYTES.min(options.limits.bytes))?;
-        if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
+    pub fn read(member: &Member, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>) -> Result<Self> {
+        let mut bytes = member.read_all(MAX_BYTES.min(options.limits.bytes))?;
+        if let Some(index) = bytes.iter().position(|byte| *byte == 0) {
             let message = "there is a NUL, so this is no text of a grain cart, or it is damaged";
             if options.strict {
-                let offset = u64::try_from(at).unwrap_or(u64::MAX);
+                let offset = u64::try_from(index).unwrap_or(u64::MAX);
                 return Err(member.fault(message).with(|facts| facts.offset = Some(offset)));
             }
-            notes.push(
+            diagnostics.push(
                 Diagnostic::new(Code::NulRemoved, format!("{message}; NULs were removed")).in_member(member.name()),
             );
             bytes.retain(|byte| *byte != 0);
         }
-        let encoding = encoding(&bytes, member, options, notes)?;
+        let encoding = encoding(&bytes, member, options, diagnostics)?;
         let mut reader =
             Reader { member, strict: options.strict, encoding, cart: Self::default(), tally: BTreeMap::new() };
         reader.read(bytes.strip_prefix(BOM).unwrap_or(&bytes), bytes.len())?;
-        reader.tell(notes);
+        reader.report(diagnostics);
         Ok(reader.cart)
     }
 }
 
 /// The encoding that the user names, else UTF-8 where that is valid, else Latin-1.
-fn encoding(bytes: &[u8], member: &Member, options: &ReadOptions, notes: &mut Vec<Diagnostic>) -> Result<Encoding> {
+fn encoding(
+    bytes: &[u8],
+    member: &Member,
+    options: &ReadOptions,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Encoding> {
     let wanted = options.encoding.as_deref();
     let name = wanted.unwrap_or(if std::str::from_utf8(bytes).is_ok() { "UTF-8" } else { "ISO-8859-1" });
     if wanted.is_none() && name != "UTF-8" {
         let message = "the text is not UTF-8 and was read as Latin-1; `encoding` reads it as another";
-        notes.push(Diagnostic::new(Code::Latin1, message).in_member(member.name()));
+        diagnostics.push(Diagnostic::new(Code::Latin1, message).in_member(member.name()));
     }
-    Encoding::named(name).ok_or_else(|| Error::new(Kind::Value, format!("unknown encoding `{name}`")))
+    Encoding::from_name(name).ok_or_else(|| Error::new(Kind::Value, format!("unknown encoding `{name}`")))
 }
 
 struct Reader<'a> {
@@ -114,24 +119,24 @@ impl Reader<'_> {
         });
         let mut units = Vec::new();
         loop {
-            let Some(line) = lines.next().filter(|line| line.number <= MOST_BEFORE) else {
+            let Some(line) = lines.next().filter(|line| line.number <= MAX_HEADER_ROWS) else {
                 return Err(self.no_header_row(bytes));
             };
-            let (cells, _) = self.cells(line);
-            if TELLING.iter().all(|name| cells.iter().any(|cell| same(cell.trim(), name))) {
-                self.names(cells);
+            let (cells, _) = self.decode_cells(line);
+            if REQUIRED_COLUMNS.iter().all(|name| cells.iter().any(|cell| same(cell.trim(), name))) {
+                self.set_names(cells);
                 break;
             }
             match cells.split_first() {
-                Some((key, value)) if !key.trim().is_empty() => self.key(key, value),
+                Some((key, value)) if !key.trim().is_empty() => self.add_key(key, value),
                 _ if cells.iter().any(|cell| !cell.trim().is_empty()) => units = cells,
                 _ => {}
             }
         }
-        self.units(&units);
+        self.set_units(&units);
         for line in lines {
             if !line.bytes.iter().all(u8::is_ascii_whitespace) {
-                self.load(line)?;
+                self.add_load(line)?;
             }
         }
         Ok(())
@@ -139,22 +144,24 @@ impl Reader<'_> {
 
     fn no_header_row(&self, bytes: &[u8]) -> Error {
         let first = bytes.get(..bytes.len().min(1024)).unwrap_or_default();
-        let (names, what) = (TELLING.join(" and "), looks_like(first));
+        let (names, what) = (REQUIRED_COLUMNS.join(" and "), describe_bytes(first));
         self.member.fault(format!(
-            "none of its first {MOST_BEFORE} rows has the names {names}, so this is no grain cart file: {what}"
+            "none of its first {MAX_HEADER_ROWS} rows has the names {names}, so this is no grain cart file: {what}"
         ))
     }
 
     /// The cells of a line, and whether its quotes fit.
-    fn cells(&mut self, line: Line<'_>) -> (Vec<String>, bool) {
-        let (text, doubt) = self.encoding.decode(line.bytes);
-        if let Some(doubt) = doubt {
-            let (code, sentence) = match doubt {
-                Doubt::Recoded => (Code::TextRecoded, "lines that are no UTF-8 were read as Windows-1252"),
-                Doubt::Undefined | Doubt::LooksLikeUtf8 => {
+    fn decode_cells(&mut self, line: Line<'_>) -> (Vec<String>, bool) {
+        let (text, issue) = self.encoding.decode(line.bytes);
+        if let Some(issue) = issue {
+            let (code, sentence) = match issue {
+                DecodeIssue::Recoded => (Code::TextRecoded, "lines that are no UTF-8 were read as Windows-1252"),
+                DecodeIssue::Undefined | DecodeIssue::LooksLikeUtf8 => {
                     (Code::TextRecoded, "bytes that Windows-1252 leaves undefined were read as control characters")
                 }
-                Doubt::Lost => (Code::TextLost, "bytes that stand for nothing in their encoding were lost to U+FFFD"),
+                DecodeIssue::Lost => {
+                    (Code::TextLost, "bytes that stand for nothing in their encoding were lost to U+FFFD")
+                }
             };
             self.count(code, sentence);
         }
@@ -163,7 +170,7 @@ impl Reader<'_> {
     }
 
     /// A value may hold commas; the commas at its end are the row's.
-    fn key(&mut self, key: &str, value: &[String]) {
+    fn add_key(&mut self, key: &str, value: &[String]) {
         let key = key.trim().to_owned();
         let value = value.join(",");
         if self.cart.header.iter().any(|(known, _)| *known == key) {
@@ -174,7 +181,7 @@ impl Reader<'_> {
         }
     }
 
-    fn names(&mut self, mut cells: Vec<String>) {
+    fn set_names(&mut self, mut cells: Vec<String>) {
         while cells.last().is_some_and(|cell| cell.trim().is_empty()) {
             cells.pop();
         }
@@ -185,9 +192,9 @@ impl Reader<'_> {
                 // One more candidate than there are columns: one of them is free.
                 let stem = if wanted.is_empty() { "field" } else { wanted };
                 let mut candidates = (position.saturating_add(1)..).map(|number| format!("{stem}_{number}"));
-                let free = candidates.find(|name| !is_taken(name) && !cells.contains(name)).unwrap_or_default();
+                let unique = candidates.find(|name| !is_taken(name) && !cells.contains(name)).unwrap_or_default();
                 self.count(Code::RenamedColumn, "columns without a name of their own were numbered");
-                free
+                unique
             } else {
                 wanted.to_owned()
             };
@@ -196,7 +203,7 @@ impl Reader<'_> {
     }
 
     /// Units by their place: the row of units has a cell for each column.
-    fn units(&mut self, cells: &[String]) {
+    fn set_units(&mut self, cells: &[String]) {
         let columns = self.cart.names.len();
         let stated = cells.iter().rposition(|cell| !cell.trim().is_empty()).map_or(0, |last| last.saturating_add(1));
         if stated == 0 {
@@ -212,21 +219,23 @@ impl Reader<'_> {
         self.cart.units.resize(columns, String::new());
     }
 
-    fn load(&mut self, line: Line<'_>) -> Result<()> {
-        let (mut cells, fits) = self.cells(line);
+    fn add_load(&mut self, line: Line<'_>) -> Result<()> {
+        let (mut cells, fits) = self.decode_cells(line);
         let found = cells.len();
         // What stands beyond the cells that were looked at nobody knows, so that such a row is never blank or repaired.
-        let is_whole = found <= MOST_CELLS;
+        let is_whole = found <= MAX_CELLS;
         if is_whole && cells.iter().all(|cell| cell.trim().is_empty()) {
             self.count(Code::BlankRow, "rows without any value were left out");
             return Ok(());
         }
-        if self.cart.loads.len() >= MOST_LOADS {
-            return Err(self.at(line, &format!("there are more than the {MOST_LOADS} loads that are read of a file")));
+        if self.cart.loads.len() >= MAX_LOADS {
+            return Err(
+                self.load_error(line, &format!("there are more than the {MAX_LOADS} loads that are read of a file"))
+            );
         }
         if !fits {
             let message = "its quotes do not fit: one is not closed, or text follows a closed one";
-            self.damaged(line, message, Code::OddQuote, "rows whose quotes do not fit were read as they stand")?;
+            self.report_damage(line, message, Code::OddQuote, "rows whose quotes do not fit were read as they stand")?;
         }
         let columns = self.cart.names.len();
         while is_whole && cells.len() > columns && cells.last().is_some_and(|cell| cell.trim().is_empty()) {
@@ -237,34 +246,44 @@ impl Reader<'_> {
         }
         if cells.len() != columns {
             let more = if is_whole { "" } else { "more than " };
-            let message = format!("it has {more}{} cells, and the header row has {columns}", found.min(MOST_CELLS));
+            let message = format!("it has {more}{} cells, and the header row has {columns}", found.min(MAX_CELLS));
             if cells.len() < columns {
-                self.damaged(line, &message, Code::ShortRow, "cells that are missing at the ends of rows are null")?;
+                self.report_damage(
+                    line,
+                    &message,
+                    Code::ShortRow,
+                    "cells that are missing at the ends of rows are null",
+                )?;
             } else {
-                self.damaged(line, &message, Code::LongRow, "cells beyond those of the header row were left out")?;
+                self.report_damage(
+                    line,
+                    &message,
+                    Code::LongRow,
+                    "cells beyond those of the header row were left out",
+                )?;
             }
             cells.resize(columns, String::new());
         }
         // Cells come one by one and cannot be refused, so that for as many again as there are is asked as a vector does.
         let count = self.cart.loads.len();
         if count.is_power_of_two() {
-            let size = count.saturating_mul(columns).saturating_mul(CELL);
-            ask_for(size).map_err(|lack| lack.of(self.member.name()))?;
+            let size = count.saturating_mul(columns).saturating_mul(CELL_SIZE);
+            check_available(size).map_err(|error| error.for_member(self.member.name()))?;
         }
         self.cart.loads.push(cells);
         Ok(())
     }
 
     /// An error, or without `strict` a note.
-    fn damaged(&mut self, line: Line<'_>, what: &str, code: Code, sentence: &'static str) -> Result<()> {
+    fn report_damage(&mut self, line: Line<'_>, what: &str, code: Code, sentence: &'static str) -> Result<()> {
         if self.strict {
-            return Err(self.at(line, what).hinting("; ", Argument::Strict, " reads what can be saved"));
+            return Err(self.load_error(line, what).with_hint("; ", Argument::Strict, " reads what can be saved"));
         }
         self.count(code, sentence);
         Ok(())
     }
 
-    fn at(&self, line: Line<'_>, what: &str) -> Error {
+    fn load_error(&self, line: Line<'_>, what: &str) -> Error {
         let load = self.cart.loads.len();
         self.member.fault(format!("load {load} (line {}): {what}", line.number)).with(|facts| {
             facts.record = u64::try_from(load).ok();
@@ -278,14 +297,14 @@ impl Reader<'_> {
         entry.1 = entry.1.saturating_add(1);
     }
 
-    fn tell(&self, notes: &mut Vec<Diagnostic>) {
+    fn report(&self, diagnostics: &mut Vec<Diagnostic>) {
         for (code, (sentence, count, first)) in &self.tally {
             let message = format!("{sentence} ({count} times)");
-            let note = Diagnostic::new(*code, message).in_member(self.member.name());
+            let diagnostic = Diagnostic::new(*code, message).in_member(self.member.name());
             // What was found before the first load is about no load.
             let is_of_load =
                 !matches!(code, Code::NoUnits | Code::UnitsIgnored | Code::RepeatedKey | Code::RenamedColumn);
-            notes.push(if is_of_load { note.at(*first) } else { note });
+            diagnostics.push(if is_of_load { diagnostic.at_record(*first) } else { diagnostic });
         }
     }
 }
@@ -293,16 +312,16 @@ impl Reader<'_> {
 /// The cells of a line, at most one more than [`MOST_CELLS`], and whether its quotes fit. Where they do not, they are
 /// letters like others: a quote that swallows the rest of a file would lose loads.
 pub(super) fn split(line: &str) -> (Vec<Cow<'_, str>>, bool) {
-    quoted(line)
-        .map_or_else(|| (line.split(',').take(MOST_CELLS + 1).map(Cow::from).collect(), false), |cells| (cells, true))
+    split_quoted(line)
+        .map_or_else(|| (line.split(',').take(MAX_CELLS + 1).map(Cow::from).collect(), false), |cells| (cells, true))
 }
 
-fn quoted(line: &str) -> Option<Vec<Cow<'_, str>>> {
+fn split_quoted(line: &str) -> Option<Vec<Cow<'_, str>>> {
     let mut cells = Vec::new();
     let mut rest = line;
-    while cells.len() <= MOST_CELLS {
+    while cells.len() <= MAX_CELLS {
         let (cell, after) = if let Some(inside) = rest.trim_start_matches(' ').strip_prefix('"') {
-            let (cell, after) = closed(inside)?;
+            let (cell, after) = unquote(inside)?;
             (Cow::from(cell), after.trim_start_matches(' '))
         } else {
             let end = rest.find(',').unwrap_or(rest.len());
@@ -320,7 +339,7 @@ fn quoted(line: &str) -> Option<Vec<Cow<'_, str>>> {
 }
 
 /// The text up to the quote that closes it, with doubled quotes undone, and what follows.
-fn closed(inside: &str) -> Option<(String, &str)> {
+fn unquote(inside: &str) -> Option<(String, &str)> {
     let mut cell = String::new();
     let mut rest = inside;
     loop {
@@ -341,7 +360,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_split_at_commas_outside_of_quotes() {
+    fn cells_are_split_at_commas_outside_of_quotes_only() {
         for (line, cells, fits) in [
             ("a,b,,", vec!["a", "b", "", ""], true),
             ("1,\"Bin 4, north\",\"say \"\"ah\"\"\"", vec!["1", "Bin 4, north", "say \"ah\""], true),
@@ -354,11 +373,11 @@ mod tests {
             let (found, found_fits) = split(line);
             assert_eq!((found, found_fits), (cells.into_iter().map(Cow::from).collect(), fits), "{line}");
         }
-        assert_eq!(split(&",".repeat(1 << 20)).0.len(), MOST_CELLS + 1);
+        assert_eq!(split(&",".repeat(1 << 20)).0.len(), MAX_CELLS + 1);
     }
 
     #[test]
-    fn the_text_of_a_cart_is_known_by_its_start() {
+    fn grain_cart_is_recognised_by_its_start() {
         for text in ["GrcVersion,1.6,", "\u{feff}grcversion,1.6", "Grower,A,\n,Pounds\nLoadNumber,Weight\n"] {
             assert!(is_grc(text.as_bytes()), "{text}");
         }

@@ -1,18 +1,18 @@
 //! Whether a downloaded grain cart text is complete: nothing in the format marks its end.
 
-use super::grain_cart::{BOM, MOST_BEFORE, TELLING, split};
+use super::grain_cart::{BOM, MAX_HEADER_ROWS, REQUIRED_COLUMNS, split};
 use crate::wire::names::same;
 
 /// Whether a text may be a whole grain cart file: it has the header row, and its last line has a cell for each name of
 /// it. A cut between two lines or inside the last cell does not show.
 #[must_use]
-pub fn may_be_whole_cart(bytes: &[u8]) -> bool {
+pub fn may_be_complete_cart(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes.strip_prefix(BOM).unwrap_or(bytes));
     let end = if text.contains('\n') { '\n' } else { '\r' };
     let mut lines = text.split(end).map(str::trim).filter(|line| !line.is_empty());
-    let names = lines.by_ref().take(MOST_BEFORE).find_map(|line| {
+    let names = lines.by_ref().take(MAX_HEADER_ROWS).find_map(|line| {
         let (cells, _) = split(line);
-        let is_header = TELLING.iter().all(|name| cells.iter().any(|cell| same(cell.trim(), name)));
+        let is_header = REQUIRED_COLUMNS.iter().all(|name| cells.iter().any(|cell| same(cell.trim(), name)));
         is_header
             .then(|| cells.iter().rposition(|cell| !cell.trim().is_empty()).map_or(0, |last| last.saturating_add(1)))
     });
@@ -32,13 +32,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cart_that_ends_in_a_whole_line_may_be_whole() {
+    fn cart_that_ends_with_a_complete_line_may_be_complete() {
         let text = "GrcVersion,1.6,\r\n,Pounds,\r\nLoadNumber,Weight,Comment\r\n1,2,\r\n2,\"a, b\",c";
-        for (cut, expected) in
+        for (end_at, expected) in
             [(70, true), (69, true), (68, false), (20, false), (52, false), (53, false), (54, true), (56, false)]
         {
-            assert_eq!(may_be_whole_cart(&text.as_bytes()[..cut]), expected, "{:?}", &text[..cut]);
+            assert_eq!(may_be_complete_cart(&text.as_bytes()[..end_at]), expected, "{:?}", &text[..end_at]);
         }
-        assert!(!may_be_whole_cart(b""));
+        assert!(!may_be_complete_cart(b""));
     }
 }

@@ -6,8 +6,8 @@
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use super::alloc::{NoRoom, make_exact_room};
-use super::member_reader::Inflow;
+use super::alloc::{AllocError, try_reserve_exact};
+use super::member_reader::MemberReader;
 use crate::error::Result;
 
 /// The most bytes of a member in one block. A wake-up costs about as much as inflating a few KiB.
@@ -43,19 +43,19 @@ pub(super) struct InflateThread {
 
 impl InflateThread {
     /// Moves the rest of `inflow` to a new thread, or returns it where the system refuses a thread.
-    pub(super) fn start(inflow: Inflow) -> std::result::Result<Self, Box<Inflow>> {
-        let (start, work) = sync_channel::<Box<Inflow>>(1);
+    pub(super) fn start(reader: MemberReader) -> std::result::Result<Self, Box<MemberReader>> {
+        let (start, work) = sync_channel::<Box<MemberReader>>(1);
         let (filled, blocks) = sync_channel(QUEUED);
         let (recycle, recycled) = channel();
         let thread = thread::Builder::new().name("headland-inflate".to_owned()).spawn(move || {
-            if let Ok(inflow) = work.recv() {
-                inflate_loop(*inflow, &filled, &recycled);
+            if let Ok(reader) = work.recv() {
+                inflate_loop(*reader, &filled, &recycled);
             }
         });
-        let inflow = Box::new(inflow);
-        let Ok(thread) = thread else { return Err(inflow) };
+        let reader = Box::new(reader);
+        let Ok(thread) = thread else { return Err(reader) };
         // The thread waits for this message, so the send fails only if the thread is gone.
-        start.send(inflow).map_err(|refused| refused.0)?;
+        start.send(reader).map_err(|refused| refused.0)?;
         Ok(Self { channels: Some((blocks, recycle)), received: None, thread: Some(thread) })
     }
 
@@ -108,27 +108,27 @@ impl Drop for InflateThread {
 }
 
 /// Fills and sends blocks until the member or its reader ends.
-fn inflate_loop(mut inflow: Inflow, filled: &SyncSender<Block>, recycled: &Receiver<Vec<u8>>) {
-    let size = usize::try_from(inflow.size() / MIN_BLOCKS).unwrap_or(MAX_BLOCK).clamp(MIN_BLOCK, MAX_BLOCK);
+fn inflate_loop(mut reader: MemberReader, filled: &SyncSender<Block>, recycled: &Receiver<Vec<u8>>) {
+    let size = usize::try_from(reader.size() / MIN_BLOCKS).unwrap_or(MAX_BLOCK).clamp(MIN_BLOCK, MAX_BLOCK);
     let size = HEADROOM.saturating_add(size);
     loop {
         let reused = recycled.try_iter().find(|buffer| buffer.len() == size);
         let mut buffer = match reused.map_or_else(|| zeroed(size), Ok) {
             Ok(buffer) => buffer,
-            Err(lack) => {
-                let outcome = Err(inflow.refused(lack));
+            Err(error) => {
+                let outcome = Err(reader.alloc_error(error));
                 let _ = filled.send(Block { buffer: Vec::new(), count: 0, is_last: true, outcome });
                 return;
             }
         };
         let (mut end, mut outcome) = (HEADROOM, Ok(()));
-        while !inflow.has_ended() && outcome.is_ok() && end < buffer.len() {
-            let (given, result) = inflow.give(buffer.get_mut(end..).unwrap_or_default());
-            end = end.saturating_add(given);
+        while !reader.is_at_end() && outcome.is_ok() && end < buffer.len() {
+            let (count, result) = reader.read(buffer.get_mut(end..).unwrap_or_default());
+            end = end.saturating_add(count);
             outcome = result;
         }
         let count = end.saturating_sub(HEADROOM);
-        let is_last = inflow.has_ended();
+        let is_last = reader.is_at_end();
         if filled.send(Block { buffer, count, is_last, outcome }).is_err() || is_last {
             return;
         }
@@ -136,9 +136,9 @@ fn inflate_loop(mut inflow: Inflow, filled: &SyncSender<Block>, recycled: &Recei
 }
 
 /// A buffer of zeros.
-fn zeroed(size: usize) -> std::result::Result<Vec<u8>, NoRoom> {
+fn zeroed(size: usize) -> std::result::Result<Vec<u8>, AllocError> {
     let mut buffer = Vec::new();
-    make_exact_room(&mut buffer, size)?;
+    try_reserve_exact(&mut buffer, size)?;
     buffer.resize(size, 0);
     Ok(buffer)
 }
@@ -150,25 +150,25 @@ mod tests {
     use std::sync::Arc;
 
     use crate::archive::ReadAt;
-    use crate::archive::buffered_reader::Window;
+    use crate::archive::buffered_reader::BufferedReader;
     use crate::archive::decompress::Method;
     use crate::archive::member::{Body, Member};
 
     /// Bytes that never end, and at `at` do what `then` does.
     #[derive(Debug)]
-    struct Odd {
-        at: u64,
-        then: fn() -> io::Result<usize>,
+    struct FailingStore {
+        fail_offset: u64,
+        failure: fn() -> io::Result<usize>,
     }
 
-    impl ReadAt for Odd {
+    impl ReadAt for FailingStore {
         fn size(&self) -> io::Result<u64> {
             Ok(u64::MAX)
         }
 
         fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
-            if offset >= self.at {
-                return (self.then)();
+            if offset >= self.fail_offset {
+                return (self.failure)();
             }
             // Blocks of deflate that are stored, of 59 zeros each: 64 bytes, at which reads begin.
             for (index, byte) in (offset..).zip(into.iter_mut()) {
@@ -178,41 +178,48 @@ mod tests {
         }
     }
 
-    fn window(at: u64, then: fn() -> io::Result<usize>) -> Window {
-        let (packed, method) = (u64::from(u32::MAX), Method::Deflate);
-        let body = Body::Packed { store: Arc::new(Odd { at, then }), offset: 0, packed, crc: 0, method, is_cut: false };
-        let mut window = Member::new("odd.dbf".to_owned(), u64::from(u32::MAX), body).window(1024).unwrap();
-        window.hand_over();
-        assert!(window.is_handed_over());
-        window
+    fn offloaded_reader(fail_offset: u64, failure: fn() -> io::Result<usize>) -> BufferedReader {
+        let (compressed_size, method) = (u64::from(u32::MAX), Method::Deflate);
+        let body = Body::Compressed {
+            store: Arc::new(FailingStore { fail_offset, failure }),
+            offset: 0,
+            compressed_size,
+            crc: 0,
+            method,
+            is_truncated: false,
+        };
+        let mut reader = Member::new("odd.dbf".to_owned(), u64::from(u32::MAX), body).open(1024).unwrap();
+        reader.offload();
+        assert!(reader.is_offloaded());
+        reader
     }
 
     #[test]
-    fn a_panic_of_the_thread_surfaces_and_nobody_waits_for_ever() {
-        let mut window = window(1 << 20, || panic!("the store is broken"));
-        let outcome = catch_unwind(AssertUnwindSafe(|| window.finish()));
+    fn panic_of_the_thread_reaches_the_reader() {
+        let mut reader = offloaded_reader(1 << 20, || panic!("the store is broken"));
+        let outcome = catch_unwind(AssertUnwindSafe(|| reader.finish()));
         assert_eq!(outcome.unwrap_err().downcast_ref(), Some(&"the store is broken"));
     }
 
     #[test]
-    fn an_error_of_the_thread_comes_behind_the_bytes_before_it() {
-        let mut window = window(1 << 20, || Err(io::Error::other("the disk is gone")));
+    fn error_of_the_thread_follows_the_bytes_before_it() {
+        let mut reader = offloaded_reader(1 << 20, || Err(io::Error::other("the disk is gone")));
         let bytes = (1 << 20) / 64 * 59;
-        window.skip_to(bytes).unwrap();
-        assert_eq!(window.position(), bytes);
-        let error = window.fill(1).unwrap_err();
+        reader.skip_to(bytes).unwrap();
+        assert_eq!(reader.position(), bytes);
+        let error = reader.fill(1).unwrap_err();
         assert!(error.message().contains("the disk is gone"), "{error}");
         assert_eq!(error.facts().member.as_deref(), Some("odd.dbf"));
     }
 
     #[test]
-    fn a_record_longer_than_a_block_is_gathered() {
-        let mut window = window(u64::MAX, || Ok(0));
+    fn record_longer_than_a_block_is_gathered() {
+        let mut reader = offloaded_reader(u64::MAX, || Ok(0));
         for want in [1_000_000, 70_000, 2, 300_000, 65_536] {
-            let before = window.position();
-            assert!(window.fill(want).unwrap().len() >= want);
-            window.consume(want - 1);
-            assert_eq!(window.position(), before + want as u64 - 1);
+            let before = reader.position();
+            assert!(reader.fill(want).unwrap().len() >= want);
+            reader.consume(want - 1);
+            assert_eq!(reader.position(), before + want as u64 - 1);
         }
     }
 }

@@ -6,11 +6,11 @@ use super::member_names;
 use crate::wire::names::same;
 
 /// Names of one kind that are told; the rest is counted.
-const TOLD: usize = 3;
+const MAX_LISTED: usize = 3;
 
 /// The kinds of members, in the order in which they are told.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum MemberKind {
     IsoXml,
     Fmis,
     Prescription,
@@ -24,22 +24,22 @@ enum Kind {
     Other,
 }
 
-const KINDS: [Kind; 11] = [
-    Kind::IsoXml,
-    Kind::Fmis,
-    Kind::Prescription,
-    Kind::Archive,
-    Kind::Xml,
-    Kind::Geodatabase,
-    Kind::Table,
-    Kind::Vector,
-    Kind::Raster,
-    Kind::Sidecar,
-    Kind::Other,
+const KINDS: [MemberKind; 11] = [
+    MemberKind::IsoXml,
+    MemberKind::Fmis,
+    MemberKind::Prescription,
+    MemberKind::Archive,
+    MemberKind::Xml,
+    MemberKind::Geodatabase,
+    MemberKind::Table,
+    MemberKind::Vector,
+    MemberKind::Raster,
+    MemberKind::Sidecar,
+    MemberKind::Other,
 ];
 
-impl Kind {
-    fn of(member: &Member) -> Self {
+impl MemberKind {
+    fn from_member(member: &Member) -> Self {
         let (stem, ending) = member.stem_and_ending();
         let file = member.file_name();
         let folders: Vec<&str> = stem.split('/').collect();
@@ -64,7 +64,7 @@ impl Kind {
         }
     }
 
-    fn words(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
             Self::IsoXml => "ISOXML task data (ISO 11783-10), which headland does not read",
             Self::Fmis => {
@@ -86,11 +86,11 @@ impl Kind {
 }
 
 /// The member that every document of Office begins with, which is a zip of XML.
-const OFFICE: &str = "[Content_Types].xml";
+const OFFICE_MARKER: &str = "[Content_Types].xml";
 
 /// A clause about a document of Office, which is told as a whole: nobody wants its parts.
-fn of_office(members: &[Member]) -> Option<&'static str> {
-    members.iter().find(|member| member.name() == OFFICE)?;
+fn describe_office(members: &[Member]) -> Option<&'static str> {
+    members.iter().find(|member| member.name() == OFFICE_MARKER)?;
     let has = |folder: &str| members.iter().any(|member| member.name().starts_with(folder));
     Some(if has("xl/") {
         "it is a workbook of Excel (.xlsx), which `pandas.read_excel` reads"
@@ -104,37 +104,39 @@ fn of_office(members: &[Member]) -> Option<&'static str> {
 }
 
 /// A clause such as `it holds ISOXML task data ... (`TASKDATA/TASKDATA.XML`)`, with what was refused and what to do.
-pub(super) fn described(members: &[Member], notes: &[Diagnostic]) -> String {
-    if let Some(office) = of_office(members) {
+pub(super) fn describe_members(members: &[Member], diagnostics: &[Diagnostic]) -> String {
+    if let Some(office) = describe_office(members) {
         return office.to_owned();
     }
     let mut parts = Vec::new();
     for kind in KINDS {
-        let names: Vec<&str> = members.iter().filter(|member| Kind::of(member) == kind).map(Member::name).collect();
+        let names: Vec<&str> =
+            members.iter().filter(|member| MemberKind::from_member(member) == kind).map(Member::name).collect();
         if names.is_empty() {
             continue;
         }
-        let told: Vec<String> = names.iter().take(TOLD).map(|name| format!("`{name}`")).collect();
-        let more = names.len().saturating_sub(told.len());
+        let listed: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+        let more = names.len().saturating_sub(listed.len());
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        parts.push(format!("{}: {}{more}", kind.words(), told.join(", ")));
+        parts.push(format!("{}: {}{more}", kind.description(), listed.join(", ")));
     }
-    let what = match (parts.is_empty(), notes.is_empty()) {
+    let what = match (parts.is_empty(), diagnostics.is_empty()) {
         (true, true) => "it is empty".to_owned(),
         (true, false) => "it holds nothing that could be read".to_owned(),
         _ => format!("it holds {}", parts.join("; ")),
     };
-    let told = |note: &Diagnostic| match &note.member {
+    let describe = |diagnostic: &Diagnostic| match &diagnostic.member {
         Some(member) => {
-            format!("; `{member}` is left out: {}", note.message.trim_start_matches(member_names::LEFT_OUT))
+            format!("; `{member}` is left out: {}", diagnostic.message.trim_start_matches(member_names::REFUSED_PREFIX))
         }
-        None => format!("; {}", note.message),
+        None => format!("; {}", diagnostic.message),
     };
-    let more = notes.len().saturating_sub(TOLD);
+    let more = diagnostics.len().saturating_sub(MAX_LISTED);
     let more = if more == 0 { String::new() } else { format!("; and {more} more of this kind") };
-    let refused = notes.iter().take(TOLD).map(told).collect::<String>() + &more;
-    let is_there = |kind| members.iter().any(|member| Kind::of(member) == kind);
-    let is_of_display = is_there(Kind::IsoXml) || (is_there(Kind::Other) && !is_there(Kind::Geodatabase));
+    let refused = diagnostics.iter().take(MAX_LISTED).map(describe).collect::<String>() + &more;
+    let has_kind = |kind| members.iter().any(|member| MemberKind::from_member(member) == kind);
+    let is_of_display =
+        has_kind(MemberKind::IsoXml) || (has_kind(MemberKind::Other) && !has_kind(MemberKind::Geodatabase));
     let advice = if is_of_display {
         ". Of a job, the service converts such files: ask for the format SHP, as `client.job_data.read(id)` does, or FMIS"
     } else {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::diagnostic::Diagnostic;
 use super::diagnostic_code::Code;
 use super::fmis::{self, Fmis};
-use super::inventory::described;
+use super::inventory::describe_members;
 use super::member::Member;
 use super::member_names;
 use super::options::ReadOptions;
@@ -14,14 +14,14 @@ use super::unicode_names::find_name;
 use crate::error::{Argument, Error, Kind, Result};
 
 /// So many names are listed in a message.
-const TOLD: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// In so many forms a layer may be named.
-const FORMS: usize = 4;
+const NAME_FORMS: usize = 4;
 
 /// The members of one layer; a set without shapes is a table.
 #[derive(Clone, Debug)]
-pub struct Set {
+pub struct LayerFiles {
     /// The name of the layer.
     pub name: String,
     /// The shapes.
@@ -45,75 +45,75 @@ pub struct Set {
 }
 
 /// The layers of a source, in its order, and what was refused on the way.
-pub fn sets(source: &Source, options: &ReadOptions) -> Result<(Vec<Set>, Vec<Diagnostic>)> {
-    let mut notes = Vec::new();
-    let members = source.members(&options.limits, options.strict, &mut notes)?;
-    let mut sets = group(&members);
-    if sets.is_empty() {
-        return Err(nothing(source, &members, &notes));
+pub fn layer_files(source: &Source, options: &ReadOptions) -> Result<(Vec<LayerFiles>, Vec<Diagnostic>)> {
+    let mut diagnostics = Vec::new();
+    let members = source.members(&options.limits, options.strict, &mut diagnostics)?;
+    let mut layers = group_into_layers(&members);
+    if layers.is_empty() {
+        return Err(no_layer_error(source, &members, &diagnostics));
     }
     // Who names one file of a layer has chosen it, though `T.DBF` may stand beside `t.shp` and `t.dbf`.
-    if sets.iter().any(|set| set.is_named_by(source)) {
-        sets.retain(|set| set.is_named_by(source));
+    if layers.iter().any(|layer| layer.is_selected_by(source)) {
+        layers.retain(|layer| layer.is_selected_by(source));
     }
-    tell_apart(&mut sets);
-    Ok((sets, notes))
+    make_names_unique(&mut layers);
+    Ok((layers, diagnostics))
 }
 
 /// The names of the layers of a source; of the options, `limits` and `strict` count.
 pub fn layers(source: &Source, options: &ReadOptions) -> Result<Vec<String>> {
-    Ok(sets(source, options)?.0.into_iter().map(|set| set.name).collect())
+    Ok(layer_files(source, options)?.0.into_iter().map(|layer| layer.name).collect())
 }
 
-impl Set {
+impl LayerFiles {
     /// The one that is meant: by name, or the only one.
-    pub fn choose(sets: Vec<Self>, name: Option<&str>, source: &Source) -> Result<Self> {
+    pub fn choose(layers: Vec<Self>, name: Option<&str>, source: &Source) -> Result<Self> {
         let no_layer = || Error::new(Kind::Archive, "there is no layer".to_owned());
         let listed = || {
-            let names: Vec<String> = sets.iter().take(TOLD).map(|set| format!("`{}`", set.name)).collect();
-            let more = sets.len().saturating_sub(TOLD);
+            let names: Vec<String> = layers.iter().take(MAX_LISTED).map(|layer| format!("`{}`", layer.name)).collect();
+            let more = layers.len().saturating_sub(MAX_LISTED);
             let more = if more == 0 { String::new() } else { format!(" and {more} more, which `layers` names") };
             names.join(", ") + &more
         };
         if let Some(name) = name {
             let message = || format!("has no layer `{name}`; it has {}", listed());
-            let mains = || sets.iter().filter_map(Self::main);
-            let names = sets.iter().map(|set| set.name.as_str()).chain(mains().map(Member::name));
-            let name = find_name("layer", name, names.chain(mains().map(Member::file_name)))?.unwrap_or(name);
-            let of_name = sets.iter().position(|set| set.name == name);
+            let main_members = || layers.iter().filter_map(Self::main_member);
+            let names = layers.iter().map(|layer| layer.name.as_str()).chain(main_members().map(Member::name));
+            let name = find_name("layer", name, names.chain(main_members().map(Member::file_name)))?.unwrap_or(name);
+            let by_name = layers.iter().position(|layer| layer.name == name);
             // `a/poly.shp` names the layer of that file, and `poly.shp` too if it is the only one.
             let only = |is_it: &dyn Fn(&Member) -> bool| {
-                let mut found = sets.iter().enumerate().filter(|(_, set)| set.main().is_some_and(is_it));
+                let mut found = layers.iter().enumerate().filter(|(_, layer)| layer.main_member().is_some_and(is_it));
                 found.next().filter(|_| found.next().is_none()).map(|(index, _)| index)
             };
-            let of_path = only(&|main| main.name() == name);
-            let found = of_name.or(of_path).or_else(|| only(&|main| main.file_name() == name));
-            let found = found.ok_or_else(|| Error::of_source(Kind::Value, source.name(), message()))?;
-            return sets.into_iter().nth(found).ok_or_else(no_layer);
+            let by_path = only(&|main_member| main_member.name() == name);
+            let found = by_name.or(by_path).or_else(|| only(&|main_member| main_member.file_name() == name));
+            let found = found.ok_or_else(|| Error::for_source(Kind::Value, source.name(), message()))?;
+            return layers.into_iter().nth(found).ok_or_else(no_layer);
         }
         // A table beside shapes is a layer as well: to read on would be to pass one of them over in silence.
-        if sets.len() > 1 {
-            let error = Error::of_source(Kind::Archive, source.name(), format!("has {} layers", sets.len()));
-            return Err(error.hinting("; choose one with ", Argument::Layer, format!(": {}", listed())));
+        if layers.len() > 1 {
+            let error = Error::for_source(Kind::Archive, source.name(), format!("has {} layers", layers.len()));
+            return Err(error.with_hint("; choose one with ", Argument::Layer, format!(": {}", listed())));
         }
-        sets.into_iter().next().ok_or_else(no_layer)
+        layers.into_iter().next().ok_or_else(no_layer)
     }
 
     /// Its name in one of the forms, from the shortest: its stem without folders and with them, then its file's.
-    fn called(&self, form: usize) -> &str {
-        let file = self.main().map_or("", Member::name);
+    fn name_in_form(&self, form: usize) -> &str {
+        let file = self.main_member().map_or("", Member::name);
         let name = if form < 2 { &self.name } else { file };
         if form.is_multiple_of(2) { name.rsplit('/').next().unwrap_or(name) } else { name }
     }
 
     /// The file that makes it a layer.
-    fn main(&self) -> Option<&Member> {
+    fn main_member(&self) -> Option<&Member> {
         let fmis = self.fmis.as_ref().map(|fmis| &fmis.tab);
         [&self.shp, &self.dbf, &self.grc].into_iter().find_map(Option::as_ref).or(fmis)
     }
 
     /// Whether the source is one of its files.
-    fn is_named_by(&self, source: &Source) -> bool {
+    fn is_selected_by(&self, source: &Source) -> bool {
         self.files().any(|file| source.is_file_of(file))
     }
 
@@ -124,12 +124,14 @@ impl Set {
     }
 
     /// An error where a member that this layer lacks was refused for its name or as a link: then the data need it.
-    pub fn lacks_refused(&self, notes: &[Diagnostic]) -> Result<()> {
-        let stem = self.main().map_or("", |main| main.stem_and_ending().0);
+    pub fn check_refused_members(&self, diagnostics: &[Diagnostic]) -> Result<()> {
+        let stem = self.main_member().map_or("", |main_member| main_member.stem_and_ending().0);
         let stem = stem.rsplit('/').next().unwrap_or(stem);
         let lacking = [("shp", &self.shp), ("shx", &self.shx), ("dbf", &self.dbf), ("prj", &self.prj)];
-        for note in notes.iter().filter(|note| [Code::RefusedName, Code::RefusedLink].contains(&note.code)) {
-            let member = note.member.as_deref().unwrap_or_default();
+        for diagnostic in
+            diagnostics.iter().filter(|diagnostic| [Code::RefusedName, Code::RefusedLink].contains(&diagnostic.code))
+        {
+            let member = diagnostic.member.as_deref().unwrap_or_default();
             let file = member.rsplit(['/', '\\']).next().unwrap_or(member).split('\0').next().unwrap_or_default();
             let is_needed = file.rsplit_once('.').is_some_and(|(name, ending)| {
                 let role = lacking.iter().find(|(role, _)| role.eq_ignore_ascii_case(ending));
@@ -138,7 +140,7 @@ impl Set {
                 is_own && role.is_some_and(|(_, found)| found.is_none())
             });
             if is_needed {
-                let reason = note.message.trim_start_matches(member_names::LEFT_OUT);
+                let reason = diagnostic.message.trim_start_matches(member_names::REFUSED_PREFIX);
                 let message = format!("layer `{}` needs a member that was refused: {reason}", self.name);
                 return Err(Error::archive(member, message));
             }
@@ -148,8 +150,8 @@ impl Set {
 }
 
 /// The layers that members make.
-fn group(members: &[Member]) -> Vec<Set> {
-    let of_kind =
+fn group_into_layers(members: &[Member]) -> Vec<LayerFiles> {
+    let with_ending =
         |kind: &str| -> Vec<&Member> { members.iter().filter(|member| member.stem_and_ending().1 == kind).collect() };
     // An archive may hold tens of thousands of members, so each name is looked up and never searched for.
     let (mut exact, mut loose) = (HashMap::new(), HashMap::new());
@@ -164,7 +166,7 @@ fn group(members: &[Member]) -> Vec<Set> {
         let found = exact.get(&wanted).or_else(|| loose.get(&(wanted.0.to_ascii_lowercase(), wanted.1)));
         found.map(|member| (*member).clone())
     };
-    let set = |stem: &str, shp: Option<&Member>, dbf: Option<Member>| Set {
+    let shapefile = |stem: &str, shp: Option<&Member>, dbf: Option<Member>| LayerFiles {
         name: stem.to_owned(),
         shp: shp.cloned(),
         shx: shp.and_then(|_| sibling(stem, "shx", "")),
@@ -177,20 +179,20 @@ fn group(members: &[Member]) -> Vec<Set> {
         grc: None,
         fmis: None,
     };
-    let mut sets: Vec<Set> = Vec::new();
-    for shp in of_kind("shp") {
+    let mut layers: Vec<LayerFiles> = Vec::new();
+    for shp in with_ending("shp") {
         let stem = shp.stem_and_ending().0;
-        sets.push(set(stem, Some(shp), sibling(stem, "dbf", "")));
+        layers.push(shapefile(stem, Some(shp), sibling(stem, "dbf", "")));
     }
     let used: HashSet<String> =
-        sets.iter().filter_map(|set| set.dbf.as_ref()).map(|dbf| dbf.name().to_owned()).collect();
-    for dbf in of_kind("dbf") {
+        layers.iter().filter_map(|layer| layer.dbf.as_ref()).map(|dbf| dbf.name().to_owned()).collect();
+    for dbf in with_ending("dbf") {
         if !used.contains(dbf.name()) {
             let stem = dbf.stem_and_ending().0;
-            sets.push(set(stem, None, Some(dbf.clone())));
+            layers.push(shapefile(stem, None, Some(dbf.clone())));
         }
     }
-    let alone = |member: &Member| Set {
+    let single = |member: &Member| LayerFiles {
         name: member.stem_and_ending().0.to_owned(),
         shp: None,
         shx: None,
@@ -202,44 +204,44 @@ fn group(members: &[Member]) -> Vec<Set> {
         grc: None,
         fmis: None,
     };
-    sets.extend(of_kind("grc").into_iter().map(|grc| Set { grc: Some(grc.clone()), ..alone(grc) }));
+    layers.extend(with_ending("grc").into_iter().map(|grc| LayerFiles { grc: Some(grc.clone()), ..single(grc) }));
     let products = fmis::products(members).into_iter();
-    sets.extend(products.map(|product| Set { fmis: Some(product.clone()), ..alone(&product.tab) }));
-    sets
+    layers.extend(products.map(|product| LayerFiles { fmis: Some(product.clone()), ..single(&product.tab) }));
+    layers
 }
 
 /// Gives each layer the shortest name that is its own: two of one name in different folders keep their folders, and two
 /// in one folder the endings of their files.
-fn tell_apart(sets: &mut [Set]) {
+fn make_names_unique(layers: &mut [LayerFiles]) {
     // An archive may hold tens of thousands of layers with long names, which are lent and not copied.
-    let mut chosen = vec![0; sets.len()];
-    for form in 0..FORMS - 1 {
-        let mut times: HashMap<&str, usize> = HashMap::new();
-        for (set, _) in sets.iter().zip(&chosen).filter(|(_, chosen)| **chosen == form) {
-            *times.entry(set.called(form)).or_default() += 1;
+    let mut chosen = vec![0; layers.len()];
+    for form in 0..NAME_FORMS - 1 {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for (layer, _) in layers.iter().zip(&chosen).filter(|(_, chosen)| **chosen == form) {
+            *counts.entry(layer.name_in_form(form)).or_default() += 1;
         }
-        for (set, chosen) in sets.iter().zip(&mut chosen) {
-            if *chosen == form && times.get(set.called(form)) != Some(&1) {
+        for (layer, chosen) in layers.iter().zip(&mut chosen) {
+            if *chosen == form && counts.get(layer.name_in_form(form)) != Some(&1) {
                 *chosen = form + 1;
             }
         }
     }
     // `a.dbf` may be a file of two layers `a`, and the layer of a file `a.dbf.shp`.
-    let mut times: HashMap<&str, usize> = HashMap::new();
-    for (set, form) in sets.iter().zip(&chosen) {
-        *times.entry(set.called(*form)).or_default() += 1;
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for (layer, form) in layers.iter().zip(&chosen) {
+        *counts.entry(layer.name_in_form(*form)).or_default() += 1;
     }
-    let twice: Vec<bool> =
-        sets.iter().zip(&chosen).map(|(set, form)| times.get(set.called(*form)) != Some(&1)).collect();
-    for ((set, form), is_twice) in sets.iter_mut().zip(chosen).zip(twice) {
-        set.name = set.called(if is_twice { FORMS - 1 } else { form }).to_owned();
+    let repeated: Vec<bool> =
+        layers.iter().zip(&chosen).map(|(layer, form)| counts.get(layer.name_in_form(*form)) != Some(&1)).collect();
+    for ((layer, form), is_repeated) in layers.iter_mut().zip(chosen).zip(repeated) {
+        layer.name = layer.name_in_form(if is_repeated { NAME_FORMS - 1 } else { form }).to_owned();
     }
 }
 
-fn nothing(source: &Source, members: &[Member], notes: &[Diagnostic]) -> Error {
-    let held = described(members, notes);
+fn no_layer_error(source: &Source, members: &[Member], diagnostics: &[Diagnostic]) -> Error {
+    let contents = describe_members(members, diagnostics);
     let what = if source.is_folder() { "is a folder, and " } else { "" };
-    let message = format!("{what}holds no layer (a shapefile, a .dbf, a .grc or an FMIS folder): {held}");
-    let member = notes.iter().find_map(|note| note.member.clone());
-    Error::of_source(Kind::Archive, source.name(), message).with(|facts| facts.member = member)
+    let message = format!("{what}holds no layer (a shapefile, a .dbf, a .grc or an FMIS folder): {contents}");
+    let member = diagnostics.iter().find_map(|diagnostic| diagnostic.member.clone());
+    Error::for_source(Kind::Archive, source.name(), message).with(|facts| facts.member = member)
 }

@@ -20,7 +20,14 @@ pub(super) enum Body {
     /// Bytes as they are; the checksum is known inside zips.
     Plain { store: Arc<dyn ReadAt>, offset: u64, crc: Option<u32> },
     /// Bytes compressed by a method of zips; where they are cut, they have no checksum and end early.
-    Packed { store: Arc<dyn ReadAt>, offset: u64, packed: u64, crc: u32, method: Method, is_cut: bool },
+    Compressed {
+        store: Arc<dyn ReadAt>,
+        offset: u64,
+        compressed_size: u64,
+        crc: u32,
+        method: Method,
+        is_truncated: bool,
+    },
     /// Bytes that cannot be had, and why.
     Refused(String),
 }
@@ -44,9 +51,9 @@ impl Member {
 
     /// The bytes that have to be unpacked to read it; none where it is stored as it is.
     #[must_use]
-    pub fn packed(&self) -> u64 {
+    pub fn compressed_size(&self) -> u64 {
         match &self.body {
-            Body::Packed { packed, .. } => *packed,
+            Body::Compressed { compressed_size, .. } => *compressed_size,
             Body::Plain { .. } | Body::Refused(_) => 0,
         }
     }
@@ -56,8 +63,8 @@ impl Member {
     }
 
     /// The same member inside the archive `outer`.
-    pub(super) fn inside(mut self, outer: &str) -> Self {
-        self.name = format!("{outer}/{}", self.name);
+    pub(super) fn prefix_with(mut self, archive: &str) -> Self {
+        self.name = format!("{archive}/{}", self.name);
         self
     }
 

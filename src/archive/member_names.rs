@@ -1,10 +1,10 @@
 //! Names of members: which are refused, and what a name with odd separators means.
 
 /// How a diagnostic begins about a member that is refused; the reason follows.
-pub(super) const LEFT_OUT: &str = "a member is left out: ";
+pub(super) const REFUSED_PREFIX: &str = "a member is left out: ";
 
 /// The name with forward slashes and without `./`, or why it is refused.
-pub(super) fn clean(name: &str) -> Result<String, &'static str> {
+pub(super) fn normalize(name: &str) -> Result<String, &'static str> {
     if name.is_empty() {
         return Err("its name is empty");
     }
@@ -32,7 +32,7 @@ pub(super) fn clean(name: &str) -> Result<String, &'static str> {
 }
 
 /// Whether files with this ending are parts of a layer.
-pub(super) fn is_data(ending: &str) -> bool {
+pub(super) fn is_layer_file(ending: &str) -> bool {
     ["shp", "shx", "dbf", "prj", "cpg", "cst", "grc"].iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
@@ -52,21 +52,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_leads_out_is_refused() {
+    fn name_that_leads_out_of_the_archive_is_an_error() {
         for name in
             ["../t.shp", "a/../../t.shp", "/t.shp", "C:\\t.shp", "\\\\host\\t.shp", "..\\t.shp", "", "a\0.shp", "./"]
         {
-            assert!(clean(name).is_err(), "{name:?}");
+            assert!(normalize(name).is_err(), "{name:?}");
         }
     }
 
     #[test]
-    fn separators_and_dots_are_put_right() {
-        assert_eq!(clean("./a\\b//t.shp").unwrap(), "a/b/t.shp");
+    fn separators_and_dots_are_normalized() {
+        assert_eq!(normalize("./a\\b//t.shp").unwrap(), "a/b/t.shp");
     }
 
     #[test]
-    fn resource_forks_are_told_by_their_names() {
+    fn resource_fork_is_recognised_by_its_name() {
         assert!(is_resource_fork("__MACOSX/a/._t.shp"));
         assert!(is_resource_fork("a/._t.shp"));
         assert!(!is_resource_fork("a/t.shp"));

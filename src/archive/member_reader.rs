@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::alloc::NoRoom;
-use super::decompress::{Step, Unpacker};
+use super::alloc::AllocError;
+use super::decompress::{Decompressor, Step};
 use super::member::{Body, Member};
 use super::read_at::ReadAt;
 use crate::error::{Error, Result};
@@ -12,29 +12,29 @@ use crate::error::{Error, Result};
 const INPUT: usize = 64 * 1024;
 
 /// A member that is being read from its beginning to its end; it may move to another thread.
-pub(super) struct Inflow {
+pub(super) struct MemberReader {
     member: Member,
     store: Arc<dyn ReadAt>,
     /// Where the next stored byte is that was not taken yet, and how many are left.
     offset: u64,
-    left: u64,
-    unpacker: Option<Unpacker>,
+    remaining: u64,
+    decompressor: Option<Decompressor>,
     /// Whether the compressed data end early, behind the bytes that the member declares.
-    is_cut: bool,
+    is_truncated: bool,
     /// Compressed bytes that were fetched, and where those begin that were not taken yet.
     input: Vec<u8>,
-    taken: usize,
+    consumed: usize,
     /// Bytes given so far, at most the declared size.
-    given: u64,
-    ended: bool,
+    produced: u64,
+    is_at_end: bool,
 }
 
-impl Inflow {
+impl MemberReader {
     pub(super) fn new(member: &Member) -> Result<Self> {
-        let (store, offset, left, unpacker, is_cut) = match member.body() {
+        let (store, offset, remaining, decompressor, is_truncated) = match member.body() {
             Body::Plain { store, offset, .. } => (store, *offset, member.size(), None, false),
-            Body::Packed { store, offset, packed, method, is_cut, .. } => {
-                (store, *offset, *packed, Some(Unpacker::new(*method)), *is_cut)
+            Body::Compressed { store, offset, compressed_size, method, is_truncated, .. } => {
+                (store, *offset, *compressed_size, Some(Decompressor::new(*method)), *is_truncated)
             }
             Body::Refused(reason) => return Err(member.fault(reason.clone())),
         };
@@ -42,13 +42,13 @@ impl Inflow {
             store: Arc::clone(store),
             member: member.clone(),
             offset,
-            left,
-            unpacker,
-            is_cut,
+            remaining,
+            decompressor,
+            is_truncated,
             input: Vec::new(),
-            taken: 0,
-            given: 0,
-            ended: false,
+            consumed: 0,
+            produced: 0,
+            is_at_end: false,
         })
     }
 
@@ -58,120 +58,120 @@ impl Inflow {
     }
 
     /// Whether unpacking is a part of the work.
-    pub(super) fn is_packed(&self) -> bool {
-        self.unpacker.is_some()
+    pub(super) fn is_compressed(&self) -> bool {
+        self.decompressor.is_some()
     }
 
     /// Whether there is nothing more, since the end came or a fault.
-    pub(super) fn has_ended(&self) -> bool {
-        self.ended
+    pub(super) fn is_at_end(&self) -> bool {
+        self.is_at_end
     }
 
     /// The error where the system has no memory left for more of it.
-    pub(super) fn refused(&self, lack: NoRoom) -> Error {
-        lack.of(self.member.name()).with(|facts| facts.offset = Some(self.given))
+    pub(super) fn alloc_error(&self, error: AllocError) -> Error {
+        error.for_member(self.member.name()).with(|facts| facts.offset = Some(self.produced))
     }
 
     /// Writes some bytes into `room`, which is not empty: how many, and what is wrong behind them.
-    pub(super) fn give(&mut self, room: &mut [u8]) -> (usize, Result<()>) {
-        let (count, outcome) = match self.unpacker {
-            None => self.copy(room),
-            Some(_) => self.unpack(room),
+    pub(super) fn read(&mut self, output: &mut [u8]) -> (usize, Result<()>) {
+        let (count, outcome) = match self.decompressor {
+            None => self.copy(output),
+            Some(_) => self.decompress(output),
         };
         // Bytes beyond the declared size are counted, which is a fault, and given to nobody.
-        let rest = usize::try_from(self.member.size().saturating_sub(self.given)).unwrap_or(usize::MAX);
-        self.given = self.given.saturating_add(count as u64);
+        let rest = usize::try_from(self.member.size().saturating_sub(self.produced)).unwrap_or(usize::MAX);
+        self.produced = self.produced.saturating_add(count as u64);
         let count = count.min(rest);
-        if self.is_cut && self.given >= self.member.size() {
-            self.ended = true;
+        if self.is_truncated && self.produced >= self.member.size() {
+            self.is_at_end = true;
             return (count, Ok(()));
         }
-        let outcome = outcome.and_then(|()| self.check());
-        self.ended |= outcome.is_err();
+        let outcome = outcome.and_then(|()| self.check_size());
+        self.is_at_end |= outcome.is_err();
         (count, outcome)
     }
 
-    fn copy(&mut self, room: &mut [u8]) -> (usize, Result<()>) {
-        let count = room.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
-        let room = room.get_mut(..count).unwrap_or_default();
-        let read = if room.is_empty() { Ok(0) } else { read_at(&self.store, &self.member, self.offset, room) };
+    fn copy(&mut self, output: &mut [u8]) -> (usize, Result<()>) {
+        let count = output.len().min(usize::try_from(self.remaining).unwrap_or(usize::MAX));
+        let output = output.get_mut(..count).unwrap_or_default();
+        let read = if output.is_empty() { Ok(0) } else { read_store(&self.store, &self.member, self.offset, output) };
         match read {
             Ok(read) => {
                 self.offset = self.offset.saturating_add(read as u64);
-                self.left = self.left.saturating_sub(read as u64);
-                self.ended = self.left == 0 || read == 0;
+                self.remaining = self.remaining.saturating_sub(read as u64);
+                self.is_at_end = self.remaining == 0 || read == 0;
                 (read, Ok(()))
             }
             Err(error) => (0, Err(error)),
         }
     }
 
-    fn unpack(&mut self, room: &mut [u8]) -> (usize, Result<()>) {
-        let Some(unpacker) = &mut self.unpacker else { return (0, Ok(())) };
-        let most = usize::try_from(self.left).unwrap_or(usize::MAX);
-        let memory = self.store.in_memory().map(|all| {
+    fn decompress(&mut self, output: &mut [u8]) -> (usize, Result<()>) {
+        let Some(decompressor) = &mut self.decompressor else { return (0, Ok(())) };
+        let limit = usize::try_from(self.remaining).unwrap_or(usize::MAX);
+        let in_memory = self.store.in_memory().map(|all| {
             let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
             let rest = all.get(start..).unwrap_or_default();
-            rest.get(..most).unwrap_or(rest)
+            rest.get(..limit).unwrap_or(rest)
         });
-        let input = if let Some(input) = memory {
+        let input = if let Some(input) = in_memory {
             input
         } else {
-            if self.taken == self.input.len() && most > 0 {
-                self.input.resize(INPUT.min(most), 0);
-                match read_at(&self.store, &self.member, self.offset, &mut self.input) {
+            if self.consumed == self.input.len() && limit > 0 {
+                self.input.resize(INPUT.min(limit), 0);
+                match read_store(&self.store, &self.member, self.offset, &mut self.input) {
                     Ok(read) => self.input.truncate(read),
                     Err(error) => return (0, Err(error)),
                 }
-                self.taken = 0;
+                self.consumed = 0;
             }
-            self.input.get(self.taken..).unwrap_or_default()
+            self.input.get(self.consumed..).unwrap_or_default()
         };
-        let Step { taken, given, ended, damage } = unpacker.step(input, room);
-        self.taken = self.taken.saturating_add(taken).min(self.input.len());
-        self.offset = self.offset.saturating_add(taken as u64);
-        self.left = self.left.saturating_sub(taken as u64);
-        self.ended = ended;
+        let Step { consumed, produced, is_at_end, damage } = decompressor.step(input, output);
+        self.consumed = self.consumed.saturating_add(consumed).min(self.input.len());
+        self.offset = self.offset.saturating_add(consumed as u64);
+        self.remaining = self.remaining.saturating_sub(consumed as u64);
+        self.is_at_end = is_at_end;
         let outcome = if let Some(cause) = damage {
-            let at = self.given.saturating_add(given as u64);
+            let offset = self.produced.saturating_add(produced as u64);
             let error = self.member.fault(format!("the compressed data are damaged: {cause}"));
-            Err(error.with(|facts| facts.offset = Some(at)))
-        } else if !ended && taken == 0 && given == 0 {
-            Err(self.short())
+            Err(error.with(|facts| facts.offset = Some(offset)))
+        } else if !is_at_end && consumed == 0 && produced == 0 {
+            Err(self.truncation_error())
         } else {
             Ok(())
         };
-        (given, outcome)
+        (produced, outcome)
     }
 
-    fn short(&self) -> Error {
-        let message = format!("it ends after {} of its {} bytes", self.given, self.member.size());
-        self.member.fault(message).with(|facts| facts.offset = Some(self.given))
+    fn truncation_error(&self) -> Error {
+        let message = format!("it ends after {} of its {} bytes", self.produced, self.member.size());
+        self.member.fault(message).with(|facts| facts.offset = Some(self.produced))
     }
 
-    fn check(&mut self) -> Result<()> {
-        if self.given > self.member.size() {
+    fn check_size(&mut self) -> Result<()> {
+        if self.produced > self.member.size() {
             let message =
                 format!("it inflates to more than the {} bytes that its directory declares", self.member.size());
             return Err(self.member.fault(message).with(|facts| facts.offset = Some(self.member.size())));
         }
-        if !self.ended {
+        if !self.is_at_end {
             return Ok(());
         }
-        if self.given < self.member.size() {
-            return Err(self.short());
+        if self.produced < self.member.size() {
+            return Err(self.truncation_error());
         }
-        if self.unpacker.is_some() && self.left > 0 {
-            let message = format!("{} bytes follow the end of its compressed data", self.left);
-            return Err(self.member.fault(message).with(|facts| facts.offset = Some(self.given)));
+        if self.decompressor.is_some() && self.remaining > 0 {
+            let message = format!("{} bytes follow the end of its compressed data", self.remaining);
+            return Err(self.member.fault(message).with(|facts| facts.offset = Some(self.produced)));
         }
         Ok(())
     }
 }
 
-fn read_at(store: &Arc<dyn ReadAt>, member: &Member, offset: u64, into: &mut [u8]) -> Result<usize> {
+fn read_store(store: &Arc<dyn ReadAt>, member: &Member, offset: u64, output: &mut [u8]) -> Result<usize> {
     loop {
-        match store.read_at(offset, into) {
+        match store.read_at(offset, output) {
             Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => {}
             Err(cause) => {
                 let message = format!("cannot be read: {cause}");

@@ -31,7 +31,7 @@ impl ReadOptions {
             return Err(Error::new(Kind::Value, message));
         }
         match &self.encoding {
-            Some(name) if name.contains(char::is_control) || Encoding::named(name).is_none() => {
+            Some(name) if name.contains(char::is_control) || Encoding::from_name(name).is_none() => {
                 let message = format!(
                     "`encoding` takes the name of an encoding that headland reads: `utf-8`, \
                      `cp1252`, all of cp1250 to cp1258, latin-1 and iso-8859-1 to -16, of DOS cp437, cp737, cp775, \
@@ -87,23 +87,23 @@ pub struct Limits {
 }
 
 /// A small member may have any ratio: a column of blanks is no attack.
-const RATIO_FREE: u64 = 64 << 20;
+const UNCHECKED_RATIO_SIZE: u64 = 64 << 20;
 
 impl Limits {
     /// Refuses a member of more bytes than one may have.
-    pub(super) fn hold(&self, size: u64) -> std::result::Result<(), String> {
+    pub(super) fn check_size(&self, size: u64) -> std::result::Result<(), String> {
         if size > self.bytes {
-            let most = self.bytes;
+            let limit = self.bytes;
             return Err(format!(
-                "its {size} bytes are more than the limit of {most}; if you trust it, raise Limits(bytes=...)"
+                "its {size} bytes are more than the limit of {limit}; if you trust it, raise Limits(bytes=...)"
             ));
         }
         Ok(())
     }
 
     /// Whether `size` bytes are too many to inflate from `packed` bytes.
-    pub(super) fn is_beyond_ratio(&self, size: u64, packed: u64) -> bool {
-        size > RATIO_FREE && size / packed.max(1) > self.ratio
+    pub(super) fn is_beyond_ratio(&self, size: u64, compressed_size: u64) -> bool {
+        size > UNCHECKED_RATIO_SIZE && size / compressed_size.max(1) > self.ratio
     }
 }
 

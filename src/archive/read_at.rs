@@ -14,7 +14,7 @@ pub trait ReadAt: Send + Sync + fmt::Debug {
     fn size(&self) -> io::Result<u64>;
 
     /// Reads up to `into.len()` bytes at `offset`; 0 only at the end.
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize>;
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// All of them, where they are in memory anyway.
     fn in_memory(&self) -> Option<&[u8]> {
@@ -27,11 +27,11 @@ impl ReadAt for Bytes {
         Ok(self.len() as u64)
     }
 
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let rest = usize::try_from(offset).ok().and_then(|offset| self.get(offset..)).unwrap_or_default();
-        let count = rest.len().min(into.len());
-        if let (Some(into), Some(rest)) = (into.get_mut(..count), rest.get(..count)) {
-            into.copy_from_slice(rest);
+        let count = rest.len().min(buffer.len());
+        if let (Some(buffer), Some(rest)) = (buffer.get_mut(..count), rest.get(..count)) {
+            buffer.copy_from_slice(rest);
         }
         Ok(count)
     }
@@ -42,7 +42,7 @@ impl ReadAt for Bytes {
 }
 
 /// Bytes at an offset, or a clause that says that the file ends before them.
-pub(super) fn exact(store: &Arc<dyn ReadAt>, offset: u64, count: u64) -> Result<Vec<u8>, String> {
+pub(super) fn read_exact_at(store: &Arc<dyn ReadAt>, offset: u64, count: u64) -> Result<Vec<u8>, String> {
     let total = store.size().map_err(|cause| cause.to_string())?;
     if offset.checked_add(count).is_none_or(|end| end > total) {
         return Err(format!("it ends at byte {total}, before the {count} bytes at {offset}"));
@@ -89,12 +89,12 @@ impl ReadAt for LazyFile {
     }
 
     #[cfg(unix)]
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(&self.file()?.0, into, offset)
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&self.file()?.0, buffer, offset)
     }
 
     #[cfg(windows)]
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(&self.file()?.0, into, offset)
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(&self.file()?.0, buffer, offset)
     }
 }

@@ -3,30 +3,30 @@
 //! An index is used as a whole or not at all. Each entry names its own offset in the .shp; an entry of zeros is a record
 //! without a shape, as long as the other entries leave no bytes for one. Everything else is an error.
 
-use super::alloc::{NoRoom, make_exact_room, make_room, with_room};
+use super::alloc::{AllocError, try_reserve, try_reserve_exact, with_capacity};
 use super::endian::i32_be;
 use super::member::Member;
-use super::shp::{HEADER, header_of};
+use super::shp::{HEADER, check_header};
 use crate::error::{Error, Result};
 
 const ENTRY: usize = 8;
 /// The header of a record in the .shp, in words of two bytes.
 const RECORD_HEADER: u32 = 4;
 /// The fewest words of a record.
-const LEAST: u64 = 6;
-const WINDOW: usize = 64 * 1024;
+const MIN_RECORD_WORDS: u64 = 6;
+const BUFFER_SIZE: usize = 64 * 1024;
 /// The most entries that room is made for before they are read, since sizes may lie.
-const MOST_ROOM: usize = 1 << 24;
+const MAX_RESERVED: usize = 1 << 24;
 
 /// The offsets of records, in the order of rows; 0 stands for a record without a shape.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
     /// In words of two bytes, as the file has them: half the memory of offsets in bytes.
-    words: Vec<u32>,
-    in_order: bool,
-    has_odd_length: bool,
+    offsets: Vec<u32>,
+    is_in_order: bool,
+    has_length_mismatch: bool,
     /// Records and the lengths of their contents, in words of two bytes, of those that do not reach to the next record.
-    odd: Vec<(u32, u32)>,
+    irregular: Vec<(u32, u32)>,
 }
 
 impl Index {
@@ -36,60 +36,60 @@ impl Index {
             return Ok(None);
         }
         // Records of a shapefile take at least 12 bytes, so an index of more entries than that is none.
-        let most = shp_size.saturating_mul(2).saturating_add(64 * 1024);
-        if member.size() > most {
-            let message = format!("{} bytes are more than the {most} that are read of it", member.size());
+        let limit = shp_size.saturating_mul(2).saturating_add(64 * 1024);
+        if member.size() > limit {
+            let message = format!("{} bytes are more than the {limit} that are read of it", member.size());
             return Err(member.fault(message));
         }
-        let mut window = member.window(WINDOW)?;
-        let header = window.fill(HEADER)?;
-        header_of("an index of shapes", member, header)?;
+        let mut reader = member.open(BUFFER_SIZE)?;
+        let header = reader.fill(HEADER)?;
+        check_header("an index of shapes", member, header)?;
         let declared = i32_be(header, 24).and_then(|words| u64::try_from(words).ok()).unwrap_or(0).saturating_mul(2);
         let end = if (HEADER as u64..=member.size()).contains(&declared) { declared } else { member.size() };
-        window.consume(HEADER);
-        let mut left = usize::try_from(end.saturating_sub(HEADER as u64) / ENTRY as u64).unwrap_or(usize::MAX);
-        let words = with_room(left.min(MOST_ROOM));
-        let index = Self { words, has_odd_length: declared != member.size(), ..Self::default() };
-        let mut reading = Reading { member, shp_size, index, last: None, claimed: 0, empty: None };
-        while left > 0 {
-            let (entries, _) = window.fill(ENTRY)?.as_chunks();
-            let entries = entries.get(..left).unwrap_or(entries);
+        reader.consume(HEADER);
+        let mut remaining = usize::try_from(end.saturating_sub(HEADER as u64) / ENTRY as u64).unwrap_or(usize::MAX);
+        let offsets = with_capacity(remaining.min(MAX_RESERVED));
+        let index = Self { offsets, has_length_mismatch: declared != member.size(), ..Self::default() };
+        let mut builder = IndexBuilder { member, shp_size, index, last: None, covered: 0, empty: None };
+        while remaining > 0 {
+            let (entries, _) = reader.fill(ENTRY)?.as_chunks();
+            let entries = entries.get(..remaining).unwrap_or(entries);
             if entries.is_empty() {
                 break;
             }
-            reading.take(entries)?;
+            builder.add(entries)?;
             let count = entries.len();
-            window.consume(count * ENTRY);
-            left -= count;
+            reader.consume(count * ENTRY);
+            remaining -= count;
         }
-        window.finish()?;
-        reading.end().map(Some)
+        reader.finish()?;
+        builder.finish().map(Some)
     }
 
     /// Two records at one offset, the later one last: each would have the geometry of the other.
-    fn shared(&self) -> Result<Option<(usize, usize)>> {
+    fn find_shared_offset(&self) -> Result<Option<(usize, usize)>> {
         // Offsets that ascend differ.
-        if self.in_order {
+        if self.is_in_order {
             return Ok(None);
         }
-        let mut places: Vec<(u32, usize)> = Vec::new();
-        make_exact_room(&mut places, self.words.len()).map_err(NoRoom::error)?;
-        places.extend(self.words.iter().copied().zip(0..).filter(|(word, _)| *word > 0));
-        places.sort_unstable();
-        let shared = places.iter().zip(places.iter().skip(1)).filter(|((one, _), (other, _))| one == other);
+        let mut sorted: Vec<(u32, usize)> = Vec::new();
+        try_reserve_exact(&mut sorted, self.offsets.len()).map_err(AllocError::into_error)?;
+        sorted.extend(self.offsets.iter().copied().zip(0..).filter(|(word, _)| *word > 0));
+        sorted.sort_unstable();
+        let shared = sorted.iter().zip(sorted.iter().skip(1)).filter(|((one, _), (other, _))| one == other);
         Ok(shared.map(|((_, one), (_, other))| (*one, *other)).min_by_key(|(_, other)| *other))
     }
 
     /// Of so many records from `first` on, how many the index gives another length than that of `words`; and the first.
     #[inline]
-    pub(super) fn other_lengths(&self, first: u64, count: u64, words: u32) -> (u64, u64) {
-        if self.odd.is_empty() { (0, first) } else { self.odd_lengths(first, count, words) }
+    pub(super) fn count_other_lengths(&self, first: u64, count: u64, words: u32) -> (u64, u64) {
+        if self.irregular.is_empty() { (0, first) } else { self.count_irregular_lengths(first, count, words) }
     }
 
-    fn odd_lengths(&self, first: u64, count: u64, words: u32) -> (u64, u64) {
-        let from = self.odd.partition_point(|(record, _)| u64::from(*record) < first);
+    fn count_irregular_lengths(&self, first: u64, count: u64, words: u32) -> (u64, u64) {
+        let start = self.irregular.partition_point(|(record, _)| u64::from(*record) < first);
         let end = first.saturating_add(count);
-        let rest = self.odd.get(from..).unwrap_or_default().iter();
+        let rest = self.irregular.get(start..).unwrap_or_default().iter();
         let mut others = rest
             .take_while(|(record, _)| u64::from(*record) < end)
             .filter(|(_, length)| *length != words)
@@ -100,122 +100,123 @@ impl Index {
     }
 
     /// The offset of the entry of a record.
-    pub(super) fn entry_at(record: u64) -> u64 {
+    pub(super) fn entry_offset(record: u64) -> u64 {
         (ENTRY as u64).saturating_mul(record).saturating_add(HEADER as u64)
     }
 
     /// Whether its records lie end to end in the .shp, by its own offsets and lengths.
     pub(super) fn is_contiguous(&self) -> bool {
-        self.odd.is_empty()
+        self.irregular.is_empty()
     }
 
     /// The first record whose offset is not one of `offsets`, which ascend, and its offset in bytes.
     pub(super) fn first_outside(&self, offsets: &[u32]) -> Option<(u64, u64)> {
         let is_outside = |word: &u32| *word > 0 && offsets.binary_search(word).is_err();
-        let (record, word) = (0_u64..).zip(&self.words).find(|(_, word)| is_outside(word))?;
+        let (record, word) = (0_u64..).zip(&self.offsets).find(|(_, word)| is_outside(word))?;
         Some((record, u64::from(*word) * 2))
     }
 
     /// The offset of a record in bytes; `None` behind the last.
     #[must_use]
     pub fn offset(&self, record: u64) -> Option<u64> {
-        let word = self.words.get(usize::try_from(record).ok()?)?;
+        let word = self.offsets.get(usize::try_from(record).ok()?)?;
         Some(u64::from(*word) * 2)
     }
 
     /// How many records there are.
     #[must_use]
     pub fn records(&self) -> u64 {
-        self.words.len() as u64
+        self.offsets.len() as u64
     }
 
     /// Whether it has another length than it declares: entries may be cut off, or stand beyond its end.
     #[must_use]
-    pub fn has_odd_length(&self) -> bool {
-        self.has_odd_length
+    pub fn has_length_mismatch(&self) -> bool {
+        self.has_length_mismatch
     }
 
     /// Whether the records stand in the file in the order of rows, so that one pass reads them.
     #[must_use]
     pub fn is_in_order(&self) -> bool {
-        self.in_order
+        self.is_in_order
     }
 }
 
 /// An index as its entries are read.
-struct Reading<'a> {
+struct IndexBuilder<'a> {
     member: &'a Member,
     shp_size: u64,
     index: Index,
     /// The last record with an offset: its number, the length of its contents, and where they end.
     last: Option<(u32, u32, u32)>,
     /// The words that records take by their entries, headers included.
-    claimed: u64,
+    covered: u64,
     /// The first entry of zeros.
     empty: Option<usize>,
 }
 
-impl Reading<'_> {
-    fn take(&mut self, entries: &[[u8; ENTRY]]) -> Result<()> {
-        make_room(&mut self.index.words, entries.len()).map_err(|lack| lack.of(self.member.name()))?;
+impl IndexBuilder<'_> {
+    fn add(&mut self, entries: &[[u8; ENTRY]]) -> Result<()> {
+        try_reserve(&mut self.index.offsets, entries.len()).map_err(|error| error.for_member(self.member.name()))?;
         for entry in entries {
-            let number = |at| i32_be(entry, at).and_then(|number| u32::try_from(number).ok());
+            let number = |offset| i32_be(entry, offset).and_then(|number| u32::try_from(number).ok());
             let (word, length) = (number(0), number(4).unwrap_or(0));
             match word {
                 Some(0) if length == 0 => {
-                    self.empty.get_or_insert(self.index.words.len());
+                    self.empty.get_or_insert(self.index.offsets.len());
                 }
-                Some(word) if self.has(word) => self.place(word, length)?,
-                _ => return Err(self.unfit(i32_be(entry, 0))),
+                Some(word) if self.has_record_at(word) => self.add_record(word, length)?,
+                _ => return Err(self.outside_error(i32_be(entry, 0))),
             }
-            self.index.words.push(word.unwrap_or(0));
+            self.index.offsets.push(word.unwrap_or(0));
         }
         Ok(())
     }
 
     /// Whether the .shp has a record at an offset in words.
-    fn has(&self, word: u32) -> bool {
-        let at = u64::from(word) * 2;
-        at >= HEADER as u64 && at + 2 * LEAST <= self.shp_size
+    fn has_record_at(&self, word: u32) -> bool {
+        let offset = u64::from(word) * 2;
+        offset >= HEADER as u64 && offset + 2 * MIN_RECORD_WORDS <= self.shp_size
     }
 
-    fn place(&mut self, word: u32, length: u32) -> Result<()> {
-        self.reach(word)?;
+    fn add_record(&mut self, word: u32, length: u32) -> Result<()> {
+        self.check_contiguous(word)?;
         let size = RECORD_HEADER.saturating_add(length);
-        let record = u32::try_from(self.index.words.len()).unwrap_or(u32::MAX);
+        let record = u32::try_from(self.index.offsets.len()).unwrap_or(u32::MAX);
         self.last = Some((record, length, word.saturating_add(size)));
-        self.claimed = self.claimed.saturating_add(u64::from(size));
+        self.covered = self.covered.saturating_add(u64::from(size));
         Ok(())
     }
 
     /// Notes the last record, where it does not end where the next one begins.
     #[inline]
-    fn reach(&mut self, next: u32) -> Result<()> {
+    fn check_contiguous(&mut self, next: u32) -> Result<()> {
         if let Some((record, length, end)) = self.last
             && end != next
         {
-            make_room(&mut self.index.odd, 1).map_err(|lack| lack.of(self.member.name()))?;
-            self.index.odd.push((record, length));
+            try_reserve(&mut self.index.irregular, 1).map_err(|error| error.for_member(self.member.name()))?;
+            self.index.irregular.push((record, length));
         }
         Ok(())
     }
 
-    fn end(mut self) -> Result<Index> {
+    fn finish(mut self) -> Result<Index> {
         let end = u32::try_from(self.shp_size / 2).unwrap_or(u32::MAX);
-        self.reach(end)?;
+        self.check_contiguous(end)?;
         // Offsets of records without a shape are 0.
-        self.index.in_order = self.index.words.iter().filter(|word| **word > 0).is_sorted_by(|one, next| one < next);
-        if let Some((one, other)) = self.index.shared()? {
+        self.index.is_in_order =
+            self.index.offsets.iter().filter(|word| **word > 0).is_sorted_by(|one, next| one < next);
+        if let Some((one, other)) = self.index.find_shared_offset()? {
             let message = format!(
                 "the index puts record {other} where record {one} is: one of the two would have the geometry of the other"
             );
             return Err(self.fault(message, other));
         }
-        let left = u64::from(end).saturating_sub(HEADER as u64 / 2).saturating_sub(self.claimed);
-        if let Some(record) = self.empty.filter(|_| left >= LEAST) {
+        let remaining = u64::from(end).saturating_sub(HEADER as u64 / 2).saturating_sub(self.covered);
+        if let Some(record) = self.empty.filter(|_| remaining >= MIN_RECORD_WORDS) {
             let message = format!(
                 "the index gives record {record} no place, yet {} bytes of the .shp belong to no other record",
-                left * 2
+                remaining * 2
             );
             return Err(self.fault(message, record));
         }
@@ -223,11 +224,11 @@ impl Reading<'_> {
     }
 
     /// The error of an entry that names no place of a record.
-    fn unfit(&self, word: Option<i32>) -> Error {
-        let (record, shp_size) = (self.index.words.len(), self.shp_size);
-        let place = i64::from(word.unwrap_or(0)).saturating_mul(2);
+    fn outside_error(&self, word: Option<i32>) -> Error {
+        let (record, shp_size) = (self.index.offsets.len(), self.shp_size);
+        let byte = i64::from(word.unwrap_or(0)).saturating_mul(2);
         let message = format!(
-            "the index puts record {record} at byte {place} of the .shp, which has {shp_size} bytes: the .shp is truncated, or \
+            "the index puts record {record} at byte {byte} of the .shp, which has {shp_size} bytes: the .shp is truncated, or \
              the two do not belong together"
         );
         self.fault(message, record)
@@ -236,7 +237,7 @@ impl Reading<'_> {
     fn fault(&self, message: String, record: usize) -> Error {
         self.member.fault(message).with(|facts| {
             facts.record = Some(record as u64);
-            facts.offset = Some(Index::entry_at(record as u64));
+            facts.offset = Some(Index::entry_offset(record as u64));
         })
     }
 }

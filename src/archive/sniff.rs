@@ -3,19 +3,19 @@
 use crate::wire;
 
 /// So many letters of a text are shown.
-const SHOWN: usize = 60;
+const MAX_SHOWN_CHARS: usize = 60;
 
 /// So many letters of what the service says are shown.
-const SAID: usize = 300;
+const MAX_REPLY_CHARS: usize = 300;
 
 /// Words that are longer are no words of a language.
-const LONGEST_WORD: usize = 24;
+const MAX_WORD_CHARS: usize = 24;
 
 /// What texts hold that must not be shown: settings and replies saved by mistake.
-const SECRETS: [&str; 6] = ["secret", "token", "password", "signature", "credential", "key\""];
+const SECRET_WORDS: [&str; 6] = ["secret", "token", "password", "signature", "credential", "key\""];
 
 /// First bytes, and a clause about what begins so.
-const BEGINNINGS: [(&[u8], &str); 23] = [
+const SIGNATURES: [(&[u8], &str); 23] = [
     (b"PK", "it begins like a zip archive of which nothing else is there: fetch it again"),
     (b"\x1F\x8B", "it is packed with gzip: unpack it (`gunzip`, or Python's `gzip`) and read what is inside"),
     (b"7z\xBC\xAF\x27\x1C", "it is a 7z archive: unpack it (with 7-Zip) and read the folder"),
@@ -48,7 +48,7 @@ const BEGINNINGS: [(&[u8], &str); 23] = [
 ];
 
 /// Whether something starts like an XML document, in any encoding whose start shows.
-pub(super) fn looks_like_xml(first: &[u8]) -> bool {
+pub(super) fn is_xml(first: &[u8]) -> bool {
     let plain = first.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(first).trim_ascii_start();
     let utf16: [&[u8]; 4] = [b"\xFF\xFE<\0", b"\xFE\xFF\0<", b"<\0", b"\0<"];
     let is_page = plain.get(..14).is_some_and(|start| start.eq_ignore_ascii_case(b"<!doctype html"))
@@ -57,18 +57,18 @@ pub(super) fn looks_like_xml(first: &[u8]) -> bool {
 }
 
 /// A clause such as `it is a web page`, from the first bytes.
-pub(super) fn looks_like(first: &[u8]) -> String {
+pub(super) fn describe_bytes(first: &[u8]) -> String {
     if first.is_empty() {
         return "it is empty (0 bytes): nothing was written to it, or nothing came".to_owned();
     }
     if let Some(response) = wire::decode_response(first) {
         return format!(
             "it is a reply of the service that was saved in the place of a file: status `{}`, `{}`",
-            said(&response.status),
-            said(&response.error_info)
+            shorten_reply(&response.status),
+            shorten_reply(&response.error_info)
         );
     }
-    if let Some((_, what)) = BEGINNINGS.iter().find(|(start, _)| first.starts_with(start)) {
+    if let Some((_, what)) = SIGNATURES.iter().find(|(start, _)| first.starts_with(start)) {
         return (*what).to_owned();
     }
     if first.starts_with(b"SQLite format 3\0") {
@@ -79,14 +79,14 @@ pub(super) fn looks_like(first: &[u8]) -> String {
     if first.get(257..262).is_some_and(|magic| magic == b"ustar") {
         return "it is a tar archive: unpack it (`tar -xf`) and read the folder".to_owned();
     }
-    if is_table(first) {
+    if is_dbf(first) {
         return "it is a .dbf alone: give its path, or put it into a zip".to_owned();
     }
     let text = String::from_utf8_lossy(first);
-    of_text(text.trim_start_matches('\u{feff}').trim_start(), first)
+    describe_text(text.trim_start_matches('\u{feff}').trim_start(), first)
 }
 
-fn of_text(plain: &str, first: &[u8]) -> String {
+fn describe_text(plain: &str, first: &[u8]) -> String {
     let lower = plain.to_ascii_lowercase();
     let start = lower.get(..512).unwrap_or(&lower);
     if start.starts_with("<!doctype html") || start.contains("<html") {
@@ -96,14 +96,15 @@ fn of_text(plain: &str, first: &[u8]) -> String {
         } else {
             "a web page, saved in the place of a file"
         };
-        return format!("it is {what}: `{}`", shown(plain, SHOWN));
+        return format!("it is {what}: `{}`", preview(plain, MAX_SHOWN_CHARS));
     }
     if ["<kml", "<gpx", "<gml"].iter().any(|root| start.contains(root)) {
         return "it is KML, GPX or GML, which `geopandas.read_file` reads".to_owned();
     }
-    if looks_like_xml(first) {
+    if is_xml(first) {
         // Texts of two bytes a letter are no use to anybody here.
-        let start = if plain.starts_with('<') { format!(": `{}`", shown(plain, SHOWN)) } else { String::new() };
+        let start =
+            if plain.starts_with('<') { format!(": `{}`", preview(plain, MAX_SHOWN_CHARS)) } else { String::new() };
         return format!("it is XML, which `hl.read_tree` reads as nested dicts{start}");
     }
     if plain.starts_with(['{', '[']) {
@@ -112,19 +113,22 @@ fn of_text(plain: &str, first: &[u8]) -> String {
         if is_geo {
             return "it is GeoJSON, which `geopandas.read_file` reads".to_owned();
         }
-        return format!("it is JSON: `{}`", shown(plain, SHOWN));
+        return format!("it is JSON: `{}`", preview(plain, MAX_SHOWN_CHARS));
     }
     let line = plain.lines().next().unwrap_or_default();
     let cells = [',', ';', '\t'].iter().map(|comma| line.matches(*comma).count()).max().unwrap_or(0);
     if cells > 0 && plain.lines().nth(1).is_some() && !plain.contains(['\0', '\u{fffd}']) {
-        return format!("it is text in columns (CSV), which `pandas.read_csv` reads: `{}`", shown(line, SHOWN));
+        return format!(
+            "it is text in columns (CSV), which `pandas.read_csv` reads: `{}`",
+            preview(line, MAX_SHOWN_CHARS)
+        );
     }
     let bytes = first.iter().take(16).map(|byte| byte.escape_ascii().to_string()).collect::<String>();
     format!("it begins with `{bytes}`, which is the beginning of nothing that headland knows")
 }
 
 /// Whether something begins like a .dbf: a version, a date, and a length of records.
-fn is_table(first: &[u8]) -> bool {
+fn is_dbf(first: &[u8]) -> bool {
     let (Some(&[version, _, month, day]), Some(&[low, high])) =
         (first.first_chunk(), first.get(8..10).and_then(<[u8]>::first_chunk))
     else {
@@ -135,19 +139,20 @@ fn is_table(first: &[u8]) -> bool {
 }
 
 /// What the service says, cut short, without long words: addresses with signatures, and keys.
-fn said(text: &str) -> String {
-    let words = text.split_whitespace().map(|word| if word.chars().count() > LONGEST_WORD { "..." } else { word });
+fn shorten_reply(text: &str) -> String {
+    let words = text.split_whitespace().map(|word| if word.chars().count() > MAX_WORD_CHARS { "..." } else { word });
     let text = words.collect::<Vec<_>>().join(" ");
-    let start: String = text.chars().take(SAID).collect();
+    let start: String = text.chars().take(MAX_REPLY_CHARS).collect();
     if start.len() < text.len() { format!("{start}...") } else { start }
 }
 
 /// The beginning of a text on one line, without what looks like a secret.
-fn shown(text: &str, most: usize) -> String {
+fn preview(text: &str, max_chars: usize) -> String {
     let lower = text.to_ascii_lowercase();
-    if SECRETS.iter().any(|word| lower.contains(word)) {
+    if SECRET_WORDS.iter().any(|word| lower.contains(word)) {
         return "(not shown, as it may hold a secret)".to_owned();
     }
-    let start: String = text.chars().take(most).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    if text.chars().nth(most).is_some() { format!("{start}...") } else { start }
+    let start: String =
+        text.chars().take(max_chars).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    if text.chars().nth(max_chars).is_some() { format!("{start}...") } else { start }
 }

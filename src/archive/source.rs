@@ -13,30 +13,30 @@ use super::grain_cart::is_grc;
 use super::member::{Body, Member};
 use super::member_names;
 use super::options::Limits;
-use super::read_at::{LazyFile, ReadAt, exact};
-use super::sniff::{looks_like, looks_like_xml};
+use super::read_at::{LazyFile, ReadAt, read_exact_at};
+use super::sniff::{describe_bytes, is_xml};
 use super::zip;
 use crate::error::{Error, Kind, Result};
 
 /// Bytes of an archive inside an archive, which has to be held in memory.
-const NESTED: u64 = 256 << 20;
+const MAX_NESTED_SIZE: u64 = 256 << 20;
 
 /// So much of a source that is no zip is looked at to tell what it is.
-const HEAD: u64 = 16 << 10;
+const HEAD_SIZE: u64 = 16 << 10;
 
 /// The name of a grain cart file that has none.
 const UNNAMED_CART: &str = "grain_cart.grc";
 
 /// Bytes of all archives inside an archive together, beside so many times its own size: they are held in memory, and
 /// archives deflate little unless they are stored or made to burst.
-const ALL_NESTED: u64 = 64 << 20;
+const NESTED_BASE_SIZE: u64 = 64 << 20;
 const NESTED_RATIO: u64 = 16;
 
 /// So many archives inside a source are named that are passed over; the rest is counted.
-const TOLD: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// How deep folders are searched.
-const DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// Where bytes come from.
 #[derive(Clone, Debug)]
@@ -58,12 +58,12 @@ impl Source {
     }
 
     /// What may be read as one document: the source itself where it is one file and no zip, else what it holds.
-    pub(super) fn documents(&self, limits: &Limits, notes: &mut Vec<Diagnostic>) -> Result<Vec<Member>> {
+    pub(super) fn documents(&self, limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<Member>> {
         let (store, name): (Arc<dyn ReadAt>, String) = match self {
             Self::Bytes(bytes) => (Arc::new(bytes.clone()), self.name()),
-            Self::Path(path) if path.is_dir() => return self.members(limits, true, notes),
+            Self::Path(path) if path.is_dir() => return self.members(limits, true, diagnostics),
             Self::Path(path) => {
-                looked_up(path)?;
+                file_or_folder(path)?;
                 let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
                 (Arc::new(LazyFile::new(path)), name)
             }
@@ -72,20 +72,18 @@ impl Source {
             Self::Path(path) => Error::file("read", path, &cause),
             Self::Bytes(_) => Error::new(Kind::Archive, format!("cannot be read: {cause}")),
         })?;
-        let first = exact(&store, 0, size.min(HEAD)).unwrap_or_default();
-        let found =
-            if looks_like_xml(&first) { None } else { zip::members(&store, &self.name(), limits, true, notes)? };
+        let first = read_exact_at(&store, 0, size.min(HEAD_SIZE)).unwrap_or_default();
+        let found = if is_xml(&first) { None } else { zip::members(&store, &self.name(), limits, true, diagnostics)? };
         match found {
             Some(members) => {
                 let is_document = |member: &Member| member.stem_and_ending().1 == "xml";
-                nested(members, limits.nesting, room(&store), limits, true, notes, &is_document)
+                expand_nested(members, limits.nesting, nested_budget(&store), limits, true, diagnostics, &is_document)
             }
-            None if looks_like_xml(&first) => {
-                Ok(vec![Member::new(name, size, Body::Plain { store, offset: 0, crc: None })])
-            }
-            None => {
-                Err(Error::new(Kind::Archive, format!("`{}` is no XML document: {}", self.name(), looks_like(&first))))
-            }
+            None if is_xml(&first) => Ok(vec![Member::new(name, size, Body::Plain { store, offset: 0, crc: None })]),
+            None => Err(Error::new(
+                Kind::Archive,
+                format!("`{}` is no XML document: {}", self.name(), describe_bytes(&first)),
+            )),
         }
     }
 
@@ -104,40 +102,46 @@ impl Source {
     }
 
     /// What it holds, with what was refused noted.
-    pub(super) fn members(&self, limits: &Limits, is_strict: bool, notes: &mut Vec<Diagnostic>) -> Result<Vec<Member>> {
+    pub(super) fn members(
+        &self,
+        limits: &Limits,
+        is_strict: bool,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Vec<Member>> {
         match self {
             Self::Bytes(bytes) => {
                 let store: Arc<dyn ReadAt> = Arc::new(bytes.clone());
-                archive(&store, &self.name(), UNNAMED_CART, limits, is_strict, notes)
+                read_archive(&store, &self.name(), UNNAMED_CART, limits, is_strict, diagnostics)
             }
             Self::Path(path) => {
-                if looked_up(path)?.is_dir() {
+                if file_or_folder(path)?.is_dir() {
                     let mut members = Vec::new();
-                    folder(path, "", DEPTH, limits, notes, &mut members)?;
+                    list_folder(path, "", MAX_DEPTH, limits, diagnostics, &mut members)?;
                     if members.iter().any(is_layer) {
-                        tell_passed_over(&members, notes);
+                        report_skipped(&members, diagnostics);
                     }
                     return Ok(members);
                 }
-                if ending(path).is_some_and(|ending| matches!(&*ending, "shp" | "shx" | "dbf" | "prj" | "cpg" | "cst"))
+                if extension(path)
+                    .is_some_and(|ending| matches!(&*ending, "shp" | "shx" | "dbf" | "prj" | "cpg" | "cst"))
                 {
-                    return siblings(path, same_stem(path), limits, notes);
+                    return list_siblings(path, same_stem(path), limits, diagnostics);
                 }
-                if let Some(is_sibling) = fmis::siblings_of(path) {
-                    return siblings(path, is_sibling, limits, notes);
+                if let Some(is_sibling) = fmis::sibling_filter(path) {
+                    return list_siblings(path, is_sibling, limits, diagnostics);
                 }
                 let store: Arc<dyn ReadAt> = Arc::new(LazyFile::new(path));
                 // A file that cannot be opened at all is told as such, not as a broken archive.
                 store.size().map_err(|cause| Error::file("read", path, &cause))?;
                 let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-                archive(&store, &self.name(), &file_name, limits, is_strict, notes)
+                read_archive(&store, &self.name(), &file_name, limits, is_strict, diagnostics)
             }
         }
     }
 }
 
 /// What the system says of a file or a folder; a device may have no end, and nothing else can be read at an offset.
-fn looked_up(path: &Path) -> Result<Metadata> {
+fn file_or_folder(path: &Path) -> Result<Metadata> {
     let meta = std::fs::metadata(path).map_err(|cause| Error::file("read", path, &cause))?;
     if meta.is_file() || meta.is_dir() {
         return Ok(meta);
@@ -149,33 +153,37 @@ fn looked_up(path: &Path) -> Result<Metadata> {
     Err(Error::new(Kind::Archive, message))
 }
 
-fn ending(path: &Path) -> Option<String> {
+fn extension(path: &Path) -> Option<String> {
     path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase)
 }
 
-fn archive(
+fn read_archive(
     store: &Arc<dyn ReadAt>,
     name: &str,
     file_name: &str,
     limits: &Limits,
     is_strict: bool,
-    notes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Member>> {
-    let Some(members) = zip::members(store, name, limits, is_strict, notes)? else {
+    let Some(members) = zip::members(store, name, limits, is_strict, diagnostics)? else {
         let size = store.size().unwrap_or(0);
-        let first = exact(store, 0, size.min(HEAD)).unwrap_or_default();
-        let is_called_cart = ending(Path::new(file_name)).is_some_and(|ending| ending == "grc");
-        if is_grc(&first) || (is_called_cart && file_name != UNNAMED_CART) {
-            let called = if is_called_cart { file_name.to_owned() } else { format!("{file_name}.grc") };
-            let body = match limits.hold(size) {
+        let first = read_exact_at(store, 0, size.min(HEAD_SIZE)).unwrap_or_default();
+        let has_cart_extension = extension(Path::new(file_name)).is_some_and(|ending| ending == "grc");
+        if is_grc(&first) || (has_cart_extension && file_name != UNNAMED_CART) {
+            let cart_name = if has_cart_extension { file_name.to_owned() } else { format!("{file_name}.grc") };
+            let body = match limits.check_size(size) {
                 Ok(()) => Body::Plain { store: Arc::clone(store), offset: 0, crc: None },
                 Err(reason) => Body::Refused(reason),
             };
-            return Ok(vec![Member::new(called, size, body)]);
+            return Ok(vec![Member::new(cart_name, size, body)]);
         }
-        return Err(Error::of_source(Kind::Archive, name, format!("is not a zip archive: {}", looks_like(&first))));
+        return Err(Error::for_source(
+            Kind::Archive,
+            name,
+            format!("is not a zip archive: {}", describe_bytes(&first)),
+        ));
     };
-    nested(members, limits.nesting, room(store), limits, is_strict, notes, &is_layer)
+    expand_nested(members, limits.nesting, nested_budget(store), limits, is_strict, diagnostics, &is_layer)
 }
 
 /// Whether a member is a layer, or makes one of others.
@@ -184,40 +192,40 @@ fn is_layer(member: &Member) -> bool {
 }
 
 /// Tells of archives that are not looked into, since there are layers beside them.
-fn tell_passed_over(members: &[Member], notes: &mut Vec<Diagnostic>) {
+fn report_skipped(members: &[Member], diagnostics: &mut Vec<Diagnostic>) {
     let archives = members.iter().filter(|member| member.stem_and_ending().1 == "zip");
     let archives: Vec<&str> = archives.map(Member::name).collect();
     let Some(first) = archives.first() else { return };
-    let told: Vec<String> = archives.iter().take(TOLD).map(|name| format!("`{name}`")).collect();
-    let more = match archives.len().saturating_sub(TOLD) {
+    let listed: Vec<String> = archives.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    let more = match archives.len().saturating_sub(MAX_LISTED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let message = format!(
         "archives beside the layers were not looked into: {}{more}; for what they hold, unpack them and read each by itself",
-        told.join(", ")
+        listed.join(", ")
     );
-    notes.push(Diagnostic::new(Code::NestedArchive, message).in_member(first));
+    diagnostics.push(Diagnostic::new(Code::NestedArchive, message).in_member(first));
 }
 
 /// The bytes that all archives inside one may have together.
-fn room(store: &Arc<dyn ReadAt>) -> u64 {
-    ALL_NESTED.saturating_add(store.size().unwrap_or(0).saturating_mul(NESTED_RATIO))
+fn nested_budget(store: &Arc<dyn ReadAt>) -> u64 {
+    NESTED_BASE_SIZE.saturating_add(store.size().unwrap_or(0).saturating_mul(NESTED_RATIO))
 }
 
 /// Members of archives inside the archive, where it holds nothing of what `is_wanted` itself.
-fn nested(
+fn expand_nested(
     members: Vec<Member>,
     nesting: usize,
-    room: u64,
+    budget: u64,
     limits: &Limits,
     is_strict: bool,
-    notes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
     is_wanted: &dyn Fn(&Member) -> bool,
 ) -> Result<Vec<Member>> {
     let has_wanted = members.iter().any(is_wanted);
     if has_wanted {
-        tell_passed_over(&members, notes);
+        report_skipped(&members, diagnostics);
     }
     if !has_wanted
         && nesting == 0
@@ -227,35 +235,35 @@ fn nested(
             "archives inside archives are followed {} deep; if you trust it, raise Limits(nesting=...)",
             limits.nesting
         );
-        notes.push(Diagnostic::new(Code::NestedArchive, message).in_member(inner.name()));
+        diagnostics.push(Diagnostic::new(Code::NestedArchive, message).in_member(inner.name()));
     }
     if has_wanted || nesting == 0 {
         return Ok(members);
     }
     let mut all = Vec::new();
-    let mut held = 0_u64;
+    let mut used = 0_u64;
     for member in members {
         if member.stem_and_ending().1 == "zip" {
-            held = held.saturating_add(member.size());
-            if held > room {
-                return Err(member.fault(format!("the archives inside it have more than {room} bytes: unpack it")));
+            used = used.saturating_add(member.size());
+            if used > budget {
+                return Err(member.fault(format!("the archives inside it have more than {budget} bytes: unpack it")));
             }
-            let found = member.read_all(limits.bytes.min(NESTED)).and_then(|bytes| {
+            let found = member.read_all(limits.bytes.min(MAX_NESTED_SIZE)).and_then(|bytes| {
                 let store: Arc<dyn ReadAt> = Arc::new(Bytes::from(bytes));
-                zip::members(&store, member.name(), limits, is_strict, notes)
+                zip::members(&store, member.name(), limits, is_strict, diagnostics)
             });
             let inner = match found {
                 // The others may be whole.
                 Err(error) if !is_strict && !error.lacks_memory() => {
                     let message = format!("an archive inside the archive could not be read: {error}");
-                    notes.push(Diagnostic::new(Code::UnreadableMember, message).in_member(member.name()));
+                    diagnostics.push(Diagnostic::new(Code::UnreadableMember, message).in_member(member.name()));
                     Vec::new()
                 }
                 found => found?.unwrap_or_default(),
             };
-            let room = room.saturating_sub(held);
-            let inner = nested(inner, nesting - 1, room, limits, is_strict, notes, is_wanted)?;
-            all.extend(inner.into_iter().map(|inner| inner.inside(member.name())));
+            let budget = budget.saturating_sub(used);
+            let inner = expand_nested(inner, nesting - 1, budget, limits, is_strict, diagnostics, is_wanted)?;
+            all.extend(inner.into_iter().map(|inner| inner.prefix_with(member.name())));
         }
         all.push(member);
         if all.len() > limits.members {
@@ -268,12 +276,12 @@ fn nested(
 }
 
 /// Every file of a folder and its folders, in order of name; links are not followed.
-fn folder(
+fn list_folder(
     path: &Path,
     prefix: &str,
     depth: usize,
     limits: &Limits,
-    notes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
     members: &mut Vec<Member>,
 ) -> Result<()> {
     let mut entries = std::fs::read_dir(path)
@@ -287,16 +295,16 @@ fn folder(
             continue;
         }
         if kind.is_symlink() {
-            notes.push(
+            diagnostics.push(
                 Diagnostic::new(Code::RefusedLink, "a symbolic link is left out: links are not followed")
                     .in_member(&name),
             );
         } else if kind.is_dir() {
             if depth > 0 {
-                folder(&entry.path(), &format!("{name}/"), depth - 1, limits, notes, members)?;
+                list_folder(&entry.path(), &format!("{name}/"), depth - 1, limits, diagnostics, members)?;
             }
         } else if kind.is_file() {
-            members.push(file(&entry.path(), name, limits, notes)?);
+            members.push(file_member(&entry.path(), name, limits, diagnostics)?);
             if members.len() > limits.members {
                 let message = format!(
                     "`{}` holds more than {} files; if you trust it, raise Limits(members=...)",
@@ -322,11 +330,11 @@ fn same_stem(path: &Path) -> impl Fn(&str) -> bool + use<> {
 }
 
 /// The files beside `path` that belong to it, by their names.
-fn siblings(
+fn list_siblings(
     path: &Path,
     belongs: impl Fn(&str) -> bool,
     limits: &Limits,
-    notes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Member>> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let exact_stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -343,18 +351,18 @@ fn siblings(
     }
     // The file that was named comes first, then those with exactly its stem: they win over other spellings.
     found.sort_by_key(|(name, other)| (other != path, !name.starts_with(&exact_stem), name.clone()));
-    found.into_iter().map(|(name, path)| file(&path, name, limits, notes)).collect()
+    found.into_iter().map(|(name, path)| file_member(&path, name, limits, diagnostics)).collect()
 }
 
 /// A file as a member, within the limits: a file of holes has any size and takes no space.
-fn file(path: &Path, name: String, limits: &Limits, notes: &mut Vec<Diagnostic>) -> Result<Member> {
+fn file_member(path: &Path, name: String, limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> Result<Member> {
     let size = std::fs::metadata(path).map_err(|cause| Error::file("read", path, &cause))?.len();
-    let body = match limits.hold(size) {
+    let body = match limits.check_size(size) {
         Ok(()) => Body::Plain { store: Arc::new(LazyFile::new(path)), offset: 0, crc: None },
         Err(reason) => {
-            if ending(path).is_some_and(|ending| member_names::is_data(&ending)) {
-                let message = [member_names::LEFT_OUT, &*reason].concat();
-                notes.push(Diagnostic::new(Code::UnreadableMember, message).in_member(&name));
+            if extension(path).is_some_and(|ending| member_names::is_layer_file(&ending)) {
+                let message = [member_names::REFUSED_PREFIX, &*reason].concat();
+                diagnostics.push(Diagnostic::new(Code::UnreadableMember, message).in_member(&name));
             }
             Body::Refused(reason)
         }

@@ -23,21 +23,24 @@ pub fn find_name<'a>(
     let nfc = ComposingNormalizerBorrowed::new_nfc();
     let composed = nfc.normalize(wanted);
     let mut seen = HashSet::new();
-    let alike: Vec<&str> = names.filter(|name| nfc.normalize(name) == composed && seen.insert(*name)).collect();
-    match &*alike {
+    let matches: Vec<&str> = names.filter(|name| nfc.normalize(name) == composed && seen.insert(*name)).collect();
+    match &*matches {
         [] => Ok(None),
         [name] => Ok(Some(name)),
         several => {
-            let several: Vec<String> = several.iter().map(|name| ascii(name)).collect();
-            let message =
-                format!("`{argument}` takes one of {}, which look alike, not {}", several.join(", "), ascii(wanted));
+            let several: Vec<String> = several.iter().map(|name| ascii_literal(name)).collect();
+            let message = format!(
+                "`{argument}` takes one of {}, which look alike, not {}",
+                several.join(", "),
+                ascii_literal(wanted)
+            );
             Err(Error::new(Kind::Value, message))
         }
     }
 }
 
 /// A text as a literal of Python in ASCII.
-fn ascii(text: &str) -> String {
+fn ascii_literal(text: &str) -> String {
     let escaped = |letter: char| match u32::from(letter) {
         0x20..=0x7E if !matches!(letter, '\'' | '\\') => letter.to_string(),
         code @ ..=0xFF => format!("\\x{code:02x}"),
@@ -53,21 +56,21 @@ mod tests {
     use super::find_name;
 
     const COMPOSED: &str = "Fl\u{e4}che";
-    const APART: &str = "Fla\u{308}che";
+    const DECOMPOSED: &str = "Fla\u{308}che";
 
     #[test]
     fn name_in_the_other_normal_form_is_found() {
-        for (own, other) in [(COMPOSED, APART), (APART, COMPOSED)] {
-            let names = || ["Flache", own, own].into_iter();
-            assert_eq!(find_name("layer", own, names()).unwrap(), Some(own));
-            assert_eq!(find_name("layer", other, names()).unwrap(), Some(own));
+        for (first, second) in [(COMPOSED, DECOMPOSED), (DECOMPOSED, COMPOSED)] {
+            let names = || ["Flache", first, first].into_iter();
+            assert_eq!(find_name("layer", first, names()).unwrap(), Some(first));
+            assert_eq!(find_name("layer", second, names()).unwrap(), Some(first));
             assert_eq!(find_name("layer", "fl\u{e4}che", names()).unwrap(), None);
         }
     }
 
     #[test]
     fn exact_name_comes_before_its_other_form() {
-        assert_eq!(find_name("layer", APART, [COMPOSED, APART].into_iter()).unwrap(), Some(APART));
+        assert_eq!(find_name("layer", DECOMPOSED, [COMPOSED, DECOMPOSED].into_iter()).unwrap(), Some(DECOMPOSED));
     }
 
     #[test]

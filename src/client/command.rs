@@ -42,7 +42,7 @@ pub(super) async fn send_command(client: &Client, row: &'static Endpoint, argume
         Ok(response) => (attempts.finish(unexpected_body(&response)), STATES),
         // A `ServiceResponse` with a text and a status that the specification does not list for a send.
         Err(error) if matches!(error.kind(), Kind::ConversionFailed | Kind::NoCoverage | Kind::NotReady) => {
-            (error.as_kind(Kind::InvalidRequest), STATES)
+            (error.with_kind(Kind::InvalidRequest), STATES)
         }
         Err(error) if matches!(error.kind(), Kind::InvalidRequest | Kind::Conflict) => {
             let error = conflict_by_status(error);
@@ -71,7 +71,7 @@ pub(super) async fn send_command(client: &Client, row: &'static Endpoint, argume
 /// An invalid request has a 4XX status. `INVALID_REQUEST` with another status is a conflict (specification 7).
 fn conflict_by_status(error: Error) -> Error {
     let is_conflict = error.facts().status.is_some_and(|status| status < 400);
-    if is_conflict { error.as_kind(Kind::Conflict) } else { error }
+    if is_conflict { error.with_kind(Kind::Conflict) } else { error }
 }
 
 /// The error for a 2XX reply with a body, or with an empty body whose end is not marked.
@@ -109,5 +109,5 @@ async fn is_sent(client: &Client, arguments: &Arguments, states: &[&str]) -> Res
 }
 
 fn append(error: &Error, more: &str) -> Error {
-    error.clone().reworded(|message| format!("{message}, {more}"))
+    error.clone().map_message(|message| format!("{message}, {more}"))
 }

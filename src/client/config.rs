@@ -135,11 +135,11 @@ impl Config {
         check_page_size(self.page_size)?;
         for (name, value) in [("api_key", &self.api_key), ("access_key", &self.access_key)] {
             if value.expose().trim().is_empty() {
-                return Err(Error::of_setting(name, format!("{name} is empty")));
+                return Err(Error::for_setting(name, format!("{name} is empty")));
             }
             if HeaderValue::from_str(value.expose()).is_err() || value.expose().trim() != value.expose() {
                 let message = format!("{name} holds a blank, line end or other character that keys do not have");
-                return Err(Error::of_setting(name, message));
+                return Err(Error::for_setting(name, message));
             }
         }
         for Window { calls, period } in &self.rate_limits {

@@ -9,7 +9,7 @@ use http::HeaderMap;
 
 use super::file_name::{clean, suggested_name};
 use crate::error::{Error, Kind, OUT_OF_MEMORY, Result};
-use crate::part_file::{PartFile, exists, folder_of, may_replace};
+use crate::part_file::{PartFile, check_replaceable, exists_error, folder_of};
 
 /// The destination of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,7 +160,7 @@ impl Destination {
 }
 
 fn part_for(path: PathBuf) -> Result<Sink> {
-    Ok(Sink::Part(PartFile::beside(&path)?, path))
+    Ok(Sink::Part(PartFile::for_target(&path)?, path))
 }
 
 fn file_name(headers: &HeaderMap, fallback: &str) -> String {
@@ -184,9 +184,9 @@ fn check_path(to: &Path) -> Result<()> {
 
 fn check_free(path: &Path, overwrite: bool) -> Result<()> {
     if overwrite {
-        return may_replace(path);
+        return check_replaceable(path);
     }
-    if fs::symlink_metadata(path).is_ok() { Err(exists(path)) } else { Ok(()) }
+    if fs::symlink_metadata(path).is_ok() { Err(exists_error(path)) } else { Ok(()) }
 }
 
 /// Longest file name of common file systems, in bytes.

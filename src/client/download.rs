@@ -60,7 +60,7 @@ pub(super) fn not_ready(error: &crate::error::Error, pause: Duration, time_left:
         pause.as_secs_f64(),
         time_left.as_secs_f64()
     );
-    let error = error.clone().as_kind(Kind::NotReady).reworded(|_| message);
+    let error = error.clone().with_kind(Kind::NotReady).map_message(|_| message);
     error.with(|facts| facts.retry_after = Some(pause))
 }
 

@@ -146,7 +146,7 @@ impl Fetcher {
         };
         let (row, named) = (self.row.full_name, named.join(", "));
         let text = format!("{row}, page {page}: values that cannot be read are None: {named}{more}");
-        self.warnings.add(self.client.context().secrets.masked(&text).into_owned());
+        self.warnings.add(self.client.context().secrets.mask(&text).into_owned());
     }
 
     /// Decodes a page; an error gets the facts of its call.

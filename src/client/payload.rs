@@ -42,7 +42,7 @@ fn with_call_context(row: &'static Endpoint, error: Error, attempts: &Attempts<'
     match error.kind() {
         // A POST is sent once, and no list shows its result: field operations are only listed for their equipment, and
         // completions nowhere.
-        Kind::UploadOutcomeUnknown => attempts.finish(error.reworded(|said| {
+        Kind::UploadOutcomeUnknown => attempts.finish(error.map_message(|said| {
             format!(
                 "whether {} was done is not known: {said}. It was not sent again, because a POST that is sent twice \
                      may be done twice; look at the service before you repeat it",
@@ -50,7 +50,7 @@ fn with_call_context(row: &'static Endpoint, error: Error, attempts: &Attempts<'
             )
         })),
         // A `ServiceResponse` with a status that the specification does not list.
-        Kind::ConversionFailed | Kind::NoCoverage => error.as_kind(Kind::InvalidRequest),
+        Kind::ConversionFailed | Kind::NoCoverage => error.with_kind(Kind::InvalidRequest),
         _ => error,
     }
 }

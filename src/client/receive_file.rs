@@ -13,7 +13,7 @@ use super::destination::{Destination, Sink};
 use super::file_check::{Expects, check_whole_xml, check_xml_end, check_zip, is_grc, xml_root};
 use super::record::describe_body;
 use crate::api::{Endpoint, Returns};
-use crate::archive::{Limits, may_be_whole_cart};
+use crate::archive::{Limits, may_be_complete_cart};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::RateLimitHeaders;
 use crate::secret::Secrets;
@@ -191,7 +191,7 @@ async fn receive(
 /// Checks a grain cart file without a marked end. It counts as complete if another reading is identical.
 fn unproven(sink: Sink, bytes: u64) -> Result<Received> {
     let text = if bytes > LARGEST_CART { Cow::default() } else { sink.content()? };
-    if !may_be_whole_cart(&text) {
+    if !may_be_complete_cart(&text) {
         let message = "the grain cart file has neither Content-Length nor chunks, and its text breaks off".to_owned();
         return Ok(Received::Broken(Fault { kind: FaultKind::Truncated, message }));
     }
@@ -249,6 +249,6 @@ async fn reject_non_file(
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     // Masked before it is truncated: otherwise part of a secret would remain.
     let head = String::from_utf8_lossy(&head);
-    let received = describe_body(content_type, secrets.masked(&head).as_bytes().trim_ascii_start());
+    let received = describe_body(content_type, secrets.mask(&head).as_bytes().trim_ascii_start());
     Err(Error::new(Kind::Decode, format!("{wanted} was asked for, but {received} came; nothing was saved")))
 }

@@ -88,7 +88,7 @@ async fn send(client: &Client, row: &'static Endpoint, name: &str, call: &Call) 
         biased;
         found = look_up(client, row, name, attempts.sent_at(), &unknown) => found,
         () = context.clock.sleep(timeout) => {
-            Err(unknown.reworded(|said| format!("{said}. Looking it up took longer than {} s", timeout.as_secs_f64())))
+            Err(unknown.map_message(|said| format!("{said}. Looking it up took longer than {} s", timeout.as_secs_f64())))
         }
     }
 }
@@ -139,7 +139,7 @@ async fn look_up(
             Ok(found) => found,
             Err(error) => {
                 let more = format!("Looking it up failed too: {}", error.message());
-                return Err(unknown.clone().reworded(|said| format!("{said}. {more}")));
+                return Err(unknown.clone().map_message(|said| format!("{said}. {more}")));
             }
         };
         if !found.is_empty() {
@@ -150,10 +150,10 @@ async fn look_up(
         [Candidate { created, is_new: true }] if !client.own_uploads.has_concurrent(row, name) => Ok(created.clone()),
         [] => {
             let more = format!("The list shows no new `{name}` yet; it was not sent again");
-            let error = unknown.clone().reworded(|said| format!("{said}. {more}"));
+            let error = unknown.clone().map_message(|said| format!("{said}. {more}"));
             // The reply reported an error and no record was stored: the outcome is that error, not a lost reply.
             let is_trouble = error.facts().status.is_some_and(|status| status >= 500);
-            Err(if is_trouble { error.as_kind(Kind::ServiceUnavailable) } else { error })
+            Err(if is_trouble { error.with_kind(Kind::ServiceUnavailable) } else { error })
         }
         several => {
             let ids: Vec<String> = several.iter().map(|candidate| candidate.created.id.clone()).collect();
@@ -161,7 +161,7 @@ async fn look_up(
                 "The list shows `{name}` under {}, and it is unknown which of them is this upload; it was not sent again",
                 ids.join(", ")
             );
-            Err(unknown.clone().reworded(|said| format!("{said}. {more}")).with(|facts| facts.candidates = ids))
+            Err(unknown.clone().map_message(|said| format!("{said}. {more}")).with(|facts| facts.candidates = ids))
         }
     }
 }

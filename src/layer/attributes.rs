@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, DataType, Field};
 use super::columns::{AppendError, CellError, Column, ColumnType};
 use super::deletion_flags::DeletionFlags;
 use super::{schema, sidecars};
-use crate::archive::{Code, Diagnostic, Encoding, Field as Cells, Member, ReadOptions, TableHeader, Window};
+use crate::archive::{BufferedReader, Code, Diagnostic, Encoding, Field as Cells, Member, ReadOptions, TableHeader};
 use crate::error::{Argument, Error, Kind, Result};
 
 /// The most bytes reserved before any record is read, since declared sizes may be wrong.
@@ -51,7 +51,7 @@ pub(super) enum TypeOverrides<'a> {
 pub(super) struct TableReader {
     member: Member,
     header: TableHeader,
-    window: Window,
+    window: BufferedReader,
     encoding: Encoding,
     columns: Vec<Column>,
     is_strict: bool,
@@ -104,12 +104,12 @@ impl TableReader {
 
     /// Inflates the rest on another thread, if that pays.
     pub(super) fn offload(&mut self) {
-        self.window.hand_over();
+        self.window.offload();
     }
 
     /// Whether data inflated by another thread are available.
     pub(super) fn has_offloaded_data(&mut self) -> bool {
-        self.window.is_handed_over() && self.window.is_ready()
+        self.window.is_offloaded() && self.window.is_ready()
     }
 
     /// Whether record `until` or the end is reached.
@@ -154,7 +154,7 @@ impl TableReader {
                         format!("its {declared} records were read, yet it is damaged: {error}")
                     };
                     self.diagnostics
-                        .push(Diagnostic::new(Code::DbfDamaged, message).in_member(self.member.name()).at(read));
+                        .push(Diagnostic::new(Code::DbfDamaged, message).in_member(self.member.name()).at_record(read));
                     self.is_finished = true;
                 }
                 Err(StepError::Damage(error) | StepError::Cell(error)) => {
@@ -241,7 +241,7 @@ impl TableReader {
         };
         if let Some((code, what)) = found {
             let message = format!("{what} ({declared} records are declared)");
-            self.diagnostics.push(Diagnostic::new(code, message).in_member(self.member.name()).at(self.records));
+            self.diagnostics.push(Diagnostic::new(code, message).in_member(self.member.name()).at_record(self.records));
         }
         self.is_finished = true;
         Ok(self.window.finish()?)
@@ -277,7 +277,7 @@ fn misfit_error(member: &str, column: &Column, cell: &CellError) -> Error {
         facts.record = Some(cell.record);
         facts.field = Some(name.clone());
     });
-    if cell.is_invalid { error.hinting(", or with ", Argument::Strict, ", which makes such cells null") } else { error }
+    if cell.is_invalid { error.with_hint(", or with ", Argument::Strict, ", which makes such cells null") } else { error }
 }
 
 /// The requested encoding, else the declared one.
@@ -288,7 +288,7 @@ fn choose_encoding(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Encoding> {
     if let Some(name) = &options.encoding {
-        return Encoding::named(name).ok_or_else(|| Error::new(Kind::Value, format!("unknown encoding `{name}`")));
+        return Encoding::from_name(name).ok_or_else(|| Error::new(Kind::Value, format!("unknown encoding `{name}`")));
     }
     let name = cpg.map(Member::name).unwrap_or_default();
     let label = match cpg {

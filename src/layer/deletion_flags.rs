@@ -50,7 +50,7 @@ impl DeletionFlags {
         ];
         for (code, counted, text) in kinds {
             if let Some((count, first)) = counted {
-                diagnostics.push(Diagnostic::new(code, format!("{count} {text}")).in_member(member).at(first));
+                diagnostics.push(Diagnostic::new(code, format!("{count} {text}")).in_member(member).at_record(first));
             }
         }
     }

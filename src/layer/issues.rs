@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::archive::{Code, Diagnostic, Doubt};
+use crate::archive::{Code, DecodeIssue, Diagnostic};
 
 /// A kind of issue: code and sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,20 +17,20 @@ impl From<Code> for Issue {
     }
 }
 
-impl From<Doubt> for Issue {
-    fn from(doubt: Doubt) -> Self {
+impl From<DecodeIssue> for Issue {
+    fn from(doubt: DecodeIssue) -> Self {
         match doubt {
-            Doubt::Recoded => Self {
+            DecodeIssue::Recoded => Self {
                 code: Code::TextRecoded,
                 sentence: "text that is not valid UTF-8, which is declared or assumed, was read as Windows-1252",
             },
-            Doubt::Undefined => Self {
+            DecodeIssue::Undefined => Self {
                 code: Code::TextRecoded,
                 sentence: "bytes that Windows-1252 leaves undefined (0x81, 0x8D, 0x8F, 0x90, 0x9D) were read as control \
                            characters",
             },
-            Doubt::LooksLikeUtf8 => Code::Utf8DeclaredAnsi.into(),
-            Doubt::Lost => Code::TextLost.into(),
+            DecodeIssue::LooksLikeUtf8 => Code::Utf8DeclaredAnsi.into(),
+            DecodeIssue::Lost => Code::TextLost.into(),
         }
     }
 }
@@ -82,7 +82,7 @@ impl IssueCounter {
             let diagnostic = if applies_to_column(*code) {
                 Diagnostic::new(*code, message)
             } else {
-                Diagnostic::new(*code, format!("{message} ({count} times, first at record {first})")).at(*first)
+                Diagnostic::new(*code, format!("{message} ({count} times, first at record {first})")).at_record(*first)
             };
             diagnostics.push(diagnostic.in_member(member));
         }

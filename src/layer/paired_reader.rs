@@ -8,7 +8,7 @@ use super::Layer;
 use super::attributes::{TableReader, TypeMode, TypeOverrides};
 use super::schema::schema_error;
 use super::shapes::column::{self, ShapeColumn};
-use crate::archive::{Code, Diagnostic, Member, ReadOptions, Set};
+use crate::archive::{Code, Diagnostic, Member, ReadOptions, LayerFiles};
 use crate::error::{Error, Result};
 
 /// The expected size of a shape in bytes.
@@ -34,7 +34,7 @@ fn defer_damage(step: Result<bool>) -> Result<Option<Error>> {
 }
 
 /// The error for members with different row counts.
-pub(super) fn row_count_error(set: &Set, shapes: u64, records: u64) -> Error {
+pub(super) fn row_count_error(set: &LayerFiles, shapes: u64, records: u64) -> Error {
     let message = format!("the .shp has {shapes} records and the .dbf {records}: they do not belong together");
     let member = set.dbf.as_ref().map(|dbf| dbf.name().to_owned()).unwrap_or_default();
     Error::archive(member, message).with(|facts| facts.record = Some(shapes.min(records)))
@@ -50,7 +50,7 @@ pub(super) struct PairedReader {
 
 impl PairedReader {
     /// Reads all rows of a dataset.
-    pub(super) fn read_all(set: &Set, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>) -> Result<Self> {
+    pub(super) fn read_all(set: &LayerFiles, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>) -> Result<Self> {
         let read = |has_m: Option<bool>| -> Result<(Self, Vec<Diagnostic>)> {
             let mut lost = Vec::new();
             let mut reader = Self::open(set, options, has_m, u64::MAX, TypeMode::FromCells, &mut lost)?;
@@ -68,7 +68,7 @@ impl PairedReader {
 
     /// Opens a dataset to read batches of `size` rows.
     pub(super) fn open_batched(
-        set: &Set,
+        set: &LayerFiles,
         options: &ReadOptions,
         types: TypeOverrides<'_>,
         size: usize,
@@ -83,7 +83,7 @@ impl PairedReader {
     }
 
     fn open(
-        set: &Set,
+        set: &LayerFiles,
         options: &ReadOptions,
         has_m: Option<bool>,
         capacity: u64,
@@ -170,7 +170,7 @@ impl PairedReader {
         &mut self,
         template: &Layer,
         size: usize,
-        set: &Set,
+        set: &LayerFiles,
         options: &ReadOptions,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<(Layer, bool)> {
@@ -195,7 +195,7 @@ impl PairedReader {
     /// The common row count. Different counts are an error, or a diagnostic without `strict`.
     pub(super) fn check_row_counts(
         &self,
-        set: &Set,
+        set: &LayerFiles,
         options: &ReadOptions,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<u64> {
@@ -208,7 +208,7 @@ impl PairedReader {
                 let kept = shapes.min(records);
                 let message = format!("{}; the first {kept} were kept", error.message());
                 let member = error.facts().member.clone().unwrap_or_default();
-                diagnostics.push(Diagnostic::new(Code::RowMismatch, message).in_member(&member).at(kept));
+                diagnostics.push(Diagnostic::new(Code::RowMismatch, message).in_member(&member).at_record(kept));
                 Ok(kept)
             }
             [shapes, records] => Ok(shapes.or(records).unwrap_or(0)),

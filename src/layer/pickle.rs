@@ -162,7 +162,7 @@ impl Layer {
 /// Finds a code by name. An unknown code, from another release, is leaked as `Code::Other`; there are few.
 fn code_from_name(code: &str) -> Result<Code> {
     static CODES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    if let Some(known) = Code::named(code) {
+    if let Some(known) = Code::from_name(code) {
         return Ok(known);
     }
     if code.len() > LONGEST_CODE {

@@ -11,7 +11,7 @@ use super::grain_cart;
 use super::paired_reader::PairedReader;
 use super::schema;
 use super::sidecars::{self, Sidecars};
-use crate::archive::{self, Code, Diagnostic, ReadOptions, Set, Source};
+use crate::archive::{self, Code, Diagnostic, LayerFiles, ReadOptions, Source};
 use crate::error::{Argument, Error, Kind, Result};
 
 /// Reads one layer of a zip, a folder, a shapefile or a grain cart file.
@@ -26,7 +26,7 @@ pub(super) fn with_hint(error: Error, options: &ReadOptions) -> Error {
     let is_damage = facts.field.is_none() && (facts.record.is_some() || facts.offset.is_some());
     let is_hinted = facts.hint.is_some();
     if options.strict && error.kind() == Kind::Archive && is_damage && !error.lacks_memory() && !is_hinted {
-        return error.hinting("; ", Argument::Strict, " reads what can be saved");
+        return error.with_hint("; ", Argument::Strict, " reads what can be saved");
     }
     error
 }
@@ -42,18 +42,18 @@ fn read_checked(source: &Source, options: &ReadOptions) -> Result<Layer> {
 }
 
 /// Picks the files of the requested layer. Also returns the diagnostics of refused members.
-pub(super) fn choose_files(source: &Source, options: &ReadOptions) -> Result<(Set, Vec<Diagnostic>)> {
-    let (sets, diagnostics) = archive::sets(source, options)?;
-    let set = Set::choose(sets, options.layer.as_deref(), source)?;
+pub(super) fn choose_files(source: &Source, options: &ReadOptions) -> Result<(LayerFiles, Vec<Diagnostic>)> {
+    let (sets, diagnostics) = archive::layer_files(source, options)?;
+    let set = LayerFiles::choose(sets, options.layer.as_deref(), source)?;
     if options.strict {
-        set.lacks_refused(&diagnostics)?;
+        set.check_refused_members(&diagnostics)?;
     }
     Ok((set, diagnostics))
 }
 
 /// Reads a grain cart file or an FMIS folder; `None` for a shapefile.
 pub(super) fn read_non_shapefile(
-    set: &Set,
+    set: &LayerFiles,
     source: &Source,
     options: &ReadOptions,
     diagnostics: &mut Vec<Diagnostic>,
@@ -67,7 +67,7 @@ pub(super) fn read_non_shapefile(
 
 /// Reads a shapefile into one batch.
 fn read_shapefile(
-    set: &Set,
+    set: &LayerFiles,
     source: &Source,
     options: &ReadOptions,
     mut diagnostics: Vec<Diagnostic>,
@@ -83,7 +83,7 @@ fn read_shapefile(
 
 /// A layer without rows: schema, coordinate system and units.
 pub(super) fn empty_layer(
-    set: &Set,
+    set: &LayerFiles,
     source: &Source,
     options: &ReadOptions,
     reader: &PairedReader,
@@ -131,7 +131,7 @@ pub(super) fn empty_layer(
 }
 
 /// Reports columns with the same name, which are renamed in written files.
-fn report_duplicate_names(schema: &Schema, set: &Set, diagnostics: &mut Vec<Diagnostic>) {
+fn report_duplicate_names(schema: &Schema, set: &LayerFiles, diagnostics: &mut Vec<Diagnostic>) {
     let names = schema::distinct_names(schema);
     if let Some((field, name)) = schema.fields().iter().zip(&names).find(|(field, name)| field.name() != *name) {
         let message = format!(
@@ -144,7 +144,7 @@ fn report_duplicate_names(schema: &Schema, set: &Set, diagnostics: &mut Vec<Diag
 }
 
 /// The text of the .prj, if present.
-fn read_prj(set: &Set, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>) -> Result<Option<String>> {
+fn read_prj(set: &LayerFiles, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>) -> Result<Option<String>> {
     let Some(prj) = &set.prj else {
         if set.shp.is_some() {
             diagnostics.push(Diagnostic::new(Code::NoPrj, "there is no .prj, so the coordinate system is unknown"));
@@ -168,7 +168,7 @@ fn read_prj(set: &Set, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>)
 fn parse_crs(
     text: &str,
     crs_from_code: Option<Result<Crs>>,
-    set: &Set,
+    set: &LayerFiles,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Crs> {
     let member = set.prj.as_ref().map(|prj| prj.name().to_owned()).unwrap_or_default();

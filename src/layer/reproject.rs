@@ -10,7 +10,7 @@ use super::crs::{Crs, Transform};
 use super::schema::{self, schema_error};
 use super::shapes::is_valid_coordinate;
 use super::wkb::{Cursor, points};
-use crate::archive::{NoRoom, ReadOptions, make_exact_room, make_room};
+use crate::archive::{AllocError, ReadOptions, try_reserve, try_reserve_exact};
 use crate::error::{Error, Kind, Result};
 
 impl Layer {
@@ -52,7 +52,7 @@ impl Layer {
 fn transform_column(column: &ArrayRef, transform: &Transform) -> Result<ArrayRef> {
     let Some(old) = column.as_any().downcast_ref::<LargeBinaryArray>() else { return Ok(Arc::clone(column)) };
     let mut data = Vec::new();
-    make_exact_room(&mut data, old.values().len()).map_err(NoRoom::error)?;
+    try_reserve_exact(&mut data, old.values().len()).map_err(AllocError::into_error)?;
     data.extend_from_slice(old.values());
     let to_index = |end: &i64| usize::try_from(*end).unwrap_or(0);
     let mut vertices = VertexBuffer::default();
@@ -87,9 +87,9 @@ impl VertexBuffer {
             run_count += 1;
             vertex_count += run.len() / stride;
         })?;
-        make_room(runs, run_count).map_err(NoRoom::error)?;
+        try_reserve(runs, run_count).map_err(AllocError::error)?;
         for ordinates in [&mut *xs, &mut *ys] {
-            make_room(ordinates, vertex_count).map_err(NoRoom::error)?;
+            try_reserve(ordinates, vertex_count).map_err(AllocError::error)?;
         }
         Cursor::new(wkb).visit_runs(&mut |run, stride, offset| {
             runs.push((offset, run.len(), stride));

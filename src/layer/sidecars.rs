@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::Layer;
 use super::units;
-use crate::archive::{Code, Diagnostic, Element, Member, Set};
+use crate::archive::{Code, Diagnostic, Element, LayerFiles, Member};
 use crate::error::Result;
 
 /// The size limit of a sidecar in bytes.
@@ -42,7 +42,7 @@ pub(super) struct Sidecars {
 
 impl Sidecars {
     /// Reads the sidecars of a dataset.
-    pub(super) fn read(set: &Set, diagnostics: &mut Vec<Diagnostic>) -> Self {
+    pub(super) fn read(set: &LayerFiles, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut found = Self::default();
         if let Some(member) = &set.metadata
             && let Ok(Some(bytes)) = read_small(member, MAX_SIZE, false, diagnostics)
@@ -94,7 +94,7 @@ impl Sidecars {
     pub(super) fn apply_to(
         self,
         mut layer: Layer,
-        set: &Set,
+        set: &LayerFiles,
         is_whole: bool,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Layer {

@@ -8,7 +8,7 @@ use super::columns::ColumnType;
 use super::paired_reader::{PairedReader, row_count_error};
 use super::read::{choose_files, empty_layer, read_non_shapefile, with_hint};
 use super::type_scan;
-use crate::archive::{Diagnostic, ReadOptions, Set, Source};
+use crate::archive::{Diagnostic, ReadOptions, LayerFiles, Source};
 use crate::error::{Error, Kind, Result};
 
 /// How the columns of a stream get their types.
@@ -40,7 +40,7 @@ pub struct Stream {
 /// The rows that are left.
 enum Pending {
     /// The members of a shapefile.
-    Shapefile { reader: Box<PairedReader>, set: Box<Set>, options: Box<ReadOptions> },
+    Shapefile { reader: Box<PairedReader>, set: Box<LayerFiles>, options: Box<ReadOptions> },
     /// The rows of a layer that was read completely.
     Layer(Box<Layer>),
 }

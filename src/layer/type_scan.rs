@@ -5,7 +5,7 @@ use arrow_schema::DataType;
 use super::attributes::{TableReader, TypeMode};
 use super::columns::ColumnType;
 use super::paired_reader::threads;
-use crate::archive::{Code, Diagnostic, ReadOptions, Set};
+use crate::archive::{Code, Diagnostic, ReadOptions, LayerFiles};
 use crate::error::{Error, Kind, Result};
 
 /// The number of records decoded at a time.
@@ -15,7 +15,7 @@ const CHUNK: u64 = 65_536;
 ///
 /// Damage is left to the pass that reads the rows and reports it with its record.
 pub(super) fn scan_types(
-    set: &Set,
+    set: &LayerFiles,
     options: &ReadOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Vec<(usize, ColumnType)>> {

@@ -37,7 +37,7 @@ pub(super) fn from_fgdc(root: &Element) -> ColumnMetadata {
     let mut stated = ColumnMetadata::default();
     for attribute in root.all("attr") {
         if let Some(name) = attribute.value("attrlabl") {
-            let unit = attribute.all("attrunit").into_iter().map(Element::text).find(|unit| !unit.is_empty());
+            let unit = attribute.find_all("attrunit").into_iter().map(Element::text).find(|unit| !unit.is_empty());
             stated.add(name, unit, attribute.value("attrdef"));
         }
     }

@@ -49,7 +49,7 @@ fn facts<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {
     known.set_item("field", facts.field.as_deref())?;
     // Attributes for internal use.
     let private = [
-        ("_with_options", error.with_options()),
+        ("_with_options", error.cli_message()),
         ("_source", facts.source.clone()),
         ("_setting", facts.setting.map(str::to_owned)),
     ];

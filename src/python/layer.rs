@@ -259,7 +259,7 @@ pub(super) fn read_job_file(
         Ok(layer) => Ok(layer.with_source(origin)),
         Err(error) => {
             let is_named = error.facts().source.as_ref() == Some(&source.name());
-            let error = if is_named { error } else { error.reworded(|said| format!("`{origin}`: {said}")) };
+            let error = if is_named { error } else { error.map_message(|said| format!("`{origin}`: {said}")) };
             Err(error.with(|facts| {
                 facts.endpoint = Some(row);
                 facts.source = is_named.then_some(origin);
@@ -277,5 +277,5 @@ pub(super) fn layers(py: Python<'_>, source: SourceArgument, options: &Bound<'_,
 
 /// Converts a file error to an archive error: a missing file is an archive that cannot be read.
 pub(super) fn as_archive_error(error: Error) -> Error {
-    if error.kind() == Kind::File { error.as_kind(Kind::Archive) } else { error }
+    if error.kind() == Kind::File { error.with_kind(Kind::Archive) } else { error }
 }

@@ -5,7 +5,7 @@ use http::HeaderMap;
 use http::header::HOST;
 
 use super::keys::{Grant, KeyRing};
-use crate::signing::Signed;
+use crate::signing::SigningInput;
 
 /// Accepted difference between time stamp and clock, in seconds, in both directions.
 const LIFETIME: u64 = 120;
@@ -51,7 +51,7 @@ pub(super) fn authenticate(
     };
     let is_signed = hosts(request).iter().any(|host| {
         let (method, path) = (request.method, request.path);
-        Signed { method, host, path, timestamp, api_key: &api_key, access_key: &access_key }
+        SigningInput { method, host, path, timestamp, api_key: &api_key, access_key: &access_key }
             .verify(&ring.signing_key, &signature)
     });
     if !is_signed {

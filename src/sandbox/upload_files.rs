@@ -63,7 +63,7 @@ impl UploadFiles {
     pub(super) fn keep(&self, part: PartFile) -> Result<String> {
         let name = format!("{:032x}", fastrand::u128(..));
         let target = self.folder.join(&name);
-        if self.owner.is_some() { part.name(&target, false) } else { part.keep(&target, false) }.map(|()| name)
+        if self.owner.is_some() { part.rename_to(&target, false) } else { part.keep(&target, false) }.map(|()| name)
     }
 
     /// Opens a stored file and returns its length.

@@ -2,30 +2,30 @@
 
 /// How far a search may skip, by the last two bytes of the window (Wu and Manber, 1994): most bytes are never read.
 #[derive(Clone, Default)]
-pub(super) struct Skips {
+pub(super) struct ShiftTable {
     /// The length of the shortest secret, which is the length of the window.
     pub(super) shortest: usize,
     /// By the two bytes, in lower case; 0 at the end of a window that may begin a secret.
-    by_pair: Vec<u8>,
+    shifts: Vec<u8>,
 }
 
-impl Skips {
+impl ShiftTable {
     pub(super) fn new<'a>(texts: impl Iterator<Item = &'a [u8]> + Clone) -> Self {
         let shortest = texts.clone().map(<[u8]>::len).min().unwrap_or(0);
-        let farthest = u8::try_from(shortest.saturating_sub(1)).unwrap_or(u8::MAX);
-        let mut by_pair = vec![farthest; 1 << 16];
+        let max_shift = u8::try_from(shortest.saturating_sub(1)).unwrap_or(u8::MAX);
+        let mut shifts = vec![max_shift; 1 << 16];
         for text in texts {
             let window = text.get(..shortest).unwrap_or_default();
-            for (at, pair) in window.windows(2).enumerate() {
-                let rest = u8::try_from(shortest.saturating_sub(at.saturating_add(2))).unwrap_or(u8::MAX);
+            for (position, pair) in window.windows(2).enumerate() {
+                let rest = u8::try_from(shortest.saturating_sub(position.saturating_add(2))).unwrap_or(u8::MAX);
                 if let (&[first, second], true) = (pair, rest < u8::MAX)
-                    && let Some(skip) = by_pair.get_mut(Self::index(first, second))
+                    && let Some(shift) = shifts.get_mut(Self::index(first, second))
                 {
-                    *skip = rest.min(*skip);
+                    *shift = rest.min(*shift);
                 }
             }
         }
-        Self { shortest, by_pair }
+        Self { shortest, shifts }
     }
 
     fn index(first: u8, second: u8) -> usize {
@@ -39,11 +39,11 @@ impl Skips {
             loop {
                 let end = start.checked_add(self.shortest)?;
                 let [first, second] = *body.get(end.checked_sub(2)?..end)? else { return None };
-                let skip = self.by_pair.get(Self::index(first, second)).copied()?;
-                let at = start;
-                start = start.saturating_add(usize::from(skip).max(1));
-                if skip == 0 {
-                    return Some(at);
+                let shift = self.shifts.get(Self::index(first, second)).copied()?;
+                let position = start;
+                start = start.saturating_add(usize::from(shift).max(1));
+                if shift == 0 {
+                    return Some(position);
                 }
             }
         })

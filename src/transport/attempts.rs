@@ -202,7 +202,7 @@ impl Attempts<'_> {
             return Ok(Some(classified));
         }
         if decision == Decision::Reconcile {
-            return Err(self.finish(classified.error.as_kind(Kind::UploadOutcomeUnknown)));
+            return Err(self.finish(classified.error.with_kind(Kind::UploadOutcomeUnknown)));
         }
         self.failures = self.failures.saturating_add(1);
         self.is_outcome_unknown |= matches!(
@@ -306,7 +306,7 @@ impl Attempts<'_> {
         let text = String::from_utf8_lossy(&body);
         // A refused token is often only explained in a header.
         let challenge = if text.trim().is_empty() { error_body::challenge_message(&headers) } else { None };
-        let body = secrets.masked(challenge.as_deref().unwrap_or(&text));
+        let body = secrets.mask(challenge.as_deref().unwrap_or(&text));
         let classified = classify_reply(&ResponseParts {
             argument: base.argument(),
             credential: auth.credential_name(),
@@ -329,7 +329,7 @@ impl Attempts<'_> {
         match self.context.skew.update(headers, arrival, stamp, about_time, &self.context.warnings) {
             Correction::NotTheClock => classified,
             Correction::NoDate => {
-                let error = classified.error.as_kind(Kind::Authentication).reworded(|message| {
+                let error = classified.error.with_kind(Kind::Authentication).map_message(|message| {
                     format!(
                         "{message}. Its reply has no Date, so the difference to this machine's clock cannot be \
                          measured: set the clock right"

@@ -6,7 +6,7 @@ use super::BaseUrl;
 use crate::api::Method;
 use crate::error::{Error, Kind, Result};
 use crate::secret::Secret;
-use crate::signing::{Credentials, Signed};
+use crate::signing::{Credentials, SigningInput};
 
 /// The credentials of a client for one service.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl Auth {
         };
         let (api_key, access_key) = (credentials.api_key.expose(), credentials.access_key.expose());
         let method = method.as_str();
-        let signed = Signed { method, host: base.host(), path, timestamp, api_key, access_key };
+        let signed = SigningInput { method, host: base.host(), path, timestamp, api_key, access_key };
         let signature = signed.signature(&credentials.signing_key);
         insert_header(headers, HeaderName::from_static("x-ss-apikey"), api_key)?;
         insert_header(headers, HeaderName::from_static("x-ss-accesskey"), access_key)?;

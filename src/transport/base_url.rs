@@ -37,7 +37,7 @@ impl BaseUrl {
     /// Checks a base address that the client receives as `argument`. It must be `https`, or `http` to a loopback
     /// address. A path prefix is kept, with or without a slash at its end.
     pub fn from_argument(argument: &'static str, text: &str) -> Result<Self> {
-        let wrong = |why: &str| Error::of_setting(argument, format!("{argument} `{}` {why}", redacted_base(text)));
+        let wrong = |why: &str| Error::for_setting(argument, format!("{argument} `{}` {why}", redacted_base(text)));
         let mut url = Url::parse(text.trim()).map_err(|error| {
             wrong(&format!("is not an address ({error}): write it as `https://host` or `https://host/path`"))
         })?;

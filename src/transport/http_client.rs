@@ -62,7 +62,7 @@ impl HttpClient {
                 "cannot set up TLS: {}. Install the system's CA certificates or pass ca_file",
                 root_cause(&error)
             );
-            Error::of_setting("certificates", message)
+            Error::for_setting("certificates", message)
         })?;
         Ok(Self { client, connect, read })
     }
@@ -183,7 +183,7 @@ fn root_cause(error: &reqwest::Error) -> String {
 }
 
 fn certificates(path: &Path) -> Result<Vec<Certificate>> {
-    let wrong = |why: &str| Error::of_setting("ca_file", format!("ca_file `{}` {why}", path.display()));
+    let wrong = |why: &str| Error::for_setting("ca_file", format!("ca_file `{}` {why}", path.display()));
     let pem = std::fs::read(path).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
     let found = Certificate::from_pem_bundle(&pem).map_err(|_| wrong("holds no certificates in PEM form"))?;
     if found.is_empty() { Err(wrong("holds no certificates in PEM form")) } else { Ok(found) }

@@ -107,7 +107,7 @@ impl ServiceContext {
         if !(200..300).contains(&status) {
             let body = body.collect(ERROR_BODY).await.ok().flatten().unwrap_or_default();
             let text = String::from_utf8_lossy(&body);
-            let body = self.secrets.masked(&text);
+            let body = self.secrets.mask(&text);
             let (argument, credential) = (self.base.argument(), self.auth.credential_name());
             let path = &call.path;
             let parts = ResponseParts {

@@ -21,7 +21,7 @@ impl ServiceContext {
     pub(super) fn masked_headers(&self, mut headers: HeaderMap) -> HeaderMap {
         for (_, value) in headers.iter_mut().filter(|(name, _)| *name != LOCATION) {
             let Ok(text) = value.to_str() else { continue };
-            let masked = self.secrets.masked(text);
+            let masked = self.secrets.mask(text);
             if masked != text
                 && let Ok(masked) = HeaderValue::from_str(&masked)
             {
@@ -54,6 +54,6 @@ impl ServiceContext {
     /// Masks secrets in an error, including the texts of the service.
     #[must_use]
     pub fn masked_error(&self, error: Error) -> Error {
-        error.with_texts(|text| self.secrets.masked(text).into_owned())
+        error.map_texts(|text| self.secrets.mask(text).into_owned())
     }
 }

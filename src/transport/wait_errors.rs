@@ -27,7 +27,7 @@ pub(super) fn exceeds_timeout(time_left: Duration, timeout: Duration) -> String 
 
 /// Appends `more` to the message of an error.
 pub(super) fn with_detail(error: &Error, more: &str) -> Error {
-    error.clone().reworded(|message| format!("{}; {more}", message.trim_end_matches('.')))
+    error.clone().map_message(|message| format!("{}; {more}", message.trim_end_matches('.')))
 }
 
 /// Formats a wait that the service requested. Above the upper bound the exact value is unknown.

@@ -45,7 +45,7 @@ pub fn is_page(body: &[u8]) -> bool {
 
 fn plain(body: &[u8], secrets: &Secrets) -> Option<Masked> {
     let text = std::str::from_utf8(body).ok()?;
-    let masked = secrets.masked(text);
+    let masked = secrets.mask(text);
     (masked != text).then(|| Masked { body: masked.into_owned().into_bytes(), fields: Vec::new() })
 }
 
@@ -62,7 +62,9 @@ struct Out<'a> {
 impl Out<'_> {
     /// Masks the text between two offsets if it is a secret; `path` names its field.
     fn mask(&mut self, start: usize, end: usize, path: impl FnOnce() -> String) {
-        let Some((kind, mask)) = self.body.get(start..end).and_then(|text| self.secrets.whole(text)) else { return };
+        let Some((kind, mask)) = self.body.get(start..end).and_then(|text| self.secrets.find_exact(text)) else {
+            return;
+        };
         let path = path();
         if (self.is_own)(kind, &path) {
             return;
@@ -114,7 +116,7 @@ fn json(out: &mut Out<'_>) {
 
 fn json_path(steps: &[Step<'_>], secrets: &Secrets) -> String {
     let written = |step: &Step<'_>| match step {
-        Step::Name(name) => match secrets.whole(name) {
+        Step::Name(name) => match secrets.find_exact(name) {
             Some((_, mask)) => format!(".{mask}"),
             None => format!(".{}", shown(&String::from_utf8_lossy(name))),
         },

@@ -122,7 +122,7 @@ fn selected_columns_keep_their_order_and_the_geometry() {
 #[test]
 fn device_is_an_error_that_names_it_and_is_never_read() {
     let source = Source::Path("/dev/null".into());
-    let tree = headland::archive::tree(&source, None, &Limits::default()).unwrap_err();
+    let tree = headland::archive::read_document(&source, None, &Limits::default()).unwrap_err();
     for error in [tree, layer::read(&source, &ReadOptions::default()).unwrap_err()] {
         assert_eq!(error.kind(), Kind::Archive);
         assert!(

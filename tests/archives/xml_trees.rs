@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use headland::archive::{Document, Event, Holds, Limits, Source, tree};
+use headland::archive::{Content, Document, Event, Limits, Source, read_document};
 use headland::error::{Error, Kind};
 
 use crate::builder;
@@ -14,7 +14,7 @@ fn shown(document: &Document) -> String {
     for event in document.events() {
         match event {
             Event::Open(name, holds) => {
-                let mark = if *holds == Holds::Both { "*" } else { "" };
+                let mark = if *holds == Content::Mixed { "*" } else { "" };
                 write!(out, "<{}{mark}", document.name(*name)).unwrap();
             }
             Event::Attribute(name, value) => {
@@ -142,7 +142,7 @@ fn zip_or_folder_with_one_document_equals_the_document() {
         builder::source(builder::zip(&[("x/job.XML", b"<a/>"), ("x/job.log", b"log")])),
         builder::source(builder::zip(&[("in.zip", &builder::zip(&[("job.xml", b"<a/>")]))])),
     ] {
-        assert_eq!(shown(&tree(&source, None, &Limits::default()).unwrap()), "<a>", "{source:?}");
+        assert_eq!(shown(&read_document(&source, None, &Limits::default()).unwrap()), "<a>", "{source:?}");
     }
     std::fs::write(&odd, "<b/>").unwrap();
     assert_eq!(shown(&tree(&Source::Path(odd), None, &Limits::default()).unwrap()), "<b>", "any name is accepted");

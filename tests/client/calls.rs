@@ -5,7 +5,7 @@ use std::time::Duration;
 use headland::client::{Client, Config};
 use headland::error::Kind;
 use headland::limiter::Window;
-use headland::signing::{Signed, SigningKey};
+use headland::signing::{SigningInput, SigningKey};
 use headland::transport::FaultKind;
 use headland::wire::Value;
 
@@ -43,7 +43,7 @@ async fn signature_covers_the_sent_request() {
     let header = |name: &str| request.headers[name].to_str().unwrap().to_owned();
     assert_eq!(header("x-ss-timestamp"), START.to_string());
     assert_eq!(header("accept"), "application/json");
-    let signed = Signed {
+    let signed = SigningInput {
         method: "GET",
         host: "api.example.com",
         path: "/V1/jobdata/A%20b",

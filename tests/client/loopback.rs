@@ -9,7 +9,7 @@ use headland::clock::{Clock, Sleep};
 use headland::error::Kind;
 use headland::limiter::Window;
 use headland::secret::Secret;
-use headland::signing::{Signed, SigningKey};
+use headland::signing::{SigningInput, SigningKey};
 use headland::transport::{BaseUrl, HttpClient};
 use headland::wire::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -119,7 +119,7 @@ async fn signature_covers_the_bytes_on_the_wire() {
     assert_eq!(header(&head, "host"), Some(address.to_string().as_str()));
     assert_eq!(header(&head, "accept"), Some("application/json"));
     assert_eq!(header(&head, "accept-encoding"), Some("gzip, deflate"));
-    let signed = Signed {
+    let signed = SigningInput {
         method: "GET",
         host: &address.to_string(),
         path,

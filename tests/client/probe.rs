@@ -6,7 +6,7 @@ use chrono::DateTime;
 use headland::client::{Client, Config, Variation};
 use headland::error::{Kind, Result};
 use headland::limiter::Window;
-use headland::signing::{Signed, SigningKey};
+use headland::signing::{SigningInput, SigningKey};
 use headland::transport::{FaultKind, Probe};
 use headland::wire::Value;
 
@@ -96,7 +96,7 @@ async fn variation_changes_the_signed_text_and_never_the_host() {
         client.examine(row("access_key"), variation).await.unwrap();
         let request = script.request(script.count() - 1);
         assert_eq!(request.url, url);
-        let signed = Signed {
+        let signed = SigningInput {
             method: "GET",
             host,
             path,

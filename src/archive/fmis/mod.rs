@@ -41,13 +41,15 @@ pub(super) fn products(members: &[Member]) -> Vec<Fmis> {
         }
     }
     // A folder of the very same spelling comes first.
-    let beside = |tab: &Member, file: &'static str| -> Option<Member> {
+    let find_in_folder = |tab: &Member, file: &'static str| -> Option<Member> {
         let found = exact.get(&(folder(tab).to_owned(), file));
         found.or_else(|| loose.get(&(folder(tab).to_ascii_lowercase(), file))).map(|member| (*member).clone())
     };
     let tabs = members.iter().filter(|member| member.stem_and_ending().1 == "tab");
     let mut found: Vec<Fmis> = tabs
-        .filter_map(|tab| Some(Fmis { tab: tab.clone(), layout: beside(tab, LAYOUT)?, job: beside(tab, JOB) }))
+        .filter_map(|tab| {
+            Some(Fmis { tab: tab.clone(), layout: find_in_folder(tab, LAYOUT)?, job: find_in_folder(tab, JOB) })
+        })
         .collect();
     // Product_10 follows Product_9; folders keep the order of the source.
     for product in &mut found.chunk_by_mut(|one, other| folder(&one.tab) == folder(&other.tab)) {
@@ -74,7 +76,7 @@ fn folder(member: &Member) -> &str {
 
 /// The siblings of one file of an FMIS folder, by their names: of a table of records that one alone, with what explains
 /// it. `None` where the path is no such file.
-pub(super) fn siblings_of(path: &Path) -> Option<impl Fn(&str) -> bool + use<>> {
+pub(super) fn sibling_filter(path: &Path) -> Option<impl Fn(&str) -> bool + use<>> {
     let file = path.file_name()?.to_str()?.to_owned();
     let is_tab = |name: &str| name.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("tab"));
     let is_one = is_tab(&file);

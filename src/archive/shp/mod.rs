@@ -6,7 +6,7 @@ pub(super) mod reader;
 
 use crate::archive::endian::{i32_be, i32_le};
 use crate::archive::member::Member;
-use crate::archive::sniff::looks_like;
+use crate::archive::sniff::describe_bytes;
 use crate::error::Result;
 
 /// The bytes of the header of a .shp and of a .shx.
@@ -14,7 +14,7 @@ pub(super) const HEADER: usize = 100;
 
 /// What kind of shape, whatever its dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flat {
+pub enum ShapeType {
     /// One point.
     Point,
     /// Points.
@@ -42,8 +42,8 @@ impl Vertices<'_> {
     /// Whether two vertices differ in X or Y.
     #[must_use]
     pub fn differ(&self, one: usize, other: usize) -> bool {
-        let number = |at: usize| {
-            self.xy.get(at * 8..at * 8 + 8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+        let number = |index: usize| {
+            self.xy.get(index * 8..index * 8 + 8).map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap_or_default()))
         };
         number(one * 2) != number(other * 2) || number(one * 2 + 1) != number(other * 2 + 1)
     }
@@ -51,7 +51,7 @@ impl Vertices<'_> {
     /// Whether two vertices differ in Z.
     #[must_use]
     pub fn differ_in_z(&self, one: usize, other: usize) -> bool {
-        let z = |at: usize| self.z.and_then(|z| z.get(at * 8..at * 8 + 8));
+        let z = |index: usize| self.z.and_then(|z| z.get(index * 8..index * 8 + 8));
         z(one) != z(other)
     }
 }
@@ -60,7 +60,7 @@ impl Vertices<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'a> {
     /// What kind of shape.
-    pub flat: Flat,
+    pub shape_type: ShapeType,
     /// The first vertex of each part, 4 bytes each.
     pub parts: &'a [u8],
     /// What each part of a `MultiPatch` is, 4 bytes each.
@@ -77,18 +77,18 @@ pub enum Record<'a> {
     /// A shape.
     Shape(Shape<'a>),
     /// A shape that is longer than its record declares, in space that no other record needs.
-    Beyond(Shape<'a>),
+    Overrun(Shape<'a>),
     /// A shape that leaves bytes of its record unused: its counts may be damaged, and vertices lost.
-    Within(Shape<'a>),
+    Underfilled(Shape<'a>),
     /// Something that contradicts itself, and how.
     Broken(&'static str),
 }
 
 /// An error where something does not begin with the header that .shp and .shx have in common.
-pub(super) fn header_of(what: &str, member: &Member, bytes: &[u8]) -> Result<()> {
+pub(super) fn check_header(what: &str, member: &Member, bytes: &[u8]) -> Result<()> {
     let fault = |offset: u64, message: String| Err(member.fault(message).with(|facts| facts.offset = Some(offset)));
     if !bytes.is_empty() && i32_be(bytes, 0) != Some(9994) {
-        return fault(0, format!("it is not {what}, which begins with the number 9994: {}", looks_like(bytes)));
+        return fault(0, format!("it is not {what}, which begins with the number 9994: {}", describe_bytes(bytes)));
     }
     if bytes.len() < HEADER {
         return fault(member.size(), format!("its header of {HEADER} bytes is cut: it has {} bytes", member.size()));
@@ -100,7 +100,7 @@ pub(super) fn header_of(what: &str, member: &Member, bytes: &[u8]) -> Result<()>
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The kind of its shapes.
-    pub flat: Option<Flat>,
+    pub shape_type: Option<ShapeType>,
     /// Whether they have a Z.
     pub has_z: bool,
     /// The length that it declares, in bytes.
@@ -109,26 +109,26 @@ pub struct Header {
 
 impl Header {
     pub(super) fn read(member: &Member, bytes: &[u8]) -> Result<Self> {
-        header_of("a .shp", member, bytes)?;
+        check_header("a .shp", member, bytes)?;
         let code = i32_le(bytes, 32).unwrap_or(-1);
-        let flat = flat(code);
-        if flat.is_none() && code != 0 {
+        let shape_type = shape_type(code);
+        if shape_type.is_none() && code != 0 {
             return Err(member
                 .fault(format!("its header declares the unknown shape type {code}"))
                 .with(|facts| facts.offset = Some(32)));
         }
         let words = i32_be(bytes, 24).and_then(|words| u64::try_from(words).ok()).unwrap_or(0);
-        Ok(Self { flat, has_z: matches!(code, 11..=18 | 31), length: words * 2 })
+        Ok(Self { shape_type, has_z: matches!(code, 11..=18 | 31), length: words * 2 })
     }
 }
 
-fn flat(code: i32) -> Option<Flat> {
+fn shape_type(code: i32) -> Option<ShapeType> {
     Some(match code {
-        1 | 11 | 21 => Flat::Point,
-        3 | 13 | 23 => Flat::PolyLine,
-        5 | 15 | 25 => Flat::Polygon,
-        8 | 18 | 28 => Flat::MultiPoint,
-        31 => Flat::MultiPatch,
+        1 | 11 | 21 => ShapeType::Point,
+        3 | 13 | 23 => ShapeType::PolyLine,
+        5 | 15 | 25 => ShapeType::Polygon,
+        8 | 18 | 28 => ShapeType::MultiPoint,
+        31 => ShapeType::MultiPatch,
         _ => return None,
     })
 }
@@ -136,40 +136,42 @@ fn flat(code: i32) -> Option<Flat> {
 /// The shape in the first `length` bytes, which may reach up to `reach` where its type needs that.
 pub(super) fn parse(bytes: &[u8], length: usize, reach: usize) -> Record<'_> {
     let declared = bytes.get(..length.min(bytes.len())).unwrap_or_default();
-    match shape(declared) {
-        Record::Broken(_) if reach > length => match shape(bytes.get(..reach.min(bytes.len())).unwrap_or_default()) {
-            Record::Shape(shape) | Record::Within(shape) => Record::Beyond(shape),
-            record => record,
-        },
+    match parse_contents(declared) {
+        Record::Broken(_) if reach > length => {
+            match parse_contents(bytes.get(..reach.min(bytes.len())).unwrap_or_default()) {
+                Record::Shape(shape) | Record::Underfilled(shape) => Record::Overrun(shape),
+                record => record,
+            }
+        }
         record => record,
     }
 }
 
-fn shape(bytes: &[u8]) -> Record<'_> {
+fn parse_contents(bytes: &[u8]) -> Record<'_> {
     let Some(code) = i32_le(bytes, 0) else {
         return Record::Broken("the record is too short to hold a shape type");
     };
     if code == 0 {
         return if bytes.len() > 4 { Record::Broken("a null shape has contents") } else { Record::Null };
     }
-    let Some(flat) = flat(code) else {
+    let Some(shape_type) = shape_type(code) else {
         return Record::Broken("the shape type is unknown");
     };
-    let shape = match flat {
-        Flat::Point => point(bytes, code),
-        Flat::MultiPoint => many(bytes, flat, code, 36, 40, 0),
-        Flat::PolyLine | Flat::Polygon => many(bytes, flat, code, 40, 44, 4),
-        Flat::MultiPatch => many(bytes, flat, code, 40, 44, 8),
+    let shape = match shape_type {
+        ShapeType::Point => parse_point(bytes, code),
+        ShapeType::MultiPoint => parse_vertices(bytes, shape_type, code, 36, 40, 0),
+        ShapeType::PolyLine | ShapeType::Polygon => parse_vertices(bytes, shape_type, code, 40, 44, 4),
+        ShapeType::MultiPatch => parse_vertices(bytes, shape_type, code, 40, 44, 8),
     };
     match shape {
         None => Record::Broken("its counts of parts and points do not fit its length"),
-        Some((shape, used)) if used < bytes.len() => Record::Within(shape),
+        Some((shape, used)) if used < bytes.len() => Record::Underfilled(shape),
         Some((shape, _)) => Record::Shape(shape),
     }
 }
 
 /// A point, and how many bytes it takes.
-fn point(bytes: &[u8], code: i32) -> Option<(Shape<'_>, usize)> {
+fn parse_point(bytes: &[u8], code: i32) -> Option<(Shape<'_>, usize)> {
     let (z, m) = match code {
         11 => (Some(bytes.get(20..28)?), bytes.get(28..36)),
         21 => (None, bytes.get(20..28)),
@@ -177,18 +179,25 @@ fn point(bytes: &[u8], code: i32) -> Option<(Shape<'_>, usize)> {
     };
     let vertices = Vertices { xy: bytes.get(4..20)?, z, m };
     let used = 20 + z.map_or(0, <[u8]>::len) + m.map_or(0, <[u8]>::len);
-    Some((Shape { flat: Flat::Point, parts: &[], part_kinds: &[], vertices }, used))
+    Some((Shape { shape_type: ShapeType::Point, parts: &[], part_kinds: &[], vertices }, used))
 }
 
 /// A shape of counted vertices, and how many bytes it takes; `part` is how many bytes each part has before them.
-fn many(bytes: &[u8], flat: Flat, code: i32, count_at: usize, start: usize, part: usize) -> Option<(Shape<'_>, usize)> {
-    let points = usize::try_from(i32_le(bytes, count_at)?).ok()?;
+fn parse_vertices(
+    bytes: &[u8],
+    shape_type: ShapeType,
+    code: i32,
+    count_offset: usize,
+    start: usize,
+    part: usize,
+) -> Option<(Shape<'_>, usize)> {
+    let points = usize::try_from(i32_le(bytes, count_offset)?).ok()?;
     let parts = if part == 0 { 0 } else { usize::try_from(i32_le(bytes, 36)?).ok()? };
-    let mut at = start;
+    let mut offset = start;
     let mut take = |count: usize, size: usize| {
-        let end = at.checked_add(count.checked_mul(size)?)?;
-        let slice = bytes.get(at..end)?;
-        at = end;
+        let end = offset.checked_add(count.checked_mul(size)?)?;
+        let slice = bytes.get(offset..end)?;
+        offset = end;
         Some(slice)
     };
     let part_starts = take(parts, part.min(4))?;
@@ -202,5 +211,5 @@ fn many(bytes: &[u8], flat: Flat, code: i32, count_at: usize, start: usize, part
     };
     let m = if matches!(code, 3 | 5 | 8) { None } else { take(1, 16).and_then(|_| take(points, 8)) };
     let m = m.filter(|_| code != 31);
-    Some((Shape { flat, parts: part_starts, part_kinds, vertices: Vertices { xy, z, m } }, at))
+    Some((Shape { shape_type, parts: part_starts, part_kinds, vertices: Vertices { xy, z, m } }, offset))
 }

@@ -1,36 +1,36 @@
 //! The records of a .shp in the order of rows, some at a time: followed by an index, jumped to, or walked through.
 
-use super::access::Way;
-use super::gaps::{Met, Numbers, Seams};
+use super::access::RecordAccess;
+use super::gaps::{GapCheck, NumberCheck, Occurrences};
 use super::{HEADER, Header, Record, parse};
-use crate::archive::alloc::NoRoom;
-use crate::archive::buffered_reader::Window;
+use crate::archive::alloc::AllocError;
+use crate::archive::buffered_reader::BufferedReader;
 use crate::archive::diagnostic::Diagnostic;
 use crate::archive::diagnostic_code::Code;
 use crate::archive::endian::{i32_be, i32_le};
 use crate::archive::member::Member;
 use crate::error::{Error, Result};
 
-const WINDOW: usize = 256 * 1024;
+const BUFFER_SIZE: usize = 256 * 1024;
 /// The header of a record.
 const RECORD_HEADER: usize = 8;
 /// The type of points of X and Y alone.
-const PLAIN_POINTS: i32 = 1;
+const POINT_TYPE: i32 = 1;
 /// A record that holds such a point, its header included.
-const POINT: usize = 28;
+const POINT_RECORD_SIZE: usize = 28;
 /// The contents of such a record in words of two bytes.
 const POINT_WORDS: u32 = 10;
 /// So many records a step where all of them are in memory.
-const JUMPS: u64 = 4096;
+const RANDOM_BATCH: u64 = 4096;
 
 /// Takes the records of a .shp, in the order of rows.
-pub trait TakeShapes {
+pub trait ShapeSink {
     /// Takes one record.
-    fn record(&mut self, header: Header, number: u64, record: &Record<'_>) -> std::result::Result<(), NoRoom>;
+    fn record(&mut self, header: Header, number: u64, record: &Record<'_>) -> std::result::Result<(), AllocError>;
 
     /// Takes records of 28 bytes that stand one behind the other, and says how many: it stops before the first that is
     /// no plain point, which then comes as a record of its own.
-    fn points(&mut self, _header: Header, _first: u64, _bytes: &[u8]) -> std::result::Result<usize, NoRoom> {
+    fn points(&mut self, _header: Header, _first: u64, _bytes: &[u8]) -> std::result::Result<usize, AllocError> {
         Ok(0)
     }
 }
@@ -41,23 +41,23 @@ pub struct ShapeReader {
     header: Header,
     /// The number of the shape type in the header.
     kind: i32,
-    window: Window,
-    way: Way,
+    reader: BufferedReader,
+    access: RecordAccess,
     is_strict: bool,
     /// The next record.
     next: u64,
     /// Records before this one are known to stand 28 bytes behind one another, from the next one on.
     run: u64,
     /// Where records meet, as far as an index says where they are.
-    seams: Seams,
-    numbers: Numbers,
+    gaps: GapCheck,
+    number_check: NumberCheck,
     /// Records that the index gives another length, and its name.
-    lengths: Met,
+    length_mismatches: Occurrences,
     shx: String,
     /// Records with a length that no record has.
-    lengthless: Met,
+    bad_lengths: Occurrences,
     /// The bytes that no record has had: an index could name one large record many times, or leave one out.
-    left: u64,
+    unassigned: u64,
     ended: bool,
 }
 
@@ -66,46 +66,51 @@ impl ShapeReader {
     ///
     /// Without `is_strict`, a damaged index is ignored, and records whose length is damaged have no shape where the index
     /// knows the next.
-    pub fn open(member: &Member, index: Option<&Member>, is_strict: bool, notes: &mut Vec<Diagnostic>) -> Result<Self> {
-        let way = Way::find(member, index, is_strict, notes)?;
-        let mut window = member.window(WINDOW)?;
-        let bytes = window.fill(HEADER)?;
+    pub fn open(
+        member: &Member,
+        index: Option<&Member>,
+        is_strict: bool,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Self> {
+        let access = RecordAccess::open(member, index, is_strict, diagnostics)?;
+        let mut reader = member.open(BUFFER_SIZE)?;
+        let bytes = reader.fill(HEADER)?;
         let (header, kind) = (Header::read(member, bytes)?, i32_le(bytes, 32).unwrap_or(0));
         if header.length != member.size() {
             let message = format!("its header declares {} bytes, it has {}", header.length, member.size());
-            notes.push(Diagnostic::new(Code::ShpLength, message).in_member(member.name()));
+            diagnostics.push(Diagnostic::new(Code::ShpLength, message).in_member(member.name()));
         }
-        match &way {
-            Way::Follow(index) | Way::Jump(index, _) if index.has_odd_length() => {
+        match &access {
+            RecordAccess::Indexed(index) | RecordAccess::Random(index, _) if index.has_length_mismatch() => {
                 let message = "its index (.shx) has another length than it declares";
-                notes.push(Diagnostic::new(Code::ShxLength, message).in_member(member.name()));
+                diagnostics.push(Diagnostic::new(Code::ShxLength, message).in_member(member.name()));
             }
-            Way::Follow(_) | Way::Jump(..) => {}
-            Way::Walk => window.skip_to(HEADER as u64)?,
+            RecordAccess::Indexed(_) | RecordAccess::Random(..) => {}
+            RecordAccess::Scan => reader.skip_to(HEADER as u64)?,
         }
         Ok(Self {
             member: member.clone(),
             header,
             kind,
-            window,
-            way,
+            reader,
+            access,
             is_strict,
             next: 0,
             run: 0,
-            seams: Seams::from(HEADER as u64),
-            numbers: Numbers::default(),
-            lengths: Met::default(),
+            gaps: GapCheck::new(HEADER as u64),
+            number_check: NumberCheck::default(),
+            length_mismatches: Occurrences::default(),
             shx: index.map(|index| index.name().to_owned()).unwrap_or_default(),
-            lengthless: Met::default(),
-            left: member.size().saturating_sub(HEADER as u64),
+            bad_lengths: Occurrences::default(),
+            unassigned: member.size().saturating_sub(HEADER as u64),
             ended: false,
         })
     }
 
     /// The records that the index counts, where one is used.
     #[must_use]
-    pub fn indexed(&self) -> Option<u64> {
-        self.way.records()
+    pub fn indexed_records(&self) -> Option<u64> {
+        self.access.records()
     }
 
     /// Whether its header lets vertices have an M.
@@ -115,49 +120,54 @@ impl ShapeReader {
     }
 
     /// Lets another thread unpack what is left, where that pays.
-    pub fn hand_over(&mut self) {
-        if !matches!(self.way, Way::Jump(..)) {
-            self.window.hand_over();
+    pub fn offload(&mut self) {
+        if !matches!(self.access, RecordAccess::Random(..)) {
+            self.reader.offload();
         }
     }
 
     /// Whether the next step would not have to wait for another thread.
     pub fn is_ready(&mut self) -> bool {
-        self.window.is_ready()
+        self.reader.is_ready()
     }
 
     /// Hands records before number `until` to `into`, as many as are at hand; false once there are no more.
     ///
     /// Damage that hides where the next record is ends the reader with an error.
-    pub fn step(&mut self, until: u64, into: &mut dyn TakeShapes, notes: &mut Vec<Diagnostic>) -> Result<bool> {
+    pub fn step(
+        &mut self,
+        end_record: u64,
+        sink: &mut dyn ShapeSink,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<bool> {
         if !self.ended {
-            let stepped = match &self.way {
-                Way::Follow(_) => self.follow(until, into, notes),
-                Way::Jump(..) => self.jump(until, into, notes),
-                Way::Walk => self.walk(until, into, notes),
+            let stepped = match &self.access {
+                RecordAccess::Indexed(_) => self.step_indexed(end_record, sink, diagnostics),
+                RecordAccess::Random(..) => self.step_random(end_record, sink, diagnostics),
+                RecordAccess::Scan => self.step_scan(end_record, sink, diagnostics),
             };
             self.ended |= stepped.is_err();
             // Told where a fault ends the reader too: it may be all that shows records of other rows.
-            if self.ended && matches!(self.way, Way::Walk) {
-                self.numbers.tell(self.member.name(), notes);
+            if self.ended && matches!(self.access, RecordAccess::Scan) {
+                self.number_check.report(self.member.name(), diagnostics);
             }
             if self.ended {
-                self.lengths.tell_lengths(&self.shx, notes);
-                self.lengthless.tell_lengthless(self.member.name(), notes);
+                self.length_mismatches.report_lengths(&self.shx, diagnostics);
+                self.bad_lengths.report_bad_lengths(self.member.name(), diagnostics);
             }
-            stepped.map_err(|error| self.at_hand(error))?;
+            stepped.map_err(|error| self.locate_error(error))?;
         }
         Ok(!self.ended)
     }
 
     /// The same error; one of a lack of memory is about the record that was read.
-    fn at_hand(&self, error: Error) -> Error {
+    fn locate_error(&self, error: Error) -> Error {
         if !error.lacks_memory() {
             return error;
         }
-        let offset = match &self.way {
-            Way::Follow(index) | Way::Jump(index, _) => index.offset(self.next),
-            Way::Walk => Some(self.window.position()),
+        let offset = match &self.access {
+            RecordAccess::Indexed(index) | RecordAccess::Random(index, _) => index.offset(self.next),
+            RecordAccess::Scan => Some(self.reader.position()),
         };
         error.with(|facts| {
             facts.member = Some(self.member.name().to_owned());
@@ -168,70 +178,77 @@ impl ShapeReader {
 
     fn finish(&mut self) -> Result<()> {
         self.ended = true;
-        self.window.finish()
+        self.reader.finish()
     }
 
-    fn follow(&mut self, until: u64, into: &mut dyn TakeShapes, notes: &mut Vec<Diagnostic>) -> Result<()> {
-        let Way::Follow(index) = &self.way else { return Ok(()) };
+    fn step_indexed(
+        &mut self,
+        end_record: u64,
+        sink: &mut dyn ShapeSink,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<()> {
+        let RecordAccess::Indexed(index) = &self.access else { return Ok(()) };
         let mut is_first = true;
-        while self.next < until {
+        while self.next < end_record {
             let record = self.next;
             let Some(offset) = index.offset(record) else {
                 // What follows the declared end is told by the length of the file already.
-                if self.seams.end() != self.header.length {
-                    self.seams.add(index.records(), self.member.size(), self.member.size());
+                if self.gaps.end() != self.header.length {
+                    self.gaps.add(index.records(), self.member.size(), self.member.size());
                 }
-                self.seams.tell(self.member.name(), notes);
+                self.gaps.report(self.member.name(), diagnostics);
                 return self.finish();
             };
             if offset == 0 {
-                into.record(self.header, record, &Record::Null).map_err(NoRoom::error)?;
+                sink.record(self.header, record, &Record::Null).map_err(AllocError::into_error)?;
                 self.next += 1;
                 continue;
             }
-            let gap = usize::try_from(offset.saturating_sub(self.window.position())).unwrap_or(usize::MAX);
-            if !is_first && !self.window.holds(gap.saturating_add(POINT)) {
+            let gap = usize::try_from(offset.saturating_sub(self.reader.position())).unwrap_or(usize::MAX);
+            if !is_first && !self.reader.has_available(gap.saturating_add(POINT_RECORD_SIZE)) {
                 break;
             }
-            self.window.skip_to(offset)?;
-            if self.kind == PLAIN_POINTS {
-                let bytes = self.window.fill(POINT)?;
-                let most = until.min(record.saturating_add((bytes.len() / POINT) as u64));
+            self.reader.skip_to(offset)?;
+            if self.kind == POINT_TYPE {
+                let bytes = self.reader.fill(POINT_RECORD_SIZE)?;
+                let limit = end_record.min(record.saturating_add((bytes.len() / POINT_RECORD_SIZE) as u64));
                 self.run = self.run.max(record + 1);
                 // Known runs are not looked at again, whatever stands in them.
-                while self.run < most
-                    && index.offset(self.run) == index.offset(self.run - 1).map(|at| at + POINT as u64)
+                while self.run < limit
+                    && index.offset(self.run)
+                        == index.offset(self.run - 1).map(|offset| offset + POINT_RECORD_SIZE as u64)
                 {
                     self.run += 1;
                 }
-                let count = usize::try_from(self.run.min(most).saturating_sub(record)).unwrap_or(0);
-                let taken = into
-                    .points(self.header, record, bytes.get(..count * POINT).unwrap_or_default())
-                    .map_err(NoRoom::error)?;
-                if taken > 0 {
-                    self.seams.add(record, offset, offset.saturating_add((taken * POINT) as u64));
-                    let (others, first) = index.other_lengths(record, taken as u64, POINT_WORDS);
-                    self.lengths.add(others, first);
-                    self.next = record.saturating_add(taken as u64);
+                let count = usize::try_from(self.run.min(limit).saturating_sub(record)).unwrap_or(0);
+                let accepted = sink
+                    .points(self.header, record, bytes.get(..count * POINT_RECORD_SIZE).unwrap_or_default())
+                    .map_err(AllocError::into_error)?;
+                if accepted > 0 {
+                    self.gaps.add(record, offset, offset.saturating_add((accepted * POINT_RECORD_SIZE) as u64));
+                    let (others, first) = index.count_other_lengths(record, accepted as u64, POINT_WORDS);
+                    self.length_mismatches.add(others, first);
+                    self.next = record.saturating_add(accepted as u64);
                     is_first = false;
                     continue;
                 }
             }
             let next = index.offset(record.saturating_add(1)).filter(|next| *next > offset);
-            let is_doubtful = offset != self.seams.end();
-            let bytes = self.window.fill(RECORD_HEADER)?;
-            let length = match (content_length(&self.member, bytes, record, offset, is_doubtful), next) {
+            let is_unverified = offset != self.gaps.end();
+            let bytes = self.reader.fill(RECORD_HEADER)?;
+            let length = match (content_length(&self.member, bytes, record, offset, is_unverified), next) {
                 // The index knows where the one after it is.
                 (Err(_), Some(next)) if !self.is_strict => {
-                    into.record(self.header, record, &Record::Null).map_err(NoRoom::error)?;
-                    self.seams.add(record, offset, next);
-                    self.lengthless.add(1, record);
+                    sink.record(self.header, record, &Record::Null).map_err(AllocError::into_error)?;
+                    self.gaps.add(record, offset, next);
+                    self.bad_lengths.add(1, record);
                     self.next += 1;
                     continue;
                 }
                 (length, _) => length?,
             };
-            self.lengths.add(index.other_lengths(record, 1, u32::try_from(length / 2).unwrap_or(u32::MAX)).0, record);
+            self.length_mismatches
+                .add(index.count_other_lengths(record, 1, u32::try_from(length / 2).unwrap_or(u32::MAX)).0, record);
             // The space up to the next record is the record's too: some writers declare less than they write. None may
             // reach into the next one: records that share bytes would cost more than the file has.
             let space = next.unwrap_or(self.member.size()).saturating_sub(offset).saturating_sub(RECORD_HEADER as u64);
@@ -239,68 +256,79 @@ impl ShapeReader {
             let end = offset.saturating_add((RECORD_HEADER as u64).saturating_add(length as u64));
             let length = length.min(space);
             let reach = if next.is_some() { space.min(length.saturating_add(1024)) } else { length };
-            if !is_first && !self.window.holds(reach.saturating_add(RECORD_HEADER)) {
+            if !is_first && !self.reader.has_available(reach.saturating_add(RECORD_HEADER)) {
                 break;
             }
-            let bytes = self.window.fill(reach.saturating_add(RECORD_HEADER))?;
+            let bytes = self.reader.fill(reach.saturating_add(RECORD_HEADER))?;
             let contents = bytes.get(RECORD_HEADER..).unwrap_or_default();
-            into.record(self.header, record, &parse(contents, length, reach)).map_err(NoRoom::error)?;
-            self.seams.add(record, offset, end);
+            sink.record(self.header, record, &parse(contents, length, reach)).map_err(AllocError::into_error)?;
+            self.gaps.add(record, offset, end);
             self.next += 1;
             is_first = false;
         }
         Ok(())
     }
 
-    fn jump(&mut self, until: u64, into: &mut dyn TakeShapes, notes: &mut Vec<Diagnostic>) -> Result<()> {
-        let Way::Jump(index, bytes) = &self.way else { return Ok(()) };
-        let until = until.min(self.next.saturating_add(JUMPS));
-        while self.next < until {
+    fn step_random(
+        &mut self,
+        end_record: u64,
+        sink: &mut dyn ShapeSink,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<()> {
+        let RecordAccess::Random(index, bytes) = &self.access else { return Ok(()) };
+        let end_record = end_record.min(self.next.saturating_add(RANDOM_BATCH));
+        while self.next < end_record {
             let record = self.next;
             let Some(offset) = index.offset(record) else {
                 // What follows the declared end is told by the length of the file already.
-                if self.left > self.member.size().saturating_sub(self.header.length) {
-                    let message = format!("{} bytes between its records belong to none of them", self.left);
-                    notes.push(Diagnostic::new(Code::ShpSeams, message).in_member(self.member.name()));
+                if self.unassigned > self.member.size().saturating_sub(self.header.length) {
+                    let message = format!("{} bytes between its records belong to none of them", self.unassigned);
+                    diagnostics.push(Diagnostic::new(Code::ShpSeams, message).in_member(self.member.name()));
                 }
                 self.ended = true;
                 break;
             };
             if offset == 0 {
-                into.record(self.header, record, &Record::Null).map_err(NoRoom::error)?;
+                sink.record(self.header, record, &Record::Null).map_err(AllocError::into_error)?;
             } else {
-                let rest = usize::try_from(offset).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
+                let rest = usize::try_from(offset).ok().and_then(|start| bytes.get(start..)).unwrap_or_default();
                 let length = match content_length(&self.member, rest, record, offset, true) {
                     Err(_) if !self.is_strict => {
-                        into.record(self.header, record, &Record::Null).map_err(NoRoom::error)?;
-                        self.lengthless.add(1, record);
+                        sink.record(self.header, record, &Record::Null).map_err(AllocError::into_error)?;
+                        self.bad_lengths.add(1, record);
                         self.next += 1;
                         continue;
                     }
                     length => length?,
                 };
-                self.lengths
-                    .add(index.other_lengths(record, 1, u32::try_from(length / 2).unwrap_or(u32::MAX)).0, record);
-                self.left = self.left.checked_sub(length.saturating_add(RECORD_HEADER) as u64).ok_or_else(|| {
-                    self.member.fault("the index names the same bytes for several records").with(|facts| {
-                        facts.record = Some(record);
-                        facts.offset = Some(offset);
-                    })
-                })?;
+                self.length_mismatches
+                    .add(index.count_other_lengths(record, 1, u32::try_from(length / 2).unwrap_or(u32::MAX)).0, record);
+                self.unassigned =
+                    self.unassigned.checked_sub(length.saturating_add(RECORD_HEADER) as u64).ok_or_else(|| {
+                        self.member.fault("the index names the same bytes for several records").with(|facts| {
+                            facts.record = Some(record);
+                            facts.offset = Some(offset);
+                        })
+                    })?;
                 let contents = rest.get(RECORD_HEADER..).unwrap_or_default();
-                into.record(self.header, record, &parse(contents, length, length)).map_err(NoRoom::error)?;
+                sink.record(self.header, record, &parse(contents, length, length)).map_err(AllocError::into_error)?;
             }
             self.next += 1;
         }
         Ok(())
     }
 
-    fn walk(&mut self, until: u64, into: &mut dyn TakeShapes, notes: &mut Vec<Diagnostic>) -> Result<()> {
+    fn step_scan(
+        &mut self,
+        end_record: u64,
+        sink: &mut dyn ShapeSink,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<()> {
         let mut is_first = true;
-        while self.next < until && (is_first || self.window.holds(POINT)) {
+        while self.next < end_record && (is_first || self.reader.has_available(POINT_RECORD_SIZE)) {
             let (record, header) = (self.next, self.header);
-            let offset = self.window.position();
-            let bytes = self.window.fill(RECORD_HEADER)?;
+            let offset = self.reader.position();
+            let bytes = self.reader.fill(RECORD_HEADER)?;
             if bytes.is_empty() {
                 return self.finish();
             }
@@ -309,35 +337,37 @@ impl ShapeReader {
             if bound == 0 && i32_be(bytes, 0) != i32::try_from(record + 1).ok() {
                 let rest = self.member.size().saturating_sub(offset);
                 let message = format!("{rest} bytes after the declared end are left out");
-                notes.push(Diagnostic::new(Code::ShpTrailing, message).in_member(self.member.name()).at(record));
+                diagnostics
+                    .push(Diagnostic::new(Code::ShpTrailing, message).in_member(self.member.name()).at_record(record));
                 return self.finish();
             }
-            if self.kind == PLAIN_POINTS {
-                let most = usize::try_from((bound / POINT as u64).min(until - record)).unwrap_or(usize::MAX);
-                let count = (bytes.len() / POINT).min(most);
-                let taken = into
-                    .points(header, record, bytes.get(..count * POINT).unwrap_or_default())
-                    .map_err(NoRoom::error)?;
-                if taken > 0 {
-                    for (record, bytes) in (record..).zip(bytes.chunks_exact(POINT).take(taken)) {
-                        self.numbers.add(record, i32_be(bytes, 0));
+            if self.kind == POINT_TYPE {
+                let limit =
+                    usize::try_from((bound / POINT_RECORD_SIZE as u64).min(end_record - record)).unwrap_or(usize::MAX);
+                let count = (bytes.len() / POINT_RECORD_SIZE).min(limit);
+                let accepted = sink
+                    .points(header, record, bytes.get(..count * POINT_RECORD_SIZE).unwrap_or_default())
+                    .map_err(AllocError::into_error)?;
+                if accepted > 0 {
+                    for (record, bytes) in (record..).zip(bytes.chunks_exact(POINT_RECORD_SIZE).take(accepted)) {
+                        self.number_check.add(record, i32_be(bytes, 0));
                     }
-                    self.window.consume(taken * POINT);
-                    self.next = record.saturating_add(taken as u64);
+                    self.reader.consume(accepted * POINT_RECORD_SIZE);
+                    self.next = record.saturating_add(accepted as u64);
                     is_first = false;
                     continue;
                 }
             }
             let length = content_length(&self.member, bytes, record, offset, false)?;
             let size = length.saturating_add(RECORD_HEADER);
-            if !is_first && !self.window.holds(size) {
+            if !is_first && !self.reader.has_available(size) {
                 break;
             }
-            let bytes = self.window.fill(size)?;
-            self.numbers.add(record, i32_be(bytes, 0));
+            let bytes = self.reader.fill(size)?;
+            self.number_check.add(record, i32_be(bytes, 0));
             let contents = bytes.get(RECORD_HEADER..).unwrap_or_default();
-            into.record(header, record, &parse(contents, length, length)).map_err(NoRoom::error)?;
-            self.window.consume(size);
+            sink.record(header, record, &parse(contents, length, length)).map_err(AllocError::into_error)?;
+            self.reader.consume(size);
             self.next += 1;
             is_first = false;
         }
@@ -347,8 +377,8 @@ impl ShapeReader {
 
 /// The length of the contents of the record whose header begins `bytes`; `is_doubtful` where the index may be wrong about
 /// its offset.
-fn content_length(member: &Member, bytes: &[u8], record: u64, offset: u64, is_doubtful: bool) -> Result<usize> {
-    let or_index = if is_doubtful { ", or its index is" } else { "" };
+fn content_length(member: &Member, bytes: &[u8], record: u64, offset: u64, is_unverified: bool) -> Result<usize> {
+    let index_hint = if is_unverified { ", or its index is" } else { "" };
     let fault = |message: String| {
         Err(member.fault(message).with(|facts| {
             facts.record = Some(record);
@@ -359,14 +389,14 @@ fn content_length(member: &Member, bytes: &[u8], record: u64, offset: u64, is_do
         return fault(format!("it ends inside the header of a record: {} bytes are left", bytes.len()));
     };
     let Ok(words) = u32::try_from(words) else {
-        return fault(format!("the record has the negative length {words}: the file is damaged{or_index}"));
+        return fault(format!("the record has the negative length {words}: the file is damaged{index_hint}"));
     };
     let length = u64::from(words) * 2;
     let left = member.size().saturating_sub(offset).saturating_sub(8);
     match usize::try_from(length) {
         Ok(size) if length <= left => Ok(size),
         _ => fault(format!(
-            "the record has {length} bytes, but only {left} are left: the file is truncated or damaged{or_index}"
+            "the record has {length} bytes, but only {left} are left: the file is truncated or damaged{index_hint}"
         )),
     }
 }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::wire::names::same;
 
 /// So many elements and attributes has no document in which something is looked up: each costs many times its bytes.
-const MOST: usize = 1 << 17;
+const MAX_NODES: usize = 1 << 17;
 
 /// An element with its attributes, its text and its children.
 #[derive(Clone, Debug, Default)]
@@ -20,14 +20,14 @@ pub struct Element {
 
 impl Element {
     /// The root of the document that a member holds, which has at most `most` bytes.
-    pub fn read(member: &Member, most: u64) -> Result<Self> {
-        Self::with_text(member, most).map(|(root, _)| root)
+    pub fn read(member: &Member, limit: u64) -> Result<Self> {
+        Self::read_with_text(member, limit).map(|(root, _)| root)
     }
 
     /// The root, and all of the document as text, whatever its encoding.
-    pub fn with_text(member: &Member, most: u64) -> Result<(Self, String)> {
-        let text = XmlText::read(member, member.read_all(most)?)?;
-        let document = Document::parse(member, &text, MOST)?;
+    pub fn read_with_text(member: &Member, limit: u64) -> Result<(Self, String)> {
+        let text = XmlText::read(member, member.read_all(limit)?)?;
+        let document = Document::parse(member, &text, MAX_NODES)?;
         let mut open: Vec<Self> = Vec::new();
         let mut root = Self::default();
         for event in document.events() {
@@ -66,7 +66,7 @@ impl Element {
 
     /// Whether it is called so, whatever the case of letters and the prefix.
     #[must_use]
-    pub fn is(&self, name: &str) -> bool {
+    pub fn is_named(&self, name: &str) -> bool {
         same(self.name(), name)
     }
 
@@ -85,7 +85,7 @@ impl Element {
     /// The first element of that name directly in it.
     #[must_use]
     pub fn child(&self, name: &str) -> Option<&Self> {
-        self.children.iter().find(|child| child.is(name))
+        self.children.iter().find(|child| child.is_named(name))
     }
 
     /// What it says under a name, be it a child or an attribute; `None` where that is blank.
@@ -98,11 +98,11 @@ impl Element {
 
     /// Every element of that name, however deep.
     #[must_use]
-    pub fn all(&self, name: &str) -> Vec<&Self> {
+    pub fn find_all(&self, name: &str) -> Vec<&Self> {
         let mut found = Vec::new();
         let mut queue = vec![self];
         while let Some(element) = queue.pop() {
-            if element.is(name) {
+            if element.is_named(name) {
                 found.push(element);
             }
             queue.extend(element.children.iter().rev());

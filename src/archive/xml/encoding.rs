@@ -2,7 +2,7 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use crate::archive::alloc::ask_for;
+use crate::archive::alloc::check_available;
 use crate::archive::member::Member;
 use crate::error::Result;
 
@@ -14,7 +14,7 @@ pub(super) struct XmlText {
     pub(super) text: String,
     unit: Unit,
     /// The bytes of the mark that stood before it.
-    mark: usize,
+    bom_size: usize,
 }
 
 /// What a letter takes in the file.
@@ -30,7 +30,7 @@ enum Unit {
 impl XmlText {
     /// Reads the text of `member`; `bytes` are all that it holds.
     pub(super) fn read(member: &Member, bytes: Vec<u8>) -> Result<Self> {
-        let (encoding, mark) = match &*bytes {
+        let (encoding, bom_size) = match &*bytes {
             [0xEF, 0xBB, 0xBF, ..] => (UTF_8, 3),
             [0xFF, 0xFE, ..] => (UTF_16LE, 2),
             [0xFE, 0xFF, ..] => (UTF_16BE, 2),
@@ -38,37 +38,37 @@ impl XmlText {
             [0, b'<', ..] => (UTF_16BE, 0),
             _ => (declared(member, &bytes)?, 0),
         };
-        if encoding != UTF_8 || mark > 0 {
+        if encoding != UTF_8 || bom_size > 0 {
             // The text is written anew, and moves as it grows.
-            ask_for(bytes.len().saturating_mul(4)).map_err(|lack| lack.of(member.name()))?;
+            check_available(bytes.len().saturating_mul(4)).map_err(|error| error.for_member(member.name()))?;
         }
         if encoding == UTF_8 {
             let text = String::from_utf8(bytes).map_err(|error| {
-                let at = error.utf8_error().valid_up_to();
-                wrong(member, "UTF-8", u64::try_from(at).ok())
+                let offset = error.utf8_error().valid_up_to();
+                invalid_text_error(member, "UTF-8", u64::try_from(offset).ok())
             })?;
-            let text = if mark == 0 { text } else { text.get(mark..).unwrap_or_default().to_owned() };
-            return Ok(Self { text, unit: Unit::Utf8, mark });
+            let text = if bom_size == 0 { text } else { text.get(bom_size..).unwrap_or_default().to_owned() };
+            return Ok(Self { text, unit: Unit::Utf8, bom_size });
         }
-        let content = bytes.get(mark..).unwrap_or_default();
-        if encoding == encoding_rs::WINDOWS_1252 && names_latin1(&bytes) {
+        let content = bytes.get(bom_size..).unwrap_or_default();
+        if encoding == encoding_rs::WINDOWS_1252 && declares_latin1(&bytes) {
             let text = content.iter().map(|byte| char::from(*byte)).collect();
-            return Ok(Self { text, unit: Unit::Byte, mark });
+            return Ok(Self { text, unit: Unit::Byte, bom_size });
         }
         let text = encoding
             .decode_without_bom_handling_and_without_replacement(content)
-            .ok_or_else(|| wrong(member, encoding.name(), None))?;
+            .ok_or_else(|| invalid_text_error(member, encoding.name(), None))?;
         let unit = match encoding {
             _ if encoding == UTF_16LE || encoding == UTF_16BE => Unit::Utf16,
             _ if encoding.is_single_byte() => Unit::Byte,
             _ => Unit::Other,
         };
-        Ok(Self { text: text.into_owned(), unit, mark })
+        Ok(Self { text: text.into_owned(), unit, bom_size })
     }
 
     /// The line, counted from 1, and the offset in the file of a place in the text.
-    pub(super) fn place(&self, at: usize) -> (usize, Option<u64>) {
-        let before = self.text.get(..at).unwrap_or(&self.text);
+    pub(super) fn locate(&self, position: usize) -> (usize, Option<u64>) {
+        let before = self.text.get(..position).unwrap_or(&self.text);
         let line = before.bytes().filter(|byte| *byte == b'\n').count().saturating_add(1);
         let bytes = match self.unit {
             Unit::Utf8 => Some(before.len()),
@@ -76,7 +76,7 @@ impl XmlText {
             Unit::Byte => Some(before.chars().count()),
             Unit::Other => None,
         };
-        (line, bytes.and_then(|bytes| u64::try_from(bytes.saturating_add(self.mark)).ok()))
+        (line, bytes.and_then(|bytes| u64::try_from(bytes.saturating_add(self.bom_size)).ok()))
     }
 }
 
@@ -104,14 +104,14 @@ fn declared(member: &Member, bytes: &[u8]) -> Result<&'static Encoding> {
 }
 
 /// Whether the declaration names Latin-1 by its own name: the web takes that for Windows-1252, XML does not.
-fn names_latin1(bytes: &[u8]) -> bool {
+fn declares_latin1(bytes: &[u8]) -> bool {
     label(bytes).is_some_and(|label| {
         let plain = label.to_ascii_lowercase().replace(['-', '_'], "");
         plain.contains("88591") || plain.starts_with("latin1") || plain == "l1"
     })
 }
 
-fn wrong(member: &Member, encoding: &str, offset: Option<u64>) -> crate::error::Error {
+fn invalid_text_error(member: &Member, encoding: &str, offset: Option<u64>) -> crate::error::Error {
     member
         .fault(format!("its text is not valid {encoding}, which it declares or which holds where nothing is declared"))
         .with(|facts| facts.offset = offset)

@@ -17,32 +17,32 @@ use quick_xml::events::{BytesStart, Event as Token};
 
 use self::encoding::XmlText;
 use self::well_formed::Checked;
-use crate::archive::alloc::{ask_for, make_room};
+use crate::archive::alloc::{check_available, try_reserve};
 use crate::archive::member::Member;
 use crate::error::{Error, Result};
 
 /// Deeper than any document of field data; beyond it, whoever walks a tree by recursion is in danger.
-const DEEPEST: usize = 256;
+const MAX_DEPTH: usize = 256;
 
 /// The bytes that a name takes where it is kept and found.
-const NAME: usize = 160;
+const NAME_SIZE: usize = 160;
 
 /// What an element holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum Content {
     /// Text or nothing.
     Text,
     /// Elements, with nothing but white space between them.
     Elements,
     /// Elements and text.
-    Both,
+    Mixed,
 }
 
 /// One step through a document. Names and texts are looked up in the [`Document`].
 #[derive(Clone, Debug)]
 pub enum Event {
     /// An element begins: its name, and what it holds.
-    Open(u32, Holds),
+    Open(u32, Content),
     /// An attribute of the element that began: its name and its value.
     Attribute(u32, Range<usize>),
     /// All text up to the next tag.
@@ -61,50 +61,53 @@ pub struct Document {
 
 impl Document {
     /// Reads the document that a member holds; one of more than `most` bytes is refused before it is read.
-    pub fn read(member: &Member, most: u64) -> Result<Self> {
-        Self::parse(member, &XmlText::read(member, member.read_all(most)?)?, usize::MAX)
+    pub fn read(member: &Member, limit: u64) -> Result<Self> {
+        Self::parse(member, &XmlText::read(member, member.read_all(limit)?)?, usize::MAX)
     }
 
     /// Reads a text; one of more than `most` elements and attributes is refused.
-    fn parse(member: &Member, text: &XmlText, most: usize) -> Result<Self> {
+    fn parse(member: &Member, text: &XmlText, limit: usize) -> Result<Self> {
         let forbidden = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r');
         let control = text.text.as_bytes().iter().position(forbidden);
-        if let Some(at) = control.or_else(|| well_formed::NO_CHARACTERS.iter().find_map(|none| text.text.find(none))) {
-            return Err(fault(member, text, at, "there is a control character, which XML does not have"));
+        if let Some(position) =
+            control.or_else(|| well_formed::NONCHARACTERS.iter().find_map(|none| text.text.find(none)))
+        {
+            return Err(fault(member, text, position, "there is a control character, which XML does not have"));
         }
         // All texts stand in one, which moves as it grows.
-        ask_for(text.text.len().saturating_mul(3)).map_err(|lack| lack.of(member.name()))?;
-        let mut parser = Parser::new(most);
+        check_available(text.text.len().saturating_mul(3)).map_err(|error| error.for_member(member.name()))?;
+        let mut parser = Parser::new(limit);
         let mut asked_names = 1;
         let mut reader = Reader::from_str(&text.text);
         reader.config_mut().check_comments = true;
         loop {
             let before = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
             let token = reader.read_event().map_err(|error| {
-                let at = usize::try_from(reader.error_position()).unwrap_or(before);
-                fault(member, text, at, &error.to_string())
+                let position = usize::try_from(reader.error_position()).unwrap_or(before);
+                fault(member, text, position, &error.to_string())
             })?;
             let after = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
             let checked = match &token {
-                Token::DocType(_) => well_formed::document_type(text.text.get(before..after).unwrap_or_default()),
+                Token::DocType(_) => well_formed::check_document_type(text.text.get(before..after).unwrap_or_default()),
                 _ => Ok(()),
             };
             let inside = match &token {
                 Token::Text(text) => text.find("]]>").or_else(|| text.find(|letter| !well_formed::is_space(letter))),
                 _ => None,
             };
-            let at = before.saturating_add(inside.unwrap_or(0));
+            let position = before.saturating_add(inside.unwrap_or(0));
             // An attribute has four bytes at least; a text may end, and an element begin and end.
             let steps = after.saturating_sub(before) / 4 + 3;
-            make_room(&mut parser.document.events, steps).map_err(|lack| lack.of(member.name()))?;
+            try_reserve(&mut parser.document.events, steps).map_err(|error| error.for_member(member.name()))?;
             if parser.document.names.len() > asked_names {
                 asked_names = asked_names.saturating_mul(2);
-                ask_for(asked_names.saturating_mul(NAME)).map_err(|lack| lack.of(member.name()))?;
+                check_available(asked_names.saturating_mul(NAME_SIZE))
+                    .map_err(|error| error.for_member(member.name()))?;
             }
-            match checked.and_then(|()| parser.take(token)) {
+            match checked.and_then(|()| parser.handle_token(token)) {
                 Ok(true) => {}
                 Ok(false) => return Ok(parser.document),
-                Err(message) => return Err(fault(member, text, at, &message)),
+                Err(message) => return Err(fault(member, text, position, &message)),
             }
         }
     }
@@ -118,7 +121,7 @@ impl Document {
     /// A name of an element or an attribute.
     #[must_use]
     pub fn name(&self, name: u32) -> &str {
-        usize::try_from(name).ok().and_then(|at| self.names.get(at)).map_or("", String::as_str)
+        usize::try_from(name).ok().and_then(|index| self.names.get(index)).map_or("", String::as_str)
     }
 
     /// A text or the value of an attribute.
@@ -128,8 +131,8 @@ impl Document {
     }
 }
 
-fn fault(member: &Member, text: &XmlText, at: usize, message: &str) -> Error {
-    let (line, offset) = text.place(at);
+fn fault(member: &Member, text: &XmlText, position: usize, message: &str) -> Error {
+    let (line, offset) = text.locate(position);
     let shown: String = message.chars().take(200).collect();
     member
         .fault(format!("it is no well-formed XML, line {line}: {}", shown.escape_debug()))
@@ -141,17 +144,17 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// Why text beside the root element is refused.
-const OUTSIDE: &str = "text stands outside of the root element";
+const TEXT_OUTSIDE_ROOT: &str = "text stands outside of the root element";
 
 struct Parser {
     /// The elements that are open: where each began among the events, and whether it holds elements and text.
     open: Vec<(usize, bool, bool)>,
-    known: HashMap<String, u32>,
+    name_numbers: HashMap<String, u32>,
     document: Document,
     /// Where the text that is being read begins.
     text: Option<usize>,
     /// The most elements and attributes, and how many there were.
-    most: usize,
+    limit: usize,
     count: usize,
     /// Whether anything but white space was met, and the document type.
     has_begun: bool,
@@ -159,13 +162,13 @@ struct Parser {
 }
 
 impl Parser {
-    fn new(most: usize) -> Self {
+    fn new(limit: usize) -> Self {
         Self {
             open: Vec::new(),
-            known: HashMap::new(),
+            name_numbers: HashMap::new(),
             document: Document::default(),
             text: None,
-            most,
+            limit,
             count: 0,
             has_begun: false,
             has_type: false,
@@ -173,31 +176,31 @@ impl Parser {
     }
 
     /// Takes the next token; `false` at the end of the document.
-    fn take(&mut self, token: Token<'_>) -> Checked<bool> {
+    fn handle_token(&mut self, token: Token<'_>) -> Checked<bool> {
         let is_blank = matches!(&token, Token::Text(text) if is_blank(text));
         let is_first = !self.has_begun;
         self.has_begun |= !is_blank;
         match token {
-            Token::Start(tag) => self.begin(&tag)?,
+            Token::Start(tag) => self.open_element(&tag)?,
             Token::Empty(tag) => {
-                self.begin(&tag)?;
-                self.end();
+                self.open_element(&tag)?;
+                self.close_element();
             }
-            Token::End(_) => self.end(),
+            Token::End(_) => self.close_element(),
             Token::Text(text) if text.contains("]]>") => return Err("`]]>` stands in text".to_owned()),
-            Token::Text(text) => self.add(&text.into_inner())?,
-            Token::CData(_) | Token::GeneralRef(_) if self.open.is_empty() => return Err(OUTSIDE.to_owned()),
-            Token::CData(text) => self.add(&text.into_inner())?,
+            Token::Text(text) => self.add_text(&text.into_inner())?,
+            Token::CData(_) | Token::GeneralRef(_) if self.open.is_empty() => return Err(TEXT_OUTSIDE_ROOT.to_owned()),
+            Token::CData(text) => self.add_text(&text.into_inner())?,
             Token::GeneralRef(name) => {
                 let mut text = String::new();
-                well_formed::reference(&name.into_inner(), &mut text)?;
+                well_formed::resolve_reference(&name.into_inner(), &mut text)?;
                 self.add_resolved(&text);
             }
             Token::Eof if !self.open.is_empty() => return Err("it ends before its root element does".to_owned()),
             Token::Eof if self.document.events.is_empty() => return Err("there is no root element".to_owned()),
             Token::Eof => return Ok(false),
             // Blanks before a declaration harm nobody, though they are not allowed.
-            Token::Decl(text) if is_first => well_formed::declaration(&text)?,
+            Token::Decl(text) if is_first => well_formed::check_declaration(&text)?,
             Token::Decl(_) => return Err("a declaration stands behind the beginning of the document".to_owned()),
             Token::DocType(_) => {
                 if std::mem::replace(&mut self.has_type, true) || !self.document.events.is_empty() {
@@ -206,7 +209,7 @@ impl Parser {
             }
             Token::PI(instruction) => {
                 let target = instruction.target();
-                well_formed::name(target)?;
+                well_formed::check_name(target)?;
                 if target.eq_ignore_ascii_case("xml") {
                     return Err("an instruction is called as the declaration is".to_owned());
                 }
@@ -216,65 +219,65 @@ impl Parser {
         Ok(true)
     }
 
-    fn begin(&mut self, tag: &BytesStart<'_>) -> Checked {
+    fn open_element(&mut self, tag: &BytesStart<'_>) -> Checked {
         self.close_text();
         if self.open.is_empty() && !self.document.events.is_empty() {
             return Err("a second element stands beside the root element".to_owned());
         }
-        if self.open.len() >= DEEPEST {
-            return Err(format!("elements are nested more than {DEEPEST} deep"));
+        if self.open.len() >= MAX_DEPTH {
+            return Err(format!("elements are nested more than {MAX_DEPTH} deep"));
         }
         if let Some((_, has_elements, _)) = self.open.last_mut() {
             *has_elements = true;
         }
-        self.step()?;
-        let name = self.name(tag.name().as_ref())?;
+        self.count_node()?;
+        let name = self.intern_name(tag.name().as_ref())?;
         self.open.push((self.document.events.len(), false, false));
-        self.document.events.push(Event::Open(name, Holds::Text));
+        self.document.events.push(Event::Open(name, Content::Text));
         let mut seen = HashSet::new();
-        well_formed::attributes(tag.attributes_raw(), |name, value| {
-            self.step()?;
-            let key = self.name(name)?;
+        well_formed::parse_attributes(tag.attributes_raw(), |name, value| {
+            self.count_node()?;
+            let key = self.intern_name(name)?;
             if !seen.insert(key) {
                 return Err(format!("the attribute `{name}` stands twice in one element"));
             }
             let start = self.document.texts.len();
-            well_formed::value(value, &mut self.document.texts)?;
+            well_formed::resolve_value(value, &mut self.document.texts)?;
             self.document.events.push(Event::Attribute(key, start..self.document.texts.len()));
             Ok(())
         })
     }
 
     /// Counts an element or an attribute.
-    fn step(&mut self) -> Checked {
+    fn count_node(&mut self) -> Checked {
         self.count = self.count.saturating_add(1);
-        if self.count > self.most {
+        if self.count > self.limit {
             return Err(format!(
                 "it has more than {} elements and attributes, which nothing of its kind needs",
-                self.most
+                self.limit
             ));
         }
         Ok(())
     }
 
-    fn end(&mut self) {
+    fn close_element(&mut self) {
         self.close_text();
         let Some((start, has_elements, has_text)) = self.open.pop() else { return };
-        let holds = match (has_elements, has_text) {
-            (false, _) => Holds::Text,
-            (true, false) => Holds::Elements,
-            (true, true) => Holds::Both,
+        let content = match (has_elements, has_text) {
+            (false, _) => Content::Text,
+            (true, false) => Content::Elements,
+            (true, true) => Content::Mixed,
         };
         if let Some(Event::Open(_, found)) = self.document.events.get_mut(start) {
-            *found = holds;
+            *found = content;
         }
         self.document.events.push(Event::Close);
     }
 
     /// Adds to the text of the element that is open.
-    fn add(&mut self, text: &str) -> Checked {
+    fn add_text(&mut self, text: &str) -> Checked {
         if self.open.is_empty() {
-            return if is_blank(text) { Ok(()) } else { Err(OUTSIDE.to_owned()) };
+            return if is_blank(text) { Ok(()) } else { Err(TEXT_OUTSIDE_ROOT.to_owned()) };
         }
         if text.contains('\r') {
             // Every end of a line is one line feed, by the rules of XML.
@@ -301,14 +304,14 @@ impl Parser {
     }
 
     /// The number of a name.
-    fn name(&mut self, name: &str) -> Checked<u32> {
-        if let Some(known) = self.known.get(name) {
+    fn intern_name(&mut self, name: &str) -> Checked<u32> {
+        if let Some(known) = self.name_numbers.get(name) {
             return Ok(*known);
         }
-        well_formed::name(name)?;
+        well_formed::check_name(name)?;
         let number = u32::try_from(self.document.names.len()).map_err(|_| "there are too many names".to_owned())?;
         self.document.names.push(name.to_owned());
-        self.known.insert(name.to_owned(), number);
+        self.name_numbers.insert(name.to_owned(), number);
         Ok(number)
     }
 }

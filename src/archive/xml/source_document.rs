@@ -8,11 +8,11 @@ use crate::archive::unicode_names::find_name;
 use crate::error::{Error, Kind, Result};
 
 /// Reads the document of a source: `member` chooses where it holds several, by its name with or without folders.
-pub fn tree(source: &Source, member: Option<&str>, limits: &Limits) -> Result<Document> {
-    let mut notes = Vec::new();
-    let members = source.documents(limits, &mut notes)?;
+pub fn read_document(source: &Source, member: Option<&str>, limits: &Limits) -> Result<Document> {
+    let mut diagnostics = Vec::new();
+    let members = source.documents(limits, &mut diagnostics)?;
     let chosen = choose(&members, member, source)?;
-    limits.hold(chosen.size()).map_err(|reason| chosen.fault(reason))?;
+    limits.check_size(chosen.size()).map_err(|reason| chosen.fault(reason))?;
     Document::read(&chosen, limits.bytes)
 }
 

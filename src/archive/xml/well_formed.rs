@@ -7,10 +7,10 @@ use quick_xml::escape::resolve_predefined_entity;
 pub(super) type Checked<T = ()> = std::result::Result<T, String>;
 
 /// Characters that no document has, beside the control characters, which are single bytes.
-pub(super) const NO_CHARACTERS: [&str; 2] = ["\u{fffe}", "\u{ffff}"];
+pub(super) const NONCHARACTERS: [&str; 2] = ["\u{fffe}", "\u{ffff}"];
 
 /// Why a document type is refused.
-const NO_TYPE: &str = "the document type is not written as one, such as `<!DOCTYPE a>`";
+const INVALID_DOCTYPE: &str = "the document type is not written as one, such as `<!DOCTYPE a>`";
 
 /// What XML calls white space.
 pub(super) fn is_space(letter: char) -> bool {
@@ -34,7 +34,7 @@ fn continues_name(letter: char) -> bool {
 }
 
 /// An error where a text is no name of an element, an attribute or an instruction.
-pub(super) fn name(text: &str) -> Checked {
+pub(super) fn check_name(text: &str) -> Checked {
     let mut letters = text.chars();
     if letters.next().is_some_and(begins_name) && letters.all(continues_name) {
         return Ok(());
@@ -43,7 +43,7 @@ pub(super) fn name(text: &str) -> Checked {
 }
 
 /// Gives each attribute of a tag, its name and its value as it stands, to `take`.
-pub(super) fn attributes(text: &str, mut take: impl FnMut(&str, &str) -> Checked) -> Checked {
+pub(super) fn parse_attributes(text: &str, mut visit: impl FnMut(&str, &str) -> Checked) -> Checked {
     let mut rest = text;
     loop {
         let next = rest.trim_start_matches(is_space);
@@ -58,13 +58,13 @@ pub(super) fn attributes(text: &str, mut take: impl FnMut(&str, &str) -> Checked
         let Some(value) = after.strip_prefix('=') else {
             return Err(format!("the attribute `{name}` has no value"));
         };
-        let (value, behind) = quoted(value.trim_start_matches(is_space))
+        let (value, remaining) = quoted(value.trim_start_matches(is_space))
             .ok_or_else(|| format!("the value of the attribute `{name}` does not stand in quotes"))?;
         if value.contains('<') {
             return Err(format!("the value of the attribute `{name}` holds a `<`, which XML writes as `&lt;`"));
         }
-        take(name, value)?;
-        rest = behind;
+        visit(name, value)?;
+        rest = remaining;
     }
 }
 
@@ -75,12 +75,12 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
 }
 
 /// What a reference `&name;` stands for: a character by its number, or one of the five entities of XML.
-pub(super) fn reference(name: &str, into: &mut String) -> Checked {
+pub(super) fn resolve_reference(name: &str, output: &mut String) -> Checked {
     let Some(number) = name.strip_prefix('#') else {
         let text = resolve_predefined_entity(name).ok_or_else(|| {
             format!("the entity `&{name};` is not one of the five of XML, and no others are expanded")
         })?;
-        into.push_str(text);
+        output.push_str(text);
         return Ok(());
     };
     let (digits, radix) = number.strip_prefix('x').map_or((number, 10), |digits| (digits, 16));
@@ -88,55 +88,55 @@ pub(super) fn reference(name: &str, into: &mut String) -> Checked {
         if digits.chars().all(|digit| digit.is_digit(radix)) { u32::from_str_radix(digits, radix).ok() } else { None };
     let is_one = |letter: &char| (*letter >= ' ' || is_space(*letter)) && !matches!(letter, '\u{fffe}' | '\u{ffff}');
     let letter = value.and_then(char::from_u32).filter(is_one);
-    into.push(letter.ok_or_else(|| format!("`&{name};` is no character of XML"))?);
+    output.push(letter.ok_or_else(|| format!("`&{name};` is no character of XML"))?);
     Ok(())
 }
 
 /// The value of an attribute with its references resolved, added to `into`.
-pub(super) fn value(text: &str, into: &mut String) -> Checked {
+pub(super) fn resolve_value(text: &str, output: &mut String) -> Checked {
     // White space in the value of an attribute is blanks, by the rules of XML.
     let text = text.replace("\r\n", " ").replace(['\t', '\n', '\r'], " ");
     let mut parts = text.split('&');
-    into.push_str(parts.next().unwrap_or_default());
+    output.push_str(parts.next().unwrap_or_default());
     for part in parts {
         let Some((name, after)) = part.split_once(';') else {
             return Err("a `&` stands alone, which XML writes as `&amp;`".to_owned());
         };
-        reference(name, into)?;
-        into.push_str(after);
+        resolve_reference(name, output)?;
+        output.push_str(after);
     }
     Ok(())
 }
 
 /// An error where `text`, which is all between `<?` and `?>`, is no declaration of a document.
-pub(super) fn declaration(text: &str) -> Checked {
-    let mut said: Vec<String> = Vec::new();
-    let mut is_right = true;
-    attributes(text.strip_prefix("xml").unwrap_or(text), |name, value| {
+pub(super) fn check_declaration(text: &str) -> Checked {
+    let mut seen: Vec<String> = Vec::new();
+    let mut is_valid = true;
+    parse_attributes(text.strip_prefix("xml").unwrap_or(text), |name, value| {
         let is_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
-        is_right &= !value.is_empty() && value.chars().all(is_word);
-        is_right &= match name {
-            "version" => said.is_empty(),
-            "encoding" => value.starts_with(|letter: char| letter.is_ascii_alphabetic()) && said == ["version"],
-            "standalone" => matches!(value, "yes" | "no") && !said.contains(&"standalone".to_owned()),
+        is_valid &= !value.is_empty() && value.chars().all(is_word);
+        is_valid &= match name {
+            "version" => seen.is_empty(),
+            "encoding" => value.starts_with(|letter: char| letter.is_ascii_alphabetic()) && seen == ["version"],
+            "standalone" => matches!(value, "yes" | "no") && !seen.contains(&"standalone".to_owned()),
             _ => false,
         };
-        said.push(name.to_owned());
+        seen.push(name.to_owned());
         Ok(())
     })?;
-    if is_right && said.first().is_some_and(|first| first == "version") {
+    if is_valid && seen.first().is_some_and(|first| first == "version") {
         return Ok(());
     }
     Err("its declaration is none: `<?xml version=\"1.0\" encoding=\"UTF-8\"?>` is one".to_owned())
 }
 
 /// An error where `text`, `<!DOCTYPE a>` or longer, names no root element. What it declares is passed over and never used.
-pub(super) fn document_type(text: &str) -> Checked {
+pub(super) fn check_document_type(text: &str) -> Checked {
     let inside = text.strip_prefix("<!DOCTYPE").and_then(|text| text.strip_suffix('>'));
-    let Some(text) = inside.filter(|text| text.starts_with(is_space)) else { return Err(NO_TYPE.to_owned()) };
+    let Some(text) = inside.filter(|text| text.starts_with(is_space)) else { return Err(INVALID_DOCTYPE.to_owned()) };
     let text = text.trim_matches(is_space);
     let root = text.split(|letter| letter == '[' || is_space(letter)).next().unwrap_or_default();
-    name(root)?;
+    check_name(root)?;
     let mut rest = text.strip_prefix(root).unwrap_or_default().trim_start_matches(is_space);
     let words = [("SYSTEM", 1), ("PUBLIC", 2)];
     if let Some((word, count)) = words.into_iter().find(|(word, _)| rest.starts_with(word)) {
@@ -144,9 +144,9 @@ pub(super) fn document_type(text: &str) -> Checked {
         for _ in 0..count {
             let literal = rest.trim_start_matches(is_space);
             let found = quoted(literal).filter(|_| literal.len() < rest.len());
-            (_, rest) = found.ok_or_else(|| NO_TYPE.to_owned())?;
+            (_, rest) = found.ok_or_else(|| INVALID_DOCTYPE.to_owned())?;
         }
     }
     let rest = rest.trim_start_matches(is_space);
-    if rest.is_empty() || rest.starts_with('[') { Ok(()) } else { Err(NO_TYPE.to_owned()) }
+    if rest.is_empty() || rest.starts_with('[') { Ok(()) } else { Err(INVALID_DOCTYPE.to_owned()) }
 }

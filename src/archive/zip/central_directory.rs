@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use super::end_of_central_directory::{ENTRY, Place, ends};
-use super::local_headers::begins;
+use super::end_of_central_directory::{DirectoryLocation, ENTRY_SIGNATURE, find_end_records};
+use super::local_headers::first_member_offset;
 use crate::archive::codepage_tables;
 use crate::archive::endian::{u16_le, u32_le, u64_le};
 use crate::archive::options::Limits;
-use crate::archive::read_at::{ReadAt, exact};
+use crate::archive::read_at::{ReadAt, read_exact_at};
 use crate::error::{Error, Kind, Result};
 
 const ENTRY_SIZE: usize = 46;
 /// So many bytes a member may take in the directory, all together and on the average.
-const USUAL_ENTRY: u64 = 1024;
+const MEAN_ENTRY_SIZE: u64 = 1024;
 /// A directory of this size is read however few members are allowed.
-const LEAST_DIRECTORY: u64 = 1 << 20;
+const MIN_DIRECTORY_LIMIT: u64 = 1 << 20;
 
 /// What the central directory says about one member, or its own header where there is no directory.
 #[derive(Clone, Debug)]
@@ -25,13 +25,13 @@ pub(super) struct Entry {
     pub(super) flags: u16,
     pub(super) method: u16,
     pub(super) crc: u32,
-    pub(super) packed: u64,
+    pub(super) compressed_size: u64,
     pub(super) size: u64,
     /// From the start of the file, with any prefix already added.
     pub(super) offset: u64,
     pub(super) is_symlink: bool,
     /// Whether the archive ends inside it: `packed` and `size` then count what is there.
-    pub(super) is_cut: bool,
+    pub(super) is_truncated: bool,
     /// What is known to be wrong with it.
     pub(super) fault: Option<String>,
 }
@@ -53,7 +53,7 @@ impl Entry {
 }
 
 /// What there is of a directory.
-pub(super) enum Found {
+pub(super) enum Directory {
     /// All entries, and where the directory begins.
     Whole(Vec<Entry>, u64),
     /// There is no end record of the whole.
@@ -79,7 +79,7 @@ impl From<String> for Fault {
 
 impl Fault {
     /// The same, with what it is about before it.
-    fn about(self, what: &str) -> Self {
+    fn with_prefix(self, what: &str) -> Self {
         match self {
             Self::Damage(message) => Self::Damage(format!("{what} {message}")),
             Self::Refusal(message) => Self::Refusal(format!("{what} {message}")),
@@ -95,84 +95,91 @@ impl From<&str> for Fault {
 
 /// The error of an archive that cannot be read for a reason.
 pub(super) fn unreadable(name: &str, reason: &str) -> Error {
-    Error::of_source(Kind::Archive, name, format!("cannot be read as a zip archive: {reason}"))
+    Error::for_source(Kind::Archive, name, format!("cannot be read as a zip archive: {reason}"))
 }
 
 /// The directory, as far as it is there; an error where the limits forbid to read it, or two would do.
-pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Result<Found> {
-    match sought(store, limits) {
+pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Result<Directory> {
+    match find(store, limits) {
         Ok(Some(found)) => Ok(found),
-        Ok(None) => Ok(Found::Missing),
-        Err(Fault::Damage(reason)) => Ok(Found::Damaged(reason)),
+        Ok(None) => Ok(Directory::Missing),
+        Err(Fault::Damage(reason)) => Ok(Directory::Damaged(reason)),
         Err(Fault::Refusal(reason)) => Err(unreadable(name, &reason)),
     }
 }
 
-fn sought(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Option<Found>, Fault> {
+fn find(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Option<Directory>, Fault> {
     let size = store.size().map_err(|cause| cause.to_string())?;
-    let (exact_ends, loose_ends) = ends(store, size)?;
+    let (exact_ends, loose_ends) = find_end_records(store, size)?;
     // Several end records that all fit leave it open which directory is the real one, and readers would differ.
-    let mut good: Vec<Place> = exact_ends.iter().filter_map(|found| found.as_ref().ok().copied()).collect();
-    if good.len() > 1 {
+    let mut valid: Vec<DirectoryLocation> =
+        exact_ends.iter().filter_map(|found| found.as_ref().ok().copied()).collect();
+    if valid.len() > 1 {
         return Err(Fault::Refusal(
             "it has two end records that both fit, so its contents are ambiguous: unpack it and read the folder"
                 .to_owned(),
         ));
     }
-    if good.is_empty() {
-        good.extend(loose_ends.iter().filter_map(|found| found.as_ref().ok().copied()).take(1));
+    if valid.is_empty() {
+        valid.extend(loose_ends.iter().filter_map(|found| found.as_ref().ok().copied()).take(1));
     }
     // A file that begins with a member, before what its end record speaks of: that record is one of a second archive behind
     // a first, or of an archive inside it, and would hide the other members.
-    if let Some(place) = good.first().filter(|place| begins(store).is_some_and(|at| place.prefix > at)) {
-        let at = place.prefix;
+    if let Some(location) =
+        valid.first().filter(|location| first_member_offset(store).is_some_and(|start| location.prefix > start))
+    {
+        let start_of_archive = location.prefix;
         return Err(format!(
-            "it begins with a member, but its end record is one of an archive from byte {at} on: it ends early, or several \
+            "it begins with a member, but its end record is one of an archive from byte {start_of_archive} on: it ends early, or several \
              archives were joined, which can be cut apart there and read one by one"
         )
         .into());
     }
-    let Some(place) = good.first() else {
+    let Some(location) = valid.first() else {
         return match exact_ends.into_iter().chain(loose_ends).next() {
             Some(Err(damage)) => Err(damage.into()),
             _ => Ok(None),
         };
     };
-    if place.entries > limits.members as u64 {
+    if location.entries > limits.members as u64 {
         return Err(Fault::Refusal(format!(
             "{} members are more than the limit of {}; if you trust it, raise Limits(members=...)",
-            place.entries, limits.members
+            location.entries, limits.members
         )));
     }
     // The directory is held whole. The longest entry has 46 bytes and three texts of 64 KiB; that all are so is no
     // archive of data.
-    let most = most(limits);
-    let longest = (ENTRY_SIZE as u64 + 3 * u64::from(u16::MAX)).saturating_mul(place.entries.saturating_add(1));
-    if place.size > most.min(longest) {
+    let limit = max_directory_size(limits);
+    let longest = (ENTRY_SIZE as u64 + 3 * u64::from(u16::MAX)).saturating_mul(location.entries.saturating_add(1));
+    if location.size > limit.min(longest) {
         return Err(Fault::Refusal(format!(
             "a directory of {} bytes for {} members; if you trust it, raise Limits(members=...)",
-            place.size, place.entries
+            location.size, location.entries
         )));
     }
-    let directory = exact(store, place.offset, place.size)?;
-    let entries = entries(&directory, place, limits)?;
-    Ok(Some(Found::Whole(entries, place.offset)))
+    let directory = read_exact_at(store, location.offset, location.size)?;
+    let entries = parse_entries(&directory, location, limits)?;
+    Ok(Some(Directory::Whole(entries, location.offset)))
 }
 
 /// How many bytes of a directory are held.
-fn most(limits: &Limits) -> u64 {
-    LEAST_DIRECTORY.max((limits.members as u64).saturating_mul(USUAL_ENTRY))
+fn max_directory_size(limits: &Limits) -> u64 {
+    MIN_DIRECTORY_LIMIT.max((limits.members as u64).saturating_mul(MEAN_ENTRY_SIZE))
 }
 
-fn entries(directory: &[u8], place: &Place, limits: &Limits) -> std::result::Result<Vec<Entry>, Fault> {
+fn parse_entries(
+    directory: &[u8],
+    location: &DirectoryLocation,
+    limits: &Limits,
+) -> std::result::Result<Vec<Entry>, Fault> {
     let mut entries = Vec::new();
-    let mut at = 0_usize;
-    while at < directory.len() {
-        let rest = directory.get(at..).unwrap_or_default();
-        let (entry, used) = entry(rest, place.prefix, limits)
-            .map_err(|fault| fault.about(&format!("entry {} of its directory", entries.len())))?;
+    let mut position = 0_usize;
+    while position < directory.len() {
+        let rest = directory.get(position..).unwrap_or_default();
+        let (entry, used) = parse_entry(rest, location.prefix, limits)
+            .map_err(|fault| fault.with_prefix(&format!("entry {} of its directory", entries.len())))?;
         entries.push(entry);
-        at = at.saturating_add(used);
+        position = position.saturating_add(used);
         if entries.len() > limits.members {
             return Err(Fault::Refusal(format!(
                 "it has more than {} members; if you trust it, raise Limits(members=...)",
@@ -181,11 +188,11 @@ fn entries(directory: &[u8], place: &Place, limits: &Limits) -> std::result::Res
         }
     }
     // A count that wraps at 65,536 is how old writers get by without zip64.
-    let wraps = entries.len() as u64 % 65_536 == place.entries && entries.len() > 65_535;
-    if entries.len() as u64 != place.entries && !wraps {
+    let wraps = entries.len() as u64 % 65_536 == location.entries && entries.len() > 65_535;
+    if entries.len() as u64 != location.entries && !wraps {
         return Err(format!(
             "its end record promises {} members, its directory holds {}: fetch it again",
-            place.entries,
+            location.entries,
             entries.len()
         )
         .into());
@@ -193,57 +200,69 @@ fn entries(directory: &[u8], place: &Place, limits: &Limits) -> std::result::Res
     Ok(entries)
 }
 
-fn entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Result<(Entry, usize), Fault> {
-    let cut = || "is cut".to_owned();
-    if !bytes.starts_with(&ENTRY) {
+fn parse_entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Result<(Entry, usize), Fault> {
+    let truncated = || "is cut".to_owned();
+    if !bytes.starts_with(&ENTRY_SIGNATURE) {
         return Err("does not begin with its signature".into());
     }
-    let (flags, method) = (u16_le(bytes, 8).ok_or_else(cut)?, u16_le(bytes, 10).ok_or_else(cut)?);
-    let crc = u32_le(bytes, 16).ok_or_else(cut)?;
-    let (packed, size) = (u32_le(bytes, 20).ok_or_else(cut)?, u32_le(bytes, 24).ok_or_else(cut)?);
-    let name_size = usize::from(u16_le(bytes, 28).ok_or_else(cut)?);
-    let extra_size = usize::from(u16_le(bytes, 30).ok_or_else(cut)?);
-    let comment_size = usize::from(u16_le(bytes, 32).ok_or_else(cut)?);
-    let attributes = u32_le(bytes, 38).ok_or_else(cut)?;
-    let offset = u32_le(bytes, 42).ok_or_else(cut)?;
+    let (flags, method) = (u16_le(bytes, 8).ok_or_else(truncated)?, u16_le(bytes, 10).ok_or_else(truncated)?);
+    let crc = u32_le(bytes, 16).ok_or_else(truncated)?;
+    let (compressed_size, size) = (u32_le(bytes, 20).ok_or_else(truncated)?, u32_le(bytes, 24).ok_or_else(truncated)?);
+    let name_size = usize::from(u16_le(bytes, 28).ok_or_else(truncated)?);
+    let extra_size = usize::from(u16_le(bytes, 30).ok_or_else(truncated)?);
+    let comment_size = usize::from(u16_le(bytes, 32).ok_or_else(truncated)?);
+    let attributes = u32_le(bytes, 38).ok_or_else(truncated)?;
+    let offset = u32_le(bytes, 42).ok_or_else(truncated)?;
     if name_size > limits.name {
         return Err(Fault::Refusal(format!(
             "has a name of {name_size} bytes, more than the limit of {}; if you trust it, raise Limits(name=...)",
             limits.name
         )));
     }
-    let extra_at = ENTRY_SIZE + name_size;
-    let end = extra_at + extra_size + comment_size;
-    let name = bytes.get(ENTRY_SIZE..extra_at).ok_or_else(cut)?;
-    let extra = bytes.get(extra_at..extra_at + extra_size).ok_or_else(cut)?;
+    let extra_start = ENTRY_SIZE + name_size;
+    let end = extra_start + extra_size + comment_size;
+    let name = bytes.get(ENTRY_SIZE..extra_start).ok_or_else(truncated)?;
+    let extra = bytes.get(extra_start..extra_start + extra_size).ok_or_else(truncated)?;
     if end > bytes.len() {
-        return Err(cut().into());
+        return Err(truncated().into());
     }
-    let (mut packed, mut size, mut offset) = (u64::from(packed), u64::from(size), u64::from(offset));
-    let text = extended(name, extra, flags, &mut [&mut size, &mut packed, &mut offset])?;
+    let (mut compressed_size, mut size, mut offset) = (u64::from(compressed_size), u64::from(size), u64::from(offset));
+    let text = apply_extra_fields(name, extra, flags, &mut [&mut size, &mut compressed_size, &mut offset])?;
     // The upper half holds the file mode where a system that has links wrote the entry; others leave it empty.
     let is_symlink = (attributes >> 16) & 0o170_000 == 0o120_000;
     let offset = offset.checked_add(prefix).ok_or("lies outside the file")?;
     let raw = (name != text.as_bytes()).then(|| name.to_vec());
-    let whole = Entry { raw, text, flags, method, crc, packed, size, offset, is_symlink, is_cut: false, fault: None };
+    let whole = Entry {
+        raw,
+        text,
+        flags,
+        method,
+        crc,
+        compressed_size,
+        size,
+        offset,
+        is_symlink,
+        is_truncated: false,
+        fault: None,
+    };
     Ok((whole, end))
 }
 
 /// The name, with what the extra fields say of it and of those sizes that do not fit into their places.
-pub(super) fn extended(
+pub(super) fn apply_extra_fields(
     name: &[u8],
     extra: &[u8],
     flags: u16,
     sizes: &mut [&mut u64],
 ) -> std::result::Result<String, String> {
     let mut unicode_name = None;
-    for (id, data) in extras(extra) {
+    for (id, data) in extra_fields(extra) {
         if id == 0x0001 {
-            let mut at = 0;
+            let mut position = 0;
             for value in sizes.iter_mut() {
                 if **value == 0xFFFF_FFFF {
-                    **value = u64_le(data, at).ok_or("has a zip64 field without the sizes it needs")?;
-                    at += 8;
+                    **value = u64_le(data, position).ok_or("has a zip64 field without the sizes it needs")?;
+                    position += 8;
                 }
             }
         } else if id == 0x7075 && data.first() == Some(&1) && u32_le(data, 1) == Some(crc32fast::hash(name)) {
@@ -258,7 +277,7 @@ pub(super) fn extended(
 }
 
 /// The extra fields, as far as they are well formed.
-fn extras(mut bytes: &[u8]) -> Vec<(u16, &[u8])> {
+fn extra_fields(mut bytes: &[u8]) -> Vec<(u16, &[u8])> {
     let mut fields = Vec::new();
     while let (Some(id), Some(size)) = (u16_le(bytes, 0), u16_le(bytes, 2)) {
         let Some(data) = bytes.get(4..4 + usize::from(size)) else { break };

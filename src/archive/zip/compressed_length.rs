@@ -3,28 +3,28 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::archive::decompress::{Method, Step, Unpacker};
+use crate::archive::decompress::{Decompressor, Method, Step};
 use crate::archive::options::Limits;
 use crate::archive::read_at::ReadAt;
 
 /// How much compressed input is fetched at a time, and how much is inflated at a time.
-const PIECE: usize = 64 * 1024;
+const CHUNK_SIZE: usize = 64 * 1024;
 
 /// What a member gave when all of it was inflated that is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Count {
+pub(super) struct InflatedLength {
     /// Compressed bytes.
-    pub(super) taken: u64,
+    pub(super) compressed: u64,
     /// Bytes that they stand for.
-    pub(super) given: u64,
-    pub(super) ending: Ending,
+    pub(super) inflated: u64,
+    pub(super) end: StreamEnd,
 }
 
 /// Where the inflating ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum StreamEnd {
     /// At the end of the compressed data, as they say themselves.
-    Own,
+    Complete,
     /// Where there was no more input.
     Input,
     /// At something that is no compressed data.
@@ -34,41 +34,44 @@ pub(super) enum Ending {
 }
 
 /// Inflates what begins at `offset`, and keeps nothing of it; up to `most` bytes may be its own.
-pub(super) fn count(
+pub(super) fn measure(
     store: &Arc<dyn ReadAt>,
     offset: u64,
-    most: u64,
+    limit: u64,
     method: Method,
     limits: &Limits,
-) -> io::Result<Count> {
-    let mut unpacker = Unpacker::new(method);
-    let (mut input, mut at) = (Vec::new(), 0);
-    let mut room = vec![0; PIECE];
-    let mut count = Count { taken: 0, given: 0, ending: Ending::Input };
+) -> io::Result<InflatedLength> {
+    let mut decompressor = Decompressor::new(method);
+    let (mut input, mut position) = (Vec::new(), 0);
+    let mut output = vec![0; CHUNK_SIZE];
+    let mut length = InflatedLength { compressed: 0, inflated: 0, end: StreamEnd::Input };
     loop {
-        if at == input.len() {
-            let left = usize::try_from(most.saturating_sub(count.taken)).unwrap_or(usize::MAX);
-            input.resize(PIECE.min(left), 0);
-            let read =
-                if input.is_empty() { 0 } else { store.read_at(offset.saturating_add(count.taken), &mut input)? };
+        if position == input.len() {
+            let remaining = usize::try_from(limit.saturating_sub(length.compressed)).unwrap_or(usize::MAX);
+            input.resize(CHUNK_SIZE.min(remaining), 0);
+            let read = if input.is_empty() {
+                0
+            } else {
+                store.read_at(offset.saturating_add(length.compressed), &mut input)?
+            };
             input.truncate(read);
-            at = 0;
+            position = 0;
         }
-        let rest = input.get(at..).unwrap_or_default();
-        let Step { taken, given, ended, damage } = unpacker.step(rest, &mut room);
-        let is_stuck = taken == 0 && given == 0;
-        count.ending = match (ended, damage) {
-            (true, _) => Ending::Own,
-            (_, Some(_)) => Ending::Damage,
-            _ if is_stuck && rest.is_empty() => Ending::Input,
-            _ if is_stuck => Ending::Damage,
-            _ => Ending::Limit,
+        let rest = input.get(position..).unwrap_or_default();
+        let Step { consumed, produced, is_at_end, damage } = decompressor.step(rest, &mut output);
+        let is_stuck = consumed == 0 && produced == 0;
+        length.end = match (is_at_end, damage) {
+            (true, _) => StreamEnd::Complete,
+            (_, Some(_)) => StreamEnd::Damage,
+            _ if is_stuck && rest.is_empty() => StreamEnd::Input,
+            _ if is_stuck => StreamEnd::Damage,
+            _ => StreamEnd::Limit,
         };
-        at = at.saturating_add(taken).min(input.len());
-        count.taken = count.taken.saturating_add(taken as u64);
-        count.given = count.given.saturating_add(given as u64);
-        if count.ending != Ending::Limit || count.given > limits.bytes {
-            return Ok(count);
+        position = position.saturating_add(consumed).min(input.len());
+        length.compressed = length.compressed.saturating_add(consumed as u64);
+        length.inflated = length.inflated.saturating_add(produced as u64);
+        if length.end != StreamEnd::Limit || length.inflated > limits.bytes {
+            return Ok(length);
         }
     }
 }

@@ -2,30 +2,30 @@
 
 use std::sync::Arc;
 
-use crate::archive::read_at::{ReadAt, exact};
+use crate::archive::read_at::{ReadAt, read_exact_at};
 
 /// The signature of a local header, and the size of its fixed part.
 pub(super) const LOCAL: [u8; 4] = *b"PK\x03\x04";
 pub(super) const LOCAL_SIZE: u64 = 30;
 
 /// What stands before the first member of an archive that was meant to span several files.
-const MARKERS: [[u8; 4]; 2] = [*b"PK\x07\x08", *b"PK00"];
+const SPANNING_MARKERS: [[u8; 4]; 2] = [*b"PK\x07\x08", *b"PK00"];
 
 /// Bytes of one read.
-const BLOCK: u64 = 16 * 1024;
+const BLOCK_SIZE: u64 = 16 * 1024;
 
 /// Where the first member begins, of a file that begins with one.
-pub(super) fn begins(store: &Arc<dyn ReadAt>) -> Option<u64> {
-    let first = exact(store, 0, 4).ok()?;
+pub(super) fn first_member_offset(store: &Arc<dyn ReadAt>) -> Option<u64> {
+    let first = read_exact_at(store, 0, 4).ok()?;
     if first == LOCAL {
         return Some(0);
     }
-    let is_marker = MARKERS.iter().any(|marker| first == *marker);
-    (is_marker && exact(store, 4, 4).is_ok_and(|next| next == LOCAL)).then_some(4)
+    let is_marker = SPANNING_MARKERS.iter().any(|marker| first == *marker);
+    (is_marker && read_exact_at(store, 4, 4).is_ok_and(|next| next == LOCAL)).then_some(4)
 }
 
 /// Reads short pieces of a store, mostly in ascending order.
-pub(super) struct Headers<'a> {
+pub(super) struct HeaderReader<'a> {
     store: &'a Arc<dyn ReadAt>,
     total: u64,
     block: Vec<u8>,
@@ -33,7 +33,7 @@ pub(super) struct Headers<'a> {
     start: u64,
 }
 
-impl<'a> Headers<'a> {
+impl<'a> HeaderReader<'a> {
     pub(super) fn new(store: &'a Arc<dyn ReadAt>) -> Self {
         Self { store, total: store.size().unwrap_or(0), block: Vec::new(), start: 0 }
     }
@@ -48,7 +48,7 @@ impl<'a> Headers<'a> {
         }
         if offset < self.start || end > self.start.saturating_add(self.block.len() as u64) {
             let rest = self.total.saturating_sub(offset);
-            self.block = exact(self.store, offset, count.max(rest.min(BLOCK)))?;
+            self.block = read_exact_at(self.store, offset, count.max(rest.min(BLOCK_SIZE)))?;
             self.start = offset;
         }
         Ok(slice(&self.block, offset.saturating_sub(self.start), count))
@@ -56,10 +56,10 @@ impl<'a> Headers<'a> {
 }
 
 /// Some bytes of a buffer that has them.
-fn slice(bytes: &[u8], at: u64, count: u64) -> &[u8] {
-    let at = usize::try_from(at).unwrap_or(usize::MAX);
+fn slice(bytes: &[u8], start: u64, count: u64) -> &[u8] {
+    let start = usize::try_from(start).unwrap_or(usize::MAX);
     let count = usize::try_from(count).unwrap_or(usize::MAX);
-    bytes.get(at..at.saturating_add(count)).unwrap_or_default()
+    bytes.get(start..start.saturating_add(count)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -71,33 +71,34 @@ mod tests {
 
     /// Bytes of which each is its offset, with the reads counted.
     #[derive(Debug, Default)]
-    struct Counted {
+    struct CountingStore {
         reads: AtomicUsize,
     }
 
     const SIZE: u64 = 100_000;
 
-    impl ReadAt for Counted {
+    impl ReadAt for CountingStore {
         fn size(&self) -> io::Result<u64> {
             Ok(SIZE)
         }
 
-        fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
             self.reads.fetch_add(1, Ordering::SeqCst);
-            for (at, byte) in (offset..).zip(into.iter_mut()) {
-                *byte = u8::try_from(at % 251).unwrap();
+            for (position, byte) in (offset..).zip(buffer.iter_mut()) {
+                *byte = u8::try_from(position % 251).unwrap();
             }
-            Ok(into.len())
+            Ok(buffer.len())
         }
     }
 
     #[test]
-    fn headers_in_one_block_cost_one_read() {
-        let counted = Arc::new(Counted::default());
+    fn headers_in_one_block_take_one_read() {
+        let counted = Arc::new(CountingStore::default());
         let store: Arc<dyn ReadAt> = Arc::clone(&counted) as _;
-        let mut headers = Headers::new(&store);
+        let mut headers = HeaderReader::new(&store);
         let mut check = |offset: u64, count: u64| {
-            let expected: Vec<u8> = (offset..offset + count).map(|at| u8::try_from(at % 251).unwrap()).collect();
+            let expected: Vec<u8> =
+                (offset..offset + count).map(|offset| u8::try_from(offset % 251).unwrap()).collect();
             assert_eq!(headers.get(offset, count).unwrap(), expected, "{count} at {offset}");
             counted.reads.load(Ordering::SeqCst)
         };

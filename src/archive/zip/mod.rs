@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use self::central_directory::{Entry, Found};
-use self::local_headers::{Headers, LOCAL, LOCAL_SIZE, begins};
+use self::central_directory::{Directory, Entry};
+use self::local_headers::{HeaderReader, LOCAL, LOCAL_SIZE, first_member_offset};
 use crate::archive::decompress::Method;
 use crate::archive::diagnostic::Diagnostic;
 use crate::archive::diagnostic_code::Code;
@@ -31,63 +31,63 @@ pub(super) fn members(
     name: &str,
     limits: &Limits,
     is_strict: bool,
-    notes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<Vec<Member>>> {
     let (entries, directory) = match central_directory::read(store, name, limits)? {
-        Found::Whole(entries, start) => (entries, start),
-        Found::Missing => match salvage::read(store, name, limits, None)? {
+        Directory::Whole(entries, start) => (entries, start),
+        Directory::Missing => match salvage::read(store, name, limits, None)? {
             None => return Ok(None),
-            Some(walk) if is_strict => return Err(walk.error(name)),
-            Some(walk) => {
-                notes.push(walk.note());
-                (walk.entries, walk.end)
+            Some(salvage) if is_strict => return Err(salvage.error(name)),
+            Some(salvage) => {
+                diagnostics.push(salvage.diagnostic());
+                (salvage.entries, salvage.end)
             }
         },
-        Found::Damaged(reason) if is_strict => {
+        Directory::Damaged(reason) if is_strict => {
             let error = central_directory::unreadable(name, &reason);
-            return Err(match begins(store) {
-                Some(_) => error.hinting("; ", Argument::Strict, " finds the members by their own headers"),
+            return Err(match first_member_offset(store) {
+                Some(_) => error.with_hint("; ", Argument::Strict, " finds the members by their own headers"),
                 None => error,
             });
         }
-        Found::Damaged(reason) => match salvage::read(store, name, limits, Some(&reason))? {
-            Some(walk) if !walk.entries.is_empty() => {
-                notes.push(walk.note());
-                (walk.entries, walk.end)
+        Directory::Damaged(reason) => match salvage::read(store, name, limits, Some(&reason))? {
+            Some(salvage) if !salvage.entries.is_empty() => {
+                diagnostics.push(salvage.diagnostic());
+                (salvage.entries, salvage.end)
             }
             _ => return Err(central_directory::unreadable(name, &reason)),
         },
     };
-    held(store, &entries, directory, limits, is_strict, notes).map(Some)
+    validated_members(store, &entries, directory, limits, is_strict, diagnostics).map(Some)
 }
 
 /// The members that may be read, of entries that all stand before `end`; an error with `is_strict` where one has two names
 /// and a layer could lack that part of it in silence.
-fn held(
+fn validated_members(
     store: &Arc<dyn ReadAt>,
     entries: &[Entry],
     end: u64,
     limits: &Limits,
     is_strict: bool,
-    notes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Member>> {
-    let mut headers = Headers::new(store);
+    let mut headers = HeaderReader::new(store);
     let bodies: Vec<std::result::Result<u64, Refusal>> =
         entries.iter().map(|entry| data_offset(&mut headers, entry, limits)).collect();
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|index| entries.get(*index).map_or(0, |entry| entry.offset));
-    let mut limit_of = vec![end; entries.len()];
+    let mut end_of = vec![end; entries.len()];
     for pair in order.windows(2) {
         if let [first, second] = pair
-            && let (Some(limit), Some(next)) = (limit_of.get_mut(*first), entries.get(*second))
+            && let (Some(limit), Some(next)) = (end_of.get_mut(*first), entries.get(*second))
         {
             *limit = next.offset.min(end);
         }
     }
     let mut members: Vec<Member> = Vec::new();
-    let mut places: HashMap<String, (usize, &Entry)> = HashMap::new();
-    let mut refused = Refused::default();
-    for ((entry, body), limit) in entries.iter().zip(bodies).zip(limit_of) {
+    let mut seen: HashMap<String, (usize, &Entry)> = HashMap::new();
+    let mut refused = Refusals::default();
+    for ((entry, body), limit) in entries.iter().zip(bodies).zip(end_of) {
         if let Err(Refusal { reason, hides_part: true }) = &body
             && is_strict
         {
@@ -95,54 +95,54 @@ fn held(
         }
         if entry.text.ends_with(['/', '\\']) {
             if entry.size > 0 {
-                refused.tell(
+                refused.report(
                     Code::UnreadableMember,
                     "it is named as a folder, yet it has contents",
                     &entry.text,
-                    notes,
+                    diagnostics,
                 );
             }
             continue;
         }
-        let clean = match member_names::clean(&entry.text) {
-            Ok(clean) => clean,
+        let name = match member_names::normalize(&entry.text) {
+            Ok(name) => name,
             Err(reason) => {
-                refused.tell(Code::RefusedName, reason, &entry.text, notes);
+                refused.report(Code::RefusedName, reason, &entry.text, diagnostics);
                 continue;
             }
         };
-        if member_names::is_resource_fork(&clean) {
+        if member_names::is_resource_fork(&name) {
             continue;
         }
         // What a link holds is a path, whatever its name promises.
         if entry.is_symlink {
-            refused.tell(Code::RefusedLink, "it is a symbolic link, and links are not followed", &clean, notes);
+            refused.report(Code::RefusedLink, "it is a symbolic link, and links are not followed", &name, diagnostics);
             continue;
         }
-        let body = body.and_then(|offset| body_of(store, entry, offset, limit, notes).map_err(Refusal::from));
+        let body = body.and_then(|offset| locate_body(store, entry, offset, limit, diagnostics).map_err(Refusal::from));
         let body = body.unwrap_or_else(|Refusal { reason, .. }| {
-            refused.tell(Code::UnreadableMember, &reason, &clean, notes);
+            refused.report(Code::UnreadableMember, &reason, &name, diagnostics);
             Body::Refused(reason)
         });
-        let member = Member::new(clean.clone(), entry.size, body);
-        match places.get(&clean) {
+        let member = Member::new(name.clone(), entry.size, body);
+        match seen.get(&name) {
             None => {
-                places.insert(clean, (members.len(), entry));
+                seen.insert(name, (members.len(), entry));
                 members.push(member);
             }
             // Readers differ in which of two they take: where their contents differ, neither can be trusted.
-            Some((at, first)) => {
-                refused.tell(Code::DuplicateMember, "another member has the same name", &clean, notes);
+            Some((index, first)) => {
+                refused.report(Code::DuplicateMember, "another member has the same name", &name, diagnostics);
                 if (first.crc, first.size) != (entry.crc, entry.size)
-                    && let Some(slot) = members.get_mut(*at)
+                    && let Some(slot) = members.get_mut(*index)
                 {
                     let reason = "two members have this name and differ: the archive is ambiguous".to_owned();
-                    *slot = Member::new(clean, first.size, Body::Refused(reason));
+                    *slot = Member::new(name, first.size, Body::Refused(reason));
                 }
             }
         }
     }
-    refused.end(notes);
+    refused.finish(diagnostics);
     Ok(members)
 }
 
@@ -160,56 +160,57 @@ impl From<String> for Refusal {
 }
 
 /// Where the bytes of an entry are, whose data begin at `offset` and may reach up to `limit`.
-fn body_of(
+fn locate_body(
     store: &Arc<dyn ReadAt>,
     entry: &Entry,
     offset: u64,
     limit: u64,
-    notes: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> std::result::Result<Body, String> {
-    if offset.checked_add(entry.packed).is_none_or(|end| end > limit) {
-        let packed = entry.packed;
+    if offset.checked_add(entry.compressed_size).is_none_or(|end| end > limit) {
+        let compressed_size = entry.compressed_size;
         return Err(format!(
-            "its {packed} bytes from byte {offset} of the archive on overlap the next member or the directory, at byte {limit}"
+            "its {compressed_size} bytes from byte {offset} of the archive on overlap the next member or the directory, at byte {limit}"
         ));
     }
-    if entry.is_cut {
+    if entry.is_truncated {
         // The first rows of a table are right without the others; the first half of anything else may mean something else.
         if !entry.text.rsplit_once('.').is_some_and(|(_, ending)| member_names::has_rows(ending)) {
             return Err("the archive ends inside it".to_owned());
         }
         let message =
             format!("the archive ends or is damaged inside it: only its first {} bytes are there", entry.size);
-        notes.push(Diagnostic::new(Code::CutMember, message).in_member(&entry.text));
+        diagnostics.push(Diagnostic::new(Code::CutMember, message).in_member(&entry.text));
     }
-    let (store, packed, crc, is_cut) = (Arc::clone(store), entry.packed, entry.crc, entry.is_cut);
-    Ok(match Method::of(entry.method) {
-        None => Body::Plain { store, offset, crc: (!is_cut).then_some(crc) },
-        Some(method) => Body::Packed { store, offset, packed, crc, method, is_cut },
+    let (store, compressed_size, crc, is_truncated) =
+        (Arc::clone(store), entry.compressed_size, entry.crc, entry.is_truncated);
+    Ok(match Method::from_number(entry.method) {
+        None => Body::Plain { store, offset, crc: (!is_truncated).then_some(crc) },
+        Some(method) => Body::Compressed { store, offset, compressed_size, crc, method, is_truncated },
     })
 }
 
 /// Tells of the first members that are left out, and counts the others: an archive may hold thousands.
 #[derive(Default)]
-struct Refused {
+struct Refusals {
     count: usize,
 }
 
-impl Refused {
-    const MOST: usize = 100;
+impl Refusals {
+    const MAX_REPORTED: usize = 100;
 
-    fn tell(&mut self, code: Code, reason: &str, member: &str, notes: &mut Vec<Diagnostic>) {
+    fn report(&mut self, code: Code, reason: &str, member: &str, diagnostics: &mut Vec<Diagnostic>) {
         // What a layer may need is always told, since whether it lacks something is looked up here.
-        let is_data = member.rsplit_once('.').is_some_and(|(_, ending)| member_names::is_data(ending));
-        self.count = self.count.saturating_add(usize::from(!is_data));
-        if is_data || self.count <= Self::MOST {
-            notes.push(Diagnostic::new(code, [member_names::LEFT_OUT, reason].concat()).in_member(member));
+        let is_layer_file = member.rsplit_once('.').is_some_and(|(_, ending)| member_names::is_layer_file(ending));
+        self.count = self.count.saturating_add(usize::from(!is_layer_file));
+        if is_layer_file || self.count <= Self::MAX_REPORTED {
+            diagnostics.push(Diagnostic::new(code, [member_names::REFUSED_PREFIX, reason].concat()).in_member(member));
         }
     }
 
-    fn end(&self, notes: &mut Vec<Diagnostic>) {
-        if let Some(more @ 1..) = self.count.checked_sub(Self::MOST) {
-            notes.push(Diagnostic::new(Code::MoreMembers, format!("{more} more members are left out")));
+    fn finish(&self, diagnostics: &mut Vec<Diagnostic>) {
+        if let Some(more @ 1..) = self.count.checked_sub(Self::MAX_REPORTED) {
+            diagnostics.push(Diagnostic::new(Code::MoreMembers, format!("{more} more members are left out")));
         }
     }
 }
@@ -219,19 +220,21 @@ impl Refused {
 #[must_use]
 pub fn listed_names(content: &Bytes) -> Option<Vec<String>> {
     let store: Arc<dyn ReadAt> = Arc::new(content.clone());
-    let Found::Whole(entries, _) = central_directory::read(&store, "", &Limits::default()).ok()? else { return None };
+    let Directory::Whole(entries, _) = central_directory::read(&store, "", &Limits::default()).ok()? else {
+        return None;
+    };
     Some(entries.into_iter().map(|entry| entry.text).collect())
 }
 
 /// Refuses what an entry says of itself, where that cannot be read.
-fn hold_to(entry: &Entry, limits: &Limits) -> std::result::Result<(), String> {
+fn check_entry(entry: &Entry, limits: &Limits) -> std::result::Result<(), String> {
     if entry.is_encrypted() {
         return Err("it is encrypted: unpack it with its password and read the folder".to_owned());
     }
     if let Some(fault) = &entry.fault {
         return Err(fault.clone());
     }
-    if entry.method != 0 && Method::of(entry.method).is_none() {
+    if entry.method != 0 && Method::from_number(entry.method).is_none() {
         let method = match entry.method {
             1 => "shrink",
             6 => "implode",
@@ -249,26 +252,29 @@ fn hold_to(entry: &Entry, limits: &Limits) -> std::result::Result<(), String> {
             entry.method
         ));
     }
-    limits.hold(entry.size)?;
-    if entry.method == 0 && entry.size != entry.packed {
-        return Err(format!("it is stored, yet its sizes differ ({} and {})", entry.packed, entry.size));
+    limits.check_size(entry.size)?;
+    if entry.method == 0 && entry.size != entry.compressed_size {
+        return Err(format!("it is stored, yet its sizes differ ({} and {})", entry.compressed_size, entry.size));
     }
-    let most = Method::of(entry.method).map_or(1, Method::most);
-    if entry.size > entry.packed.saturating_mul(most) {
-        return Err(format!("its {} bytes cannot inflate to the {} that it declares", entry.packed, entry.size));
+    let limit = Method::from_number(entry.method).map_or(1, Method::max_ratio);
+    if entry.size > entry.compressed_size.saturating_mul(limit) {
+        return Err(format!(
+            "its {} bytes cannot inflate to the {} that it declares",
+            entry.compressed_size, entry.size
+        ));
     }
-    if limits.is_beyond_ratio(entry.size, entry.packed) {
+    if limits.is_beyond_ratio(entry.size, entry.compressed_size) {
         return Err(format!(
             "its {} bytes would inflate to {}, more than {} times as much; if you trust it, raise Limits(ratio=...)",
-            entry.packed, entry.size, limits.ratio
+            entry.compressed_size, entry.size, limits.ratio
         ));
     }
     Ok(())
 }
 
 /// Where the data of an entry begin, or why it cannot be read.
-fn data_offset(headers: &mut Headers<'_>, entry: &Entry, limits: &Limits) -> std::result::Result<u64, Refusal> {
-    hold_to(entry, limits)?;
+fn data_offset(headers: &mut HeaderReader<'_>, entry: &Entry, limits: &Limits) -> std::result::Result<u64, Refusal> {
+    check_entry(entry, limits)?;
     let local = headers
         .get(entry.offset, LOCAL_SIZE)
         .map_err(|reason| format!("its header is out of reach: {reason}"))?
@@ -286,7 +292,8 @@ fn data_offset(headers: &mut Headers<'_>, entry: &Entry, limits: &Limits) -> std
         let reason = format!("its header calls it `{start}`: the archive contradicts itself");
         let is_part = |name: &str| {
             let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-            !member_names::is_resource_fork(name) && (member_names::is_data(ending) || member_names::has_rows(ending))
+            !member_names::is_resource_fork(name)
+                && (member_names::is_layer_file(ending) || member_names::has_rows(ending))
         };
         let hides_part = is_part(&entry.text) || is_part(&String::from_utf8_lossy(name));
         return Err(Refusal { reason, hides_part });
@@ -297,10 +304,10 @@ fn data_offset(headers: &mut Headers<'_>, entry: &Entry, limits: &Limits) -> std
             .into());
     }
     // Sizes that follow the data (flag 3) are zero in the header; of a member that is cut, only a part is there.
-    let follows = entry.is_cut || u16_le(&local, 6).is_some_and(|flags| flags & 0x0008 != 0);
+    let is_size_unknown = entry.is_truncated || u16_le(&local, 6).is_some_and(|flags| flags & 0x0008 != 0);
     let sizes = (u32_le(&local, 18).unwrap_or(0), u32_le(&local, 22).unwrap_or(0));
     let differs = |claimed: u32, real: u64| claimed != u32::MAX && claimed != 0 && u64::from(claimed) != real;
-    if !follows && (differs(sizes.0, entry.packed) || differs(sizes.1, entry.size)) {
+    if !is_size_unknown && (differs(sizes.0, entry.compressed_size) || differs(sizes.1, entry.size)) {
         return Err("its header and the directory give different sizes: the archive contradicts itself"
             .to_owned()
             .into());

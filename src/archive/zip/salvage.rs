@@ -3,38 +3,38 @@
 
 use std::sync::Arc;
 
-use super::central_directory::{self, Entry, extended};
-use super::compressed_length::{Count, Ending, count};
-use super::data_descriptor::{self, Found};
-use super::end_of_central_directory::ENTRY;
-use super::local_headers::{LOCAL, LOCAL_SIZE, begins};
+use super::central_directory::{self, Entry, apply_extra_fields};
+use super::compressed_length::{InflatedLength, StreamEnd, measure};
+use super::data_descriptor::{self, Descriptor};
+use super::end_of_central_directory::ENTRY_SIGNATURE;
+use super::local_headers::{LOCAL, LOCAL_SIZE, first_member_offset};
 use crate::archive::decompress::Method;
 use crate::archive::diagnostic::Diagnostic;
 use crate::archive::diagnostic_code::Code;
 use crate::archive::endian::{u16_le, u32_le};
 use crate::archive::options::Limits;
-use crate::archive::read_at::{ReadAt, exact};
+use crate::archive::read_at::{ReadAt, read_exact_at};
 use crate::error::{Argument, Error, Kind, Result};
 
 /// What was found.
 #[derive(Debug)]
-pub(super) struct Walk {
+pub(super) struct Salvage {
     pub(super) entries: Vec<Entry>,
     /// Where the first member begins, and where the last ends.
     first: u64,
     pub(super) end: u64,
     /// The bytes of the archive.
     size: u64,
-    why: Why,
+    reason: StopReason,
     /// What is wrong with the directory, where the end record is there.
     damage: Option<String>,
 }
 
 /// Why there are no more members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Why {
+enum StopReason {
     /// The archive ends.
-    Cut,
+    Truncated,
     /// What follows is neither a member nor the directory, or cannot be found.
     Lost,
     /// The directory follows, or a part of it.
@@ -44,25 +44,30 @@ enum Why {
 /// The members of a file that begins with one; `None` where it begins with anything else.
 ///
 /// `damage` is what is wrong with the directory, where there is one.
-pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits, damage: Option<&str>) -> Result<Option<Walk>> {
-    let Some(at) = begins(store) else { return Ok(None) };
+pub(super) fn read(
+    store: &Arc<dyn ReadAt>,
+    name: &str,
+    limits: &Limits,
+    damage: Option<&str>,
+) -> Result<Option<Salvage>> {
+    let Some(start) = first_member_offset(store) else { return Ok(None) };
     let cut_short = "ends early and cannot be read as a zip archive";
     let fault = |message: String| match damage {
         Some(damage) => central_directory::unreadable(name, &format!("{damage}, and of its members: {message}")),
-        None => Error::of_source(Kind::Archive, name, format!("{cut_short}: {message}")),
+        None => Error::for_source(Kind::Archive, name, format!("{cut_short}: {message}")),
     };
     let size = store.size().map_err(|cause| fault(cause.to_string()))?;
-    let mut walker = Walker { store, limits, size, at, inflated: 0, entries: Vec::new() };
-    let why = loop {
-        if let Some(why) = walker.step().map_err(fault)? {
-            break why;
+    let mut scanner = Scanner { store, limits, size, offset: start, inflated: 0, entries: Vec::new() };
+    let reason = loop {
+        if let Some(reason) = scanner.step().map_err(fault)? {
+            break reason;
         }
     };
     let damage = damage.map(str::to_owned);
-    Ok(Some(Walk { entries: walker.entries, first: at, end: walker.at, size, why, damage }))
+    Ok(Some(Salvage { entries: scanner.entries, first: start, end: scanner.offset, size, reason, damage }))
 }
 
-impl Walk {
+impl Salvage {
     /// The error that it is, where damage is an error.
     pub(super) fn error(&self, name: &str) -> Error {
         let size = self.size;
@@ -75,35 +80,35 @@ impl Walk {
         );
         let Some(entry) = self.entries.last() else {
             let message = format!("{message}; not even its first member is there: fetch it again");
-            return Error::of_source(Kind::Archive, name, message);
+            return Error::for_source(Kind::Archive, name, message);
         };
-        let (text, at, count) = (&entry.text, entry.offset, self.entries.len());
-        let state = match self.why {
-            Why::Directory => "which is whole, but the directory of all members is not".to_owned(),
-            _ if entry.is_cut => format!("of whose contents {} bytes are there", entry.size),
+        let (text, offset, count) = (&entry.text, entry.offset, self.entries.len());
+        let state = match self.reason {
+            StopReason::Directory => "which is whole, but the directory of all members is not".to_owned(),
+            _ if entry.is_truncated => format!("of whose contents {} bytes are there", entry.size),
             _ => "which is whole, but what followed is missing".to_owned(),
         };
         let message =
-            format!("{message}; the last member that begins is number {count}, `{text}`, at byte {at}, {state}");
-        let error = Error::of_source(Kind::Archive, name, message).with(|facts| {
+            format!("{message}; the last member that begins is number {count}, `{text}`, at byte {offset}, {state}");
+        let error = Error::for_source(Kind::Archive, name, message).with(|facts| {
             facts.member = Some(text.clone());
-            facts.offset = entry.is_cut.then_some(entry.size);
+            facts.offset = entry.is_truncated.then_some(entry.size);
         });
-        error.hinting(": fetch it again, or read what is there with ", Argument::Strict, "")
+        error.with_hint(": fetch it again, or read what is there with ", Argument::Strict, "")
     }
 
     /// What there is to say where damage is lived with.
-    pub(super) fn note(&self) -> Diagnostic {
+    pub(super) fn diagnostic(&self) -> Diagnostic {
         let (size, end, count) = (self.size, self.end, self.entries.len());
-        let what = match self.why {
-            Why::Directory => "the directory of all members is not whole".to_owned(),
-            Why::Cut => "whatever followed is missing".to_owned(),
-            Why::Lost => format!("what follows byte {end} is no member, and was left out"),
+        let what = match self.reason {
+            StopReason::Directory => "the directory of all members is not whole".to_owned(),
+            StopReason::Truncated => "whatever followed is missing".to_owned(),
+            StopReason::Lost => format!("what follows byte {end} is no member, and was left out"),
         };
         if let Some(damage) = &self.damage {
-            let rest = match self.why {
-                Why::Lost => format!("; what follows byte {end} is no member, and was left out"),
-                Why::Directory | Why::Cut => String::new(),
+            let rest = match self.reason {
+                StopReason::Lost => format!("; what follows byte {end} is no member, and was left out"),
+                StopReason::Directory | StopReason::Truncated => String::new(),
             };
             let message = format!(
                 "the directory of the archive is damaged: {damage}; {count} members were found by their own headers{rest}"
@@ -118,46 +123,46 @@ impl Walk {
     }
 }
 
-struct Walker<'a> {
+struct Scanner<'a> {
     store: &'a Arc<dyn ReadAt>,
     limits: &'a Limits,
     size: u64,
     /// Where the next member may begin.
-    at: u64,
+    offset: u64,
     /// Bytes that were inflated to find ends.
     inflated: u64,
     entries: Vec<Entry>,
 }
 
-impl Walker<'_> {
+impl Scanner<'_> {
     /// Takes the next member; why it is the last, where it is.
-    fn step(&mut self) -> std::result::Result<Option<Why>, String> {
-        let at = self.at;
-        let left = self.size.saturating_sub(at);
-        let signature = exact(self.store, at, left.min(4))?;
+    fn step(&mut self) -> std::result::Result<Option<StopReason>, String> {
+        let offset = self.offset;
+        let remaining = self.size.saturating_sub(offset);
+        let signature = read_exact_at(self.store, offset, remaining.min(4))?;
         if signature != LOCAL {
             return Ok(Some(match &signature[..] {
-                start if start == ENTRY => Why::Directory,
-                start if start.len() < 4 => Why::Cut,
-                _ => Why::Lost,
+                start if start == ENTRY_SIGNATURE => StopReason::Directory,
+                start if start.len() < 4 => StopReason::Truncated,
+                _ => StopReason::Lost,
             }));
         }
-        if left < LOCAL_SIZE {
-            return Ok(Some(Why::Cut));
+        if remaining < LOCAL_SIZE {
+            return Ok(Some(StopReason::Truncated));
         }
-        let header = exact(self.store, at, LOCAL_SIZE)?;
-        let short = |place| u16_le(&header, place).unwrap_or(0);
-        let long = |place| u32_le(&header, place).unwrap_or(0);
+        let header = read_exact_at(self.store, offset, LOCAL_SIZE)?;
+        let short = |index| u16_le(&header, index).unwrap_or(0);
+        let long = |index| u32_le(&header, index).unwrap_or(0);
         let (flags, method, crc) = (short(6), short(8), long(14));
         let (name_size, extra_size) = (u64::from(short(26)), u64::from(short(28)));
-        let data = at.saturating_add(LOCAL_SIZE).saturating_add(name_size).saturating_add(extra_size);
+        let data = offset.saturating_add(LOCAL_SIZE).saturating_add(name_size).saturating_add(extra_size);
         if data > self.size {
-            return Ok(Some(Why::Cut));
+            return Ok(Some(StopReason::Truncated));
         }
         let limits = self.limits;
         if name_size > limits.name as u64 {
             return Err(format!(
-                "the member at byte {at} has a name of {name_size} bytes, more than the limit of {}; if you trust it, raise \
+                "the member at byte {offset} has a name of {name_size} bytes, more than the limit of {}; if you trust it, raise \
                  Limits(name=...)",
                 limits.name
             ));
@@ -168,91 +173,92 @@ impl Walker<'_> {
                 limits.members
             ));
         }
-        let name = exact(self.store, at.saturating_add(LOCAL_SIZE), name_size)?;
-        let extra = exact(self.store, data.saturating_sub(extra_size), extra_size)?;
-        let (mut packed, mut size) = (u64::from(long(18)), u64::from(long(22)));
-        let text = extended(&name, &extra, flags, &mut [&mut size, &mut packed]);
+        let name = read_exact_at(self.store, offset.saturating_add(LOCAL_SIZE), name_size)?;
+        let extra = read_exact_at(self.store, data.saturating_sub(extra_size), extra_size)?;
+        let (mut compressed_size, mut size) = (u64::from(long(18)), u64::from(long(22)));
+        let text = apply_extra_fields(&name, &extra, flags, &mut [&mut size, &mut compressed_size]);
         let fault = text.as_ref().err().map(|message| format!("its header {message}"));
         let text = text.unwrap_or_else(|_| String::from_utf8_lossy(&name).into_owned());
         let raw = (name != text.as_bytes()).then_some(name);
-        let (is_symlink, is_cut) = (false, false);
-        let mut entry = Entry { raw, text, flags, method, crc, packed, size, offset: at, is_symlink, is_cut, fault };
-        let why = if entry.fault.is_some() {
-            Some(Why::Lost)
+        let (is_symlink, is_truncated) = (false, false);
+        let mut entry =
+            Entry { raw, text, flags, method, crc, compressed_size, size, offset, is_symlink, is_truncated, fault };
+        let reason = if entry.fault.is_some() {
+            Some(StopReason::Lost)
         } else if entry.has_descriptor() {
-            self.with_descriptor(&mut entry, data)?
+            self.add_with_descriptor(&mut entry, data)?
         } else {
-            self.as_declared(&mut entry, data)?
+            self.add_sized(&mut entry, data)?
         };
         self.entries.push(entry);
-        Ok(why)
+        Ok(reason)
     }
 
     /// Takes a member whose header gives its length.
-    fn as_declared(&mut self, entry: &mut Entry, data: u64) -> std::result::Result<Option<Why>, String> {
-        if let Some(end) = data.checked_add(entry.packed).filter(|end| *end <= self.size) {
-            self.at = end;
+    fn add_sized(&mut self, entry: &mut Entry, data: u64) -> std::result::Result<Option<StopReason>, String> {
+        if let Some(end) = data.checked_add(entry.compressed_size).filter(|end| *end <= self.size) {
+            self.offset = end;
             return Ok(None);
         }
-        self.inflate(entry, data)?;
-        Ok(Some(self.cut(entry, data)))
+        self.measure(entry, data)?;
+        Ok(Some(self.truncate(entry, data)))
     }
 
     /// Takes a member whose length stands behind it: it ends where its compressed data say.
-    fn with_descriptor(&mut self, entry: &mut Entry, data: u64) -> std::result::Result<Option<Why>, String> {
-        let Some(count) = self.inflate(entry, data)? else {
+    fn add_with_descriptor(&mut self, entry: &mut Entry, data: u64) -> std::result::Result<Option<StopReason>, String> {
+        let Some(length) = self.measure(entry, data)? else {
             entry.fault = Some("its length follows its data, whose end cannot be found without a directory".to_owned());
-            self.at = data;
-            return Ok(Some(Why::Lost));
+            self.offset = data;
+            return Ok(Some(StopReason::Lost));
         };
-        let end = data.saturating_add(count.taken);
-        match count.ending {
-            Ending::Own => {}
-            Ending::Input => return Ok(Some(self.cut(entry, data))),
-            Ending::Damage | Ending::Limit => {
-                (entry.is_cut, self.at) = (true, end);
-                return Ok(Some(Why::Lost));
+        let end = data.saturating_add(length.compressed);
+        match length.end {
+            StreamEnd::Complete => {}
+            StreamEnd::Input => return Ok(Some(self.truncate(entry, data))),
+            StreamEnd::Damage | StreamEnd::Limit => {
+                (entry.is_truncated, self.offset) = (true, end);
+                return Ok(Some(StopReason::Lost));
             }
         }
-        Ok(match data_descriptor::at(self.store, end, self.size, count)? {
-            Found::Fitting { crc, size } => {
-                (entry.crc, self.at) = (crc, end.saturating_add(size));
+        Ok(match data_descriptor::read(self.store, end, self.size, length)? {
+            Descriptor::Matching { crc, size } => {
+                (entry.crc, self.offset) = (crc, end.saturating_add(size));
                 None
             }
-            Found::Cut => Some(self.cut(entry, data)),
-            Found::Other => {
+            Descriptor::Truncated => Some(self.truncate(entry, data)),
+            Descriptor::Missing => {
                 entry.fault = Some("the lengths that follow its data are not theirs".to_owned());
-                self.at = end;
-                Some(Why::Lost)
+                self.offset = end;
+                Some(StopReason::Lost)
             }
         })
     }
 
     /// Inflates what may be a member's and notes how much it is; `None` where that is not possible.
-    fn inflate(&mut self, entry: &mut Entry, data: u64) -> std::result::Result<Option<Count>, String> {
-        let left = self.size.saturating_sub(data);
-        (entry.packed, entry.size) = (left, left);
-        let Some(method) = Method::of(entry.method).filter(|_| !entry.is_encrypted()) else { return Ok(None) };
-        let count = count(self.store, data, left, method, self.limits).map_err(|cause| cause.to_string())?;
-        (entry.packed, entry.size) = (count.taken, count.given);
-        self.inflated = self.inflated.saturating_add(count.given);
-        if self.limits.is_beyond_ratio(self.inflated, data.saturating_add(count.taken)) {
+    fn measure(&mut self, entry: &mut Entry, data: u64) -> std::result::Result<Option<InflatedLength>, String> {
+        let remaining = self.size.saturating_sub(data);
+        (entry.compressed_size, entry.size) = (remaining, remaining);
+        let Some(method) = Method::from_number(entry.method).filter(|_| !entry.is_encrypted()) else { return Ok(None) };
+        let length = measure(self.store, data, remaining, method, self.limits).map_err(|cause| cause.to_string())?;
+        (entry.compressed_size, entry.size) = (length.compressed, length.inflated);
+        self.inflated = self.inflated.saturating_add(length.inflated);
+        if self.limits.is_beyond_ratio(self.inflated, data.saturating_add(length.compressed)) {
             return Err(format!(
                 "its members inflate to more than {} times their bytes; if you trust it, raise Limits(ratio=...)",
                 self.limits.ratio
             ));
         }
-        Ok(Some(count))
+        Ok(Some(length))
     }
 
     /// Notes that the archive ends inside a member.
-    fn cut(&mut self, entry: &mut Entry, data: u64) -> Why {
-        entry.is_cut = true;
+    fn truncate(&mut self, entry: &mut Entry, data: u64) -> StopReason {
+        entry.is_truncated = true;
         if entry.method == 0 {
-            entry.packed = self.size.saturating_sub(data);
-            entry.size = entry.packed;
+            entry.compressed_size = self.size.saturating_sub(data);
+            entry.size = entry.compressed_size;
         }
-        self.at = self.size;
-        Why::Cut
+        self.offset = self.size;
+        StopReason::Truncated
     }
 }

@@ -10,7 +10,7 @@ use super::cells::{days_since_epoch, parse_date, slash_date_order};
 use super::decoder::{AppendError, Cells, ColumnDecoder, Validity, take_values};
 use super::number::Cell;
 use super::swar::{are_digits, digits, parse_eight, suspects, word};
-use crate::archive::{Code, make_room, with_room};
+use crate::archive::{Code, try_reserve, with_capacity};
 
 /// A column of dates.
 pub(super) struct Dates {
@@ -21,12 +21,12 @@ pub(super) struct Dates {
 
 impl Dates {
     pub(super) fn new(rows: usize) -> Self {
-        Self { values: with_room(rows), is_text: false }
+        Self { values: with_capacity(rows), is_text: false }
     }
 
     /// Dates of a field that is declared as another type.
     pub(super) fn from_text(rows: usize) -> Self {
-        Self { values: with_room(rows), is_text: true }
+        Self { values: with_capacity(rows), is_text: true }
     }
 }
 
@@ -77,7 +77,7 @@ fn decode_irregular(cells: &Cells<'_>, row: usize, position: usize, is_text: boo
 
 impl ColumnDecoder for Dates {
     fn append(&mut self, cells: &Cells<'_>, first_row: usize, validity: &mut Validity) -> Result<(), AppendError> {
-        make_room(&mut self.values, cells.rows().saturating_sub(first_row))?;
+        try_reserve(&mut self.values, cells.rows().saturating_sub(first_row))?;
         let (is_text, base) = (self.is_text, self.values.len().wrapping_sub(first_row));
         // Rows are ordered in time, so most dates equal the previous one.
         let mut previous = None;

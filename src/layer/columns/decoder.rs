@@ -4,7 +4,7 @@ use arrow_array::ArrayRef;
 use arrow_buffer::{NullBuffer, NullBufferBuilder};
 use arrow_schema::{ArrowError, DataType};
 
-use crate::archive::{Encoding, Field, NoRoom, make_room, with_room};
+use crate::archive::{Encoding, Field, AllocError, try_reserve, with_capacity};
 use crate::layer::issues::{Issue, IssueCounter};
 
 /// Whole records of a .dbf without the deleted ones.
@@ -113,7 +113,7 @@ impl CellError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::layer) enum AppendError {
     Cell(CellError),
-    OutOfMemory(NoRoom),
+    OutOfMemory(AllocError),
 }
 
 impl From<CellError> for AppendError {
@@ -122,8 +122,8 @@ impl From<CellError> for AppendError {
     }
 }
 
-impl From<NoRoom> for AppendError {
-    fn from(lack: NoRoom) -> Self {
+impl From<AllocError> for AppendError {
+    fn from(lack: AllocError) -> Self {
         Self::OutOfMemory(lack)
     }
 }
@@ -174,20 +174,20 @@ pub(super) trait ColumnDecoder: Send {
 
     /// Converts the values to a wider type, for a column whose type follows its cells. Lost digits are counted as
     /// issues.
-    fn widen(&mut self, _: &mut Validity) -> Result<Option<Box<dyn ColumnDecoder>>, NoRoom> {
+    fn widen(&mut self, _: &mut Validity) -> Result<Option<Box<dyn ColumnDecoder>>, AllocError> {
         Ok(None)
     }
 }
 
 /// Extends a column by `count` default values and returns them to be filled.
-pub(super) fn grow<T: Copy + Default>(values: &mut Vec<T>, count: usize) -> Result<&mut [T], NoRoom> {
+pub(super) fn grow<T: Copy + Default>(values: &mut Vec<T>, count: usize) -> Result<&mut [T], AllocError> {
     let start = values.len();
-    make_room(values, count)?;
+    try_reserve(values, count)?;
     values.resize(start + count, T::default());
     Ok(values.get_mut(start..).unwrap_or_default())
 }
 
 /// Returns the vector and leaves one with capacity for `capacity` values.
 pub(super) fn take_values<T>(values: &mut Vec<T>, capacity: usize) -> Vec<T> {
-    std::mem::replace(values, with_room(capacity))
+    std::mem::replace(values, with_capacity(capacity))
 }

@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, DataType};
 use super::decoder::{AppendError, Cells, ColumnDecoder, Validity, grow, take_values};
 use super::fixed_point::Layout;
 use super::number::{Cell, LAST_EXACT, loses_digits, parse_float};
-use crate::archive::{Code, NoRoom, make_room, with_room};
+use crate::archive::{Code, AllocError, try_reserve, with_capacity};
 
 /// A float column.
 pub(super) struct Floats {
@@ -19,7 +19,7 @@ pub(super) struct Floats {
 
 impl Floats {
     pub(super) fn new(width: usize, decimals: u8, rows: usize) -> Self {
-        Self { values: with_room(rows), layout: Layout::new(width, usize::from(decimals)) }
+        Self { values: with_capacity(rows), layout: Layout::new(width, usize::from(decimals)) }
     }
 
     /// Continues a column that started as integers.
@@ -33,7 +33,7 @@ impl Floats {
         cells: &Cells<'_>,
         first_row: usize,
         validity: &mut Validity,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), AllocError> {
         let (layout, start) = (*layout, self.values.len());
         let values = grow(&mut self.values, cells.rows().saturating_sub(first_row))?;
         let blocks = cells.blocks(first_row, layout.lead, layout.length);
@@ -75,7 +75,7 @@ fn decode_irregular(cells: &Cells<'_>, row: usize, position: usize, validity: &m
 impl ColumnDecoder for Floats {
     fn append(&mut self, cells: &Cells<'_>, first_row: usize, validity: &mut Validity) -> Result<(), AppendError> {
         let Some(layout) = self.layout else {
-            make_room(&mut self.values, cells.rows().saturating_sub(first_row))?;
+            try_reserve(&mut self.values, cells.rows().saturating_sub(first_row))?;
             let base = self.values.len().wrapping_sub(first_row);
             self.values.extend(
                 (first_row..cells.rows()).map(|row| decode_irregular(cells, row, base.wrapping_add(row), validity)),

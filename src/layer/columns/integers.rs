@@ -11,7 +11,7 @@ use super::decoder::{AppendError, CellError, Cells, ColumnDecoder, Validity, gro
 use super::fixed_point::Layout;
 use super::floats::Floats;
 use super::number::{Cell, IntegerCell, KEPT_DIGITS, has_exponent, has_many_digits, parse_integer};
-use crate::archive::{Code, NoRoom, make_exact_room, make_room, with_room};
+use crate::archive::{Code, AllocError, try_reserve_exact, try_reserve, with_capacity};
 
 /// An Arrow integer type.
 pub(super) trait Integer: ArrowPrimitiveType + Send {
@@ -81,7 +81,7 @@ impl<T: Integer> Integers<T> {
     pub(super) fn new(width: usize, decimals: u8, rows: usize) -> Self {
         // A field that declares decimals needs the general parser, which accepts zeros as decimals.
         let layout = Layout::new(width, 0).filter(|_| decimals == 0);
-        Self { values: with_room(rows), width, layout, long: None }
+        Self { values: with_capacity(rows), width, layout, long: None }
     }
 
     /// Counts the new values, from `start` and `first_row`, with more digits than a float. If the column widens later,
@@ -103,7 +103,7 @@ impl<T: Integer> Integers<T> {
     #[cold]
     #[inline(never)]
     fn decode_all(&mut self, cells: &Cells<'_>, first_row: usize, validity: &mut Validity) -> Result<(), AppendError> {
-        make_room(&mut self.values, cells.rows().saturating_sub(first_row))?;
+        try_reserve(&mut self.values, cells.rows().saturating_sub(first_row))?;
         for row in first_row..cells.rows() {
             let value = decode_irregular::<T>(cells, row, self.values.len(), validity)?;
             self.values.push(value);
@@ -204,13 +204,13 @@ impl<T: Integer> ColumnDecoder for Integers<T> {
         Ok(Arc::new(PrimitiveArray::<T>::try_new(take_values(&mut self.values, capacity).into(), nulls)?))
     }
 
-    fn widen(&mut self, validity: &mut Validity) -> Result<Option<Box<dyn ColumnDecoder>>, NoRoom> {
+    fn widen(&mut self, validity: &mut Validity) -> Result<Option<Box<dyn ColumnDecoder>>, AllocError> {
         validity.issues.remove(Code::IntegerWithExponent);
         if let Some((count, first)) = self.long.take() {
             validity.issues.add_many(Code::DigitsLost, first, count);
         }
-        let mut values = with_room(self.values.capacity());
-        make_exact_room(&mut values, self.values.len())?;
+        let mut values = with_capacity(self.values.capacity());
+        try_reserve_exact(&mut values, self.values.len())?;
         values.extend(self.values.iter().map(|value| T::to_f64(*value)));
         Ok(Some(Box::new(Floats::from_values(values, self.width))))
     }

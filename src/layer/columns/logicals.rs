@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, DataType};
 use super::cells::{parse_logical, parse_requested_logical};
 use super::decoder::{AppendError, CellError, Cells, ColumnDecoder, Validity, take_values};
 use super::number::Cell;
-use crate::archive::{Code, make_room, with_room};
+use crate::archive::{Code, try_reserve, with_capacity};
 
 /// A column of Booleans.
 pub(super) struct Logicals {
@@ -22,12 +22,12 @@ pub(super) struct Logicals {
 
 impl Logicals {
     pub(super) fn new(rows: usize) -> Self {
-        Self { bits: with_room(rows.div_ceil(8)), count: 0, is_requested: false }
+        Self { bits: with_capacity(rows.div_ceil(8)), count: 0, is_requested: false }
     }
 
     /// Booleans of a field that is declared as another type.
     pub(super) fn requested(rows: usize) -> Self {
-        Self { bits: with_room(rows.div_ceil(8)), count: 0, is_requested: true }
+        Self { bits: with_capacity(rows.div_ceil(8)), count: 0, is_requested: true }
     }
 
     #[inline]
@@ -87,7 +87,7 @@ const LETTERS: [u8; 256] = {
 
 impl ColumnDecoder for Logicals {
     fn append(&mut self, cells: &Cells<'_>, first_row: usize, validity: &mut Validity) -> Result<(), AppendError> {
-        make_room(&mut self.bits, cells.rows().saturating_sub(first_row).div_ceil(8))?;
+        try_reserve(&mut self.bits, cells.rows().saturating_sub(first_row).div_ceil(8))?;
         for row in first_row..cells.rows() {
             let cell = cells.cell(row);
             let letter = match cell {

@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, DataType};
 use super::cells::append_text;
 use super::decoder::{AppendError, Cells, ColumnDecoder, Validity, grow};
 use super::swar::{BLANKS, not_plain, word};
-use crate::archive::{NoRoom, make_room, with_room};
+use crate::archive::{AllocError, try_reserve, with_capacity};
 
 /// Variable-length values. Offsets have 64 bits, so that text of any size fits and pandas needs no copy.
 struct Heap {
@@ -21,7 +21,7 @@ struct Heap {
 
 impl Heap {
     fn new(expected: usize) -> Self {
-        let mut ends = with_room(expected.saturating_add(1));
+        let mut ends = with_capacity(expected.saturating_add(1));
         ends.push(0);
         Self { ends, data: Vec::new(), expected }
     }
@@ -32,7 +32,7 @@ impl Heap {
 
     /// Reserves memory for `count` cells of `width`. Once values are known, reserves for all expected ones at their
     /// mean length, so that the buffer need not grow again.
-    fn reserve_cells(&mut self, count: usize, width: usize) -> Result<(), NoRoom> {
+    fn reserve_cells(&mut self, count: usize, width: usize) -> Result<(), AllocError> {
         let needed = count.saturating_mul(width);
         if self.data.capacity() - self.data.len() >= needed {
             return Ok(());
@@ -44,7 +44,7 @@ impl Heap {
             known => usize::try_from(self.data.len() as u128 * left / known as u128).unwrap_or(0),
         };
         let for_all = self.data.try_reserve_exact(needed.saturating_add(rest));
-        for_all.or_else(|_| make_room(&mut self.data, needed))
+        for_all.or_else(|_| try_reserve(&mut self.data, needed))
     }
 
     #[inline]
@@ -150,7 +150,7 @@ impl ColumnDecoder for Texts {
                     previous = (cell, length);
                 } else {
                     let cell = if self.is_trimmed { cell.trim_ascii_start() } else { cell };
-                    make_room(data, (count + first_row - row + RECODED) * width)?;
+                    try_reserve(data, (count + first_row - row + RECODED) * width)?;
                     let record = cells.number(row);
                     if !append_text(cell, cells.encoding, data, |issue| validity.add_issue(issue, record)) {
                         validity.set_null(first + row - first_row);
@@ -190,7 +190,7 @@ impl Raw {
 impl ColumnDecoder for Raw {
     fn append(&mut self, cells: &Cells<'_>, first_row: usize, _: &mut Validity) -> Result<(), AppendError> {
         self.heap.reserve_cells(cells.rows(), cells.width)?;
-        make_room(&mut self.heap.ends, cells.rows())?;
+        try_reserve(&mut self.heap.ends, cells.rows())?;
         for row in first_row..cells.rows() {
             self.heap.data.extend_from_slice(cells.cell(row));
             self.heap.end_value();

@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeStringArray, T
 use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use chrono::{DateTime, SecondsFormat};
 
-use crate::archive::{Code, Encoding, NoRoom, ask_for, make_room};
+use crate::archive::{AllocError, Code, Encoding, check_available, try_reserve};
 use crate::error::Result;
 use crate::layer::columns::number::{
     Cell, IntegerCell, KEPT_DIGITS, LAST_EXACT, has_exponent, loses_digits, parse_float, parse_integer,
@@ -73,7 +73,7 @@ impl Column {
     }
 
     /// Appends `count` nulls.
-    pub(super) fn push_null(&mut self, count: usize) -> std::result::Result<(), NoRoom> {
+    pub(super) fn push_null(&mut self, count: usize) -> std::result::Result<(), AllocError> {
         match &mut self.values {
             Values::Integers(values) => repeat(values, 0, count)?,
             Values::Times { micros, zoned, .. } => {
@@ -90,7 +90,7 @@ impl Column {
         Ok(())
     }
 
-    pub(super) fn push_integer(&mut self, value: i64) -> std::result::Result<(), NoRoom> {
+    pub(super) fn push_integer(&mut self, value: i64) -> std::result::Result<(), AllocError> {
         if let Values::Integers(values) = &mut self.values {
             repeat(values, value, 1)?;
             self.nulls.append_non_null();
@@ -99,7 +99,7 @@ impl Column {
     }
 
     /// Appends a cell of record `record`, `count` times.
-    pub(super) fn push(&mut self, cell: &[u8], count: usize, record: u64) -> std::result::Result<(), NoRoom> {
+    pub(super) fn push(&mut self, cell: &[u8], count: usize, record: u64) -> std::result::Result<(), AllocError> {
         let text = cell.trim_ascii();
         if text.is_empty() {
             return self.push_null(count);
@@ -149,8 +149,8 @@ impl Column {
                 if let Some(issue) = decode_issue {
                     self.issues.add(issue, record);
                 }
-                make_room(data, decoded.len().saturating_mul(count))?;
-                make_room(ends, count)?;
+                try_reserve(data, decoded.len().saturating_mul(count))?;
+                try_reserve(ends, count)?;
                 for _ in 0..count {
                     data.extend_from_slice(decoded.as_bytes());
                     ends.push(i64::try_from(data.len()).unwrap_or(i64::MAX));
@@ -163,7 +163,7 @@ impl Column {
 
     /// Appends nulls for invalid text. Stars are invalid too: these cells have no fixed width that a number could
     /// exceed.
-    fn push_invalid(&mut self, count: usize, record: u64) -> std::result::Result<(), NoRoom> {
+    fn push_invalid(&mut self, count: usize, record: u64) -> std::result::Result<(), AllocError> {
         self.issues.add(Code::BadNumber, record);
         self.push_null(count)
     }
@@ -193,7 +193,7 @@ impl Column {
                 TimestampMicrosecondArray::try_new(micros.into(), nulls).map(to_array_ref)
             }
             Values::Times { micros, mut zoned, .. } => {
-                ask_for(micros.len().saturating_mul(TIME_TEXT_SIZE)).map_err(NoRoom::error)?;
+                check_available(micros.len().saturating_mul(TIME_TEXT_SIZE)).map_err(AllocError::error)?;
                 let zoned = zoned.finish();
                 let rows = micros.iter().zip(&zoned).enumerate();
                 let text = |(row, (micros, is_zoned)): (usize, (&i64, bool))| {
@@ -222,8 +222,8 @@ fn to_array_ref(array: impl Array + 'static) -> ArrayRef {
 }
 
 /// Appends `value`, `count` times.
-fn repeat<T: Copy>(values: &mut Vec<T>, value: T, count: usize) -> std::result::Result<(), NoRoom> {
-    make_room(values, count)?;
+fn repeat<T: Copy>(values: &mut Vec<T>, value: T, count: usize) -> std::result::Result<(), AllocError> {
+    try_reserve(values, count)?;
     values.resize(values.len().saturating_add(count), value);
     Ok(())
 }
@@ -254,7 +254,7 @@ fn parse_numbers(texts: &LargeStringArray) -> Result<Option<ArrayRef>> {
             Some(text) => column.push(text.as_bytes(), 1, 0),
             None => column.push_null(1),
         };
-        pushed.map_err(NoRoom::error)?;
+        pushed.map_err(AllocError::into_error)?;
     }
     // An integer of many digits is an identifier, which a float would change.
     let is_whole = |text: &str| !text.contains('.');

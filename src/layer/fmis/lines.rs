@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
-use crate::archive::{Member, NoRoom, Window};
+use crate::archive::{AllocError, BufferedReader, Member};
 use crate::error::{Argument, Error, Result};
 
 /// The buffer size in bytes.
@@ -22,7 +22,7 @@ pub(super) type Line<'a> = std::result::Result<&'a [u8], String>;
 /// A text table before its first line.
 pub(super) struct LineReader<'a> {
     member: &'a Member,
-    window: Window,
+    window: BufferedReader,
     units: CodeUnits,
     is_marked: bool,
 }
@@ -30,7 +30,7 @@ pub(super) struct LineReader<'a> {
 /// Reason why a line is rejected.
 pub(super) enum LineError {
     Damage(String),
-    OutOfMemory(NoRoom),
+    OutOfMemory(AllocError),
 }
 
 impl From<String> for LineError {
@@ -39,8 +39,8 @@ impl From<String> for LineError {
     }
 }
 
-impl From<NoRoom> for LineError {
-    fn from(lack: NoRoom) -> Self {
+impl From<AllocError> for LineError {
+    fn from(lack: AllocError) -> Self {
         Self::OutOfMemory(lack)
     }
 }
@@ -190,5 +190,5 @@ fn record_error(member: &Member, record: u64, offset: u64, why: &str) -> Error {
         facts.record = Some(record);
         facts.offset = Some(offset);
     });
-    error.hinting("; ", Argument::Strict, " reads what can be saved")
+    error.with_hint("; ", Argument::Strict, " reads what can be saved")
 }

@@ -11,7 +11,7 @@ use arrow_schema::Field;
 use super::columns::{Column, tally};
 use super::lines::{Line, LineError};
 use crate::archive::{
-    Code, Diagnostic, Encoding, Fmis, Layout, NoRoom, Quantity, ReadOptions, Slot, ask_for, make_room,
+    AllocError, Code, Diagnostic, Encoding, Fmis, Layout, Quantity, ReadOptions, Slot, check_available, try_reserve,
 };
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
@@ -77,7 +77,7 @@ impl RowBuilder {
         let name = options.encoding.as_deref().unwrap_or("UTF-8");
         let encoding =
             Encoding::named(name).ok_or_else(|| Error::new(Kind::Value, format!("unknown encoding `{name}`")))?;
-        let mut cells = vec![vec![None; layout.of_section.len()]; layout.sections.len()];
+        let mut cells = vec![vec![None; layout.section_quantities.len()]; layout.sections.len()];
         let mut step_cells = HashMap::new();
         for (cell, slot) in layout.slots.iter().enumerate() {
             match slot {
@@ -104,7 +104,7 @@ impl RowBuilder {
             _ => Column::unknown(encoding.clone()),
         };
         let find_cell = |wanted: &str| {
-            let column = layout.of_step.iter().position(|quantity| same(&base_name(&quantity.name), wanted))?;
+            let column = layout.step_quantities.iter().position(|quantity| same(&base_name(&quantity.name), wanted))?;
             step_cells.get(&column).copied()
         };
         let mut rows = Self {
@@ -113,9 +113,9 @@ impl RowBuilder {
             ratio: options.limits.ratio,
             bytes_read: 0,
             bytes_made: 0,
-            step_columns: layout.of_step.iter().map(column).collect(),
+            step_columns: layout.step_quantities.iter().map(column).collect(),
             section: Column::numbers(),
-            section_columns: layout.of_section.iter().map(|_| Column::numbers()).collect(),
+            section_columns: layout.section_quantities.iter().map(|_| Column::numbers()).collect(),
             cells,
             id: find_cell("ID"),
             last_id: None,
@@ -162,8 +162,8 @@ impl RowBuilder {
     /// The names of all columns in order.
     fn names(&self) -> Vec<&str> {
         let section = (!self.layout.sections.is_empty()).then_some(SECTION);
-        let step_names = self.layout.of_step.iter().map(|quantity| quantity.name.as_str());
-        let section_names = self.layout.of_section.iter().map(|quantity| quantity.name.as_str());
+        let step_names = self.layout.step_quantities.iter().map(|quantity| quantity.name.as_str());
+        let section_names = self.layout.section_quantities.iter().map(|quantity| quantity.name.as_str());
         step_names.chain(section).chain(section_names).collect()
     }
 
@@ -239,7 +239,7 @@ impl RowBuilder {
         let (longitude, latitude) = (number(self.longitude), number(self.latitude));
         let position = longitude.zip(latitude).filter(|(x, y)| x.abs() <= 180.0 && y.abs() <= 90.0);
         if let Some((x, y)) = position {
-            make_room(&mut self.points, count.saturating_mul(POINT.len().saturating_add(16)))?;
+            try_reserve(&mut self.points, count.saturating_mul(POINT.len().saturating_add(16)))?;
             for _ in 0..count {
                 self.points.extend_from_slice(&POINT);
                 self.points.extend_from_slice(&x.to_le_bytes());
@@ -289,7 +289,7 @@ impl RowBuilder {
         let mut report = |code, met: Option<(u64, u64)>, what: &str| {
             if let Some((count, first)) = met {
                 let message = format!("{what} ({count} times, first at record {first})");
-                diagnostics.push(Diagnostic::new(code, message).in_member(member).at(first));
+                diagnostics.push(Diagnostic::new(code, message).in_member(member).at_record(first));
             }
         };
         if self.records == 0 {
@@ -300,8 +300,8 @@ impl RowBuilder {
         let last = self.records.saturating_sub(1);
         if self.lacks_line_end && self.last_kept == Some(last) {
             let last_column = match self.layout.slots.last() {
-                Some(Slot::Step(column)) => self.layout.of_step.get(*column),
-                Some(Slot::Section(_, column)) => self.layout.of_section.get(*column),
+                Some(Slot::Step(column)) => self.layout.step_quantities.get(*column),
+                Some(Slot::Section(_, column)) => self.layout.section_quantities.get(*column),
                 None => None,
             };
             let last_column = last_column.map(|quantity| quantity.name.as_str()).unwrap_or_default();
@@ -321,7 +321,7 @@ impl RowBuilder {
             "records with a latitude beyond 90 or a longitude beyond 180 degrees have no geometry; the two may stand in \
              each other's column",
         );
-        for (column, quantity) in self.step_columns.iter().zip(&self.layout.of_step) {
+        for (column, quantity) in self.step_columns.iter().zip(&self.layout.step_quantities) {
             let what = format!("column `{}`: cells that are no time were read as null", quantity.name);
             report(Code::BadTime, column.bad_times, &what);
             let name = &quantity.name;
@@ -332,7 +332,7 @@ impl RowBuilder {
             );
             report(Code::NoZone, column.zoneless, &what);
         }
-        let all = self.layout.of_step.iter().chain(&self.layout.of_section);
+        let all = self.layout.step_quantities.iter().chain(&self.layout.section_quantities);
         for (column, quantity) in self.step_columns.iter().chain(&self.section_columns).zip(all) {
             column.issues.report(member, Some(&quantity.name), diagnostics);
         }
@@ -348,9 +348,9 @@ impl RowBuilder {
         let has_position = self.has_position();
         let section = Quantity { name: SECTION.to_owned(), unit: None, ddi: None };
         let has_sections = !self.layout.sections.is_empty();
-        let step_columns = self.layout.of_step.iter().zip(self.step_columns);
+        let step_columns = self.layout.step_quantities.iter().zip(self.step_columns);
         let section = std::iter::once((&section, self.section)).filter(|_| has_sections);
-        let section_columns = self.layout.of_section.iter().zip(self.section_columns);
+        let section_columns = self.layout.section_quantities.iter().zip(self.section_columns);
         let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
         for (quantity, column) in step_columns.chain(section).chain(section_columns) {
             if self.wanted.as_ref().is_some_and(|wanted| !wanted.contains(&quantity.name)) {
@@ -369,7 +369,7 @@ impl RowBuilder {
             let nulls = self.valid.finish();
             let is_valid = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
             let lengths = (0..self.count).map(|row| if is_valid(row) { POINT.len().saturating_add(16) } else { 0 });
-            ask_for(self.count.saturating_mul(8)).map_err(NoRoom::error)?;
+            check_available(self.count.saturating_mul(8)).map_err(AllocError::into_error)?;
             let ends = OffsetBuffer::<i64>::from_lengths(lengths);
             let points =
                 LargeBinaryArray::try_new(ends, self.points.into(), nulls).map_err(|cause| schema_error(&cause))?;

@@ -147,7 +147,7 @@ fn build_points(cart: &GrainCart, member: &Member, diagnostics: &mut Vec<Diagnos
     let mut report = |code, rows: &[u64], what: &str| {
         if let Some(first) = rows.first() {
             let message = format!("{} of {} loads {what}: their geometry is null", rows.len(), cart.loads.len());
-            diagnostics.push(Diagnostic::new(code, message).in_member(member.name()).at(*first));
+            diagnostics.push(Diagnostic::new(code, message).in_member(member.name()).at_record(*first));
         }
     };
     report(Code::NoPosition, &without_position, "have no latitude or no longitude");

@@ -70,7 +70,7 @@ fn check_bushels(cart: &GrainCart) -> Option<Diagnostic> {
     let rows = weights.into_iter().zip(tests).zip(bushels).map(|((weight, test), cell)| (weight, test, cell));
     let (first, count) = count_matches(rows.map(is_truncated))?;
     let message = format!("`WetBushels` of {count} loads are cut off instead of rounded; they were kept as they are");
-    Some(Diagnostic::new(Code::BushelsTruncated, message).at(first))
+    Some(Diagnostic::new(Code::BushelsTruncated, message).at_record(first))
 }
 
 /// Times without their last digit, such as `09:26:4`.
@@ -87,7 +87,7 @@ fn check_times(cart: &GrainCart, column: &str) -> Option<Diagnostic> {
         "{count} times of `{column}` are cut to seven characters, so that the last digit of their seconds is missing; \
          they were kept as they are"
     );
-    Some(Diagnostic::new(Code::TimeCut, message).at(first))
+    Some(Diagnostic::new(Code::TimeCut, message).at_record(first))
 }
 
 /// Dates and times labelled UTC that look like local time or cannot be checked.
@@ -116,7 +116,7 @@ fn check_utc(cart: &GrainCart) -> Option<Diagnostic> {
          without a zone",
         cart.loads.len()
     );
-    Some(Diagnostic::new(Code::UtcDoubtful, message).at(first))
+    Some(Diagnostic::new(Code::UtcDoubtful, message).at_record(first))
 }
 
 /// The seconds since midnight of `09:26:4`.

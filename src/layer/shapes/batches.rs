@@ -8,7 +8,7 @@ use arrow_buffer::{NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 
 use super::wkb_builder::WkbBuilder;
-use crate::archive::with_room;
+use crate::archive::with_capacity;
 
 impl WkbBuilder {
     /// Removes the geometries of deleted rows in place.
@@ -49,8 +49,8 @@ impl WkbBuilder {
         let count = self.ends.len().saturating_sub(1);
         let mut nulls = std::mem::replace(&mut self.nulls, NullBufferBuilder::new(0));
         nulls.append_n_non_nulls(count.saturating_sub(nulls.len()));
-        let data = std::mem::replace(&mut self.data, with_room(bytes));
-        let mut next = with_room(ends);
+        let data = std::mem::replace(&mut self.data, with_capacity(bytes));
+        let mut next = with_capacity(ends);
         next.push(0);
         let ends = std::mem::replace(&mut self.ends, next);
         let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));

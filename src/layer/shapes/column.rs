@@ -8,7 +8,7 @@ use arrow_schema::ArrowError;
 use super::ordinates::{NO_DATA, floats};
 use super::wkb_builder::WkbBuilder;
 use crate::archive::{
-    Code, Diagnostic, Member, NoRoom, ReadOptions, Record, Set, ShapeHeader, ShapeReader, TakeShapes,
+    AllocError, Code, Diagnostic, LayerFiles, Member, ReadOptions, Record, ShapeHeader, ShapeReader, ShapeSink,
 };
 use crate::error::Result;
 
@@ -22,12 +22,12 @@ pub(in crate::layer) struct ShapeColumn {
     ended: bool,
 }
 
-impl TakeShapes for WkbBuilder {
-    fn record(&mut self, header: ShapeHeader, number: u64, record: &Record<'_>) -> std::result::Result<(), NoRoom> {
+impl ShapeSink for WkbBuilder {
+    fn record(&mut self, header: ShapeHeader, number: u64, record: &Record<'_>) -> std::result::Result<(), AllocError> {
         self.push(header, number, record)
     }
 
-    fn points(&mut self, header: ShapeHeader, first: u64, bytes: &[u8]) -> std::result::Result<usize, NoRoom> {
+    fn points(&mut self, header: ShapeHeader, first: u64, bytes: &[u8]) -> std::result::Result<usize, AllocError> {
         self.push_points(header, first, bytes)
     }
 }
@@ -57,7 +57,7 @@ impl ShapeColumn {
 
     /// Inflates the rest on another thread, if that pays.
     pub(in crate::layer) fn offload(&mut self) {
-        self.reader.hand_over();
+        self.reader.offload();
     }
 
     /// Whether the next step need not wait for another thread.
@@ -77,7 +77,7 @@ impl ShapeColumn {
 
     /// The number of shapes in the index, if one is used.
     pub(in crate::layer) fn indexed(&self) -> Option<u64> {
-        self.reader.indexed()
+        self.reader.indexed_records()
     }
 
     /// Whether a shape has M while earlier ones were written without it.
@@ -130,7 +130,7 @@ impl ShapeColumn {
 /// Whether any shape has M. The pass stops at the first one.
 ///
 /// `None` if the header declares no M. Damage is left to the pass that reads the shapes and reports it with its record.
-pub(in crate::layer) fn detect_m(set: &Set, options: &ReadOptions) -> Result<Option<bool>> {
+pub(in crate::layer) fn detect_m(set: &LayerFiles, options: &ReadOptions) -> Result<Option<bool>> {
     let Some(shp) = &set.shp else { return Ok(None) };
     let mut ignored = Vec::new();
     let mut reader = ShapeReader::open(shp, set.shx.as_ref(), options.strict, &mut ignored)?;
@@ -151,9 +151,9 @@ struct MeasureFinder {
     found: bool,
 }
 
-impl TakeShapes for MeasureFinder {
-    fn record(&mut self, _: ShapeHeader, _: u64, record: &Record<'_>) -> std::result::Result<(), NoRoom> {
-        if let Record::Shape(shape) | Record::Beyond(shape) | Record::Within(shape) = record {
+impl ShapeSink for MeasureFinder {
+    fn record(&mut self, _: ShapeHeader, _: u64, record: &Record<'_>) -> std::result::Result<(), AllocError> {
+        if let Record::Shape(shape) | Record::Overrun(shape) | Record::Underfilled(shape) = record {
             self.found |= shape.vertices.m.is_some_and(|m| floats(m).any(|value| value > NO_DATA));
         }
         Ok(())

@@ -21,7 +21,7 @@ pub(super) use self::ordinates::is_valid_coordinate;
 use self::ordinates::{NO_DATA, are_valid_coordinates, floats, has_nan_end};
 use self::rings::{Ring, assemble_polygons};
 use self::wkb_builder::{Dimensions, WkbBuilder};
-use crate::archive::{Code, Flat, NoRoom, Record, Shape, ShapeHeader, Vertices, ask_for, make_room};
+use crate::archive::{Code, ShapeType, AllocError, Record, Shape, ShapeHeader, Vertices, check_available, try_reserve};
 
 impl WkbBuilder {
     /// Appends the geometry of one record.
@@ -30,8 +30,8 @@ impl WkbBuilder {
         header: ShapeHeader,
         number: u64,
         record: &Record<'_>,
-    ) -> std::result::Result<(), NoRoom> {
-        make_room(&mut self.ends, 1)?;
+    ) -> std::result::Result<(), AllocError> {
+        try_reserve(&mut self.ends, 1)?;
         let start = self.data.len();
         let is_value = match record {
             Record::Null => false,
@@ -39,10 +39,10 @@ impl WkbBuilder {
                 self.issues.add(Code::BrokenShape, number);
                 false
             }
-            Record::Shape(shape) | Record::Beyond(shape) | Record::Within(shape) => {
+            Record::Shape(shape) | Record::Overrun(shape) | Record::Underfilled(shape) => {
                 match record {
-                    Record::Beyond(_) => self.issues.add(Code::ShortRecord, number),
-                    Record::Within(_) => self.issues.add(Code::LongRecord, number),
+                    Record::Overrun(_) => self.issues.add(Code::ShortRecord, number),
+                    Record::Underfilled(_) => self.issues.add(Code::LongRecord, number),
                     _ => {}
                 }
                 let (has_z, has_m) = (shape.vertices.z.is_some(), shape.vertices.m.is_some());
@@ -72,7 +72,7 @@ impl WkbBuilder {
         header: ShapeHeader,
         number: u64,
         shape: &Shape<'_>,
-    ) -> std::result::Result<Option<bool>, NoRoom> {
+    ) -> std::result::Result<Option<bool>, AllocError> {
         let vertices = shape.vertices;
         let measured = vertices.m.is_some_and(|m| floats(m).any(|value| value > NO_DATA));
         let has_m = if self.declares_m { *self.has_m.get_or_insert(measured) } else { measured };
@@ -94,16 +94,16 @@ impl WkbBuilder {
             self.issues.add(Code::NoDataZ, number);
         }
         // The pushes below need no further reservation.
-        make_room(&mut self.data, wkb_size::encoded_size(shape, dimensions))?;
+        try_reserve(&mut self.data, wkb_size::encoded_size(shape, dimensions))?;
         let count = vertices.xy.len() / 16;
         Ok(match shape.flat {
-            Flat::Point => {
+            ShapeType::Point => {
                 self.begin_geometry(1, dimensions);
                 self.push_coordinates(vertices, 0, 1, dimensions);
                 Some(true)
             }
-            Flat::MultiPoint if count == 0 => None,
-            Flat::MultiPoint => {
+            ShapeType::MultiPoint if count == 0 => None,
+            ShapeType::MultiPoint => {
                 self.begin_geometry(4, dimensions);
                 self.push_count(count);
                 for index in 0..count {
@@ -112,20 +112,20 @@ impl WkbBuilder {
                 }
                 Some(true)
             }
-            Flat::PolyLine | Flat::Polygon if shape.parts.is_empty() => None,
-            Flat::PolyLine | Flat::Polygon if shape.parts == [0; 4] && count > 0 => {
+            ShapeType::PolyLine | ShapeType::Polygon if shape.parts.is_empty() => None,
+            ShapeType::PolyLine | ShapeType::Polygon if shape.parts == [0; 4] && count > 0 => {
                 self.push_single_part(vertices, shape.flat, count, dimensions, number);
                 Some(true)
             }
-            Flat::PolyLine | Flat::Polygon | Flat::MultiPatch => {
-                make_room(&mut self.parts, shape.parts.len() / 4)?;
-                ask_for(wkb_size::scratch_size(shape))?;
+            ShapeType::PolyLine | ShapeType::Polygon | ShapeType::MultiPatch => {
+                try_reserve(&mut self.parts, shape.parts.len() / 4)?;
+                check_available(wkb_size::scratch_size(shape))?;
                 // Reuses the vector, so that no record allocates its own.
                 let mut parts = std::mem::take(&mut self.parts);
                 let is_written = self.read_parts(shape, count, number, &mut parts)
                     && match shape.flat {
-                        Flat::PolyLine => self.push_lines(vertices, &parts, dimensions, number),
-                        Flat::Polygon => self.push_polygons(vertices, &parts, dimensions, number),
+                        ShapeType::PolyLine => self.push_lines(vertices, &parts, dimensions, number),
+                        ShapeType::Polygon => self.push_polygons(vertices, &parts, dimensions, number),
                         _ => multipatch::write(self, shape, &parts, dimensions, number),
                     };
                 self.parts = parts;
@@ -138,12 +138,12 @@ impl WkbBuilder {
     fn push_single_part(
         &mut self,
         vertices: Vertices<'_>,
-        flat: Flat,
+        flat: ShapeType,
         count: usize,
         dimensions: Dimensions,
         number: u64,
     ) {
-        let is_ring = flat == Flat::Polygon;
+        let is_ring = flat == ShapeType::Polygon;
         let is_open = is_ring && vertices.differ(0, count - 1);
         let length = count + usize::from(is_open);
         if is_open {

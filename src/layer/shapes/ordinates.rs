@@ -1,6 +1,6 @@
 //! Checks coordinates and measures for `no data` values.
 
-use crate::archive::{Flat, Shape};
+use crate::archive::{Shape, ShapeType};
 
 /// M values below this are `no data` (ESRI Shapefile Technical Description).
 pub(super) const NO_DATA: f64 = -1e38;
@@ -37,14 +37,14 @@ pub(super) fn floats(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
 pub(super) fn has_nan_end(shape: &Shape<'_>) -> bool {
     let xy = shape.vertices.xy;
     let is_nan = |vertex: usize| xy.get(vertex * 16..vertex * 16 + 16).is_some_and(|xy| floats(xy).any(f64::is_nan));
-    match shape.flat {
-        Flat::Polygon => {
+    match shape.shape_type {
+        ShapeType::Polygon => {
             let (starts, _) = shape.parts.as_chunks();
             let starts = starts.iter().filter_map(|start| usize::try_from(i32::from_le_bytes(*start)).ok());
             let borders = starts.chain([0]).flat_map(|start| [start.checked_sub(1), Some(start)]);
             borders.flatten().any(is_nan) || xy.last_chunk::<16>().is_some_and(|xy| floats(xy).any(f64::is_nan))
         }
-        Flat::MultiPatch => floats(xy).any(f64::is_nan),
-        Flat::Point | Flat::MultiPoint | Flat::PolyLine => false,
+        ShapeType::MultiPatch => floats(xy).any(f64::is_nan),
+        ShapeType::Point | ShapeType::MultiPoint | ShapeType::PolyLine => false,
     }
 }

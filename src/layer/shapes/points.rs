@@ -2,7 +2,7 @@
 
 use super::ordinates::are_valid_coordinates;
 use super::wkb_builder::{Dimensions, POINT_RECORD, WkbBuilder};
-use crate::archive::{Code, Flat, NoRoom, ShapeHeader, make_room};
+use crate::archive::{Code, ShapeType, AllocError, ShapeHeader, try_reserve};
 
 /// The bytes of a point record between its number and its coordinates: content length in words, and type.
 const PLAIN_POINT: [u8; 8] = [0, 0, 0, 10, 1, 0, 0, 0];
@@ -12,9 +12,9 @@ const POINT_SIZE: usize = 21;
 impl WkbBuilder {
     /// Appends consecutive plain point records with their headers: ten words of a point with X and Y. Returns the
     /// number appended; the record after them is for `push`.
-    pub(super) fn push_points(&mut self, header: ShapeHeader, first: u64, bytes: &[u8]) -> Result<usize, NoRoom> {
+    pub(super) fn push_points(&mut self, header: ShapeHeader, first: u64, bytes: &[u8]) -> Result<usize, AllocError> {
         // If the header declares Z, M or another type, a plain point is an issue.
-        if header.flat != Some(Flat::Point) || header.has_z || self.declares_m {
+        if header.flat != Some(ShapeType::Point) || header.has_z || self.declares_m {
             return Ok(0);
         }
         let (records, _) = bytes.as_chunks::<POINT_RECORD>();
@@ -24,8 +24,8 @@ impl WkbBuilder {
         if records.is_empty() {
             return Ok(0);
         }
-        make_room(&mut self.ends, count)?;
-        make_room(&mut self.data, count * POINT_SIZE)?;
+        try_reserve(&mut self.ends, count)?;
+        try_reserve(&mut self.data, count * POINT_SIZE)?;
         let dimensions = Dimensions { z: false, m: false };
         self.types.insert(dimensions.code(1));
         let start = self.data.len();

@@ -7,9 +7,9 @@ use arrow_array::{Array, ArrayRef};
 use proptest::prelude::*;
 
 use super::{WkbBuilder, are_valid_coordinates, is_valid_coordinate};
-use crate::archive::{Flat, Record, Shape, ShapeHeader, Vertices};
+use crate::archive::{ShapeType, Record, Shape, ShapeHeader, Vertices};
 
-const POINTS: ShapeHeader = ShapeHeader { flat: Some(Flat::Point), has_z: false, length: 0 };
+const POINTS: ShapeHeader = ShapeHeader { shape_type: Some(ShapeType::Point), has_z: false, length: 0 };
 
 /// Point records with their headers.
 fn records(points: &[(f64, f64)]) -> Vec<u8> {
@@ -27,7 +27,7 @@ fn one_by_one(header: ShapeHeader, bytes: &[u8]) -> WkbBuilder {
     let mut all = WkbBuilder::new(false, None, 0, None);
     for (number, record) in (0..).zip(bytes.chunks(28)) {
         let vertices = Vertices { xy: &record[12..], z: None, m: None };
-        let shape = Shape { flat: Flat::Point, parts: &[], part_kinds: &[], vertices };
+        let shape = Shape { shape_type: ShapeType::Point, parts: &[], part_kinds: &[], vertices };
         all.push(header, number, &Record::Shape(shape)).unwrap();
     }
     all
@@ -107,21 +107,21 @@ fn batches_skip_deleted_rows_and_keep_nulls() {
 fn single_part_has_the_wkb_of_its_vertices() {
     let square = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0_f64];
     for (flat, points, head, issues) in [
-        (Flat::Polygon, 5, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0][..], 0),
-        (Flat::Polygon, 4, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0], 1),
-        (Flat::Polygon, 2, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0], 2),
-        (Flat::PolyLine, 2, &[1, 2, 0, 0, 0, 2, 0, 0, 0], 0),
-        (Flat::PolyLine, 1, &[1, 2, 0, 0, 0, 1, 0, 0, 0], 1),
+        (ShapeType::Polygon, 5, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0][..], 0),
+        (ShapeType::Polygon, 4, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0], 1),
+        (ShapeType::Polygon, 2, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0], 2),
+        (ShapeType::PolyLine, 2, &[1, 2, 0, 0, 0, 2, 0, 0, 0], 0),
+        (ShapeType::PolyLine, 1, &[1, 2, 0, 0, 0, 1, 0, 0, 0], 1),
     ] {
         let xy: Vec<u8> = square.iter().take(points * 2).flat_map(|ordinate| ordinate.to_le_bytes()).collect();
-        let header = ShapeHeader { flat: Some(flat), has_z: false, length: 0 };
+        let header = ShapeHeader { shape_type: Some(flat), has_z: false, length: 0 };
         let vertices = Vertices { xy: &xy, z: None, m: None };
         let mut all = WkbBuilder::new(false, None, 0, None);
         all.push(header, 0, &Record::Shape(Shape { flat, parts: &[0; 4], part_kinds: &[], vertices })).unwrap();
         assert_eq!(reported(&all).len(), issues, "{flat:?} of {points}: {:?}", reported(&all));
         let array = all.take(&BTreeSet::new(), false).unwrap();
         let mut expected = [head, &*xy].concat();
-        if flat == Flat::Polygon && points < 5 {
+        if flat == ShapeType::Polygon && points < 5 {
             expected.extend(&xy[..16]);
         }
         assert_eq!(array.as_binary::<i64>().value(0), expected, "{flat:?} of {points}");

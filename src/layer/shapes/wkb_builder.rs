@@ -6,7 +6,7 @@ use arrow_buffer::NullBufferBuilder;
 
 use super::ordinates::{NO_DATA, read_ordinate};
 use super::pending::PendingIssues;
-use crate::archive::{Code, Vertices, with_room};
+use crate::archive::{Code, Vertices, with_capacity};
 
 /// The size in bytes of a point record with its header.
 pub(super) const POINT_RECORD: usize = 28;
@@ -54,11 +54,11 @@ impl WkbBuilder {
         let capacity = usize::try_from(size.min(MAX_INITIAL_CAPACITY)).unwrap_or(0);
         let max_count = capacity / POINT_RECORD;
         let count = count.and_then(|count| usize::try_from(count).ok()).map_or(max_count, |count| count.min(max_count));
-        let mut ends = with_room(count + 1);
+        let mut ends = with_capacity(count + 1);
         ends.push(0);
         Self {
             // WKB is slightly smaller than its shapes.
-            data: with_room(capacity),
+            data: with_capacity(capacity),
             ends,
             nulls: NullBufferBuilder::new(0),
             records_taken: 0,

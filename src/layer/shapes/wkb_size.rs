@@ -1,7 +1,7 @@
 //! Upper bounds of the memory that a shape needs: its WKB, and the working memory of the conversion.
 
 use super::wkb_builder::Dimensions;
-use crate::archive::{Flat, Shape};
+use crate::archive::{ShapeType, Shape};
 
 /// The header of a geometry, and the excess of a header written as one value.
 const HEADER: usize = 16;
@@ -20,12 +20,12 @@ const TRIANGLE: usize = 24;
 pub(super) fn encoded_size(shape: &Shape<'_>, dimensions: Dimensions) -> usize {
     let vertex = 16 + 8 * usize::from(dimensions.z) + 8 * usize::from(dimensions.m);
     let (per_vertex, per_part) = match shape.flat {
-        Flat::Point | Flat::PolyLine => (vertex, PART),
-        Flat::MultiPoint => (vertex + PART, 0),
+        ShapeType::Point | ShapeType::PolyLine => (vertex, PART),
+        ShapeType::MultiPoint => (vertex + PART, 0),
         // An open ring gets a closing vertex.
-        Flat::Polygon => (vertex, PART + vertex),
+        ShapeType::Polygon => (vertex, PART + vertex),
         // A strip has one closed triangle per vertex.
-        Flat::MultiPatch => (4 * vertex + PART, PART + PART + vertex),
+        ShapeType::MultiPatch => (4 * vertex + PART, PART + PART + vertex),
     };
     total(shape, per_vertex, per_part).saturating_add(HEADER)
 }
@@ -33,8 +33,8 @@ pub(super) fn encoded_size(shape: &Shape<'_>, dimensions: Dimensions) -> usize {
 /// The most bytes of working memory; none if the shape is copied.
 pub(super) fn scratch_size(shape: &Shape<'_>) -> usize {
     match shape.flat {
-        Flat::Polygon if shape.parts.len() > 4 => total(shape, RING_VERTEX, RING),
-        Flat::MultiPatch => total(shape, TRIANGLE, RING),
+        ShapeType::Polygon if shape.parts.len() > 4 => total(shape, RING_VERTEX, RING),
+        ShapeType::MultiPatch => total(shape, TRIANGLE, RING),
         _ => 0,
     }
 }
@@ -63,17 +63,19 @@ mod tests {
     fn encoded_size_bounds_every_shape() {
         let (xy, z) = (ordinates(80), ordinates(40));
         let mut most = 0;
-        for flat in [Flat::Point, Flat::MultiPoint, Flat::PolyLine, Flat::Polygon, Flat::MultiPatch] {
+        for flat in
+            [ShapeType::Point, ShapeType::MultiPoint, ShapeType::PolyLine, ShapeType::Polygon, ShapeType::MultiPatch]
+        {
             for (has_z, has_m) in [(false, false), (true, false), (false, true), (true, true)] {
                 for (starts, kinds) in [(vec![0], vec![0]), (vec![0, 3, 7, 8, 30], vec![0, 1, 2, 3, 6])] {
                     let (starts, kinds) = (ends(&starts), ends(&kinds));
-                    let count = if flat == Flat::Point { 1 } else { 40 };
+                    let count = if flat == ShapeType::Point { 1 } else { 40 };
                     let vertices = Vertices {
                         xy: &xy[..16 * count],
                         z: has_z.then_some(&z[..8 * count]),
                         m: has_m.then_some(&z[..8 * count]),
                     };
-                    let is_whole = matches!(flat, Flat::Point | Flat::MultiPoint);
+                    let is_whole = matches!(flat, ShapeType::Point | ShapeType::MultiPoint);
                     let parts = if is_whole { &[][..] } else { &starts };
                     let shape = Shape { flat, parts, part_kinds: &kinds, vertices };
                     let header = ShapeHeader { flat: Some(flat), has_z, length: 0 };

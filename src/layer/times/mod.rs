@@ -132,7 +132,7 @@ impl Layer {
         let mut report = |code, met: Option<(u64, u64)>, what: &str| {
             if let Some((count, first)) = met {
                 let message = format!("column `{name}`: {what} ({count} times, first at record {first})");
-                layer.diagnostics.push(Diagnostic::new(code, message).at(first));
+                layer.diagnostics.push(Diagnostic::new(code, message).at_record(first));
             }
         };
         report(Code::BadTime, times.invalid, "what is no date with a time of day is null");
