@@ -1,4 +1,4 @@
-//! Time as an argument, so that waits of minutes take no time in a test.
+//! Clock and sleep as arguments, so that tests do not wait.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,25 +7,24 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
-/// A wait that a clock grants.
+/// The future of a sleep.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Where the time comes from and who waits for it to pass.
+/// A source of time, and of sleeps.
 pub trait Clock: Send + Sync + 'static {
-    /// The time now.
+    /// The current time.
     fn now(&self) -> DateTime<Utc>;
 
-    /// The time since some fixed moment, for deadlines: where the clock can do it, setting the machine's time does
-    /// not move it.
+    /// The time since a fixed moment, for deadlines. If possible, changes of the system time do not affect it.
     fn elapsed(&self) -> Duration {
         Duration::from_micros(u64::try_from(self.now().timestamp_micros()).unwrap_or(0))
     }
 
-    /// A future that ends when `duration` has passed.
+    /// A future that completes after `duration`.
     fn sleep(&self, duration: Duration) -> Sleep;
 }
 
-/// The machine's own clock, with tokio's timers.
+/// The system clock, with the timers of tokio.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

@@ -1,16 +1,16 @@
-//! What can go wrong, by kind, with the facts of the case; one kind is one exception class in Python.
+//! Error kinds and their fields. Each kind maps to one Python exception class.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-/// The result of everything in headland that can fail.
+/// The result type of headland.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The number by which every system says that it has no memory left (`ENOMEM`).
+/// The error number for a lack of memory (`ENOMEM`), the same on every system.
 pub(crate) const OUT_OF_MEMORY: i32 = 12;
 
-/// What went wrong, in the words users catch it by.
+/// The kind of an error, which selects the exception class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The service refused the credentials, the signature or the time stamp (401).
@@ -19,15 +19,15 @@ pub enum Kind {
     PermissionDenied,
     /// There is no such record or address (404).
     NotFound,
-    /// The address does not take this HTTP method (405).
+    /// The address does not support this HTTP method (405).
     MethodNotAllowed,
-    /// The service found something wrong in the request (other 4XX).
+    /// The service rejected the request (other 4XX).
     InvalidRequest,
-    /// The record is in the way of another one, such as a map queued twice.
+    /// The record conflicts with another one, such as a map queued twice.
     Conflict,
-    /// The rate limit is exceeded and the deadline of the call leaves no room to wait (429).
+    /// The rate limit is exceeded, and the wait would exceed the deadline of the call (429).
     RateLimited,
-    /// The service is in trouble and stayed so for the whole deadline (5XX).
+    /// The service failed until the deadline (5XX).
     ServiceUnavailable,
     /// The job recorded no coverage, so there is nothing to download.
     NoCoverage,
@@ -35,27 +35,27 @@ pub enum Kind {
     ConversionFailed,
     /// The service needs more time than the deadline leaves.
     NotReady,
-    /// The reply to an upload was lost and the list does not tell whether it arrived; or that to another POST, which must
-    /// not be sent twice and which no list tells of.
+    /// The reply to an upload was lost, and the list does not show whether the upload succeeded. Or the reply to
+    /// another POST, which must not be repeated and which no list shows.
     UploadOutcomeUnknown,
     /// The connection failed: name, port, TLS, time-out, broken body.
     Transport,
-    /// The reply is not what the specification promises.
+    /// The reply does not match the specification.
     Decode,
     /// The archive or file of field data cannot be read.
     Archive,
-    /// The client is set up wrongly.
+    /// The configuration of the client is invalid.
     Configuration,
     /// A file on this machine cannot be read or written.
     File,
     /// An argument has the wrong type; no call was made.
     Type,
-    /// An argument has a wrong value; no call was made.
+    /// An argument has an invalid value; no call was made.
     Value,
 }
 
 impl Kind {
-    /// Every kind, so that tests can prove that none is left without a Python class.
+    /// All kinds, so that tests can check that each has a Python class.
     pub const ALL: &'static [Self] = &[
         Self::Authentication,
         Self::PermissionDenied,
@@ -105,19 +105,19 @@ impl Kind {
     }
 }
 
-/// An argument that helps against a failure.
+/// An argument that resolves an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// Chooses a layer.
+    /// Selects a layer.
     Layer,
     /// Replaces a file.
     Overwrite,
-    /// Reads damaged archives, where it is off.
+    /// Reads damaged archives if it is off.
     Strict,
 }
 
 impl Argument {
-    /// As Python code passes it.
+    /// The argument in Python.
     const fn python_name(self) -> &'static str {
         match self {
             Self::Layer => "`layer`",
@@ -126,7 +126,7 @@ impl Argument {
         }
     }
 
-    /// As the command line takes it.
+    /// The option of the command line.
     const fn option_name(self) -> &'static str {
         match self {
             Self::Layer => "`--layer`",
@@ -136,18 +136,18 @@ impl Argument {
     }
 }
 
-/// The end of a message: what an argument does about the failure.
+/// The end of a message: an argument that resolves the error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     /// The argument.
     pub argument: Argument,
-    /// The text in front of its name, with what separates it from the sentence.
+    /// The text before its name, including the separator.
     before: Cow<'static, str>,
-    /// The text behind its name.
+    /// The text after its name.
     after: Cow<'static, str>,
 }
 
-/// The facts of a failure; each that is known becomes an attribute of the Python exception.
+/// The fields of an error. Each known field becomes an attribute of the Python exception.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     /// The row of the table, such as `job_data.list`.
@@ -156,19 +156,19 @@ pub struct Facts {
     pub method: Option<&'static str>,
     /// The HTTP status of the last reply.
     pub status: Option<u16>,
-    /// How many requests were sent.
+    /// The number of requests sent.
     pub attempts: Option<u32>,
-    /// The time from the call to the failure.
+    /// The time from the call to the error.
     pub elapsed: Option<Duration>,
-    /// How long the service asks to wait before the next request.
+    /// The wait before the next request that the service demands.
     pub retry_after: Option<Duration>,
-    /// Which check of the service failed (specification 5.2), as it named it.
+    /// The check of the service that failed (specification 5.2), as the service names it.
     pub check: Option<String>,
-    /// The service's clock minus ours, in seconds, where it was measured.
+    /// The clock of the service minus the local clock, in seconds, if measured.
     pub clock_skew: Option<f64>,
     /// The details to pass to the operator's support (`result` of a `ServiceResponse`).
     pub result: Option<String>,
-    /// Records that may be the one an upload made.
+    /// Records that may be the result of an upload.
     pub candidates: Vec<String>,
     /// The member of the archive.
     pub member: Option<String>,
@@ -176,23 +176,23 @@ pub struct Facts {
     pub record: Option<u64>,
     /// The offset in bytes inside the member.
     pub offset: Option<u64>,
-    /// The column of the file or the path of the field in a reply.
+    /// The column of the file, or the path of the field in a reply.
     pub field: Option<String>,
-    /// What the operating system said, where a local file or a lack of memory is the cause.
+    /// The error number of the operating system, for local files and a lack of memory.
     pub os_error: Option<i32>,
-    /// The argument that helps.
+    /// The argument that resolves the error.
     pub hint: Option<Hint>,
-    /// The archive that the message begins with.
+    /// The archive at the start of the message.
     pub source: Option<String>,
-    /// The setting that is wrong, by the name that `client::doctor` has advice under.
+    /// The invalid setting, by the name that the advice of `client::doctor` uses.
     pub setting: Option<&'static str>,
-    /// The status of a conversion that failed, such as `CONVERSION_STATUS_FAILED`.
+    /// The status of a failed conversion, such as `CONVERSION_STATUS_FAILED`.
     pub conversion: Option<String>,
-    /// Whether a web page or another document came in place of a reply of the service.
+    /// Whether the reply was a web page or another document instead of a reply of the service.
     pub is_document: bool,
 }
 
-/// One failure: its kind, a sentence that names what, where and what to do, and the facts.
+/// An error: its kind, a message with the cause and the remedy, and its fields.
 #[derive(Clone)]
 pub struct Error {
     inner: Box<Inner>,
@@ -206,46 +206,46 @@ struct Inner {
 }
 
 impl Error {
-    /// A failure of `kind`, told by `message`.
+    /// An error with a kind and a message.
     #[must_use]
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { inner: Box::new(Inner { kind, message: message.into(), facts: Facts::default() }) }
     }
 
-    /// A failure to read or write a local file, with the operating system's word kept.
+    /// An error of a local file, with the message and number of the operating system.
     #[must_use]
     pub fn file(action: &str, path: &std::path::Path, cause: &std::io::Error) -> Self {
         Self::new(Kind::File, format!("cannot {action} `{}`: {cause}", path.display()))
             .with(|facts| facts.os_error = cause.raw_os_error())
     }
 
-    /// A source that cannot be read: the message is its name and `what`.
+    /// An error of a source. The message is its name followed by `what`.
     #[must_use]
     pub fn for_source(kind: Kind, source: impl Into<String>, what: impl Into<String>) -> Self {
         Self::new(kind, what).with(|facts| facts.source = Some(source.into()))
     }
 
-    /// A wrong setting of a client.
+    /// An invalid setting of a client.
     #[must_use]
     pub fn for_setting(setting: &'static str, message: impl Into<String>) -> Self {
         Self::new(Kind::Configuration, message).with(|facts| facts.setting = Some(setting))
     }
 
-    /// An archive that cannot be read, with the member that is the cause.
+    /// An error of an archive, with the member that caused it.
     #[must_use]
     pub fn archive(member: impl Into<String>, message: impl Into<String>) -> Self {
         let member = member.into();
         Self::new(Kind::Archive, message).with(|facts| facts.member = Some(member))
     }
 
-    /// The same failure with more facts.
+    /// The same error with more fields.
     #[must_use]
     pub fn with(mut self, fill: impl FnOnce(&mut Facts)) -> Self {
         fill(&mut self.inner.facts);
         self
     }
 
-    /// The same failure, whose message ends with what an argument does about it: `before`, the argument, `after`.
+    /// The same error with a hint at the end of its message: `before`, the argument, `after`.
     #[must_use]
     pub fn with_hint(
         self,
@@ -257,21 +257,21 @@ impl Error {
         self.with(|facts| facts.hint = Some(hint))
     }
 
-    /// The same failure with another sentence in front of the hint, made of the one that it has.
+    /// The same error with a new message before the hint, made from the current one.
     #[must_use]
     pub fn map_message(mut self, write: impl FnOnce(&str) -> String) -> Self {
         self.inner.message = write(&self.sentence());
         self.with(|facts| facts.source = None)
     }
 
-    /// The same failure under another kind, for callers that know better what the user was doing.
+    /// The same error with another kind, for callers that know the operation of the user.
     #[must_use]
     pub fn with_kind(mut self, kind: Kind) -> Self {
         self.inner.kind = kind;
         self
     }
 
-    /// The same failure with every text that a service may have written as `write` gives it.
+    /// The same error with `write` applied to each text that may come from a service.
     #[must_use]
     pub fn map_texts(mut self, write: impl Fn(&str) -> String) -> Self {
         let Inner { message, facts, .. } = &mut *self.inner;
@@ -286,13 +286,13 @@ impl Error {
         self
     }
 
-    /// What went wrong.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.inner.kind
     }
 
-    /// The sentence and the hint, without the facts.
+    /// The message and the hint, without the fields.
     #[must_use]
     pub fn message(&self) -> Cow<'_, str> {
         self.message_with(Argument::python_name)
@@ -306,7 +306,7 @@ impl Error {
         }
     }
 
-    /// The sentence alone, with the source in front.
+    /// The message alone, with the source before it.
     fn sentence(&self) -> Cow<'_, str> {
         let Inner { message, facts, .. } = &*self.inner;
         match &facts.source {
@@ -315,26 +315,26 @@ impl Error {
         }
     }
 
-    /// The text for users of the command line, where it differs: arguments are options there.
+    /// The message for the command line, if it differs: there, arguments are options.
     #[must_use]
     pub fn cli_message(&self) -> Option<String> {
         self.inner.facts.hint.as_ref()?;
         Some(self.message_with(Argument::option_name).into_owned() + &self.location())
     }
 
-    /// Whether the machine lacks memory, which says nothing against the data.
+    /// Whether the cause is a lack of memory, which is no defect of the data.
     #[must_use]
     pub fn lacks_memory(&self) -> bool {
         self.inner.facts.os_error == Some(OUT_OF_MEMORY)
     }
 
-    /// The facts of the case.
+    /// The fields of the error.
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.inner.facts
     }
 
-    /// Where it happened, in parentheses.
+    /// The location of the error, in parentheses.
     fn location(&self) -> String {
         let facts = &self.inner.facts;
         let mut parts = Vec::new();
@@ -367,7 +367,7 @@ impl Error {
 }
 
 impl fmt::Display for Error {
-    /// The message, then where it happened: users paste this line into support mails.
+    /// The message, then the location: users paste this line into support mails.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message())?;
         f.write_str(&self.location())

@@ -1,7 +1,7 @@
-//! The rooms of headland, in the order data walks through them.
+//! The modules of headland, in the order of the data flow.
 //!
-//! A file imports only from rooms named earlier in this list; `tests/conventions.rs` holds that. `python` is the only
-//! room that names pyo3, and the core builds and tests without it.
+//! A file imports only from modules earlier in this list; `tests/conventions.rs` checks that. Only `python` uses pyo3,
+//! and the core builds and is tested without it.
 
 pub mod error;
 
@@ -11,39 +11,39 @@ pub mod clock;
 
 mod part_file;
 
-/// The table: one row for an endpoint, one shape for a record.
+/// The endpoint table: one row per endpoint, one shape per record.
 pub mod api;
 
-/// The OpenAPI document, from the table.
+/// The OpenAPI document, generated from the table.
 pub mod openapi;
 
-/// JSON, XML and multipart, straight into and out of shapes.
+/// JSON, XML and multipart, decoded into shapes and encoded from them.
 pub mod wire;
 
 pub mod signing;
 
-/// Archives of job data: zip, shapefile, dbf and their sidecars, and the text of grain carts, over anything that can be read at an offset.
+/// Readers of job data: zip, shapefile, .dbf and sidecars, grain carts, FMIS folders and XML.
 pub mod archive;
 
-/// Records into Arrow, GeoJSON, GeoParquet and pictures; coordinate systems.
+/// Records to Arrow, GeoJSON, GeoParquet and maps; coordinate systems.
 pub mod layer;
 
 /// Agronomic computation over columns: units and their conversion.
 pub mod agronomy;
 
-/// The budget of calls: exact windows, the server's headers, shared between processes.
+/// Rate limits: exact windows, headers of the server, and a budget shared between processes.
 pub mod limiter;
 
-/// One request to one reply, and the loop that decides what to do with it.
+/// Requests and replies, and the attempt loop with its retries.
 pub mod transport;
 
-/// What users do with the service: calls, pages, downloads, uploads, conversions.
+/// The client: calls, pages, downloads, uploads, conversions.
 pub mod client;
 
-/// A whole account on one's own disk.
+/// A local copy of an account.
 pub mod mirror;
 
-/// The whole service on loopback, with fields of known truth.
+/// A local service with synthetic fields.
 pub mod sandbox;
 
 #[cfg(feature = "python")]

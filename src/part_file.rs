@@ -1,4 +1,4 @@
-//! A file that is being written: nobody sees it under its name before it is whole.
+//! Atomic file writes: a `.part` file that is renamed to its target when it is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek as _, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Argument, Error, Kind, Result};
 
-/// A `.part`, removed when it is dropped before [`PartFile::keep`].
+/// A `.part` file, removed on drop before [`PartFile::keep`].
 #[derive(Debug)]
 pub(crate) struct PartFile {
     path: PathBuf,
@@ -16,22 +16,22 @@ pub(crate) struct PartFile {
 }
 
 impl PartFile {
-    /// Makes a `.part` beside `target`. Its name is nobody else's: neither another writer's nor a file of the user.
+    /// Creates a `.part` file next to `target`, with a name that no other writer and no file of the user has.
     pub(crate) fn for_target(target: &Path) -> Result<Self> {
         let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         Self::create(folder_of(target), &name)
     }
 
-    /// Makes a `.part` of its own in `folder`, for a file called `name`.
+    /// Creates a `.part` file in `folder`, for a file called `name`.
     pub(crate) fn create(folder: &Path, name: &str) -> Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         Self::open(folder, name, &options)
     }
 
-    /// Makes a file in the folder for temporary files that only its owner can read and that loses its name at once, so
-    /// that nothing is left of it after a kill. It cannot be kept. Where the system does not remove the name of a file
-    /// that is open, it goes when this is dropped.
+    /// Creates a file in the temporary folder that only its owner can read. Its name is removed immediately, so that
+    /// nothing remains after a kill. It cannot be kept. If the system cannot remove the name of an open file, the file
+    /// is removed on drop.
     pub(crate) fn temporary() -> Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
@@ -45,7 +45,7 @@ impl PartFile {
     fn open(folder: &Path, name: &str, options: &OpenOptions) -> Result<Self> {
         let start: String = name.chars().take(40).collect();
         let path = folder.join(format!("{start}.{:016x}.part", fastrand::u64(..)));
-        // The name of the part is nothing to whoever named a target.
+        // The error names the target, since the caller does not know the name of the part.
         let file = options.open(&path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory if !folder.is_dir() => {
                 missing_folder_error(folder, name, &error)
@@ -64,15 +64,15 @@ impl PartFile {
         result.map_err(|error| Error::file("write", &self.path, &error))
     }
 
-    /// The same file for reading from its start; what is written afterwards goes where the reader stands.
+    /// A second handle, at the start of the file. It shares its position with the writer.
     pub(crate) fn reader(&self) -> Result<File> {
         let reader = self.file.as_ref().ok_or_else(closed_error).and_then(File::try_clone);
         let rewound = reader.and_then(|mut reader| reader.rewind().map(|()| reader));
         rewound.map_err(|error| Error::file("read", &self.path, &error))
     }
 
-    /// Brings the bytes to the disk and gives the file its name. A file that has the name already is only replaced
-    /// with `overwrite`, even where it appeared a moment ago.
+    /// Syncs the file and renames it to `target`. An existing file is only replaced with `overwrite`, even if it
+    /// appeared a moment ago.
     pub(crate) fn keep(mut self, target: &Path, overwrite: bool) -> Result<()> {
         let fail = |error: io::Error| Error::file("write", target, &error);
         let file = self.file.take().ok_or_else(|| fail(closed_error()))?;
@@ -83,7 +83,7 @@ impl PartFile {
         Ok(())
     }
 
-    /// Gives the file its name, and leaves it to the system when the bytes reach the disk.
+    /// Renames the file to `target` without syncing it.
     pub(crate) fn rename_to(mut self, target: &Path, overwrite: bool) -> Result<()> {
         let fail = |error: io::Error| Error::file("write", target, &error);
         drop(self.file.take());
@@ -93,7 +93,7 @@ impl PartFile {
             match fs::hard_link(&self.path, target) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(exists_error(target)),
-                // A file system without links: an empty file takes the name first, then the part takes its place.
+                // On a file system without hard links, an empty file reserves the name, and the part replaces it.
                 Err(_) => {
                     OpenOptions::new().write(true).create_new(true).open(target).map_err(|error| {
                         if error.kind() == io::ErrorKind::AlreadyExists { exists_error(target) } else { fail(error) }
@@ -109,21 +109,21 @@ impl PartFile {
 impl Drop for PartFile {
     fn drop(&mut self) {
         drop(self.file.take());
-        // After `keep` there is nothing left under this name, or a second link to the kept file.
+        // After `keep`, there is no file with this name, or a second link to the kept file.
         if self.is_named {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Writes `target` through `fill`; what stood there stays until the new file is whole. `may_keep` is asked last. What is
-/// written so can be made again, so nobody waits for the disk: that takes as long as all the work before it.
+/// Writes `target` through `fill`. An existing file stays until the new one is complete, and `may_keep` is checked
+/// last. The file is not synced: it can be written again, and a sync takes as long as the rest of the work.
 pub(crate) fn write(
     target: &Path,
     fill: impl FnOnce(&mut BufWriter<&File>) -> Result<()>,
     may_keep: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
-    // A link stays a link: what it leads to is written.
+    // A symbolic link is kept, and its target is written.
     let real = match fs::symlink_metadata(target) {
         Ok(metadata) if metadata.is_symlink() => {
             fs::canonicalize(target).map_err(|cause| Error::file("write", target, &cause))?
@@ -141,8 +141,8 @@ pub(crate) fn write(
     part.rename_to(&real, true)
 }
 
-/// Whether a file may be put in the place of what is there: only of a file. A link, a device or a folder is not what
-/// somebody means who wants a file replaced.
+/// An error if `path` exists and is not a regular file. A link, a device or a folder is hardly what the caller means to
+/// replace.
 pub(crate) fn check_replaceable(path: &Path) -> Result<()> {
     let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
     let kind = match metadata.file_type() {
@@ -156,12 +156,12 @@ pub(crate) fn check_replaceable(path: &Path) -> Result<()> {
     Err(Error::new(Kind::File, message))
 }
 
-/// The folder that a file is in.
+/// The folder of a file.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The error for a folder that is missing, or is none.
+/// The error for a missing folder, or for a file in its position.
 fn missing_folder_error(folder: &Path, name: &str, cause: &io::Error) -> Error {
     let (target, shown) = (folder.join(name), folder.display());
     let what = if folder.exists() {
@@ -173,9 +173,9 @@ fn missing_folder_error(folder: &Path, name: &str, cause: &io::Error) -> Error {
     Error::new(Kind::File, message).with(|facts| facts.os_error = cause.raw_os_error())
 }
 
-/// The error for a file that is in the way.
+/// The error for an existing file.
 pub(crate) fn exists_error(path: &Path) -> Error {
-    /// `EEXIST` of every system that has it.
+    /// `EEXIST`, the same on every system that has it.
     const EXISTS: i32 = 17;
     let cause = io::Error::new(io::ErrorKind::AlreadyExists, "it exists already");
     let error = Error::file("write", path, &cause).with(|facts| facts.os_error = Some(EXISTS));
@@ -186,8 +186,8 @@ fn closed_error() -> io::Error {
     io::Error::other("the file is closed")
 }
 
-/// A new name is only safe from a power cut once its folder is on the disk; some systems cannot do that, and then
-/// there is nothing to be done.
+/// Syncs the folder: only then does a new name survive a power failure. Some systems cannot do that, which is not an
+/// error.
 fn sync_folder(target: &Path) {
     if let Ok(folder) = File::open(folder_of(target)) {
         let _ = folder.sync_all();

@@ -1,4 +1,4 @@
-//! Texts that cannot be printed, and how they are found where a service repeats them.
+//! Strings that cannot be printed or logged, and the masking of secrets in replies of a service.
 
 mod wu_manber;
 
@@ -11,18 +11,18 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use self::wu_manber::ShiftTable;
 
-/// A secret. It has no `Display`, its `Debug` shows nothing of it, and only [`Secret::expose`] gives it away.
+/// A secret. It has no `Display`, its `Debug` hides the text, and only [`Secret::expose`] returns it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes the text out of sight.
+    /// Wraps the text.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text itself, for the one place that signs or sends it.
+    /// The text, for signing and sending only.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -35,7 +35,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Shortens a key to what tells two of them apart in a message: its last four characters.
+/// A hint that distinguishes keys in a message: the last four characters.
 #[must_use]
 pub fn hint(key: &str) -> String {
     let count = key.chars().count();
@@ -46,16 +46,16 @@ pub fn hint(key: &str) -> String {
     format!("...{tail}")
 }
 
-/// What stands for a secret that has no hint.
+/// The mask of a secret without a hint.
 const HIDDEN: &str = "(hidden)";
 
-/// Secrets with fewer bytes are only found as whole texts: inside a longer text they occur by chance.
+/// Shorter secrets are only masked as whole texts, since inside a longer text they may occur by chance.
 const SHORTEST_PART: usize = 8;
 
-/// The bytes that begin an escape.
+/// The first bytes of escapes.
 const ESCAPES: [u8; 3] = [b'%', b'\\', b'&'];
 
-/// What a secret is.
+/// The kind of a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretKind {
     /// The partner's API key.
@@ -69,7 +69,7 @@ pub enum SecretKind {
 }
 
 impl SecretKind {
-    /// The words for it.
+    /// Its name for messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -81,10 +81,10 @@ impl SecretKind {
     }
 }
 
-/// The secrets of a client, to be masked in what a service sends.
+/// The secrets of a client, to be masked in replies of a service.
 ///
-/// A secret is found in any letter case, with any of its characters percent-encoded, escaped as in JSON or written as a
-/// reference of XML, and as the base64 of its text (both alphabets). Other encodings are not found.
+/// A secret is found in any letter case and as the base64 of its text (both alphabets). Any of its characters may be
+/// percent-encoded, escaped as in JSON, or an XML reference. Other encodings are not found.
 #[derive(Clone, Default)]
 pub struct Secrets {
     needles: Arc<Vec<Needle>>,
@@ -106,7 +106,7 @@ impl fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// The same with one more.
+    /// The same secrets with one more.
     #[must_use]
     pub fn with(&self, kind: SecretKind, secret: &Secret) -> Self {
         let text = secret.expose().trim();
@@ -128,7 +128,7 @@ impl Secrets {
         }
     }
 
-    /// Whether a body may hold one of them.
+    /// Whether a body may contain one of them.
     #[must_use]
     pub fn may_be_in(&self, body: &[u8]) -> bool {
         let [percent, backslash, ampersand] = ESCAPES;
@@ -141,9 +141,9 @@ impl Secrets {
         self.may_be_escaped_in(body)
     }
 
-    /// The same for a body with escapes, or for short secrets: looks at every byte.
+    /// The same for a body with escapes, or for short secrets; checks every byte.
     fn may_be_escaped_in(&self, body: &[u8]) -> bool {
-        // Needles by their first and by their second byte, one bit each: most positions of a body take two look-ups.
+        // Needles by their first and by their second byte, one bit each. Most positions take two lookups.
         let (mut first, mut second) = ([0_u64; 256], [0_u64; 256]);
         for (bit, needle) in self.needles.iter().take(64).enumerate() {
             for byte in 0..=u8::MAX {
@@ -162,7 +162,7 @@ impl Secrets {
         };
         let mut position = 0;
         while let Some(byte) = body.get(position) {
-            // What is escaped counts; what follows its escape is looked at when it is reached.
+            // Of an escape, the decoded byte counts; the byte after it is compared in `match_end`.
             let plain = bits(&first, *byte)
                 & body.get(position.saturating_add(1)).map_or(u64::MAX, |next| bits(&second, *next));
             if ends(position, plain) {
@@ -179,7 +179,7 @@ impl Secrets {
         false
     }
 
-    /// The kind and the mask of the secret that a text is as a whole.
+    /// The kind and the mask of the secret that is equal to the whole text.
     #[must_use]
     pub fn find_exact(&self, text: &[u8]) -> Option<(SecretKind, &str)> {
         let text = text.trim_ascii();
@@ -187,7 +187,7 @@ impl Secrets {
         Some((needle.kind, &needle.mask))
     }
 
-    /// A text for people, with a mask in place of each secret. A text that was cut may end within one.
+    /// The text with each secret masked, for messages. A truncated text may end inside a secret.
     #[must_use]
     pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if let Some((_, mask)) = self.find_exact(text.as_bytes()) {
@@ -218,7 +218,7 @@ impl Secrets {
 }
 
 impl Needle {
-    /// Where it ends in a body, if it begins at `at`; a short one must not be a part of a longer word.
+    /// The end of the match at `position`. A short secret must not be a part of a longer word.
     fn match_end(&self, text: &[u8], position: usize) -> Option<usize> {
         let (matched, end) = self.match_prefix(text, position);
         let is_word = || {
@@ -228,7 +228,7 @@ impl Needle {
         (matched == self.text.len() && (matched >= SHORTEST_PART || is_word())).then_some(end)
     }
 
-    /// The same, or where the text breaks off within its last quarter.
+    /// The same, or the end of a text that is truncated in the last quarter of the secret.
     fn match_end_or_truncated(&self, text: &[u8], position: usize) -> Option<usize> {
         let (matched, end) = self.match_prefix(text, position);
         let rest = text.get(end..).unwrap_or_default();
@@ -237,7 +237,7 @@ impl Needle {
         (matched == self.text.len() || is_truncated).then_some(end)
     }
 
-    /// How many of its bytes stand at `at`, and where they end.
+    /// The number of bytes that match at `position`, and the end of the match.
     fn match_prefix(&self, text: &[u8], position: usize) -> (usize, usize) {
         let mut end = position;
         for (matched, byte) in self.text.iter().enumerate() {
@@ -258,7 +258,7 @@ impl Needle {
     }
 }
 
-/// The byte that is escaped at the beginning of a text, and how long its escape is.
+/// The byte that an escape at the beginning of a text means, and the length of the escape.
 fn decode_escape(text: &[u8]) -> Option<(u8, usize)> {
     let code = |digits: &[u8], radix: u32| {
         let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
@@ -320,7 +320,7 @@ mod tests {
             ("Basic QXBpS2V5QWJDMTIzLWxvbmc=.", "Basic ...long."),
             ("short", "(hidden)"),
             (" short\n", "(hidden)"),
-            // What was cut within a secret.
+            // Truncated inside a secret.
             ("`text/plain: ApiKeyAbC123-`", "`text/plain: ...long`"),
             ("the key ApiKeyAbC123-l...", "the key ...long..."),
         ] {

@@ -1,4 +1,4 @@
-//! Canonical text and HMAC of a request (specification 5.4): pure, no clock, no I/O.
+//! Canonical text and HMAC of a request (specification 5.4), as pure functions.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,18 +8,18 @@ use sha1::Sha1;
 use crate::error::{Error, Result};
 use crate::secret::Secret;
 
-/// Who signs: the partner's key and secret, and the customer's access key.
+/// The credentials of a request: API key and shared secret of the partner, access key of the customer.
 #[derive(Clone, Debug)]
 pub struct Credentials {
     /// The partner's API key, sent as `X-SS-APIKey`.
     pub api_key: Secret,
     /// The customer's access key, sent as `X-SS-AccessKey`.
     pub access_key: Secret,
-    /// The bytes of the partner's shared secret.
+    /// The partner's decoded shared secret.
     pub signing_key: SigningKey,
 }
 
-/// The bytes that the shared secret stands for. Nothing prints them.
+/// The decoded shared secret. Its `Debug` hides the bytes.
 #[derive(Clone)]
 pub struct SigningKey(Vec<u8>);
 
@@ -30,7 +30,7 @@ impl std::fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// Decodes the shared secret. A secret that is not base64 is a `Configuration` error that does not repeat it.
+    /// Decodes the shared secret. If it is not base64, the `Configuration` error does not show it.
     pub fn from_base64(shared_secret: &str) -> Result<Self> {
         let text = shared_secret.trim();
         match STANDARD.decode(text) {
@@ -47,12 +47,12 @@ impl SigningKey {
     }
 }
 
-/// What is signed of a request: its method, host, path and time; the query and the body are not (specification 5.4).
+/// The signed parts of a request. Query and body are not signed (specification 5.4).
 #[derive(Clone, Copy, Debug)]
 pub struct SigningInput<'a> {
     /// The HTTP method, in any case.
     pub method: &'a str,
-    /// The host as sent in `Host`, with a port where the base address has one (field notes, Signature).
+    /// The host as sent in `Host`, with the port if the base address has one (field notes, Signature).
     pub host: &'a str,
     /// The absolute path as written, without the query; it is never percent-decoded.
     pub path: &'a str,
@@ -65,7 +65,7 @@ pub struct SigningInput<'a> {
 }
 
 impl SigningInput<'_> {
-    /// The text that is signed: six values, each followed by CRLF.
+    /// The signed text: six values, each followed by CRLF.
     #[must_use]
     pub fn canonical_text(&self) -> String {
         format!(
@@ -85,15 +85,15 @@ impl SigningInput<'_> {
         STANDARD.encode(self.mac(key).finalize().into_bytes())
     }
 
-    /// Whether `signature` is the right one, compared in constant time.
+    /// Whether `signature` is correct, compared in constant time.
     #[must_use]
     pub fn verify(&self, key: &SigningKey, signature: &str) -> bool {
         STANDARD.decode(signature).is_ok_and(|bytes| self.mac(key).verify_slice(&bytes).is_ok())
     }
 
     fn mac(&self, key: &SigningKey) -> Hmac<Sha1> {
-        // HMAC takes keys of every length (RFC 2104), so the error of the trait cannot occur; an empty key keeps the
-        // function total and signs nothing that a service would accept.
+        // HMAC accepts keys of every length ([RFC 2104](https://www.rfc-editor.org/rfc/rfc2104)), so the error of the
+        // trait cannot occur. An empty key keeps the function total and signs nothing that a service would accept.
         let mut mac = Hmac::<Sha1>::new_from_slice(&key.0)
             .unwrap_or_else(|_| Hmac::<Sha1>::new(&hmac::digest::Key::<Hmac<Sha1>>::default()));
         mac.update(self.canonical_text().as_bytes());

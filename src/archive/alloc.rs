@@ -1,18 +1,18 @@
-//! Room in memory for what outside data ask for: an error where the system gives none, and never the end of the process.
+//! Fallible allocation for untrusted sizes: a lack of memory is an error and does not abort the process.
 
 use std::hint::black_box;
 
 use crate::error::{Error, Kind, OUT_OF_MEMORY};
 
-/// Work that takes less than this in small pieces is not asked for beforehand.
+/// Sizes below this are not checked by [`check_available`].
 const MIN_CHECKED_SIZE: usize = 1 << 20;
 
-/// Bytes that the system did not give.
+/// A failed allocation, with its size in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocError(usize);
 
 impl AllocError {
-    /// The error of whoever needs them.
+    /// The error for the caller, without a member.
     #[must_use]
     pub fn into_error(self) -> Error {
         let message = format!(
@@ -23,20 +23,20 @@ impl AllocError {
         Error::new(Kind::Archive, message).with(|facts| facts.os_error = Some(OUT_OF_MEMORY))
     }
 
-    /// The error of reading a member that needs them.
+    /// The error of reading a member.
     #[must_use]
     pub fn for_member(self, member: &str) -> Error {
         self.into_error().with(|facts| facts.member = Some(member.to_owned()))
     }
 }
 
-/// Makes room for `more` values at the end, and for as many again as there are, as a vector does by itself.
+/// Reserves capacity for `more` values. It grows by doubling, as [`Vec::reserve`] does.
 #[inline]
 pub fn try_reserve<T>(values: &mut Vec<T>, more: usize) -> Result<(), AllocError> {
     values.try_reserve(more).map_err(|_| alloc_error(values, more))
 }
 
-/// Makes room for `more` values at the end, and for no more than that.
+/// Reserves capacity for exactly `more` values.
 #[inline]
 pub fn try_reserve_exact<T>(values: &mut Vec<T>, more: usize) -> Result<(), AllocError> {
     values.try_reserve_exact(more).map_err(|_| alloc_error(values, more))
@@ -47,7 +47,7 @@ fn alloc_error<T>(values: &[T], more: usize) -> AllocError {
     AllocError(values.len().saturating_add(more).saturating_mul(size_of::<T>()))
 }
 
-/// An empty vector with room for `count` values where the system has it. Where it has not, it grows as values come.
+/// An empty vector with capacity for `count` values, or without capacity if the system has no memory for them.
 #[must_use]
 pub fn with_capacity<T>(count: usize) -> Vec<T> {
     let mut values = Vec::new();
@@ -55,14 +55,14 @@ pub fn with_capacity<T>(count: usize) -> Vec<T> {
     values
 }
 
-/// Asks whether the system would give so many bytes, before work that takes them in pieces which cannot be refused.
+/// Checks that the system would allocate this many bytes, before work whose own allocations cannot fail.
 pub fn check_available(bytes: usize) -> Result<(), AllocError> {
     if bytes < MIN_CHECKED_SIZE {
         return Ok(());
     }
     let mut probe = Vec::<u8>::new();
     probe.try_reserve_exact(bytes).map_err(|_| AllocError(bytes))?;
-    // Memory that nobody looks at might never be asked for.
+    // Without this, the optimiser may remove the allocation.
     black_box(&mut probe);
     Ok(())
 }

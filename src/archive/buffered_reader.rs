@@ -1,4 +1,4 @@
-//! A member as a stream through one reused buffer: inflated, counted and checked, and never held whole.
+//! Buffered, checked reader of a member: it inflates into one reused buffer and never keeps the whole member.
 
 use super::alloc::{AllocError, try_reserve, try_reserve_exact};
 use super::crc32::Checksum;
@@ -7,44 +7,43 @@ use super::member::Member;
 use super::member_reader::MemberReader;
 use crate::error::{Error, Kind, Result};
 
-/// Members smaller than this are unpacked sooner than a thread has started.
+/// Smaller members are inflated faster than a thread starts.
 const MIN_THREAD_SIZE: u64 = 256 * 1024;
 
-/// A view on the next bytes of a member. `fill` makes them available, `consume` moves on, `finish` checks the rest.
+/// A buffered reader of a member. `fill` makes bytes available, `consume` advances, `finish` checks the rest.
 ///
-/// Where the member is damaged, the bytes before the fault are given first and the fault only then, so that what is
-/// read does not depend on how the bytes were cut into pieces on their way.
+/// Bytes before damage are always returned before the error. So the result does not depend on the size of reads.
 pub struct BufferedReader {
     member: Member,
     source: ByteSource,
-    /// Counted here and not where the bytes are unpacked, since nothing takes longer than that.
+    /// Computed here and not in the inflating thread, which is the bottleneck.
     checksum: Option<Checksum>,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// Bytes that have come into the buffer so far.
+    /// Bytes read into the buffer so far.
     received: u64,
     ended: bool,
     fault: Option<Error>,
 }
 
-/// Where the bytes come from.
+/// The source of the bytes.
 enum ByteSource {
-    /// This thread.
+    /// Inflated by the thread of the caller.
     Inline(Box<MemberReader>),
-    /// Another thread.
+    /// Inflated by another thread.
     Thread(InflateThread),
-    /// Nowhere: the member has ended.
+    /// The member has ended.
     Ended,
 }
 
 impl Member {
-    /// Starts to read it through a window of `size` bytes.
+    /// Opens a reader with a buffer of `size` bytes.
     pub fn open(&self, size: usize) -> Result<BufferedReader> {
         BufferedReader::new(self, size)
     }
 
-    /// All its bytes, for members that are small by nature; an error where there are more than `most`.
+    /// All bytes of a small member; an error if there are more than `limit`.
     pub fn read_all(&self, limit: u64) -> Result<Vec<u8>> {
         let (mut all, mut reader) = (Vec::new(), self.open(64 * 1024)?);
         if self.size() > limit {
@@ -55,7 +54,7 @@ impl Member {
             if part.is_empty() {
                 return Ok(all);
             }
-            // Room grows as bytes come, and never beyond what is declared: a member that is held costs what it holds.
+            // The capacity follows the bytes read and never exceeds the declared size, so memory is bounded by both.
             if all.capacity() - all.len() < part.len() {
                 let declared = usize::try_from(self.size()).unwrap_or(usize::MAX).saturating_sub(all.len());
                 let more = all.len().min(declared).max(part.len());
@@ -89,7 +88,7 @@ impl BufferedReader {
         })
     }
 
-    /// Lets another thread unpack what is left, where there is so much of it that this pays.
+    /// Moves the inflating to another thread if enough of the member remains.
     pub fn offload(&mut self) {
         let is_worthwhile = |reader: &MemberReader| reader.is_compressed() && reader.size() >= MIN_THREAD_SIZE;
         self.source = match std::mem::replace(&mut self.source, ByteSource::Ended) {
@@ -103,13 +102,13 @@ impl BufferedReader {
         };
     }
 
-    /// Whether another thread unpacks.
+    /// Whether another thread inflates.
     #[must_use]
     pub fn is_offloaded(&self) -> bool {
         matches!(self.source, ByteSource::Thread(_))
     }
 
-    /// Whether `fill` would not have to wait for another thread.
+    /// Whether `fill` would return without waiting for another thread.
     pub fn is_ready(&mut self) -> bool {
         match &mut self.source {
             ByteSource::Thread(thread) => thread.is_ready(),
@@ -117,23 +116,23 @@ impl BufferedReader {
         }
     }
 
-    /// Where the window begins, in bytes from the start of the member.
+    /// The offset of the next byte in the member.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.received.saturating_sub(self.available() as u64)
     }
 
-    /// Whether `fill(want)` has nothing to do.
+    /// Whether `fill(want)` would return without reading.
     #[must_use]
     pub fn has_available(&self, want: usize) -> bool {
         self.available() >= want || self.available() as u64 == self.remaining()
     }
 
-    /// Makes at least `want` bytes available, fewer only at the end of the member, and gives all there are.
+    /// Makes at least `want` bytes available, fewer only at the end of the member. Returns all available bytes.
     pub fn fill(&mut self, want: usize) -> Result<&[u8]> {
         let remaining = usize::try_from(self.remaining()).unwrap_or(usize::MAX);
         let want = want.min(remaining);
-        // Once all declared bytes are here, one more step finds the end of the stream and checks it.
+        // Once all declared bytes are in the buffer, one more step finds and checks the end of the stream.
         while !self.ended && (self.available() < want || self.available() == remaining) {
             self.read_more(want);
         }
@@ -151,12 +150,12 @@ impl BufferedReader {
         self.member.size().saturating_sub(self.position())
     }
 
-    /// Moves on by `count` bytes of what `fill` gave.
+    /// Advances by `count` of the available bytes.
     pub fn consume(&mut self, count: usize) {
         self.start = self.start.saturating_add(count).min(self.end);
     }
 
-    /// Moves on to `offset`, or to the end where that comes before.
+    /// Advances to `offset`, or to the end of the member if that is earlier.
     pub fn skip_to(&mut self, offset: u64) -> Result<()> {
         while self.position() < offset {
             let gap = usize::try_from(offset.saturating_sub(self.position())).unwrap_or(usize::MAX);
@@ -169,7 +168,7 @@ impl BufferedReader {
         Ok(())
     }
 
-    /// Reads what is left, so that size and checksum of the whole member are checked.
+    /// Reads the rest of the member to check its size and checksum.
     pub fn finish(&mut self) -> Result<()> {
         while !self.ended {
             self.start = self.end;
@@ -179,7 +178,7 @@ impl BufferedReader {
         self.fault.clone().map_or(Ok(()), Err)
     }
 
-    /// Adds some bytes to the buffer, or notes the end.
+    /// Reads more bytes into the buffer, or records the end.
     fn read_more(&mut self, want: usize) {
         match &mut self.source {
             ByteSource::Inline(_) => {
@@ -223,7 +222,7 @@ impl BufferedReader {
         }
     }
 
-    /// Moves what is unread to the front; the buffer grows only as bytes really arrive, whatever a length claims.
+    /// Moves the unread bytes to the front. The buffer grows with the bytes read, not with declared lengths.
     fn make_space(&mut self, want: usize) -> std::result::Result<(), AllocError> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end = self.end.saturating_sub(self.start);
@@ -237,7 +236,7 @@ impl BufferedReader {
         Ok(())
     }
 
-    /// Ends the reading where the system has no memory left for what has to be in the buffer at once.
+    /// Ends the reading because of a lack of memory.
     fn fail(&mut self, error: AllocError) {
         let offset = self.position();
         self.add_step(0, true, Err(error.for_member(self.member.name()).with(|facts| facts.offset = Some(offset))));
@@ -254,7 +253,7 @@ impl BufferedReader {
                 self.end = HEADROOM.saturating_add(count);
                 std::mem::replace(&mut self.buffer, block)
             } else {
-                // A record longer than the headroom is gathered here; the buffer grows only as bytes arrive.
+                // A record longer than the headroom is copied into the own buffer, which grows with the bytes read.
                 self.buffer.truncate(self.end);
                 self.buffer.drain(..self.start);
                 self.start = 0;

@@ -1,6 +1,8 @@
-//! Code pages of one byte that the Encoding Standard leaves out: those of DOS, found in driver bytes and in zips, and two of the Macintosh.
+//! Single-byte code pages that the [Encoding Standard](https://encoding.spec.whatwg.org/) lacks.
+//!
+//! Those of DOS occur in driver bytes and in zips; two are of the Macintosh.
 
-/// The upper half of a code page, one character for each byte from 0x80.
+/// The upper half of a code page: one character for each byte from 0x80.
 pub(super) type Page = &'static str;
 
 pub(super) const CP437: Page = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐\
@@ -32,7 +34,7 @@ pub(super) const CP865: Page = "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûù
     └┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
 pub(super) const CP869: Page = "\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}\u{fffd}Ά\u{fffd}·¬¦‘’Έ―ΉΊΪΌ\u{fffd}\u{fffd}ΎΫ©Ώ²³ά£έήίϊΐόύΑΒΓΔΕΖΗ½ΘΙ«»░▒▓│┤ΚΛΜΝ╣║╗╝ΞΟ┐\
     └┴┬├─┼ΠΡ╚╔╩╦╠═╬ΣΤΥΦΧΨΩαβγ┘┌█▄δε▀ζηθικλμνξοπρσςτ΄\u{ad}±υφχ§ψ΅°¨ωϋΰώ■\u{a0}";
-/// That of the brothers Kamenický, for Czech and Slovak.
+/// Kamenický, for Czech and Slovak.
 pub(super) const CP895: Page = "ČüéďäĎŤčěĚĹÍľĺÄÁÉžŽôöÓůÚýÖÜŠĽÝŘťáíóúňŇŮÔšřŕŔ¼§«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐\
     └┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u{a0}";
 pub(super) const MAC_GREEK: Page = "Ä¹²É³ÖÜ΅àâä΄¨çéèêë£™îï•½‰ôö¦€ùûü†ΓΔΘΛΞΠß®©ΣΪ§≠°·Α±≤≥¥ΒΕΖΗΙΚΜΦΫΨΩ\
@@ -40,7 +42,7 @@ pub(super) const MAC_GREEK: Page = "Ä¹²É³ÖÜ΅àâä΄¨çéèêë£™î�
 pub(super) const MAC_CENTRAL_EUROPE: Page = "ÄĀāÉĄÖÜáąČäčĆćéŹźĎíďĒēĖóėôöõúĚěü†°Ę£§•¶ß®©™ę¨≠ģĮįĪ≤≥īĶ∂∑łĻļĽľĹĺŅ\
     ņŃ¬√ńŇ∆«»…\u{a0}ňŐÕőŌ–—“”‘’÷◊ōŔŕŘ‹›řŖŗŠ‚„šŚśÁŤťÍŽžŪÓÔūŮÚůŰűŲųÝýķŻŁżĢˇ";
 
-/// The text of bytes in a code page.
+/// Decodes bytes with a code page.
 pub(super) fn decode(page: Page, bytes: &[u8]) -> String {
     let table: Vec<char> = page.chars().collect();
     bytes
@@ -52,7 +54,7 @@ pub(super) fn decode(page: Page, bytes: &[u8]) -> String {
         .collect()
 }
 
-/// The page of a number such as 850.
+/// The code page with a number such as 850.
 pub(super) fn find_page(number: u32) -> Option<Page> {
     Some(match number {
         437 => CP437,

@@ -1,18 +1,18 @@
-//! The checksum that a zip declares for a member, counted along with its bytes.
+//! The CRC-32 that a zip declares for a member, computed while the member is read.
 
 use crc32fast::Hasher;
 
 use super::member::{Body, Member};
 use crate::error::Result;
 
-/// What the bytes so far come to, and what all of them should.
+/// The checksum of the bytes so far, and the declared one.
 pub(super) struct Checksum {
     hasher: Hasher,
     declared: u32,
 }
 
 impl Checksum {
-    /// That of a member, where its archive declares one.
+    /// The checksum of a member; `None` if its archive declares none.
     pub(super) fn for_member(member: &Member) -> Option<Self> {
         match member.body() {
             Body::Compressed { crc: declared, is_truncated: false, .. } | Body::Plain { crc: Some(declared), .. } => {
@@ -26,7 +26,7 @@ impl Checksum {
         self.hasher.update(bytes);
     }
 
-    /// An error about `member` where its bytes are not those that were put into the archive.
+    /// An error about `member` if the checksums differ.
     pub(super) fn check(self, member: &Member) -> Result<()> {
         let (computed, declared) = (self.hasher.finalize(), self.declared);
         if computed == declared {

@@ -1,4 +1,4 @@
-//! The header of a .dbf: its fields, and how its records are laid out.
+//! Parser of the header of a .dbf: its fields and the layout of its records.
 
 use super::buffered_reader::BufferedReader;
 use super::diagnostic::Diagnostic;
@@ -9,9 +9,9 @@ use crate::error::Result;
 
 const FIELD_SIZE: usize = 32;
 const BUFFER_SIZE: usize = 256 * 1024;
-/// The bytes that some database programs keep behind the field table for the name of their own file.
+/// Bytes that Visual FoxPro reserves after the field table for the path of its database.
 const BACKLINK_SIZE: usize = 263;
-/// So many cells of fields without width are read whatever the size of the file.
+/// Cells of fields without width that are accepted regardless of the size of the file.
 const MAX_EMPTY_CELLS: u64 = 1 << 20;
 
 /// One field of a .dbf.
@@ -21,11 +21,11 @@ pub struct Field {
     pub name: Vec<u8>,
     /// The letter of its type, in upper case.
     pub kind: u8,
-    /// Where it begins in a record.
+    /// Its offset in a record.
     pub offset: usize,
-    /// How many bytes it has.
+    /// Its width in bytes.
     pub width: usize,
-    /// How many of them are decimals.
+    /// Its number of decimals.
     pub decimals: u8,
 }
 
@@ -34,16 +34,16 @@ pub struct Field {
 pub struct Header {
     /// The fields in their order.
     pub fields: Vec<Field>,
-    /// How many records it declares, deleted ones included.
+    /// The declared number of records, including deleted ones.
     pub records: u64,
-    /// The bytes of a record.
+    /// The size of a record in bytes.
     pub record_size: usize,
     /// The language driver byte.
     pub driver: u8,
 }
 
 impl Header {
-    /// Reads the header; the window then stands at the first record.
+    /// Reads the header. The returned reader is at the first record.
     pub fn read(member: &Member, diagnostics: &mut Vec<Diagnostic>) -> Result<(Self, BufferedReader)> {
         let mut reader = member.open(BUFFER_SIZE)?;
         let first = reader.fill(FIELD_SIZE)?;
@@ -78,7 +78,7 @@ impl Header {
         }
         let padding = table.get(fields.len().saturating_mul(FIELD_SIZE).saturating_add(1)..).unwrap_or_default();
         let table_end = FIELD_SIZE.saturating_add(fields.len().saturating_mul(FIELD_SIZE)).saturating_add(1);
-        // Where the records fit behind the table and not behind the declared length, the length is wrong.
+        // If the records fit after the table but not after the declared length, the length is wrong.
         let fits = |start: usize| records > 0 && records_fill(member, start, records, record_size);
         if header_size != table_end && fits(table_end) && !(fits(header_size) && padding.iter().all(|byte| *byte == 0))
         {
@@ -96,7 +96,7 @@ impl Header {
                 format!("its records have {record_size} bytes, its fields need {widths}: the rest was left out");
             diagnostics.push(Diagnostic::new(Code::DbfUnusedBytes, message).in_member(member.name()));
         }
-        // Fields of no width cost memory for each record and have no byte in the file that would pay for it.
+        // A field without width needs memory for each record, but no byte of the file bounds their number.
         let empty = fields.iter().filter(|field| field.width == 0).count() as u64;
         let empty_cells = records.min(member.size() / record_size.max(1) as u64).saturating_mul(empty);
         if empty_cells > member.size().max(MAX_EMPTY_CELLS) {
@@ -108,7 +108,7 @@ impl Header {
     }
 }
 
-/// Whether records of that size fill the file: then unused bytes at the end of each are no contradiction.
+/// Whether records of that size fill the file. If so, unused bytes at the end of each record are valid.
 fn records_fill(member: &Member, header_size: usize, records: u64, record_size: usize) -> bool {
     let needed = (header_size as u64).saturating_add(records.saturating_mul(record_size as u64));
     (needed..=needed.saturating_add(1)).contains(&member.size())
@@ -131,7 +131,7 @@ fn parse_fields(member: &Member, table: &[u8], diagnostics: &mut Vec<Diagnostic>
         };
         let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
         let before_nul = name.get(..end).unwrap_or_default();
-        // Blanks fill a name up where no NUL ends it; before a NUL, they are a part of it.
+        // Without a NUL, blanks pad the name. Before a NUL, they belong to it.
         let name = if end == name.len() { before_nul.trim_ascii_end() } else { before_nul }.to_vec();
         if kind.is_ascii_lowercase() {
             lowercase_count = lowercase_count.saturating_add(1);
@@ -148,8 +148,8 @@ fn parse_fields(member: &Member, table: &[u8], diagnostics: &mut Vec<Diagnostic>
     }
     if let Some((position, kind)) = first_lowercase {
         let message = format!(
-            "the types of {lowercase_count} fields are lower-case letters and were read as the capital ones, first `{kind}` of field \
-             {position}; other readers take such fields for text"
+            "the types of {lowercase_count} fields are lower-case letters and were read as the capital ones, first `{kind}` \
+             of field {position}; other readers take such fields for text"
         );
         diagnostics.push(Diagnostic::new(Code::LowerCaseType, message).in_member(member.name()));
     }

@@ -1,18 +1,18 @@
-//! How compressed members are unpacked, step by step: the one place that knows the methods of zips.
+//! Decompresses members in steps. Supports the zip methods deflate (RFC 1951) and deflate64.
 
 use deflate64::InflaterManaged;
 use flate2::{Decompress, FlushDecompress, Status};
 
-/// A method of compression that can be read.
+/// A supported compression method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Deflate,
-    /// What Windows chooses for members above 2 GiB.
+    /// The method that Windows uses for members above 2 GiB.
     Deflate64,
 }
 
 impl Method {
-    /// The method of this number in a zip; `None` for those that cannot be read, and for 0, which is no compression.
+    /// The method with this number in a zip; `None` for unsupported methods and for 0, which means stored.
     pub(super) fn from_number(number: u16) -> Option<Self> {
         match number {
             8 => Some(Self::Deflate),
@@ -21,7 +21,7 @@ impl Method {
         }
     }
 
-    /// How many bytes one byte can stand for at most: two bits for 258 of them, or eighteen for 65,538.
+    /// Largest number of bytes from one compressed byte. Two bits encode at most 258 bytes, or 65,538 in 18 bits.
     pub(super) fn max_ratio(self) -> u64 {
         match self {
             Self::Deflate => 1_032,
@@ -30,13 +30,13 @@ impl Method {
     }
 }
 
-/// A stream that is being unpacked.
+/// A decompressor with the state of its stream.
 pub(super) enum Decompressor {
     Deflate(Decompress),
     Deflate64(Box<InflaterManaged>),
 }
 
-/// What one step did: bytes taken, bytes given, whether the stream has ended, and what is wrong behind those bytes.
+/// Result of a step: bytes consumed and produced, whether the stream ended, and the damage after these bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) consumed: usize,
@@ -53,7 +53,7 @@ impl Decompressor {
         }
     }
 
-    /// Unpacks some of `input` into `room`; each stream remembers for itself what it may repeat.
+    /// Decompresses some of `input` into `output`.
     pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
         match self {
             Self::Deflate(stream) => {
@@ -98,7 +98,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// What a window of that size gives of a member before its end or its fault, and the fault.
+    /// The bytes that a reader with this buffer returns before the end or an error, and the error.
     fn read_through(compressed: Vec<u8>, plain: &[u8], buffer_size: usize) -> (Vec<u8>, Option<String>) {
         let body = Body::Compressed {
             compressed_size: compressed.len() as u64,
@@ -120,7 +120,7 @@ mod tests {
         }
     }
 
-    /// What zlib-rs gives of those bytes, and whether it comes to its end exactly with them.
+    /// The bytes that zlib-rs returns, and whether the stream ends exactly with the input.
     fn expected(compressed: &[u8], limit: usize) -> (Vec<u8>, bool) {
         let (mut stream, mut all) = (Decompress::new(false), vec![0; limit + 1]);
         let status = stream.decompress(compressed, &mut all, FlushDecompress::None);

@@ -1,34 +1,34 @@
-//! What was repaired or left out while reading, told to the user instead of done in silence.
+//! Diagnostics: repairs and omissions that a reader reports instead of making them silently.
 
 use super::diagnostic_code::{Code, Severity};
 
-/// Something that was repaired or left out while reading: a code, a sentence, and where.
+/// A repair or an omission: a code, a message and the location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The kind of finding.
+    /// The kind of diagnostic.
     pub code: Code,
     /// What was found and what was done about it.
     pub message: String,
     /// The member of the archive.
     pub member: Option<String>,
-    /// The record, counted from 0, where one record is the cause.
+    /// The record, counted from 0, if one record is the cause.
     pub record: Option<u64>,
 }
 
 impl Diagnostic {
-    /// A finding about a whole source.
+    /// A diagnostic about a whole source.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), member: None, record: None }
     }
 
-    /// How much it matters, which its code decides.
+    /// The severity of its code.
     #[must_use]
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
 
-    /// Puts findings in the order of members and records, what is about a whole source or member before the rest of it:
-    /// however a source is read, they are met at other times.
+    /// Sorts by member and record, diagnostics of a whole source or member first. The order of detection depends on the
+    /// way of reading.
     pub fn sort(diagnostics: &mut [Self]) {
         let key = |diagnostic: &Self| (diagnostic.record, diagnostic.code.as_str());
         diagnostics.sort_by(|one, other| {
@@ -36,14 +36,14 @@ impl Diagnostic {
         });
     }
 
-    /// The same finding, about one member.
+    /// The same diagnostic, about one member.
     #[must_use]
     pub fn in_member(mut self, member: &str) -> Self {
         self.member = Some(member.to_owned());
         self
     }
 
-    /// The same finding, first met at one record.
+    /// The same diagnostic, first detected at a record.
     #[must_use]
     pub fn at_record(mut self, record: u64) -> Self {
         self.record = Some(record);

@@ -1,20 +1,20 @@
-//! The register of diagnostics: one row for each code, with its severity and a sentence of documentation.
+//! Register of diagnostic codes: one row per code, with its severity and its documentation.
 
 use std::fmt;
 
 /// How much a diagnostic matters to a user of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Severity {
-    /// Data are lost, or values are doubtful.
+    /// Data are lost, or values are suspect.
     Error,
     /// Something was repaired, assumed or is missing.
     Warning,
-    /// A fact worth knowing.
+    /// For information only.
     Info,
 }
 
 impl Severity {
-    /// Every severity, the gravest first.
+    /// All severities, the most severe first.
     pub const ALL: &'static [Self] = &[Self::Error, Self::Warning, Self::Info];
 
     /// Its name.
@@ -34,12 +34,12 @@ macro_rules! codes {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $(#[doc = $documentation] $name,)+
-            /// A code of another release, read back from a pickle.
+            /// A code of another release, read from a pickle.
             Other(&'static str),
         }
 
         impl Code {
-            /// Every code of this release, in the order of the documentation.
+            /// All codes of this release, in the order of the documentation.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
             /// Its stable name, such as `no-shx`.
@@ -51,7 +51,7 @@ macro_rules! codes {
                 }
             }
 
-            /// How much it matters.
+            /// Its severity.
             #[must_use]
             pub const fn severity(self) -> Severity {
                 match self {
@@ -60,8 +60,8 @@ macro_rules! codes {
                 }
             }
 
-            /// What was found and done about it, as a clause without a full stop. It is the message where every case is
-            /// alike.
+            /// What was found and done about it, as a clause without a full stop. It is the message if all cases are
+            /// equal.
             #[must_use]
             pub const fn documentation(self) -> &'static str {
                 match self {
@@ -261,7 +261,7 @@ codes! {
 }
 
 impl Code {
-    /// The code of this name, where this release has it.
+    /// The code with this name, if this release has it.
     #[must_use]
     pub fn from_name(text: &str) -> Option<Self> {
         Self::ALL.iter().find(|code| code.as_str() == text).copied()

@@ -1,4 +1,4 @@
-//! Text of archives: which encoding it has, and its letters as valid UTF-8 whatever was found.
+//! Decodes text of archives to UTF-8: finds the encoding that an archive declares and reports decoding issues.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use super::codepage_tables;
 use super::diagnostic::Diagnostic;
 use super::diagnostic_code::Code;
 
-/// How the bytes of text are to be read.
+/// The encoding of text.
 #[derive(Clone, Debug)]
 pub struct Encoding {
     name: String,
     codec: Codec,
-    /// Whether the archive declares Windows-1252 or ISO-8859-1, as writers of UTF-8 often do by default.
+    /// Whether the archive declares Windows-1252 or ISO-8859-1, which writers of UTF-8 often do by default.
     is_declared_ansi: bool,
 }
 
@@ -21,28 +21,28 @@ pub struct Encoding {
 enum Codec {
     Utf8,
     Latin1,
-    /// The upper half of a code page of DOS.
+    /// The upper half of a DOS code page.
     Page(Vec<char>),
     Standard(&'static encoding_rs::Encoding),
-    /// Nothing is declared: UTF-8 where it is valid, else Windows-1252, cell by cell.
+    /// Nothing is declared: each cell is UTF-8 if valid, else Windows-1252.
     Undeclared,
 }
 
-/// What is doubtful about text.
+/// An issue of decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeIssue {
-    /// It is not valid UTF-8 and was read as Windows-1252.
+    /// Not valid UTF-8; read as Windows-1252.
     Recoded,
-    /// It has bytes that Windows-1252 leaves undefined, which became control characters.
+    /// Bytes that Windows-1252 leaves undefined became control characters.
     Undefined,
-    /// It is declared as Windows-1252 or ISO-8859-1, and is valid UTF-8 with letters beyond ASCII.
+    /// Declared as Windows-1252 or ISO-8859-1, but valid UTF-8 with characters beyond ASCII.
     LooksLikeUtf8,
-    /// Some bytes stand for nothing and were lost.
+    /// Some bytes are undefined in the encoding and were lost.
     Lost,
 }
 
 impl Encoding {
-    /// The encoding by its name or code page number; `None` where nobody knows it.
+    /// The encoding with a name or code page number; `None` if it is unknown.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let plain = name.trim_matches(|letter: char| letter.is_whitespace() || matches!(letter, '\0' | '\u{feff}'));
@@ -67,7 +67,7 @@ impl Encoding {
         Some(Self { name: plain.to_owned(), codec, is_declared_ansi: false })
     }
 
-    /// The encoding of a language driver byte of a .dbf; `None` where it says nothing.
+    /// The encoding of the language driver byte of a .dbf; `None` if the byte declares none.
     #[must_use]
     pub fn from_driver(driver: u8) -> Option<Self> {
         let number = match driver {
@@ -105,7 +105,8 @@ impl Encoding {
         Some(Self { name: format!("cp{number}"), codec: codec_from_number(number)?, is_declared_ansi: false })
     }
 
-    /// What an archive declares: its .cpg, then the driver byte of its .dbf; rubbish in a .cpg is ignored.
+    /// The encoding that an archive declares: its .cpg, or else the driver byte of its .dbf. An invalid .cpg is
+    /// ignored.
     #[must_use]
     pub fn from_declaration(cpg: Option<(&str, &[u8])>, driver: u8, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let found = Self::from_cpg_or_driver(cpg, driver, diagnostics);
@@ -121,8 +122,7 @@ impl Encoding {
         if let Some((member, bytes)) = cpg {
             let text = String::from_utf8_lossy(bytes);
             if let Some(found) = Self::from_name(&text) {
-                let prefix =
-                    split_number(&text.trim().to_ascii_lowercase()).map_or("", |(prefix, _)| prefix).to_owned();
+                let prefix = split_number(&text.trim().to_ascii_lowercase()).map_or("", |found| found.0).to_owned();
                 if UNCOMMON_PREFIXES.contains(&&*prefix) {
                     let message = format!("`{}` is no name of an encoding; its number was taken", found.name);
                     diagnostics.push(Diagnostic::new(Code::CpgHabit, message).in_member(member));
@@ -137,7 +137,7 @@ impl Encoding {
         Self::from_driver(driver).unwrap_or_else(undeclared)
     }
 
-    /// The name it was declared by, or `undeclared`.
+    /// The declared name, or `undeclared`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -153,7 +153,7 @@ impl Encoding {
         self.is_declared_ansi && !bytes.is_ascii() && std::str::from_utf8(bytes).is_ok()
     }
 
-    /// The text of `bytes`, and what is doubtful about it.
+    /// The text of `bytes`, and the issue of decoding them.
     #[must_use]
     pub fn decode<'a>(&self, bytes: &'a [u8]) -> (Cow<'a, str>, Option<DecodeIssue>) {
         match &self.codec {
@@ -172,7 +172,7 @@ impl Encoding {
             }
             Codec::Standard(encoding) => {
                 let (text, is_lost) = encoding.decode_without_bom_handling(bytes);
-                // Five bytes of Windows-1252 stand for nothing, though browsers let them pass.
+                // Windows-1252 leaves five bytes undefined; the Encoding Standard maps them to control characters.
                 let undefined = |byte: &u8| matches!(byte, 0x81 | 0x8D | 0x8F | 0x90 | 0x9D);
                 let issue = if is_lost {
                     Some(DecodeIssue::Lost)
@@ -191,13 +191,11 @@ impl Encoding {
             },
         }
     }
-}
 
-impl Encoding {
-    /// The name of a column, and what is wrong with it: a code and a clause. Writers fill eleven bytes, some ten, and cut
-    /// through letters of several bytes there: of such a letter nothing is left.
+    /// The name of a column, and its issue as a code and a clause. Writers truncate names after eleven bytes, some
+    /// after ten, possibly inside a multi-byte character, which is then left out.
     #[must_use]
-    pub fn decode_column_name(&self, bytes: &[u8]) -> (String, Option<(Code, &'static str)>) {
+    pub fn column_name(&self, bytes: &[u8]) -> (String, Option<(Code, &'static str)>) {
         let (text, issue) = self.decode(bytes);
         let Some(issue) = issue else { return (text.into_owned(), None) };
         if matches!(issue, DecodeIssue::Recoded | DecodeIssue::Lost)
@@ -225,8 +223,8 @@ impl Encoding {
         (text.into_owned(), Some(wrong))
     }
 
-    /// The text of `bytes` before a last letter that is not whole; `None` where anything else is wrong. Where nothing is
-    /// declared, an earlier letter must show that it is UTF-8, since the byte may be a letter of its own.
+    /// The text before a truncated last character; `None` if anything else is wrong. Without a declared encoding, an
+    /// earlier character must prove UTF-8, since the last byte may be a character of another encoding.
     fn decode_without_truncated_char(&self, bytes: &[u8]) -> Option<String> {
         let encoding = match &self.codec {
             Codec::Utf8 | Codec::Undeclared => encoding_rs::UTF_8,
@@ -241,20 +239,20 @@ impl Encoding {
     }
 }
 
-/// The bytes at which writers cut the name of a column, at the least.
+/// The fewest bytes of a name that may be truncated.
 const MIN_TRUNCATED_NAME: usize = 10;
 
-/// What stands between the words and the number of a name.
+/// Separators between the prefix and the number of a name.
 const SEPARATORS: [char; 3] = ['-', '_', ' '];
 
-/// What may stand before the number of a code page.
+/// Prefixes of a code page number.
 const CODE_PAGE_PREFIXES: [&str; 13] =
     ["", "ansi", "cp", "x-cp", "windows", "win", "ms", "ibm", "oem", "dos", "iso", "code page", "codepage"];
 
-/// Those of them that other readers do not know, so that their text differs.
+/// Prefixes that other readers do not know, so that their text differs.
 const UNCOMMON_PREFIXES: [&str; 7] = ["ansi", "win", "ms", "oem", "dos", "code page", "codepage"];
 
-/// Names of encodings that iconv has beside those of the Encoding Standard, without separators.
+/// Names that iconv knows in addition to those of the Encoding Standard, without separators.
 const ICONV_NAMES: [(&str, &str); 10] = [
     ("big5", "big5"),
     ("cp950", "big5"),
@@ -268,7 +266,7 @@ const ICONV_NAMES: [(&str, &str); 10] = [
     ("maccyrillic", "x-mac-cyrillic"),
 ];
 
-/// The words and the number of a name such as `ansi 1252`; `None` where it is not made so.
+/// The prefix and the number of a name such as `ansi 1252`; `None` for other forms.
 fn split_number(name: &str) -> Option<(&str, &str)> {
     let (prefix, number) = name.split_at(name.find(|letter: char| letter.is_ascii_digit())?);
     let is_number = |letter: char| letter.is_ascii_digit() || SEPARATORS.contains(&letter);
@@ -277,12 +275,12 @@ fn split_number(name: &str) -> Option<(&str, &str)> {
 
 fn standard_codec(label: &str) -> Option<Codec> {
     let found = encoding_rs::Encoding::for_label(label.as_bytes()).or_else(|| {
-        // iconv knows these names too, and writers take them from there.
+        // Some writers use names of iconv.
         let plain: String = label.chars().filter(|letter| !SEPARATORS.contains(letter)).collect();
         let (_, label) = ICONV_NAMES.iter().find(|(name, _)| *name == plain)?;
         encoding_rs::Encoding::for_label(label.as_bytes())
     })?;
-    // Only encodings in which ASCII stands for itself can be meant by a .dbf.
+    // The text of a .dbf is always compatible with ASCII.
     (found.is_ascii_compatible() && found != encoding_rs::UTF_8).then_some(Codec::Standard(found))
 }
 
@@ -352,7 +350,7 @@ mod tests {
 
     #[test]
     fn name_truncated_inside_a_letter_loses_only_that_letter() {
-        let name = |label: &str, bytes: &[u8]| Encoding::from_name(label).unwrap().decode_column_name(bytes);
+        let name = |label: &str, bytes: &[u8]| Encoding::from_name(label).unwrap().column_name(bytes);
         let truncated = Some(Code::NameCut);
         for (label, bytes, expected, code) in [
             ("UTF-8", "Feldgrößé".as_bytes(), "Feldgrößé", None),
@@ -367,16 +365,11 @@ mod tests {
             let (found, what) = name(label, bytes);
             assert_eq!((&*found, what.map(|(code, _)| code)), (expected, code), "{label}: {bytes:?}");
         }
-        let undeclared = Encoding::from_declaration(None, 0, &mut Vec::new());
-        assert_eq!(undeclared.decode_column_name("Größe:Maß".as_bytes().get(..11).unwrap()).0, "Größe:Ma");
-        assert_eq!(
-            undeclared.decode_column_name(b"Propri\xE9t\xE9"),
-            ("Propriété".to_owned(), undeclared.decode_column_name(b"\xE9").1)
-        );
-        assert!(
-            undeclared.decode_column_name(b"\xE9").1.is_some_and(|(_, what)| what.contains("no encoding is declared"))
-        );
-        assert_eq!(undeclared.decode_column_name(b"abcdefghi\xE9").0, "abcdefghié", "nothing shows that it is UTF-8");
+        let unknown = Encoding::from_declaration(None, 0, &mut Vec::new());
+        assert_eq!(unknown.column_name("Größe:Maß".as_bytes().get(..11).unwrap()).0, "Größe:Ma");
+        assert_eq!(unknown.column_name(b"Propri\xE9t\xE9"), ("Propriété".to_owned(), unknown.column_name(b"\xE9").1));
+        assert!(unknown.column_name(b"\xE9").1.is_some_and(|(_, what)| what.contains("no encoding is declared")));
+        assert_eq!(unknown.column_name(b"abcdefghi\xE9").0, "abcdefghié", "nothing shows that it is UTF-8");
     }
 
     #[test]
@@ -386,7 +379,7 @@ mod tests {
 
     #[test]
     fn lost_bytes_are_distinguished_from_recoded_bytes() {
-        for (label, bytes, expected, issue) in [
+        for (name, bytes, expected, issue) in [
             ("1252", &b"a\x81b"[..], "a\u{81}b", Some(DecodeIssue::Undefined)),
             ("UTF-8", b"a\x81b", "a\u{81}b", Some(DecodeIssue::Recoded)),
             ("857", b"a\xd5b", "a\u{fffd}b", Some(DecodeIssue::Lost)),
@@ -395,13 +388,10 @@ mod tests {
             ("gb18030", b"\x84\x31\xa4\x37", "\u{fffd}", None),
             ("8859-1", b"a\x81", "a\u{81}", None),
         ] {
-            assert_eq!(
-                Encoding::from_name(label).unwrap().decode(bytes),
-                (expected.into(), issue),
-                "{label}: {bytes:?}"
-            );
+            let decoded = Encoding::from_name(name).unwrap().decode(bytes);
+            assert_eq!(decoded, (expected.into(), issue), "{name}: {bytes:?}");
         }
-        let (name, wrong) = Encoding::from_name("932").unwrap().decode_column_name(b"a\xa0b");
+        let (name, wrong) = Encoding::from_name("932").unwrap().column_name(b"a\xa0b");
         assert_eq!((&*name, wrong.map(|(code, _)| code)), ("a\u{fffd}b", Some(Code::TextLost)));
     }
 }

@@ -1,7 +1,7 @@
-//! The text of grain carts (GRC 1.6): key and value rows, a row of units, a header row, and one row a load.
+//! Parser of grain cart files (GRC 1.6): key and value rows, a row of units, a header row, and one row per load.
 //!
-//! No specification of it is public, so everything is found by what it says: the header row by its names, units by
-//! their place above them (field notes, Grain cart files). Cells stay texts; what they mean is the layer's to say.
+//! There is no public specification. So the header row is found by its names, and units by their column (field notes,
+//! Grain cart files). Cells stay text; the layer interprets them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,35 +16,35 @@ use super::sniff::describe_bytes;
 use crate::error::{Argument, Error, Kind, Result};
 use crate::wire::names::same;
 
-/// A season of loads is a few hundred kilobytes; a text beyond this is none.
+/// Largest size of a file. A season of loads has a few hundred kilobytes.
 const MAX_BYTES: u64 = 16 << 20;
 const MAX_LOADS: usize = 100_000;
-/// Rows before the header row, and cells of any row.
+/// Most rows before the header row, and most cells of a row.
 pub(super) const MAX_HEADER_ROWS: usize = 1_000;
 const MAX_CELLS: usize = 256;
 
-/// The bytes that a cell takes, here and in its column.
+/// The bytes that a cell needs, here and in its column.
 const CELL_SIZE: usize = 64;
 
-/// The names that make a row the header row.
+/// The names that identify the header row.
 pub(super) const REQUIRED_COLUMNS: [&str; 2] = ["LoadNumber", "Weight"];
 
 pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// A grain cart file as it stands.
+/// The contents of a grain cart file.
 #[derive(Clone, Debug, Default)]
 pub struct GrainCart {
     /// Keys and values of the rows before the units, in their order.
     pub header: Vec<(String, String)>,
-    /// The names of the columns: all different, none empty.
+    /// The names of the columns, unique and not empty.
     pub names: Vec<String>,
-    /// The unit of each column, empty where it has none.
+    /// The unit of each column; empty if it has none.
     pub units: Vec<String>,
-    /// The loads, each with as many cells as there are names.
+    /// The loads, each with one cell per column.
     pub loads: Vec<Vec<String>>,
 }
 
-/// Whether a source that is no zip starts like a grain cart's text.
+/// Whether a source that is not a zip starts like a grain cart file.
 pub(super) fn is_grc(first: &[u8]) -> bool {
     let text = String::from_utf8_lossy(first.strip_prefix(BOM).unwrap_or(first)).to_ascii_lowercase();
     let text = text.trim_start();
@@ -52,7 +52,7 @@ pub(super) fn is_grc(first: &[u8]) -> bool {
 }
 
 impl GrainCart {
-    /// Reads a grain cart file.
+    /// Parses a grain cart file.
     pub fn read(member: &Member, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>) -> Result<Self> {
         let mut bytes = member.read_all(MAX_BYTES.min(options.limits.bytes))?;
         if let Some(index) = bytes.iter().position(|byte| *byte == 0) {
@@ -75,7 +75,7 @@ impl GrainCart {
     }
 }
 
-/// The encoding that the user names, else UTF-8 where that is valid, else Latin-1.
+/// The requested encoding, or else UTF-8 if the text is valid, or else Latin-1.
 fn encoding(
     bytes: &[u8],
     member: &Member,
@@ -96,11 +96,11 @@ struct Reader<'a> {
     strict: bool,
     encoding: Encoding,
     cart: GrainCart,
-    /// What was repaired: a code, a sentence, how often, and the first load.
+    /// Repairs: a code, a message, their number, and the first load.
     tally: BTreeMap<Code, (&'static str, u64, u64)>,
 }
 
-/// A line with its number, counted from 1, and its place in the file.
+/// A line with its number, counted from 1, and its offset in the file.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     number: usize,
@@ -150,7 +150,7 @@ impl Reader<'_> {
         ))
     }
 
-    /// The cells of a line, and whether its quotes fit.
+    /// The cells of a line, and whether its quotes match.
     fn decode_cells(&mut self, line: Line<'_>) -> (Vec<String>, bool) {
         let (text, issue) = self.encoding.decode(line.bytes);
         if let Some(issue) = issue {
@@ -169,7 +169,7 @@ impl Reader<'_> {
         (cells.into_iter().map(Cow::into_owned).collect(), fits)
     }
 
-    /// A value may hold commas; the commas at its end are the row's.
+    /// A value may contain commas. The commas at its end belong to the row.
     fn add_key(&mut self, key: &str, value: &[String]) {
         let key = key.trim().to_owned();
         let value = value.join(",");
@@ -189,7 +189,7 @@ impl Reader<'_> {
             let wanted = cell.trim();
             let is_taken = |name: &str| self.cart.names.iter().any(|known| known == name);
             let name = if wanted.is_empty() || is_taken(wanted) {
-                // One more candidate than there are columns: one of them is free.
+                // With one more candidate than there are columns, one of them is unused.
                 let stem = if wanted.is_empty() { "field" } else { wanted };
                 let mut candidates = (position.saturating_add(1)..).map(|number| format!("{stem}_{number}"));
                 let unique = candidates.find(|name| !is_taken(name) && !cells.contains(name)).unwrap_or_default();
@@ -202,7 +202,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Units by their place: the row of units has a cell for each column.
+    /// Assigns units by column. The row of units has a cell for each column.
     fn set_units(&mut self, cells: &[String]) {
         let columns = self.cart.names.len();
         let stated = cells.iter().rposition(|cell| !cell.trim().is_empty()).map_or(0, |last| last.saturating_add(1));
@@ -222,7 +222,7 @@ impl Reader<'_> {
     fn add_load(&mut self, line: Line<'_>) -> Result<()> {
         let (mut cells, fits) = self.decode_cells(line);
         let found = cells.len();
-        // What stands beyond the cells that were looked at nobody knows, so that such a row is never blank or repaired.
+        // Cells beyond the limit are not parsed, so such a row counts neither as blank nor as repairable.
         let is_whole = found <= MAX_CELLS;
         if is_whole && cells.iter().all(|cell| cell.trim().is_empty()) {
             self.count(Code::BlankRow, "rows without any value were left out");
@@ -264,7 +264,7 @@ impl Reader<'_> {
             }
             cells.resize(columns, String::new());
         }
-        // Cells come one by one and cannot be refused, so that for as many again as there are is asked as a vector does.
+        // Cells are allocated one by one, which cannot fail. So memory for as many loads again is checked here.
         let count = self.cart.loads.len();
         if count.is_power_of_two() {
             let size = count.saturating_mul(columns).saturating_mul(CELL_SIZE);
@@ -274,7 +274,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// An error, or without `strict` a note.
+    /// An error, or a diagnostic without `strict`.
     fn report_damage(&mut self, line: Line<'_>, what: &str, code: Code, sentence: &'static str) -> Result<()> {
         if self.strict {
             return Err(self.load_error(line, what).with_hint("; ", Argument::Strict, " reads what can be saved"));
@@ -301,7 +301,7 @@ impl Reader<'_> {
         for (code, (sentence, count, first)) in &self.tally {
             let message = format!("{sentence} ({count} times)");
             let diagnostic = Diagnostic::new(*code, message).in_member(self.member.name());
-            // What was found before the first load is about no load.
+            // These repairs occur before the first load.
             let is_of_load =
                 !matches!(code, Code::NoUnits | Code::UnitsIgnored | Code::RepeatedKey | Code::RenamedColumn);
             diagnostics.push(if is_of_load { diagnostic.at_record(*first) } else { diagnostic });
@@ -309,8 +309,8 @@ impl Reader<'_> {
     }
 }
 
-/// The cells of a line, at most one more than [`MOST_CELLS`], and whether its quotes fit. Where they do not, they are
-/// letters like others: a quote that swallows the rest of a file would lose loads.
+/// The cells of a line, at most one more than [`MAX_CELLS`], and whether its quotes match. If they do not match, they
+/// are ordinary characters, so that an open quote does not swallow the remaining loads.
 pub(super) fn split(line: &str) -> (Vec<Cow<'_, str>>, bool) {
     split_quoted(line)
         .map_or_else(|| (line.split(',').take(MAX_CELLS + 1).map(Cow::from).collect(), false), |cells| (cells, true))
@@ -338,7 +338,7 @@ fn split_quoted(line: &str) -> Option<Vec<Cow<'_, str>>> {
     Some(cells)
 }
 
-/// The text up to the quote that closes it, with doubled quotes undone, and what follows.
+/// The text up to the closing quote, with doubled quotes unescaped, and the text after the quote.
 fn unquote(inside: &str) -> Option<(String, &str)> {
     let mut cell = String::new();
     let mut rest = inside;

@@ -1,10 +1,10 @@
-//! Whether a downloaded grain cart text is complete: nothing in the format marks its end.
+//! Checks whether a downloaded grain cart file may be complete. The format has no end mark.
 
 use super::grain_cart::{BOM, MAX_HEADER_ROWS, REQUIRED_COLUMNS, split};
 use crate::wire::names::same;
 
-/// Whether a text may be a whole grain cart file: it has the header row, and its last line has a cell for each name of
-/// it. A cut between two lines or inside the last cell does not show.
+/// Whether a text may be a complete grain cart file: it has the header row, and its last line has a cell for each name.
+/// Truncation between two lines or inside the last cell is not detected.
 #[must_use]
 pub fn may_be_complete_cart(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes.strip_prefix(BOM).unwrap_or(bytes));
@@ -18,7 +18,7 @@ pub fn may_be_complete_cart(bytes: &[u8]) -> bool {
     });
     match (names, lines.next_back()) {
         (None, _) => false,
-        // Whether the names themselves are whole shows by the end of their line.
+        // The end of the line shows that the names are complete.
         (Some(_), None) => text.ends_with(end),
         (Some(names), Some(last)) => {
             let (cells, fits) = split(last);

@@ -1,7 +1,7 @@
 //! A thread that inflates a member and sends its bytes in owned blocks through a bounded channel.
 //!
-//! Each side waits in one place only: the thread where the channel is full, the reader where it is empty. Blocks that
-//! the reader has finished with are reused if one is there; no side ever waits for one.
+//! The thread waits only if the channel is full, and the reader only if it is empty. The thread reuses a block that the
+//! reader has finished with if one is available, and never waits for one.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
@@ -10,22 +10,22 @@ use super::alloc::{AllocError, try_reserve_exact};
 use super::member_reader::MemberReader;
 use crate::error::Result;
 
-/// The most bytes of a member in one block. A wake-up costs about as much as inflating a few KiB.
+/// Largest number of bytes in a block. A wake-up costs about as much as inflating a few KiB.
 const MAX_BLOCK: usize = 768 * 1024;
 
-/// The smallest block, and into how many blocks a member is split at least: the reader waits for the first one, and the
-/// thread has ended before the last one is read.
+/// Smallest block, and the smallest number of blocks of a member. The reader waits for the first block, and the thread
+/// ends before the last one is read.
 const MIN_BLOCK: usize = 64 * 1024;
 const MIN_BLOCKS: u64 = 16;
 
-/// Free space in front of the bytes of a block, for what the reader has left of the block before. Every record of a
-/// .dbf fits; a longer record of a .shp is gathered in a buffer of the reader.
+/// Free space before the bytes of a block, for the unread bytes of the previous block. It fits each record of a .dbf. A
+/// longer record of a .shp is copied into the buffer of the reader.
 pub(super) const HEADROOM: usize = 64 * 1024;
 
-/// Blocks that wait in the channel. One more is being filled and one is being read.
+/// Blocks in the channel. One more is being filled and one is being read.
 const QUEUED: usize = 1;
 
-/// Bytes behind `HEADROOM` bytes of free space, whether they are the last, and the fault behind them.
+/// Bytes after `HEADROOM` bytes of free space, whether they are the last, and the error that follows them.
 pub(super) struct Block {
     pub(super) buffer: Vec<u8>,
     pub(super) count: usize,
@@ -42,7 +42,7 @@ pub(super) struct InflateThread {
 }
 
 impl InflateThread {
-    /// Moves the rest of `inflow` to a new thread, or returns it where the system refuses a thread.
+    /// Moves the reader to a new thread, or returns it if the system starts no thread.
     pub(super) fn start(reader: MemberReader) -> std::result::Result<Self, Box<MemberReader>> {
         let (start, work) = sync_channel::<Box<MemberReader>>(1);
         let (filled, blocks) = sync_channel(QUEUED);
@@ -135,7 +135,6 @@ fn inflate_loop(mut reader: MemberReader, filled: &SyncSender<Block>, recycled: 
     }
 }
 
-/// A buffer of zeros.
 fn zeroed(size: usize) -> std::result::Result<Vec<u8>, AllocError> {
     let mut buffer = Vec::new();
     try_reserve_exact(&mut buffer, size)?;
@@ -154,7 +153,7 @@ mod tests {
     use crate::archive::decompress::Method;
     use crate::archive::member::{Body, Member};
 
-    /// Bytes that never end, and at `at` do what `then` does.
+    /// An endless store whose reads fail from an offset on.
     #[derive(Debug)]
     struct FailingStore {
         fail_offset: u64,
@@ -170,7 +169,8 @@ mod tests {
             if offset >= self.fail_offset {
                 return (self.failure)();
             }
-            // Blocks of deflate that are stored, of 59 zeros each: 64 bytes, at which reads begin.
+            // Stored blocks of deflate (RFC 1951), 64 bytes each, with 59 zeros as contents. Each read starts at a
+            // block.
             for (index, byte) in (offset..).zip(into.iter_mut()) {
                 *byte = [0, 59, 0, !59, !0].get(usize::try_from(index % 64).unwrap()).copied().unwrap_or(0);
             }

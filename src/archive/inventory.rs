@@ -1,14 +1,14 @@
-//! What an archive without anything readable holds, in words: its members by kind, and what to ask for instead.
+//! Describes the members of an archive without a layer: their formats, and which tool reads them.
 
 use super::diagnostic::Diagnostic;
 use super::member::Member;
 use super::member_names;
 use crate::wire::names::same;
 
-/// Names of one kind that are told; the rest is counted.
+/// Names per kind in a message; the others are counted.
 const MAX_LISTED: usize = 3;
 
-/// The kinds of members, in the order in which they are told.
+/// The kinds of members, in the order of the message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MemberKind {
     IsoXml,
@@ -85,10 +85,10 @@ impl MemberKind {
     }
 }
 
-/// The member that every document of Office begins with, which is a zip of XML.
+/// The first member of each Office document, which is a zip of XML.
 const OFFICE_MARKER: &str = "[Content_Types].xml";
 
-/// A clause about a document of Office, which is told as a whole: nobody wants its parts.
+/// A clause about an Office document as a whole, since its parts are of no use.
 fn describe_office(members: &[Member]) -> Option<&'static str> {
     members.iter().find(|member| member.name() == OFFICE_MARKER)?;
     let has = |folder: &str| members.iter().any(|member| member.name().starts_with(folder));
@@ -103,7 +103,7 @@ fn describe_office(members: &[Member]) -> Option<&'static str> {
     })
 }
 
-/// A clause such as `it holds ISOXML task data ... (`TASKDATA/TASKDATA.XML`)`, with what was refused and what to do.
+/// A clause such as `it holds ISOXML task data ... (`TASKDATA/TASKDATA.XML`)`, with refused members and advice.
 pub(super) fn describe_members(members: &[Member], diagnostics: &[Diagnostic]) -> String {
     if let Some(office) = describe_office(members) {
         return office.to_owned();

@@ -1,4 +1,4 @@
-//! Members that belong together: one set is one layer.
+//! Groups the members of a source into layers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,38 +13,38 @@ use super::source::Source;
 use super::unicode_names::find_name;
 use crate::error::{Argument, Error, Kind, Result};
 
-/// So many names are listed in a message.
+/// Most names in a message.
 const MAX_LISTED: usize = 20;
 
-/// In so many forms a layer may be named.
+/// Number of ways to form the name of a layer.
 const NAME_FORMS: usize = 4;
 
-/// The members of one layer; a set without shapes is a table.
+/// The members of one layer. Without a .shp, it is a table.
 #[derive(Clone, Debug)]
 pub struct LayerFiles {
     /// The name of the layer.
     pub name: String,
-    /// The shapes.
+    /// The geometries.
     pub shp: Option<Member>,
-    /// Where each shape is.
+    /// The index of the .shp.
     pub shx: Option<Member>,
     /// The columns.
     pub dbf: Option<Member>,
     /// The coordinate system.
     pub prj: Option<Member>,
-    /// The encoding of text: a .cpg, or a .cst where there is none.
+    /// The encoding of text: a .cpg, or else a .cst.
     pub cpg: Option<Member>,
-    /// What a vendor says about the columns, such as their units.
+    /// Metadata of a vendor about the columns, such as their units.
     pub metadata: Option<Member>,
-    /// What the .shp says of itself in XML: ISO, FGDC or ESRI metadata.
+    /// Metadata of the .shp in XML: ISO, FGDC or ESRI.
     pub shp_xml: Option<Member>,
-    /// The text of a grain cart, which is a layer of its own.
+    /// A grain cart file, which is a layer of its own.
     pub grc: Option<Member>,
-    /// The records of a product in an FMIS folder, which are a layer of their own.
+    /// A product of an FMIS folder, which is a layer of its own.
     pub fmis: Option<Fmis>,
 }
 
-/// The layers of a source, in its order, and what was refused on the way.
+/// The layers of a source in its order, and diagnostics about refused members.
 pub fn layer_files(source: &Source, options: &ReadOptions) -> Result<(Vec<LayerFiles>, Vec<Diagnostic>)> {
     let mut diagnostics = Vec::new();
     let members = source.members(&options.limits, options.strict, &mut diagnostics)?;
@@ -52,7 +52,7 @@ pub fn layer_files(source: &Source, options: &ReadOptions) -> Result<(Vec<LayerF
     if layers.is_empty() {
         return Err(no_layer_error(source, &members, &diagnostics));
     }
-    // Who names one file of a layer has chosen it, though `T.DBF` may stand beside `t.shp` and `t.dbf`.
+    // A path of one file selects its layer, even if `T.DBF` is next to `t.shp` and `t.dbf`.
     if layers.iter().any(|layer| layer.is_selected_by(source)) {
         layers.retain(|layer| layer.is_selected_by(source));
     }
@@ -60,13 +60,13 @@ pub fn layer_files(source: &Source, options: &ReadOptions) -> Result<(Vec<LayerF
     Ok((layers, diagnostics))
 }
 
-/// The names of the layers of a source; of the options, `limits` and `strict` count.
+/// The names of the layers of a source. Only `limits` and `strict` of the options are used.
 pub fn layers(source: &Source, options: &ReadOptions) -> Result<Vec<String>> {
     Ok(layer_files(source, options)?.0.into_iter().map(|layer| layer.name).collect())
 }
 
 impl LayerFiles {
-    /// The one that is meant: by name, or the only one.
+    /// The requested layer, or the only one.
     pub fn choose(layers: Vec<Self>, name: Option<&str>, source: &Source) -> Result<Self> {
         let no_layer = || Error::new(Kind::Archive, "there is no layer".to_owned());
         let listed = || {
@@ -81,7 +81,7 @@ impl LayerFiles {
             let names = layers.iter().map(|layer| layer.name.as_str()).chain(main_members().map(Member::name));
             let name = find_name("layer", name, names.chain(main_members().map(Member::file_name)))?.unwrap_or(name);
             let by_name = layers.iter().position(|layer| layer.name == name);
-            // `a/poly.shp` names the layer of that file, and `poly.shp` too if it is the only one.
+            // `a/poly.shp` selects the layer of that file, and so does `poly.shp` if it is unique.
             let only = |is_it: &dyn Fn(&Member) -> bool| {
                 let mut found = layers.iter().enumerate().filter(|(_, layer)| layer.main_member().is_some_and(is_it));
                 found.next().filter(|_| found.next().is_none()).map(|(index, _)| index)
@@ -91,7 +91,7 @@ impl LayerFiles {
             let found = found.ok_or_else(|| Error::for_source(Kind::Value, source.name(), message()))?;
             return layers.into_iter().nth(found).ok_or_else(no_layer);
         }
-        // A table beside shapes is a layer as well: to read on would be to pass one of them over in silence.
+        // A table next to shapes is a layer as well, so reading the first layer would skip one silently.
         if layers.len() > 1 {
             let error = Error::for_source(Kind::Archive, source.name(), format!("has {} layers", layers.len()));
             return Err(error.with_hint("; choose one with ", Argument::Layer, format!(": {}", listed())));
@@ -99,14 +99,14 @@ impl LayerFiles {
         layers.into_iter().next().ok_or_else(no_layer)
     }
 
-    /// Its name in one of the forms, from the shortest: its stem without folders and with them, then its file's.
+    /// Its name in a form: stem without and with folders, then file name without and with folders.
     fn name_in_form(&self, form: usize) -> &str {
         let file = self.main_member().map_or("", Member::name);
         let name = if form < 2 { &self.name } else { file };
         if form.is_multiple_of(2) { name.rsplit('/').next().unwrap_or(name) } else { name }
     }
 
-    /// The file that makes it a layer.
+    /// The file that defines the layer.
     fn main_member(&self) -> Option<&Member> {
         let fmis = self.fmis.as_ref().map(|fmis| &fmis.tab);
         [&self.shp, &self.dbf, &self.grc].into_iter().find_map(Option::as_ref).or(fmis)
@@ -117,13 +117,13 @@ impl LayerFiles {
         self.files().any(|file| source.is_file_of(file))
     }
 
-    /// Its files, without those that only describe it.
+    /// Its files, without metadata.
     fn files(&self) -> impl Iterator<Item = &Member> {
         let fmis = self.fmis.as_ref().map(|fmis| &fmis.tab);
         [&self.shp, &self.shx, &self.dbf, &self.prj, &self.cpg].into_iter().flatten().chain(fmis)
     }
 
-    /// An error where a member that this layer lacks was refused for its name or as a link: then the data need it.
+    /// An error if the layer lacks a member that was refused for its name or as a link.
     pub fn check_refused_members(&self, diagnostics: &[Diagnostic]) -> Result<()> {
         let stem = self.main_member().map_or("", |main_member| main_member.stem_and_ending().0);
         let stem = stem.rsplit('/').next().unwrap_or(stem);
@@ -135,7 +135,7 @@ impl LayerFiles {
             let file = member.rsplit(['/', '\\']).next().unwrap_or(member).split('\0').next().unwrap_or_default();
             let is_needed = file.rsplit_once('.').is_some_and(|(name, ending)| {
                 let role = lacking.iter().find(|(role, _)| role.eq_ignore_ascii_case(ending));
-                // Of a name without a stem nobody can say whose it was.
+                // A name without a stem may belong to any layer.
                 let is_own = name.is_empty() || name.eq_ignore_ascii_case(stem);
                 is_own && role.is_some_and(|(_, found)| found.is_none())
             });
@@ -149,18 +149,17 @@ impl LayerFiles {
     }
 }
 
-/// The layers that members make.
 fn group_into_layers(members: &[Member]) -> Vec<LayerFiles> {
     let with_ending =
         |kind: &str| -> Vec<&Member> { members.iter().filter(|member| member.stem_and_ending().1 == kind).collect() };
-    // An archive may hold tens of thousands of members, so each name is looked up and never searched for.
+    // An archive may have tens of thousands of members, so names are indexed.
     let (mut exact, mut loose) = (HashMap::new(), HashMap::new());
     for member in members {
         let (stem, kind) = member.stem_and_ending();
         loose.entry((stem.to_ascii_lowercase(), kind.clone())).or_insert(member);
         exact.entry((stem.to_owned(), kind)).or_insert(member);
     }
-    // The same stem, to the letter if possible: `T.DBF` belongs to `t.shp` only where there is no `t.dbf`.
+    // An exact stem takes precedence: `T.DBF` belongs to `t.shp` only if there is no `t.dbf`.
     let sibling = |stem: &str, kind: &str, suffix: &str| -> Option<Member> {
         let wanted = (format!("{stem}{suffix}"), kind.to_owned());
         let found = exact.get(&wanted).or_else(|| loose.get(&(wanted.0.to_ascii_lowercase(), wanted.1)));
@@ -210,10 +209,10 @@ fn group_into_layers(members: &[Member]) -> Vec<LayerFiles> {
     layers
 }
 
-/// Gives each layer the shortest name that is its own: two of one name in different folders keep their folders, and two
-/// in one folder the endings of their files.
+/// Gives each layer its shortest unique name. Equal names in different folders keep their folders, and those in one
+/// folder their extensions.
 fn make_names_unique(layers: &mut [LayerFiles]) {
-    // An archive may hold tens of thousands of layers with long names, which are lent and not copied.
+    // An archive may have tens of thousands of layers with long names, so names are borrowed here.
     let mut chosen = vec![0; layers.len()];
     for form in 0..NAME_FORMS - 1 {
         let mut counts: HashMap<&str, usize> = HashMap::new();

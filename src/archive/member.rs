@@ -1,4 +1,4 @@
-//! One file inside a source: its name, its size, and where its bytes are.
+//! A member of a source: its name, its size and the location of its bytes.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ pub struct Member {
     body: Body,
 }
 
-/// Where the bytes of a member are.
+/// The location of the bytes of a member.
 #[derive(Clone, Debug)]
 pub(super) enum Body {
-    /// Bytes as they are; the checksum is known inside zips.
+    /// Uncompressed bytes. Only zips declare a checksum.
     Plain { store: Arc<dyn ReadAt>, offset: u64, crc: Option<u32> },
-    /// Bytes compressed by a method of zips; where they are cut, they have no checksum and end early.
+    /// Compressed bytes. A truncated member has no checksum and ends early.
     Compressed {
         store: Arc<dyn ReadAt>,
         offset: u64,
@@ -28,7 +28,7 @@ pub(super) enum Body {
         method: Method,
         is_truncated: bool,
     },
-    /// Bytes that cannot be had, and why.
+    /// Not readable, with the reason.
     Refused(String),
 }
 
@@ -43,13 +43,13 @@ impl Member {
         &self.name
     }
 
-    /// The declared size in bytes, which reading holds the member to.
+    /// The declared size in bytes. Reading more or fewer bytes is an error.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// The bytes that have to be unpacked to read it; none where it is stored as it is.
+    /// The number of compressed bytes; 0 for a stored member.
     #[must_use]
     pub fn compressed_size(&self) -> u64 {
         match &self.body {
@@ -62,7 +62,7 @@ impl Member {
         &self.body
     }
 
-    /// The same member inside the archive `outer`.
+    /// The same member with the name of the archive that contains it as a folder.
     pub(super) fn prefix_with(mut self, archive: &str) -> Self {
         self.name = format!("{archive}/{}", self.name);
         self
@@ -73,7 +73,7 @@ impl Member {
         self.name.rsplit('/').next().unwrap_or(&self.name)
     }
 
-    /// The name without its ending, and the ending in lower case.
+    /// The name without its extension, and the extension in lower case.
     pub(super) fn stem_and_ending(&self) -> (&str, String) {
         match self.name.rsplit_once('.') {
             Some((stem, ending)) if !ending.contains('/') => (stem, ending.to_ascii_lowercase()),

@@ -1,9 +1,9 @@
-//! Names of members: which are refused, and what a name with odd separators means.
+//! Names of members: normalises separators, refuses unsafe names and classifies extensions.
 
-/// How a diagnostic begins about a member that is refused; the reason follows.
+/// How the message about a refused member begins; the reason follows.
 pub(super) const REFUSED_PREFIX: &str = "a member is left out: ";
 
-/// The name with forward slashes and without `./`, or why it is refused.
+/// The name with forward slashes and without `./`, or the reason to refuse it.
 pub(super) fn normalize(name: &str) -> Result<String, &'static str> {
     if name.is_empty() {
         return Err("its name is empty");
@@ -31,17 +31,17 @@ pub(super) fn normalize(name: &str) -> Result<String, &'static str> {
     Ok(parts.join("/"))
 }
 
-/// Whether files with this ending are parts of a layer.
+/// Whether files with this extension are parts of a layer.
 pub(super) fn is_layer_file(ending: &str) -> bool {
     ["shp", "shx", "dbf", "prj", "cpg", "cst", "grc"].iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
-/// Whether files with this ending are read row by row, or hold such files.
+/// Whether files with this extension have rows, or contain such files.
 pub(super) fn has_rows(ending: &str) -> bool {
     ["shp", "dbf", "grc", "tab", "zip"].iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
-/// Whether a member is what macOS adds beside the real ones.
+/// Whether a member is a resource fork of macOS.
 pub(super) fn is_resource_fork(name: &str) -> bool {
     let last = name.rsplit('/').next().unwrap_or(name);
     last.starts_with("._") || name.split('/').any(|part| part.eq_ignore_ascii_case("__MACOSX"))

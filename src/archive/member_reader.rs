@@ -1,4 +1,4 @@
-//! The bytes of a member as they come: read or unpacked and counted, into whatever room there is.
+//! Sequential reader of a member: reads or inflates it into a buffer of the caller and counts the bytes.
 
 use std::sync::Arc;
 
@@ -8,23 +8,23 @@ use super::member::{Body, Member};
 use super::read_at::ReadAt;
 use crate::error::{Error, Result};
 
-/// How much compressed input is fetched at a time from stores that are not in memory.
+/// Compressed bytes per read of a source that is not in memory.
 const INPUT: usize = 64 * 1024;
 
-/// A member that is being read from its beginning to its end; it may move to another thread.
+/// A sequential reader of a member. It can move to another thread.
 pub(super) struct MemberReader {
     member: Member,
     store: Arc<dyn ReadAt>,
-    /// Where the next stored byte is that was not taken yet, and how many are left.
+    /// The offset of the next stored byte in the store, and how many stored bytes remain.
     offset: u64,
     remaining: u64,
     decompressor: Option<Decompressor>,
-    /// Whether the compressed data end early, behind the bytes that the member declares.
+    /// Whether the compressed data are truncated after the bytes that the member declares.
     is_truncated: bool,
-    /// Compressed bytes that were fetched, and where those begin that were not taken yet.
+    /// Compressed bytes in the input buffer, and how many of them are consumed.
     input: Vec<u8>,
     consumed: usize,
-    /// Bytes given so far, at most the declared size.
+    /// Bytes produced so far; more than the declared size is an error.
     produced: u64,
     is_at_end: bool,
 }
@@ -52,33 +52,31 @@ impl MemberReader {
         })
     }
 
-    /// The declared size of the member in bytes.
     pub(super) fn size(&self) -> u64 {
         self.member.size()
     }
 
-    /// Whether unpacking is a part of the work.
     pub(super) fn is_compressed(&self) -> bool {
         self.decompressor.is_some()
     }
 
-    /// Whether there is nothing more, since the end came or a fault.
+    /// Whether the end or an error was reached.
     pub(super) fn is_at_end(&self) -> bool {
         self.is_at_end
     }
 
-    /// The error where the system has no memory left for more of it.
+    /// The error of a failed allocation.
     pub(super) fn alloc_error(&self, error: AllocError) -> Error {
         error.for_member(self.member.name()).with(|facts| facts.offset = Some(self.produced))
     }
 
-    /// Writes some bytes into `room`, which is not empty: how many, and what is wrong behind them.
+    /// Writes bytes into `output`, which must not be empty. Returns their count, and the error that follows them.
     pub(super) fn read(&mut self, output: &mut [u8]) -> (usize, Result<()>) {
         let (count, outcome) = match self.decompressor {
             None => self.copy(output),
             Some(_) => self.decompress(output),
         };
-        // Bytes beyond the declared size are counted, which is a fault, and given to nobody.
+        // Bytes beyond the declared size are counted, which is an error, but not returned.
         let rest = usize::try_from(self.member.size().saturating_sub(self.produced)).unwrap_or(usize::MAX);
         self.produced = self.produced.saturating_add(count as u64);
         let count = count.min(rest);

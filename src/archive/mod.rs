@@ -1,4 +1,4 @@
-//! Archives of job data: zip, shapefile, dbf and their sidecars, grain carts, FMIS folders and XML, over anything that can be read at an offset.
+//! Readers of job data: zip, shapefile, .dbf and sidecars, grain carts, FMIS folders and XML, over any [`ReadAt`].
 
 #![forbid(unsafe_code)]
 

@@ -3,27 +3,27 @@
 use super::encoding::Encoding;
 use crate::error::{Error, Kind, Result};
 
-/// How an archive is read; every option has a default.
+/// How to read an archive.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
-    /// Which layer, where a source holds several.
+    /// The layer, if a source has several.
     pub layer: Option<String>,
-    /// Which columns; all where `None`. Their order is the file's.
+    /// The columns, in the order of the file; all if `None`.
     pub columns: Option<Vec<String>>,
-    /// The encoding of text, whatever the archive says about it.
+    /// The encoding of text, regardless of what the archive declares.
     pub encoding: Option<String>,
-    /// Whether damage is an error; otherwise what can be saved is read and a diagnostic says what was lost.
+    /// Whether damage is an error. Otherwise the rest is read, and diagnostics report what was lost.
     pub strict: bool,
-    /// How many threads may work; two where `None` and the machine has them.
+    /// Number of threads; if `None`, two on a machine with several cores.
     pub threads: Option<usize>,
-    /// What a source may ask for.
+    /// The limits of a source.
     pub limits: Limits,
-    /// A coordinate system to transform into: `EPSG:4326` or `WGS84`.
+    /// The coordinate system to transform to: `EPSG:4326` or `WGS84`.
     pub to_crs: Option<String>,
 }
 
 impl ReadOptions {
-    /// Refuses options that no archive can be read with, before an archive is opened or downloaded.
+    /// An error if an option is invalid for every archive. Called before an archive is opened or downloaded.
     pub fn check(&self) -> Result<()> {
         if let Some(target) = self.to_crs.as_deref().filter(|target| !is_wgs84(target)) {
             let message =
@@ -47,7 +47,7 @@ impl ReadOptions {
     }
 }
 
-/// Whether a name of a coordinate system is one of WGS 84.
+/// Whether a name of a coordinate system means WGS 84.
 fn is_wgs84(name: &str) -> bool {
     ["EPSG:4326", "WGS84", "WGS 84", "OGC:CRS84", "4326"].iter().any(|known| name.trim().eq_ignore_ascii_case(known))
 }
@@ -66,31 +66,31 @@ impl Default for ReadOptions {
     }
 }
 
-/// Limits that come before any allocation.
+/// Limits that are checked before any allocation.
 ///
-/// The defaults take every honest archive of field data and leave a laptop its memory: what is read of an archive takes
-/// about as much memory as its .shp and .dbf have bytes, a .shp has at most 4 GiB by its own format, and the largest
-/// yield data deflate to a tenth, tables of blank-padded text to a hundredth. A zip of 6 MB that inflates to 1 GB is
-/// neither. An honest .dbf may be larger than 4 GiB: whoever trusts it raises `bytes`.
+/// The defaults accept real archives of field data and bound the memory. Reading needs about as much memory as the .shp
+/// and .dbf have bytes. The format of a .shp ends at 4 GiB. The largest yield data deflate to a tenth, and tables
+/// padded with blanks to a hundredth. So a zip of 6 MB that inflates to 1 GB is refused. A valid .dbf may exceed 4 GiB;
+/// raise `bytes` to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Members in an archive or files in a folder: 65,536.
+    /// Members of an archive or files of a folder: 65,536.
     pub members: usize,
-    /// Bytes of one member when inflated, stored or loose: 4 GiB, where the format of a .shp ends.
+    /// Bytes of one member, inflated or stored: 4 GiB, the largest size of a .shp.
     pub bytes: u64,
-    /// How many times its compressed size a member above 64 MiB may inflate to: 100.
+    /// Inflated size of a member above 64 MiB divided by its compressed size: 100.
     pub ratio: u64,
-    /// How deep archives inside archives are followed: 1.
+    /// Levels of archives inside archives: 1.
     pub nesting: usize,
     /// Bytes of a member's name: 4,096.
     pub name: usize,
 }
 
-/// A small member may have any ratio: a column of blanks is no attack.
+/// Smaller members may have any ratio, since a column of blanks exceeds the limit.
 const UNCHECKED_RATIO_SIZE: u64 = 64 << 20;
 
 impl Limits {
-    /// Refuses a member of more bytes than one may have.
+    /// An error if a member is larger than the limit.
     pub(super) fn check_size(&self, size: u64) -> std::result::Result<(), String> {
         if size > self.bytes {
             let limit = self.bytes;
@@ -101,7 +101,7 @@ impl Limits {
         Ok(())
     }
 
-    /// Whether `size` bytes are too many to inflate from `packed` bytes.
+    /// Whether `size` bytes are too many from `compressed_size` bytes.
     pub(super) fn is_beyond_ratio(&self, size: u64, compressed_size: u64) -> bool {
         size > UNCHECKED_RATIO_SIZE && size / compressed_size.max(1) > self.ratio
     }

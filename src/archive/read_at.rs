@@ -1,4 +1,4 @@
-//! Anything that can be read at an offset: bytes in memory, or a file that is opened when it is first read.
+//! Positional reads from bytes in memory or from a file that is opened at its first read.
 
 use std::fmt;
 use std::fs::File;
@@ -8,15 +8,15 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
-/// Bytes that can be read at an offset, from any thread.
+/// Bytes that can be read at any offset, from any thread.
 pub trait ReadAt: Send + Sync + fmt::Debug {
-    /// How many bytes there are.
+    /// The number of bytes.
     fn size(&self) -> io::Result<u64>;
 
-    /// Reads up to `into.len()` bytes at `offset`; 0 only at the end.
+    /// Reads up to `buffer.len()` bytes at `offset`; returns 0 only at the end.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// All of them, where they are in memory anyway.
+    /// All bytes, if they are in memory.
     fn in_memory(&self) -> Option<&[u8]> {
         None
     }
@@ -41,7 +41,7 @@ impl ReadAt for Bytes {
     }
 }
 
-/// Bytes at an offset, or a clause that says that the file ends before them.
+/// Exactly `count` bytes at an offset, or a message that the file ends before them.
 pub(super) fn read_exact_at(store: &Arc<dyn ReadAt>, offset: u64, count: u64) -> Result<Vec<u8>, String> {
     let total = store.size().map_err(|cause| cause.to_string())?;
     if offset.checked_add(count).is_none_or(|end| end > total) {
@@ -60,11 +60,11 @@ pub(super) fn read_exact_at(store: &Arc<dyn ReadAt>, offset: u64, count: u64) ->
     Ok(bytes)
 }
 
-/// A file on this machine, opened at the first read: a folder may hold more files than a process may open.
+/// A file that is opened at its first read, since a folder may have more files than a process may open.
 #[derive(Debug)]
 pub(super) struct LazyFile {
     path: PathBuf,
-    /// The file and its size when it was opened.
+    /// The file, and its size when it was opened.
     file: OnceLock<(File, u64)>,
 }
 

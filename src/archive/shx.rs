@@ -1,7 +1,7 @@
-//! The index of a shapefile: where each record is.
+//! The index of a shapefile (.shx): reads the offset of each record and checks the entries against the .shp.
 //!
-//! An index is used as a whole or not at all. Each entry names its own offset in the .shp; an entry of zeros is a record
-//! without a shape, as long as the other entries leave no bytes for one. Everything else is an error.
+//! An index is used as a whole or not at all. Each entry must have a unique offset in the .shp. An entry of zeros is a
+//! record without a shape, if the other entries leave no bytes for a record. Everything else is an error.
 
 use super::alloc::{AllocError, try_reserve, try_reserve_exact, with_capacity};
 use super::endian::i32_be;
@@ -10,32 +10,32 @@ use super::shp::{HEADER, check_header};
 use crate::error::{Error, Result};
 
 const ENTRY: usize = 8;
-/// The header of a record in the .shp, in words of two bytes.
+/// The header of a record in the .shp, in 16-bit words.
 const RECORD_HEADER: u32 = 4;
-/// The fewest words of a record.
+/// The shortest record, in 16-bit words.
 const MIN_RECORD_WORDS: u64 = 6;
 const BUFFER_SIZE: usize = 64 * 1024;
-/// The most entries that room is made for before they are read, since sizes may lie.
+/// Most entries to reserve memory for before they are read, since the declared size may be wrong.
 const MAX_RESERVED: usize = 1 << 24;
 
-/// The offsets of records, in the order of rows; 0 stands for a record without a shape.
+/// The offsets of records in the order of rows; 0 for a record without a shape.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
-    /// In words of two bytes, as the file has them: half the memory of offsets in bytes.
+    /// In 16-bit words as in the file, which halves the memory.
     offsets: Vec<u32>,
     is_in_order: bool,
     has_length_mismatch: bool,
-    /// Records and the lengths of their contents, in words of two bytes, of those that do not reach to the next record.
+    /// Records that do not end where the next one begins, and the lengths of their contents in 16-bit words.
     irregular: Vec<(u32, u32)>,
 }
 
 impl Index {
-    /// Reads the index of a .shp of `shp_size` bytes; `None` where it is empty and so says nothing.
+    /// Reads the index of a .shp with `shp_size` bytes; `None` if it is empty.
     pub fn read(member: &Member, shp_size: u64) -> Result<Option<Self>> {
         if member.size() == 0 {
             return Ok(None);
         }
-        // Records of a shapefile take at least 12 bytes, so an index of more entries than that is none.
+        // A record has at least 12 bytes, which bounds the number of entries.
         let limit = shp_size.saturating_mul(2).saturating_add(64 * 1024);
         if member.size() > limit {
             let message = format!("{} bytes are more than the {limit} that are read of it", member.size());
@@ -66,9 +66,9 @@ impl Index {
         builder.finish().map(Some)
     }
 
-    /// Two records at one offset, the later one last: each would have the geometry of the other.
+    /// Two records with the same offset, the later one last: one of them would have the geometry of the other.
     fn find_shared_offset(&self) -> Result<Option<(usize, usize)>> {
-        // Offsets that ascend differ.
+        // Ascending offsets are unique.
         if self.is_in_order {
             return Ok(None);
         }
@@ -80,7 +80,8 @@ impl Index {
         Ok(shared.map(|((_, one), (_, other))| (*one, *other)).min_by_key(|(_, other)| *other))
     }
 
-    /// Of so many records from `first` on, how many the index gives another length than that of `words`; and the first.
+    /// How many of `count` records from `first` on have another length in the index than `words`, and the first of
+    /// them.
     #[inline]
     pub(super) fn count_other_lengths(&self, first: u64, count: u64, words: u32) -> (u64, u64) {
         if self.irregular.is_empty() { (0, first) } else { self.count_irregular_lengths(first, count, words) }
@@ -99,57 +100,57 @@ impl Index {
         (others.count() as u64, first)
     }
 
-    /// The offset of the entry of a record.
+    /// The offset of the index entry of a record.
     pub(super) fn entry_offset(record: u64) -> u64 {
         (ENTRY as u64).saturating_mul(record).saturating_add(HEADER as u64)
     }
 
-    /// Whether its records lie end to end in the .shp, by its own offsets and lengths.
+    /// Whether the records are contiguous in the .shp, according to their offsets and lengths in the index.
     pub(super) fn is_contiguous(&self) -> bool {
         self.irregular.is_empty()
     }
 
-    /// The first record whose offset is not one of `offsets`, which ascend, and its offset in bytes.
+    /// The first record whose offset is not one of the ascending `offsets`, and its offset in bytes.
     pub(super) fn first_outside(&self, offsets: &[u32]) -> Option<(u64, u64)> {
         let is_outside = |word: &u32| *word > 0 && offsets.binary_search(word).is_err();
         let (record, word) = (0_u64..).zip(&self.offsets).find(|(_, word)| is_outside(word))?;
         Some((record, u64::from(*word) * 2))
     }
 
-    /// The offset of a record in bytes; `None` behind the last.
+    /// The offset of a record in bytes; `None` after the last.
     #[must_use]
     pub fn offset(&self, record: u64) -> Option<u64> {
         let word = self.offsets.get(usize::try_from(record).ok()?)?;
         Some(u64::from(*word) * 2)
     }
 
-    /// How many records there are.
+    /// The number of records.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.offsets.len() as u64
     }
 
-    /// Whether it has another length than it declares: entries may be cut off, or stand beyond its end.
+    /// Whether its length differs from the declared one: entries may be truncated, or follow the declared end.
     #[must_use]
     pub fn has_length_mismatch(&self) -> bool {
         self.has_length_mismatch
     }
 
-    /// Whether the records stand in the file in the order of rows, so that one pass reads them.
+    /// Whether the records are in the order of rows, so that one pass reads them.
     #[must_use]
     pub fn is_in_order(&self) -> bool {
         self.is_in_order
     }
 }
 
-/// An index as its entries are read.
+/// An index that is being read.
 struct IndexBuilder<'a> {
     member: &'a Member,
     shp_size: u64,
     index: Index,
-    /// The last record with an offset: its number, the length of its contents, and where they end.
+    /// The last record with an offset: its number, the length of its contents, and its end.
     last: Option<(u32, u32, u32)>,
-    /// The words that records take by their entries, headers included.
+    /// The words of all records so far, headers included.
     covered: u64,
     /// The first entry of zeros.
     empty: Option<usize>,
@@ -173,7 +174,7 @@ impl IndexBuilder<'_> {
         Ok(())
     }
 
-    /// Whether the .shp has a record at an offset in words.
+    /// Whether a record may begin at an offset in words.
     fn has_record_at(&self, word: u32) -> bool {
         let offset = u64::from(word) * 2;
         offset >= HEADER as u64 && offset + 2 * MIN_RECORD_WORDS <= self.shp_size
@@ -188,7 +189,7 @@ impl IndexBuilder<'_> {
         Ok(())
     }
 
-    /// Notes the last record, where it does not end where the next one begins.
+    /// Records the last record as irregular if it does not end where the next one begins.
     #[inline]
     fn check_contiguous(&mut self, next: u32) -> Result<()> {
         if let Some((record, length, end)) = self.last
@@ -203,7 +204,7 @@ impl IndexBuilder<'_> {
     fn finish(mut self) -> Result<Index> {
         let end = u32::try_from(self.shp_size / 2).unwrap_or(u32::MAX);
         self.check_contiguous(end)?;
-        // Offsets of records without a shape are 0.
+        // Records without a shape have the offset 0.
         self.index.is_in_order =
             self.index.offsets.iter().filter(|word| **word > 0).is_sorted_by(|one, next| one < next);
         if let Some((one, other)) = self.index.find_shared_offset()? {
@@ -223,7 +224,7 @@ impl IndexBuilder<'_> {
         Ok(self.index)
     }
 
-    /// The error of an entry that names no place of a record.
+    /// The error of an entry with an offset outside the .shp.
     fn outside_error(&self, word: Option<i32>) -> Error {
         let (record, shp_size) = (self.index.offsets.len(), self.shp_size);
         let byte = i64::from(word.unwrap_or(0)).saturating_mul(2);

@@ -1,20 +1,20 @@
-//! What something that is not a zip looks like, and what reads it, for a message that helps.
+//! Recognises the format of a source that is not a zip, for an error that names it and a tool that reads it.
 
 use crate::wire;
 
-/// So many letters of a text are shown.
+/// Characters of a text in a message.
 const MAX_SHOWN_CHARS: usize = 60;
 
-/// So many letters of what the service says are shown.
+/// Characters of a reply of the service in a message.
 const MAX_REPLY_CHARS: usize = 300;
 
-/// Words that are longer are no words of a language.
+/// Longer words are not shown, since they are not words of a language.
 const MAX_WORD_CHARS: usize = 24;
 
-/// What texts hold that must not be shown: settings and replies saved by mistake.
+/// A text with one of these is not shown: it may be a setting or a reply saved by mistake.
 const SECRET_WORDS: [&str; 6] = ["secret", "token", "password", "signature", "credential", "key\""];
 
-/// First bytes, and a clause about what begins so.
+/// File signatures, each with a clause for the error.
 const SIGNATURES: [(&[u8], &str); 23] = [
     (b"PK", "it begins like a zip archive of which nothing else is there: fetch it again"),
     (b"\x1F\x8B", "it is packed with gzip: unpack it (`gunzip`, or Python's `gzip`) and read what is inside"),
@@ -44,10 +44,10 @@ const SIGNATURES: [(&[u8], &str); 23] = [
     (b"\x89HDF", "it is HDF5, which h5py reads"),
     (b"CDF\x01", "it is NetCDF, which xarray reads"),
     (b"CDF\x02", "it is NetCDF, which xarray reads"),
-    (b"-----BEGIN", "it is a key or a certificate, which nobody else should see"),
+    (b"-----BEGIN", "it is a key or a certificate, which must stay secret"),
 ];
 
-/// Whether something starts like an XML document, in any encoding whose start shows.
+/// Whether a source starts like an XML document, in UTF-8 or UTF-16.
 pub(super) fn is_xml(first: &[u8]) -> bool {
     let plain = first.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(first).trim_ascii_start();
     let utf16: [&[u8]; 4] = [b"\xFF\xFE<\0", b"\xFE\xFF\0<", b"<\0", b"\0<"];
@@ -56,7 +56,7 @@ pub(super) fn is_xml(first: &[u8]) -> bool {
     (plain.starts_with(b"<") && !is_page) || utf16.iter().any(|start| first.starts_with(start))
 }
 
-/// A clause such as `it is a web page`, from the first bytes.
+/// A clause about the first bytes of a source, such as `it is a web page`.
 pub(super) fn describe_bytes(first: &[u8]) -> String {
     if first.is_empty() {
         return "it is empty (0 bytes): nothing was written to it, or nothing came".to_owned();
@@ -102,7 +102,7 @@ fn describe_text(plain: &str, first: &[u8]) -> String {
         return "it is KML, GPX or GML, which `geopandas.read_file` reads".to_owned();
     }
     if is_xml(first) {
-        // Texts of two bytes a letter are no use to anybody here.
+        // The start of a UTF-16 text is not readable as shown here.
         let start =
             if plain.starts_with('<') { format!(": `{}`", preview(plain, MAX_SHOWN_CHARS)) } else { String::new() };
         return format!("it is XML, which `hl.read_tree` reads as nested dicts{start}");
@@ -127,7 +127,7 @@ fn describe_text(plain: &str, first: &[u8]) -> String {
     format!("it begins with `{bytes}`, which is the beginning of nothing that headland knows")
 }
 
-/// Whether something begins like a .dbf: a version, a date, and a length of records.
+/// Whether a source starts like a .dbf: a version, a date, and a header length.
 fn is_dbf(first: &[u8]) -> bool {
     let (Some(&[version, _, month, day]), Some(&[low, high])) =
         (first.first_chunk(), first.get(8..10).and_then(<[u8]>::first_chunk))
@@ -138,7 +138,7 @@ fn is_dbf(first: &[u8]) -> bool {
     is_version && month <= 12 && day <= 31 && u16::from_le_bytes([low, high]) % 32 == 1
 }
 
-/// What the service says, cut short, without long words: addresses with signatures, and keys.
+/// A text of the service, shortened, without long words, which may be signed URLs or keys.
 fn shorten_reply(text: &str) -> String {
     let words = text.split_whitespace().map(|word| if word.chars().count() > MAX_WORD_CHARS { "..." } else { word });
     let text = words.collect::<Vec<_>>().join(" ");
@@ -146,7 +146,7 @@ fn shorten_reply(text: &str) -> String {
     if start.len() < text.len() { format!("{start}...") } else { start }
 }
 
-/// The beginning of a text on one line, without what looks like a secret.
+/// The beginning of a text on one line, or a placeholder if it may contain a secret.
 fn preview(text: &str, max_chars: usize) -> String {
     let lower = text.to_ascii_lowercase();
     if SECRET_WORDS.iter().any(|word| lower.contains(word)) {

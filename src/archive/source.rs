@@ -1,4 +1,4 @@
-//! Where bytes come from: the one place of this room that opens files and lists folders.
+//! Opens sources: the only file of this module that opens files and lists folders.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -18,30 +18,30 @@ use super::sniff::{describe_bytes, is_xml};
 use super::zip;
 use crate::error::{Error, Kind, Result};
 
-/// Bytes of an archive inside an archive, which has to be held in memory.
+/// Largest size of a nested archive, which is read into memory.
 const MAX_NESTED_SIZE: u64 = 256 << 20;
 
-/// So much of a source that is no zip is looked at to tell what it is.
+/// Bytes of a source that are read to recognise its format.
 const HEAD_SIZE: u64 = 16 << 10;
 
-/// The name of a grain cart file that has none.
+/// The name of a grain cart file without a name.
 const UNNAMED_CART: &str = "grain_cart.grc";
 
-/// Bytes of all archives inside an archive together, beside so many times its own size: they are held in memory, and
-/// archives deflate little unless they are stored or made to burst.
+/// Bytes of all nested archives together, in addition to a multiple of the outer size. They are kept in memory.
+/// Archives deflate little unless they are stored or are zip bombs.
 const NESTED_BASE_SIZE: u64 = 64 << 20;
 const NESTED_RATIO: u64 = 16;
 
-/// So many archives inside a source are named that are passed over; the rest is counted.
+/// Most nested archives that a diagnostic lists; the others are counted.
 const MAX_LISTED: usize = 10;
 
-/// How deep folders are searched.
+/// Most levels of folders that are searched.
 const MAX_DEPTH: usize = 8;
 
-/// Where bytes come from.
+/// A source of members.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// A zip, a folder, one file of a shapefile or of an FMIS folder beside its siblings, or a grain cart file.
+    /// A zip, a folder, one file of a shapefile or of an FMIS folder with its siblings, or a grain cart file.
     Path(PathBuf),
     /// A zip or a grain cart file in memory.
     Bytes(Bytes),
@@ -57,7 +57,7 @@ impl Source {
         }
     }
 
-    /// What may be read as one document: the source itself where it is one file and no zip, else what it holds.
+    /// The candidates for an XML document: the source itself if it is a single file and not a zip, else its members.
     pub(super) fn documents(&self, limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<Member>> {
         let (store, name): (Arc<dyn ReadAt>, String) = match self {
             Self::Bytes(bytes) => (Arc::new(bytes.clone()), self.name()),
@@ -87,21 +87,22 @@ impl Source {
         }
     }
 
-    /// Whether it is a folder, whatever its name says.
+    /// Whether it is a folder, regardless of its name.
     pub(super) fn is_folder(&self) -> bool {
         matches!(self, Self::Path(path) if path.is_dir())
     }
 
-    /// Whether a member is the source itself, and not something inside it.
+    /// Whether a member is the source itself and not one of its members.
     pub(super) fn is_file_of(&self, member: &Member) -> bool {
         match self {
             Self::Bytes(_) => member.name() == self.name(),
-            // The name is compared first: an archive may have thousands of members, and each look is a system call.
+            // The name is compared first, since an archive may have thousands of members and `is_file` is a system
+            // call.
             Self::Path(path) => path.file_name().is_some_and(|name| *name == *member.name()) && path.is_file(),
         }
     }
 
-    /// What it holds, with what was refused noted.
+    /// Its members. Refused members are added to `diagnostics`.
     pub(super) fn members(
         &self,
         limits: &Limits,
@@ -131,7 +132,7 @@ impl Source {
                     return list_siblings(path, is_sibling, limits, diagnostics);
                 }
                 let store: Arc<dyn ReadAt> = Arc::new(LazyFile::new(path));
-                // A file that cannot be opened at all is told as such, not as a broken archive.
+                // A file that cannot be opened is an error of the file and not of an archive.
                 store.size().map_err(|cause| Error::file("read", path, &cause))?;
                 let file_name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
                 read_archive(&store, &self.name(), &file_name, limits, is_strict, diagnostics)
@@ -140,7 +141,7 @@ impl Source {
     }
 }
 
-/// What the system says of a file or a folder; a device may have no end, and nothing else can be read at an offset.
+/// Metadata of a file or a folder. Other files cannot be read at an offset, and a device may have no end.
 fn file_or_folder(path: &Path) -> Result<Metadata> {
     let meta = std::fs::metadata(path).map_err(|cause| Error::file("read", path, &cause))?;
     if meta.is_file() || meta.is_dir() {
@@ -186,12 +187,12 @@ fn read_archive(
     expand_nested(members, limits.nesting, nested_budget(store), limits, is_strict, diagnostics, &is_layer)
 }
 
-/// Whether a member is a layer, or makes one of others.
+/// Whether a member is a layer, or defines one.
 fn is_layer(member: &Member) -> bool {
     matches!(&*member.stem_and_ending().1, "shp" | "dbf" | "grc") || fmis::is_layout(member)
 }
 
-/// Tells of archives that are not looked into, since there are layers beside them.
+/// Reports archives that are not read because there are layers next to them.
 fn report_skipped(members: &[Member], diagnostics: &mut Vec<Diagnostic>) {
     let archives = members.iter().filter(|member| member.stem_and_ending().1 == "zip");
     let archives: Vec<&str> = archives.map(Member::name).collect();
@@ -208,12 +209,12 @@ fn report_skipped(members: &[Member], diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.push(Diagnostic::new(Code::NestedArchive, message).in_member(first));
 }
 
-/// The bytes that all archives inside one may have together.
+/// Bytes that all archives inside this one may have together.
 fn nested_budget(store: &Arc<dyn ReadAt>) -> u64 {
     NESTED_BASE_SIZE.saturating_add(store.size().unwrap_or(0).saturating_mul(NESTED_RATIO))
 }
 
-/// Members of archives inside the archive, where it holds nothing of what `is_wanted` itself.
+/// Replaces nested archives by their members if no member of the archive itself `is_wanted`.
 fn expand_nested(
     members: Vec<Member>,
     nesting: usize,
@@ -253,7 +254,7 @@ fn expand_nested(
                 zip::members(&store, member.name(), limits, is_strict, diagnostics)
             });
             let inner = match found {
-                // The others may be whole.
+                // The other archives may be readable.
                 Err(error) if !is_strict && !error.lacks_memory() => {
                     let message = format!("an archive inside the archive could not be read: {error}");
                     diagnostics.push(Diagnostic::new(Code::UnreadableMember, message).in_member(member.name()));
@@ -275,7 +276,7 @@ fn expand_nested(
     Ok(all)
 }
 
-/// Every file of a folder and its folders, in order of name; links are not followed.
+/// Lists the files of a folder and its subfolders in order of name. Links are not followed.
 fn list_folder(
     path: &Path,
     prefix: &str,
@@ -318,7 +319,7 @@ fn list_folder(
     Ok(())
 }
 
-/// Whether a file beside `path` shares its stem, whatever the case of their letters, or is a sidecar of that stem.
+/// Whether a file next to `path` has its stem, in any letter case, or is a sidecar of that stem.
 fn same_stem(path: &Path) -> impl Fn(&str) -> bool + use<> {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
     move |other: &str| {
@@ -329,7 +330,7 @@ fn same_stem(path: &Path) -> impl Fn(&str) -> bool + use<> {
     }
 }
 
-/// The files beside `path` that belong to it, by their names.
+/// Lists the files next to `path` that `belongs` accepts by name.
 fn list_siblings(
     path: &Path,
     belongs: impl Fn(&str) -> bool,
@@ -349,12 +350,12 @@ fn list_siblings(
             found.push((name, other));
         }
     }
-    // The file that was named comes first, then those with exactly its stem: they win over other spellings.
+    // The given file is first, then files with exactly its stem: they take precedence over other spellings.
     found.sort_by_key(|(name, other)| (other != path, !name.starts_with(&exact_stem), name.clone()));
     found.into_iter().map(|(name, path)| file_member(&path, name, limits, diagnostics)).collect()
 }
 
-/// A file as a member, within the limits: a file of holes has any size and takes no space.
+/// A file as a member, within the limits, since a sparse file may have any size.
 fn file_member(path: &Path, name: String, limits: &Limits, diagnostics: &mut Vec<Diagnostic>) -> Result<Member> {
     let size = std::fs::metadata(path).map_err(|cause| Error::file("read", path, &cause))?.len();
     let body = match limits.check_size(size) {

@@ -1,4 +1,4 @@
-//! Names in either Unicode normal form: composed letters (NFC), or accents as letters of their own (NFD, as macOS writes).
+//! Finds names regardless of their Unicode normal form: composed (NFC), or decomposed (NFD) as macOS writes them.
 
 use std::collections::HashSet;
 
@@ -6,9 +6,10 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 
 use crate::error::{Error, Kind, Result};
 
-/// Finds a name, else the one that differs from it in its Unicode normal form alone; `None` where there is neither.
+/// Finds a name, or else the only one that is equal to it in NFC ([UAX #15](https://www.unicode.org/reports/tr15/));
+/// `None` if there is none.
 ///
-/// Several names that differ from it in their form alone are an error about `argument`, which shows them in ASCII.
+/// Several names with the same NFC are an error about `argument`, which shows them in ASCII.
 pub fn find_name<'a>(
     argument: &str,
     wanted: &str,
@@ -39,7 +40,7 @@ pub fn find_name<'a>(
     }
 }
 
-/// A text as a literal of Python in ASCII.
+/// A text as a Python literal in ASCII.
 fn ascii_literal(text: &str) -> String {
     let escaped = |letter: char| match u32::from(letter) {
         0x20..=0x7E if !matches!(letter, '\'' | '\\') => letter.to_string(),

@@ -1,6 +1,6 @@
-//! A search for several texts at once that skips most bytes of a body.
+//! Multi-pattern search that skips most bytes (Wu and Manber, TR 94-17, University of Arizona, 1994).
 
-/// How far a search may skip, by the last two bytes of the window (Wu and Manber, 1994): most bytes are never read.
+/// The shift table: how far the search may skip, by the last two bytes of the window.
 #[derive(Clone, Default)]
 pub(super) struct ShiftTable {
     /// The length of the shortest secret, which is the length of the window.
@@ -32,7 +32,7 @@ impl ShiftTable {
         usize::from(first.to_ascii_lowercase()) << 8 | usize::from(second.to_ascii_lowercase())
     }
 
-    /// Where a secret may begin.
+    /// Positions where a secret may begin.
     pub(super) fn candidates(&self, body: &[u8]) -> impl Iterator<Item = usize> {
         let mut start = 0_usize;
         std::iter::from_fn(move || {

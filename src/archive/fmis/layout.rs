@@ -1,4 +1,4 @@
-//! The layout of FMIS records: what each cell of a line is, from `advanced.xml` alone.
+//! Parser of the layout of FMIS records in `advanced.xml`: the meaning of each cell of a line.
 //!
 //! ```xml
 //! <Advanced><SegmentFormat>
@@ -9,8 +9,9 @@
 //! </SegmentFormat></Advanced>
 //! ```
 //!
-//! No specification of it is public. So names are found in any case and with any prefix, as children or as attributes; a
-//! layout without columns has the seven that every file begins with; a quantity without a name is called by its number.
+//! There is no public specification. So names match in any letter case and with any prefix, as children or as
+//! attributes. A layout without columns has the seven columns of every known file. A quantity without a name is named
+//! by its number.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,46 +22,46 @@ use crate::archive::member::Member;
 use crate::archive::xml::element::Element;
 use crate::error::{Error, Result};
 
-/// A layout is a list of columns; more than this is none.
+/// Largest size of a layout in bytes.
 const MAX_BYTES: u64 = 8 << 20;
 
-/// The most cells of a line.
+/// Most cells of a line.
 const MAX_CELLS: usize = 16_384;
 
-/// The most sections times quantities of sections: each may have each.
+/// Largest product of the numbers of sections and of their quantities.
 const MAX_PAIRS: usize = 1 << 20;
 
-/// The columns of a line before those of its sections, where the layout names none (field notes, Job data archives).
+/// The columns before those of sections, if the layout names none (field notes, Job data archives).
 const LEADING: [&str; 7] = ["ID", "TIMESTAMP", "LATITUDE", "LONGITUDE", "ELEVATION", "DISTANCE", "SPEED"];
 
-/// What cells of a line hold.
+/// The quantity in cells of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Quantity {
-    /// Its name, the only one of that name in the layout.
+    /// Its name, unique in the layout.
     pub name: String,
-    /// Its unit, where that is stated.
+    /// Its unit, if stated.
     pub unit: Option<String>,
-    /// Its number in the dictionary of ISO 11783-11, where that is stated.
+    /// Its number in the data dictionary of ISO 11783-11 (DDI), if stated.
     pub ddi: Option<String>,
 }
 
-/// What one cell of a line is.
+/// The meaning of one cell of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
-    /// Something of the whole machine: the place in [`Layout::of_step`].
+    /// A value of the whole machine: an index of [`Layout::step_quantities`].
     Step(usize),
-    /// Something of one section: the places in [`Layout::sections`] and in [`Layout::of_section`].
+    /// A value of one section: indexes of [`Layout::sections`] and [`Layout::section_quantities`].
     Section(usize, usize),
 }
 
-/// What each cell of a line is.
+/// The meaning of each cell of a line.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     /// The cells of a line in their order.
     pub slots: Vec<Slot>,
-    /// What a line says of the whole machine.
+    /// Quantities of the whole machine.
     pub step_quantities: Vec<Quantity>,
-    /// What it says of each section.
+    /// Quantities of each section.
     pub section_quantities: Vec<Quantity>,
     /// The numbers of the sections.
     pub sections: Vec<i64>,
@@ -121,7 +122,7 @@ impl Layout {
         self.step_quantities.push(quantity);
     }
 
-    /// Adds a section; `columns` are the places of each quantity among those of sections.
+    /// Adds a section. `columns` lists the indexes of each quantity in `section_quantities`.
     fn add_section(
         &mut self,
         section: &Element,
@@ -145,7 +146,7 @@ impl Layout {
         let mut counts: HashMap<Quantity, usize> = HashMap::new();
         for ddi in section.children().iter().filter(|child| child.is_named("DDI")) {
             let found = quantity(ddi, self.slots.len());
-            // The same quantity of another section is the same column; twice in one section, they are two.
+            // Sections share the column of a quantity. A quantity that a section repeats has another column.
             let repeats = counts.entry(found.clone()).or_default();
             let indexes = columns.entry(found.clone()).or_default();
             let column = indexes.get(*repeats).copied().unwrap_or(self.section_quantities.len());
@@ -158,11 +159,11 @@ impl Layout {
         }
     }
 
-    /// Gives every column a name of its own: what a line says of a section keeps the name, and what it says of the whole
-    /// machine under the same name is marked as that of the step.
+    /// Makes column names unique. A quantity of a section keeps its name; one of the step with the same name gets a
+    /// prefix.
     fn make_names_unique(&mut self, member: &Member, diagnostics: &mut Vec<Diagnostic>) {
         let mut used: HashSet<String> = HashSet::from(["SECTION".to_owned()]);
-        // The next number of each name that is taken, since a layout may have thousands of one name.
+        // The last number of each repeated name, since a layout may repeat one name thousands of times.
         let mut next: HashMap<String, u32> = HashMap::new();
         let sections = self.section_quantities.iter_mut().map(|quantity| (quantity, ""));
         for (quantity, prefix) in sections.chain(self.step_quantities.iter_mut().map(|quantity| (quantity, "STEP_"))) {
@@ -183,7 +184,7 @@ impl Layout {
     }
 }
 
-/// What an element describes; one without a name is called by its number, or by its place.
+/// The quantity of an element. Without a name, it is named by its number, or else by its position.
 fn quantity(element: &Element, position: usize) -> Quantity {
     let owned = |name: &str| element.value(name).map(str::to_owned);
     let text = Some(element.text()).filter(|text| !text.is_empty()).map(str::to_owned);

@@ -1,5 +1,6 @@
-//! FMIS folders: `jobdata.xml` says what the job was, `advanced.xml` how its records are laid out, and each
-//! `Product_N.tab` holds the records of a product (field notes, Job data archives).
+//! Finds FMIS folders: the job in `jobdata.xml`, the layout in `advanced.xml`, and records in each `Product_N.tab`.
+//!
+//! See field notes, Job data archives.
 
 pub(super) mod layout;
 
@@ -8,20 +9,20 @@ use std::path::Path;
 
 use crate::archive::member::Member;
 
-/// How the records are laid out.
+/// The file with the layout of the records.
 const LAYOUT: &str = "advanced.xml";
 
-/// What the job was.
+/// The file with the description of the job.
 const JOB: &str = "jobdata.xml";
 
-/// The records of one product, with what explains them.
+/// The records of one product, with their layout and job.
 #[derive(Clone, Debug)]
 pub struct Fmis {
     /// The records.
     pub tab: Member,
-    /// How they are laid out.
+    /// The layout of the records.
     pub layout: Member,
-    /// What the job was.
+    /// The description of the job.
     pub job: Option<Member>,
 }
 
@@ -30,9 +31,9 @@ pub(super) fn is_layout(member: &Member) -> bool {
     member.file_name().eq_ignore_ascii_case(LAYOUT)
 }
 
-/// The products of every FMIS folder: text tables beside a layout, in the order of the source.
+/// The products of all FMIS folders: text tables with a layout in the same folder, in the order of the source.
 pub(super) fn products(members: &[Member]) -> Vec<Fmis> {
-    // An archive may hold tens of thousands of members, so that folders are looked up and never searched for.
+    // An archive may have tens of thousands of members, so folders are indexed.
     let (mut exact, mut loose) = (HashMap::new(), HashMap::new());
     for member in members {
         if let Some(file) = [LAYOUT, JOB].into_iter().find(|file| member.file_name().eq_ignore_ascii_case(file)) {
@@ -40,7 +41,7 @@ pub(super) fn products(members: &[Member]) -> Vec<Fmis> {
             loose.entry((folder(member).to_ascii_lowercase(), file)).or_insert(member);
         }
     }
-    // A folder of the very same spelling comes first.
+    // A folder with exactly this spelling takes precedence.
     let find_in_folder = |tab: &Member, file: &'static str| -> Option<Member> {
         let found = exact.get(&(folder(tab).to_owned(), file));
         found.or_else(|| loose.get(&(folder(tab).to_ascii_lowercase(), file))).map(|member| (*member).clone())
@@ -59,7 +60,7 @@ pub(super) fn products(members: &[Member]) -> Vec<Fmis> {
 }
 
 impl Fmis {
-    /// The number of the product, which its name ends in.
+    /// The number of the product, at the end of its name.
     #[must_use]
     pub fn number(&self) -> Option<u32> {
         let stem = self.tab.stem_and_ending().0;
@@ -68,14 +69,14 @@ impl Fmis {
     }
 }
 
-/// The folders of a member's name, with the slash that ends them.
+/// The folders of a member's name, with a final slash.
 fn folder(member: &Member) -> &str {
     let name = member.name();
     name.get(..name.len().saturating_sub(member.file_name().len())).unwrap_or_default()
 }
 
-/// The siblings of one file of an FMIS folder, by their names: of a table of records that one alone, with what explains
-/// it. `None` where the path is no such file.
+/// A filter of the names of files that belong to one file of an FMIS folder; `None` for other paths. A table belongs
+/// with layout and job, but not with other tables.
 pub(super) fn sibling_filter(path: &Path) -> Option<impl Fn(&str) -> bool + use<>> {
     let file = path.file_name()?.to_str()?.to_owned();
     let is_tab = |name: &str| name.rsplit_once('.').is_some_and(|(_, ending)| ending.eq_ignore_ascii_case("tab"));

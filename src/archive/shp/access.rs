@@ -1,4 +1,4 @@
-//! How the records of a .shp are found: by its index, or one after the other where there is none or it is damaged.
+//! How the records of a .shp are located: by its index, or by a scan if the index is missing or damaged.
 
 use super::HEADER;
 use crate::archive::alloc::try_reserve;
@@ -10,21 +10,21 @@ use crate::archive::shx::Index;
 use crate::error::Result;
 
 const BUFFER_SIZE: usize = 256 * 1024;
-/// The header of a record.
+/// The size of the header of a record.
 const RECORD_HEADER: usize = 8;
 
-/// How records are found.
+/// A way to locate records.
 pub(super) enum RecordAccess {
     /// One pass in the order of the index, which is the order of the file.
     Indexed(Index),
-    /// Rows in another order than the file: it is held whole, since going back in a stream means to start again.
+    /// Rows in another order than the file. The .shp is kept in memory, since a stream cannot go back.
     Random(Index, Vec<u8>),
-    /// One record after the other, where no index says where they are.
+    /// A scan from record to record, without an index.
     Scan,
 }
 
 impl RecordAccess {
-    /// Reads the index. Damage of it is an error; without `is_strict`, it is reported and the index ignored.
+    /// Opens the index. A damaged index is an error; without `is_strict`, it is reported and ignored.
     pub(super) fn open(
         shp: &Member,
         shx: Option<&Member>,
@@ -56,7 +56,7 @@ impl RecordAccess {
         })
     }
 
-    /// The records that the index counts, where one is used.
+    /// The number of records of the index, if there is one.
     pub(super) fn records(&self) -> Option<u64> {
         match self {
             Self::Indexed(index) | Self::Random(index, _) => Some(index.records()),
@@ -65,7 +65,7 @@ impl RecordAccess {
     }
 }
 
-/// Reads the index. If its records do not lie end to end but those of the .shp do, each entry has to name one of them.
+/// Reads the index. If its records are not contiguous but those of the .shp are, each entry must match a record.
 fn verify_index(shp: &Member, shx: &Member) -> Result<Option<Index>> {
     let Some(index) = Index::read(shx, shp.size())? else { return Ok(None) };
     if index.is_contiguous() {
@@ -73,7 +73,7 @@ fn verify_index(shp: &Member, shx: &Member) -> Result<Option<Index>> {
     }
     let offsets = match scan_offsets(shp) {
         Err(error) if error.lacks_memory() => return Err(error),
-        // A damaged .shp does not show which entries are right.
+        // A damaged .shp cannot prove which entries are correct.
         offsets => offsets.ok().flatten(),
     };
     match offsets.and_then(|offsets| index.first_outside(&offsets)) {
@@ -89,7 +89,7 @@ fn verify_index(shp: &Member, shx: &Member) -> Result<Option<Index>> {
     }
 }
 
-/// The offsets of records that lie end to end from the header of a .shp to its end, in words; `None` where they do not.
+/// The offsets of records in words, if the records are contiguous from the header to the end of the .shp.
 fn scan_offsets(shp: &Member) -> Result<Option<Vec<u32>>> {
     let mut reader = shp.open(BUFFER_SIZE)?;
     reader.skip_to(HEADER as u64)?;

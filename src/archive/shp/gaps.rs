@@ -1,9 +1,9 @@
-//! Where the records of a .shp meet, how they are counted and how long its index takes them for: what does not fit is told.
+//! Checks gaps and overlaps between the records of a .shp, their numbers, and their lengths in the index.
 
 use crate::archive::diagnostic::Diagnostic;
 use crate::archive::diagnostic_code::Code;
 
-/// How often something was met, and the record where it was first.
+/// How often an issue occurred, and its first record.
 #[derive(Debug, Default)]
 pub(super) struct Occurrences {
     count: u64,
@@ -11,7 +11,7 @@ pub(super) struct Occurrences {
 }
 
 impl Occurrences {
-    /// Notes it of so many records, the first of them `record`.
+    /// Adds an issue of `count` records, the first of them `record`.
     #[inline]
     pub(super) fn add(&mut self, count: u64, record: u64) {
         if self.count == 0 {
@@ -20,14 +20,14 @@ impl Occurrences {
         self.count = self.count.saturating_add(count);
     }
 
-    /// One diagnostic about a member, where it was met.
+    /// Adds a diagnostic about a member if the issue occurred.
     fn report(&self, code: Code, member: &str, message: String, diagnostics: &mut Vec<Diagnostic>) {
         if self.count > 0 {
             diagnostics.push(Diagnostic::new(code, message).in_member(member).at_record(self.first));
         }
     }
 
-    /// Records that the index gives another length than they have.
+    /// Reports records whose length differs between index and .shp.
     pub(super) fn report_lengths(&self, shx: &str, diagnostics: &mut Vec<Diagnostic>) {
         let message = format!(
             "the index gives records another length than they have in the .shp, which was used ({} times, first at record {}); \
@@ -37,14 +37,14 @@ impl Occurrences {
         self.report(Code::RecordLengths, shx, message, diagnostics);
     }
 
-    /// Records that have a length that no record has.
+    /// Reports records with an invalid length.
     pub(super) fn report_bad_lengths(&self, shp: &str, diagnostics: &mut Vec<Diagnostic>) {
         let message = format!("records whose length is damaged have null geometries ({} of them)", self.count);
         self.report(Code::ShpDamaged, shp, message, diagnostics);
     }
 }
 
-/// The places of records so far, in the order of the file.
+/// Checks that records are contiguous in the order of the file.
 #[derive(Debug)]
 pub(super) struct GapCheck {
     end: u64,
@@ -52,17 +52,17 @@ pub(super) struct GapCheck {
 }
 
 impl GapCheck {
-    /// Records that begin at `start`.
+    /// A check of records from `start` on.
     pub(super) fn new(start: u64) -> Self {
         Self { end: start, gaps: Occurrences::default() }
     }
 
-    /// Where the last record ends.
+    /// The end of the last record.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Takes note of a record, or of the end of the file, that may begin elsewhere than the one before it ends.
+    /// Adds a record, or the end of the file, which should begin at the end of the previous record.
     pub(super) fn add(&mut self, record: u64, start: u64, end: u64) {
         if start != self.end {
             self.gaps.add(1, record);
@@ -70,7 +70,7 @@ impl GapCheck {
         self.end = end;
     }
 
-    /// One diagnostic, where anything was odd.
+    /// Adds one diagnostic if there were gaps or overlaps.
     pub(super) fn report(&self, shp: &str, diagnostics: &mut Vec<Diagnostic>) {
         let message = format!(
             "its records do not lie end to end ({} times): bytes between them belong to no record or to two",
@@ -80,7 +80,7 @@ impl GapCheck {
     }
 }
 
-/// The numbers of records so far, which follow one another wherever the count begins.
+/// Checks that the numbers of records are consecutive; the first may be any number.
 #[derive(Debug, Default)]
 pub(super) struct NumberCheck {
     last: Option<i32>,
@@ -88,7 +88,7 @@ pub(super) struct NumberCheck {
 }
 
 impl NumberCheck {
-    /// Takes note of the number of a record.
+    /// Adds the number of a record.
     pub(super) fn add(&mut self, record: u64, number: Option<i32>) {
         if self.last.is_some_and(|last| last.checked_add(1) != number) {
             self.gaps.add(1, record);
@@ -96,7 +96,7 @@ impl NumberCheck {
         self.last = number;
     }
 
-    /// One diagnostic, where anything was odd.
+    /// Adds one diagnostic if there were gaps.
     pub(super) fn report(&self, shp: &str, diagnostics: &mut Vec<Diagnostic>) {
         let message = "the numbers of its records do not follow one another: records may be missing or stand in another \
                        order, so that geometries may belong to other rows";

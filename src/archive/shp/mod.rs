@@ -1,4 +1,6 @@
-//! Shapes: the records of a .shp as slices of it, each length checked before it is believed.
+//! Parser of the records of a .shp ([specification][1]): slices of the file, with each length checked first.
+//!
+//! [1]: https://www.esri.com/content/dam/esrisites/sitecore-archive/Files/Pdfs/library/whitepapers/pdfs/shapefile.pdf
 
 mod access;
 mod gaps;
@@ -9,10 +11,10 @@ use crate::archive::member::Member;
 use crate::archive::sniff::describe_bytes;
 use crate::error::Result;
 
-/// The bytes of the header of a .shp and of a .shx.
+/// The size of the header of a .shp and of a .shx.
 pub(super) const HEADER: usize = 100;
 
-/// What kind of shape, whatever its dimensions.
+/// The type of a shape without its dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeType {
     /// One point.
@@ -27,7 +29,7 @@ pub enum ShapeType {
     MultiPatch,
 }
 
-/// The vertices of a shape as they stand in the file.
+/// The vertices of a shape, in the bytes of the file.
 #[derive(Clone, Copy, Debug)]
 pub struct Vertices<'a> {
     /// X and Y, 16 bytes a vertex.
@@ -56,35 +58,35 @@ impl Vertices<'_> {
     }
 }
 
-/// One shape: its vertices and where its parts start.
+/// One shape: its vertices, and the start of each part.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'a> {
-    /// What kind of shape.
+    /// The type of the shape.
     pub shape_type: ShapeType,
     /// The first vertex of each part, 4 bytes each.
     pub parts: &'a [u8],
-    /// What each part of a `MultiPatch` is, 4 bytes each.
+    /// The type of each part of a `MultiPatch`, 4 bytes each.
     pub part_kinds: &'a [u8],
     /// All vertices.
     pub vertices: Vertices<'a>,
 }
 
-/// What a record holds.
+/// The contents of a record.
 #[derive(Clone, Copy, Debug)]
 pub enum Record<'a> {
     /// No shape.
     Null,
     /// A shape.
     Shape(Shape<'a>),
-    /// A shape that is longer than its record declares, in space that no other record needs.
+    /// A shape that is longer than its record declares, in bytes that belong to no other record.
     Overrun(Shape<'a>),
-    /// A shape that leaves bytes of its record unused: its counts may be damaged, and vertices lost.
+    /// A shape that is shorter than its record: its counts may be damaged, and vertices lost.
     Underfilled(Shape<'a>),
-    /// Something that contradicts itself, and how.
+    /// Inconsistent contents, with the reason.
     Broken(&'static str),
 }
 
-/// An error where something does not begin with the header that .shp and .shx have in common.
+/// An error if a file does not begin with the header that .shp and .shx share.
 pub(super) fn check_header(what: &str, member: &Member, bytes: &[u8]) -> Result<()> {
     let fault = |offset: u64, message: String| Err(member.fault(message).with(|facts| facts.offset = Some(offset)));
     if !bytes.is_empty() && i32_be(bytes, 0) != Some(9994) {
@@ -99,11 +101,11 @@ pub(super) fn check_header(what: &str, member: &Member, bytes: &[u8]) -> Result<
 /// The header of a .shp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The kind of its shapes.
+    /// The type of its shapes.
     pub shape_type: Option<ShapeType>,
-    /// Whether they have a Z.
+    /// Whether its shapes have Z.
     pub has_z: bool,
-    /// The length that it declares, in bytes.
+    /// The declared length in bytes.
     pub length: u64,
 }
 
@@ -133,7 +135,7 @@ fn shape_type(code: i32) -> Option<ShapeType> {
     })
 }
 
-/// The shape in the first `length` bytes, which may reach up to `reach` where its type needs that.
+/// The shape in the first `length` bytes. It may extend to `reach` if its counts require that.
 pub(super) fn parse(bytes: &[u8], length: usize, reach: usize) -> Record<'_> {
     let declared = bytes.get(..length.min(bytes.len())).unwrap_or_default();
     match parse_contents(declared) {
@@ -170,7 +172,7 @@ fn parse_contents(bytes: &[u8]) -> Record<'_> {
     }
 }
 
-/// A point, and how many bytes it takes.
+/// A point, and its size in bytes.
 fn parse_point(bytes: &[u8], code: i32) -> Option<(Shape<'_>, usize)> {
     let (z, m) = match code {
         11 => (Some(bytes.get(20..28)?), bytes.get(28..36)),
@@ -182,7 +184,7 @@ fn parse_point(bytes: &[u8], code: i32) -> Option<(Shape<'_>, usize)> {
     Some((Shape { shape_type: ShapeType::Point, parts: &[], part_kinds: &[], vertices }, used))
 }
 
-/// A shape of counted vertices, and how many bytes it takes; `part` is how many bytes each part has before them.
+/// A shape with counts of vertices, and its size in bytes. Each part has `part` bytes before the vertices.
 fn parse_vertices(
     bytes: &[u8],
     shape_type: ShapeType,

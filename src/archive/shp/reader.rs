@@ -1,4 +1,4 @@
-//! The records of a .shp in the order of rows, some at a time: followed by an index, jumped to, or walked through.
+//! Reads the records of a .shp in the order of rows, in steps: by index, by random access, or by a scan.
 
 use super::access::RecordAccess;
 use super::gaps::{GapCheck, NumberCheck, Occurrences};
@@ -12,60 +12,60 @@ use crate::archive::member::Member;
 use crate::error::{Error, Result};
 
 const BUFFER_SIZE: usize = 256 * 1024;
-/// The header of a record.
+/// The size of the header of a record.
 const RECORD_HEADER: usize = 8;
-/// The type of points of X and Y alone.
+/// The shape type of points without Z and M.
 const POINT_TYPE: i32 = 1;
-/// A record that holds such a point, its header included.
+/// The size of a record with such a point, its header included.
 const POINT_RECORD_SIZE: usize = 28;
-/// The contents of such a record in words of two bytes.
+/// The length of its contents, in 16-bit words.
 const POINT_WORDS: u32 = 10;
-/// So many records a step where all of them are in memory.
+/// Records per step of random access.
 const RANDOM_BATCH: u64 = 4096;
 
-/// Takes the records of a .shp, in the order of rows.
+/// Receives the records of a .shp in the order of rows.
 pub trait ShapeSink {
-    /// Takes one record.
+    /// Receives one record.
     fn record(&mut self, header: Header, number: u64, record: &Record<'_>) -> std::result::Result<(), AllocError>;
 
-    /// Takes records of 28 bytes that stand one behind the other, and says how many: it stops before the first that is
-    /// no plain point, which then comes as a record of its own.
+    /// Receives consecutive records of 28 bytes and returns how many it accepted. It stops before the first record that
+    /// is not a point without Z and M; that record follows through [`Self::record`].
     fn points(&mut self, _header: Header, _first: u64, _bytes: &[u8]) -> std::result::Result<usize, AllocError> {
         Ok(0)
     }
 }
 
-/// A .shp that is read step by step.
+/// A step-by-step reader of a .shp.
 pub struct ShapeReader {
     member: Member,
     header: Header,
-    /// The number of the shape type in the header.
+    /// The shape type in the header.
     kind: i32,
     reader: BufferedReader,
     access: RecordAccess,
     is_strict: bool,
     /// The next record.
     next: u64,
-    /// Records before this one are known to stand 28 bytes behind one another, from the next one on.
+    /// Records from `next` to before this one are known to be contiguous, with 28 bytes each.
     run: u64,
-    /// Where records meet, as far as an index says where they are.
+    /// Gaps between records, for an access by index.
     gaps: GapCheck,
     number_check: NumberCheck,
-    /// Records that the index gives another length, and its name.
+    /// Records whose length in the index differs, and the name of the index.
     length_mismatches: Occurrences,
     shx: String,
-    /// Records with a length that no record has.
+    /// Records with an invalid length.
     bad_lengths: Occurrences,
-    /// The bytes that no record has had: an index could name one large record many times, or leave one out.
+    /// Bytes without a record so far. An index could name one large record many times, or leave one out.
     unassigned: u64,
     ended: bool,
 }
 
 impl ShapeReader {
-    /// Reads index and header; the reader then stands before the first record.
+    /// Reads the index and the header.
     ///
-    /// Without `is_strict`, a damaged index is ignored, and records whose length is damaged have no shape where the index
-    /// knows the next.
+    /// Without `is_strict`, a damaged index is ignored. Records with a damaged length then have no shape, if the index
+    /// locates the next record.
     pub fn open(
         member: &Member,
         index: Option<&Member>,
@@ -107,47 +107,42 @@ impl ShapeReader {
         })
     }
 
-    /// The records that the index counts, where one is used.
+    /// The number of records of the index, if there is one.
     #[must_use]
     pub fn indexed_records(&self) -> Option<u64> {
         self.access.records()
     }
 
-    /// Whether its header lets vertices have an M.
+    /// Whether its header allows M.
     #[must_use]
     pub fn may_have_m(&self) -> bool {
         matches!(self.kind, 11..=28 | 31)
     }
 
-    /// Lets another thread unpack what is left, where that pays.
+    /// Moves the inflating to another thread if that is worthwhile.
     pub fn offload(&mut self) {
         if !matches!(self.access, RecordAccess::Random(..)) {
             self.reader.offload();
         }
     }
 
-    /// Whether the next step would not have to wait for another thread.
+    /// Whether the next step would return without waiting for another thread.
     pub fn is_ready(&mut self) -> bool {
         self.reader.is_ready()
     }
 
-    /// Hands records before number `until` to `into`, as many as are at hand; false once there are no more.
+    /// Passes available records before `stop` to `sink`; returns false after the last record.
     ///
-    /// Damage that hides where the next record is ends the reader with an error.
-    pub fn step(
-        &mut self,
-        end_record: u64,
-        sink: &mut dyn ShapeSink,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<bool> {
+    /// Damage that hides the next record is an error and ends the reader.
+    pub fn step(&mut self, stop: u64, sink: &mut dyn ShapeSink, diagnostics: &mut Vec<Diagnostic>) -> Result<bool> {
         if !self.ended {
             let stepped = match &self.access {
-                RecordAccess::Indexed(_) => self.step_indexed(end_record, sink, diagnostics),
-                RecordAccess::Random(..) => self.step_random(end_record, sink, diagnostics),
-                RecordAccess::Scan => self.step_scan(end_record, sink, diagnostics),
+                RecordAccess::Indexed(_) => self.step_indexed(stop, sink, diagnostics),
+                RecordAccess::Random(..) => self.step_random(stop, sink, diagnostics),
+                RecordAccess::Scan => self.step_scan(stop, sink, diagnostics),
             };
             self.ended |= stepped.is_err();
-            // Told where a fault ends the reader too: it may be all that shows records of other rows.
+            // Reported after an error as well, since it may be the only sign that geometries belong to other rows.
             if self.ended && matches!(self.access, RecordAccess::Scan) {
                 self.number_check.report(self.member.name(), diagnostics);
             }
@@ -160,7 +155,7 @@ impl ShapeReader {
         Ok(!self.ended)
     }
 
-    /// The same error; one of a lack of memory is about the record that was read.
+    /// Adds the record to an error about a lack of memory.
     fn locate_error(&self, error: Error) -> Error {
         if !error.lacks_memory() {
             return error;
@@ -181,18 +176,13 @@ impl ShapeReader {
         self.reader.finish()
     }
 
-    fn step_indexed(
-        &mut self,
-        end_record: u64,
-        sink: &mut dyn ShapeSink,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<()> {
+    fn step_indexed(&mut self, stop: u64, sink: &mut dyn ShapeSink, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
         let RecordAccess::Indexed(index) = &self.access else { return Ok(()) };
         let mut is_first = true;
-        while self.next < end_record {
+        while self.next < stop {
             let record = self.next;
             let Some(offset) = index.offset(record) else {
-                // What follows the declared end is told by the length of the file already.
+                // Bytes after the declared end are already reported by the length of the file.
                 if self.gaps.end() != self.header.length {
                     self.gaps.add(index.records(), self.member.size(), self.member.size());
                 }
@@ -211,9 +201,9 @@ impl ShapeReader {
             self.reader.skip_to(offset)?;
             if self.kind == POINT_TYPE {
                 let bytes = self.reader.fill(POINT_RECORD_SIZE)?;
-                let limit = end_record.min(record.saturating_add((bytes.len() / POINT_RECORD_SIZE) as u64));
+                let limit = stop.min(record.saturating_add((bytes.len() / POINT_RECORD_SIZE) as u64));
                 self.run = self.run.max(record + 1);
-                // Known runs are not looked at again, whatever stands in them.
+                // The records before `run` are not checked again.
                 while self.run < limit
                     && index.offset(self.run)
                         == index.offset(self.run - 1).map(|offset| offset + POINT_RECORD_SIZE as u64)
@@ -237,7 +227,7 @@ impl ShapeReader {
             let is_unverified = offset != self.gaps.end();
             let bytes = self.reader.fill(RECORD_HEADER)?;
             let length = match (content_length(&self.member, bytes, record, offset, is_unverified), next) {
-                // The index knows where the one after it is.
+                // The index locates the next record.
                 (Err(_), Some(next)) if !self.is_strict => {
                     sink.record(self.header, record, &Record::Null).map_err(AllocError::into_error)?;
                     self.gaps.add(record, offset, next);
@@ -249,8 +239,8 @@ impl ShapeReader {
             };
             self.length_mismatches
                 .add(index.count_other_lengths(record, 1, u32::try_from(length / 2).unwrap_or(u32::MAX)).0, record);
-            // The space up to the next record is the record's too: some writers declare less than they write. None may
-            // reach into the next one: records that share bytes would cost more than the file has.
+            // The space before the next record belongs to this one, since some writers declare too short lengths. A
+            // record never extends into the next one, since shared bytes would cost more than the size of the file.
             let space = next.unwrap_or(self.member.size()).saturating_sub(offset).saturating_sub(RECORD_HEADER as u64);
             let space = usize::try_from(space).unwrap_or(usize::MAX);
             let end = offset.saturating_add((RECORD_HEADER as u64).saturating_add(length as u64));
@@ -269,18 +259,13 @@ impl ShapeReader {
         Ok(())
     }
 
-    fn step_random(
-        &mut self,
-        end_record: u64,
-        sink: &mut dyn ShapeSink,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<()> {
+    fn step_random(&mut self, stop: u64, sink: &mut dyn ShapeSink, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
         let RecordAccess::Random(index, bytes) = &self.access else { return Ok(()) };
-        let end_record = end_record.min(self.next.saturating_add(RANDOM_BATCH));
-        while self.next < end_record {
+        let stop = stop.min(self.next.saturating_add(RANDOM_BATCH));
+        while self.next < stop {
             let record = self.next;
             let Some(offset) = index.offset(record) else {
-                // What follows the declared end is told by the length of the file already.
+                // Bytes after the declared end are already reported by the length of the file.
                 if self.unassigned > self.member.size().saturating_sub(self.header.length) {
                     let message = format!("{} bytes between its records belong to none of them", self.unassigned);
                     diagnostics.push(Diagnostic::new(Code::ShpSeams, message).in_member(self.member.name()));
@@ -318,21 +303,16 @@ impl ShapeReader {
         Ok(())
     }
 
-    fn step_scan(
-        &mut self,
-        end_record: u64,
-        sink: &mut dyn ShapeSink,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Result<()> {
+    fn step_scan(&mut self, stop: u64, sink: &mut dyn ShapeSink, diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
         let mut is_first = true;
-        while self.next < end_record && (is_first || self.reader.has_available(POINT_RECORD_SIZE)) {
+        while self.next < stop && (is_first || self.reader.has_available(POINT_RECORD_SIZE)) {
             let (record, header) = (self.next, self.header);
             let offset = self.reader.position();
             let bytes = self.reader.fill(RECORD_HEADER)?;
             if bytes.is_empty() {
                 return self.finish();
             }
-            // What follows the declared end is no record, unless the declared end lies before the first one.
+            // Bytes after the declared end are no record, unless the declared end is before the first record.
             let bound = if header.length > HEADER as u64 { header.length.saturating_sub(offset) } else { u64::MAX };
             if bound == 0 && i32_be(bytes, 0) != i32::try_from(record + 1).ok() {
                 let rest = self.member.size().saturating_sub(offset);
@@ -343,7 +323,7 @@ impl ShapeReader {
             }
             if self.kind == POINT_TYPE {
                 let limit =
-                    usize::try_from((bound / POINT_RECORD_SIZE as u64).min(end_record - record)).unwrap_or(usize::MAX);
+                    usize::try_from((bound / POINT_RECORD_SIZE as u64).min(stop - record)).unwrap_or(usize::MAX);
                 let count = (bytes.len() / POINT_RECORD_SIZE).min(limit);
                 let accepted = sink
                     .points(header, record, bytes.get(..count * POINT_RECORD_SIZE).unwrap_or_default())
@@ -375,8 +355,7 @@ impl ShapeReader {
     }
 }
 
-/// The length of the contents of the record whose header begins `bytes`; `is_doubtful` where the index may be wrong about
-/// its offset.
+/// The length of the contents of a record whose header begins `bytes`. `is_unverified`: the index may be wrong.
 fn content_length(member: &Member, bytes: &[u8], record: u64, offset: u64, is_unverified: bool) -> Result<usize> {
     let index_hint = if is_unverified { ", or its index is" } else { "" };
     let fault = |message: String| {

@@ -1,4 +1,4 @@
-//! Small XML documents as elements with children, for those who look something up in them.
+//! Small XML documents as trees of elements, for lookups by name.
 
 use super::encoding::XmlText;
 use super::{Document, Event};
@@ -6,7 +6,7 @@ use crate::archive::member::Member;
 use crate::error::Result;
 use crate::wire::names::same;
 
-/// So many elements and attributes has no document in which something is looked up: each costs many times its bytes.
+/// Most elements and attributes, since each needs many times its bytes.
 const MAX_NODES: usize = 1 << 17;
 
 /// An element with its attributes, its text and its children.
@@ -19,12 +19,12 @@ pub struct Element {
 }
 
 impl Element {
-    /// The root of the document that a member holds, which has at most `most` bytes.
+    /// The root of the document in a member of at most `limit` bytes.
     pub fn read(member: &Member, limit: u64) -> Result<Self> {
         Self::read_with_text(member, limit).map(|(root, _)| root)
     }
 
-    /// The root, and all of the document as text, whatever its encoding.
+    /// The root, and the document as text in UTF-8.
     pub fn read_with_text(member: &Member, limit: u64) -> Result<(Self, String)> {
         let text = XmlText::read(member, member.read_all(limit)?)?;
         let document = Document::parse(member, &text, MAX_NODES)?;
@@ -64,31 +64,31 @@ impl Element {
         local(&self.name)
     }
 
-    /// Whether it is called so, whatever the case of letters and the prefix.
+    /// Whether it has this name, in any letter case and with any prefix.
     #[must_use]
     pub fn is_named(&self, name: &str) -> bool {
         same(self.name(), name)
     }
 
-    /// Its text, without white space at its ends.
+    /// Its text, trimmed.
     #[must_use]
     pub fn text(&self) -> &str {
         self.text.trim()
     }
 
-    /// The elements directly in it.
+    /// The direct child elements.
     #[must_use]
     pub fn children(&self) -> &[Self] {
         &self.children
     }
 
-    /// The first element of that name directly in it.
+    /// The first direct child with this name.
     #[must_use]
     pub fn child(&self, name: &str) -> Option<&Self> {
         self.children.iter().find(|child| child.is_named(name))
     }
 
-    /// What it says under a name, be it a child or an attribute; `None` where that is blank.
+    /// The text of the child or the attribute with this name; `None` if it is blank.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&str> {
         let attribute =
@@ -96,7 +96,7 @@ impl Element {
         self.child(name).map(Self::text).or_else(attribute).filter(|value| !value.is_empty())
     }
 
-    /// Every element of that name, however deep.
+    /// All elements with this name, at any depth.
     #[must_use]
     pub fn find_all(&self, name: &str) -> Vec<&Self> {
         let mut found = Vec::new();

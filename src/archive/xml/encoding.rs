@@ -1,4 +1,4 @@
-//! The bytes of an XML document as text, by the encoding that it declares.
+//! Decodes the bytes of an XML document by its byte order mark or declared encoding.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
@@ -6,29 +6,29 @@ use crate::archive::alloc::check_available;
 use crate::archive::member::Member;
 use crate::error::Result;
 
-/// A declaration that names an encoding stands within the first bytes.
+/// The declaration is within this many bytes.
 const DECLARATION: usize = 256;
 
-/// A document as text, and how its places are those of its bytes.
+/// A document as text, with the information to convert positions to offsets in the file.
 pub(super) struct XmlText {
     pub(super) text: String,
     unit: Unit,
-    /// The bytes of the mark that stood before it.
+    /// The size of the byte order mark.
     bom_size: usize,
 }
 
-/// What a letter takes in the file.
+/// The size of a character in the file.
 #[derive(Clone, Copy)]
 enum Unit {
     Utf8,
     Utf16,
     Byte,
-    /// Something else, whose places cannot be counted back.
+    /// Variable; offsets are unknown.
     Other,
 }
 
 impl XmlText {
-    /// Reads the text of `member`; `bytes` are all that it holds.
+    /// Decodes the text of `member`; `bytes` are all its bytes.
     pub(super) fn read(member: &Member, bytes: Vec<u8>) -> Result<Self> {
         let (encoding, bom_size) = match &*bytes {
             [0xEF, 0xBB, 0xBF, ..] => (UTF_8, 3),
@@ -39,7 +39,7 @@ impl XmlText {
             _ => (declared(member, &bytes)?, 0),
         };
         if encoding != UTF_8 || bom_size > 0 {
-            // The text is written anew, and moves as it grows.
+            // The decoded text is copied when it grows.
             check_available(bytes.len().saturating_mul(4)).map_err(|error| error.for_member(member.name()))?;
         }
         if encoding == UTF_8 {
@@ -66,7 +66,7 @@ impl XmlText {
         Ok(Self { text: text.into_owned(), unit, bom_size })
     }
 
-    /// The line, counted from 1, and the offset in the file of a place in the text.
+    /// The line, counted from 1, and the offset in the file, of a position in the text.
     pub(super) fn locate(&self, position: usize) -> (usize, Option<u64>) {
         let before = self.text.get(..position).unwrap_or(&self.text);
         let line = before.bytes().filter(|byte| *byte == b'\n').count().saturating_add(1);
@@ -89,8 +89,8 @@ fn label(bytes: &[u8]) -> Option<String> {
     Some(value.split(quote).nth(1)?.trim().to_owned())
 }
 
-/// The encoding of a document without a mark: what it declares, and UTF-8 where it declares nothing, or UTF-16, which its
-/// bytes would have shown (field notes, XML: prologs are not always true).
+/// The encoding of a document without a byte order mark: the declared one, or UTF-8. A declared UTF-16 is wrong, since
+/// its bytes would show it (field notes, XML: prologs are not always true).
 fn declared(member: &Member, bytes: &[u8]) -> Result<&'static Encoding> {
     let Some(label) = label(bytes) else { return Ok(UTF_8) };
     match Encoding::for_label(label.as_bytes()) {
@@ -103,7 +103,7 @@ fn declared(member: &Member, bytes: &[u8]) -> Result<&'static Encoding> {
     }
 }
 
-/// Whether the declaration names Latin-1 by its own name: the web takes that for Windows-1252, XML does not.
+/// Whether the declaration names Latin-1 itself. The Encoding Standard maps that label to Windows-1252, XML does not.
 fn declares_latin1(bytes: &[u8]) -> bool {
     label(bytes).is_some_and(|label| {
         let plain = label.to_ascii_lowercase().replace(['-', '_'], "");

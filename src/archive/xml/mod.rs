@@ -1,7 +1,7 @@
-//! XML documents as flat lists of events: no entities of their own, bounded depth, errors with line and offset.
+//! Parser of XML documents to flat lists of events, with a depth limit and errors with line and offset.
 //!
-//! A tree of small allocations costs many times the bytes of a document that was made to cost much. Here an element takes
-//! two events of a few bytes, its name is kept once, and all texts stand in one.
+//! It expands no custom entities. A flat list bounds the memory of hostile documents, where a tree would need many
+//! times their size. An element takes two small events, each name is stored once, and all texts are in one string.
 
 pub(super) mod element;
 mod encoding;
@@ -21,37 +21,37 @@ use crate::archive::alloc::{check_available, try_reserve};
 use crate::archive::member::Member;
 use crate::error::{Error, Result};
 
-/// Deeper than any document of field data; beyond it, whoever walks a tree by recursion is in danger.
+/// Largest depth. Field data stay far below, and recursive readers of a tree need a bound.
 const MAX_DEPTH: usize = 256;
 
-/// The bytes that a name takes where it is kept and found.
+/// Approximate bytes per distinct name, in the list and in the map.
 const NAME_SIZE: usize = 160;
 
-/// What an element holds.
+/// The content of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Text or nothing.
+    /// Text, or nothing.
     Text,
-    /// Elements, with nothing but white space between them.
+    /// Elements, separated by white space only.
     Elements,
     /// Elements and text.
     Mixed,
 }
 
-/// One step through a document. Names and texts are looked up in the [`Document`].
+/// One event of a document. The [`Document`] stores the names and texts.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// An element begins: its name, and what it holds.
+    /// Start of an element: its name and its content.
     Open(u32, Content),
-    /// An attribute of the element that began: its name and its value.
+    /// An attribute of the element that was opened last: its name and its value.
     Attribute(u32, Range<usize>),
     /// All text up to the next tag.
     Text(Range<usize>),
-    /// The element that began last and is not closed ends.
+    /// End of the innermost open element.
     Close,
 }
 
-/// A document that is well-formed.
+/// A well-formed document ([XML 1.0](https://www.w3.org/TR/xml/)).
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     names: Vec<String>,
@@ -60,12 +60,12 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads the document that a member holds; one of more than `most` bytes is refused before it is read.
+    /// Reads the document in a member; an error if the member has more than `limit` bytes.
     pub fn read(member: &Member, limit: u64) -> Result<Self> {
         Self::parse(member, &XmlText::read(member, member.read_all(limit)?)?, usize::MAX)
     }
 
-    /// Reads a text; one of more than `most` elements and attributes is refused.
+    /// Parses a text; an error if it has more than `limit` elements and attributes.
     fn parse(member: &Member, text: &XmlText, limit: usize) -> Result<Self> {
         let forbidden = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r');
         let control = text.text.as_bytes().iter().position(forbidden);
@@ -74,7 +74,7 @@ impl Document {
         {
             return Err(fault(member, text, position, "there is a control character, which XML does not have"));
         }
-        // All texts stand in one, which moves as it grows.
+        // All texts are in one string, which is copied when it grows.
         check_available(text.text.len().saturating_mul(3)).map_err(|error| error.for_member(member.name()))?;
         let mut parser = Parser::new(limit);
         let mut asked_names = 1;
@@ -96,7 +96,7 @@ impl Document {
                 _ => None,
             };
             let position = before.saturating_add(inside.unwrap_or(0));
-            // An attribute has four bytes at least; a text may end, and an element begin and end.
+            // An attribute has at least four bytes. A token may end a text, and begin and end an element.
             let steps = after.saturating_sub(before) / 4 + 3;
             try_reserve(&mut parser.document.events, steps).map_err(|error| error.for_member(member.name()))?;
             if parser.document.names.len() > asked_names {
@@ -112,19 +112,19 @@ impl Document {
         }
     }
 
-    /// The steps through the document, in its order.
+    /// The events in the order of the document.
     #[must_use]
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// A name of an element or an attribute.
+    /// The name of an element or an attribute.
     #[must_use]
     pub fn name(&self, name: u32) -> &str {
         usize::try_from(name).ok().and_then(|index| self.names.get(index)).map_or("", String::as_str)
     }
 
-    /// A text or the value of an attribute.
+    /// A text, or the value of an attribute.
     #[must_use]
     pub fn text(&self, range: &Range<usize>) -> &str {
         self.texts.get(range.clone()).unwrap_or_default()
@@ -143,20 +143,19 @@ fn is_blank(text: &str) -> bool {
     text.chars().all(well_formed::is_space)
 }
 
-/// Why text beside the root element is refused.
 const TEXT_OUTSIDE_ROOT: &str = "text stands outside of the root element";
 
 struct Parser {
-    /// The elements that are open: where each began among the events, and whether it holds elements and text.
+    /// The open elements: the index of the start event, and whether there are child elements and text.
     open: Vec<(usize, bool, bool)>,
     name_numbers: HashMap<String, u32>,
     document: Document,
-    /// Where the text that is being read begins.
+    /// Start of the current text.
     text: Option<usize>,
-    /// The most elements and attributes, and how many there were.
+    /// The limit of elements and attributes, and their number so far.
     limit: usize,
     count: usize,
-    /// Whether anything but white space was met, and the document type.
+    /// Whether there was anything but white space, and whether there was a document type.
     has_begun: bool,
     has_type: bool,
 }
@@ -175,7 +174,7 @@ impl Parser {
         }
     }
 
-    /// Takes the next token; `false` at the end of the document.
+    /// Handles the next token; `false` at the end of the document.
     fn handle_token(&mut self, token: Token<'_>) -> Checked<bool> {
         let is_blank = matches!(&token, Token::Text(text) if is_blank(text));
         let is_first = !self.has_begun;
@@ -199,7 +198,7 @@ impl Parser {
             Token::Eof if !self.open.is_empty() => return Err("it ends before its root element does".to_owned()),
             Token::Eof if self.document.events.is_empty() => return Err("there is no root element".to_owned()),
             Token::Eof => return Ok(false),
-            // Blanks before a declaration harm nobody, though they are not allowed.
+            // XML forbids blanks before a declaration, but they are harmless.
             Token::Decl(text) if is_first => well_formed::check_declaration(&text)?,
             Token::Decl(_) => return Err("a declaration stands behind the beginning of the document".to_owned()),
             Token::DocType(_) => {
@@ -274,13 +273,13 @@ impl Parser {
         self.document.events.push(Event::Close);
     }
 
-    /// Adds to the text of the element that is open.
+    /// Adds to the text of the open element.
     fn add_text(&mut self, text: &str) -> Checked {
         if self.open.is_empty() {
             return if is_blank(text) { Ok(()) } else { Err(TEXT_OUTSIDE_ROOT.to_owned()) };
         }
         if text.contains('\r') {
-            // Every end of a line is one line feed, by the rules of XML.
+            // XML normalises all line ends to a line feed (section 2.11).
             self.add_resolved(&text.replace("\r\n", "\n").replace('\r', "\n"));
         } else {
             self.add_resolved(text);
@@ -288,7 +287,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Adds text as it stands to the element that is open.
+    /// Adds text to the open element without changes.
     fn add_resolved(&mut self, text: &str) {
         if let Some((_, _, has_text)) = self.open.last_mut() {
             *has_text |= !is_blank(text);
@@ -303,7 +302,7 @@ impl Parser {
         }
     }
 
-    /// The number of a name.
+    /// The number of a name, which is stored if it is new.
     fn intern_name(&mut self, name: &str) -> Checked<u32> {
         if let Some(known) = self.name_numbers.get(name) {
             return Ok(*known);

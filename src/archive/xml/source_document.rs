@@ -1,4 +1,4 @@
-//! The one XML document of a source: the file itself, or the only `.xml` of a zip or a folder.
+//! Selects the XML document of a source: the file itself, or the only `.xml` of a zip or a folder.
 
 use super::Document;
 use crate::archive::member::Member;
@@ -7,7 +7,7 @@ use crate::archive::source::Source;
 use crate::archive::unicode_names::find_name;
 use crate::error::{Error, Kind, Result};
 
-/// Reads the document of a source: `member` chooses where it holds several, by its name with or without folders.
+/// Reads the document of a source. `member` selects one of several, by its name with or without folders.
 pub fn read_document(source: &Source, member: Option<&str>, limits: &Limits) -> Result<Document> {
     let mut diagnostics = Vec::new();
     let members = source.documents(limits, &mut diagnostics)?;
@@ -46,7 +46,7 @@ fn choose(members: &[Member], wanted: Option<&str>, source: &Source) -> Result<M
         let several = format!("has several members `{wanted}`; give `member` with its folders");
         return only(found, Kind::Value, &none, &several, &documents);
     }
-    // A single file is the document, whatever it is called.
+    // A single file is the document, regardless of its name.
     if let [single] = members
         && documents.is_empty()
         && source.is_file_of(single)

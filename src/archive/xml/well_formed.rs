@@ -1,18 +1,16 @@
-//! What makes a document well-formed beyond the nesting of its tags: letters, names, attributes, references, the
-//! declaration and the document type.
+//! Checks of well-formed XML: characters, names, attributes, references, the declaration and the document type.
 
 use quick_xml::escape::resolve_predefined_entity;
 
-/// A step that succeeds, or why the document is not well-formed.
+/// The result of a check; the error is the reason.
 pub(super) type Checked<T = ()> = std::result::Result<T, String>;
 
-/// Characters that no document has, beside the control characters, which are single bytes.
+/// Forbidden characters in addition to the control characters.
 pub(super) const NONCHARACTERS: [&str; 2] = ["\u{fffe}", "\u{ffff}"];
 
-/// Why a document type is refused.
 const INVALID_DOCTYPE: &str = "the document type is not written as one, such as `<!DOCTYPE a>`";
 
-/// What XML calls white space.
+/// White space of XML.
 pub(super) fn is_space(letter: char) -> bool {
     matches!(letter, ' ' | '\t' | '\r' | '\n')
 }
@@ -33,7 +31,7 @@ fn continues_name(letter: char) -> bool {
         || begins_name(letter)
 }
 
-/// An error where a text is no name of an element, an attribute or an instruction.
+/// An error if a text is not a name of an element, an attribute or an instruction.
 pub(super) fn check_name(text: &str) -> Checked {
     let mut letters = text.chars();
     if letters.next().is_some_and(begins_name) && letters.all(continues_name) {
@@ -42,7 +40,7 @@ pub(super) fn check_name(text: &str) -> Checked {
     Err(format!("`{text}` is no name of an element or an attribute"))
 }
 
-/// Gives each attribute of a tag, its name and its value as it stands, to `take`.
+/// Calls `visit` with the name and the raw value of each attribute of a tag.
 pub(super) fn parse_attributes(text: &str, mut visit: impl FnMut(&str, &str) -> Checked) -> Checked {
     let mut rest = text;
     loop {
@@ -68,13 +66,13 @@ pub(super) fn parse_attributes(text: &str, mut visit: impl FnMut(&str, &str) -> 
     }
 }
 
-/// A text in quotes at the beginning, and what stands behind it.
+/// The text in quotes at the beginning, and the rest.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
     text.strip_prefix(quote)?.split_once(quote)
 }
 
-/// What a reference `&name;` stands for: a character by its number, or one of the five entities of XML.
+/// Resolves a reference `&name;`: a character number, or one of the five predefined entities.
 pub(super) fn resolve_reference(name: &str, output: &mut String) -> Checked {
     let Some(number) = name.strip_prefix('#') else {
         let text = resolve_predefined_entity(name).ok_or_else(|| {
@@ -92,9 +90,9 @@ pub(super) fn resolve_reference(name: &str, output: &mut String) -> Checked {
     Ok(())
 }
 
-/// The value of an attribute with its references resolved, added to `into`.
+/// Appends the value of an attribute to `output`, with its references resolved.
 pub(super) fn resolve_value(text: &str, output: &mut String) -> Checked {
-    // White space in the value of an attribute is blanks, by the rules of XML.
+    // White space in attribute values becomes blanks (XML 1.0, section 3.3.3).
     let text = text.replace("\r\n", " ").replace(['\t', '\n', '\r'], " ");
     let mut parts = text.split('&');
     output.push_str(parts.next().unwrap_or_default());
@@ -108,7 +106,7 @@ pub(super) fn resolve_value(text: &str, output: &mut String) -> Checked {
     Ok(())
 }
 
-/// An error where `text`, which is all between `<?` and `?>`, is no declaration of a document.
+/// An error if `text`, everything between `<?` and `?>`, is not a valid declaration.
 pub(super) fn check_declaration(text: &str) -> Checked {
     let mut seen: Vec<String> = Vec::new();
     let mut is_valid = true;
@@ -130,7 +128,7 @@ pub(super) fn check_declaration(text: &str) -> Checked {
     Err("its declaration is none: `<?xml version=\"1.0\" encoding=\"UTF-8\"?>` is one".to_owned())
 }
 
-/// An error where `text`, `<!DOCTYPE a>` or longer, names no root element. What it declares is passed over and never used.
+/// An error if `text`, `<!DOCTYPE a>` or longer, names no root element. Declarations inside it are ignored.
 pub(super) fn check_document_type(text: &str) -> Checked {
     let inside = text.strip_prefix("<!DOCTYPE").and_then(|text| text.strip_suffix('>'));
     let Some(text) = inside.filter(|text| text.starts_with(is_space)) else { return Err(INVALID_DOCTYPE.to_owned()) };

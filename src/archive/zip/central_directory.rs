@@ -1,4 +1,4 @@
-//! The central directory of a zip: whether it is the one of the whole file, and what each entry claims.
+//! Parser of the central directory of a zip (APPNOTE 4.3.12), with checks that it describes the whole file.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use crate::archive::read_at::{ReadAt, read_exact_at};
 use crate::error::{Error, Kind, Result};
 
 const ENTRY_SIZE: usize = 46;
-/// So many bytes a member may take in the directory, all together and on the average.
+/// Mean number of bytes of an entry in the directory, for the limit of its size.
 const MEAN_ENTRY_SIZE: u64 = 1024;
-/// A directory of this size is read however few members are allowed.
+/// The limit of the size is at least this, regardless of the limit of members.
 const MIN_DIRECTORY_LIMIT: u64 = 1 << 20;
 
-/// What the central directory says about one member, or its own header where there is no directory.
+/// One member as described by the directory, or by its local header if there is no directory.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// The bytes of the name, where they are other than those of `text`.
+    /// The bytes of the name, if they differ from those of `text`.
     pub(super) raw: Option<Vec<u8>>,
     pub(super) text: String,
     pub(super) flags: u16,
@@ -27,17 +27,17 @@ pub(super) struct Entry {
     pub(super) crc: u32,
     pub(super) compressed_size: u64,
     pub(super) size: u64,
-    /// From the start of the file, with any prefix already added.
+    /// From the start of the file, including the prefix.
     pub(super) offset: u64,
     pub(super) is_symlink: bool,
-    /// Whether the archive ends inside it: `packed` and `size` then count what is there.
+    /// Whether the archive ends inside it. `compressed_size` and `size` then count the available bytes.
     pub(super) is_truncated: bool,
-    /// What is known to be wrong with it.
+    /// A known defect.
     pub(super) fault: Option<String>,
 }
 
 impl Entry {
-    /// The bytes of its name as they stand in the directory.
+    /// The bytes of its name in the directory.
     pub(super) fn name(&self) -> &[u8] {
         self.raw.as_deref().unwrap_or(self.text.as_bytes())
     }
@@ -46,23 +46,23 @@ impl Entry {
         self.flags & 0x0041 != 0
     }
 
-    /// Whether its lengths follow its data and are zero in its header.
+    /// Whether its sizes are in a data descriptor and zero in its header.
     pub(super) fn has_descriptor(&self) -> bool {
         self.flags & 0x0008 != 0
     }
 }
 
-/// What there is of a directory.
+/// Outcome of reading a directory.
 pub(super) enum Directory {
-    /// All entries, and where the directory begins.
+    /// All entries, and the offset of the directory.
     Whole(Vec<Entry>, u64),
-    /// There is no end record of the whole.
+    /// There is no end record of the whole file.
     Missing,
-    /// It cannot be read, for this reason: the members may be whole.
+    /// Not readable, with the reason. The members may be intact.
     Damaged(String),
 }
 
-/// Why a directory is not read.
+/// The reason why a directory is not read.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// It is damaged.
@@ -78,7 +78,7 @@ impl From<String> for Fault {
 }
 
 impl Fault {
-    /// The same, with what it is about before it.
+    /// The same reason with a subject before it.
     fn with_prefix(self, what: &str) -> Self {
         match self {
             Self::Damage(message) => Self::Damage(format!("{what} {message}")),
@@ -93,12 +93,12 @@ impl From<&str> for Fault {
     }
 }
 
-/// The error of an archive that cannot be read for a reason.
+/// The error of an archive that cannot be read.
 pub(super) fn unreadable(name: &str, reason: &str) -> Error {
     Error::for_source(Kind::Archive, name, format!("cannot be read as a zip archive: {reason}"))
 }
 
-/// The directory, as far as it is there; an error where the limits forbid to read it, or two would do.
+/// Reads the directory. An error if it exceeds the limits or is ambiguous.
 pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Result<Directory> {
     match find(store, limits) {
         Ok(Some(found)) => Ok(found),
@@ -111,7 +111,7 @@ pub(super) fn read(store: &Arc<dyn ReadAt>, name: &str, limits: &Limits) -> Resu
 fn find(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Option<Directory>, Fault> {
     let size = store.size().map_err(|cause| cause.to_string())?;
     let (exact_ends, loose_ends) = find_end_records(store, size)?;
-    // Several end records that all fit leave it open which directory is the real one, and readers would differ.
+    // With several valid end records, the directory is ambiguous, and readers would differ.
     let mut valid: Vec<DirectoryLocation> =
         exact_ends.iter().filter_map(|found| found.as_ref().ok().copied()).collect();
     if valid.len() > 1 {
@@ -123,15 +123,15 @@ fn find(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Option<
     if valid.is_empty() {
         valid.extend(loose_ends.iter().filter_map(|found| found.as_ref().ok().copied()).take(1));
     }
-    // A file that begins with a member, before what its end record speaks of: that record is one of a second archive behind
-    // a first, or of an archive inside it, and would hide the other members.
+    // The file begins with a member, but the end record belongs to an archive that begins later. It is a joined or
+    // nested archive, and its directory would hide the other members.
     if let Some(location) =
         valid.first().filter(|location| first_member_offset(store).is_some_and(|start| location.prefix > start))
     {
         let start_of_archive = location.prefix;
         return Err(format!(
-            "it begins with a member, but its end record is one of an archive from byte {start_of_archive} on: it ends early, or several \
-             archives were joined, which can be cut apart there and read one by one"
+            "it begins with a member, but its end record is one of an archive from byte {start_of_archive} on: it ends \
+             early, or several archives were joined, which can be cut apart there and read one by one"
         )
         .into());
     }
@@ -147,8 +147,8 @@ fn find(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Option<
             location.entries, limits.members
         )));
     }
-    // The directory is held whole. The longest entry has 46 bytes and three texts of 64 KiB; that all are so is no
-    // archive of data.
+    // The directory is read into memory. The longest entry has 46 bytes and three texts of 64 KiB, but no real archive
+    // has only such entries.
     let limit = max_directory_size(limits);
     let longest = (ENTRY_SIZE as u64 + 3 * u64::from(u16::MAX)).saturating_mul(location.entries.saturating_add(1));
     if location.size > limit.min(longest) {
@@ -162,7 +162,7 @@ fn find(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Option<
     Ok(Some(Directory::Whole(entries, location.offset)))
 }
 
-/// How many bytes of a directory are held.
+/// Largest size of a directory in bytes.
 fn max_directory_size(limits: &Limits) -> u64 {
     MIN_DIRECTORY_LIMIT.max((limits.members as u64).saturating_mul(MEAN_ENTRY_SIZE))
 }
@@ -187,7 +187,7 @@ fn parse_entries(
             )));
         }
     }
-    // A count that wraps at 65,536 is how old writers get by without zip64.
+    // Old writers without zip64 store the count modulo 65,536.
     let wraps = entries.len() as u64 % 65_536 == location.entries && entries.len() > 65_535;
     if entries.len() as u64 != location.entries && !wraps {
         return Err(format!(
@@ -228,7 +228,7 @@ fn parse_entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Resul
     }
     let (mut compressed_size, mut size, mut offset) = (u64::from(compressed_size), u64::from(size), u64::from(offset));
     let text = apply_extra_fields(name, extra, flags, &mut [&mut size, &mut compressed_size, &mut offset])?;
-    // The upper half holds the file mode where a system that has links wrote the entry; others leave it empty.
+    // The upper half is the Unix file mode; writers of other systems leave it 0.
     let is_symlink = (attributes >> 16) & 0o170_000 == 0o120_000;
     let offset = offset.checked_add(prefix).ok_or("lies outside the file")?;
     let raw = (name != text.as_bytes()).then(|| name.to_vec());
@@ -248,7 +248,7 @@ fn parse_entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Resul
     Ok((whole, end))
 }
 
-/// The name, with what the extra fields say of it and of those sizes that do not fit into their places.
+/// The name, after applying the extra fields: zip64 sizes (APPNOTE 4.5.3) and the Unicode path (4.6.9).
 pub(super) fn apply_extra_fields(
     name: &[u8],
     extra: &[u8],
@@ -276,7 +276,7 @@ pub(super) fn apply_extra_fields(
     }))
 }
 
-/// The extra fields, as far as they are well formed.
+/// The extra fields up to the first invalid one.
 fn extra_fields(mut bytes: &[u8]) -> Vec<(u16, &[u8])> {
     let mut fields = Vec::new();
     while let (Some(id), Some(size)) = (u16_le(bytes, 0), u16_le(bytes, 2)) {

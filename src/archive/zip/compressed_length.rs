@@ -1,4 +1,4 @@
-//! How far a compressed member reaches that has no known end: its bytes are inflated once and counted.
+//! Measures a compressed member with unknown sizes: inflates its data and counts the bytes.
 
 use std::io;
 use std::sync::Arc;
@@ -7,33 +7,33 @@ use crate::archive::decompress::{Decompressor, Method, Step};
 use crate::archive::options::Limits;
 use crate::archive::read_at::ReadAt;
 
-/// How much compressed input is fetched at a time, and how much is inflated at a time.
+/// Bytes per read, and bytes per inflating step.
 const CHUNK_SIZE: usize = 64 * 1024;
 
-/// What a member gave when all of it was inflated that is there.
+/// The sizes of a member that was inflated as far as possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct InflatedLength {
     /// Compressed bytes.
     pub(super) compressed: u64,
-    /// Bytes that they stand for.
+    /// Inflated bytes.
     pub(super) inflated: u64,
     pub(super) end: StreamEnd,
 }
 
-/// Where the inflating ended.
+/// Why the inflating ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StreamEnd {
-    /// At the end of the compressed data, as they say themselves.
+    /// The compressed data have an end mark.
     Complete,
-    /// Where there was no more input.
+    /// There was no more input.
     Input,
-    /// At something that is no compressed data.
+    /// The data are damaged or not compressed.
     Damage,
-    /// Above the limit of bytes.
+    /// The limit of bytes was exceeded.
     Limit,
 }
 
-/// Inflates what begins at `offset`, and keeps nothing of it; up to `most` bytes may be its own.
+/// Inflates up to `limit` bytes from `offset` and discards the output.
 pub(super) fn measure(
     store: &Arc<dyn ReadAt>,
     offset: u64,

@@ -1,4 +1,4 @@
-//! The lengths and the checksum that follow the data of a member, where its header was written before they were known.
+//! Parser of data descriptors (APPNOTE 4.3.9): checksum and sizes after the data of a member.
 
 use std::sync::Arc;
 
@@ -6,23 +6,23 @@ use super::compressed_length::InflatedLength;
 use crate::archive::endian::{u32_le, u64_le};
 use crate::archive::read_at::{ReadAt, read_exact_at};
 
-/// The signature before them, which writers may leave out.
+/// The optional signature.
 const SIGNATURE: [u8; 4] = *b"PK\x07\x08";
-/// The longest form: signature, checksum, and two lengths of eight bytes.
+/// The longest form: signature, checksum, and two sizes of eight bytes.
 const LONGEST: u64 = 24;
 
-/// What stands where lengths are expected.
+/// Outcome of reading a data descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Descriptor {
-    /// The lengths, in so many bytes.
+    /// It states the sizes that were measured; `size` is its own size in bytes.
     Matching { crc: u32, size: u64 },
-    /// The end of the archive.
+    /// The archive ends.
     Truncated,
-    /// Something else.
+    /// There is no descriptor with these sizes.
     Missing,
 }
 
-/// Checksum, lengths and own size in one of the four forms: with or without signature, of four bytes or of eight.
+/// Checksum, sizes and own size in one of four forms: with or without signature, with 32-bit or 64-bit sizes.
 fn parse_form(bytes: &[u8], is_signed: bool, is_long: bool) -> Option<(u32, u64, u64, u64)> {
     let start = if is_signed { SIGNATURE.len() } else { 0 };
     if is_signed && !bytes.starts_with(&SIGNATURE) {
@@ -39,7 +39,7 @@ fn parse_form(bytes: &[u8], is_signed: bool, is_long: bool) -> Option<(u32, u64,
 
 const FORMS: [(bool, bool); 4] = [(true, true), (true, false), (false, true), (false, false)];
 
-/// What stands at `at`, behind a member that was inflated.
+/// Reads the descriptor at `offset`, after a member that was inflated.
 pub(super) fn read(
     store: &Arc<dyn ReadAt>,
     offset: u64,

@@ -1,32 +1,32 @@
-//! The end records of zips: where one is, and where it puts its directory.
+//! Finds the end of central directory record of a zip (APPNOTE 4.3.16, zip64: 4.3.14) and its directory.
 
 use std::sync::Arc;
 
 use crate::archive::endian::{u16_le, u32_le, u64_le};
 use crate::archive::read_at::{ReadAt, read_exact_at};
 
-/// What an entry of the directory begins with.
+/// The signature of an entry of the directory.
 pub(super) const ENTRY_SIGNATURE: [u8; 4] = *b"PK\x01\x02";
 const END_SIGNATURE: [u8; 4] = *b"PK\x05\x06";
 const END_SIZE: usize = 22;
 const END_64_SIGNATURE: [u8; 4] = *b"PK\x06\x06";
 const LOCATOR_64_SIGNATURE: [u8; 4] = *b"PK\x06\x07";
 
-/// Where the directory is.
+/// The location of the directory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DirectoryLocation {
     pub(super) offset: u64,
     pub(super) size: u64,
     pub(super) entries: u64,
-    /// What stands before the archive, such as a program that unpacks it.
+    /// The number of bytes before the archive, such as those of a self-extracting program.
     pub(super) prefix: u64,
 }
 
-/// What the end records of a zip say: those that end with the file, and those that end before its end.
+/// End records whose comment ends with the file, and those whose comment ends before.
 pub(super) type EndRecords =
     (Vec<std::result::Result<DirectoryLocation, String>>, Vec<std::result::Result<DirectoryLocation, String>>);
 
-/// The end records in the last bytes of `size`.
+/// Finds end records in the last bytes of a file of `size` bytes.
 pub(super) fn find_end_records(store: &Arc<dyn ReadAt>, size: u64) -> std::result::Result<EndRecords, String> {
     let tail_size = size.min(END_SIZE as u64 + u64::from(u16::MAX));
     let tail_start = size.saturating_sub(tail_size);
@@ -69,7 +69,7 @@ fn locate(
         && (entries == 0xFFFF || size == 0xFFFF_FFFF || offset == 0xFFFF_FFFF || disk == 0xFFFF)
     {
         let claimed = u64_le(&locator, 8).ok_or_else(truncated)?;
-        // A prefix moves the record; it then stands right before its locator.
+        // A prefix shifts the record, which is then directly before its locator.
         let before_locator = locator_offset.saturating_sub(56);
         let (record, record_offset) = [claimed, before_locator]
             .into_iter()
@@ -94,7 +94,7 @@ fn locate(
     }
     let start = directory_end.checked_sub(size).ok_or("its directory is larger than the file")?;
     let prefix = start.checked_sub(offset);
-    // Offsets count from the start of the archive (the prefix is added) or, as some tools write, from the file's.
+    // Offsets count from the start of the archive. Some tools count them from the start of the file.
     for (offset, prefix) in prefix.map(|prefix| (start, prefix)).into_iter().chain([(offset, 0)]) {
         let begins = read_exact_at(store, offset, 4.min(size)).is_ok_and(|bytes| size == 0 || bytes == ENTRY_SIGNATURE);
         if begins && offset.saturating_add(size) <= directory_end {

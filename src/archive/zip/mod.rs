@@ -1,4 +1,6 @@
-//! Members of a zip: each entry held against its local header, its neighbours and the limits before it may be read.
+//! Members of a zip ([APPNOTE][1]): checks each entry against its local header, its neighbours and the limits.
+//!
+//! [1]: https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
 
 mod central_directory;
 mod compressed_length;
@@ -24,8 +26,9 @@ use crate::archive::options::Limits;
 use crate::archive::read_at::ReadAt;
 use crate::error::{Argument, Error, Result};
 
-/// The members of a zip in the order of its directory, and what was refused; `None` where this is no zip at all. Without
-/// `strict`, those of a zip that was cut, or whose directory is damaged, are found by their own headers.
+/// The members of a zip in the order of its directory; `None` if this is not a zip. Refused members are added to
+/// `diagnostics`. Without `is_strict`, members of a zip that is truncated or has a damaged directory are found by their
+/// local headers.
 pub(super) fn members(
     store: &Arc<dyn ReadAt>,
     name: &str,
@@ -61,8 +64,8 @@ pub(super) fn members(
     validated_members(store, &entries, directory, limits, is_strict, diagnostics).map(Some)
 }
 
-/// The members that may be read, of entries that all stand before `end`; an error with `is_strict` where one has two names
-/// and a layer could lack that part of it in silence.
+/// The members that can be read, of entries that all end before `end`. With `is_strict`, an entry with two names is an
+/// error if a layer could lack that member without notice.
 fn validated_members(
     store: &Arc<dyn ReadAt>,
     entries: &[Entry],
@@ -114,7 +117,7 @@ fn validated_members(
         if member_names::is_resource_fork(&name) {
             continue;
         }
-        // What a link holds is a path, whatever its name promises.
+        // The contents of a link are a path, regardless of its name.
         if entry.is_symlink {
             refused.report(Code::RefusedLink, "it is a symbolic link, and links are not followed", &name, diagnostics);
             continue;
@@ -130,7 +133,7 @@ fn validated_members(
                 seen.insert(name, (members.len(), entry));
                 members.push(member);
             }
-            // Readers differ in which of two they take: where their contents differ, neither can be trusted.
+            // Readers differ in which of two equal names they read. If the contents differ, neither can be trusted.
             Some((index, first)) => {
                 refused.report(Code::DuplicateMember, "another member has the same name", &name, diagnostics);
                 if (first.crc, first.size) != (entry.crc, entry.size)
@@ -146,10 +149,10 @@ fn validated_members(
     Ok(members)
 }
 
-/// Why an entry cannot be read.
+/// The reason why an entry cannot be read.
 struct Refusal {
     reason: String,
-    /// Whether it has two names, and a layer could lack the part that one of them stands for.
+    /// Whether the entry has two names, and one of them is a file of a layer.
     hides_part: bool,
 }
 
@@ -159,7 +162,7 @@ impl From<String> for Refusal {
     }
 }
 
-/// Where the bytes of an entry are, whose data begin at `offset` and may reach up to `limit`.
+/// The body of an entry whose data begin at `offset` and must end before `limit`.
 fn locate_body(
     store: &Arc<dyn ReadAt>,
     entry: &Entry,
@@ -170,11 +173,12 @@ fn locate_body(
     if offset.checked_add(entry.compressed_size).is_none_or(|end| end > limit) {
         let compressed_size = entry.compressed_size;
         return Err(format!(
-            "its {compressed_size} bytes from byte {offset} of the archive on overlap the next member or the directory, at byte {limit}"
+            "its {compressed_size} bytes from byte {offset} of the archive on overlap the next member or the \
+             directory, at byte {limit}"
         ));
     }
     if entry.is_truncated {
-        // The first rows of a table are right without the others; the first half of anything else may mean something else.
+        // The first rows of a table are correct without the others. Other formats may change their meaning.
         if !entry.text.rsplit_once('.').is_some_and(|(_, ending)| member_names::has_rows(ending)) {
             return Err("the archive ends inside it".to_owned());
         }
@@ -190,7 +194,7 @@ fn locate_body(
     })
 }
 
-/// Tells of the first members that are left out, and counts the others: an archive may hold thousands.
+/// Reports the first refused members and counts the others, since an archive may have thousands.
 #[derive(Default)]
 struct Refusals {
     count: usize,
@@ -200,7 +204,7 @@ impl Refusals {
     const MAX_REPORTED: usize = 100;
 
     fn report(&mut self, code: Code, reason: &str, member: &str, diagnostics: &mut Vec<Diagnostic>) {
-        // What a layer may need is always told, since whether it lacks something is looked up here.
+        // Files of a layer are always reported, since the layer looks up its missing files here.
         let is_layer_file = member.rsplit_once('.').is_some_and(|(_, ending)| member_names::is_layer_file(ending));
         self.count = self.count.saturating_add(usize::from(!is_layer_file));
         if is_layer_file || self.count <= Self::MAX_REPORTED {
@@ -215,8 +219,7 @@ impl Refusals {
     }
 }
 
-/// Every name that the directory of a zip lists, as it stands there and as often; `None` where this is no zip that can
-/// be read.
+/// All names in the directory of a zip, unchanged and with duplicates; `None` if the zip is unreadable.
 #[must_use]
 pub fn listed_names(content: &Bytes) -> Option<Vec<String>> {
     let store: Arc<dyn ReadAt> = Arc::new(content.clone());
@@ -226,7 +229,7 @@ pub fn listed_names(content: &Bytes) -> Option<Vec<String>> {
     Some(entries.into_iter().map(|entry| entry.text).collect())
 }
 
-/// Refuses what an entry says of itself, where that cannot be read.
+/// An error if the entry describes a member that cannot be read.
 fn check_entry(entry: &Entry, limits: &Limits) -> std::result::Result<(), String> {
     if entry.is_encrypted() {
         return Err("it is encrypted: unpack it with its password and read the folder".to_owned());
@@ -272,7 +275,7 @@ fn check_entry(entry: &Entry, limits: &Limits) -> std::result::Result<(), String
     Ok(())
 }
 
-/// Where the data of an entry begin, or why it cannot be read.
+/// The offset of the data of an entry, or the reason why it cannot be read.
 fn data_offset(headers: &mut HeaderReader<'_>, entry: &Entry, limits: &Limits) -> std::result::Result<u64, Refusal> {
     check_entry(entry, limits)?;
     let local = headers
@@ -284,7 +287,7 @@ fn data_offset(headers: &mut HeaderReader<'_>, entry: &Entry, limits: &Limits) -
     }
     let name_size = u64::from(u16_le(&local, 26).unwrap_or(0));
     let extra_size = u64::from(u16_le(&local, 28).unwrap_or(0));
-    // A header may have the longest of names, and all entries of the directory may point to it.
+    // Bounds the cost: a name may have 64 KiB, and all entries of the directory may point to one header.
     let shown = name_size.min((entry.name().len() as u64).saturating_add(1).max(60));
     let name = headers.get(entry.offset.saturating_add(LOCAL_SIZE), shown)?;
     if name != entry.name() {
@@ -303,7 +306,7 @@ fn data_offset(headers: &mut HeaderReader<'_>, entry: &Entry, limits: &Limits) -
             .to_owned()
             .into());
     }
-    // Sizes that follow the data (flag 3) are zero in the header; of a member that is cut, only a part is there.
+    // If the sizes follow the data (flag 3), the header has zeros. A truncated member has smaller sizes.
     let is_size_unknown = entry.is_truncated || u16_le(&local, 6).is_some_and(|flags| flags & 0x0008 != 0);
     let sizes = (u32_le(&local, 18).unwrap_or(0), u32_le(&local, 22).unwrap_or(0));
     let differs = |claimed: u32, real: u64| claimed != u32::MAX && claimed != 0 && u64::from(claimed) != real;

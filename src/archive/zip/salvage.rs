@@ -1,5 +1,6 @@
-//! Members of a zip without a directory, found one behind the other by their own headers: what a download that broke off
-//! left of it, or what a directory that is damaged spoke of.
+//! Salvages a zip without a readable directory: finds its members by their local headers, one after another.
+//!
+//! This covers truncated downloads and damaged directories.
 
 use std::sync::Arc;
 
@@ -16,34 +17,34 @@ use crate::archive::options::Limits;
 use crate::archive::read_at::{ReadAt, read_exact_at};
 use crate::error::{Argument, Error, Kind, Result};
 
-/// What was found.
+/// The members that were found.
 #[derive(Debug)]
 pub(super) struct Salvage {
     pub(super) entries: Vec<Entry>,
-    /// Where the first member begins, and where the last ends.
+    /// The offset of the first member, and the end of the last.
     first: u64,
     pub(super) end: u64,
-    /// The bytes of the archive.
+    /// The size of the archive in bytes.
     size: u64,
     reason: StopReason,
-    /// What is wrong with the directory, where the end record is there.
+    /// The damage of the directory, if there is an end record.
     damage: Option<String>,
 }
 
-/// Why there are no more members.
+/// The reason why the scan stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StopReason {
     /// The archive ends.
     Truncated,
-    /// What follows is neither a member nor the directory, or cannot be found.
+    /// The next bytes are neither a member nor the directory, or their offset is unknown.
     Lost,
-    /// The directory follows, or a part of it.
+    /// The directory, or a part of it, follows.
     Directory,
 }
 
-/// The members of a file that begins with one; `None` where it begins with anything else.
+/// Scans the members of a file that begins with one; `None` if it begins differently.
 ///
-/// `damage` is what is wrong with the directory, where there is one.
+/// `damage` describes the damage of the directory, if there is one.
 pub(super) fn read(
     store: &Arc<dyn ReadAt>,
     name: &str,
@@ -68,7 +69,7 @@ pub(super) fn read(
 }
 
 impl Salvage {
-    /// The error that it is, where damage is an error.
+    /// The error with `strict`.
     pub(super) fn error(&self, name: &str) -> Error {
         let size = self.size;
         let part = match self.first {
@@ -97,12 +98,12 @@ impl Salvage {
         error.with_hint(": fetch it again, or read what is there with ", Argument::Strict, "")
     }
 
-    /// What there is to say where damage is lived with.
+    /// The diagnostic without `strict`.
     pub(super) fn diagnostic(&self) -> Diagnostic {
         let (size, end, count) = (self.size, self.end, self.entries.len());
         let what = match self.reason {
             StopReason::Directory => "the directory of all members is not whole".to_owned(),
-            StopReason::Truncated => "whatever followed is missing".to_owned(),
+            StopReason::Truncated => "what followed is missing".to_owned(),
             StopReason::Lost => format!("what follows byte {end} is no member, and was left out"),
         };
         if let Some(damage) = &self.damage {
@@ -127,15 +128,15 @@ struct Scanner<'a> {
     store: &'a Arc<dyn ReadAt>,
     limits: &'a Limits,
     size: u64,
-    /// Where the next member may begin.
+    /// The offset of the next member.
     offset: u64,
-    /// Bytes that were inflated to find ends.
+    /// Bytes inflated to find ends of members.
     inflated: u64,
     entries: Vec<Entry>,
 }
 
 impl Scanner<'_> {
-    /// Takes the next member; why it is the last, where it is.
+    /// Adds the next member. Returns the reason to stop after it, if there is one.
     fn step(&mut self) -> std::result::Result<Option<StopReason>, String> {
         let offset = self.offset;
         let remaining = self.size.saturating_sub(offset);
@@ -162,8 +163,8 @@ impl Scanner<'_> {
         let limits = self.limits;
         if name_size > limits.name as u64 {
             return Err(format!(
-                "the member at byte {offset} has a name of {name_size} bytes, more than the limit of {}; if you trust it, raise \
-                 Limits(name=...)",
+                "the member at byte {offset} has a name of {name_size} bytes, more than the limit of {}; if you \
+                 trust it, raise Limits(name=...)",
                 limits.name
             ));
         }
@@ -194,7 +195,7 @@ impl Scanner<'_> {
         Ok(reason)
     }
 
-    /// Takes a member whose header gives its length.
+    /// Adds a member whose header states its size.
     fn add_sized(&mut self, entry: &mut Entry, data: u64) -> std::result::Result<Option<StopReason>, String> {
         if let Some(end) = data.checked_add(entry.compressed_size).filter(|end| *end <= self.size) {
             self.offset = end;
@@ -204,7 +205,7 @@ impl Scanner<'_> {
         Ok(Some(self.truncate(entry, data)))
     }
 
-    /// Takes a member whose length stands behind it: it ends where its compressed data say.
+    /// Adds a member with a data descriptor. The compressed data mark their own end.
     fn add_with_descriptor(&mut self, entry: &mut Entry, data: u64) -> std::result::Result<Option<StopReason>, String> {
         let Some(length) = self.measure(entry, data)? else {
             entry.fault = Some("its length follows its data, whose end cannot be found without a directory".to_owned());
@@ -234,7 +235,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// Inflates what may be a member's and notes how much it is; `None` where that is not possible.
+    /// Measures a member and stores its sizes; `None` if its data cannot be inflated.
     fn measure(&mut self, entry: &mut Entry, data: u64) -> std::result::Result<Option<InflatedLength>, String> {
         let remaining = self.size.saturating_sub(data);
         (entry.compressed_size, entry.size) = (remaining, remaining);
@@ -251,7 +252,7 @@ impl Scanner<'_> {
         Ok(Some(length))
     }
 
-    /// Notes that the archive ends inside a member.
+    /// Marks a member as truncated by the end of the archive.
     fn truncate(&mut self, entry: &mut Entry, data: u64) -> StopReason {
         entry.is_truncated = true;
         if entry.method == 0 {
