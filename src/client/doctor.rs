@@ -60,8 +60,8 @@ pub(super) async fn examine(client: &Client, row: &'static Endpoint, variation: 
     }))
 }
 
-fn decode(call: &Call, response: &FullResponse, context: &ServiceContext) -> Result<Value> {
-    let content = content_of(response, context.accept)?;
+fn decode(call: &Call, response: &FullResponse, service: &ServiceContext) -> Result<Value> {
+    let content = content_of(response, service.accept)?;
     match call.row.returns {
         Returns::Detail(shape) => decode_detail(content, &response.body, shape),
         Returns::Index(index) => {

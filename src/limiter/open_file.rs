@@ -228,7 +228,7 @@ fn lock_replacement(path: &Path) -> io::Result<fs::File> {
         match lock.try_lock() {
             Ok(()) => return Ok(lock),
             Err(fs::TryLockError::WouldBlock) if start.elapsed() < REPLACE_TIMEOUT => {
-                std::thread::sleep(RETRY_INTERVAL)
+                std::thread::sleep(RETRY_INTERVAL);
             }
             Err(error) => return Err(error.into()),
         }

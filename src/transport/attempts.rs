@@ -74,7 +74,7 @@ pub struct Attempts<'a> {
     /// When the last request was sent.
     sent_at: Duration,
     failures: u32,
-    limited_attempts: u32,
+    limited_failures: u32,
     is_clock_corrected: bool,
     is_outcome_unknown: bool,
     /// The error of the 429 after which the call waits for the limiter.
@@ -94,7 +94,7 @@ impl ServiceContext {
             sent: 0,
             sent_at: self.clock.elapsed(),
             failures: 0,
-            limited_attempts: 0,
+            limited_failures: 0,
             is_clock_corrected: false,
             is_outcome_unknown: false,
             rate_limit_error: None,
@@ -211,9 +211,9 @@ impl Attempts<'_> {
         );
         self.is_clock_corrected |= classified.outcome == Outcome::ClockSkew;
         if decision == Decision::RetryLimited {
-            self.limited_attempts = self.limited_attempts.saturating_add(1);
+            self.limited_failures = self.limited_failures.saturating_add(1);
         }
-        if decision == Decision::Fail || self.limited_attempts >= MAX_LIMITED_ATTEMPTS {
+        if decision == Decision::Fail || self.limited_failures >= MAX_LIMITED_ATTEMPTS {
             return Err(self.finish(classified.error));
         }
         let pause = match classified.outcome {
