@@ -1,4 +1,4 @@
-"""Reading archives: a zip, a folder or a file of field data becomes a layer."""
+"""Reads archives: a zip, a folder or a file of field data becomes a layer."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from typing import Self
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
-"""What can be read: a path (of a file or a folder), bytes or a binary file object."""
+"""A source to read: a path (of a file or a folder), bytes or a binary file object."""
 
 
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/{1,3}[^/]")
-"""How an address begins; a `Path` has lost one of its slashes. A drive has one letter."""
+"""The beginning of a URL. A `Path` has dropped one of its slashes; a drive has one letter."""
 
 MEMBERS, BYTES, RATIO, NESTING, NAME = _core.LIMITS
 
@@ -31,19 +31,20 @@ class _Bounds(NamedTuple):
     members: int
     """Members of an archive, or files of a folder: 65,536."""
     bytes: int
-    """Bytes of one member when it is unpacked, or of a loose file: 4 GiB, where the format of a .shp ends."""
+    """Bytes of one member after decompression, or of a loose file: 4 GiB, the maximum of the .shp format."""
     ratio: int
-    """How many times its packed size a member above 64 MiB may unpack to: 100."""
+    """Maximum ratio of decompressed to compressed size of a member above 64 MiB: 100."""
     nesting: int
-    """How deep archives inside archives are followed: 1; 0 follows none."""
+    """Maximum depth of archives inside archives: 1; 0 reads none of them."""
     name: int
     """Bytes of a member's name: 4,096."""
 
 
 class Limits(_Bounds):
-    """How much an archive may hold; what is larger is refused before memory is given to it.
+    """Limits of an archive; a larger one is refused before memory is allocated.
 
-    All are whole numbers from 1 up, ``nesting`` from 0; anything else is a ``TypeError`` or a ``ValueError`` at once.
+    All are whole numbers of at least 1, ``nesting`` of at least 0. Other values raise ``TypeError`` or ``ValueError``
+    immediately.
     """
 
     __slots__ = ()
@@ -64,32 +65,32 @@ class Limits(_Bounds):
 
 
 class ReadOptions(TypedDict, total=False):
-    """How an archive is read: the options of ``headland.read`` and of all that reads as it does."""
+    """Options of ``headland.read`` and of all functions that read in the same way."""
 
     layer: str | None
-    """Which layer, where the archive holds several."""
+    """The layer, if the archive contains several."""
     columns: Sequence[str] | None
-    """Which columns; all by default."""
+    """The columns; default: all."""
     encoding: str | None
-    """The encoding of texts, instead of what the archive says."""
+    """The encoding of texts, instead of the one that the archive declares."""
     strict: bool
-    """Whether damage is an error, which is the default."""
+    """Whether damage is an error; default: True."""
     threads: int | None
-    """How many threads may work."""
+    """Maximum number of threads."""
     limits: Limits | None
-    """How much the archive may hold."""
+    """Limits of the archive."""
     to_crs: str | None
-    """A coordinate system to transform to."""
+    """The coordinate system to transform to."""
 
 
 DEFAULTS = {"strict": True}
-"""The default of each option that is not ``None`` by default."""
+"""The default of each option whose default is not ``None``."""
 
 ReadFunction = TypeVar("ReadFunction", bound="Callable[..., object]")
 
 
 def with_options(function: ReadFunction) -> ReadFunction:
-    """Name each option in the signature of a function that takes ``**options``, for ``help`` and for editors."""
+    """Add each option to the signature of a function with ``**options``, for ``help`` and for editors."""
     shown = inspect.signature(function)
     own = [each for each in shown.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
     options = [
@@ -108,29 +109,29 @@ def read(source: Source, **options: Unpack[ReadOptions]) -> Layer:
 
     Args:
         source: A path of a file or a folder, bytes, or a binary file object.
-        layer: Which layer, where the archive holds several; ``headland.layers`` names them, and the name of the file
-            (``"yield.shp"``) is accepted as well. A name is also found where the archive writes its accents as letters
-            of their own (NFD, as macOS does) and you do not (NFC), and so are names of columns.
-        columns: Only these columns, in the order of the file; the geometry always comes along.
-        encoding: The encoding of texts, instead of what the archive says, such as ``"utf-8"`` or ``"cp1252"``: one in
-            which ASCII stands for itself, so not UTF-16, in which FMIS tables are read without being told. It is
-            known by each name that Python has for it, and means what it means to Python: ``"latin-1"`` has control
-            characters where ``"cp1252"``, which files of Windows are in, has letters such as ``€``. Only ``"ascii"``
-            and ``"iso8859-9"``, ``"iso8859-11"``, ``"gb2312"``, ``"euc_kr"``, ``"shift_jis"`` and ``"big5"`` are read
-            as the supersets that files so labelled really hold: Windows-1252, Windows-1254, cp874, gbk, cp949, cp932
-            and big5-hkscs.
-        strict: Whether damage is an error; with ``False`` what can be saved is read, and ``diagnostics`` say what
-            was lost.
-        threads: How many threads may work; two by default, where the machine has them.
-        limits: What the archive may hold; ``Limits()`` by default.
-        to_crs: A coordinate system to transform to, such as ``"EPSG:4326"``.
+        layer: The layer, if the archive contains several; ``headland.layers`` lists them. The file name
+            (``"yield.shp"``) is accepted too. Names of layers and columns match in NFC and NFD: accents may be separate
+            characters in the archive, as written by macOS.
+        columns: Only these columns, in the order of the file; the geometry is always included.
+        encoding: The encoding of texts, instead of the one that the archive declares, such as ``"utf-8"`` or
+            ``"cp1252"``. Every Python name of an encoding is accepted if it is a superset of ASCII, so not UTF-16; FMIS
+            tables in UTF-16 are detected. An encoding means the same as in Python: ``"latin-1"`` has control characters
+            where ``"cp1252"``, the encoding of Windows files, has letters such as ``€``. Exceptions are labels whose
+            files contain a superset in practice. ``"ascii"``, ``"iso8859-9"``, ``"iso8859-11"``, ``"gb2312"``,
+            ``"euc_kr"``, ``"shift_jis"`` and ``"big5"`` are read as Windows-1252, Windows-1254, cp874, gbk, cp949,
+            cp932 and big5-hkscs.
+        strict: Whether damage is an error. With ``False``, everything readable is read, and ``diagnostics`` list the
+            losses.
+        threads: Maximum number of threads; default: two, if the machine has them.
+        limits: Limits of the archive; default: ``Limits()``.
+        to_crs: The coordinate system to transform to, such as ``"EPSG:4326"``.
 
-    ``headland.open``, ``job_data.read`` and ``grain_carts.read`` of a client take the same options.
+    ``headland.open``, ``job_data.read`` and ``grain_carts.read`` of a client have the same options.
 
     Raises:
-        ArchiveError: What cannot be read, with member, record and offset.
-        ValueError: A layer, a column, an encoding or a coordinate system that there is none of.
-        TypeError: A source or an argument of another type than stated.
+        ArchiveError: The source cannot be read; has member, record and offset.
+        ValueError: An unknown layer, column, encoding or coordinate system.
+        TypeError: A source or an argument of another type.
 
     >>> layer = headland.read("job.zip")
     >>> layer.write_parquet("job.parquet")
@@ -139,16 +140,16 @@ def read(source: Source, **options: Unpack[ReadOptions]) -> Layer:
 
 
 def layers(source: Source, *, strict: bool = True, limits: Limits | None = None) -> list[str]:
-    """Give the names of an archive's layers, one of which ``headland.read`` takes as ``layer``.
+    """Return the names of an archive's layers, for the option ``layer`` of ``headland.read``.
 
-    To name layers, no record is read: a layer is named too whose reading is refused, such as one that is larger than
-    ``Limits.bytes``, of which ``read`` and ``open`` say so. So the others of its archive can be had by their names.
+    No record is read. So the list includes layers that ``read`` and ``open`` refuse, such as one larger than
+    ``Limits.bytes``; the other layers of the archive can be read by name.
 
     Args:
         source: A path of a file or a folder, bytes, or a binary file object.
-        strict: Whether damage of the archive is an error; with ``False`` the layers are named that can be saved, as
-            ``headland.read`` with ``strict=False`` reads them.
-        limits: What the archive may hold; ``Limits()`` by default.
+        strict: Whether damage of the archive is an error. With ``False``, the list includes each layer that
+            ``headland.read`` with ``strict=False`` can recover.
+        limits: Limits of the archive; default: ``Limits()``.
 
     >>> for name in headland.layers("job.zip"):
     ...     layer = headland.read("job.zip", layer=name)
@@ -157,7 +158,7 @@ def layers(source: Source, *, strict: bool = True, limits: Limits | None = None)
 
 
 def to_core_source(source: Source) -> bytes | Path:
-    """Give what the core can read of a source: a path, or all bytes."""
+    """Return the source for the core: a path, or all bytes."""
     if isinstance(source, bytes):
         return source
     if isinstance(source, bytearray | memoryview):
@@ -165,19 +166,19 @@ def to_core_source(source: Source) -> bytes | Path:
     if isinstance(source, str | os.PathLike):
         path = arguments.path("source", source)
         if URL.match(os.fspath(source)) and not path.exists():
-            # An address may hold a signature, so it is not shown.
+            # A URL may contain a signature, so it is not shown.
             raise ValueError(
                 "`source` is an address, and headland reads files and bytes: of a file on this machine, give its path; "
                 "download others first, such as with `urllib.request.urlretrieve(address, 'job.zip')`; the files of "
                 "jobs come with `client.job_data.read(id)` or `client.job_data.download(id, to='job.zip')`"
             )
-        # A pipe cannot be read at an offset, and has no size to go by.
+        # A pipe has no size and cannot be read at an offset.
         return path.read_bytes() if path.is_fifo() else path
     return _read_and_rewind(cast("object", source))
 
 
 def _read_and_rewind(file: object) -> bytes:
-    """Give the bytes from where a file object stands, and put it back, so that `read` can follow `layers`."""
+    """Return the bytes from the current position of a file object; restores it, so that `read` can follow `layers`."""
     seekable = getattr(file, "seekable", None)
     if seekable is None or not seekable() or isinstance(file, io.TextIOBase):
         return read_bytes(file, "source")

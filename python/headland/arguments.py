@@ -1,4 +1,4 @@
-"""Checks values that users pass, before any call is made."""
+"""Checks values from users before any call is made."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from headland import _core
 texts = _core.texts
 
 Moment = str | dt.date | dt.datetime
-"""A point in time: ISO 8601 text, a date (its midnight, UTC) or an aware datetime."""
+"""A point in time: ISO 8601 text, a date (its midnight in UTC) or an aware datetime."""
 
 MAX_INT = sys.maxsize
-"""The most that the core can count."""
+"""The largest integer that the core accepts."""
 
 
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
@@ -35,14 +35,14 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
 
 
 def text(name: str, value: object, example: str = "") -> str:
-    """Check a text; an `example` is shown to whoever gave something else."""
+    """Check a text; an `example` is shown in the error."""
     if not isinstance(value, str):
         raise TypeError(f"`{name}` takes a str{example and f' such as {example}'}, not {type(value).__name__}")
     return sendable(name, value)
 
 
 def sendable(path: str, text: str) -> str:
-    """Give a text that can be sent; half of a surrogate pair cannot."""
+    """Return a text that UTF-8 can encode; an unpaired surrogate is a ``ValueError``."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -51,29 +51,29 @@ def sendable(path: str, text: str) -> str:
 
 
 def is_single(value: object) -> bool:
-    """Say whether it is one value rather than several: a text, bytes, a number, an array without dimensions."""
+    """Return whether it is a single value: a text, bytes, a number, an array without dimensions."""
     is_text = isinstance(value, str | bytes | bytearray | memoryview)
     return is_text or not isinstance(value, Iterable) or getattr(value, "shape", None) == ()
 
 
 def as_list(value: Any) -> list[Any]:
-    """Give one value or several as a list; of an array without dimensions, what it holds."""
+    """Return one value or several as a list; of an array without dimensions, its item."""
     if not is_single(value):
         return [*value]
-    # A text of numpy has no dimensions either, and is one already.
+    # A numpy string has no dimensions either, but is a single value already.
     is_array = getattr(value, "shape", None) == () and not isinstance(value, str | bytes)
     return [value[()] if is_array else value]
 
 
 def flag(name: str, value: object) -> bool:
-    """Check a truth value; what merely counts as true in Python is too easily the opposite of what was meant."""
+    """Check a boolean; other truthy values are refused, because they often mean the opposite."""
     if not isinstance(value, bool):
         raise TypeError(f"`{name}` takes True or False, not {value!r}")
     return value
 
 
 def seconds(name: str, value: object) -> float:
-    """Check a length of time."""
+    """Check a duration in seconds."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         raise TypeError(f"`{name}` takes seconds as a number, not {type(value).__name__}")
     try:
@@ -86,7 +86,7 @@ def seconds(name: str, value: object) -> float:
 
 
 def path(name: str, value: object) -> Path:
-    """Check a path; an empty one would be the working folder, which nobody means."""
+    """Check a path; an empty one is refused, because it would mean the working folder."""
     if not isinstance(value, str | os.PathLike):
         raise TypeError(f"`{name}` takes a path, not {type(value).__name__}")
     written = os.fspath(value)

@@ -1,4 +1,4 @@
-"""Bearer tokens of the dispatch service and the legacy order service: who gives them, and when."""
+"""Bearer tokens of the dispatch service and the legacy order service."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ UNAUTHORIZED = 401
 
 
 class TokenSource:
-    """What gives the tokens of one service; it never leaves a `Secret`.
+    """The source of one service's tokens, always hidden in a `Secret`.
 
-    A callable is asked before each request and, because a refused token has done nothing, once more after a 401.
+    A callable is called before each request. After a 401 it is called once more and the request is repeated, because a
+    refused request has no effect.
     """
 
     __slots__ = ("_argument", "_source")
@@ -37,7 +38,7 @@ class TokenSource:
         return call(self._get_token())
 
     async def call_with_token_async(self, call: Callable[[_core.Secret], Awaitable[Outcome]]) -> Outcome:
-        """Make a call with a token, which a coroutine may give."""
+        """Make a call with a token, which a coroutine may return."""
         try:
             return await call(await self._await_token())
         except AuthenticationError as refused:

@@ -1,4 +1,4 @@
-"""How the methods of the groups reach the core: a call is the name of its row and its arguments."""
+"""Connects the methods of the groups to the core: a call is the name of an endpoint row and its arguments."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["PAGE_SIZE", "AsyncCalls", "Calls", "OpenClient", "Upload"]
 
 PAGE_SIZE = (1, 1000)
-"""The least and the most records of a page (0, the whole list, is deprecated by the interface)."""
+"""Minimum and maximum page size. 0, the whole list, is deprecated by the interface."""
 
 
 class OpenClient:
@@ -47,16 +47,16 @@ class OpenClient:
         return self._open
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._open = None
 
     def __repr__(self) -> str:
-        """Show the address."""
+        """Return the address for display."""
         return "closed" if self._open is None else repr(self._open)
 
     def warn_pending(self) -> None:
-        """Warn of what was put right since the last look: after every call, be its end an error or not."""
-        # A client that was closed while the call was under way must not hide the call's own end.
+        """Issue the pending warnings of the core; called after every call, failed or not."""
+        # A client closed during the call must not hide the result of the call.
         for message in [] if self._open is None else self._open.take_warnings():
             errors.warn(message)
 
@@ -69,18 +69,18 @@ class OpenClient:
             how = arguments.text("on_error", on_error)
             return self.core.pages(call, arguments.texts(call, given), page_size, page, how)
         pages = LinkPages(self.core.link_pages(call, arguments.texts(call, given), page_size, page), tokens)
-        # It stands in for the core's own pages, whose class nobody can derive from.
+        # It has the methods of the core's own pages, whose class is final.
         return cast("_core.Pages", pages)
 
     def prepare_payload(self, call: str, given: Mapping[str, object]) -> tuple[dict[str, str], TokenSource]:
-        """Give the arguments and what gives the token, which nobody is asked for before all else is right."""
+        """Return the arguments and the token source; no token is requested before everything else is checked."""
         texts = arguments.texts(call, given)
         self.core.check_call(call, texts)
         return texts, self._tokens[_service_name(call)]
 
 
 def _service_name(call: str) -> str:
-    """Give the first word of a call, which names its service where that takes tokens."""
+    """Return the first part of a call's name, which is the service for services with tokens."""
     return call.partition(".")[0]
 
 
@@ -92,24 +92,24 @@ def _check_paging(page_size: int | None, page: int | None) -> None:
 
 
 class Calls(OpenClient):
-    """Calls that wait."""
+    """Synchronous calls."""
 
     def detail(self, call: str, given: Mapping[str, object]) -> Any:
-        """Give one record, or None where the service has an empty list in its place."""
+        """Return one record, or None if the service returns an empty list."""
         try:
             return self.core.detail(call, arguments.texts(call, given))
         finally:
             self.warn_pending()
 
     def send_command(self, call: str, given: Mapping[str, object]) -> None:
-        """Ask for something to be done that gives nothing back."""
+        """Send a command, a call without a result."""
         try:
             self.core.send_command(call, arguments.texts(call, given))
         finally:
             self.warn_pending()
 
     def payload(self, call: str, given: Mapping[str, object]) -> Any:
-        """Give what the dispatch service or the legacy order service answers, None where that is nothing."""
+        """Return the reply of the dispatch service or the legacy order service, or None for an empty one."""
         texts, tokens = self.prepare_payload(call, given)
         try:
             return tokens.call_with_token(lambda token: self.core.payload(call, texts, token))
@@ -125,7 +125,7 @@ class Calls(OpenClient):
         page: int | None,
         on_error: str = "raise",
     ) -> Pages[Any]:
-        """Give a list that reads its pages when they are wanted."""
+        """Return a list that reads its pages on demand."""
         _check_paging(page_size, page)
         return Pages(lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending)
 
@@ -138,12 +138,12 @@ class Calls(OpenClient):
         page: int | None,
         on_error: str = "raise",
     ) -> LocationPages:
-        """Give a list of locations that reads its pages when they are wanted."""
+        """Return a list of locations that reads its pages on demand."""
         _check_paging(page_size, page)
         return LocationPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending)
 
     def table(self, call: str, given: Mapping[str, object]) -> Table[Any]:
-        """Give the parts of a record as rows of a table."""
+        """Return the parts of a record as rows of a table."""
         texts = arguments.texts(call, given)
         try:
             return Table(*self.core.rows(call, texts))
@@ -151,7 +151,7 @@ class Calls(OpenClient):
             self.warn_pending()
 
     def follow(self, uri: str) -> Any:
-        """Give what stands at an address of a record, on the configured base."""
+        """Return what an address of a record refers to, on the configured base address."""
         call, kind, given, page_size, page = self.core.resolve_uri(arguments.text("uri", uri))
         if kind == "file":
             return self.download(call, given, to=None, overwrite=False, limits=None)
@@ -163,7 +163,7 @@ class Calls(OpenClient):
     def download(
         self, call: str, given: Mapping[str, object], *, to: Target | None, overwrite: bool, limits: Limits | None
     ) -> bytes | Path | BinaryIO:
-        """Fetch a file."""
+        """Download a file."""
         texts, overwrite = arguments.texts(call, given), arguments.flag("overwrite", overwrite)
         with Download(to) as download:
             try:
@@ -173,7 +173,7 @@ class Calls(OpenClient):
             return download.finish(delivered)
 
     def upload(self, call: str, file: Upload, given: Mapping[str, object] = MappingProxyType({})) -> Created:
-        """Send a file and give the id and the address of the new record."""
+        """Upload a file and return id and address of the new record."""
         texts = arguments.texts(call, given)
         name, content = read_upload(call, file)
         try:
@@ -182,17 +182,17 @@ class Calls(OpenClient):
             self.warn_pending()
 
     def conversion(self, call: str, given: Mapping[str, object]) -> Conversion:
-        """Ask for a file once and give the handle."""
+        """Request a file once and return the handle."""
         handle = Conversion(self.core.conversion(call, arguments.texts(call, given)), self.warn_pending)
         handle.ready()
         return handle
 
     def resume(self, id: str) -> Conversion:
-        """Pick up a conversion by the id of its handle; no call is made."""
+        """Resume a conversion by the id of its handle; makes no call."""
         return Conversion(self.core.resume(arguments.text("id", id)), self.warn_pending)
 
     def layer(self, call: str, given: Mapping[str, object], timeout: float | None, options: ReadOptions) -> Layer:
-        """Ask for a file, wait for it and read it."""
+        """Request a file, wait for it and read it."""
         wait = None if timeout is None else arguments.seconds("timeout", timeout)
         try:
             return Layer(self.core.layer(call, arguments.texts(call, given), wait, options))
@@ -204,21 +204,21 @@ class AsyncCalls(OpenClient):
     """The same calls as coroutines."""
 
     async def detail(self, call: str, given: Mapping[str, object]) -> Any:
-        """Give one record, or None where the service has an empty list in its place."""
+        """Return one record, or None if the service returns an empty list."""
         try:
             return await self.core.detail_async(call, arguments.texts(call, given))
         finally:
             self.warn_pending()
 
     async def send_command(self, call: str, given: Mapping[str, object]) -> None:
-        """Ask for something to be done that gives nothing back."""
+        """Send a command, a call without a result."""
         try:
             await self.core.send_command_async(call, arguments.texts(call, given))
         finally:
             self.warn_pending()
 
     async def payload(self, call: str, given: Mapping[str, object]) -> Any:
-        """Give what the dispatch service or the legacy order service answers, None where that is nothing."""
+        """Return the reply of the dispatch service or the legacy order service, or None for an empty one."""
         texts, tokens = self.prepare_payload(call, given)
         try:
             return await tokens.call_with_token_async(lambda token: self.core.payload_async(call, texts, token))
@@ -234,7 +234,7 @@ class AsyncCalls(OpenClient):
         page: int | None,
         on_error: str = "raise",
     ) -> AsyncPages[Any]:
-        """Give a list that reads its pages when they are wanted."""
+        """Return a list that reads its pages on demand."""
         _check_paging(page_size, page)
         return AsyncPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending)
 
@@ -247,12 +247,12 @@ class AsyncCalls(OpenClient):
         page: int | None,
         on_error: str = "raise",
     ) -> AsyncLocationPages:
-        """Give a list of locations that reads its pages when they are wanted."""
+        """Return a list of locations that reads its pages on demand."""
         _check_paging(page_size, page)
         return AsyncLocationPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending)
 
     async def table(self, call: str, given: Mapping[str, object]) -> Table[Any]:
-        """Give the parts of a record as rows of a table."""
+        """Return the parts of a record as rows of a table."""
         texts = arguments.texts(call, given)
         try:
             return Table(*await self.core.rows_async(call, texts))
@@ -260,7 +260,7 @@ class AsyncCalls(OpenClient):
             self.warn_pending()
 
     async def follow(self, uri: str) -> Any:
-        """Give what stands at an address of a record, on the configured base."""
+        """Return what an address of a record refers to, on the configured base address."""
         call, kind, given, page_size, page = self.core.resolve_uri(arguments.text("uri", uri))
         if kind == "file":
             return await self.download(call, given, to=None, overwrite=False, limits=None)
@@ -272,7 +272,7 @@ class AsyncCalls(OpenClient):
     async def download(
         self, call: str, given: Mapping[str, object], *, to: Target | None, overwrite: bool, limits: Limits | None
     ) -> bytes | Path | BinaryIO:
-        """Fetch a file."""
+        """Download a file."""
         texts, overwrite = arguments.texts(call, given), arguments.flag("overwrite", overwrite)
         with Download(to) as download:
             try:
@@ -282,9 +282,9 @@ class AsyncCalls(OpenClient):
             return download.finish(delivered)
 
     async def upload(self, call: str, file: Upload, given: Mapping[str, object] = MappingProxyType({})) -> Created:
-        """Send a file and give the id and the address of the new record."""
+        """Upload a file and return id and address of the new record."""
         texts = arguments.texts(call, given)
-        # Reading may take long, and meanwhile the event loop serves others.
+        # Reading may take long and must not block the event loop.
         name, content = await asyncio.to_thread(read_upload, call, file)
         try:
             return await self.core.upload_async(call, texts, name, content)
@@ -292,17 +292,17 @@ class AsyncCalls(OpenClient):
             self.warn_pending()
 
     async def conversion(self, call: str, given: Mapping[str, object]) -> AsyncConversion:
-        """Ask for a file once and give the handle."""
+        """Request a file once and return the handle."""
         handle = AsyncConversion(self.core.conversion(call, arguments.texts(call, given)), self.warn_pending)
         await handle.ready()
         return handle
 
     def resume(self, id: str) -> AsyncConversion:
-        """Pick up a conversion by the id of its handle; no call is made."""
+        """Resume a conversion by the id of its handle; makes no call."""
         return AsyncConversion(self.core.resume(arguments.text("id", id)), self.warn_pending)
 
     async def layer(self, call: str, given: Mapping[str, object], timeout: float | None, options: ReadOptions) -> Layer:
-        """Ask for a file, wait for it and read it."""
+        """Request a file, wait for it and read it."""
         wait = None if timeout is None else arguments.seconds("timeout", timeout)
         try:
             return Layer(await self.core.layer_async(call, arguments.texts(call, given), wait, options))

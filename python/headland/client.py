@@ -1,4 +1,4 @@
-"""Clients: the groups of calls, and how a client is set up."""
+"""Clients: their settings, groups of calls and own methods."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 DEFAULT_TIMEOUT = Timeout()
 
 HIDDEN = "(hidden)"
-"""What the variables of a frame show in place of a secret."""
+"""Placeholder of a secret in the local variables of a frame."""
 
 RATE_LIMITS = ((30, 60.0), (15, 30.0))
-"""Both figures of the interface: 30 calls in 60 seconds, 15 in 30."""
+"""Both limits of the interface: 30 calls in 60 seconds, 15 in 30."""
 
 
 Token = str | Callable[[], str] | Callable[[], Awaitable[str]]
-"""A bearer token, or what gives one."""
+"""A bearer token, or a callable that returns one."""
 
 
 class WindowUse(NamedTuple):
-    """A window of the limit and how many calls it counts now."""
+    """A window of the limit and the number of calls in it."""
 
     calls: int
     seconds: float
@@ -41,43 +41,46 @@ class WindowUse(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """What is left of the limit now."""
+    """The rest of the rate limit."""
 
     remaining: int | None
-    """Calls that may start now; ``None`` where the limiter is turned off."""
+    """Calls that may start now; ``None`` if the limiter is disabled."""
     next_call_in: float
-    """Seconds until the next call may start; 0 when one may start now."""
+    """Seconds until the next call may start; 0 if one may start now."""
     reset_in: float
-    """Seconds until the whole budget is free again."""
+    """Seconds until the whole budget is available again."""
     windows: list[WindowUse]
-    """Each window with the calls that it counts now."""
+    """Each window with the number of calls in it."""
     service_wait: float | None = None
-    """Seconds that the service asked to wait, 86400 at most, where calls are stopped for that; ``None`` otherwise.
-    ``next_call_in`` may be shorter: a wait of more than five minutes is not believed before it was asked for twice."""
+    """Seconds of waiting that the service requested, at most 86400, if calls are stopped for it; otherwise ``None``.
+
+    ``next_call_in`` may be shorter: a wait of more than five minutes counts only after the service has requested it
+    twice.
+    """
 
 
 class _ClientBase:
-    """How both clients are set up.
+    """Settings of both clients.
 
     Args:
         base_url: The base address of the service.
         api_key: The partner's API key.
-        shared_secret: The partner's shared secret, as it was issued.
+        shared_secret: The partner's shared secret, as issued.
         access_key: The customer's access key.
         dispatch_url: The base address of the dispatch service, for ``client.dispatch``.
-        dispatch_token: Its bearer token, or a callable that gives one: it is called before each request, and once more
-            where the service refuses what it gave. `AsyncClient` takes a coroutine function as well.
+        dispatch_token: Its bearer token, or a callable that returns one. The callable is called before each request,
+            and once more if the service refuses the token. `AsyncClient` also accepts a coroutine function.
         legacy_dispatch_url: A base address of the legacy order service, for ``client.legacy_orders``.
-        legacy_orders_url: The other base address of that service, which is used where both are given.
-        legacy_token: The bearer token of that service, or a callable that gives one.
-        rate_limits: Pairs of calls and seconds that are never exceeded; empty turns the limiter off.
-        limiter_state: Where processes share what is left of the limit: a path, ``"memory"`` for this client alone,
-            or ``None`` for a file in the user's state folder.
-        accept: The content type that records are asked for in, ``"json"`` or ``"xml"``; the values are the same.
-        page_size: Records for each page of a list, 1 to 1000.
-        timeout: How long to wait; a tuple of connect, read, call and, if you like, min_throughput does as well.
-        ca_file: Certificates to trust besides the usual ones, as a PEM file: of authorities, or the server's own. One
-            that is marked as an authority's (``CA:TRUE``) proves no server.
+        legacy_orders_url: The other base address of that service, which is used if both are given.
+        legacy_token: The bearer token of that service, or a callable that returns one.
+        rate_limits: Pairs of calls and seconds that are never exceeded; an empty sequence disables the limiter.
+        limiter_state: Where processes share the state of the limiter: a path, ``"memory"`` for this client alone, or
+            ``None`` for a file in the user's state folder.
+        accept: The content type in which records are requested, ``"json"`` or ``"xml"``; the values are the same.
+        page_size: Records per page of a list, 1 to 1000.
+        timeout: Time limits; a tuple of connect, read, call and, optionally, min_throughput is accepted too.
+        ca_file: Certificates to trust in addition to the usual ones, as a PEM file: of authorities, or of the server
+            itself. A certificate marked as an authority's (``CA:TRUE``) does not identify a server.
     """
 
     _calls: OpenClient
@@ -101,7 +104,7 @@ class _ClientBase:
         timeout: Timeout = DEFAULT_TIMEOUT,
         ca_file: str | os.PathLike[str] | None = None,
     ) -> None:
-        # First of all the secrets go out of sight: many tools show the variables of a frame when something fails.
+        # Secrets are hidden first, because many tools show the variables of a frame when an error occurs.
         keys = _core.Secret(api_key), _core.Secret(shared_secret), _core.Secret(access_key)
         tokens = _core.Secret(dispatch_token), _core.Secret(legacy_token)
         api_key = shared_secret = access_key = dispatch_token = legacy_token = HIDDEN
@@ -134,32 +137,32 @@ class _ClientBase:
         )
 
     def _attach(self, core: _core.Client, tokens: Mapping[str, TokenSource]) -> None:
-        """Make the groups of calls."""
+        """Create the groups of calls."""
         raise NotImplementedError
 
     @classmethod
     def from_env(cls) -> Self:
-        """Make a client from ``HEADLAND_BASE_URL``, ``HEADLAND_API_KEY``, ``HEADLAND_SHARED_SECRET`` and so on.
+        """Create a client from ``HEADLAND_BASE_URL``, ``HEADLAND_API_KEY``, ``HEADLAND_SHARED_SECRET`` and so on.
 
-        Windows are written ``HEADLAND_RATE_LIMITS=30/60,15/30``, time-outs ``HEADLAND_TIMEOUT=10,60,600``.
+        The form of windows is ``HEADLAND_RATE_LIMITS=30/60,15/30``, that of time limits ``HEADLAND_TIMEOUT=10,60,600``.
         """
         return cls(**settings.from_env())
 
     @classmethod
     def from_profile(cls, name: str = "default", path: str | os.PathLike[str] | None = None) -> Self:
-        """Make a client from the table ``[name]`` of ``~/.config/headland/profiles.toml``.
+        """Create a client from the table ``[name]`` of ``~/.config/headland/profiles.toml``.
 
-        The file must be readable by its owner alone. With ``keyring = "service"`` in the table, the shared secret
-        comes from that service of the system's keyring, under the profile's name.
+        The file must be readable by its owner only. With ``keyring = "service"`` in the table, the shared secret comes
+        from that service of the system's keyring, with the profile's name as the user name.
         """
         return cls(**settings.from_profile(name, path))
 
     def __repr__(self) -> str:
-        """Show the address and nothing of the secrets."""
+        """Return the address for display, without secrets."""
         return f"<{type(self).__name__} {getattr(self, '_calls', 'not set up')!r}>"
 
     def __reduce__(self) -> NoReturn:
-        """Refuse to be pickled: the secrets would be in the pickle."""
+        """Refuse to be pickled: the pickle would contain the secrets."""
         raise TypeError("a client holds secrets and cannot be pickled: make one in the other process")
 
 
@@ -177,55 +180,53 @@ class Client(_ClientBase, ClientRows):
         ClientRows.__init__(self, Calls(core, tokens))
 
     def conversion(self, id: str) -> Conversion:
-        """Pick up a conversion that was asked for elsewhere, by the ``id`` of its handle."""
+        """Resume a conversion that was requested elsewhere, by the ``id`` of its handle."""
         return self._calls.resume(id)
 
     def get_uri(self, uri: str) -> Any:
-        """Follow a ``Uri`` that a record of the service carries, or that an upload gave.
+        """Follow a ``Uri`` from a record or from an upload.
 
-        Such addresses name the service's production host, which is not contacted: the same path is asked for on the
-        configured base. Specification 2.1.
+        Such addresses contain the service's production host, which is not contacted: the same path is requested from
+        the configured base address. Specification 2.1.
 
         Args:
-            uri: The absolute address as the service gave it.
+            uri: The absolute address, as returned by the service.
 
         Returns:
-            A dict, ``Pages``, or the bytes of a file where the address asks for a format.
+            A dict, ``Pages``, or the bytes of a file if the address requests a format.
 
         Raises:
-            ValueError: The address is not one of this interface; the message says why. No call is made.
+            ValueError: The address does not belong to this interface; the message states the reason. No call is made.
 
         Examples:
             >>> job = client.get_uri(client.job_data.list().first()["uri"])
-
         """
         return self._calls.follow(uri)
 
     def budget(self) -> Budget:
-        """Tell what is left of the rate limit, and when."""
+        """Return the rest of the rate limit, and when it is available."""
         return _budget(self._calls.core.budget())
 
     def doctor(self) -> Checkup:
-        """Find out why calls fail: at most three calls, each step with what was seen and what to do next.
+        """Diagnose failing calls: at most three calls; each step with the observation and the next step.
 
         Returns:
-            The findings; nothing is raised for what is found. Where no client can be made, there is `headland.doctor`.
+            The findings; no finding raises an error. If no client can be created, use `headland.doctor`.
 
         >>> print(client.doctor())
-
         """
         return doctor_report.run_doctor(self._calls.core)
 
     def close(self) -> None:
-        """Let go of the connections; calls afterwards raise ``RuntimeError``."""
+        """Close the connections; later calls raise ``RuntimeError``."""
         self._calls.close()
 
     def __enter__(self) -> Self:
-        """Give the client."""
+        """Return the client."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self.close()
 
 
@@ -243,55 +244,53 @@ class AsyncClient(_ClientBase, AsyncClientRows):
         AsyncClientRows.__init__(self, AsyncCalls(core, tokens))
 
     def conversion(self, id: str) -> AsyncConversion:
-        """Pick up a conversion that was asked for elsewhere, by the ``id`` of its handle."""
+        """Resume a conversion that was requested elsewhere, by the ``id`` of its handle."""
         return self._calls.resume(id)
 
     async def get_uri(self, uri: str) -> Any:
-        """Follow a ``Uri`` that a record of the service carries, or that an upload gave.
+        """Follow a ``Uri`` from a record or from an upload.
 
-        Such addresses name the service's production host, which is not contacted: the same path is asked for on the
-        configured base. Specification 2.1.
+        Such addresses contain the service's production host, which is not contacted: the same path is requested from
+        the configured base address. Specification 2.1.
 
         Args:
-            uri: The absolute address as the service gave it.
+            uri: The absolute address, as returned by the service.
 
         Returns:
-            A dict, ``AsyncPages``, or the bytes of a file where the address asks for a format.
+            A dict, ``AsyncPages``, or the bytes of a file if the address requests a format.
 
         Raises:
-            ValueError: The address is not one of this interface; the message says why. No call is made.
+            ValueError: The address does not belong to this interface; the message states the reason. No call is made.
 
         Examples:
             >>> job = await client.get_uri((await client.job_data.list().first())["uri"])
-
         """
         return await self._calls.follow(uri)
 
     async def budget(self) -> Budget:
-        """Tell what is left of the rate limit, and when."""
+        """Return the rest of the rate limit, and when it is available."""
         return _budget(await self._calls.core.budget_async())
 
     async def doctor(self) -> Checkup:
-        """Find out why calls fail: at most three calls, each step with what was seen and what to do next.
+        """Diagnose failing calls: at most three calls; each step with the observation and the next step.
 
         Returns:
-            The findings; nothing is raised for what is found. Where no client can be made, there is `headland.doctor`.
+            The findings; no finding raises an error. If no client can be created, use `headland.doctor`.
 
         >>> print(await client.doctor())
-
         """
         return await asyncio.to_thread(doctor_report.run_doctor, self._calls.core)
 
     async def close(self) -> None:
-        """Let go of the connections; calls afterwards raise ``RuntimeError``."""
+        """Close the connections; later calls raise ``RuntimeError``."""
         self._calls.close()
 
     async def __aenter__(self) -> Self:
-        """Give the client."""
+        """Return the client."""
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self.close()
 
 

@@ -1,4 +1,4 @@
-"""Files that the service may still have to convert: handles that ask, wait and deliver."""
+"""Handles of files that the service may have to convert first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Handle:
-    """What both handles share: their id."""
+    """The id of a conversion, common to both handles."""
 
     __slots__ = ("_core", "_warn_pending")
 
@@ -26,16 +26,16 @@ class _Handle:
 
     @property
     def id(self) -> str:
-        """Enough for another process to pick the conversion up with ``client.conversion(id)``."""
+        """The id, with which another process resumes the conversion: ``client.conversion(id)``."""
         return self._core.id
 
     def __repr__(self) -> str:
-        """Show the id."""
+        """Return the id for display."""
         return f"<{type(self).__name__} {self.id}>"
 
 
 class Conversion(_Handle):
-    """A file that the service may still have to convert.
+    """A file that the service may have to convert first.
 
     >>> handles = [client.job_data.request(job["id"]) for job in client.job_data.list()]
     >>> files = [handle.wait().result() for handle in handles]
@@ -44,14 +44,14 @@ class Conversion(_Handle):
     __slots__ = ()
 
     def ready(self) -> bool:
-        """Ask whether the file is ready; until the wait that the service stated is over, no call is made."""
+        """Return whether the file is ready; makes no call before the wait requested by the service is over."""
         try:
             return self._core.ready()
         finally:
             self._warn_pending()
 
     def wait(self, timeout: float | None = None) -> Self:
-        """Wait until the file is ready, at most `timeout` seconds (then ``NotReady``; by default the client's)."""
+        """Wait until the file is ready, at most `timeout` seconds (then ``NotReady``); default: the client's."""
         seconds = None if timeout is None else arguments.seconds("timeout", timeout)
         try:
             self._core.wait(seconds)
@@ -66,7 +66,7 @@ class Conversion(_Handle):
     @overload
     def result(self, to: BinaryIO, *, overwrite: bool = False) -> BinaryIO: ...
     def result(self, to: Target | None = None, *, overwrite: bool = False) -> bytes | Path | BinaryIO:
-        """Give the file, waiting for it if need be: its bytes, or put into a folder, a path or a file object."""
+        """Return the file as bytes, or write it to a folder, path or file object; waits if it is not ready."""
         with Download(to) as download:
             try:
                 delivered = self._core.result(download.path, arguments.flag("overwrite", overwrite))
@@ -76,19 +76,19 @@ class Conversion(_Handle):
 
 
 class AsyncConversion(_Handle):
-    """A file that the service may still have to convert, with coroutines."""
+    """A file that the service may have to convert first, with coroutines."""
 
     __slots__ = ()
 
     async def ready(self) -> bool:
-        """Ask whether the file is ready; until the wait that the service stated is over, no call is made."""
+        """Return whether the file is ready; makes no call before the wait requested by the service is over."""
         try:
             return await self._core.ready_async()
         finally:
             self._warn_pending()
 
     async def wait(self, timeout: float | None = None) -> Self:  # noqa: ASYNC109 - the twin of `Conversion.wait`
-        """Wait until the file is ready, at most `timeout` seconds (then ``NotReady``; by default the client's)."""
+        """Wait until the file is ready, at most `timeout` seconds (then ``NotReady``); default: the client's."""
         seconds = None if timeout is None else arguments.seconds("timeout", timeout)
         try:
             await self._core.wait_async(seconds)
@@ -103,7 +103,7 @@ class AsyncConversion(_Handle):
     @overload
     async def result(self, to: BinaryIO, *, overwrite: bool = False) -> BinaryIO: ...
     async def result(self, to: Target | None = None, *, overwrite: bool = False) -> bytes | Path | BinaryIO:
-        """Give the file, waiting for it if need be: its bytes, or put into a folder, a path or a file object."""
+        """Return the file as bytes, or write it to a folder, path or file object; waits if it is not ready."""
         with Download(to) as download:
             try:
                 delivered = await self._core.result_async(download.path, arguments.flag("overwrite", overwrite))

@@ -1,4 +1,4 @@
-"""Why calls fail, from the settings on: makes a client of them and examines it."""
+"""Diagnoses failing calls from the settings on: creates a client and runs its checks."""
 
 from __future__ import annotations
 
@@ -19,21 +19,20 @@ def doctor(
     *,
     tell: Callable[[Finding], object] = lambda _: None,
 ) -> Checkup:
-    """Find out why calls fail, from the settings on; works where no client can be made of them.
+    """Diagnose failing calls from the settings on; also works if no client can be created.
 
-    The checks are those of the service (specification 5.2 to 5.5, 7, 8), one after the other, until one fails. At most
-    three calls are made, and no secret is shown: of keys, the last four characters at most.
+    The checks are those of the service (specification 5.2 to 5.5, 7, 8), in order, until one fails. At most three calls
+    are made. No secret is shown; of keys, at most the last four characters.
 
     Args:
-        profile: The profile to look at, as in `Client.from_profile`; without it, the environment.
+        profile: The profile to check, as in `Client.from_profile`; default: the environment.
         path: Another file of profiles.
-        tell: Is given each finding as soon as it is there.
+        tell: Called with each finding immediately.
 
     Returns:
-        The findings. Nothing is raised for what is found.
+        The findings; no finding raises an error.
 
     >>> print(headland.doctor())
-
     """
     from_env = profile is None and path is None
     source = "from the environment" if from_env else f"from the profile [{profile or 'default'}]"

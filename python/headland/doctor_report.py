@@ -1,4 +1,4 @@
-"""What the doctor found, step by step: for people, programs and notebooks."""
+"""Results of a diagnosis, step by step, as text, data and HTML."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at."""
+    """The result of one step."""
 
     name: str
     """The step: settings, address, name, connection, TLS, service, clock, signature, access key, list call, limiter."""
     ok: bool
-    """Whether calls get past this step."""
+    """Whether calls pass this step."""
     seen: str
-    """What was seen."""
+    """The observation."""
     next_step: str | None
-    """What to do about it; also where calls get past, but something should be put right."""
+    """The next step; also present if calls pass this step but something should be corrected."""
 
     def __str__(self) -> str:
-        """Give a line, and one more with the next step."""
+        """Return a line, and another one with the next step."""
         lines = [f"{_label(self):<4}  {self.name:<10}  {self.seen}"]
         if self.next_step is not None:
             lines.append(f"{'':18}next: {self.next_step}")
@@ -36,26 +36,26 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Checkup:
-    """All findings, in the order of the steps; the last one is the reason where calls do not go through."""
+    """All findings in the order of the steps; if calls fail, the last one is the reason."""
 
     findings: tuple[Finding, ...]
-    """The steps that made sense."""
+    """The results of the steps that were run."""
     calls: int
-    """How many calls were made for it."""
+    """Number of calls made for the diagnosis."""
     error: Exception | None
-    """The exception that a call would have ended with; ``None`` where calls go through."""
+    """The exception that a call would have raised; ``None`` if calls succeed."""
 
     @property
     def ok(self) -> bool:
-        """Whether calls go through."""
+        """Whether calls succeed."""
         return self.error is None
 
     def __str__(self) -> str:
-        """Give the findings, a line each, and what they come to."""
+        """Return the findings, one per line, and a summary."""
         return "\n".join([*map(str, self.findings), self._summary()])
 
     def _repr_html_(self) -> str:
-        """Show a table in a notebook."""
+        """Return an HTML table for notebooks."""
         rows = "".join(
             f"<tr><td>{_label(each)}</td><th>{escape(each.name)}</th><td>{escape(each.seen)}</td>"
             f"<td>{escape(each.next_step or '')}</td></tr>"
@@ -72,7 +72,7 @@ class Checkup:
 def run_doctor(
     core: _core.Client, source: str = "given to this client", report: Callable[[Finding], object] = lambda _: None
 ) -> Checkup:
-    """Find out why the calls of a client fail; `source` says where its settings are from."""
+    """Diagnose the failing calls of a client; `source` names the origin of its settings."""
     findings = []
 
     def add(name: str, ok: bool, seen: str, next_step: str | None) -> None:

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions.
+"""Exceptions of headland.
 
 ::
 
@@ -7,25 +7,25 @@
         ├── AuthenticationError     the service refused the keys, the signature, the time or the token (401)
         ├── PermissionDenied        the access key or the token does not permit it (403)
         ├── NotFound                there is no such record or address (404)
-        ├── MethodNotAllowed        the address does not take this HTTP method (405)
-        ├── InvalidRequest          something was wrong in the request (other 4XX)
-        ├── Conflict                another record is in the way, such as a map queued twice
-        ├── RateLimited             the rate limit leaves no room before the deadline (429)
-        ├── ServiceUnavailable      the service stayed in trouble until the deadline (5XX)
+        ├── MethodNotAllowed        the address does not accept this HTTP method (405)
+        ├── InvalidRequest          the request was invalid (other 4XX)
+        ├── Conflict                another record conflicts, such as a map queued twice
+        ├── RateLimited             the rate limit leaves no time before the deadline (429)
+        ├── ServiceUnavailable      the service had errors until the deadline (5XX)
         ├── NoCoverage              the job recorded nothing, so there is nothing to download
         ├── ConversionFailed        the service could not convert the job
         ├── NotReady                the service needs more time than the deadline leaves
         ├── UploadOutcomeUnknown    the reply to an upload or another POST was lost; see ``candidates``
         ├── TransportError          the connection failed: name, port, TLS, time-out
-        ├── DecodeError             the reply is not what the interface promises
+        ├── DecodeError             the reply does not conform to the interface
         ├── ArchiveError            an archive cannot be read; see ``member``, ``record``, ``offset``
-        └── ConfigurationError      the client is set up wrongly
+        └── ConfigurationError      the configuration of the client is wrong
     UserWarning
-    └── HeadlandWarning             something was put right, such as a clock that is off
+    └── HeadlandWarning             a correction, such as of a clock that is off
 
-A file on this machine that cannot be read or written is caught both ways: uploading a missing file is an
-``InvalidRequest`` that is also a ``FileNotFoundError``, reading a missing archive an ``ArchiveError`` that is also a
-``FileNotFoundError``, and a target that exists a ``ConfigurationError`` that is also a ``FileExistsError``.
+An error of a local file can also be caught as the system's error. Uploading a missing file is an ``InvalidRequest`` and
+a ``FileNotFoundError``; reading a missing archive is an ``ArchiveError`` and a ``FileNotFoundError``; an existing
+target is a ``ConfigurationError`` and a ``FileExistsError``.
 
 An argument of the wrong type is a plain ``TypeError``, a wrong value a plain ``ValueError``; no call was made then.
 """
@@ -42,7 +42,7 @@ from headland.escaping import printable
 
 
 class Facts(TypedDict, total=False):
-    """The facts of a failure; each is an attribute of the exception, ``None`` where it is not known."""
+    """Details of a failure. Each is an attribute of the exception, ``None`` if unknown."""
 
     endpoint: str | None
     method: str | None
@@ -59,15 +59,15 @@ class Facts(TypedDict, total=False):
     offset: int | None
     field: str | None
     _with_options: str | None
-    """The message for users of the command line, where it names an argument."""
+    """The message for users of the command line, if it names an argument."""
     _source: str | None
-    """The archive that the message begins with."""
+    """The archive named at the beginning of the message."""
     _setting: str | None
-    """The setting that is wrong, by the name that the doctor has advice under."""
+    """The invalid setting, by the name used for the doctor's advice."""
 
 
 class HeadlandError(Exception):
-    """Everything that headland raises, but for wrong arguments."""
+    """Base class of all errors of headland, except wrong arguments."""
 
     endpoint: str | None
     """The call, such as ``job_data.list``."""
@@ -76,19 +76,20 @@ class HeadlandError(Exception):
     status: int | None
     """The HTTP status of the last reply."""
     attempts: int | None
-    """How many requests were sent."""
+    """Number of requests sent."""
     elapsed: float | None
     """Seconds from the call to the failure."""
     retry_after: float | None
-    """Seconds that the service asks to wait before the next request."""
+    """Seconds that the service requests to wait before the next request."""
     check: str | None
-    """Which check of the service failed, as it named it."""
+    """The failed check of the service, by the service's name."""
     clock_skew: float | None
-    """The service's clock minus ours in seconds, where it was measured."""
+    """The service's clock minus ours in seconds, if it was measured."""
     result: str | None
     """Details to pass to the operator's support."""
     candidates: list[str] | None
-    """Ids of records that may be the one an upload made; a list, empty if none is known, of `UploadOutcomeUnknown`."""
+    """Ids of records that the upload may have created; of `UploadOutcomeUnknown`, a list that is empty if none is
+    known."""
     member: str | None
     """The member of the archive."""
     record: int | None
@@ -104,7 +105,7 @@ class HeadlandError(Exception):
     _os_class: ClassVar[type[OSError] | None] = None
 
     def __init__(self, message: str, **facts: Unpack[Facts]) -> None:
-        """Keep the message, with control characters escaped, and the facts; those not given are ``None``."""
+        """Store the message, with control characters escaped, and the details; omitted ones are ``None``."""
         message = printable(message, lines=True)
         super().__init__(message)
         self.message = message
@@ -112,13 +113,13 @@ class HeadlandError(Exception):
             setattr(self, name, facts.get(name))
 
     def __str__(self) -> str:
-        """Give the sentence, which ends with where it happened."""
+        """Return the message, which ends with the location."""
         return self.message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the message and the facts."""
+        """Pickle the message and the details."""
         facts = {name: value for name, value in self.__dict__.items() if name != "message"}
-        # A class that is caught both ways has no name of its own to be found by; the two have that it is made of.
+        # A combined class cannot be found by name, so its two base classes are pickled.
         cls, os_class = type(self), self._os_class
         if os_class is not None:
             cls = cls.__mro__[1]
@@ -142,19 +143,19 @@ class MethodNotAllowed(HeadlandError):
 
 
 class InvalidRequest(HeadlandError):
-    """The service, or headland before it, found something wrong in the request."""
+    """The request was invalid, according to the service or to headland."""
 
 
 class Conflict(HeadlandError):
-    """Another record is in the way."""
+    """The request conflicts with another record."""
 
 
 class RateLimited(HeadlandError):
-    """The rate limit is exceeded and the deadline leaves no room to wait (429)."""
+    """The rate limit is exceeded and the deadline leaves no time to wait (429)."""
 
 
 class ServiceUnavailable(HeadlandError):
-    """The service is in trouble and stayed so for the whole deadline (5XX)."""
+    """The service had errors until the deadline (5XX)."""
 
 
 class NoCoverage(HeadlandError):
@@ -170,12 +171,12 @@ class NotReady(HeadlandError):
 
 
 class UploadOutcomeUnknown(HeadlandError):
-    """The reply to an upload was lost and the list does not tell whether it arrived; or that to another POST."""
+    """The reply to an upload was lost and the list does not show its record; or the reply to another POST was lost."""
 
     candidates: list[str]
 
     def __init__(self, message: str, **facts: Unpack[Facts]) -> None:
-        """Keep the message and the facts; unknown candidates are an empty list."""
+        """Store the message and the details; unknown candidates are an empty list."""
         super().__init__(message, **facts)
         self.candidates = self.candidates or []
 
@@ -185,7 +186,7 @@ class TransportError(HeadlandError):
 
 
 class DecodeError(HeadlandError):
-    """The reply is not what the interface promises."""
+    """The reply does not conform to the interface."""
 
 
 class ArchiveError(HeadlandError):
@@ -193,15 +194,15 @@ class ArchiveError(HeadlandError):
 
 
 class ConfigurationError(HeadlandError):
-    """The client is set up wrongly."""
+    """The configuration of the client is wrong."""
 
 
 class HeadlandWarning(UserWarning):
-    """Something was put right that the user should know of."""
+    """A correction that the user should know about."""
 
 
 for _public in HeadlandError.__subclasses__():
-    # Where users have them from: tracebacks say `headland.ArchiveError`.
+    # The public location, for tracebacks: `headland.ArchiveError`.
     _public.__module__ = "headland"
 
 _CLASSES: dict[str, type[Exception]] = {
@@ -210,7 +211,7 @@ _CLASSES: dict[str, type[Exception]] = {
     "TypeError": TypeError,
     "ValueError": ValueError,
 }
-"""Every kind of the core by its name."""
+"""Every error kind of the core by name."""
 
 _OS_CLASSES: dict[tuple[str, int], tuple[type[HeadlandError], type[OSError]]] = {
     ("File", errno.ENOENT): (HeadlandError, FileNotFoundError),
@@ -223,23 +224,23 @@ _OS_CLASSES: dict[tuple[str, int], tuple[type[HeadlandError], type[OSError]]] = 
     ("ConfigurationError", errno.EEXIST): (ConfigurationError, FileExistsError),
     ("ConfigurationError", errno.ENOTDIR): (ConfigurationError, NotADirectoryError),
 }
-"""The class of a kind and that of the system by its error number; with any other number it is an ``OSError``."""
+"""The class of a kind and the system's class, by error number; for any other number, ``OSError``."""
 
 
 _COMBINED: dict[tuple[type[HeadlandError], type[OSError]], type[HeadlandError]] = {}
-"""Classes of errors that are caught both ways, made when they are first needed."""
+"""Combined classes, created on first use."""
 
 
 def _combined_class(cls: type[HeadlandError], os_class: type[OSError]) -> type[HeadlandError]:
-    """Give the class of an error that is caught both ways; tracebacks call it by the name that users know."""
+    """Return the class of an error that is also a system error; tracebacks show its public name."""
     names = {"__doc__": cls.__doc__, "__module__": "headland", "_os_class": os_class}
     made = _COMBINED.get((cls, os_class)) or cast("type[HeadlandError]", type(cls.__name__, (cls, os_class), names))
-    # Of two threads that made it at the same time, one's stands.
+    # If two threads created it concurrently, the first one is used.
     return _COMBINED.setdefault((cls, os_class), made)
 
 
 def from_core(kind: str, message: str, facts: Facts, os_error: int | None) -> Exception:
-    """Make the exception of an error of the core."""
+    """Create the exception for an error of the core."""
     cls, message = _CLASSES[kind], printable(message)
     if not issubclass(cls, HeadlandError):
         return cls(message)
@@ -252,7 +253,7 @@ def from_core(kind: str, message: str, facts: Facts, os_error: int | None) -> Ex
 def _revive(
     cls: type[HeadlandError], os_class: type[OSError] | None, message: str, facts: Facts, os_error: int | None
 ) -> HeadlandError:
-    """Make an exception with its facts, and with the system's error number where a file was the cause."""
+    """Create an exception with its details, and with the system's error number if a file was the cause."""
     error = (cls if os_class is None else _combined_class(cls, os_class))(message, **facts)
     if isinstance(error, OSError) and os_error is not None:
         error.errno = os_error
@@ -261,12 +262,12 @@ def _revive(
 
 
 def from_os(kind: str, message: str, cause: OSError, **facts: Unpack[Facts]) -> Exception:
-    """Make the exception of a file that Python could not read or write, caught both ways too."""
+    """Create the exception for a file that Python could not read or write; it is also an ``OSError``."""
     return from_core(kind, f"{message}: {cause.strerror or cause}", facts, cause.errno or errno.EIO)
 
 
 def warn(message: str) -> None:
-    """Warn at the line of the user's own code, however deep inside headland the cause was found."""
+    """Warn at the line of the user's own code, regardless of the depth inside headland."""
     level = 1
     frame = sys._getframe()  # noqa: SLF001 - the documented way to the frames of callers
     package = __name__.partition(".")[0]

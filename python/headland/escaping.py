@@ -1,4 +1,4 @@
-"""Texts that can be printed: control characters are escaped, so that no service writes to the terminal."""
+"""Escapes control characters in texts, so that no service can control the terminal."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _ESCAPES_IN_LINES = {code: escape for code, escape in _ESCAPES.items() if chr(co
 
 
 def printable(text: str, *, lines: bool = False) -> str:
-    r"""Escape control characters, marks of direction and invisible characters as ``\u001b``, which JSON reads, too.
+    r"""Escape control characters, bidirectional marks and invisible characters as ``\u001b``, which JSON also reads.
 
     Args:
-        text: What a service or a file may have written.
-        lines: Keep line ends and tabs, in a text that headland has laid out.
+        text: A text that a service or a file may have written.
+        lines: Keep line ends and tabs, for texts laid out by headland.
     """
     return text.translate(_ESCAPES_IN_LINES if lines else _ESCAPES)

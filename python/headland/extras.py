@@ -1,4 +1,4 @@
-"""Optional packages, and what to install where one is missing."""
+"""Imports optional packages and names the extra that installs a missing one."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import importlib
 
 
 def require(extra: str, *packages: str) -> None:
-    """Import the packages of an extra, before anything else is done.
+    """Import the packages of an extra before any work.
 
     Raises:
-        ImportError: One is not installed; it says what brings it.
+        ImportError: A package is not installed; the message names the extra.
     """
     for package in packages:
         try:

@@ -1,4 +1,4 @@
-"""Files of the user: what to upload, and where to put what is downloaded."""
+"""Reads files to upload and writes downloads to their targets."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from headland import arguments
 from headland.errors import from_os
 
 Upload = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
-"""What can be uploaded: a path, bytes or a binary file object."""
+"""A source of an upload: a path, bytes or a binary file object."""
 
 Target = str | os.PathLike[str] | BinaryIO
-"""Where a download goes: a folder, a path or a binary file object."""
+"""A target of a download: a folder, a path or a binary file object."""
 
 DEFAULT_NAMES = {
     "job_data.upload": "upload.jdp.zip",
     "prescription_maps.upload": "upload.rdp.zip",
     "grain_carts.upload": "upload.grc",
 }
-"""The file name of an upload that has none, by its call."""
+"""The default file name of an upload, by call."""
 
 
 def read_upload(call: str, file: Upload) -> tuple[str, bytes]:
-    """Give the name and the content of a file to upload."""
+    """Return name and content of a file to upload."""
     if isinstance(file, bytes | bytearray | memoryview):
         return DEFAULT_NAMES[call], bytes(file)
     if isinstance(file, str | os.PathLike):
@@ -61,13 +61,13 @@ def read_bytes(file: object, argument: str) -> bytes:
 
 
 def _type_name(file: object) -> str:
-    """Give the name of a type, with its package, since there are paths and responses of many."""
+    """Return the name of a type with its package, since many packages have paths and responses."""
     kind = type(file)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _hint(file: object) -> str:
-    """Say what to give instead, where that is known."""
+    """Return a hint for known wrong types."""
     if isinstance(file, zipfile.ZipFile | tarfile.TarFile):
         return ": give what it was opened from, its path or its bytes"
     if isinstance(file, list | tuple | set | dict):
@@ -80,7 +80,7 @@ def _hint(file: object) -> str:
 
 
 class Download:
-    """A download on its way to its target: a file object gets the bytes when the whole file has been checked."""
+    """A download in progress. A file object receives the bytes once the whole file has been checked."""
 
     def __init__(self, to: Target | None) -> None:
         """Check the target before any call."""
@@ -91,7 +91,7 @@ class Download:
             return
         if isinstance(to, str | os.PathLike):
             arguments.path("to", to)
-            # Not a `Path`, which would forget a separator at the end, and with it that a folder is meant.
+            # Not a `Path`, which would drop a trailing separator, the mark of a folder.
             self.path = os.fspath(to)
         else:
             _check_writable(to)
@@ -100,16 +100,16 @@ class Download:
             self.path = str(Path(self._folder.name) / "download")
 
     def __enter__(self) -> Self:
-        """Give the delivery itself."""
+        """Return the download."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove what was kept on the way."""
+        """Remove the temporary file."""
         if self._folder is not None:
             self._folder.cleanup()
 
     def finish(self, delivered: bytes | Path) -> bytes | Path | BinaryIO:
-        """Give what the user gets: the bytes, the path or the file object."""
+        """Return the result for the user: the bytes, the path or the file object."""
         if self._file is None:
             return delivered
         with cast("Path", delivered).open("rb") as source:
@@ -118,8 +118,8 @@ class Download:
 
 
 def _check_writable(to: object) -> None:
-    """Refuse what could not take the bytes once they are there, since the call would be spent by then."""
-    # Wrappers of text files, such as those of `tempfile` and `codecs`, are told by their encoding alone.
+    """Refuse an object that cannot receive the bytes, before a call is spent."""
+    # Only `encoding` marks text wrappers such as those of `tempfile` and `codecs`.
     if isinstance(to, io.TextIOBase) or hasattr(to, "encoding"):
         raise TypeError("`to` is a file object that takes text: open it in binary mode, such as `open(path, 'wb')`")
     if not hasattr(to, "write"):

@@ -1,4 +1,4 @@
-"""How Arrow columns become pandas columns, and well-known binary becomes geometries."""
+"""Converts Arrow columns to pandas columns, and well-known binary to geometries."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 GEOMETRY = "geometry"
-"""The column of geometries in datasets and frames of many archives."""
+"""The geometry column of datasets and of frames of many archives."""
 
 
 def pandas_options(dtype_backend: str) -> dict[str, Any]:
-    """Give the arguments of ``to_pandas`` for a backend."""
+    """Return the arguments of ``to_pandas`` for a backend."""
     import pandas as pd
 
-    # Without split blocks, columns of numpy have memory of their own, which can be written to.
+    # Without split blocks, numpy columns have memory of their own and are writable.
     if dtype_backend == "numpy":
         return {}
     if dtype_backend == "pyarrow":
@@ -58,18 +58,18 @@ def _nullable_types() -> dict[Any, Any]:
 
 
 def to_frame(table: pa.Table, options: dict[str, Any]) -> pd.DataFrame:
-    """Give the frame of a table: each column with its own values and type, also where several have one name."""
+    """Convert a table to a frame; each column keeps its values and type, also if names are duplicate."""
     names = table.column_names
     if len({*names}) == len(names):
         return table.to_pandas(**options)
-    # pyarrow goes by names, and would give all columns of one name the type of the last.
+    # pyarrow selects columns by name and would use the type of the last for all with the same name.
     made = table.rename_columns([str(index) for index in range(len(names))]).to_pandas(**options)
     made.columns = names
     return made
 
 
 def table_to_geo_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> gpd.GeoDataFrame:
-    """Give the frame of a table whose geometries, if it has any, are the column ``geometry``."""
+    """Convert a table whose geometry column, if any, is named ``geometry``."""
     import geopandas as gpd
 
     options = pandas_options(dtype_backend)
@@ -79,7 +79,7 @@ def table_to_geo_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -
 
 
 def to_geo_frame(table: pa.Table, geometry: str, options: dict[str, Any]) -> gpd.GeoDataFrame:
-    """Give the frame of a table with a geometry column, as ``GeoDataFrame.from_arrow`` does, in less time."""
+    """Convert a table with a geometry column, as ``GeoDataFrame.from_arrow`` does, in less time."""
     import geopandas as gpd
     import numpy as np
 
@@ -98,9 +98,9 @@ def to_geo_frame(table: pa.Table, geometry: str, options: dict[str, Any]) -> gpd
 
 @contextmanager
 def _gc_paused() -> Iterator[None]:
-    """Leave the collector of cycles out while many objects are made that cannot be in one.
+    """Pause the cyclic garbage collector while many objects are created that cannot be in a cycle.
 
-    It would look through all of them again and again, in a third of the time. Who had turned it off finds it off.
+    Its repeated scans would take a third of the time. A collector that was disabled before stays disabled.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -113,9 +113,9 @@ def _gc_paused() -> Iterator[None]:
 
 @_gc_paused()
 def geometries(column: pa.Array) -> np.ndarray[Any, Any]:
-    """Give the geometries of a column of well-known binary.
+    """Convert a column of well-known binary to geometries.
 
-    Those of one type without nulls are made from their coordinates, all others are read one by one.
+    Geometries of one type without nulls are made from coordinate arrays; all others are parsed one by one.
     """
     import pyarrow as pa
     import shapely
@@ -131,9 +131,10 @@ def geometries(column: pa.Array) -> np.ndarray[Any, Any]:
 
 
 def _geometries(column: pa.Array, start: int) -> np.ndarray[Any, Any]:
-    """Give the geometries of a column, whose first row is the row ``start`` of its frame.
+    """Convert a column to geometries; its first row is the row ``start`` of its frame.
 
-    What GEOS takes for no geometry is None, and told: one line of a single vertex would cost all other rows theirs.
+    Geometries that GEOS refuses are None, with a warning. Otherwise one line of a single vertex would lose those of all
+    other rows.
     """
     import shapely
 

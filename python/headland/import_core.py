@@ -1,10 +1,10 @@
-"""Loads the core in the main interpreter only, in a thread that does not end, whichever thread imports the package.
+"""Loads the core in the main interpreter only, in a thread that never ends, regardless of the importing thread.
 
-The core's allocator keeps what belongs to all threads with the one that loaded it. Where that one has ended, as a
-worker does that was the first to import the package, the next thread to start would look there and crash the process.
+The core's allocator stores data of all threads with the thread that loaded it. If that thread has ended, the next
+thread to start would crash the process. This happens when a worker thread is the first to import the package.
 
-A process has one core, and its classes and threads belong to one interpreter: a sub-interpreter that ended with the
-process would wait for ever for the GIL.
+A process has one core, and its classes and threads belong to one interpreter. A sub-interpreter that ends with the
+process would deadlock on the GIL.
 """
 
 import ctypes
@@ -25,7 +25,7 @@ def refuse_sub_interpreters() -> None:
 
 
 def load() -> None:
-    """Load the core before the package imports it; Python's main thread does not end before the process does."""
+    """Load the core before the package imports it; the main thread lives as long as the process."""
     spec = importlib.util.find_spec("headland._core")
     if threading.current_thread() is threading.main_thread() or spec is None or spec.origin is None:
         return

@@ -23,36 +23,37 @@ if TYPE_CHECKING:
     from headland.diagnostic_codes import DiagnosticCode, Severity
 
 AsIs = Literal["as-is"]
-"""Coordinates as they are in the archive, instead of WGS 84."""
+"""Coordinates as in the archive, instead of WGS 84."""
 
 NUMBER_TYPES = ("Int", "UInt", "Float")
-"""How the names of Arrow's types of numbers begin."""
+"""Prefixes of Arrow's names of number types."""
 
 MAX_CRS_SHOWN = 60
-"""How much of the name of a coordinate system one line shows."""
+"""Maximum length of a coordinate system's name in one line."""
 
 WKT_NAME = re.compile(r'\s*[A-Za-z_]+\s*[\[(]\s*"([^"]+)"')
-"""The name that stands first in well-known text."""
+"""The name at the beginning of well-known text."""
 
 
 class Diagnostic(NamedTuple):
-    """Something that was repaired or left out while reading."""
+    """A repair, assumption or loss on reading."""
 
     code: DiagnosticCode
-    """The kind of finding, a stable name such as ``no-shx``."""
+    """The kind of diagnostic, a stable name such as ``no-shx``."""
     message: str
-    """What was found and what was done about it."""
+    """The finding and its consequence."""
     member: str | None
     """The member of the archive."""
     record: int | None
-    """The record, counted from 0, where one record is the cause."""
+    """The record, counted from 0, if a single record is the cause."""
     severity: Severity
-    """``"error"``: data are lost or values are doubtful; ``"warning"``: something was repaired, assumed or is missing;
-    ``"info"``: a fact worth knowing."""
+    """``"error"``: data are lost or values may be wrong; ``"warning"``: something was repaired, assumed or is missing;
+    ``"info"``: a fact worth knowing.
+    """
 
 
 class Column(NamedTuple):
-    """A column: its name, its Arrow type and how many of its cells are null."""
+    """A column: its name, Arrow type and number of nulls."""
 
     name: str
     type: str
@@ -60,9 +61,9 @@ class Column(NamedTuple):
 
 
 class Layer:
-    """A table of field data: columns, geometry, coordinate system, units, metadata, and what was repaired on reading.
+    """A table of field data: columns, geometry, coordinate system, units, metadata and diagnostics.
 
-    It speaks the Arrow C stream, so ``pyarrow.table(layer)``, polars and duckdb take it as it is.
+    It supports the Arrow C stream, so ``pyarrow.table(layer)``, polars and duckdb accept it.
     """
 
     __slots__ = ("_core",)
@@ -77,49 +78,49 @@ class Layer:
 
     @property
     def source(self) -> str:
-        """What it was read from: a path, ``bytes``, or the call, the id and the format of a job."""
+        """The source: a path, ``bytes``, or the call, id and format of a job."""
         return self._core.source
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns in their order, the geometry column among them."""
+        """Names of the columns in order, including the geometry column."""
         return self._core.columns
 
     @property
     def crs(self) -> str | None:
-        """The coordinate system: ``EPSG:n`` where it is certain, else the text of the .prj, else ``None``."""
+        """The coordinate system: ``EPSG:n`` if it is certain, else the text of the .prj, else ``None``."""
         epsg = self._core.crs_epsg
         return self._core.crs_wkt if epsg is None else f"EPSG:{epsg}"
 
     @property
     def units(self) -> dict[str, str]:
-        """The unit of each column of numbers, ``"unknown"`` where nobody says it; also of others that have one.
+        """The unit of each column of numbers, ``"unknown"`` if not stated; also of other columns with a unit.
 
-        Archives state units by the names of columns, so that columns of one name have one unit.
+        Archives state units by column name, so columns with the same name have the same unit.
         """
         numbers = {column.name: "unknown" for column in self.describe() if column.type.startswith(NUMBER_TYPES)}
         return numbers | dict(self._core.units)
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the source says of the layer as a whole, as texts: the header of a grain cart file."""
+        """Texts that the source states about the whole layer, such as the header of a grain cart file."""
         return dict(self._core.metadata)
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """What was repaired or left out while reading, in the order of members and records."""
+        """Diagnostics of the reading, ordered by member and record."""
         return [Diagnostic(**diagnostic) for diagnostic in self._core.diagnostics]
 
     def describe(self) -> list[Column]:
-        """Give name, type and count of nulls of each column."""
+        """Return name, type and null count of each column."""
         return [Column(*column) for column in self._core.describe()]
 
     def __len__(self) -> int:
-        """Count the records."""
+        """Return the number of records."""
         return len(self._core)
 
     def __repr__(self) -> str:
-        """Show name, size and coordinate system in one line."""
+        """Return name, size and coordinate system in one line."""
         crs = self.crs or "no coordinate system"
         # Well-known text begins with the name of the system, as in `PROJCS["WGS_1984_UTM_Zone_32N",...]`.
         named = WKT_NAME.match(crs)
@@ -127,15 +128,15 @@ class Layer:
         return f"<Layer {self.name!r}: {len(self)} records, {len(self.columns)} columns, {crs}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the rows, the schema and all that is told of them, for other processes: no secret is among them."""
+        """Pickle rows, schema and metadata for other processes; they contain no secret."""
         return _from_parts, (type(self), *self._core.to_parts())
 
     def __copy__(self) -> Self:
-        """Give the same layer: none ever changes, so that its columns are shared."""
+        """Return an equal layer, which shares the columns: layers are immutable."""
         return type(self)(self._core)
 
     def __deepcopy__(self, memo: object) -> Self:
-        """Give the same layer: none ever changes, so that its columns are shared."""
+        """Return an equal layer, which shares the columns: layers are immutable."""
         return type(self)(self._core)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -148,16 +149,16 @@ class Layer:
 
     @property
     def __geo_interface__(self) -> dict[str, Any]:
-        """A GeoJSON feature collection in WGS 84, as ``write_geojson`` writes it.
+        """A GeoJSON feature collection in WGS 84, as written by ``write_geojson``.
 
-        The protocol takes no arguments: where the coordinate system is unknown this is a ``ValueError``, and
-        coordinates as they are come from ``write_geojson(path, crs="as-is")`` or ``to_geopandas().__geo_interface__``.
+        The protocol has no arguments. If the coordinate system is unknown, this raises ``ValueError``;
+        ``write_geojson(path, crs="as-is")`` and ``to_geopandas().__geo_interface__`` keep the coordinates unchanged.
         """
         collection: dict[str, Any] = json.loads(self._core.geojson(as_is=False))
         return collection
 
     def to_arrow(self) -> pa.Table:
-        """Give a pyarrow table; it shares the memory."""
+        """Return a pyarrow table, which shares the memory."""
         import pyarrow as pa
 
         return pa.table(self)
@@ -165,22 +166,22 @@ class Layer:
     def to_geopandas(
         self, dtype_backend: Literal["numpy_nullable", "pyarrow", "numpy"] = "numpy_nullable"
     ) -> gpd.GeoDataFrame:
-        """Give a geopandas frame with the layer's rows, columns and coordinate system.
+        """Return a geopandas frame with the layer's rows, columns and coordinate system.
 
         Args:
             dtype_backend: ``"numpy_nullable"`` keeps integers with nulls as integers (``Int32``, ``Float64``, ...),
-                ``"pyarrow"`` keeps the Arrow types and shares their memory, ``"numpy"`` is what pandas did of old:
-                integers with nulls become floats.
+                ``"pyarrow"`` keeps the Arrow types and shares their memory, ``"numpy"`` uses the classic dtypes of
+                pandas: integers with nulls become floats.
 
         Returns:
-            A ``geopandas.GeoDataFrame``, equal to what ``geopandas.GeoDataFrame.from_arrow`` makes of the layer.
-            Coordinates are in the layer's own system (``frame.crs``, ``None`` where it is unknown) and its units; null
-            geometries are ``None``. Dates are ``datetime.date`` objects, under ``"pyarrow"`` Arrow's dates. A layer
-            without geometry gives a frame without a geometry column. Columns of one name each have their own values and
-            type: ``frame.iloc[:, place]`` is one of them.
+            A ``geopandas.GeoDataFrame``, equal to the result of ``geopandas.GeoDataFrame.from_arrow``. Coordinates are
+            in the layer's own system (``frame.crs``, ``None`` if it is unknown) and its units; null geometries are
+            ``None``. Dates are ``datetime.date`` objects; with ``"pyarrow"``, Arrow dates. A layer without geometry
+            becomes a frame without a geometry column. Columns with the same name keep their own values and types:
+            select one with ``frame.iloc[:, index]``.
 
         Raises:
-            ImportError: geopandas or pyarrow is not installed; ``pip install 'headland[geo]'`` brings both.
+            ImportError: geopandas or pyarrow is not installed; ``pip install 'headland[geo]'`` installs both.
             ValueError: ``dtype_backend`` is none of the three.
 
         >>> frame = headland.read("job.zip").to_geopandas()
@@ -196,23 +197,23 @@ class Layer:
         return to_geo_frame(self.to_arrow(), self._core.geometry_column, options)
 
     def write_geojson(self, path: str | os.PathLike[str], crs: AsIs | None = None) -> Path:
-        """Write GeoJSON (RFC 7946): one feature a line, outer rings counter-clockwise, the shortest exact digits.
+        """Write GeoJSON (RFC 7946): one feature per line, outer rings counter-clockwise, shortest exact digits.
 
         Args:
-            path: The file. It appears under its name once it is whole, and takes the place of what stood there. A link
-                is followed, and what is no regular file is refused.
-            crs: ``None`` brings coordinates to WGS 84 (degrees, longitude first), as the format wants it; ``"as-is"``
-                writes them in the layer's own system and units.
+            path: The file. It appears under its name once it is complete, and replaces an existing file. A link is
+                followed; a target that is not a regular file is refused.
+            crs: ``None`` transforms coordinates to WGS 84 (degrees, longitude first), as the format requires;
+                ``"as-is"`` writes them in the layer's own system and units.
 
         Returns:
-            The path. Nulls, and numbers that are not finite, are ``null``; dates are ISO texts; a geometry with a
-            coordinate that is no place is ``null``. Of columns of one name, the later ones have a number at their end.
-            Units are not part of the format.
+            The path. Nulls and numbers that are not finite are ``null``, dates are ISO texts, and a geometry with an
+            invalid coordinate is ``null``. Of columns with the same name, the later ones have a number as suffix. The
+            format has no units.
 
         Raises:
-            ValueError: The coordinate system is unknown and ``crs`` is not ``"as-is"``, or ``crs`` is something else.
-            HeadlandError: A coordinate has no place in WGS 84 or is beyond 180 or 90 degrees (RFC 7946), or the file
-                cannot be written (this is an ``OSError`` too).
+            ValueError: The coordinate system is unknown and ``crs`` is not ``"as-is"``, or ``crs`` has another value.
+            HeadlandError: A coordinate cannot be transformed to WGS 84 or is beyond 180 or 90 degrees (RFC 7946), or
+                the file cannot be written (then it is an ``OSError`` too).
 
         >>> headland.read("job.zip").write_geojson("job.geojson")
         """
@@ -224,17 +225,17 @@ class Layer:
         """Write GeoParquet 1.1, compressed with zstd: all columns and types, the coordinate system and the units.
 
         Args:
-            path: The file. It appears under its name once it is whole, and takes the place of what stood there. A link
-                is followed, and what is no regular file is refused.
+            path: The file. It appears under its name once it is complete, and replaces an existing file. A link is
+                followed; a target that is not a regular file is refused.
 
         Returns:
-            The path. Geometries are well-known binary in the layer's own system, which the file holds as PROJJSON, or
-            as ``null`` where it is unknown or has no PROJJSON. Of columns of one name, the later ones have a number at
-            their end. A column ``bbox`` holds the box around each geometry, for readers that look for a region;
-            ``geopandas.read_parquet(path, bbox=...)`` is one. A column's unit is its field's metadata under ``unit``.
+            The path. Geometries are well-known binary in the layer's own system, which the file stores as PROJJSON, or
+            as ``null`` if it is unknown or has no PROJJSON. Of columns with the same name, the later ones have a number
+            as suffix. A column ``bbox`` stores the bounding box of each geometry, for readers that select a region,
+            such as ``geopandas.read_parquet(path, bbox=...)``. A column's unit is its field's metadata under ``unit``.
 
         Raises:
-            HeadlandError: The file cannot be written (this is an ``OSError`` too).
+            HeadlandError: The file cannot be written (it is an ``OSError`` too).
 
         >>> headland.read("job.zip").write_parquet("job.parquet")
         """
@@ -243,11 +244,11 @@ class Layer:
         return target
 
     def values(self, column: str) -> list[Any]:
-        """Give the cells of one column as Python values, without any other package; null is ``None``.
+        """Return the cells of one column as Python values, without any other package; null is ``None``.
 
         Raises:
-            ValueError: There is no column of that name, or there are several: their places tell them apart, as in
-                ``to_arrow().column(place)``.
+            ValueError: There is no column with this name, or several. Select one of several by position:
+                ``to_arrow().column(index)``.
         """
         return self._core.values(arguments.text("column", column))
 
@@ -261,28 +262,27 @@ class Layer:
         format: str | None = None,
         fold: Literal[0, 1] | None = None,
     ) -> Layer:
-        """Give the same layer with one more column: dates and times of day joined to UTC timestamps in microseconds.
+        """Return the layer with one more column: dates and times of day joined to UTC timestamps in microseconds.
 
         Args:
-            name: What the new column is called. It stands before the geometry; the columns it came from are kept.
+            name: Name of the new column. It precedes the geometry; its source columns are kept.
             date: The column of dates, or of texts with a date and a time of day: `2026-09-01T12:00:00`, with a blank
-                for the ``T``, `20260901 120000`; or of timestamps without a zone, as FMIS tables may have them.
-            time: The column of times of day, where it is another one: `12:00:00`, `12:00:00.25`, `120000`,
-                `1:02:03 PM`.
-            zone: The time zone that the columns are in: ``"UTC"``, an offset such as ``"+02:00"``, or a name such as
+                for the ``T``, `20260901 120000`; or of timestamps without a zone, which FMIS tables may have.
+            time: The column of times of day, if different: `12:00:00`, `12:00:00.25`, `120000`, `1:02:03 PM`.
+            zone: The time zone of the columns: ``"UTC"``, an offset such as ``"+02:00"``, or a name such as
                 ``"America/Chicago"`` that means the same on every machine (``"localtime"`` does not). headland never
-                guesses it. Texts that state an offset must agree with it.
-            format: The form of the texts in the signs of ``strptime``, where it is another, such as
-                ``"%m/%d/%Y %H:%M:%S"``; with `time`, that of both with one blank between them.
-            fold: Which of two is meant where clocks went back: 0 the earlier, 1 the later.
+                guesses it. Offsets in texts must agree with it.
+            format: The format of the texts in the signs of ``strptime``, if it is a different one. An example is
+                ``"%m/%d/%Y %H:%M:%S"``. With `time`, the format of both, separated by one blank.
+            fold: Selects one of two times if clocks went back: 0 the earlier, 1 the later.
 
         Returns:
-            The layer. Cells that are no time, times that the clocks of the zone left out, and without `fold` those that
-            came twice are null; ``diagnostics`` count each kind.
+            The layer. Null are cells that are no time, times skipped by the clocks of the zone, and without `fold`
+            times that occurred twice; ``diagnostics`` count each kind.
 
         Raises:
-            ValueError: An unknown column, zone or sign of a format, a column whose name several have, a `name` that is
-                taken, or a text whose own offset is not that of the zone.
+            ValueError: An unknown column, zone or sign of a format, a column name that is not unique, a `name` that
+                exists, or a text whose offset differs from that of the zone.
 
         >>> layer = layer.with_time("when", date="DATE", time="TIME", zone="America/Chicago")
         """
@@ -318,18 +318,19 @@ class Layer:
         return type(self)(_core.to_units(self._core, units, crop))
 
     def area(self, crs: AsIs | None = None) -> float | None:
-        """Give the area of the polygons; ``None`` where there are none.
+        """Return the area of the polygons; ``None`` if there are none.
 
         Args:
-            crs: ``None`` gives square metres on the ellipsoid of WGS 84, whatever system the layer is in; ``"as-is"``
-                the area in the plane of the coordinates, in the square of their unit: also where the system is unknown.
+            crs: ``None`` computes square metres on the ellipsoid of WGS 84, regardless of the layer's system.
+                ``"as-is"`` computes the planar area in the square of the coordinates' unit, also if the system is
+                unknown.
 
         Returns:
-            The sum over all records, holes left out. What two records cover counts twice.
+            The sum over all records, without holes. Areas covered by two records count twice.
 
         Raises:
-            ValueError: The coordinate system is unknown and ``crs`` is not ``"as-is"``, or ``crs`` is something else.
-            ArchiveError: The system cannot be brought to WGS 84, or a coordinate has no place there.
+            ValueError: The coordinate system is unknown and ``crs`` is not ``"as-is"``, or ``crs`` has another value.
+            ArchiveError: The system or a coordinate cannot be transformed to WGS 84.
 
         >>> hectares = headland.read("job.zip").area() / 10_000
         """
@@ -344,7 +345,7 @@ class Layer:
         width: int | None = None,
         crs: AsIs | None = None,
     ) -> str:
-        """Draw an SVG map of one column, with a legend and its unit and a scale bar."""
+        """Draw an SVG map of one column, with a legend, its unit and a scale bar."""
         texts = {"column": column, "title": title, "unit": unit}
         given = {name: None if text is None else arguments.text(name, text) for name, text in texts.items()}
         return self._core.picture(
@@ -354,7 +355,7 @@ class Layer:
         )
 
     def _repr_html_(self) -> str:
-        """Show the map, the columns and the diagnostics; needs no network."""
+        """Return the map, the columns and the diagnostics as HTML; needs no network."""
         from headland.escaping import printable
 
         def shown(text: str) -> str:
@@ -377,7 +378,7 @@ class Layer:
         )
 
     def _map(self) -> str:
-        """Draw the map, or say why there is none: a notebook must show the table in any case."""
+        """Return the map, or the reason why there is none: a notebook must show the table in any case."""
         from headland.errors import HeadlandError
 
         if self._core.geometry_column is None or len(self) == 0:
@@ -389,7 +390,7 @@ class Layer:
 
 
 def _from_parts(kind: type[Layer], about: str, buffers: list[bytes]) -> Layer:
-    """Make a layer of what it was pickled as."""
+    """Return the layer of pickled parts."""
     from headland import _core
 
     return kind(_core.Layer.from_parts(about, buffers))

@@ -1,4 +1,4 @@
-"""Raw lists of the dispatch service and the legacy order service: each page is asked for with a token of its own."""
+"""Lists of the dispatch service and the legacy order service; each page is requested with its own token."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_TOKEN = _core.Secret(None)
 
 
 class LinkPages:
-    """Does what the core's `Pages` do, with tokens."""
+    """Pages with the methods of the core's `Pages`, requested with tokens."""
 
     __slots__ = ("_core", "_peeked", "_tokens")
 
@@ -29,60 +29,60 @@ class LinkPages:
         self._peeked: list[dict[str, Any]] | None = None
 
     def next_page(self) -> list[dict[str, Any]] | None:
-        """Give the records of the next page, ``None`` after the last."""
+        """Return the records of the next page, ``None`` after the last."""
         head, self._peeked = self._peeked, None
         return self._call(self._core.next_page) if head is None else head
 
     async def next_page_async(self) -> list[dict[str, Any]] | None:
-        """Give the records of the next page, ``None`` after the last."""
+        """Return the records of the next page, ``None`` after the last."""
         head, self._peeked = self._peeked, None
         return await self._call_async(self._core.next_page_async) if head is None else head
 
     def first(self) -> dict[str, Any] | None:
-        """Give the first record; iteration goes on from the page that it stands on."""
+        """Return the first record; iteration continues with the same page."""
         self._peeked = self.next_page()
         return self._peeked[0] if self._peeked else None
 
     async def first_async(self) -> dict[str, Any] | None:
-        """Give the first record; iteration goes on from the page that it stands on."""
+        """Return the first record; iteration continues with the same page."""
         self._peeked = await self.next_page_async()
         return self._peeked[0] if self._peeked else None
 
     def table(self) -> Any:
-        """Give the records that are left as a ``pyarrow.Table``."""
+        """Return the remaining records as a ``pyarrow.Table``."""
         records: list[dict[str, Any]] = []
         while (page := self.next_page()) is not None:
             records += page
         return _to_table(records)
 
     async def table_async(self) -> Any:
-        """Give the records that are left as a ``pyarrow.Table``."""
+        """Return the remaining records as a ``pyarrow.Table``."""
         records: list[dict[str, Any]] = []
         while (page := await self.next_page_async()) is not None:
             records += page
         return _to_table(records)
 
     def stream(self, after_page: Callable[[], None]) -> object:
-        """Export the records that are left by the Arrow C stream interface, all in one table."""
+        """Export the remaining records by the Arrow C stream interface, as one table."""
         try:
             return self.table().__arrow_c_stream__()
         finally:
             after_page()
 
     def __arrow_c_schema__(self) -> NoReturn:
-        """Refuse: the columns follow from the records."""
+        """Refuse: the columns depend on the records."""
         raise TypeError("the fields of this list are not specified, so its columns are known when it has been read")
 
     def total(self) -> int | None:
-        """Give the count of the whole list, ``None`` where the service does not say."""
+        """Return the total count, ``None`` if the service states none."""
         return self._call(self._core.total)
 
     async def total_async(self) -> int | None:
-        """Give the count of the whole list, ``None`` where the service does not say."""
+        """Return the total count, ``None`` if the service states none."""
         return await self._call_async(self._core.total_async)
 
     def _call(self, call: Callable[[_core.Secret], Outcome]) -> Outcome:
-        # Nobody is asked for a token where no request is made.
+        # No token is requested if no request is made.
         return self._tokens.call_with_token(call) if self._core.is_request_needed() else call(NO_TOKEN)
 
     async def _call_async(self, call: Callable[[_core.Secret], Awaitable[Outcome]]) -> Outcome:
@@ -90,7 +90,7 @@ class LinkPages:
 
 
 def _to_table(records: list[dict[str, Any]]) -> Any:
-    """Make a column of each name that a record has; one whose values are of several types holds them as JSON."""
+    """Return one column per name; a column with values of several types holds JSON."""
     import pyarrow as pa
 
     columns = {}

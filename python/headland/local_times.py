@@ -1,4 +1,4 @@
-"""Joining dates and times of day to UTC timestamps: Python knows the zones, the core does the rest."""
+"""Joins dates and times of day to UTC timestamps: Python resolves the zones, the core computes the rest."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - the clock of a zone, which is no time of UTC
-"""Where minutes of local clocks are counted from."""
+"""The epoch of minutes on local clocks."""
 
 MACHINE_ZONES = frozenset(("localtime", "posixrules", "factory"))
-"""Names that stand for the zone of the machine, or for one that nobody has set."""
+"""Names that mean the zone of the machine, or a zone that is not set."""
 
 ZONE_COPIES = ("posix/", "right/")
-"""What copies of all zones begin with; those of ``right/`` count leap seconds, which timestamps do not."""
+"""Prefixes of copies of all zones; those of ``right/`` count leap seconds, which timestamps do not."""
 
 OFFSET = re.compile(r"([+-])([01][0-9]|2[0-3]):?([0-5][0-9])")
 """An offset from UTC."""
@@ -35,7 +35,7 @@ def with_time(
     format: str | None,
     fold: object,
 ) -> _core.Layer:
-    """Give the layer with a column of UTC timestamps; ``Layer.with_time`` says what is what."""
+    """Return the layer with a column of UTC timestamps; see ``Layer.with_time``."""
     wanted, dates = arguments.text("name", name), arguments.text("date", date)
     times = None if time is None else arguments.text("time", time)
     tzinfo = _zone(arguments.text("zone", zone, '"America/Chicago"'))
@@ -58,7 +58,7 @@ def _zone(zone: str) -> dt.tzinfo:
         )
     try:
         return zoneinfo.ZoneInfo(zone)
-    # A name may be that of a folder, or lead out of where zones are: those are other errors.
+    # A name can be that of a folder or a path outside the zone directory: those raise other errors.
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         raise ValueError(
             f"`zone` takes 'UTC', an offset such as '+02:00' or a name such as 'America/Chicago', not {zone!r}; where "
@@ -67,7 +67,7 @@ def _zone(zone: str) -> dt.tzinfo:
 
 
 def _core_format(format: str) -> str:
-    """Give a format as the core takes it, whose sign for fractions of a second holds the point."""
+    """Return a format for the core, whose sign for fractions of a second includes the point."""
     core_format = format.replace(".%f", "%.f")
     if "%f" in core_format:
         raise ValueError(f"`format` takes %f behind a point alone, as in %S.%f, not {format!r}")
@@ -75,7 +75,7 @@ def _core_format(format: str) -> str:
 
 
 def _offsets(zone: dt.tzinfo, minutes: Iterable[int]) -> list[tuple[int, int]]:
-    """Give the seconds before UTC of each minute of the zone's clocks: both where clocks are changed (PEP 495)."""
+    """Return the UTC offsets in seconds of each local minute, for fold 0 and fold 1 (PEP 495)."""
     return [
         (_seconds(zone, local), _seconds(zone, local.replace(fold=1)))
         for local in (EPOCH + dt.timedelta(minutes=minute) for minute in minutes)

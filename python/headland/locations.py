@@ -1,4 +1,4 @@
-"""Lists of locations: lists that are maps as well."""
+"""Lists of device locations, which are also maps."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ WGS_84 = "EPSG:4326"
 
 
 class LocationPages(Pages[DeviceLocation]):
-    """A lazy list of locations, which is a map as well: points of longitude and latitude in WGS 84.
+    """A lazy list of locations, which is also a map: points of longitude and latitude in WGS 84.
 
-    A record has no point where it says that its position is not valid, where the GPS had no fix (no time stamp), and
-    where its coordinates are missing or none on earth.
+    A record has no point if it marks its position as invalid, if the GPS had no fix (no time stamp), or if its
+    coordinates are missing or out of range.
 
     >>> track = client.field_hubs.locations(hub_id).to_geopandas()
     """
@@ -39,7 +39,7 @@ class LocationPages(Pages[DeviceLocation]):
 
 
 class AsyncLocationPages(AsyncPages[DeviceLocation]):
-    """A lazy list of locations for ``async for``; ``await pages.to_geopandas()`` gives it as a map."""
+    """A lazy list of locations for ``async for``; ``await pages.to_geopandas()`` returns it as a map."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Of files that were uploaded again and again, the newest."""
+"""Selects the newest upload of each file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Record = TypeVar("Record", bound=Mapping[str, Any])
 def newest(records: Iterable[Record]) -> list[Record]:
     """Keep the newest record of each name: the one with the highest id, as a number.
 
-    A grain cart's device uploads a growing file again and again, each time under a new, higher id. Records stay in
-    their order; those without a name all stay.
+    A grain cart's device uploads a growing file repeatedly, each time under a new, higher id. Records keep their order;
+    all records without a name are kept.
 
     >>> files = headland.newest(client.grain_carts.list())
     """

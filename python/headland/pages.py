@@ -1,4 +1,4 @@
-"""Lists that read their pages when they are wanted."""
+"""Lists that read their pages on demand."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 Record = TypeVar("Record")
 
 _LOCATION_ATTRIBUTES = ("__geo_interface__", "to_geopandas")
-"""What only lists of locations have."""
+"""Attributes that only lists of locations have."""
 
 
 class _Reading:
-    """A list from its first page on."""
+    """One pass over a list."""
 
     __slots__ = ("core", "is_started")
 
@@ -26,30 +26,30 @@ class _Reading:
 
 
 class _Pages(Generic[Record]):
-    """What both kinds of list share: how to open it, and which reading is the newest."""
+    """Opens a list and keeps its latest reading, for both kinds of list."""
 
     __slots__ = ("_open", "_reading", "_warn_pending")
 
     def __init__(self, open_pages: Callable[[], _core.Pages], warn_pending: Callable[[], None]) -> None:
         self._open = open_pages
         self._warn_pending = warn_pending
-        # Opened now, though nothing is read before it is wanted, so that wrong arguments are told now.
+        # Opened now, so that wrong arguments are reported immediately, although nothing is read yet.
         self._reading = _Reading(open_pages())
 
     def _current_reading(self, *, unread: bool) -> _core.Pages:
-        """Give the reading that ``len()`` and ``first()`` look at, or a new one where iteration has used it."""
+        """Return the reading of ``len()`` and ``first()``, or a new one if iteration has used it."""
         if unread and self._reading.is_started:
             self._reading = _Reading(self._open())
         return self._reading.core
 
     def _start(self) -> _core.Pages:
-        """Give a reading that nobody has used; it goes on from the page that ``len()`` or ``first()`` looked at."""
+        """Return an unused reading, which continues from the page read by ``len()`` or ``first()``."""
         core = self._current_reading(unread=True)
         self._reading.is_started = True
         return core
 
     def __reduce__(self) -> NoReturn:
-        """Refuse to be pickled: a list is read through its client, which holds secrets."""
+        """Refuse to be pickled: a list is read through its client, which contains secrets."""
         raise TypeError("a list cannot be pickled, since its client holds secrets: pickle `list(pages)`")
 
     def __arrow_c_schema__(self) -> object:
@@ -59,33 +59,33 @@ class _Pages(Generic[Record]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Say why there is no map of this list."""
+            """Raise an error that explains why this list has no map."""
             why = ": only lists of locations have it" if name in _LOCATION_ATTRIBUTES else ""
             raise AttributeError(f"a list of these records has no `{name}`{why}", name=name, obj=self)
 
 
 class Pages(_Pages[Record]):
-    """A lazy list of records: nothing is read before you iterate, and then page by page.
+    """A lazy list of records, read page by page during iteration.
 
     Iterating again reads the list again. ``len()`` is the total count of the service; it reads the first page, which
     iteration then uses.
 
-    It is a table as well. ``to_arrow()``, ``to_pandas()`` and whatever reads Arrow streams (``pyarrow``, ``polars``,
-    ``duckdb``) get a column for each field of the specification: ids and texts as strings, times as microseconds in
-    UTC, records inside records as structs; ``unit`` and ``documentation`` are metadata of the field. What the service
-    sent beyond the specification is in the last column, ``unknown_fields``, as the text of a JSON object.
+    It is also a table. ``to_arrow()``, ``to_pandas()`` and every package that reads Arrow streams (``pyarrow``,
+    ``polars``, ``duckdb``) return a column for each field of the specification. Ids and texts are strings, times are
+    microseconds in UTC, and nested records are structs; ``unit`` and ``documentation`` are metadata of the field.
+    Fields that are not in the specification are in the last column, ``unknown_fields``, as the text of a JSON object.
     """
 
     __slots__ = ()
 
     def __iter__(self) -> Iterator[Record]:
-        """Read record by record."""
+        """Iterate over the records."""
         core = self._start()
         while (page := self._read(core)) is not None:
             yield from page
 
     def __len__(self) -> int:
-        """Give the total count; ``TypeError`` where the service does not count this list."""
+        """Return the total count; raises ``TypeError`` if the service does not count this list."""
         try:
             total = self._current_reading(unread=False).total()
         finally:
@@ -96,20 +96,20 @@ class Pages(_Pages[Record]):
         return total
 
     def __bool__(self) -> bool:
-        """Whether there is a record; asks for no total count."""
+        """Return whether there is a record; requests no total count."""
         return self.first() is not None
 
     def first(self) -> Record | None:
-        """Give the first record, or ``None`` where the list is empty."""
+        """Return the first record, or ``None`` if the list is empty."""
         try:
             return cast("Record | None", self._current_reading(unread=True).first())
         finally:
             self._warn_pending()
 
     def to_arrow(self) -> Any:
-        """Read the whole list into a ``pyarrow.Table``; an empty list gives all columns and no row.
+        """Read the whole list into a ``pyarrow.Table``; an empty list has all columns and no row.
 
-        Each record comes once, as in iteration.
+        Each record occurs once, as in iteration.
 
         >>> table = client.field_hubs.locations(hub_id).to_arrow()
         """
@@ -125,18 +125,18 @@ class Pages(_Pages[Record]):
         """Read the whole list into a ``pandas.DataFrame``.
 
         Args:
-            dtype_backend: ``"numpy_nullable"`` keeps integers whole where some are null, ``"pyarrow"`` keeps Arrow's
-                types, ``"numpy"`` is the pandas of old.
+            dtype_backend: ``"numpy_nullable"`` keeps integers with nulls as integers, ``"pyarrow"`` keeps the Arrow
+                types, ``"numpy"`` uses the classic dtypes of pandas.
         """
         from headland.frames import pandas_options
 
         return self.to_arrow().to_pandas(**pandas_options(dtype_backend))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Export the list by the Arrow C stream interface: a batch is a page, and it is read when it is asked for.
+        """Export the list by the Arrow C stream interface: a batch is a page, which is read on request.
 
-        Pages are not kept; of a long list some are fetched ahead, 4 MiB at most. An error of a call reaches the
-        consumer as its text alone, because the interface has room for no more; ``to_arrow()`` raises it as it is.
+        Pages are not kept; at most 4 MiB of a long list are fetched ahead. An error of a call reaches the consumer only
+        as text, because the interface has no other form; ``to_arrow()`` raises the original error.
         """
         del requested_schema
         return self._start().stream(self._warn_pending)
@@ -151,20 +151,20 @@ class Pages(_Pages[Record]):
 class AsyncPages(_Pages[Record]):
     """A lazy list of records for ``async for``; ``await pages.total()`` is its total count.
 
-    ``await pages.to_arrow()`` and ``await pages.to_pandas()`` give it as a table, see ``Pages``.
+    ``await pages.to_arrow()`` and ``await pages.to_pandas()`` return it as a table, see ``Pages``.
     """
 
     __slots__ = ()
 
     async def __aiter__(self) -> AsyncIterator[Record]:
-        """Read record by record."""
+        """Iterate over the records."""
         core = self._start()
         while (page := await self._read(core)) is not None:
             for record in page:
                 yield record
 
     async def total(self) -> int:
-        """Give the total count; ``TypeError`` where the service does not count this list."""
+        """Return the total count; raises ``TypeError`` if the service does not count this list."""
         try:
             total = await self._current_reading(unread=False).total_async()
         finally:
@@ -175,14 +175,14 @@ class AsyncPages(_Pages[Record]):
         return total
 
     async def first(self) -> Record | None:
-        """Give the first record, or ``None`` where the list is empty."""
+        """Return the first record, or ``None`` if the list is empty."""
         try:
             return cast("Record | None", await self._current_reading(unread=True).first_async())
         finally:
             self._warn_pending()
 
     async def to_arrow(self) -> Any:
-        """Read the whole list into a ``pyarrow.Table``; an empty list gives all columns and no row."""
+        """Read the whole list into a ``pyarrow.Table``; an empty list has all columns and no row."""
         import pyarrow as pa
 
         try:

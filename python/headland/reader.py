@@ -1,4 +1,4 @@
-"""Reading archives batch by batch, in bounded memory."""
+"""Reads archives in batches, in bounded memory."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
     from headland.archives import Source
 
 TypeName = Literal["int32", "int64", "float64", "string", "date", "bool"]
-"""A type that a column can be held to."""
+"""A type to which a column can be converted."""
 
 MAX_ROWS = 2**31 - 1
-"""The most records of one batch."""
+"""Maximum number of records in a batch."""
 
 
 class Batch(Layer):
     """Some rows of a layer that is read in batches: a layer of its own, and an Arrow record batch.
 
-    ``pyarrow.record_batch(batch)`` takes it as it is and shares the memory. What was repaired or left out is told by
-    the ``diagnostics`` of the reader, for all batches together: those of a batch are empty.
+    ``pyarrow.record_batch(batch)`` accepts it and shares the memory. The ``diagnostics`` of a batch are empty; those of
+    the reader cover all batches.
     """
 
     __slots__ = ()
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """Nothing: what was repaired or left out is counted over all rows, by ``LayerReader.diagnostics``."""
+        """Empty: ``LayerReader.diagnostics`` cover all rows."""
         return super().diagnostics
 
     @property
     def num_rows(self) -> int:
-        """How many records it has, as ``len()`` says too."""
+        """Number of records, the same as ``len()``."""
         return len(self)
 
     def __repr__(self) -> str:
-        """Show name, size and coordinate system in one line."""
+        """Return name, size and coordinate system in one line."""
         return super().__repr__().replace("<Layer", "<Batch", 1)
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
@@ -53,12 +53,12 @@ class Batch(Layer):
 
 
 class LayerReader:
-    """A layer that is read batch by batch: a context manager, an iterator of ``Batch``, and an Arrow C stream.
+    """A layer that is read in batches: a context manager, an iterator of ``Batch``, and an Arrow C stream.
 
-    It is read once, from its beginning to its end; open the archive again to read it anew. ``close()``, the end of the
-    ``with`` block and an error end it, and whoever asks for a batch after that gets a ``ValueError``. After its last
-    batch an iteration stays at its end, as of any iterator, and an Arrow C stream that is asked for too late is a
-    ``ValueError`` rather than a table without rows. Threads may share it: each batch goes to one of them. It does not
+    It is read once, from beginning to end; to read again, open the archive again. ``close()``, the end of the ``with``
+    block and an error close it; requests for a batch after that raise ``ValueError``. After its last batch, an
+    iteration stays at its end, like any iterator. Exporting an Arrow C stream after the end raises ``ValueError``,
+    instead of returning a table without rows. Threads may share it: each batch is returned to one of them. It does not
     survive a fork.
 
     >>> with headland.open("job.zip") as reader:
@@ -78,47 +78,47 @@ class LayerReader:
 
     @property
     def source(self) -> str:
-        """What it is read from: a path or ``bytes``."""
+        """The source: a path or ``bytes``."""
         return self._head.source
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns in their order, the geometry column among them."""
+        """Names of the columns in order, including the geometry column."""
         return self._head.columns
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of every batch, as pyarrow has it; ``__arrow_c_schema__`` gives it to other packages."""
+        """The schema of every batch, for pyarrow; ``__arrow_c_schema__`` exports it to other packages."""
         import pyarrow as pa
 
         return pa.schema(self)
 
     @property
     def crs(self) -> str | None:
-        """The coordinate system: ``EPSG:n`` where it is certain, else the text of the .prj, else ``None``."""
+        """The coordinate system: ``EPSG:n`` if it is certain, else the text of the .prj, else ``None``."""
         return self._head.crs
 
     @property
     def units(self) -> dict[str, str]:
-        """The unit of each column of numbers, ``"unknown"`` where nobody says it; also of others that have one."""
+        """The unit of each column of numbers, ``"unknown"`` if not stated; also of other columns with a unit."""
         return self._head.units
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the source says of the layer as a whole, as texts: the header of a grain cart file."""
+        """Texts that the source states about the whole layer, such as the header of a grain cart file."""
         return self._head.metadata
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """What was repaired or left out so far; all of it after the last batch."""
+        """Diagnostics so far; complete after the last batch."""
         return [Diagnostic(**diagnostic) for diagnostic in self._core.diagnostics]
 
     def close(self) -> None:
-        """End the reading and let go of the archive; more than once is no error."""
+        """Close the archive; closing again is no error."""
         self._core.close()
 
     def __enter__(self) -> Self:
-        """Give the reader, which the end of the block closes; one that is closed already is a ``ValueError``."""
+        """Return the reader; raises ``ValueError`` if it is closed already."""
         self._core.check_open()
         return self
 
@@ -129,7 +129,7 @@ class LayerReader:
         self.close()
 
     def __iter__(self) -> Self:
-        """Give the reader itself: it is read once."""
+        """Return the reader, which is read once."""
         return self
 
     def __next__(self) -> Batch:
@@ -140,12 +140,12 @@ class LayerReader:
         return Batch(batch)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Export the batches that are left by the Arrow C stream interface; each is read when it is asked for.
+        """Export the remaining batches by the Arrow C stream interface; each is read on request.
 
-        After the last batch this is a ``ValueError``; a stream that was exported before, and whose first batch is asked
-        for after that, gives an error in place of it.
+        After the last batch this raises ``ValueError``. A stream exported before, whose first batch is requested after
+        that, returns an error instead of the batch.
 
-        A consumer may ask for other types; the protocol lets a producer keep its own, and the consumer then casts.
+        `requested_schema` is ignored: the protocol lets the producer keep its types, and the consumer casts.
         """
         return self._core.stream()
 
@@ -154,11 +154,11 @@ class LayerReader:
         return self._core.__arrow_c_schema__()
 
     def __reduce__(self) -> NoReturn:
-        """Refuse to be pickled: what is half read cannot be read on elsewhere."""
+        """Refuse to be pickled: a half-read archive cannot be resumed elsewhere."""
         raise TypeError("a reader cannot be pickled: open the archive where it is read")
 
     def __repr__(self) -> str:
-        """Show name and columns in one line."""
+        """Return name and columns in one line."""
         return repr(self._head).replace("<Layer", "<LayerReader", 1).replace(" 0 records,", "", 1)
 
 
@@ -170,41 +170,41 @@ def open(  # noqa: A001 -- it is `hl.open`, as `read` is `hl.read`
     types: Mapping[str, TypeName] | Literal["scan"] | None = None,
     **options: Unpack[ReadOptions],
 ) -> LayerReader:
-    """Open an archive of field data to read it batch by batch, in bounded memory.
+    """Open an archive of field data to read it in batches, in bounded memory.
 
-    A .shp whose records stand in another order than their index is held in memory as a whole, and so is what is no
-    shapefile: FMIS tables and grain cart files. The batches are the same.
+    Some sources are loaded completely, with the same batches: a .shp whose record order differs from its index, FMIS
+    tables and grain cart files.
 
-    The schema stands before the first row: it is that of the headers. A number that it has no room for, such as 1.5 in
-    a column that is declared without decimals, is an ``ArchiveError`` that names record and field. ``read`` makes such
-    a column one of floats; so does ``types="scan"``, at the price of a first pass over all cells, and so does
-    ``strict=False`` in the same way, where no ``types`` are given.
+    The schema is known before the first row, from the headers. A number that does not fit, such as 1.5 in a column
+    declared without decimals, is an ``ArchiveError`` that states record and field. Three options convert such a column
+    to floats: ``read``; ``types="scan"``, which needs a first pass over all cells; and ``strict=False`` without
+    ``types``, in the same way.
 
-    A type by choice is a demand: a cell of a text that is no date, no number or no truth value is an ``ArchiveError``
-    too, and null with ``strict=False``, counted in a diagnostic. What stands for no value in a field of that kind is
-    null in a text as well: blanks, ``***`` for numbers, ``?`` for truth values, ``00000000`` for dates. A number that
-    does not fit, such as 1.5 for ``"int64"``, 3000000000 for ``"int32"`` or 12 for ``"bool"``, is an error with
-    ``strict=False``, too. A column that has the kind of its field, such as ``"float64"`` for one of numbers, is read as
-    without a choice: what is no number is null.
+    A requested type is mandatory. A cell that is no date, number or boolean is an ``ArchiveError``; with
+    ``strict=False`` it is null and counted in a diagnostic. Placeholders for no value are null in texts too: blanks,
+    ``***`` for numbers, ``?`` for booleans, ``00000000`` for dates. A number that does not fit is an error even with
+    ``strict=False``, such as 1.5 for ``"int64"``, 3000000000 for ``"int32"`` or 12 for ``"bool"``. A column of the
+    requested kind, such as a number column with ``"float64"``, is read as without a request: cells that are no number
+    are null.
 
     Args:
         source: A path of a file or a folder, bytes, or a binary file object.
-        batch_size: How many records are read at a time, from 1 up. Deleted ones leave a batch shorter, never empty.
-        types: The types of some columns, by their names: ``"int32"``, ``"int64"``, ``"float64"``, ``"string"``,
-            ``"date"`` or ``"bool"`` (one of T, Y, 1, F, N, 0 in either case of letters); or ``"scan"``.
-        options: How to read, as in ``headland.read``, which documents each option: with ``strict=False`` what can be
-            saved is read, and ``diagnostics`` say what was lost.
+        batch_size: Number of records read at a time, at least 1. Deleted records make a batch shorter, never empty.
+        types: Types of some columns by name: ``"int32"``, ``"int64"``, ``"float64"``, ``"string"``, ``"date"`` or
+            ``"bool"`` (T, Y, 1, F, N or 0, in either case); or ``"scan"``.
+        options: The options of ``headland.read``, which documents them. With ``strict=False``, everything readable is
+            read, and ``diagnostics`` list the losses.
 
     Returns:
-        A reader that gives batches. It is an Arrow C stream, which duckdb, polars and
-        ``pyarrow.RecordBatchReader.from_stream(reader)`` take.
+        A reader of batches. It is an Arrow C stream, which duckdb, polars and
+        ``pyarrow.RecordBatchReader.from_stream(reader)`` accept.
 
     Raises:
-        ArchiveError: Where the archive cannot be read, when it is opened or in the middle. The batches before it were
-            given, the reader is closed then. Checksums are checked at the end of each member: of a damaged one, batches
-            may have been given before that.
-        ValueError: For a name or a type of a column that there is none of, and as in ``read``.
-        TypeError: A source or an argument of another type than stated.
+        ArchiveError: The archive cannot be read, on opening or later. Batches before the error were returned; the
+            reader is then closed. Checksums are verified at the end of each member, so batches of a damaged one may be
+            returned before the error.
+        ValueError: An unknown column name or type, and as in ``read``.
+        TypeError: A source or an argument of another type.
 
     >>> with headland.open("job.zip", batch_size=1000) as reader:
     ...     for batch in reader:

@@ -1,4 +1,4 @@
-"""The whole service on loopback, with fields of known truth."""
+"""The sandbox: the complete service on loopback, with synthetic fields whose true totals are known."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 CONVERSION_TIME = 5.0
-"""Seconds that a conversion takes."""
+"""Seconds per conversion."""
 
 DEMO_CONVERSION_TIME = 0.2
-"""Seconds that a conversion takes in the demo: long enough to be seen, short enough not to wait for."""
+"""Seconds per conversion in the demo: long enough to be visible, short enough not to delay."""
 
 RATE_LIMITS = ((30, 60.0),)
-"""The limit of the interface: 30 calls in 60 seconds."""
+"""The rate limit of the interface: 30 calls in 60 seconds."""
 
 
 class Credentials(TypedDict):
-    """What a client needs to know of a service."""
+    """Settings that a client of the service needs."""
 
     base_url: str
     api_key: str
@@ -43,7 +43,7 @@ class Place(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A request that the service got."""
+    """A request received by the service."""
 
     at: dt.datetime
     method: str
@@ -53,9 +53,9 @@ class Request(NamedTuple):
 
 
 class Total(TypedDict):
-    """What a job is about: what was harvested, planted or applied.
+    """The true total of a job: the harvested, planted or applied quantity.
 
-    A reader gets the same `value` as `factor` times the sum over the rows of the product of `columns`.
+    `value` equals `factor` times the sum over the rows of the product of `columns`.
     """
 
     label: str
@@ -66,10 +66,10 @@ class Total(TypedDict):
 
 
 class Truth(TypedDict):
-    """What a generated job must add up to.
+    """True totals of a generated job.
 
-    The areas are in square metres: `area` is what the job covers, `field_area` what the field's boundary encloses.
-    `totals` gives column, unit and the sum over all rows.
+    Areas are in square metres: `area` is covered by the job, `field_area` is enclosed by the field's boundary. `totals`
+    lists column, unit and the sum over all rows.
     """
 
     job_id: str
@@ -85,9 +85,9 @@ class Truth(TypedDict):
 
 
 class CartTruth(TypedDict):
-    """What a generated grain cart file must add up to, in pounds and dry bushels.
+    """True totals of a generated grain cart file, in pounds and dry bushels.
 
-    Each file is uploaded several times as it grows; the newest of a name holds the whole harvest of `field`.
+    Each file is uploaded several times as it grows; the newest with a name contains the whole harvest of `field`.
     """
 
     id: str
@@ -100,20 +100,21 @@ class CartTruth(TypedDict):
 
 
 class Faults:
-    """Faults that the service shows on demand (sections 7 and 8 of the interface).
+    """Faults that the service produces on demand (sections 7 and 8 of the interface).
 
-    Replies in place of the right one: ``unauthorized`` (401), ``forbidden`` (403), ``bad-request`` (400), ``not-found``
+    Replies instead of the normal one: ``unauthorized`` (401), ``forbidden`` (403), ``bad-request`` (400), ``not-found``
     (404), ``method-not-allowed`` (405), ``too-many-requests`` (429), ``unavailable`` (503 with its plain text),
-    ``server-error`` (500), ``more-time`` (202 with ``Retry-After``), ``redirect`` (302); where a file was asked for
-    ``not-ready`` (200 and the wait), ``no-coverage`` and ``web-page``; where a map was sent ``already-queued`` and
-    ``same-name``. Those with a code are also known by it, such as ``"503"``.
+    ``server-error`` (500), ``more-time`` (202 with ``Retry-After``), ``redirect`` (302); for requests of a file
+    ``not-ready`` (200 and the wait), ``no-coverage`` and ``web-page``; for sent maps ``already-queued`` and
+    ``same-name``. Faults with a code are also known by it, such as ``"503"``.
 
-    Trouble on the way: ``reset`` (nothing is carried out, no reply), ``lost-reply`` (carried out, no reply),
-    ``truncated`` (the reply breaks off half-way). Together with any of these: ``slow`` (a second of silence first),
+    Connection faults: ``reset`` (the request has no effect and no reply), ``lost-reply`` (the request takes effect, no
+    reply), ``truncated`` (the reply ends half-way). Combined with any of these: ``slow`` (a second of silence first),
     ``no-date`` (no ``Date``), ``skew`` (the service's clock is an hour ahead).
 
-    In the lists of the dispatch service and of the legacy order service: ``foreign-location`` (the next page is said to
-    be on another host), ``looping-location`` (it is said to be this one), ``repeated-page`` (it is the one before).
+    In the lists of the dispatch service and of the legacy order service: ``foreign-location`` (the link to the next
+    page has another host), ``looping-location`` (the link leads to this page), ``repeated-page`` (the previous page
+    again).
     """
 
     __slots__ = ("_core",)
@@ -130,37 +131,36 @@ class Faults:
         )
 
     def clear(self) -> None:
-        """Forget the faults that have not been shown yet."""
+        """Remove the faults that have not occurred yet."""
         self._core.clear_faults()
 
 
 class Sandbox:
-    """The whole service on loopback, with an account of synthetic fields whose totals are known.
+    """The complete service on loopback, with an account of synthetic fields whose totals are known.
 
     >>> with headland.Sandbox.demo() as service:
     ...     client = headland.Client(**service.credentials)
 
-    Hubs report every 30 seconds and field computers every five minutes of its clock. Field computers come online by a
-    timetable, the first in the first ten minutes of every half hour (UTC), the second in the next ten, the third in the
-    last ten; online, they fetch the prescription maps that are queued for them at the minutes that five divides.
+    Hubs report every 30 seconds and field computers every five minutes of its clock. Field computers are online by a
+    timetable (UTC): of every half hour, the first is online in the first ten minutes, the second in the next ten, the
+    third in the last ten. Online, they fetch queued prescription maps at minutes divisible by five.
 
-    The dispatch service and the legacy order service stand at addresses of their own and take one bearer token; the
-    four headers of a signature are not needed there, and the rate limit does not count them (specification 4.6, 4.7). A
-    page holds at most 50 field operations, 100 products, 25 batches, 40 work orders, 60 products of an account or 30
-    blends.
+    The dispatch service and the legacy order service have addresses of their own and accept one bearer token. They need
+    no signature headers, and the rate limit does not count them (specification 4.6, 4.7). A page has at most 50 field
+    operations, 100 products, 25 batches, 40 work orders, 60 products of an account or 30 blends.
 
     Args:
-        data: A folder that keeps the service's state, also through a power cut; without it the state is in memory, and
+        data: A folder for the service's state, which survives a power failure; without it the state is in memory, and
             uploads are in a temporary folder.
-        port: The port; 0 takes a free one.
-        seed: The account that is made up; the same seed makes the same account.
-        small_jobs: So many small jobs in place of the usual ones, for trying out what is made for many. The files of
-            every other one need no conversion.
-        rate_limits: Pairs of calls and seconds; empty turns the limit off.
-        window: Whether the windows of the limit are fixed or slide.
-        conversion_time: Seconds that a conversion takes.
-        variants: Habits of real services to take on, by name; ``"wild"`` is all of them.
-        clock: ``"moved"`` stands still but for ``advance``.
+        port: The port; 0 selects a free one.
+        seed: The seed of the synthetic account; the same seed generates the same account.
+        small_jobs: Number of small jobs instead of the usual ones, for tests with many jobs. The files of every second
+            one need no conversion.
+        rate_limits: Pairs of calls and seconds; an empty sequence disables the limit.
+        window: Whether the windows of the limit are fixed or sliding.
+        conversion_time: Seconds per conversion.
+        variants: Behaviours of real services to enable, by name; ``"wild"`` enables all of them.
+        clock: ``"moved"`` advances only by ``advance``.
     """
 
     __slots__ = ("_core", "faults")
@@ -201,10 +201,9 @@ class Sandbox:
         rate_limits: Sequence[tuple[int, float]] = (),
         conversion_time: float = DEMO_CONVERSION_TIME,
     ) -> Self:
-        """Start a service that does not keep a newcomer waiting: no rate limit, short conversions.
+        """Start a service for a demo: no rate limit, short conversions.
 
-        A client keeps the limit of real services all the same; ``Client(**service.credentials, rate_limits=())`` does
-        not.
+        A client still keeps the limit of real services; ``Client(**service.credentials, rate_limits=())`` does not.
         """
         return cls(seed=seed, rate_limits=rate_limits, conversion_time=conversion_time)
 
@@ -225,12 +224,12 @@ class Sandbox:
 
     @property
     def legacy_orders_url(self) -> str:
-        """The second address of the legacy order service; both share what they remember."""
+        """The second address of the legacy order service; both have the same state."""
         return self._core.legacy_orders_url
 
     @property
     def equipment(self) -> list[Place]:
-        """The equipment of dispatch, the last without any work: no call of the interface lists it (specification 4.6).
+        """The equipment of dispatch, the last one without operations; not listed by the interface (specification 4.6).
 
         >>> operations = list(client.dispatch.equipment.operations(service.equipment[0].id))
         """
@@ -238,7 +237,7 @@ class Sandbox:
 
     @property
     def accounts(self) -> list[Place]:
-        """The accounts, of which the legacy order service lists products: no call of the interface lists them.
+        """The accounts for which the legacy order service lists products; no call of the interface lists them.
 
         >>> products = list(client.legacy_orders.products(service.accounts[0].id))
         """
@@ -262,59 +261,59 @@ class Sandbox:
 
     @property
     def other_access_key(self) -> str:
-        """The access key of another customer, who sees other data."""
+        """The access key of another customer, with other data."""
         return self._core.keys()["other_access_key"]
 
     @property
     def revoked_access_key(self) -> str:
-        """An access key that its customer revoked."""
+        """An access key revoked by its customer."""
         return self._core.keys()["revoked_access_key"]
 
     @property
     def partial_access_key(self) -> str:
-        """An access key of the same customer that gives one field computer and what belongs to it.
+        """An access key of the same customer with the scope of one field computer.
 
-        That is its hub, the jobs that it made, the maps that those used and the grain carts of its harvests. Uploads
-        belong to no field computer: every key of the customer gives them. The rest is refused as ``PermissionDenied``.
+        The scope is its hub, its jobs, the maps used by these and the grain carts of its harvests. Uploads belong to no
+        field computer and are in the scope of every key of the customer. Everything else raises ``PermissionDenied``.
         """
         return self._core.keys()["partial_access_key"]
 
     @property
     def read_only_access_key(self) -> str:
-        """An access key of the same customer that gives everything and may neither upload nor send."""
+        """An access key of the same customer that can read everything, but neither upload nor send."""
         return self._core.keys()["read_only_access_key"]
 
     @property
     def expired_access_key(self) -> str:
-        """An access key of the same customer that has expired: only its own summary is answered."""
+        """An access key of the same customer that has expired: only its own summary is returned."""
         return self._core.keys()["expired_access_key"]
 
     @property
     def other_dispatch_token(self) -> str:
-        """The token of that other customer for the dispatch service and for the legacy order service."""
+        """The token of the other customer for the dispatch service and the legacy order service."""
         return self._core.keys()["other_dispatch_token"]
 
     @property
     def requests(self) -> list[Request]:
-        """The requests that arrived so far."""
+        """The requests received so far."""
         return [Request(**request) for request in self._core.requests()]
 
     @property
     def truth(self) -> list[Truth]:
-        """What each generated job must add up to."""
+        """True totals of each generated job."""
         return self._core.truth()
 
     @property
     def cart_truth(self) -> list[CartTruth]:
-        """What each generated grain cart file must add up to."""
+        """True totals of each generated grain cart file."""
         return self._core.cart_truth()
 
     def add_job(self) -> str:
-        """Add a job, created now, and give its id; it takes ``small_jobs``."""
+        """Add a job, created now, and return its id; requires ``small_jobs``."""
         return self._core.add_job()
 
     def change_job(self, id: str) -> None:
-        """Change a job: it is updated now and has another file, which has to be converted once more."""
+        """Change a job: it is updated now and has a different file, which must be converted again."""
         self._core.change_job(arguments.text("id", id))
 
     def remove_job(self, id: str) -> None:
@@ -322,7 +321,7 @@ class Sandbox:
         self._core.remove_job(arguments.text("id", id))
 
     def advance(self, seconds: float) -> None:
-        """Move the service's clock on."""
+        """Advance the service's clock."""
         self._core.advance(arguments.seconds("seconds", seconds))
 
     def close(self) -> None:
@@ -330,7 +329,7 @@ class Sandbox:
         self._core.close()
 
     def __enter__(self) -> Self:
-        """Give the running service."""
+        """Return the running service."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -338,7 +337,7 @@ class Sandbox:
         self.close()
 
     def __repr__(self) -> str:
-        """Show the address."""
+        """Return the address for display."""
         return f"<Sandbox {self.base_url}>"
 
 

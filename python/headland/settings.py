@@ -1,4 +1,4 @@
-"""Where the settings of a client come from: arguments, the environment, a profile."""
+"""Reads the settings of a client from arguments, the environment or a profile."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMS = {
     "rate_limits": "pairs of calls and seconds, such as 30/60,15/30",
     "timeout": "the seconds of connect, read and call, such as 10,60,600, or those and min_throughput: 10,60,600,1024",
 }
-"""How settings that are no plain text are written."""
+"""The written form of settings that are not plain text."""
 
 PREFIX = "HEADLAND_"
 PROFILES = Path("~/.config/headland/profiles.toml")
@@ -44,28 +44,28 @@ SECRETS = (*NAMES[1:4], "dispatch_token", "legacy_token")
 
 
 class Timeout(NamedTuple):
-    """How long to wait: three times in seconds, and the least throughput of a file in bytes a second."""
+    """Time limits: three times in seconds, and the minimum throughput of a file in bytes per second."""
 
     connect: float = 10
     """For a connection."""
     read: float = 60
     """For the next bytes of a reply."""
     call: float = 600
-    """For a whole call, with its repetitions and waits.
+    """For a whole call, including retries and waits.
 
     Records, lists and errors must be complete by then. A file must begin to arrive by then; after that `min_throughput`
-    counts, so that a large file on a slow line is not cut. An upload whose reply is lost may take as long again to look
-    for its record in the list.
+    applies, so that a large file on a slow connection is not truncated. An upload whose reply is lost may take as long
+    again to search the list for its record.
     """
     min_throughput: int = 1024
-    """For a file, in bytes per second: how fast it must arrive, measured over 30 seconds of waiting.
+    """For a file, in bytes per second: the minimum speed, measured over 30 seconds of waiting.
 
-    A slower file is requested again like one that was cut, and ends in a ``TransportError``. 0 turns the check off.
+    A slower file is requested again like a truncated one, and finally raises ``TransportError``. 0 disables the check.
     """
 
 
 def timeout(value: object) -> Timeout:
-    """Check how long to wait; a plain tuple of its first three or of all four does as well."""
+    """Check time limits; a plain tuple of the first three or of all four values is accepted too."""
     takes = "`timeout` takes a `headland.Timeout(connect=10, read=60, call=600)` or a tuple of those three, not"
     if not isinstance(value, list | tuple):
         raise TypeError(f"{takes} {value!r}")
@@ -79,11 +79,11 @@ def timeout(value: object) -> Timeout:
 
 
 def from_env() -> dict[str, Any]:
-    """Read ``HEADLAND_BASE_URL`` and so on; secrets are hidden before anything can go wrong."""
+    """Read ``HEADLAND_BASE_URL`` and so on; secrets are hidden before any error can occur."""
     found: dict[str, Any] = {}
     for name in NAMES:
         variable = PREFIX + name.upper()
-        # An empty variable says nothing, but for the windows, which it turns off.
+        # An empty variable counts as unset, except for the windows, which it disables.
         if os.environ.get(variable) or (name == "rate_limits" and variable in os.environ):
             found[name] = _core.Secret(os.environ[variable]) if name in SECRETS else os.environ[variable]
     missing = [PREFIX + name.upper() for name in REQUIRED if name not in found]
@@ -99,7 +99,7 @@ def from_env() -> dict[str, Any]:
 
 
 def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, Any]:
-    """Read the table `name` of the profiles; a file that others may read is refused."""
+    """Read the table `name` of the profiles; a file readable by other users is refused."""
     file = Path(PROFILES if path is None else path).expanduser()
     try:
         with file.open("rb") as opened:
@@ -129,7 +129,7 @@ def _refuse_open_modes(file: Path, mode: int) -> None:
 
 
 def _parse_profile(content: bytes, name: str, file: Path) -> dict[str, Any]:
-    """Parse the profiles and hide the secrets. Errors of the parser quote the text, so none of them is passed on."""
+    """Parse the profiles and hide the secrets; errors of the parser are not passed on, because they quote the text."""
     try:
         profiles = tomllib.loads(content.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError):
@@ -170,7 +170,7 @@ def _from_keyring(service: object, name: str, file: Path) -> _core.Secret:
 
 
 def _convert(found: Mapping[str, Any], describe: Callable[[str], str]) -> dict[str, Any]:
-    """Give texts their types: ``30/60,15/30`` for windows, ``10,60,600`` for time-outs."""
+    """Convert texts to their types: ``30/60,15/30`` for windows, ``10,60,600`` for time limits."""
     readers: dict[str, Callable[[str], Any]] = {
         "rate_limits": windows,
         "page_size": int,
@@ -191,12 +191,12 @@ def _convert(found: Mapping[str, Any], describe: Callable[[str], str]) -> dict[s
 
 
 def _parse_timeout(text: str) -> Timeout:
-    """Read time-outs such as ``10,60,600`` or ``10,60,600,1024``."""
+    """Parse time limits such as ``10,60,600`` or ``10,60,600,1024``."""
     connect, read, call, *least = text.split(",")
     return Timeout(float(connect), float(read), float(call), *(int(number) for number in least))
 
 
 def windows(text: str) -> list[tuple[int, float]]:
-    """Read windows such as ``30/60,15/30``: calls, and seconds; an empty text turns the limiter off."""
+    """Parse windows such as ``30/60,15/30``, calls per seconds; an empty text disables the limiter."""
     pairs = [pair.split("/") for pair in text.split(",") if pair.strip()]
     return [(int(calls), float(seconds)) for calls, seconds in pairs]

@@ -1,4 +1,4 @@
-"""Tables that are made of one record, such as the products of a job."""
+"""Tables made from one record, such as the products of a job."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 Row = TypeVar("Row")
 
 SHOWN = 20
-"""So many rows are shown in a notebook."""
+"""Rows shown in a notebook."""
 
 
 class TableColumn(NamedTuple):
-    """A column: its name, its Arrow type, its unit and what it means."""
+    """A column: its name, Arrow type, unit and meaning."""
 
     name: str
     type: str
@@ -26,7 +26,7 @@ class TableColumn(NamedTuple):
 
 
 class Table(Generic[Row]):
-    """Rows as dicts, and the same as Arrow columns with units.
+    """Rows as dicts, and the same rows as Arrow columns with units.
 
     >>> for row in client.job_data.products(job_id):
     ...     print(row["product_name"], row["applied_area"])
@@ -40,28 +40,28 @@ class Table(Generic[Row]):
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns in their order; the last holds what the specification does not name."""
+        """Names of the columns in order; the last one contains fields that are not in the specification."""
         return [column.name for column in self.describe()]
 
     @property
     def units(self) -> dict[str, str]:
-        """The unit of each column of numbers, ``"unknown"`` where nobody says it."""
+        """The unit of each column of numbers; ``"unknown"`` if it is not stated."""
         return {column.name: column.unit for column in self.describe() if column.unit is not None}
 
     def describe(self) -> list[TableColumn]:
-        """Give name, type, unit and meaning of each column."""
+        """Return name, type, unit and meaning of each column."""
         return [TableColumn(*column) for column in self._core.columns]
 
     def __len__(self) -> int:
-        """Count the rows."""
+        """Return the number of rows."""
         return len(self._rows)
 
     def __iter__(self) -> Iterator[Row]:
-        """Give row by row as a dict."""
+        """Iterate over the rows as dicts."""
         return iter(self._rows)
 
     def __repr__(self) -> str:
-        """Show the size in one line."""
+        """Return the size in one line."""
         return f"<Table: {len(self)} rows, {len(self.columns)} columns>"
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -73,24 +73,24 @@ class Table(Generic[Row]):
         return self._core.__arrow_c_schema__()
 
     def to_arrow(self) -> Any:
-        """Give a ``pyarrow.Table``."""
+        """Return a ``pyarrow.Table``."""
         import pyarrow as pa
 
         return pa.table(self)
 
     def to_pandas(self, dtype_backend: str = "numpy_nullable") -> Any:
-        """Give a ``pandas.DataFrame``.
+        """Return a ``pandas.DataFrame``.
 
         Args:
-            dtype_backend: ``"numpy_nullable"`` keeps integers whole where some are null, ``"pyarrow"`` keeps Arrow's
-                types, ``"numpy"`` is the pandas of old.
+            dtype_backend: ``"numpy_nullable"`` keeps integers with nulls as integers, ``"pyarrow"`` keeps the Arrow
+                types, ``"numpy"`` uses the classic dtypes of pandas.
         """
         from headland.frames import pandas_options
 
         return self.to_arrow().to_pandas(**pandas_options(dtype_backend))
 
     def _repr_html_(self) -> str:
-        """Show the first rows, without columns that are empty in all of them."""
+        """Return the first rows as HTML, without columns that are empty in all of them."""
         shown: list[Any] = self._rows[:SHOWN]
         used = [column for column in self.describe() if any(row.get(column.name) is not None for row in shown)]
         unit = {column.name: f" ({column.unit})" for column in used if column.unit not in (None, "1", "unknown")}

@@ -1,4 +1,4 @@
-"""XML files, whose schemas nobody publishes, as nested dicts."""
+"""Reads XML files, whose schemas are not published, as nested dicts."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ if TYPE_CHECKING:
     from headland.archives import Source
 
 TREE_LIMITS = Limits(bytes=256 << 20)
-"""How much of an XML file is read where no limits are given: a tree takes several times the memory of its file."""
+"""Limits of an XML file by default: a tree needs several times the memory of its file."""
 
 
 def read_tree(source: Source, *, member: str | None = None, limits: Limits | None = None) -> dict[str, Any]:
-    """Read an XML file as nested dicts; nothing is left out, renamed or guessed.
+    """Read an XML file as nested dicts; no element, attribute or text is omitted, renamed or guessed.
 
-    The dict has one entry, the root element. An element without attributes and children is its text, to the letter; an
-    empty one is ``""``. Any other element is a dict:
+    The dict has one entry, the root element. An element without attributes and children is its exact text; an empty one
+    is ``""``. Any other element is a dict:
 
-    - an attribute stands under its name with ``@`` before it;
-    - a child stands under its name; children of one name are a list under it, in their order;
-    - text beside attributes stands under ``"#text"``;
-    - where text and children are mixed, ``"#content"`` lists both in their order, the texts as they are and each child
-      as a dict of its name and its value; the children also stand under their names.
+    - the key of an attribute is its name with the prefix ``@``;
+    - the key of a child is its name; the value of children with the same name is a list in document order;
+    - the key of text in an element with attributes is ``"#text"``;
+    - if text and children are mixed, ``"#content"`` lists both in document order: texts unchanged, each child as a dict
+      of its name and its value; the children also have keys of their own.
 
-    What is not well-formed is refused, except for white space before the declaration.
-    Names and prefixes stay as they are, and declarations of namespaces are attributes like others. White space between
-    elements, comments and processing instructions are left out. No entities but the five of XML are expanded, and
-    elements nested more than 256 deep are refused.
+    Input that is not well-formed is refused, except for white space before the declaration. Names and prefixes are
+    unchanged, and namespace declarations are ordinary attributes. White space between elements, comments and processing
+    instructions are omitted. Only the five predefined entities of XML are expanded. Elements nested more than 256 deep
+    are refused.
 
     Args:
-        source: A path, bytes or a binary file object: an XML file, or a zip or folder that holds one.
-        member: Which file, where a zip or a folder holds several: its name, with or without folders.
-        limits: What the source may hold; by default ``Limits(bytes=256 << 20)``.
+        source: A path, bytes or a binary file object: an XML file, or a zip or folder that contains one.
+        member: The file, if a zip or a folder contains several: its name, with or without folders.
+        limits: Limits of the source; default: ``Limits(bytes=256 << 20)``.
 
     Returns:
-        The dict; all values in it are dicts, lists and texts.
+        The dict; all values are dicts, lists and texts.
 
     Raises:
-        ArchiveError: What cannot be read, with `member` and `offset`; the message names the line of XML that is not
-            well-formed.
+        ArchiveError: The source cannot be read; has `member` and `offset`. For XML that is not well-formed, the message
+            states the line.
 
-    The service gives such a file of a job (specification 4.4):
+    The service returns such a file for a job (specification 4.4):
 
     >>> tree = headland.read_tree(client.job_data.download(job["id"], format="XML"))
     """

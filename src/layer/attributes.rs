@@ -206,7 +206,7 @@ impl TableReader {
                     |append_error| match append_error {
                         AppendError::Cell(cell) => StepError::Cell(misfit_error(self.member.name(), column, &cell)),
                         AppendError::OutOfMemory(lack) => {
-                            StepError::Damage(lack.of(self.member.name()).with(|facts| {
+                            StepError::Damage(lack.for_member(self.member.name()).with(|facts| {
                                 facts.record = Some(first);
                                 facts.offset = Some(offset);
                             }))
@@ -295,7 +295,7 @@ fn choose_encoding(
         Some(cpg) => sidecars::read_small(cpg, MAX_CPG_SIZE, options.strict, diagnostics)?,
         None => None,
     };
-    Ok(Encoding::declared(label.as_deref().map(|label| (name, label)), header.driver, diagnostics))
+    Ok(Encoding::from_declaration(label.as_deref().map(|label| (name, label)), header.driver, diagnostics))
 }
 
 /// The requested columns in file order.

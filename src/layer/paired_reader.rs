@@ -92,7 +92,7 @@ impl PairedReader {
     ) -> Result<Self> {
         // Starts to inflate the longer member before all else. With two cores, this thread can inflate the other one,
         // unless it is long too.
-        let packed_size = |member: &Option<Member>| member.as_ref().map_or(0, Member::packed);
+        let packed_size = |member: &Option<Member>| member.as_ref().map_or(0, Member::compressed_size);
         let (shp, dbf) = (packed_size(&set.shp), packed_size(&set.dbf));
         let is_shp = shp > dbf;
         let has_spare = threads(options) > 1;

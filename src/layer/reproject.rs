@@ -87,9 +87,9 @@ impl VertexBuffer {
             run_count += 1;
             vertex_count += run.len() / stride;
         })?;
-        try_reserve(runs, run_count).map_err(AllocError::error)?;
+        try_reserve(runs, run_count).map_err(AllocError::into_error)?;
         for ordinates in [&mut *xs, &mut *ys] {
-            try_reserve(ordinates, vertex_count).map_err(AllocError::error)?;
+            try_reserve(ordinates, vertex_count).map_err(AllocError::into_error)?;
         }
         Cursor::new(wkb).visit_runs(&mut |run, stride, offset| {
             runs.push((offset, run.len(), stride));

@@ -76,7 +76,7 @@ impl Sidecars {
     }
 
     fn read_shp_xml(&mut self, member: &Member, diagnostics: &mut Vec<Diagnostic>) {
-        let (root, text) = match Element::with_text(member, MAX_SIZE) {
+        let (root, text) = match Element::read_with_text(member, MAX_SIZE) {
             Ok(read) => read,
             Err(error) => {
                 diagnostics.push(sidecar_lost(member, &error.to_string()));

@@ -35,7 +35,7 @@ pub(super) fn from_vendor_json(entries: &Map<String, Value>) -> ColumnMetadata {
 /// `attrunit` the unit.
 pub(super) fn from_fgdc(root: &Element) -> ColumnMetadata {
     let mut stated = ColumnMetadata::default();
-    for attribute in root.all("attr") {
+    for attribute in root.find_all("attr") {
         if let Some(name) = attribute.value("attrlabl") {
             let unit = attribute.find_all("attrunit").into_iter().map(Element::text).find(|unit| !unit.is_empty());
             stated.add(name, unit, attribute.value("attrdef"));

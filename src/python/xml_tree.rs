@@ -5,7 +5,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 
 use super::layer::{SourceArgument, as_archive_error};
 use super::{bridge, read_options};
-use crate::archive::{self, Document, Event, Holds, Source};
+use crate::archive::{self, Document, Event, Content, Source};
 
 /// Key of the text of an element with attributes.
 const TEXT: &str = "#text";
@@ -16,7 +16,7 @@ const CONTENT: &str = "#content";
 /// An element in progress.
 struct OpenElement<'py> {
     name: Bound<'py, PyString>,
-    holds: Holds,
+    holds: Content,
     /// Attributes and children; `None` until the first one.
     dict: Option<Bound<'py, PyDict>>,
     text: Option<Bound<'py, PyString>>,
@@ -33,7 +33,7 @@ pub(super) fn read_tree<'py>(
     limits: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (source, limits) = (Source::from(source), read_options::parse_limits(limits)?);
-    let read = move |_: &_| archive::tree(&source, member.as_deref(), &limits).map_err(as_archive_error);
+    let read = move |_: &_| archive::read_document(&source, member.as_deref(), &limits).map_err(as_archive_error);
     document_to_dict(py, &bridge::compute(py, read)?)
 }
 
@@ -44,7 +44,7 @@ fn document_to_dict<'py>(py: Python<'py>, document: &Document) -> PyResult<Bound
         match event {
             Event::Open(name, holds) => {
                 let name = PyString::intern(py, document.name(*name));
-                let content = (*holds == Holds::Both).then(|| PyList::empty(py));
+                let content = (*holds == Content::Mixed).then(|| PyList::empty(py));
                 open.push(OpenElement { name, holds: *holds, dict: None, text: None, content });
             }
             Event::Attribute(name, value) => {
@@ -57,7 +57,7 @@ fn document_to_dict<'py>(py: Python<'py>, document: &Document) -> PyResult<Bound
                 let Some(element) = open.last_mut() else { continue };
                 match (&element.content, element.holds) {
                     (Some(content), _) => content.append(document.text(text))?,
-                    (None, Holds::Text) => element.text = Some(PyString::new(py, document.text(text))),
+                    (None, Content::Text) => element.text = Some(PyString::new(py, document.text(text))),
                     // White space between elements is formatting.
                     (None, _) => {}
                 }

@@ -80,7 +80,7 @@ async fn file_is_sent_as_a_form_and_the_address_is_found_in_any_reply() {
 
 #[tokio::test(start_paused = true)]
 async fn lost_reply_is_settled_by_the_one_new_record_of_that_name() {
-    for lost in [FaultKind::Timeout, FaultKind::Reset, FaultKind::Cut] {
+    for lost in [FaultKind::Timeout, FaultKind::Reset, FaultKind::Truncated] {
         let script = Script::new(move |_, request| {
             if request.method == Method::Post {
                 return Err(fault(lost));

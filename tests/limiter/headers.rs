@@ -56,7 +56,7 @@ fn status_429_blocks_all_calls_until_its_time() {
     runtime().block_on(async {
         let clock = Paused::new();
         let limiter = memory(&[window(30, 60_000)], &clock);
-        call_with_headers(&limiter, Heard { block: Some(Duration::from_secs(12)), ..Heard::default() }).await;
+        call_with_headers(&limiter, RateLimitHeaders { block: Some(Duration::from_secs(12)), ..RateLimitHeaders::default() }).await;
         let budget = limiter.budget();
         assert_eq!((budget.remaining, budget.next_call_in), (0, Duration::from_secs(12)));
         spend(&limiter, 1).await;
@@ -146,7 +146,7 @@ fn clock_set_back_blocks_no_longer_than_the_window() {
             };
             let limiter = Limiter::unshared(&place, "https://x.org", KEY, &[window(3, 10_000)], clock.clone());
             spend(&limiter, 2).await;
-            call_with_headers(&limiter, Heard { block: Some(Duration::from_secs(4)), ..Heard::default() }).await;
+            call_with_headers(&limiter, RateLimitHeaders { block: Some(Duration::from_secs(4)), ..RateLimitHeaders::default() }).await;
             clock.set_back(HOUR);
             let budget = limiter.budget();
             assert!(budget.next_call_in <= Duration::from_millis(10_010), "{budget:?}");
@@ -163,10 +163,10 @@ fn slow_reply_does_not_count_own_calls_as_those_of_other_clients() {
         let limiter = memory(&[window(5, 1_000)], &clock);
         spend(&limiter, 4).await;
         let mut slot = limiter.grant(MINUTE, HOUR).await.unwrap().unwrap();
-        slot.sent();
+        slot.mark_sent();
         // The server had counted all five when this call arrived; by its reply the first four have left the window.
         clock.sleep(Duration::from_millis(1_010)).await;
-        slot.settle(&limit_headers(5, 0, 1));
+        slot.complete(&limit_headers(5, 0, 1));
         assert_eq!(limiter.budget().remaining, 4, "only the call of the slow reply counts");
     });
 }

@@ -154,13 +154,13 @@ async fn process(limiter: Limiter, service: Arc<Mutex<Service>>) {
         match outcome {
             Outcome::Answered | Outcome::Dies => {
                 service.unconfirmed = service.unconfirmed.filter(|_| !is_probe);
-                return slot.settle(&Heard::default());
+                return slot.complete(&RateLimitHeaders::default());
             }
             Outcome::Refused(seconds) => {
                 let is_confirmed =
                     is_probe && service.unconfirmed.is_some_and(|unconfirmed| seconds <= unconfirmed.asked);
                 service.unconfirmed = (!is_confirmed).then_some(Unconfirmed { asked: seconds, next: Some(now) });
-                slot.settle(&refused(seconds));
+                slot.complete(&refused(seconds));
             }
             Outcome::Lost => {
                 if let Some(unconfirmed) = service.unconfirmed.as_mut().filter(|_| is_probe) {
@@ -292,7 +292,7 @@ fn probe_of_a_killed_process_passes_to_another_process() {
     child.kill().unwrap();
     child.wait().unwrap();
     let started = std::time::Instant::now();
-    real().block_on(call_with_headers(&limiter, Heard::default()));
+    real().block_on(call_with_headers(&limiter, RateLimitHeaders::default()));
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     assert_eq!(limiter.budget().service_wait, None, "its answer lifts the block");
 }

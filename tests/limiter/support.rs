@@ -78,20 +78,20 @@ pub(crate) async fn spend(limiter: &Limiter, calls: u32) {
     }
 }
 
-pub(crate) async fn call_with_headers(limiter: &Limiter, heard: Heard) {
+pub(crate) async fn call_with_headers(limiter: &Limiter, heard: RateLimitHeaders) {
     let mut slot = limiter.grant(MINUTE, HOUR).await.unwrap().unwrap();
     slot.mark_sent();
     slot.complete(&heard);
 }
 
 /// A 429 that requests a wait in seconds.
-pub(crate) fn refused(seconds: u64) -> Heard {
+pub(crate) fn refused(seconds: u64) -> RateLimitHeaders {
     let wait = Some(Duration::from_secs(seconds));
     RateLimitHeaders { retry_after: wait, block: wait, ..RateLimitHeaders::default() }
 }
 
-pub(crate) fn limit_headers(limit: u32, remaining: u32, reset: u64) -> Heard {
-    Heard {
+pub(crate) fn limit_headers(limit: u32, remaining: u32, reset: u64) -> RateLimitHeaders {
+    RateLimitHeaders {
         limit: Some(limit),
         remaining: Some(remaining),
         reset: Some(Duration::from_secs(reset)),

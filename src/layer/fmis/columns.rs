@@ -193,7 +193,7 @@ impl Column {
                 TimestampMicrosecondArray::try_new(micros.into(), nulls).map(to_array_ref)
             }
             Values::Times { micros, mut zoned, .. } => {
-                check_available(micros.len().saturating_mul(TIME_TEXT_SIZE)).map_err(AllocError::error)?;
+                check_available(micros.len().saturating_mul(TIME_TEXT_SIZE)).map_err(AllocError::into_error)?;
                 let zoned = zoned.finish();
                 let rows = micros.iter().zip(&zoned).enumerate();
                 let text = |(row, (micros, is_zoned)): (usize, (&i64, bool))| {

@@ -92,7 +92,7 @@ impl<'a> LineReader<'a> {
     /// Detects UTF-16 by its byte order mark or by NULs, which other encodings do not have. Otherwise the table is
     /// bytes.
     pub(super) fn open(member: &'a Member) -> Result<Self> {
-        let mut window = member.window(WINDOW_SIZE)?;
+        let mut window = member.open(WINDOW_SIZE)?;
         let (units, mark) = match window.fill(4) {
             Ok([0xFF, 0xFE, ..]) => (CodeUnits::Utf16(UTF_16LE), 2),
             Ok([0xFE, 0xFF, ..]) => (CodeUnits::Utf16(UTF_16BE), 2),
@@ -159,7 +159,7 @@ impl<'a> LineReader<'a> {
                     let content = decoded.as_ref().map(|_| content).map_err(Clone::clone);
                     take(record, content).map_err(|line_error| match line_error {
                         LineError::Damage(why) => record_error(member, record, line_offset, &why),
-                        LineError::OutOfMemory(lack) => lack.of(member.name()).with(|facts| {
+                        LineError::OutOfMemory(lack) => lack.for_member(member.name()).with(|facts| {
                             facts.record = Some(record);
                             facts.offset = Some(line_offset);
                         }),

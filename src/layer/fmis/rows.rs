@@ -76,7 +76,7 @@ impl RowBuilder {
     pub(super) fn new(layout: Layout, options: &ReadOptions) -> Result<Self> {
         let name = options.encoding.as_deref().unwrap_or("UTF-8");
         let encoding =
-            Encoding::named(name).ok_or_else(|| Error::new(Kind::Value, format!("unknown encoding `{name}`")))?;
+            Encoding::from_name(name).ok_or_else(|| Error::new(Kind::Value, format!("unknown encoding `{name}`")))?;
         let mut cells = vec![vec![None; layout.section_quantities.len()]; layout.sections.len()];
         let mut step_cells = HashMap::new();
         for (cell, slot) in layout.slots.iter().enumerate() {

@@ -44,7 +44,7 @@ impl ShapeColumn {
     ) -> Result<Self> {
         let mut diagnostics = Vec::new();
         let reader = ShapeReader::open(shp, shx, options.strict, &mut diagnostics)?;
-        let builder = WkbBuilder::new(reader.may_have_m(), has_m, capacity.min(shp.size()), reader.indexed());
+        let builder = WkbBuilder::new(reader.may_have_m(), has_m, capacity.min(shp.size()), reader.indexed_records());
         Ok(Self {
             reader,
             builder,

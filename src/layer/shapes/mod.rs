@@ -46,7 +46,7 @@ impl WkbBuilder {
                     _ => {}
                 }
                 let (has_z, has_m) = (shape.vertices.z.is_some(), shape.vertices.m.is_some());
-                if header.flat != Some(shape.flat) || has_z && !header.has_z || has_m && !self.declares_m {
+                if header.shape_type != Some(shape.shape_type) || has_z && !header.has_z || has_m && !self.declares_m {
                     self.issues.add(Code::MixedShapes, number);
                 } else if header.has_z && !has_z {
                     self.issues.add(Code::MissingZ, number);
@@ -96,7 +96,7 @@ impl WkbBuilder {
         // The pushes below need no further reservation.
         try_reserve(&mut self.data, wkb_size::encoded_size(shape, dimensions))?;
         let count = vertices.xy.len() / 16;
-        Ok(match shape.flat {
+        Ok(match shape.shape_type {
             ShapeType::Point => {
                 self.begin_geometry(1, dimensions);
                 self.push_coordinates(vertices, 0, 1, dimensions);
@@ -114,7 +114,7 @@ impl WkbBuilder {
             }
             ShapeType::PolyLine | ShapeType::Polygon if shape.parts.is_empty() => None,
             ShapeType::PolyLine | ShapeType::Polygon if shape.parts == [0; 4] && count > 0 => {
-                self.push_single_part(vertices, shape.flat, count, dimensions, number);
+                self.push_single_part(vertices, shape.shape_type, count, dimensions, number);
                 Some(true)
             }
             ShapeType::PolyLine | ShapeType::Polygon | ShapeType::MultiPatch => {
@@ -123,7 +123,7 @@ impl WkbBuilder {
                 // Reuses the vector, so that no record allocates its own.
                 let mut parts = std::mem::take(&mut self.parts);
                 let is_written = self.read_parts(shape, count, number, &mut parts)
-                    && match shape.flat {
+                    && match shape.shape_type {
                         ShapeType::PolyLine => self.push_lines(vertices, &parts, dimensions, number),
                         ShapeType::Polygon => self.push_polygons(vertices, &parts, dimensions, number),
                         _ => multipatch::write(self, shape, &parts, dimensions, number),

@@ -14,7 +14,7 @@ impl WkbBuilder {
     /// number appended; the record after them is for `push`.
     pub(super) fn push_points(&mut self, header: ShapeHeader, first: u64, bytes: &[u8]) -> Result<usize, AllocError> {
         // If the header declares Z, M or another type, a plain point is an issue.
-        if header.flat != Some(ShapeType::Point) || header.has_z || self.declares_m {
+        if header.shape_type != Some(ShapeType::Point) || header.has_z || self.declares_m {
             return Ok(0);
         }
         let (records, _) = bytes.as_chunks::<POINT_RECORD>();

@@ -19,7 +19,7 @@ const TRIANGLE: usize = 24;
 /// The most bytes of its WKB.
 pub(super) fn encoded_size(shape: &Shape<'_>, dimensions: Dimensions) -> usize {
     let vertex = 16 + 8 * usize::from(dimensions.z) + 8 * usize::from(dimensions.m);
-    let (per_vertex, per_part) = match shape.flat {
+    let (per_vertex, per_part) = match shape.shape_type {
         ShapeType::Point | ShapeType::PolyLine => (vertex, PART),
         ShapeType::MultiPoint => (vertex + PART, 0),
         // An open ring gets a closing vertex.
@@ -32,7 +32,7 @@ pub(super) fn encoded_size(shape: &Shape<'_>, dimensions: Dimensions) -> usize {
 
 /// The most bytes of working memory; none if the shape is copied.
 pub(super) fn scratch_size(shape: &Shape<'_>) -> usize {
-    match shape.flat {
+    match shape.shape_type {
         ShapeType::Polygon if shape.parts.len() > 4 => total(shape, RING_VERTEX, RING),
         ShapeType::MultiPatch => total(shape, TRIANGLE, RING),
         _ => 0,
