@@ -198,7 +198,7 @@ fn damage_is_found_named_and_repaired() {
     farm.publish_and_compare();
     fs::remove_file(farm.folder.current().unwrap().unwrap().path.join("manifest.json")).unwrap();
     let damage = find(&farm, false);
-    assert_eq!((damage.len(), damage[0].trouble), (1, Trouble::Missing));
+    assert_eq!((damage.len(), damage[0].problem), (1, Problem::Missing));
     farm.publish_and_compare();
 }
 

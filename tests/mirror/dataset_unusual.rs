@@ -174,7 +174,7 @@ fn grain_carts_have_their_own_type() {
     let mut farm = Farm::new();
     farm.put("1", &points(3, (-111.0, 45.0), 1));
     for (cart, id) in account(3).carts.iter().zip(["1", "2"]) {
-        let origin = farm.put_as(ItemKind::Cart, id, &cart.content(CartManner::default()));
+        let origin = farm.put_as(ItemKind::Cart, id, &cart.content(CartFormat::default()));
         // The list states no times (specification 2.8); a name may.
         (origin.start, origin.created) = (None, None);
         origin.name = ["Corn_West_40_7_2025-09-15_093011_8140.grc", "of my own.grc"][usize::from(id == "2")].to_owned();

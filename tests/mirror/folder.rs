@@ -159,7 +159,7 @@ fn leftovers_of_every_kind_are_stored_or_removed() {
     journal.write(|step| step.list_page(JOB, std::slice::from_ref(&new), None, at(9))).unwrap();
     download(&folder, &new.stamp(JOB), "adopted");
     download(&folder, "0123456789abcdef", "of an unknown record");
-    let done = journal.look(|look| look.item(JOB, "3")).unwrap().unwrap();
+    let done = journal.read(|look| look.item(JOB, "3")).unwrap().unwrap();
     let text = done.stamp.clone();
     fs::rename(download(&folder, &done.stamp, &text), folder.path().join("incoming").join(&text).join("job 3.zip"))
         .unwrap();
@@ -183,7 +183,7 @@ fn leftovers_of_every_kind_are_stored_or_removed() {
     let FileState::Have(archive) = item.file else { panic!("{item:?}") };
     assert_eq!(archive.file_name, "adopted.zip");
     assert_eq!(fs::read(folder.store().path_of(&archive.sha256).unwrap()).unwrap(), content("adopted"));
-    assert_eq!(headland::mirror::drop_unused(&folder, &journal).unwrap(), 1, "the download of an unknown record");
+    assert_eq!(headland::mirror::collect_garbage(&folder, &journal).unwrap(), 1, "the download of an unknown record");
     drop((folder, journal));
     let mut now = snapshot(root);
     now.retain(|name, _| !name.ends_with(&format!("{}.zip", archive.sha256)) && name != "job 9" && name != "summary");
@@ -240,8 +240,8 @@ fn damaged_journal_is_an_error_with_a_repair_that_fetches_nothing_again() {
     pull(&folder, &journal, &job(4, 0), "one more");
     assert_eq!(fs::read_to_string(&taken).unwrap().lines().filter(whole).count(), lines + 1);
     // The file in quarantine is requested again: another version of headland may be able to read it.
-    assert_eq!(journal.look(|look| look.unasked(10)).unwrap().len(), 1);
-    assert_eq!(journal.look(Look::summary).unwrap().archives, 3);
+    assert_eq!(journal.read(|look| look.unasked(10)).unwrap().len(), 1);
+    assert_eq!(journal.read(ReadTxn::summary).unwrap().archives, 3);
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn changed_record_starts_again_and_keeps_its_old_archive_until_the_new_one_is_st
     assert_ne!(first.sha256, second.sha256);
     assert_eq!(wanted(&journal), [("1".to_owned(), second.sha256.clone())]);
     // The old file stays until its replacement is published.
-    assert_eq!(drop_unused(&folder, &journal).unwrap(), 0);
+    assert_eq!(collect_garbage(&folder, &journal).unwrap(), 0);
     assert_eq!(publish(&folder, &journal), 1);
     assert_eq!(
         (folder.store().path_of(&first.sha256), journal.read(ReadTxn::archives).unwrap()),
@@ -84,7 +84,7 @@ fn file_received_during_a_publication_is_not_marked_as_published() {
     let home = place();
     let (folder, journal) = open(home.path());
     let first = pull(&folder, &journal, &job(1, 0), "first");
-    let revision = journal.look(Look::revision).unwrap();
+    let revision = journal.read(ReadTxn::revision).unwrap();
     // The publication reads the first version; meanwhile the second one arrives.
     let second = pull(&folder, &journal, &job(1, 1), "second");
     journal.write(|step| step.set_published(Published { generation: 1, revision })).unwrap();
@@ -153,8 +153,8 @@ fn relist_finds_removed_records_and_returned_ones_resume() {
     let relist = begin_relist(&journal);
     list(&journal, &[job(3, 0)], Some(relist));
     // The list stated two records and returned one: it changed, so no record is marked as removed.
-    let end = |number, total| journal.step(|step| step.finish_relist(JOB, number, Some(total), at(5))).unwrap();
-    assert_eq!(end(relist, 2), Vanished::Unsure);
+    let end = |number, total| journal.write(|step| step.finish_relist(JOB, number, Some(total), at(5))).unwrap();
+    assert_eq!(end(relist, 2), Removed::Unsure);
     assert_eq!(wanted(&journal).len(), 1);
     assert_eq!(end(relist, 1), Removed::Gone(2));
     journal.write(|step| step.set_relisted(at(5))).unwrap();
@@ -163,7 +163,7 @@ fn relist_finds_removed_records_and_returned_ones_resume() {
     assert!(wanted(&journal).is_empty(), "its rows leave the dataset");
     assert_eq!(publish(&folder, &journal), 0, "its archive stays");
     // A conversion that was in flight when its record was removed.
-    journal.step(|step| step.set_file(JOB, "2", &stamp, &asked, at(6))).unwrap();
+    journal.write(|step| step.set_file(JOB, "2", &stamp, &asked, at(6))).unwrap();
     assert_eq!(item(&journal, "2").file, FileState::Gone);
 
     let relist = begin_relist(&journal);
@@ -272,10 +272,10 @@ fn cursors_calls_and_numbers_are_kept() {
         (0..times).for_each(|_| journal.write(|step| step.count_call(purpose)).unwrap());
     }
     pull(&folder, &journal, &job(1, 0), "a file");
-    journal.step(|step| step.begin_run(at(9))).unwrap();
-    journal.step(|step| step.count_call("lists")).unwrap();
+    journal.write(|step| step.begin_run(at(9))).unwrap();
+    journal.write(|step| step.count_call("lists")).unwrap();
     // A failed transaction changes nothing.
-    let refused = journal.step(|step| {
+    let refused = journal.write(|step| {
         step.count_call("lists")?;
         step.list_page(JOB, &[job(5, 0)], None, at(0))?;
         Err::<(), _>(headland::error::Error::new(headland::error::Kind::Decode, "half a page"))

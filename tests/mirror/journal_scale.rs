@@ -107,7 +107,7 @@ fn queries_of_every_sync_cost_the_same_with_ten_times_the_jobs() {
     println!("{few:?}\n{many:?}");
     let (_folder, journal) = open(large.path());
     faulty_vfs::reads();
-    let types = journal.look(Look::types).unwrap();
+    let types = journal.read(ReadTxn::types).unwrap();
     let read = faulty_vfs::reads();
     assert_eq!(types.iter().map(|of| of.items).sum::<u64>(), u64::from(10 * jobs));
     // A page has some 200 entries of an index, and some ten records.

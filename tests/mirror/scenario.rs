@@ -111,7 +111,7 @@ pub(crate) fn snapshot(path: &Path) -> BTreeMap<String, String> {
     for calls in calls {
         snapshot.insert(format!("calls for {}", calls.purpose), calls.ever.to_string());
     }
-    let (summary, spots) = journal.look(|look| Ok((look.summary()?, look.locations(0, 100)?))).unwrap();
+    let (summary, spots) = journal.read(|look| Ok((look.summary()?, look.locations(0, 100)?))).unwrap();
     snapshot.insert("summary".to_owned(), format!("{summary:?}"));
     snapshot.insert("locations".to_owned(), format!("{spots:?}"));
     for name in ["archives", "quarantine", "incoming", "current"] {
@@ -153,9 +153,9 @@ pub(crate) fn assert_consistent(path: &Path) {
     assert!(!was_published || path.join("current").exists(), "what was published is there");
     let expected = journal.read(ReadTxn::archives).unwrap();
     let findings = folder.store().verify(&expected, &Cancel::default()).unwrap();
-    let bad: Vec<_> = findings.iter().filter(|found| found.trouble != headland::mirror::Trouble::Extra).collect();
+    let bad: Vec<_> = findings.iter().filter(|found| found.problem != headland::mirror::Problem::Extra).collect();
     // The next run may still move files that the journal quarantines or releases, but never one in use.
-    for item in journal.look(|look| look.items(JOB)).unwrap() {
+    for item in journal.read(|look| look.items(JOB)).unwrap() {
         let Some(archive) = item.archive else { continue };
         assert!(bad.iter().all(|found| !found.path.to_string_lossy().contains(&archive.sha256)), "{bad:?}");
     }

@@ -25,7 +25,7 @@ pub(crate) struct Farm {
     _place: Option<tempfile::TempDir>,
     pub(crate) folder: Folder,
     /// The wanted archives, by kind and id.
-    pub(crate) wanted: BTreeMap<(bool, String), Origin>,
+    pub(crate) wanted: BTreeMap<(bool, String), SourceArchive>,
     pub(crate) sizes: Sizes,
 }
 
@@ -43,7 +43,7 @@ impl Farm {
     }
 
     /// Stores an archive as that of this job.
-    pub(crate) fn put(&mut self, id: &str, bytes: &[u8]) -> &mut Origin {
+    pub(crate) fn put(&mut self, id: &str, bytes: &[u8]) -> &mut SourceArchive {
         self.put_as(ItemKind::Job, id, bytes)
     }
 
@@ -90,7 +90,7 @@ impl Farm {
     }
 
     /// The archives that prevent a publication.
-    pub(crate) fn lost(&self) -> Vec<Refusal> {
+    pub(crate) fn lost(&self) -> Vec<RejectedArchive> {
         match publish_in(&self.folder, &self.origins(), &[], self.sizes, &Cancel::default()).unwrap() {
             Publication::Published(published) => panic!("{published:?}"),
             Publication::Lost(lost) => lost,

@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn text_keeps_leading_blanks_only() {
-        let encoding = Encoding::named("UTF-8").unwrap();
+        let encoding = Encoding::from_name("UTF-8").unwrap();
         let mut data = Vec::new();
         let mut issues = Vec::new();
         assert!(append_text(b"  ab  \0xyz", &encoding, &mut data, |issue| issues.push(issue)));

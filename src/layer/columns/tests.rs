@@ -26,7 +26,7 @@ fn field(kind: u8, width: usize, decimals: u8) -> Field {
 
 fn append(column: &mut Column, cells: &[&str], width: usize, first: u64) -> Result<(), CellError> {
     let chunk = Chunk { bytes: &records(cells, width), record_size: width + 1, numbers: None, first };
-    column.append(&chunk, &Encoding::named("UTF-8").unwrap()).map_err(|refusal| match refusal {
+    column.append(&chunk, &Encoding::from_name("UTF-8").unwrap()).map_err(|refusal| match refusal {
         AppendError::Cell(cell_error) => cell_error,
         AppendError::OutOfMemory(lack) => panic!("{lack:?}"),
     })

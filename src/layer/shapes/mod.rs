@@ -138,7 +138,7 @@ impl WkbBuilder {
     fn push_single_part(
         &mut self,
         vertices: Vertices<'_>,
-        flat: ShapeType,
+        shape_type: ShapeType,
         count: usize,
         dimensions: Dimensions,
         number: u64,

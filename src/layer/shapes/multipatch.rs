@@ -85,7 +85,7 @@ pub(super) fn write(
     count > 0
 }
 
-fn begin_geometry(builder: &mut WkbBuilder, flat: u32, dimensions: Dimensions, single: bool) {
+fn begin_geometry(builder: &mut WkbBuilder, shape_type: u32, dimensions: Dimensions, single: bool) {
     if single {
         builder.begin_geometry(flat, dimensions);
     } else {

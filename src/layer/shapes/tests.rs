@@ -78,7 +78,7 @@ fn point_run_ends_before_the_first_other_record() {
         Ok(0)
     );
     assert_eq!(
-        WkbBuilder::new(false, None, 0, None).push_points(ShapeHeader { flat: None, ..POINTS }, 0, &bytes),
+        WkbBuilder::new(false, None, 0, None).push_points(ShapeHeader { shape_type: None, ..POINTS }, 0, &bytes),
         Ok(0)
     );
     assert_eq!(WkbBuilder::new(false, None, 0, None).push_points(POINTS, 0, &bytes[..55]), Ok(1));
@@ -118,13 +118,13 @@ fn single_part_has_the_wkb_of_its_vertices() {
         let vertices = Vertices { xy: &xy, z: None, m: None };
         let mut all = WkbBuilder::new(false, None, 0, None);
         all.push(header, 0, &Record::Shape(Shape { flat, parts: &[0; 4], part_kinds: &[], vertices })).unwrap();
-        assert_eq!(reported(&all).len(), issues, "{flat:?} of {points}: {:?}", reported(&all));
+        assert_eq!(reported(&all).len(), issues, "{shape_type:?} of {points}: {:?}", reported(&all));
         let array = all.take(&BTreeSet::new(), false).unwrap();
         let mut expected = [head, &*xy].concat();
         if flat == ShapeType::Polygon && points < 5 {
             expected.extend(&xy[..16]);
         }
-        assert_eq!(array.as_binary::<i64>().value(0), expected, "{flat:?} of {points}");
+        assert_eq!(array.as_binary::<i64>().value(0), expected, "{shape_type:?} of {points}");
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Dimensions {
 }
 
 impl Dimensions {
-    pub(super) fn code(self, flat: u32) -> u32 {
+    pub(super) fn code(self, shape_type: u32) -> u32 {
         flat + if self.z { 1000 } else { 0 } + if self.m { 2000 } else { 0 }
     }
 }
@@ -118,13 +118,13 @@ impl WkbBuilder {
     }
 
     /// Writes the header of a top-level geometry and records its type.
-    pub(super) fn begin_geometry(&mut self, flat: u32, dimensions: Dimensions) {
+    pub(super) fn begin_geometry(&mut self, shape_type: u32, dimensions: Dimensions) {
         self.geometry_code(flat, dimensions);
         self.begin_member(flat, dimensions);
     }
 
     /// The WKB code of a type, which is recorded.
-    pub(super) fn geometry_code(&mut self, flat: u32, dimensions: Dimensions) -> u32 {
+    pub(super) fn geometry_code(&mut self, shape_type: u32, dimensions: Dimensions) -> u32 {
         let code = dimensions.code(flat);
         if self.types.last() != Some(&code) {
             self.types.insert(code);
@@ -133,7 +133,7 @@ impl WkbBuilder {
     }
 
     /// Writes the header of a geometry inside another.
-    pub(super) fn begin_member(&mut self, flat: u32, dimensions: Dimensions) {
+    pub(super) fn begin_member(&mut self, shape_type: u32, dimensions: Dimensions) {
         self.data.push(1);
         self.data.extend_from_slice(&dimensions.code(flat).to_le_bytes());
     }

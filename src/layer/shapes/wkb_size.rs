@@ -78,11 +78,11 @@ mod tests {
                     let is_whole = matches!(flat, ShapeType::Point | ShapeType::MultiPoint);
                     let parts = if is_whole { &[][..] } else { &starts };
                     let shape = Shape { flat, parts, part_kinds: &kinds, vertices };
-                    let header = ShapeHeader { flat: Some(flat), has_z, length: 0 };
+                    let header = ShapeHeader { shape_type: Some(flat), has_z, length: 0 };
                     let mut builder = WkbBuilder::new(has_m, None, 0, None);
                     builder.push(header, 0, &Record::Shape(shape)).unwrap();
                     let size = encoded_size(&shape, Dimensions { z: has_z, m: has_m });
-                    assert!((1..=size).contains(&builder.data.len()), "{flat:?}: {} of {size}", builder.data.len());
+                    assert!((1..=size).contains(&builder.data.len()), "{shape_type:?}: {} of {size}", builder.data.len());
                     most = most.max(100 * builder.data.len() / size);
                 }
             }
