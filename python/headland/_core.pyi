@@ -1,4 +1,4 @@
-"""The native module: what the package stands on. `stubtest` holds this file to it."""
+"""Types of the native module; `stubtest` compares them with it."""
 
 import datetime as dt
 from asyncio import Future

@@ -1,4 +1,4 @@
-"""Reading many archives on many machines: frames of Dask from paths, whose workers know of no credentials."""
+"""Reads many archives on many machines: Dask frames from paths, without credentials in the workers."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from headland.mirror.dataset import Box
 
 ROW_COLUMNS = ("job_id", "layer", "job_row")
-"""The columns that every row has besides those of its archive."""
+"""Columns of every row in addition to those of its archive."""
 
 NUMBER_SUFFIX = re.compile(r"_\d+$")
-"""How the name of a column ends that had to give way to another one in the frame."""
+"""The suffix of a column whose name is duplicate in the frame."""
 
 TOPIC = "headland"
-"""The topic of the events of a Dask cluster that tell what was skipped."""
+"""The topic of the events for skipped archives on a Dask cluster."""
 
 log = logging.getLogger(__name__)
 
 
 class Archive(NamedTuple):
-    """An archive as a task takes it: texts only."""
+    """The input of a task for one archive: texts only."""
 
     path: str
     job_id: str
@@ -44,7 +44,7 @@ class Archive(NamedTuple):
 
 
 class ReadSettings(NamedTuple):
-    """How archives are read."""
+    """Settings of reading."""
 
     threads: int
     to_crs: str | None
@@ -62,44 +62,42 @@ def read_archives(
     to_crs: str | None = "EPSG:4326",
     on_error: Literal["raise", "skip"] = "raise",
 ) -> dask_geopandas.GeoDataFrame:
-    """Read archives into a frame of dask-geopandas, many of them in each task.
+    """Read archives into a frame of dask-geopandas, many of them per task.
 
-    A cluster reads archives side by side; what a mirror holds is read faster by ``mirror.to_dask()``. Tasks take paths,
-    which must be those of the workers too, and nothing else: neither the client nor its credentials. A task of a worker
-    that was lost is done again by another.
+    A cluster reads archives concurrently; ``mirror.to_dask()`` reads the dataset of a mirror faster. Tasks receive only
+    paths, which must be valid on the workers: neither the client nor its credentials. If a worker is lost, another one
+    runs its tasks again.
 
     Args:
-        archives: Paths of archives, or a mirror: then those that its dataset was made of.
-        columns: Only these columns of the archives; the geometry always comes along.
-        archives_per_task: How many archives one task reads. Small tasks cost more in the cluster than they save.
-        threads: How many threads read one archive; one by default, as a worker has tasks for its other cores.
-        job_id: What `job_id` says of each archive, one text for each path; by default the name of the file without its
-            ending. A mirror knows it.
-        schema: The columns and types of the frame, as pyarrow has them, such as ``headland.open(path).schema``. A
-            column that an archive lacks is null, one that the schema lacks is left out. Without it, the headers of all
-            archives are read first, by tasks as well; a mirror knows it.
-        to_crs: What coordinates are transformed to; ``None`` leaves them as they are.
-        on_error: ``"skip"`` leaves out archives that cannot be read. Each is a warning in the log of
-            ``headland.dask`` where it was read, and on a cluster an event: ``client.get_events("headland")``.
+        archives: Paths of archives, or a mirror: then the archives of its dataset.
+        columns: Only these columns of the archives; the geometry is always included.
+        archives_per_task: Number of archives read by one task. Small tasks cost more in the cluster than they save.
+        threads: Number of threads that read one archive; default: one, because a worker has tasks for its other cores.
+        job_id: Values of the column `job_id`, one text per path; default: the file name without its suffix. A mirror
+            knows the ids.
+        schema: Columns and types of the frame as a pyarrow schema, such as ``headland.open(path).schema``. A column
+            missing in an archive is null; one missing in the schema is omitted. Without it, tasks first read the
+            headers of all archives; a mirror knows them.
+        to_crs: The coordinate system to transform to; ``None`` keeps the coordinates unchanged.
+        on_error: ``"skip"`` omits archives that cannot be read. Each is a warning in the log ``headland.dask`` of its
+            worker, and on a cluster an event: ``client.get_events("headland")``.
 
     Returns:
         A ``dask_geopandas.GeoDataFrame`` with the columns ``job_id``, ``layer``, ``job_row`` (the record's number in
-        the layer), those of the archives and ``geometry``. All layers of an archive are read. A column that has the
-        name of one of these has a number at its end. Integers are wider, or floats, where other archives have these.
+        the layer), those of the archives and ``geometry``. All layers of an archive are read. A column with the name of
+        one of these has a number as suffix. Integers are wider, or floats, if other archives have these.
 
     Raises:
         ArchiveError: An archive cannot be read, or its coordinate system is unknown while `to_crs` is given; the
-            message names it. It comes when the headers are read, or when the frame is computed.
-        TypeError: `schema` is none, or `archives` are no paths.
-        ValueError: `to_crs` is nothing that coordinates can be transformed to; a folder among the paths holds zips,
-            which would be passed over. Columns have types that do not go together, such as a date and a text; or when
-            the frame is computed, a number that its column has no room for, such as 1.5 in a column that is declared
-            without decimals: `schema` helps with both.
-        ImportError: Dask is not installed; ``pip install 'headland[dask]'`` brings it.
+            message names it. Raised when the headers are read, or when the frame is computed.
+        TypeError: `schema` is not a schema, or `archives` are not paths.
+        ValueError: `to_crs` is not a known target system. A folder among the paths contains zips, which would be
+            ignored. Columns have incompatible types, such as a date and a text. When the frame is computed, a number
+            does not fit its column, such as 1.5 in a column declared without decimals. `schema` solves the last two.
+        ImportError: Dask is not installed; ``pip install 'headland[dask]'`` installs it.
 
-    Each task may also sum up what it has read: after ``.optimize()``, reading and summing up are one task, and a worker
-    keeps no more rows than that task has. Without it, Dask reads the next archives while the last are still to be
-    summed up.
+    Each task may also aggregate its rows: after ``.optimize()``, reading and aggregating are one task, and a worker
+    holds no more rows than that task has. Without it, Dask reads the next archives before the last ones are aggregated.
 
     >>> from headland.dask import read_archives
     >>> frame = read_archives(Path("archives").glob("*.zip"))
@@ -123,7 +121,7 @@ def read_archives(
         scan = archives._scan(None, None, None, wanted)  # noqa: SLF001 - the mirror's own package
         found = [Archive(str(path.absolute()), job, layer) for path, job, layer in scan.origins()]
         known = pa.schema([field for field in pa.schema(scan) if field.name not in {"job_type", "year"}])
-        # The dataset is in WGS 84, whatever its archives are in.
+        # The dataset is in WGS 84, regardless of the archives' systems.
         headers = [] if settings.to_crs is None else [("the dataset", known)]
     else:
         found, headers = _archives_at(archives, job_id), []
@@ -142,14 +140,14 @@ def frame_of_tasks(
     boxes: Sequence[Sequence[float] | None] = (),
     **given: Any,
 ) -> dask_geopandas.GeoDataFrame:
-    """Give the frame whose partitions are made of tasks; `boxes` are around the rows of each, where they are known."""
+    """Return a frame with one partition per task; `boxes` are the bounding boxes of their rows, if known."""
     import dask
     import dask.dataframe as dd
     import geopandas as gpd
     import shapely
 
     meta = frames.table_to_geo_frame(schema.empty_table())
-    # Texts are Arrow's already, and Dask would take columns of dates for texts.
+    # Texts are Arrow strings already, and Dask would convert date columns to texts.
     with dask.config.set({"dataframe.convert-string": False}):
         frame = dd.from_map(make, tasks, meta=meta, label="headland", schema=schema, **given)
     known = [shapely.box(*box) for box in boxes if box is not None]
@@ -161,7 +159,7 @@ def frame_of_tasks(
 def read_task(
     tasks: Iterable[Archive], schema: pa.Schema, settings: ReadSettings, columns: Sequence[str] | None = None
 ) -> Any:
-    """Give the rows of some archives; this is what a task does. With `columns`, those alone."""
+    """Return the rows of some archives, or only their `columns`; runs in a task."""
     import pyarrow as pa
 
     kept = schema if columns is None else pa.schema([field for field in schema if field.name in columns])
@@ -176,7 +174,7 @@ def read_task(
 def read_row_groups(
     row_groups: list[Any], schema: pa.Schema, bbox: Box | None, columns: Sequence[str] | None = None
 ) -> Any:
-    """Give the rows of row groups of a mirror's dataset; this is what a task does. With `columns`, those alone."""
+    """Return the rows of row groups of a mirror's dataset, or only their `columns`; runs in a task."""
     import pyarrow as pa
 
     if columns is not None:
@@ -187,7 +185,7 @@ def read_row_groups(
 
 
 def _conform(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
-    """Bring a table to a schema: columns that it lacks are null, others wider.
+    """Convert a table to a schema: missing columns are null, others are widened.
 
     Raises:
         ValueError: A value does not fit the type of its column.
@@ -201,7 +199,7 @@ def _conform(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
             continue
         cells = table.column(field.name)
         try:
-            # Arrow would take whole numbers for days, and write dates as texts.
+            # Arrow would convert integers to days, and dates to texts.
             _core.union_schemas([("", pa.schema([(field.name, kind)])) for kind in (field.type, cells.type)], None)
             columns.append(cells.cast(field.type))
         except ValueError as cause:
@@ -214,7 +212,7 @@ def _conform(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
 
 
 def _tables(archive: Archive, schema: pa.Schema, settings: ReadSettings) -> Iterator[pa.Table]:
-    """Read the layers of an archive, with the names and the columns that rows have everywhere."""
+    """Read the layers of an archive, with the column names of the frame."""
     import numpy as np
     import pyarrow as pa
 
@@ -237,17 +235,17 @@ def _tables(archive: Archive, schema: pa.Schema, settings: ReadSettings) -> Iter
 
 
 def _layers(archive: Archive) -> list[tuple[str, str]]:
-    """Give the layers to read, each with what it is called in the frame."""
+    """Return the layers to read, each with its name in the frame."""
     there = headland.layers(archive.path)
     if archive.layer is None:
         return [(name, name) for name in there]
-    # The one layer of a grain cart file has the name of its file, which is another one in a mirror.
+    # The single layer of a grain cart file has the name of its file, which differs in a mirror.
     name = there[0] if len(there) == 1 else archive.layer
     return [(name, archive.layer)]
 
 
 def _layer(archive: Archive, name: str, wanted: list[str], settings: ReadSettings) -> headland.Layer:
-    """Read the columns of a layer that are wanted; all of them where it lacks one, or may call it otherwise."""
+    """Read the wanted columns of a layer; all of them if one is missing or may have another name."""
     read = functools.partial(headland.read, archive.path, layer=name, threads=settings.threads, to_crs=settings.to_crs)
     if not any(map(NUMBER_SUFFIX.search, wanted)):
         with contextlib.suppress(ValueError):
@@ -257,7 +255,7 @@ def _layer(archive: Archive, name: str, wanted: list[str], settings: ReadSetting
 
 
 def _headers(tasks: Sequence[Sequence[Archive]], settings: ReadSettings) -> list[tuple[str, pa.Schema]]:
-    """Give the columns of all archives by their headers, which tasks read."""
+    """Return the headers of all archives, which tasks read."""
     import dask
     import pyarrow as pa
 
@@ -274,7 +272,7 @@ def _headers(tasks: Sequence[Sequence[Archive]], settings: ReadSettings) -> list
 
 
 def _read_headers(task: Sequence[Archive], settings: ReadSettings) -> list[tuple[str, pa.Schema]]:
-    """Give the headers of some archives, each of those that differ once, with the first that has it."""
+    """Return the distinct headers of some archives, each with the first archive that has it."""
     found: list[tuple[str, pa.Schema]] = []
     for archive in task:
         with _skip_errors(archive, settings):
@@ -290,13 +288,13 @@ def _read_headers(task: Sequence[Archive], settings: ReadSettings) -> list[tuple
 
 @contextlib.contextmanager
 def _skip_errors(archive: Archive, settings: ReadSettings) -> Iterator[None]:
-    """Name the archive in what goes wrong with it, and go on without it where that was asked for."""
+    """Add the archive's path to its errors, and skip them if this was requested."""
     try:
         try:
             yield
         except errors.ArchiveError as reason:
-            # A file that cannot be read is named by the system's error.
-            if reason._source == archive.path or isinstance(reason, OSError):  # noqa: SLF001 - one of us
+            # The error of a file that cannot be read states its path already.
+            if reason._source == archive.path or isinstance(reason, OSError):  # noqa: SLF001 - headland's own attribute
                 raise
             raise type(reason)(f"`{archive.path}`: {reason}", member=reason.member, record=reason.record) from None
     except errors.ArchiveError as reason:
@@ -308,7 +306,7 @@ def _skip_errors(archive: Archive, settings: ReadSettings) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _require_known_crs(archive: Archive) -> Iterator[None]:
-    """Say which archive it is whose coordinates cannot be transformed, and what to do."""
+    """Name the archive whose coordinates cannot be transformed, and the solution."""
     try:
         yield
     except ValueError as reason:
@@ -319,7 +317,7 @@ def _require_known_crs(archive: Archive) -> Iterator[None]:
 
 
 def _log_event(event: dict[str, str]) -> None:
-    """Tell whoever watches the cluster, where the task runs in one."""
+    """Log an event on the cluster, if the task runs in one."""
     try:
         from distributed import get_worker
 
@@ -329,7 +327,7 @@ def _log_event(event: dict[str, str]) -> None:
 
 
 def _with_row_columns(schema: pa.Schema) -> pa.Schema:
-    """Give the schema of rows, from the columns of archives: first what every row has."""
+    """Return the schema of rows for an archive's columns, with the row columns first."""
     import pyarrow as pa
 
     named = [field.with_name(name) for field, name in zip(schema, _core.dataset_names(schema), strict=True)]
@@ -342,7 +340,7 @@ def _with_row_columns(schema: pa.Schema) -> pa.Schema:
 
 
 def _checked_schema(schema: object) -> pa.Schema:
-    """Check a schema that users give, and add what every row has."""
+    """Check a schema from the user, and add the row columns."""
     import pyarrow as pa
 
     if not isinstance(schema, pa.Schema):
@@ -352,14 +350,14 @@ def _checked_schema(schema: object) -> pa.Schema:
 
 
 def _check_crs(to_crs: str | None) -> None:
-    """Refuse a system that is none before any archive is read: each would be skipped for it."""
-    # The core looks at it first, and then at the archive, which is empty.
+    """Refuse an unknown system before any archive is read, since each would be skipped."""
+    # The core checks the system first, and then the archive, which is empty.
     with contextlib.suppress(errors.ArchiveError):
         headland.open(b"", to_crs=to_crs)
 
 
 def _check_no_zips(path: Path) -> None:
-    """Refuse a folder with zips in it: what else is in there is read as one archive, and they would be passed over."""
+    """Refuse a folder that contains zips: it is read as one archive, without them."""
     for home, _, files in os.walk(path):
         found = [name for name in files if name.lower().endswith(".zip")]
         if found:

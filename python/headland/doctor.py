@@ -47,4 +47,4 @@ def doctor(
             tell(finding)
         return Checkup(tuple(findings), 0, error)
     with client:
-        return run_doctor(client._calls.core, source, tell)  # noqa: SLF001 - the doctor is one of us
+        return run_doctor(client._calls.core, source, tell)  # noqa: SLF001 - headland's own attribute

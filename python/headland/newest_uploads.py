@@ -38,5 +38,5 @@ def newest(records: Iterable[Record]) -> list[Record]:
 def _number(record: Mapping[str, Any]) -> int:
     number = str(record["id"])
     if not (number.isascii() and number.isdecimal()):
-        raise ValueError(f"`{number}` is no number, so it cannot be told whether it is the newest `{record['name']}`")
+        raise ValueError(f"cannot find the newest `{record['name']}`: the id `{number}` is not a number")
     return int(number)

@@ -55,7 +55,9 @@ def test_a_folder_whose_account_is_not_known_replaces_that_of_none(tmp_path: Pat
         done = mirror.publish(target.as_uri())
         without = tmp_path / "without its journal"
         shutil.copytree(mirror.folder, without, symlinks=True, ignore=shutil.ignore_patterns("journal.sqlite*"))
-        with pytest.raises(hl.ConfigurationError, match=r"without its `journal.sqlite`, nobody knows .* makes it anew"):
+        with pytest.raises(
+            hl.ConfigurationError, match=r"is unknown without its `journal.sqlite`: run `sync\(\)`, which recreates it"
+        ):
             Farm(without).publish(target.as_uri())
         assert Farm(without).publish((tmp_path / "elsewhere").as_uri()).sent > 0
         again = mirror_of(service, without)

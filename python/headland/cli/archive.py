@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 COMPANION_FILES = ("advanced.xml", "jobdata.xml")
-"""The XML files that explain the tables beside them, and are read with those."""
+"""XML files that describe the tables next to them, and are read with those."""
 
 
 def add_verbs(verbs: Verbs) -> None:

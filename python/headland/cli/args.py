@@ -1,4 +1,4 @@
-"""Words of a command line as arguments of a call: each becomes what its parameter takes."""
+"""Converts command-line words to the arguments of a call."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
-"""How a truth value is written."""
+"""Boolean words."""
 
 
 def count(text: str) -> int:
-    """Read how many of something are wanted."""
+    """Parse a count."""
     try:
         number = int(text)
     except ValueError:
@@ -28,7 +28,7 @@ def count(text: str) -> int:
 
 
 def bind_arguments(call: str, words: list[str], method: Callable[..., Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Give the arguments of `method` by place and by name; options may be written with dashes, flags stand alone."""
+    """Return positional and keyword arguments of `method`; options may contain dashes, and flags need no value."""
     signature = inspect.signature(method)
     places: list[str] = []
     names: dict[str, Any] = {}
@@ -46,7 +46,7 @@ def bind_arguments(call: str, words: list[str], method: Callable[..., Any]) -> t
         if not equals:
             text = _option_value(name, parameter, rest)
         value = _convert(f"--{name}", parameter, text)
-        # A list may also be given by writing its option several times.
+        # A repeated option appends to a list.
         names[name] = [*names.get(name, []), *value] if isinstance(value, list) else value
     by_place = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.KEYWORD_ONLY]
     converted = [_convert(each.name, each, text) for each, text in zip(by_place, places, strict=False)]
@@ -58,7 +58,7 @@ def bind_arguments(call: str, words: list[str], method: Callable[..., Any]) -> t
 
 
 def _option_value(name: str, parameter: inspect.Parameter, rest: list[str]) -> str:
-    """Take the word that follows an option as its value; a flag may stand alone, and then it says yes."""
+    """Return the word after an option as its value; a flag without a value means true."""
     if "bool" in _accepted_types(parameter) and (not rest or rest[0].lower() not in BOOLEANS):
         return "true"
     if not rest:
@@ -67,7 +67,7 @@ def _option_value(name: str, parameter: inspect.Parameter, rest: list[str]) -> s
 
 
 def _accepted_types(parameter: inspect.Parameter) -> list[str]:
-    """Give what a parameter takes: the annotations of the generated methods are texts."""
+    """Return the types of a parameter; the annotations of the generated methods are texts."""
     return [kind.strip() for kind in str(parameter.annotation).split("|")]
 
 
@@ -96,7 +96,7 @@ def _convert(name: str, parameter: inspect.Parameter, text: str) -> Any:
 
 
 def _mapping(name: str, text: str, *, may_be_list: bool) -> Any:
-    """Read a mapping such as ``{"name": "North 40"}``, or a list where one is taken."""
+    """Parse a mapping such as ``{"name": "North 40"}``, or a list if one is accepted."""
     try:
         mapping = json.loads(text)
     except ValueError as wrong:
@@ -108,7 +108,7 @@ def _mapping(name: str, text: str, *, may_be_list: bool) -> Any:
 
 
 def _limits(name: str, text: str) -> hl.Limits:
-    """Read limits such as ``members=100,ratio=50``."""
+    """Parse limits such as ``members=100,ratio=50``."""
     given = {}
     for part in text.split(","):
         limit, equals, value = part.partition("=")

@@ -24,10 +24,10 @@ LISTS = {
     "graincart": "grain_carts",
     "grain_carts": "grain_carts",
 }
-"""The words for what can be listed, the service's and the group's own, and the group of each."""
+"""Words for lists, from the service and from the groups, with the group of each."""
 
 FILES = {"jobdata": "SHP", "prescriptionmaps": "bin"}
-"""What has files of several formats, and the one that is fetched where none is named."""
+"""Words with files in several formats, with the default format."""
 
 COLUMNS = {
     "field_computers": ("id", "name"),
@@ -158,7 +158,7 @@ def _call(given: argparse.Namespace) -> int:
 
 
 def _take_own_options(given: argparse.Namespace) -> list[str]:
-    """Take the options of the verb itself out of the words that follow the call, and give the rest."""
+    """Remove the options of the verb from the words after the call, and return the rest."""
     arguments = iter(given.arguments)
     rest = []
     for word in arguments:

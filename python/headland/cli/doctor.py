@@ -1,4 +1,4 @@
-"""The verb ``doctor``: why calls fail, and what to do next."""
+"""The verb ``doctor``: the reason why calls fail, and the next step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def add_verbs(verbs: Verbs) -> None:
 def _doctor(given: argparse.Namespace) -> int:
     checkup = hl.doctor(given.profile, tell=_print_json if given.json else _print)
     if checkup.error is not None:
-        # Whatever prevents calls ends this verb as it would end theirs.
+        # The verb ends with the error that prevents calls.
         raise checkup.error
     return 0
 

@@ -1,4 +1,4 @@
-"""What goes wrong, as a message on standard error and an exit code."""
+"""Converts errors to a message on standard error and an exit code."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ EXIT_CODES: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], i
     ((hl.DecodeError, hl.ArchiveError), 11),
     (hl.HeadlandError, 1),
 )
-"""The first class that fits gives the exit code; the table for users is in ``headland.cli``."""
+"""The first matching class determines the exit code; ``headland.cli`` documents the codes."""
 
 HIDDEN_ATTRIBUTES = ("message", "prog", "usage")
-"""Attributes of an error that are no facts."""
+"""Attributes of an error that are not printed as JSON fields."""
 
 
 class UsageError(ValueError):
-    """Words that are no command, with how they are written."""
+    """An invalid command line, with the usage."""
 
     def __init__(self, message: str, prog: str, usage: str) -> None:
         super().__init__(message)
@@ -40,12 +40,12 @@ class UsageError(ValueError):
 
 
 def exit_code(error: BaseException) -> int | None:
-    """Give the exit code of an error; ``None`` for one that nobody foresaw."""
+    """Return the exit code of an error; ``None`` for an unexpected one."""
     return next((code for classes, code in EXIT_CODES if isinstance(error, classes)), None)
 
 
 def print_error(error: BaseException, *, as_json: bool, profile: str | None = None) -> None:
-    """Print an error, with the profile that it is about where there are several."""
+    """Print an error, with its profile if there are several."""
     classes = (cls for cls in type(error).__mro__ if cls is not UsageError)
     name = next(cls.__name__ for cls in classes if not cls.__name__.startswith("_"))
     with_options = getattr(error, "_with_options", None)

@@ -1,4 +1,4 @@
-"""Runs one verb, and turns what goes wrong into a message and an exit code."""
+"""Runs one verb, and converts errors to a message and an exit code."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that lets `main` tell what is wrong, as it tells everything else."""
+    """A parser whose errors are printed by `main`, like all others."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise instead of printing and leaving."""
+        """Raise instead of printing and exiting."""
         raise UsageError(message, self.prog, self.format_usage())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and give its exit code."""
+    """Run the command and return its exit code."""
     arguments_given = sys.argv[1:] if arguments is None else list(arguments)
     as_json = "--json" in arguments_given
     try:
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_text("interrupted", sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone, as `head` does.
+        # The reader of the output has exited, as `head` does.
         sys.stderr.close()
         return 0
     except Exception as error:

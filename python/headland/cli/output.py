@@ -1,4 +1,4 @@
-"""What verbs print: JSON for programs, columns for people."""
+"""Prints results of verbs: JSON for programs, columns for people."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 Verbs = Any
-"""What `argparse` gives for sub-commands; it has no public name."""
+"""The sub-commands of `argparse`, whose type has no public name."""
 
 
 LINE = threading.Lock()
-"""Held while a line is printed."""
+"""Locked while a line is printed."""
 
 
 def add_verb(verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], help: str) -> argparse.ArgumentParser:
-    """Add a verb; every verb takes ``--json``."""
+    """Add a verb; every verb has ``--json``."""
     verb: argparse.ArgumentParser = verbs.add_parser(name, help=help, description=help)
     verb.add_argument("--json", action="store_true", help="print JSON, one value a line; errors too")
     verb.set_defaults(run=run)
@@ -32,7 +32,7 @@ def add_verb(verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], 
 
 
 def print_text(text: str, file: TextIO | None = None) -> None:
-    """Print lines whole, however many threads print at the same time; control characters are escaped."""
+    """Print complete lines, also from concurrent threads; control characters are escaped."""
     out = sys.stdout if file is None else file
     with LINE:
         out.write(f"{printable(text, lines=True)}\n")
@@ -45,7 +45,7 @@ def print_json(value: object) -> None:
 
 
 def print_record(record: Mapping[str, object]) -> None:
-    """Print a record, a field a line."""
+    """Print a record, one field per line."""
     width = max((len(name) for name in record), default=0)
     for name, value in record.items():
         shown = json.dumps(value, default=_plain) if isinstance(value, dict | list) else _cell(value)
@@ -53,10 +53,10 @@ def print_record(record: Mapping[str, object]) -> None:
 
 
 def print_table(records: Iterable[Mapping[str, object]], columns: Iterable[str]) -> None:
-    """Print records as they come, a record a line, in columns divided by tabs."""
+    """Print records as they are received, one per line, in columns separated by tabs."""
     names = list(columns)
     head: str | None = "\t".join(names)
-    # The head comes with the first record: a list that cannot be read prints nothing.
+    # The head is printed with the first record: a list that cannot be read prints nothing.
     for record in records:
         if head is not None:
             print_text(head)

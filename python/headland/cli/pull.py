@@ -1,4 +1,4 @@
-"""The verb ``pull``: accounts mirrored into folders, side by side, and how these stand."""
+"""The verb ``pull``: mirrors accounts into folders concurrently, and shows their status."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RELIST = "1d"
-"""How old the list of all jobs may be where nothing is said."""
+"""Default of the maximum age of the list of all jobs."""
 
 POLL_INTERVAL = 0.1
-"""Seconds between two looks for Ctrl-C; a wait without end would not see it on every system."""
+"""Seconds between two checks for Ctrl-C; an unlimited wait would not detect it on every system."""
 
 VERIFICATION_FAILED = 11
-"""The exit code where verifying finds something."""
+"""The exit code if verifying finds a problem."""
 
-RESUME_HINT = "interrupted: all that was finished is kept, and the same command goes on from there"
+RESUME_HINT = "interrupted: finished work is kept; run the same command again to resume"
 
 
 MirrorAction = Callable[["Account", hl.Mirror, argparse.Namespace], int]
-"""What looks at a mirror, and gives an exit code."""
+"""An action on a mirror that returns an exit code."""
 
 
 class Account(NamedTuple):
@@ -45,11 +45,11 @@ class Account(NamedTuple):
     profile: str | None
     folder: Path
     name: str | None
-    """What tells it from the others, where there are several."""
+    """Name among several accounts."""
 
 
 class Pulled(NamedTuple):
-    """What came of an account."""
+    """The result of an account."""
 
     account: Account
     plan: hl.mirror.Plan
@@ -66,7 +66,7 @@ def add_verbs(verbs: Verbs) -> None:
         action="extend",
         nargs="+",
         metavar="NAME",
-        help="take the keys from this profile, not the environment; several are mirrored side by side into DIR/NAME",
+        help="take the keys from this profile, not the environment; several are mirrored concurrently into DIR/NAME",
     )
     what = pull.add_mutually_exclusive_group()
     for name, text in (
@@ -84,7 +84,7 @@ def add_verbs(verbs: Verbs) -> None:
 
 
 def _folder(text: str) -> Path:
-    """Take a folder; an empty text, as an unset variable gives, would be the working folder."""
+    """Parse a folder; an empty text, such as from an unset variable, would mean the working folder."""
     if not text:
         raise argparse.ArgumentTypeError("takes a folder, not an empty text; `.` is the one in which you are")
     if "\0" in text:
@@ -103,7 +103,7 @@ def _pull(given: argparse.Namespace) -> int:
 
 
 def _accounts(given: argparse.Namespace) -> list[Account]:
-    """List what is to be mirrored where."""
+    """Return the accounts to mirror, with their folders."""
     profiles: list[str] = given.profile or []
     if len(profiles) <= 1:
         homes = _mirror_folders(given.to)
@@ -121,19 +121,19 @@ def _accounts(given: argparse.Namespace) -> list[Account]:
 
 
 def _existing(given: argparse.Namespace) -> list[Account]:
-    """List the mirrors that are there, in the folder or one below it."""
+    """Return the existing mirrors, in the folder or one level below it."""
     if given.profile or (given.to / summary.JOURNAL).exists():
         return _accounts(given)
     return [Account(None, home, home.name) for home in _mirror_folders(given.to)] or [Account(None, given.to, None)]
 
 
 def _mirror_folders(folder: Path) -> list[Path]:
-    """List the mirrors of several accounts below a folder."""
+    """Return the mirrors of several accounts below a folder."""
     return sorted(path.parent for path in folder.glob(f"*/{summary.JOURNAL}"))
 
 
 def _wrong_folder_message(given: argparse.Namespace, homes: list[Path], profile: str | None) -> str:
-    """Say where the mirrors of several accounts are, and the command for one of them, which looks or pulls as asked."""
+    """Return an error that lists the mirrors of several accounts, and the command for one of them."""
     there = ", ".join(f"`{home}`" for home in homes)
     home = homes[0] if profile is None else given.to / profile
     one = f"none is that of the profile [{profile}]"
@@ -144,7 +144,7 @@ def _wrong_folder_message(given: argparse.Namespace, homes: list[Path], profile:
 
 
 def _command(given: argparse.Namespace, folder: Path, profiles: list[str]) -> str:
-    """Write the command that was given for another folder and other profiles."""
+    """Return the given command for another folder and other profiles."""
     words = ["headland", "pull", "--to", str(folder), *(["--profile", *profiles] if profiles else [])]
     flags = {given.what: given.what, "deep": given.deep, "no-locations": not given.locations}
     flags |= {"quiet": given.quiet, "json": given.json}
@@ -153,7 +153,7 @@ def _command(given: argparse.Namespace, folder: Path, profiles: list[str]) -> st
 
 
 def _run_each(accounts: list[Account], given: argparse.Namespace, action: MirrorAction) -> int:
-    """Look at one mirror after another, and give the highest exit code."""
+    """Run an action on each mirror, and return the highest exit code."""
     codes = []
     for account in accounts:
         try:
@@ -185,7 +185,7 @@ def _verify(account: Account, mirror: hl.Mirror, given: argparse.Namespace) -> i
 
 
 def _pull_concurrently(accounts: list[Account], given: argparse.Namespace) -> int:
-    """Mirror all accounts at once; the failure of one does not stop the others, and the highest exit code counts."""
+    """Mirror all accounts concurrently and return the highest exit code; a failure does not stop the others."""
     display = None if given.quiet else progress_bar.choose_display()
     stop = threading.Event()
     with ThreadPoolExecutor(len(accounts)) as pool:
@@ -240,7 +240,7 @@ def _pull_account(
 
 
 class _ProgressListener:
-    """Shows how far an account is, and ends it when the user wants that."""
+    """Shows the progress of an account, and ends it on Ctrl-C."""
 
     def __init__(self, name: str, display: progress_bar.Display | None, stop: threading.Event) -> None:
         self._name, self._display, self._stop = name, display, stop
@@ -248,7 +248,7 @@ class _ProgressListener:
         self._changed = 0.0
 
     def __call__(self, snapshot: dict[str, Any]) -> None:
-        """Hear how far it is."""
+        """Receive the progress."""
         if self._stop.is_set():
             raise KeyboardInterrupt
         now = time.monotonic()
@@ -280,7 +280,7 @@ def _summarize(pulled: Pulled, given: argparse.Namespace) -> None:
 
 
 def _summary(account: Account, outcome: hl.mirror.Outcome, status: hl.mirror.Status) -> Iterator[str]:
-    """Say what a pull did and what there is to do with it."""
+    """Return the summary of a pull and the next step."""
     counts = [f"{outcome.new:,} new", f"{outcome.changed:,} changed", f"{outcome.gone:,} gone"]
     counts += [
         f"{files:,} {state}"

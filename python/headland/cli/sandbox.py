@@ -1,4 +1,4 @@
-"""The verb ``sandbox``: the service on loopback, until it is interrupted."""
+"""The verb ``sandbox``: runs the service on loopback until it is interrupted."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def add_verbs(verbs: Verbs) -> None:
 
 
 def _serve(given: argparse.Namespace) -> int:
-    # A list, not an Event: the handler runs in this thread, and would wait for the lock that `Event.wait` holds here.
+    # A list, not an Event: the handler runs in this thread and would deadlock on the lock held by `Event.wait`.
     signals: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: signals.append(number))
@@ -69,10 +69,10 @@ def _serve(given: argparse.Namespace) -> int:
 
 
 def _advance_clock(running: hl.Sandbox) -> None:
-    """Move the clock by what standard input says, and answer each line with one of JSON; it may end before we do."""
+    """Advance the clock by each line of standard input, and answer it with a line of JSON; the input may end early."""
     rest = b""
     with contextlib.suppress(OSError):
-        # Without a buffer: a thread that waits inside one would hold its lock when the process ends.
+        # Unbuffered: a thread waiting in a buffered read would hold its lock at process exit.
         while read := os.read(0, 4096):
             *lines, rest = (rest + read).split(b"\n")
             for line in lines:
@@ -96,7 +96,7 @@ def _limits(given: list[str] | None) -> list[tuple[int, float]]:
 
 
 def _announce(running: hl.Sandbox, *, as_json: bool) -> None:
-    # One token opens all three addresses, so `legacy_token` would say the same again.
+    # One token is valid for all three addresses, so `legacy_token` would be a duplicate.
     keys = {
         **{name: value for name, value in running.credentials.items() if name != "legacy_token"},
         "other_access_key": running.other_access_key,

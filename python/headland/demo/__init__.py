@@ -1,4 +1,4 @@
-"""The main job, as a user would do it: every job of the service, pulled, kept and mapped."""
+"""The demo: pulls, stores and maps every job of the service, as a user would."""
 
 from __future__ import annotations
 
@@ -24,24 +24,23 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-# The windows of the tour: as many calls as the specification allows, in seconds where it says minutes, so that nobody
-# waits ten minutes for a tour. Service and client keep the same ones.
+# Rate limits of the demo: the calls of the specification, in seconds instead of minutes, so that the demo is short.
+# Service and client have the same ones.
 SERVICE_WINDOWS = ((30, 2.0),)
 CLIENT_WINDOWS = ((30, 2.0), (15, 1.0))
 
 
 def run(archives: Path | None, out: Path | None, *, json: bool = False, quiet: bool = False) -> int:
-    """Start the service, pull every job, and leave files, maps and one page that shows them.
+    """Start the service, pull every job, and write files, maps and one page that shows them.
 
     Args:
         archives: A folder of zipped or loose shapefiles to upload first; none if None.
-        out: The folder for the results, made if it is not there; `demo` if None.
-        json: Whether to print one JSON line with the results in place of the page's path.
-        quiet: Whether to keep progress to itself.
+        out: The folder for the results, created if missing; `demo` if None.
+        json: Whether to print one JSON line with the results instead of the page's path.
+        quiet: Whether to print no progress.
 
     Returns:
-        The exit code: 0, or 1 where a job that should have been mapped was not.
-
+        The exit code: 0, or 1 if a job that should have a map has none.
     """
     say = _silent if quiet else _say
     out = Path("demo") if out is None else out
@@ -74,7 +73,7 @@ def run(archives: Path | None, out: Path | None, *, json: bool = False, quiet: b
 
 
 def upload(client: Client, found: list[Archive], say: Callable[[str], None]) -> tuple[dict[str, str], list[Pulled]]:
-    """Upload each archive as job data; gives the archive of each new id, and the archives that cannot be uploaded."""
+    """Upload each archive as job data; returns the archive of each new id, and the archives that failed."""
     uploaded: dict[str, str] = {}
     refused = []
     for number, archive in enumerate(found, 1):

@@ -1,4 +1,4 @@
-"""Finding archives in a folder: zips as they are, loose shapefile sets zipped on the way."""
+"""Finds archives in a folder: zips, and loose shapefiles, which are zipped for the upload."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["Archive", "find_archives"]
 
 @dataclass(frozen=True)
 class Archive:
-    """A zip, or the members of a loose shapefile set."""
+    """A zip, or the members of a loose shapefile."""
 
     name: str
-    """The path below the folder that was searched."""
+    """The path relative to the searched folder."""
     files: tuple[Path, ...]
 
     def content(self) -> io.BytesIO:
-        """Give the zip as a file object that has a name, as the upload wants it."""
+        """Return the zip as a named file object for the upload."""
         first = self.files[0]
         if first.suffix.lower() == ".zip":
             buffer = io.BytesIO(first.read_bytes())
@@ -32,15 +32,15 @@ class Archive:
                 for file in self.files:
                     target.write(file, file.name)
             buffer.seek(0)
-        # Files have names, and so has this one.
+        # Uploads use the name of a file object.
         buffer.name = f"{first.stem}.jdp.zip"
         return buffer
 
 
 def find_archives(folder: Path) -> tuple[list[Archive], list[str]]:
-    """Find every zip and every loose `.shp` with its siblings below `folder`, in the order of their paths.
+    """Find every zip and every loose `.shp` with its siblings below `folder`, ordered by path.
 
-    The second list names the tables that no shapes belong to.
+    The second list contains the tables without shapes.
     """
     if not folder.is_dir():
         message = f"no folder `{folder}`: give one that holds zipped or loose shapefiles"
@@ -64,5 +64,5 @@ def find_archives(folder: Path) -> tuple[list[Archive], list[str]]:
 
 
 def _literal(stem: str) -> str:
-    """Keep the signs of a file name that `glob` would read as patterns."""
+    """Escape characters of a file name that are patterns for `glob`."""
     return "".join(f"[{sign}]" if sign in "[]*?" else sign for sign in stem)

@@ -1,4 +1,4 @@
-"""The page that shows every map, with a table of what was pulled. It needs no network and no script."""
+"""Writes the page with every map and a table of the jobs. It needs no network and no script."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NUMBERS = {"rows", "area", "total", "calls", "time"}
 
 
 def write_page(out: Path, pulled: list[Pulled], *, calls: int, seconds: float) -> Path:
-    """Write `index.html` beside the files that it shows, and give its path."""
+    """Write `index.html` next to the files that it shows, and return its path."""
     mapped = [job for job in pulled if job.picture is not None]
     rows = sum(job.rows for job in pulled)
     checked = [job for job in pulled if job.agrees is not None]
@@ -64,7 +64,7 @@ def write_page(out: Path, pulled: list[Pulled], *, calls: int, seconds: float) -
 
 
 def figure(job: Pulled) -> str:
-    """Show one map with what it is and where its files are."""
+    """Return one map with its caption and links to its files."""
     links = " · ".join(f"<a href='{escape(name)}'>{escape(name.rsplit('.', 1)[-1])}</a>" for name in job.files)
     alt = escape(f"Map of {job.name}")
     caption = f"{escape(job.name)}, {job.rows:,} rows · {links}"
@@ -72,18 +72,18 @@ def figure(job: Pulled) -> str:
 
 
 def table(pulled: Iterable[Pulled]) -> str:
-    """List every job, those without a map too, with the reason."""
+    """Return the table of all jobs, with the reason for jobs without a map."""
     head = "".join(f"<th{number(name)}>{name}</th>" for name in HEAD)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(map(line, pulled))}</tbody></table>"
 
 
 def number(name: str) -> str:
-    """Align the columns that hold numbers."""
+    """Return the class attribute of a number column."""
     return " class='number'" if name in NUMBERS else ""
 
 
 def line(job: Pulled) -> str:
-    """Write one row of the table."""
+    """Return one row of the table."""
     start = f"<tr><td>{escape(job.name)}</td><td>{escape(job.kind)}</td>"
     if job.problem is not None:
         return f"{start}<td colspan='6' class='problem'>{escape(job.problem)}</td></tr>"
@@ -99,7 +99,7 @@ def line(job: Pulled) -> str:
 
 
 def total(job: Pulled) -> str:
-    """Write what was harvested, planted or applied, and whether the generator agrees."""
+    """Return the harvested, planted or applied quantity, and whether the generator agrees."""
     if job.total is None:
         return ""
     label, value, unit = job.total

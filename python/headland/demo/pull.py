@@ -1,4 +1,4 @@
-"""Pulling every job through the public client: ask for all, collect as they ripen, keep and draw each."""
+"""Pulls every job through the public client: requests all, then saves and maps each when it is ready."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ if TYPE_CHECKING:
 __all__ = ["UPLOADED", "Pulled", "pull"]
 
 UPLOADED = "Uploaded archives"
-"""The heading of what is on no field that the service knows."""
+"""The heading of jobs on fields that the service does not know."""
 
-# What a map of a job shows, the first of these that the layer has.
+# Preferred columns of a map; the first one in the layer is used.
 MAPPED = ("VRYIELDVOL", "APPLDRATE", "POPULATION", "YIELD", "FLOW", "APPLIED", "RATE", "PROTEIN", "TARGET")
 
 
 @dataclass
 class Pulled:
-    """One job of the service and what became of it."""
+    """One job of the service and its results."""
 
     id: str
     name: str
     kind: str
     field: str
     source: str | None = None
-    """The archive it was uploaded from, where it was."""
+    """The uploaded archive, if any."""
     rows: int = 0
     area: float | None = None
     """Square metres."""
     total: tuple[str, float, str] | None = None
-    """What was harvested, planted or applied: label, value, unit."""
+    """The harvested, planted or applied quantity: label, value, unit."""
     agrees: bool | None = None
-    """Whether the total of the layer is the one that the generator knows; None where nobody knows one."""
+    """Whether the total of the layer equals the generator's; None if the generator has none."""
     calls: int = 0
     seconds: float = 0.0
     problem: str | None = None
     is_expected: bool = False
-    """Whether the problem is one of the job itself, such as no coverage."""
+    """Whether the problem is a property of the job, such as no coverage."""
     files: list[str] = attribute(default_factory=list)
     picture: str | None = None
 
     def summary(self) -> dict[str, Any]:
-        """Give what a script wants to know."""
+        """Return the fields for scripts."""
         keys = ("id", "name", "kind", "field", "source", "rows", "area", "total", "agrees", "calls", "problem", "files")
         return {key: getattr(self, key) for key in keys}
 
@@ -67,7 +67,7 @@ def pull(
     truth: Mapping[str, Mapping[str, Any]],
     say: Callable[[str], None],
 ) -> list[Pulled]:
-    """Pull every job, keep it as GeoParquet and GeoJSON, and draw it."""
+    """Pull every job, save it as GeoParquet and GeoJSON, and draw it."""
     jobs = list(client.job_data.list())
     say(f"{len(jobs)} jobs; asking for all of them before waiting for any")
     asked: list[tuple[Pulled, Conversion | None]] = [request(client, job, uploaded, truth) for job in jobs]
@@ -85,7 +85,7 @@ def pull(
 def request(
     client: Client, job: JobDataItem, uploaded: Mapping[str, str], truth: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Pulled, Conversion | None]:
-    """Ask for a job's shape files; a job that has none says so at once."""
+    """Request a job's shapefiles; a job without any fails immediately."""
     job_id, name = str(job["id"]), str(job["name"])
     known = truth.get(job_id)
     source = uploaded.get(job_id)
@@ -99,7 +99,7 @@ def request(
 
 
 def collect(pulled: Pulled, handle: Conversion, out: Path, known: Mapping[str, Any] | None) -> list[Pulled]:
-    """Wait for a job, read it, and leave its files; an archive of several layers gives a map of each."""
+    """Wait for a job, read it, and save its files; an archive of several layers results in a map of each."""
     started = time.monotonic()
     made = [pulled]
     try:
@@ -119,14 +119,14 @@ def collect(pulled: Pulled, handle: Conversion, out: Path, known: Mapping[str, A
 
 
 def record_problem(pulled: Pulled, error: HeadlandError) -> None:
-    """Remember why a job has no map."""
+    """Store the reason why a job has no map."""
     pulled.problem = str(error)
-    # Some of the generated jobs have nothing to map; whoever gives an archive wants to hear that it has not.
+    # Some generated jobs have nothing to map; an uploaded archive without a map is a failure.
     pulled.is_expected = pulled.source is None and isinstance(error, NoCoverage | ConversionFailed)
 
 
 def save(pulled: Pulled, layer: Layer, out: Path, known: Mapping[str, Any] | None) -> None:
-    """Leave a layer as GeoParquet, GeoJSON and a picture, and measure it."""
+    """Save a layer as GeoParquet, GeoJSON and SVG, and measure it."""
     pulled.rows = len(layer)
     stem = "".join(sign if sign.isalnum() or sign in "-_." else "_" for sign in f"{pulled.name}-{pulled.id}")
     layer.write_parquet(out / f"{stem}.parquet")
@@ -143,12 +143,12 @@ def save(pulled: Pulled, layer: Layer, out: Path, known: Mapping[str, Any] | Non
 
 
 def title(pulled: Pulled) -> str:
-    """Name the field first: it is what people look for on a map."""
+    """Return the title of a map, with the field first: users search maps by field."""
     return pulled.name if pulled.source or pulled.field in pulled.name else f"{pulled.field}: {pulled.name}"
 
 
 def mapped_column(layer: Layer) -> str | None:
-    """Choose what the map shows, and nothing that is the same everywhere; None leaves the choice to the picture."""
+    """Return the column of the map, which must have more than one value; None leaves the choice to `picture`."""
     names = {name.upper(): name for name in layer.columns if name in layer.units}
     for word in MAPPED:
         for upper, name in names.items():
@@ -158,7 +158,7 @@ def mapped_column(layer: Layer) -> str | None:
 
 
 def measure(layer: Layer, known: Mapping[str, Any]) -> tuple[float | None, tuple[str, float, str], bool]:
-    """Sum a layer as the generator says, and say whether the sum is the one that it knows, within 1e-6."""
+    """Return the total of a layer by the generator's formula, and whether it matches the truth within 1e-6."""
     total = known["total"]
     columns = [layer.values(name) for name in total["columns"]]
     value = total["factor"] * math.fsum(math.prod(row) for row in zip(*columns, strict=True) if None not in row)

@@ -1,4 +1,4 @@
-"""The mirror: a whole account on your own disk, ready for analysis."""
+"""The mirror: a local copy of a whole account, ready for analysis."""
 
 from headland.mirror.mirror import Mirror
 from headland.mirror.models import Calls, CallsMade, Outcome, Plan, Status, Unavailable, Verification

@@ -1,4 +1,4 @@
-"""Reading what a mirror has published: frames of geopandas and Dask, and DuckDB."""
+"""Reads the published dataset of a mirror: frames of geopandas and Dask, and DuckDB."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from headland.mirror.publish import Publication
 
 ROWS_PER_TASK = 262_144
-"""The most rows of one task of Dask, where row groups are not larger: four row groups."""
+"""Maximum rows of a Dask task, four row groups, unless a single row group is larger."""
 
 
 Box = tuple[float, float, float, float]
 """West, south, east and north."""
 
 SIDES = 4
-"""The sides of a box."""
+"""Number of sides of a box."""
 
 
 class PublishedDataset:
-    """What can be read of a mirror's folder: only what was published, so that a sync may run meanwhile."""
+    """Readers of the published dataset in a mirror's folder; a sync may run concurrently."""
 
     __slots__ = ()
 
@@ -48,34 +48,33 @@ class PublishedDataset:
         columns: Iterable[str] | None = None,
         dtype_backend: Literal["numpy_nullable", "pyarrow", "numpy"] = "numpy_nullable",
     ) -> gpd.GeoDataFrame:
-        """Give the rows of jobs as a frame of geopandas; no more than what is asked for is read from the disk.
+        """Return rows of jobs as a geopandas frame; only the requested rows and columns are read from disk.
 
         Args:
-            job_type: One job type or several, such as ``"Yield"``; all by default. Case and blanks do not matter, and
-                what lists call ``"Sprayer"`` or ``"As Applied"`` is ``"AsApplied"``, as in the folders of the dataset.
-            year: One year or several; a year without jobs gives no rows.
-            bbox: West, south, east and north in degrees: only rows whose geometries meet this box.
-            columns: Only these columns, in the order of the dataset; the geometry always comes along.
+            job_type: One job type or several, such as ``"Yield"``; default: all. Case and blanks are ignored. The names
+                in lists, ``"Sprayer"`` or ``"As Applied"``, mean ``"AsApplied"``, as in the folders of the dataset.
+            year: One year or several; a year without jobs has no rows.
+            bbox: West, south, east and north in degrees: only rows whose geometries intersect this box.
+            columns: Only these columns, in the order of the dataset; the geometry is always included.
             dtype_backend: As in :meth:`headland.Layer.to_geopandas`.
 
         Returns:
             A ``geopandas.GeoDataFrame`` in WGS 84. Its columns are ``job_type``, ``year``, ``job_id``, ``layer``,
-            ``job_row`` (the record's number in the layer) and those of the archives. Where archives have different
-            columns, it has all of them, null where an archive has none; integers are wider, or floats, where other
-            archives have these. ``frame.attrs["units"]`` are the units of columns. Rows whose coordinate system is
-            unknown come only where no others do; ``frame.crs`` is ``None`` then.
+            ``job_row`` (the record's number in the layer) and those of the archives. If archives have different
+            columns, it has all of them, null if an archive lacks one; integers are wider, or floats, if other archives
+            have these. ``frame.attrs["units"]`` are the units of the columns. Rows with an unknown coordinate system
+            are returned only if there are no others; ``frame.crs`` is ``None`` then.
 
         Raises:
             ConfigurationError: Nothing was published yet.
-            ArchiveError: A published file is missing or damaged: the bytes that are read are compared with checksums.
-            TypeError: A job type is no text, a year no number, a column no name.
-            ValueError: There is no such job type or column, or a column has types that do not go together, such as a
-                date and a text.
-            ImportError: geopandas or pyarrow is not installed; ``pip install 'headland[geo]'`` brings both.
+            ArchiveError: A published file is missing or damaged; checksums of all bytes read are verified.
+            TypeError: A job type is not a text, a year not a number, or a column not a name.
+            ValueError: An unknown job type or column, or a column has incompatible types, such as a date and a text.
+            ImportError: geopandas or pyarrow is not installed; ``pip install 'headland[geo]'`` installs both.
 
         Warns:
-            HeadlandWarning: Rows are left out because their coordinate system is unknown and that of others is not; a
-                column has several units.
+            HeadlandWarning: Rows are omitted because their coordinate system is unknown and that of others is known; or
+                a column has several units.
 
         >>> frame = mirror.to_geopandas(job_type="Yield", year=2026, columns=["job_id", "MOISTURE"])
         """
@@ -89,28 +88,28 @@ class PublishedDataset:
         return frame
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """Open a DuckDB connection with views of the state that is published now.
+        """Open a DuckDB connection with views of the published state.
 
         The views are ``dataset`` with the rows of all jobs, one for each job type (``Yield``, ``"Soil Sampling"``), and
         the tables of the catalog: ``jobs``, ``products``, ``boundaries`` and the others. Columns are ``job_id``,
-        ``layer``, ``job_row``, those of the archives, ``geometry``, ``bbox``, and of the folders ``job_type``, ``year``
-        and ``columns``, the digest of a folder's schema: where columns have other units in other folders, it
-        distinguishes them. Names are equal regardless of case. A job type with the name of another view, such as
+        ``layer``, ``job_row``, those of the archives, ``geometry``, ``bbox``, and, from the folders, ``job_type``,
+        ``year`` and ``columns``. The last one is the digest of a folder's schema: it distinguishes folders whose
+        columns have different units. Names are case-insensitive. A job type with the name of another view, such as
         ``Jobs``, has no view of its own: ``dataset`` has its rows, under that ``job_type``.
 
-        All files are compared with their checksums once, when the views are made; views read them when they are
-        queried. They stay until two more states were published.
+        The checksums of all files are verified once, when the views are created; views read the files when they are
+        queried. The files are kept until two more states were published.
 
         Returns:
-            An ordinary ``duckdb.DuckDBPyConnection`` to a database in memory, in the time zone UTC. It fetches no
-            extension by itself. Geometries are of DuckDB's own type, without an extension; ``ST_AsWKB(geometry)``
-            returns well-known binary. More functions for them, such as ``ST_Area``, are in the extension `spatial`:
-            where it is installed, run ``LOAD spatial``.
+            An ordinary ``duckdb.DuckDBPyConnection`` to a database in memory, in the time zone UTC. It downloads no
+            extension by itself. Geometries have DuckDB's own type, without an extension; ``ST_AsWKB(geometry)`` returns
+            well-known binary. More functions for them, such as ``ST_Area``, are in the extension `spatial`: if it is
+            installed, run ``LOAD spatial``.
 
         Raises:
             ConfigurationError: Nothing was published yet.
             ArchiveError: A published file is missing or damaged.
-            ImportError: duckdb or pandas is not installed; ``pip install 'headland[sql]'`` brings both.
+            ImportError: duckdb or pandas is not installed; ``pip install 'headland[sql]'`` installs both.
 
         >>> with mirror.connect() as connection:
         ...     means = connection.sql("SELECT job_id, avg(MOISTURE) FROM Yield GROUP BY job_id").df()
@@ -121,30 +120,29 @@ class PublishedDataset:
         return sql.connect(self.folder)
 
     def sql(self, query: str, /, **values: Any) -> duckdb.DuckDBPyRelation:
-        """Run a query on a connection of its own, as of :meth:`connect`, and return its rows as a relation of DuckDB.
+        """Run a query on a connection of its own, as of :meth:`connect`, and return its rows as a DuckDB relation.
 
-        Only the views whose names are in the query are made, and only their files are compared with checksums. Several
-        queries of the same rows are faster on one :meth:`connect`.
+        Only the views named in the query are created, and only their files are verified. Several queries of the same
+        rows are faster on one :meth:`connect`.
 
         Args:
-            query: SQL; of several statements, the last one gives the rows.
-            values: A table, such as a frame of pandas, polars or geopandas, a pyarrow table, a layer or the relation of
-                another query, is registered under its name, and hides a view of that name. Other values are bound to
-                ``$name`` in the query, and are never part of its text; a time without a zone is UTC where it is
-                compared with one that has a zone.
+            query: SQL; of several statements, the last one returns the rows.
+            values: Tables and parameters. A table, such as a frame of pandas, polars or geopandas, a pyarrow table, a
+                layer or the relation of another query, is registered under its name, and hides a view with that name.
+                Other values are bound to ``$name`` in the query, and are never part of its text. A time without a zone
+                is UTC if it is compared with one that has a zone.
 
         Returns:
-            A ``duckdb.DuckDBPyRelation``: ``.df()``, ``.pl()``, ``.arrow()``, ``.fetchall()`` and others; None where
-            the last statement has no rows. It reads when it is asked, from the state that was published when it was
-            made.
-            ``geopandas.GeoDataFrame.from_arrow(relation.arrow())`` is a map.
+            A ``duckdb.DuckDBPyRelation``: ``.df()``, ``.pl()``, ``.arrow()``, ``.fetchall()`` and others; None if the
+                last statement has no rows. It reads on demand, from the state that was published when it was created.
+                ``geopandas.GeoDataFrame.from_arrow(relation.arrow())`` is a map.
 
         Raises:
             ConfigurationError: Nothing was published yet.
             ArchiveError: A published file of the query is missing or damaged.
-            ValueError: There is no view of a name; the message lists those that there are.
+            ValueError: An unknown view; the message lists the existing ones.
             duckdb.Error: DuckDB's own errors, such as a value that it cannot bind.
-            ImportError: duckdb, pandas or pyarrow is not installed; ``pip install 'headland[sql]'`` brings them.
+            ImportError: duckdb, pandas or pyarrow is not installed; ``pip install 'headland[sql]'`` installs them.
 
         >>> mirror.sql("SELECT job_id, avg(MOISTURE) FROM Yield WHERE year = $year GROUP BY job_id", year=2026).df()
         """
@@ -161,7 +159,7 @@ class PublishedDataset:
         bbox: Sequence[float] | None = None,
         columns: Iterable[str] | None = None,
     ) -> dask_geopandas.GeoDataFrame:
-        """Give the rows of jobs as a frame of dask-geopandas, whose tasks each read some row groups of one part.
+        """Return rows of jobs as a dask-geopandas frame, whose tasks each read some row groups of one part.
 
         Args:
             job_type: As in :meth:`to_geopandas`.
@@ -170,18 +168,18 @@ class PublishedDataset:
             columns: As in :meth:`to_geopandas`. Columns that a computation does not need are not read either.
 
         Returns:
-            A ``dask_geopandas.GeoDataFrame``. Its ``spatial_partitions`` are the boxes around the rows of each task,
-            so that ``frame.cx[...]`` and spatial joins leave out tasks. Workers read the parts by their paths, which
-            must be theirs too; they get neither the client nor its credentials. The parts are those of the state that
-            was published when the frame was made, which stays until two more were published. A sync
-            that begins later keeps it to its end, however often it publishes.
+            A ``dask_geopandas.GeoDataFrame``. Its ``spatial_partitions`` are the bounding boxes of each task's rows, so
+            ``frame.cx[...]`` and spatial joins skip tasks. Workers read the parts by their paths, which must be valid
+            on the workers; they receive neither the client nor its credentials. The parts belong to the state that was
+            published when the frame was created, which is kept until two more were published. A sync that begins later
+            keeps it to its end, however often it publishes.
 
         Raises:
             ConfigurationError: Nothing was published yet.
-            ArchiveError: A published file is missing or damaged; or when the frame is computed, the state that it was
-                made of is not there any more, and the frame is to be made again.
+            ArchiveError: A published file is missing or damaged; or, when the frame is computed, its state no longer
+                exists: create the frame again.
             ValueError: As in :meth:`to_geopandas`.
-            ImportError: Dask is not installed; ``pip install 'headland[dask]'`` brings it.
+            ImportError: Dask is not installed; ``pip install 'headland[dask]'`` installs it.
 
         >>> mirror.to_dask(job_type="Yield").groupby("job_id").MOISTURE.mean().compute()
         """
@@ -198,33 +196,33 @@ class PublishedDataset:
         return frame_of_tasks(read_row_groups, tasks, pa.schema(scan), boxes=[around for _, around in found], bbox=box)
 
     def publish(self, url: str, *, archives: bool = False, **store_options: Any) -> Publication:
-        """Copy what is published here to an object store, for readers elsewhere; they never see half of it.
+        """Copy the published dataset to an object store, for readers elsewhere; they never see an incomplete state.
 
-        What is there already is known by its name and its size, and is not sent again. Of a file that was damaged there
-        and is as long as before, readers with headland see it by the checksums: remove it there and publish again.
+        Files in the store are identified by name and size, and are not sent again. If a file in the store is damaged
+        but has its size, readers with headland detect it by the checksums: remove it there and publish again.
 
         Args:
-            url: Where to, without credentials: ``s3://bucket/farm``, ``gs://``, ``az://``, ``file:///folder``.
-            archives: Whether the archives go along.
-            store_options: What ``obstore.store.from_url`` takes, such as ``region=``, ``access_key_id=``,
-                ``secret_access_key=``, ``endpoint=``. Without them, obstore takes what the environment says. A folder
-                is made where there is none, and folders that become empty are removed: ``mkdir=False`` and
-                ``automatic_cleanup=False`` leave that.
+            url: The address, without credentials: ``s3://bucket/farm``, ``gs://``, ``az://``, ``file:///folder``.
+            archives: Whether the archives are included.
+            store_options: Options of ``obstore.store.from_url``, such as ``region=``, ``access_key_id=``,
+                ``secret_access_key=``, ``endpoint=``. Without them, obstore uses the environment. A missing folder is
+                created, and empty folders are removed; ``mkdir=False`` and ``automatic_cleanup=False`` disable this.
 
         Returns:
-            What was done, and where it can be read now.
+            The numbers of files sent and kept, and the address of the published state.
 
         Raises:
-            ConfigurationError: Nothing was published yet, a file of the mirror is not what its manifest says, the
-                mirror of another account is published there, or of one while the journal is missing that says whose
-                this is.
-            ArchiveError: The manifest or a file is missing, the manifest is damaged, or what there says which state is
-                the newest.
-            PermissionDenied: The store does not let these credentials write.
-            TransportError: The store could not be reached, or refused. What was published there before still stands.
-            ValueError: The address is none, holds credentials, leads to no folder of its own (``file:///``,
-                ``memory://``), or is that of a folder in a mirror, this or another.
-            ImportError: obstore is not installed; ``pip install 'headland[s3]'`` brings it.
+            ConfigurationError: Nothing was published yet; or a file of the mirror differs from its manifest; or the
+                mirror of another account is published there, or of any account while the journal with the account of
+                this mirror is missing.
+            ArchiveError: The manifest or a file is missing, or the manifest or the store's pointer to the newest state
+                is damaged.
+            PermissionDenied: The credentials do not permit writing to the store.
+            TransportError: The store was unreachable or refused a request. The state published there before is
+                unchanged.
+            ValueError: The address is invalid, contains credentials, leads to no folder of its own (``file:///``,
+                ``memory://``), or to a folder in a mirror, this or another.
+            ImportError: obstore is not installed; ``pip install 'headland[s3]'`` installs it.
 
         >>> mirror.publish("s3://cooperative/farm", region="us-east-1")
         """
@@ -241,7 +239,7 @@ class PublishedDataset:
         bbox: Box | None,
         columns: Iterable[str] | None,
     ) -> _core.Scan:
-        """Plan the reading of rows, and warn of what the caller should know of them."""
+        """Plan a read of rows, and issue warnings about them."""
         state = _core.Dataset(self.folder)
         kinds = None if job_type is None else sorted(job_types.select(job_type, state.job_types))
         years = None if year is None else _years(year)
@@ -252,7 +250,7 @@ class PublishedDataset:
 
 
 def filter_box(frame: gpd.GeoDataFrame, bbox: Box | None) -> gpd.GeoDataFrame:
-    """Keep the rows whose geometries meet a box; the boxes in the file are rounded outwards."""
+    """Keep the rows whose geometries intersect a box; the boxes in the file are rounded outwards."""
     import shapely
 
     if bbox is None or frames.GEOMETRY not in frame:
@@ -266,7 +264,7 @@ def _years(year: object) -> list[int]:
         raise TypeError(f"`year` takes a year such as 2026, or several, not {year!r}")
     if not years:
         raise ValueError("`year` names no year; leave it out for all")
-    # The core has years of 64 bits, and rows have none beyond.
+    # Years in the core have 64 bits, and no row has a larger one.
     return [int(each) for each in years if abs(int(each)) < arguments.MAX_INT]
 
 

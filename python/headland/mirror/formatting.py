@@ -1,4 +1,4 @@
-"""Spans, sizes, times and counts as people say them, and facts as JSON has them."""
+"""Formats durations, sizes, times and counts for people, and values for JSON."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 SPANS = ((2 * 86_400.0, 86_400.0, "days"), (5_400.0, 3_600.0, "h"), (90.0, 60.0, "min"))
-"""From which length on a unit is used, its seconds, and its name."""
+"""Minimum number of seconds for a unit, its seconds, and its name."""
 
 MAX_WITH_TENTHS = 10
-"""Below so many of a unit, tenths are told."""
+"""Amounts of a unit below this have one decimal."""
 
 
 def span(seconds: float) -> str:
-    """Say how long something takes, as exact as somebody who waits wants it."""
+    """Format a duration, with the precision that a waiting user needs."""
     for least, unit, name in SPANS:
         if seconds >= least:
             count = seconds / unit
@@ -24,7 +24,7 @@ def span(seconds: float) -> str:
 
 
 def size(count: int) -> str:
-    """Say how much a number of bytes is."""
+    """Format a number of bytes."""
     for unit, name in SIZES:
         if count >= unit:
             amount = count / unit
@@ -33,27 +33,27 @@ def size(count: int) -> str:
 
 
 def number(count: int, singular: str, plural: str | None = None) -> str:
-    """Say how many there are of something."""
+    """Format a count with its noun."""
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def number_range(least: int, most: int) -> str:
-    """Say a number that is known as a range."""
+    """Format a range of numbers."""
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def age(then: dt.datetime | None, now: dt.datetime) -> str:
-    """Say how long ago something was."""
+    """Format the time since something happened."""
     return "never" if then is None else f"{span((now - then).total_seconds())} ago"
 
 
 def clock(time: dt.datetime) -> str:
-    """Say a time of today as the clock on the wall shows it."""
+    """Format a time of today in local time."""
     return f"{time.astimezone():%H:%M:%S}"
 
 
 def to_json_value(value: Any) -> Any:
-    """Give facts as values of JSON: times are texts, what has names is a dict."""
+    """Convert a value to JSON: times become texts, named tuples become dicts."""
     if isinstance(value, dt.datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, Path):

@@ -1,4 +1,4 @@
-"""The words that people have for job types, as those of the dataset: lists and details of jobs use different ones."""
+"""Maps users' names of job types to those of the dataset; lists and details of jobs use different ones."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 LISTED = {"sprayer": ("AsApplied",), "plantersprayer": ("Planter", "AsApplied")}
-"""What lists of jobs call a type of the dataset that has another name there (specification 2.1 and 2.6)."""
+"""Names of job types in lists that differ from the dataset's (specification 2.1 and 2.6)."""
 
 EXAMPLE = "'Yield', or several"
-"""What a job type may be, for whoever gave something else."""
+"""Example of a job type for errors."""
 
 
 def select(job_type: object, existing: Iterable[str]) -> set[str]:
-    """Give the types of the dataset that are asked for, in whatever spelling.
+    """Return the requested types of the dataset, in any spelling.
 
     Raises:
-        TypeError: It is no text and no texts.
-        ValueError: There is no such type, it may be one of several, or none is named.
+        TypeError: It is not a text or several texts.
+        ValueError: The type does not exist or is ambiguous, or none is given.
     """
     asked = arguments.as_list(job_type)
     if not asked:
@@ -31,7 +31,7 @@ def select(job_type: object, existing: Iterable[str]) -> set[str]:
 
 
 def _match(asked: str, existing: list[str]) -> str:
-    """Give the type of the dataset that a word stands for: itself, what is spelt otherwise, or what lists call so."""
+    """Return the type of the dataset for a name: an exact match, another spelling, or a name in lists."""
     if asked in existing:
         return asked
     plain = _normalize(asked)
@@ -49,7 +49,7 @@ def _match(asked: str, existing: list[str]) -> str:
 
 
 def _normalize(kind: str) -> str:
-    """Leave out what spellings differ in: case, blanks, marks, and the plural, as of grain carts."""
+    """Remove what spellings differ in: case, blanks, punctuation, and the plural, as of grain carts."""
     return "".join(letter for letter in kind.casefold() if letter.isalnum()).removesuffix("s")
 
 

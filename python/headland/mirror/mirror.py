@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 DAY = 86_400.0
 
 SPAN = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(s|min|h|d|w)")
-"""A span as people write it, such as ``1d`` or ``36h``."""
+"""A duration as text, such as ``1d`` or ``36h``."""
 
 UNITS = {"s": 1.0, "min": 60.0, "h": 3_600.0, "d": DAY, "w": 7 * DAY}
 
 
 class Mirror(PublishedDataset):
-    """The mirror of a whole account in a folder, kept fresh with the fewest calls.
+    """A local copy of a whole account in a folder, kept up to date with the fewest calls.
 
-    It may be started, watched, killed, resumed and repeated: each finished call is kept, none is made twice, and what
-    is published is always whole. One process at a time syncs a folder; any number may read what is published meanwhile.
+    It may be started, watched, killed, resumed and repeated: each finished call is kept, none is repeated, and the
+    published state is always complete. One process at a time syncs a folder; any number may read the published state
+    meanwhile.
 
     >>> mirror = headland.Mirror("farm", headland.Client.from_env())
     >>> print(mirror.plan())
@@ -38,16 +39,16 @@ class Mirror(PublishedDataset):
     >>> yields = mirror.to_geopandas(job_type="Yield")
 
     Args:
-        folder: The folder; a sync makes it.
-        client: Whose account is mirrored. Without a client the mirror can be read, and neither planned nor synced.
-        relist: How old the last list of all jobs may be, as ``"1d"``, ``"36h"`` or a ``timedelta``. A sync with a fresh
-            one asks for new jobs alone; what changes without a sign of it in there is found when all are listed.
-        overlap: How far back a sync asks before the newest job that it knows.
-        locations: Whether the locations of devices are kept, too; a hub reports every 30 seconds.
-        concurrency: How many calls are on their way at once.
-        publish_every: How often a long sync publishes what it has.
-        on_error: What a value in a list does that cannot be read: ``"null"`` keeps the record with None in its place,
-            and `Outcome.notes` names its path; ``"raise"`` is a ``DecodeError`` for the list.
+        folder: The folder; a sync creates it.
+        client: The client of the account. Without a client the mirror can be read, but neither planned nor synced.
+        relist: Maximum age of the last list of all jobs, as ``"1d"``, ``"36h"`` or a ``timedelta``. With a newer one, a
+            sync requests only new jobs; changes without a trace there are found when all jobs are listed.
+        overlap: How far back a sync requests before the newest known job.
+        locations: Whether the locations of devices are mirrored too; a hub reports every 30 seconds.
+        concurrency: Maximum number of concurrent calls.
+        publish_every: How often a long sync publishes its progress.
+        on_error: Handling of a list value that cannot be read. ``"null"`` keeps the record with None instead, and
+            `Outcome.notes` states its path; ``"raise"`` raises ``DecodeError`` for the list.
     """
 
     __slots__ = ("_client", "_core", "folder")
@@ -82,17 +83,16 @@ class Mirror(PublishedDataset):
         )
 
     def plan(self, *, offline: bool = False, progress: Callable[[dict[str, Any]], object] | bool | None = None) -> Plan:
-        """Say what a sync has to do: how many calls for what, how long at the limit, how many bytes.
+        """Plan a sync: number of calls by purpose, duration at the rate limit, number of bytes.
 
-        The lists that are due are read for it, and details of devices; the sync that follows within an hour does not
-        read them again.
+        It reads the lists that are due, and details of devices; a sync within an hour does not read them again.
 
         Args:
-            offline: Go by the journal alone, without a call: what is new since the last one is not in it.
+            offline: Plan from the journal alone, without a call; changes since the last call are unknown.
             progress: As in `sync`, while the lists are read.
 
         Returns:
-            How many calls, how long and how many bytes; printed, a line for each purpose of calls, too.
+            Number of calls, duration and number of bytes; printing it shows a line for each purpose of calls.
 
         Raises:
             ConfigurationError: The mirror has no client, or the folder mirrors another account.
@@ -100,7 +100,6 @@ class Mirror(PublishedDataset):
 
         >>> plan = mirror.plan()
         >>> print(plan, plan.new, plan.calls)
-
         """
         try:
             with ProgressReporter(progress) as reporter:
@@ -109,33 +108,32 @@ class Mirror(PublishedDataset):
             self._warn_pending()
 
     def sync(self, progress: Callable[[dict[str, Any]], object] | bool | None = None) -> Outcome:
-        """Pull all that is new or has changed, and publish it.
+        """Download everything new or changed, and publish it.
 
-        Ctrl-C leaves everything in order: the next sync goes on where this one stopped. It goes on with the
-        lists that were read: what has changed since then comes with the sync after it, or, where they were read more
-        than an hour before, at its own end. Files and details that are on
-        their way have a second to come in, unless it is pressed again. What happens is in the log ``headland.mirror``:
-        beginning and end, each file that is not to be had and why, each publication.
+        Ctrl-C leaves a consistent state: the next sync resumes from there, with the lists that were read. Later changes
+        are found by the sync after it, or by the resumed one at its end if the lists are older than an hour. Files and
+        details in flight have a second to arrive, unless Ctrl-C is pressed again. The log ``headland.mirror`` contains
+        beginning and end, each unavailable file with the reason, and each publication.
 
         Args:
-            progress: ``None`` shows a bar in a terminal or a notebook, with tqdm where it is installed; ``False`` is
-                quiet. A callable gets a dict whenever something has changed, in this thread, and once a second:
-                ``phase`` (``waiting``, ``lists``, ``pulling``, ``publishing``, ``done``), ``calls_done``,
-                ``calls_left`` (at least), ``jobs_done``, ``jobs_left``, ``bytes``, ``converting`` (files that the
-                service makes), ``waiting_until`` (when there is nothing to do before a conversion is ripe),
-                ``limit_until`` (when the rate limit lets no call start before) and ``seconds_left``. What it raises
-                ends the sync, as Ctrl-C does.
+            progress: ``None`` shows a progress bar in a terminal or a notebook, with tqdm if it is installed; ``False``
+                shows nothing. A callable receives a dict after each change and once a second, in this thread: ``phase``
+                (``waiting``, ``lists``, ``pulling``, ``publishing``, ``done``), ``calls_done``, ``calls_left``
+                (minimum), ``jobs_done``, ``jobs_left``, ``bytes``, ``converting`` (files in conversion by the service),
+                ``waiting_until`` (when the next conversion is ready, if there is nothing else to do), ``limit_until``
+                (when the rate limit permits the next call) and ``seconds_left``. An exception of the callable ends the
+                sync, as Ctrl-C does.
 
         Returns:
-            What was done.
+            The outcome.
 
         Raises:
-            AuthenticationError: The key was revoked; all that was done stays, and is published, unless rows would be
-                missing whose archives are gone and still to be fetched.
-            TransportError: The service cannot be reached, likewise.
+            AuthenticationError: The key was revoked. Finished work is kept and published, unless rows would be missing
+                because their archives were lost and not downloaded again yet.
+            TransportError: The service cannot be reached; finished work is kept likewise.
             ConfigurationError: The mirror has no client, or the folder mirrors another account.
             Conflict: Another process syncs the folder.
-            HeadlandError: The disk is full or at fault; all that was finished is kept.
+            HeadlandError: The disk is full or failed; finished work is kept.
 
         >>> outcome = mirror.sync(lambda snapshot: print(snapshot["calls_left"], "calls left"))
         """
@@ -144,7 +142,7 @@ class Mirror(PublishedDataset):
             try:
                 outcome = Outcome(**self._core.sync(reporter))
             except BaseException as reason:
-                LOG.warning("sync of %s was ended by %s; the next one goes on", self.folder, type(reason).__name__)
+                LOG.warning("sync of %s was ended by %s; the next sync resumes", self.folder, type(reason).__name__)
                 raise
             finally:
                 self._warn_pending()
@@ -161,10 +159,10 @@ class Mirror(PublishedDataset):
         return outcome
 
     def status(self) -> Status:
-        """Tell how the mirror stands, without a call; a sync may run meanwhile.
+        """Return the status of the mirror, without a call; a sync may run concurrently.
 
         Returns:
-            Numbers, times, and what could not be had.
+            Numbers, times, and unavailable files.
 
         Raises:
             ConfigurationError: There is no mirror in the folder.
@@ -174,41 +172,41 @@ class Mirror(PublishedDataset):
         return Status.of(self._core.status(), self.folder, dt.datetime.now(dt.UTC))
 
     def verify(self, *, deep: bool = False) -> Verification:
-        """Read the journal, every archive and every published file, and compare these with their digests.
+        """Read the journal, every archive and every published file, and verify their digests.
 
         Args:
-            deep: Read the rows of every archive again, too, and compare them with those of the dataset.
+            deep: Read the rows of every archive again, and compare them with the dataset.
 
         Returns:
-            What was found; ``ok`` where all is as it should be. The next sync mends what was found. A damaged file of
-            the dataset is removed at once: until that sync, readers say that it is missing. Records of the journal that
-            are not what was written are read anew, and the list of archives is written anew at once.
+            The findings; ``ok`` if everything is intact. The next sync repairs the findings. A damaged file of the
+            dataset is removed immediately: until that sync, readers report it as missing. Damaged records of the
+            journal are marked to be read again, and the list of archives is rewritten immediately.
 
         Raises:
             ConfigurationError: There is no mirror in the folder.
-            HeadlandError: The journal is damaged. The message says which files to move away; the next sync makes it
-                anew, without fetching the archives again.
+            HeadlandError: The journal is damaged. The message lists the files to move away; the next sync recreates it,
+                without downloading the archives again.
 
         >>> assert mirror.verify().ok
         """
         return Verification(*self._core.verify(arguments.flag("deep", deep)))
 
     def _warn_pending(self) -> None:
-        """Warn of what the client has to say."""
+        """Issue the client's pending warnings."""
         if self._client is not None:
             self._client._calls.warn_pending()  # noqa: SLF001 - the client's own package
 
     def __repr__(self) -> str:
-        """Show the folder."""
+        """Return the folder for display."""
         return f"<Mirror {str(self.folder)!r}>"
 
     def __reduce__(self) -> NoReturn:
-        """Refuse to be pickled: the secrets of the client would be in the pickle."""
+        """Refuse to be pickled: the pickle would contain the client's secrets."""
         raise TypeError("a mirror may hold a client with secrets and cannot be pickled: make one in the other process")
 
 
 def _parse_span(name: str, span: object) -> float:
-    """Give the seconds of a span."""
+    """Return the seconds of a duration."""
     if isinstance(span, dt.timedelta):
         seconds = span.total_seconds()
     elif isinstance(span, str):

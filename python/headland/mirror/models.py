@@ -1,4 +1,4 @@
-"""What a mirror tells: its plan, what a sync did, how it stands, what verifying found."""
+"""Result types of a mirror: plan, outcome of a sync, status, verification."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class JsonValues:
-    """What can be given as values of JSON."""
+    """A record that converts to JSON values."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it as values of JSON: times are ISO texts in UTC, what has names is a dict."""
+        """Return all fields as JSON values: times are ISO texts in UTC, named tuples are dicts."""
         return {each.name: formatting.to_json_value(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
 
 
@@ -28,28 +28,28 @@ class Calls(NamedTuple):
     """Calls for one purpose."""
 
     made: int
-    """Made for the plan: the sync that follows does not make them again."""
+    """Made for the plan; the next sync does not repeat them."""
     least: int
-    """Left to make at least."""
+    """Minimum number of calls left."""
     most: int
-    """Left to make at most, unless the service asks to wait for a file more than once."""
+    """Maximum number of calls left, unless the service requests more than one wait for a file."""
 
 
 class CallsMade(NamedTuple):
-    """Calls that were finished for one purpose."""
+    """Finished calls for one purpose."""
 
     last_run: int
-    """In the last run, or in the one that goes on."""
+    """In the last or current run."""
     ever: int
-    """Since the mirror was made."""
+    """Since the creation of the mirror."""
 
 
 PURPOSES = ("lists", "details", "asked", "collected")
-"""What calls are planned for."""
+"""Purposes of planned calls."""
 
 
 class Unavailable(NamedTuple):
-    """A job or a grain cart file that could not be had, or a job without its detail."""
+    """A job or grain cart file that is unavailable, or a job without its detail."""
 
     kind: str
     """``job`` or ``cart``."""
@@ -58,56 +58,60 @@ class Unavailable(NamedTuple):
     name: str
     """Its name."""
     state: str
-    """``failed`` where the service could not make the file, ``quarantined`` where it cannot be read, ``no detail``
-    where the service refused the detail of the job, until it gives one."""
+    """``failed``: the service could not make the file; ``quarantined``: it cannot be read; ``no detail``: the service
+    refused
+    the detail of the job and has not returned it since.
+    """
     reason: str
-    """Why."""
+    """The reason."""
 
 
 @dataclass(frozen=True)
 class Plan(JsonValues):
-    """What a sync has to do: ``212 to 230 calls, about 7 min, about 1.2 GB``, and what they are for.
+    """The work of the next sync: ``212 to 230 calls, about 7 min, about 1.2 GB``, and the purpose of the calls.
 
     >>> plan = mirror.plan()
     >>> print(plan.text, plan.calls_left, plan.by_purpose["lists"])
     """
 
     new: int
-    """Jobs and grain carts that are new."""
+    """New jobs and grain carts."""
     changed: int
-    """Those that have changed."""
+    """Changed ones."""
     gone: int
-    """Those that the service has no more."""
+    """Removed ones: the service no longer has them."""
     files: int
-    """Files that are still to come, whenever they became known."""
+    """Files still to download, regardless of when they became known."""
     is_relist: bool
-    """Whether all jobs are listed, as is done every now and then."""
+    """Whether all jobs are listed, as is done from time to time."""
     lists_read_at: dt.datetime | None
-    """When the reading of the lists began; ``None`` where nothing was begun."""
+    """When the reading of the lists began; ``None`` if it has not begun."""
     by_purpose: dict[str, Calls]
-    """``lists`` (locations among them), ``details``, ``asked`` (first askings for a file) and ``collected`` (files that
-    the service had to make)."""
+    """``lists`` (including locations), ``details``, ``asked`` (first requests of files) and ``collected`` (files that
+    the
+    service had to convert).
+    """
     seconds: tuple[float, float]
-    """How long the calls that are left take at the limit, at least and at most."""
+    """Minimum and maximum seconds that the remaining calls take at the rate limit."""
     bytes: int | None
-    """Bytes of the files, by the mean of those that are known; ``None`` where none is."""
+    """Estimated bytes of the files, from the mean of known ones; ``None`` if none is known."""
     text: str
-    """The plan in a line."""
+    """The plan in one line."""
 
     @property
     def calls(self) -> tuple[int, int]:
-        """Calls of the whole sync, those that the plan made among them: at least and at most."""
+        """Minimum and maximum number of calls of the whole sync, including those made for the plan."""
         calls = self.by_purpose.values()
         return sum(each.made + each.least for each in calls), sum(each.made + each.most for each in calls)
 
     @property
     def calls_left(self) -> tuple[int, int]:
-        """Calls that are left: at least and at most."""
+        """Minimum and maximum number of calls left."""
         calls = self.by_purpose.values()
         return sum(each.least for each in calls), sum(each.most for each in calls)
 
     def __str__(self) -> str:
-        """Give the plan in a line, and a line for each purpose of calls."""
+        """Return the plan in one line, and a line for each purpose of calls."""
         return "\n".join([self.text, *self._reasons()])
 
     def _reasons(self) -> list[str]:
@@ -127,7 +131,7 @@ class Plan(JsonValues):
 
     @classmethod
     def of(cls, facts: _core._Plan) -> Plan:
-        """Make one of what the core tells."""
+        """Create it from the values of the core."""
         calls = {name: Calls(*counts) for name, counts in facts["calls"].items()}
         return cls(
             new=facts["new"],
@@ -145,29 +149,29 @@ class Plan(JsonValues):
 
 @dataclass(frozen=True)
 class Outcome(JsonValues):
-    """What a sync did."""
+    """The outcome of a sync."""
 
     new: int
-    """Jobs and grain carts that were new."""
+    """New jobs and grain carts."""
     changed: int
-    """Those that had changed."""
+    """Changed ones."""
     gone: int
-    """Those that the service has no more."""
+    """Removed ones: the service no longer has them."""
     calls: int
-    """Calls that were finished."""
+    """Finished calls."""
     bytes: int
-    """Bytes of the archives that came."""
+    """Bytes of the downloaded archives."""
     generation: int | None
-    """The generation that was published; ``None`` where nothing had changed."""
+    """The published generation; ``None`` if nothing had changed."""
     rows: int | None
-    """Rows of the dataset, where one was published."""
+    """Rows of the dataset, if one was published."""
     notes: list[str]
-    """What you should know of: records that were set aside until the next sync, lists that the key does not give."""
+    """Notes for the user: records skipped until the next sync, lists that the key does not permit."""
 
 
 @dataclass(frozen=True)
 class Status(JsonValues):
-    """How a mirror stands, from its journal and its published state alone.
+    """The status of a mirror, from its journal and its published state alone.
 
     >>> status = mirror.status()
     >>> print(status)
@@ -177,62 +181,65 @@ class Status(JsonValues):
     folder: Path
     """The folder of the mirror."""
     read_at: dt.datetime
-    """When this was so."""
+    """The time of this status."""
     jobs: dict[str, int]
-    """Jobs by what became of their files: ``have``, ``unasked``, ``asked``, ``no coverage``, ``failed``,
-    ``quarantined``, ``gone``."""
+    """Number of jobs by the state of their files: ``have``, ``unasked``, ``asked``, ``no coverage``, ``failed``,
+    ``quarantined``, ``gone``.
+    """
     types: dict[str, dict[str, int]]
-    """The same for each kind of job, as lists name the kinds."""
+    """The same for each kind of job, by the names in lists."""
     grain_carts: dict[str, int]
-    """Grain cart files likewise; ``superseded`` are those of which there is a newer upload."""
+    """The same for grain cart files; ``superseded`` are those with a newer upload."""
     archives: int
-    """Archives in the store."""
+    """Number of archives in the store."""
     bytes: int
-    """Their bytes."""
+    """Bytes of these archives."""
     details_due: int
-    """Details of jobs that are still to come."""
+    """Number of job details still to read."""
     next_ripe: dt.datetime | None
-    """When the first conversion that is waited for is ripe."""
+    """When the first pending conversion is ready."""
     listed_at: dt.datetime | None
-    """When the list of jobs was read last."""
+    """When the list of jobs was last read."""
     relisted_at: dt.datetime | None
-    """When all jobs were listed last: what changed since then without a sign of it is not known."""
+    """When all jobs were last listed; later changes without a trace in new lists are unknown."""
     relist_due: bool
     """Whether the next sync lists all jobs."""
     unfinished_since: dt.datetime | None
-    """When the sync began that has not come to its end, if there is one."""
+    """When the unfinished sync began, if there is one."""
     planned_at: dt.datetime | None
-    """When the lists were read for a plan that no sync has followed yet, if there is one."""
+    """When the lists were read for a plan without a sync since, if there is one."""
     calls: dict[str, CallsMade]
-    """Calls by purpose: ``lists``, ``details``, ``conversions`` (askings that were told to wait), ``files``."""
+    """Calls by purpose: ``lists``, ``details``, ``conversions`` (file requests answered with a wait), ``files``."""
     generation: int | None
-    """The generation that is published."""
+    """The published generation."""
     is_published: bool
-    """Whether it shows all that is known."""
+    """Whether it includes everything known."""
     unavailable: list[Unavailable]
-    """Some of the files and details that could not be had, twenty of a kind at most."""
+    """Unavailable files and details, at most twenty of a kind."""
     dataset: list[Stock]
-    """What readers get, by job type and year; empty where it cannot be read."""
+    """The published dataset by job type and year; empty if it cannot be read."""
     damage: str | None
-    """Why what was published last cannot be read, such as a file that was lost, or a link that leads to it, and what to
-    do; ``None`` where it can.
-    Where its whole folder was lost, ``dataset`` and ``generation`` may be those of the generation before."""
+    """The reason why the published state cannot be read, such as a lost file or link, and the solution; ``None`` if it
+    can.
+
+    If its whole folder is lost, ``dataset`` and ``generation`` may be those of the previous generation.
+    """
     disk: int
-    """Bytes of the folder on the disk: archives, published states, journal and quarantine."""
+    """Bytes of the folder on disk: archives, published states, journal and quarantine."""
 
     @property
     def parts(self) -> int | None:
-        """Files of the dataset; ``None`` where it cannot be read."""
+        """Number of files of the dataset; ``None`` if it cannot be read."""
         return None if self._is_unreadable else sum(each.parts for each in self.dataset)
 
     @property
     def rows(self) -> int | None:
-        """Rows of the dataset; ``None`` where it cannot be read."""
+        """Number of rows of the dataset; ``None`` if it cannot be read."""
         return None if self._is_unreadable else sum(each.rows for each in self.dataset)
 
     @property
     def rows_bytes(self) -> int | None:
-        """Bytes of the files of the dataset; ``None`` where it cannot be read."""
+        """Bytes of the files of the dataset; ``None`` if it cannot be read."""
         return None if self._is_unreadable else sum(each.bytes for each in self.dataset)
 
     @property
@@ -240,16 +247,16 @@ class Status(JsonValues):
         return self.damage is not None and not self.dataset
 
     def __str__(self) -> str:
-        """Give a line for each thing that a person wants to know."""
+        """Return the status as lines of text."""
         return render.text(self)
 
     def _repr_html_(self) -> str:
-        """Show it in a notebook: tables, and nothing that runs or is fetched."""
+        """Return HTML tables for notebooks, without scripts or downloads."""
         return render.html(self)
 
     @classmethod
     def of(cls, facts: _core._Status, folder: Path, now: dt.datetime) -> Status:
-        """Make one of what the core tells and of what is on the disk."""
+        """Create it from the values of the core and from the folder."""
         others = {"calls", "unavailable", "types", "lost"}
         known = {name: value for name, value in facts.items() if name not in others}
         types: dict[str, dict[str, int]] = {}
@@ -276,18 +283,18 @@ class Status(JsonValues):
 
 @dataclass(frozen=True)
 class Verification(JsonValues):
-    """What a look at every archive and every published file found."""
+    """The result of verifying every archive and every published file."""
 
     archives: int
-    """Archives that were read."""
+    """Number of archives read."""
     findings: list[str]
-    """What is not as it should be; empty where all is."""
+    """Findings; empty if everything is intact."""
 
     @property
     def ok(self) -> bool:
-        """Whether everything is as it should be."""
+        """Whether everything is intact."""
         return not self.findings
 
     def __str__(self) -> str:
-        """Give a line for each finding, or one that says that there is none."""
+        """Return a line for each finding, or one that states that there is none."""
         return "\n".join(self.findings) or f"{self.archives} archives and the dataset are as they should be"

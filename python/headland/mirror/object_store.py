@@ -1,4 +1,4 @@
-"""An object store, and how to speak of its failures without telling what opened it."""
+"""Accesses an object store, with secrets redacted in its errors."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_MESSAGE = 600
-"""How much of what a store says of a failure is shown."""
+"""Maximum length of a store's message in an error."""
 
 PUBLIC_OPTIONS = frozenset({"region", "endpoint", "bucket", "account_name", "container_name"})
-"""Options whose values may stand in an error; all others are taken for secrets."""
+"""Options whose values may be shown in errors; all others count as secrets."""
 
 MIN_SECRET_LENGTH = 4
-"""The letters of the shortest text that is taken for a secret."""
+"""Minimum length of a text that counts as a secret."""
 
 
 class Store:
-    """Reading, writing, listing and removing, with errors that tell no secret."""
+    """Reads, writes, lists and removes files, with secrets redacted in errors."""
 
     def __init__(self, store: Any, url: str, secrets: SecretValues) -> None:
         self._store = store
@@ -34,7 +34,7 @@ class Store:
         self.url = url
 
     def read(self, name: str) -> bytes | None:
-        """Read a file; ``None`` where there is none."""
+        """Read a file; ``None`` if it does not exist."""
         import obstore
 
         content: bytes | None = self._do(
@@ -43,28 +43,28 @@ class Store:
         return content
 
     def sizes(self, prefix: str) -> dict[str, int]:
-        """Give the bytes of each file whose name begins so."""
+        """Return the size of each file whose name has the prefix."""
         return {each["path"]: each["size"] for each in self._listed(prefix)}
 
     def put(self, name: str, content: bytes | Path) -> None:
-        """Write a file; it appears when it is whole."""
+        """Write a file; it appears once it is complete."""
         import obstore
 
         self._do("write", name, lambda: obstore.put(self._store, name, content))
 
     def copy(self, old: str, new: str) -> bool:
-        """Copy a file inside the store; False where it is not there any more."""
+        """Copy a file inside the store; returns False if it no longer exists."""
         import obstore
 
         done: bool = self._do("copy", old, lambda: obstore.copy(self._store, old, new) is None, missing=False)
         return done
 
     def times(self, prefix: str) -> dict[str, datetime]:
-        """Give when each file whose name begins so was written."""
+        """Return the modification time of each file whose name has the prefix."""
         return {each["path"]: each["last_modified"] for each in self._listed(prefix)}
 
     def remove(self, names: Sequence[str]) -> None:
-        """Remove files; those that are gone already do not matter."""
+        """Remove files; missing ones are ignored."""
         import obstore
 
         self._do("remove", names[0], lambda: obstore.delete(self._store, names), missing=None)
@@ -76,7 +76,7 @@ class Store:
         return found
 
     def _do(self, verb: str, name: str, action: Callable[[], Any], missing: Any = ...) -> Any:
-        """Do something with the store; where the file is missing, give what stands for that."""
+        """Run an action on the store; if the file is missing, return `missing`."""
         from obstore import exceptions
 
         kind: type[errors.HeadlandError] = errors.TransportError
@@ -94,7 +94,7 @@ class Store:
 
 
 class SecretValues:
-    """Values that may not be told, in a form that no traceback shows."""
+    """Secret values, hidden from tracebacks."""
 
     __slots__ = ("_values",)
 
@@ -103,19 +103,19 @@ class SecretValues:
         self._values = [value for value in secrets if len(value) >= MIN_SECRET_LENGTH]
 
     def redact(self, cause: Exception) -> str:
-        """Give what an error says, in a line and without the values."""
+        """Return the message of an error in one line, with the values redacted."""
         message = str(cause).partition("\n\nDebug source")[0]
         for value in self._values:
             message = message.replace(value, "***")
         return textwrap.shorten(message, MAX_MESSAGE) or type(cause).__name__
 
     def __repr__(self) -> str:
-        """Say nothing."""
+        """Show no value."""
         return "<secrets>"
 
 
 def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
-    """Give every text of a value, with the name that is nearest to it."""
+    """Yield every text of a value with its closest name."""
     if isinstance(value, str):
         yield name, value
     elif isinstance(value, dict):
@@ -124,13 +124,13 @@ def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
 
 
 def local_path(url: str) -> Path | None:
-    """Give the folder that an address leads to; None where it is that of a store elsewhere."""
+    """Return the folder of a file URL; None for any other store."""
     split = urlsplit(url)
     return Path(url2pathname(split.path)) if split.scheme == "file" else None
 
 
 def url_problem(url: str) -> str | None:
-    """Say what is wrong with an address that is no URL, or that leads to no folder; None where it may do."""
+    """Return the problem of an address that is no URL or does not lead to a folder; None if there is none."""
     try:
         split = urlsplit(url)
     except ValueError as cause:
@@ -140,8 +140,8 @@ def url_problem(url: str) -> str | None:
     if "\0" in unquote(url):
         return "`url` holds a null character, which no name of a folder has"
     if split.scheme == "memory":
-        return "`url` leads to the memory of this program, where nobody else can read it: give the address of a store"
-    # `file:work` is no address of the folder `work`: it would be taken for `/work`.
+        return "`url` leads to the memory of this process, which no other process can read: give the address of a store"
+    # `file:work` is not the folder `work`: it would be read as `/work`.
     if not url.lower().startswith("file:///") if split.scheme == "file" else "://" not in url:
         is_path = url and not split.scheme and url[0] != "~" and "@" not in url
         example = Path(url).absolute().as_uri() if is_path else "file:///srv/farm"
@@ -152,17 +152,17 @@ def url_problem(url: str) -> str | None:
 
 
 def _path_problem(path: Path) -> str | None:
-    """Say why nothing can be published into a folder; None where it may do."""
+    """Return the reason why nothing can be published into a folder; None if there is none."""
     advice = "give the address of a folder, which is made where needed"
     if path == Path(path.anchor):
         return f"`url` leads to the root of the file system: {advice}"
-    # What may not be looked at is told by the store.
+    # The store reports folders without permission.
     file = next((each for each in (path, *path.parents) if os.path.isfile(each)), None)  # noqa: PTH113
     return None if file is None else f"`url` leads to `{file}`, which is a file: {advice}"
 
 
 def open_store(url: str, options: dict[str, Any]) -> Store:
-    """Open the store of an address that is not misplaced, and empty its options: tracebacks show local variables."""
+    """Open the store of a checked address and empty its options, since tracebacks show local variables."""
     from obstore.store import from_url
 
     secrets = SecretValues(options)
@@ -170,7 +170,7 @@ def open_store(url: str, options: dict[str, Any]) -> Store:
     try:
         folder_options = {"mkdir": True, "automatic_cleanup": True} if split.scheme == "file" else {}
         return Store(from_url(url.rstrip("/"), **{**folder_options, **options}), url.rstrip("/"), secrets)
-    except Exception as cause:  # noqa: BLE001 - whatever it is, it is told without what was given
+    except Exception as cause:  # noqa: BLE001 - any error is reported, with the options redacted
         reason = secrets.redact(cause)
     finally:
         options.clear()

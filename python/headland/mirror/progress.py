@@ -1,4 +1,4 @@
-"""How far a sync has come, in words; and who is told of it: a callable, a bar, the log."""
+"""Formats the progress of a sync and reports it to a callable, a progress bar and the log."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     Progress = Callable[[Snapshot], object] | bool | None
 
 LOG = logging.getLogger("headland.mirror")
-# Who sets up no logging hears nothing: Python would print warnings on standard error.
+# Without a handler, Python would print warnings on standard error.
 LOG.addHandler(logging.NullHandler())
 
 HEARTBEAT = 1.0
-"""Seconds after which a callable is called even where nothing has changed, so that it can tell that time goes by."""
+"""Seconds after which a callable is called without a change, so that it can show the passing of time."""
 
 REFRESH = 0.2
-"""Seconds between two looks of a bar."""
+"""Seconds between two updates of a progress bar."""
 
 
 def line(snapshot: Snapshot, elapsed: float = 0.0) -> str:
-    """Say in a line how far a sync is: calls, jobs, bytes, what it waits for, and how long it takes.
+    """Return the progress in one line: calls, jobs, bytes, the reason for waiting, and the time left.
 
     Args:
-        snapshot: What the core tells.
-        elapsed: The seconds since then.
+        snapshot: Progress from the core.
+        elapsed: Seconds since the snapshot.
     """
     calls = formatting.number(snapshot["calls_done"], "call")
     match snapshot["phase"]:
@@ -64,17 +64,17 @@ def _pulling_parts(snapshot: Snapshot, elapsed: float) -> list[str]:
 
 
 def fraction(snapshot: Snapshot) -> tuple[int, int]:
-    """Give the calls that are done, and those of the whole; while the lists are read, nobody knows how many it has."""
+    """Return finished and total calls; the total is unknown while the lists are read."""
     if snapshot["phase"] in {"waiting", "lists"}:
         return 0, 1
     return snapshot["calls_done"], snapshot["calls_done"] + snapshot["calls_left"]
 
 
 class ProgressReporter:
-    """Who is told of one run; called by the core, in the thread of the run, many times a second.
+    """Reports the progress of one run; called by the core in the thread of the run, several times a second.
 
     Args:
-        progress: A callable; ``None`` or ``True`` for a bar in a terminal or a notebook; ``False`` for none.
+        progress: A callable; ``None`` or ``True`` for a progress bar in a terminal or a notebook; ``False`` for none.
     """
 
     __slots__ = ("_bar", "_callback", "_changed", "_last", "_reported_at")
@@ -88,7 +88,7 @@ class ProgressReporter:
         self._changed = self._reported_at = time.monotonic()
 
     def __call__(self, snapshot: Snapshot, events: list[tuple[bool, str]]) -> None:
-        """Hear how far it is, and what has happened: whether it is bad, and what it is."""
+        """Receive the progress and events; an event is whether it is bad, and its text."""
         for is_bad, text in events:
             LOG.log(logging.WARNING if is_bad else logging.INFO, "%s", printable(text))
         now = time.monotonic()
@@ -103,10 +103,10 @@ class ProgressReporter:
             self._bar.show("", fraction(snapshot), line(snapshot, now - self._changed))
 
     def __enter__(self) -> Self:
-        """Give the watch."""
+        """Return the reporter."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the bar away."""
+        """Remove the progress bar."""
         if self._bar is not None:
             self._bar.close()

@@ -1,4 +1,4 @@
-"""Bars on standard error: of tqdm where that is installed, in terminals and notebooks, else lines of text."""
+"""Progress bars on standard error: tqdm in terminals and notebooks if installed, else lines of text."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 DEFAULT_WIDTH = 80
-"""Columns of a terminal that does not say how many it has."""
+"""Default width of a terminal of unknown width, in columns."""
 
 CLEAR = "\r\x1b[K"
-"""Goes to the beginning of a line and clears it."""
+"""Control sequence that clears the current line."""
 
 FORMAT = "{percentage:3.0f}%|{bar:16}| {desc}"
 
 
 class Display(Protocol):
-    """Where several runs show how far they are; their threads may call at the same time."""
+    """A display of several runs, whose threads may call it concurrently."""
 
     def show(self, name: str, fraction: tuple[int, int], text: str) -> None:
-        """Show a run by its name: how much of the whole is done, and what is said of it."""
+        """Show a run by its name: finished and total calls, and a text."""
 
     def paused(self) -> AbstractContextManager[None]:
-        """Make room for what is printed meanwhile."""
+        """Hide the display while the block prints."""
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
 
 
 def choose_display() -> Display | None:
-    """Choose what fits where we run; ``None`` where nobody looks."""
+    """Return the display for this environment; ``None`` without a terminal or notebook."""
     in_notebook = _is_notebook()
     if sys.stderr is None or not (in_notebook or sys.stderr.isatty()):
         return None
@@ -45,13 +45,13 @@ def choose_display() -> Display | None:
 
 
 def _is_notebook() -> bool:
-    """Say whether a kernel of Jupyter runs us: nothing is imported for it."""
+    """Return whether the process is a Jupyter kernel, without an import."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return getattr(shell, "kernel", None) is not None
 
 
 def _tqdm(*, in_notebook: bool) -> Callable[..., Any]:
-    """Give the bars of notebooks where their widgets are installed, else those of text."""
+    """Return tqdm's class for notebooks if their widgets are installed, else for text."""
     if in_notebook and importlib.util.find_spec("ipywidgets") is not None:
         from tqdm.notebook import tqdm
     else:
@@ -65,7 +65,7 @@ def _with_name(name: str, text: str) -> str:
 
 
 def _terminal_width(out: TextIO) -> int:
-    """Give the width of the terminal, and that of most where it does not say."""
+    """Return the width of the terminal, or a default if it is unknown."""
     try:
         return os.get_terminal_size(out.fileno()).columns or DEFAULT_WIDTH
     except OSError:
@@ -73,7 +73,7 @@ def _terminal_width(out: TextIO) -> int:
 
 
 class Bars:
-    """A bar for each run."""
+    """A progress bar for each run."""
 
     def __init__(self, make: Callable[..., Any], out: TextIO) -> None:
         self._make, self._out = make, out
@@ -96,7 +96,7 @@ class Bars:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Make room for what is printed meanwhile."""
+        """Hide the display while the block prints."""
         with self._lock:
             for bar in self._bars.values():
                 bar.clear()
@@ -105,7 +105,7 @@ class Bars:
                 bar.refresh()
 
     def close(self) -> None:
-        """Take the bars away."""
+        """Remove the bars."""
         with self._lock:
             for bar in reversed(self._bars.values()):
                 bar.close()
@@ -113,7 +113,7 @@ class Bars:
 
 
 class Lines:
-    """One line of text for all runs, written over and over."""
+    """One line of text for all runs, overwritten repeatedly."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -126,19 +126,19 @@ class Lines:
         with self._lock:
             self._texts[name] = _with_name(name, f"{done * 100 // max(whole, 1)}% {text}")
             shown = " | ".join(self._texts.values())
-            # A longer line would break, and could not be written over.
+            # A longer line would wrap and could not be overwritten.
             self._out.write(CLEAR + shown[: _terminal_width(self._out) - 1])
             self._out.flush()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Make room for what is printed meanwhile; the line comes back when it changes."""
+        """Hide the line while the block prints; it returns with the next change."""
         with self._lock:
             self._clear()
             yield
 
     def close(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         with self._lock:
             self._clear()
             self._texts.clear()

@@ -1,15 +1,16 @@
-"""Copying what a mirror has published to an object store.
+"""Copies the published dataset of a mirror to an object store.
 
-There, as here, each state has a folder of its own that never changes, `generations/<name>`, and `current.json` says
-which is the newest, and by a digest of whose account. It is written last: readers that follow it, or that stay in a
-state's folder, never see half of one. What the store has already from the state before is copied inside the store, and
-what a broken attempt has left is not sent again. The archives are under their digests, beside the states.
+In the store, as in the mirror, each state has an immutable folder of its own, `generations/<name>`. `current.json`
+names the newest state and, by a digest, its account. It is written last: readers that follow it, or that stay in a
+state's folder, never see an incomplete state. Files that the store has from the previous state are copied inside the
+store, and files left by a failed attempt are not sent again. The archives are next to the states, named by their
+digests.
 
-Several publications may go on at one address: the state that `current.json` names when all have ended is whole. Each
-removes what is old before it writes `current.json`, and looks after that whether its own state is still there: so the
-last one has seen what all others have removed, and has sent it again. Old is the state that `current.json` calls the
-one before, and any other to which nothing was written for a day by the store's clock, as one that is younger may be on
-its way. A state begins with its manifest, so that its age is known.
+Several publications may run concurrently at one address: the state named by `current.json` after all have ended is
+complete. Each one removes old states before it writes `current.json`, and then checks whether its own state still
+exists. So the last one has seen everything that the others removed, and has sent it again. Old is the previous state
+according to `current.json`, and any other state not written to for a day by the store's clock; a younger one may be in
+progress. A state begins with its manifest, so its age is known.
 """
 
 from __future__ import annotations
@@ -35,30 +36,30 @@ if TYPE_CHECKING:
     from headland.mirror.object_store import Store
 
 POINTER = "current.json"
-"""The file that says which state is the newest."""
+"""The file that names the newest state."""
 
 MANIFEST = "manifest.json"
-"""The file of a state that lists its files and where their rows come from."""
+"""The file of a state that lists its files and the origin of their rows."""
 
 STATE_NAME = re.compile(r"generations/\d+-[0-9a-f]{12}")
-"""What the folder of a state is called there: the number of the generation, and a digest of its manifest."""
+"""The name of a state's folder: the number of the generation, and a digest of its manifest."""
 
 STATES_PREFIX = "generations/"
-"""What is before the names of states."""
+"""Prefix of the names of states."""
 
-MAX_AGE = timedelta(days=1)
-"""How long a state stays that `current.json` does not name: another publication may be writing it."""
+ABANDONED_AFTER = timedelta(days=1)
+"""How long a state not named by `current.json` is kept: another publication may be writing it."""
 
 CONCURRENCY = 8
-"""How many files are sent at a time; there are few large ones, or many small archives."""
+"""Number of concurrent transfers: there are few large files, or many small archives."""
 
 
 REPAIR_HINT = "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew"
-"""What to do about a damaged file; a sync takes one of the same size for whole until `verify()` has read it."""
+"""The solution for a damaged file; until `verify()` has read it, a sync treats one of the same size as intact."""
 
 
 class File(NamedTuple):
-    """A file to publish: its path here, its path in the state, its bytes and its digest."""
+    """A file to publish: its local path, its path in the state, its size and its digest."""
 
     path: Path
     name: str
@@ -67,7 +68,7 @@ class File(NamedTuple):
 
 
 class Pointer(NamedTuple):
-    """What `current.json` says: the newest state, the one before, and a digest of the account."""
+    """The content of `current.json`: the newest state, the previous one, and a digest of the account."""
 
     state: str | None
     before: str | None
@@ -75,18 +76,18 @@ class Pointer(NamedTuple):
 
 
 class Publication(NamedTuple):
-    """What publishing did."""
+    """The result of publishing."""
 
     url: str
-    """The address that was published to."""
+    """The address of the store."""
     state: str
-    """The folder of the state there, such as ``generations/000012-0f3a5c77de10``."""
+    """The folder of the state in the store, such as ``generations/000012-0f3a5c77de10``."""
     sent: int
-    """Files that were sent."""
+    """Number of files sent."""
     kept: int
-    """Files that the store had already."""
+    """Number of files that the store already had."""
     bytes_sent: int
-    """Bytes that were sent."""
+    """Number of bytes sent."""
 
     @property
     def dataset(self) -> str:
@@ -95,7 +96,7 @@ class Publication(NamedTuple):
 
 
 def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) -> Publication:
-    """Bring a store to what the mirror has published; `options` may hold credentials and are emptied."""
+    """Publish the current state of a mirror to a store; `options` may contain credentials and are emptied."""
     reason = object_store.url_problem(url) or _mirror_conflict(url, folder)
     if reason is not None:
         options.clear()
@@ -120,14 +121,14 @@ def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) 
 
 
 def _upload_missing(store: Store, current: str | None, name: str, text: bytes, files: list[File]) -> list[int]:
-    """Bring what is missing of a state to the store, and give the bytes of each file that had to be sent.
+    """Send the missing files of a state to the store, and return the size of each file sent.
 
     Args:
         store: The store.
-        current: The state that the store's pointer names, whose files are copied.
-        name: The state to bring there.
+        current: The state named by the store's pointer, whose files are copied.
+        name: The state to send.
         text: Its manifest.
-        files: Its files, and the archives that go along.
+        files: Its files, and the archives to include.
     """
     there = store.sizes(f"{name}/")
     if any(file.name.startswith("archives/") for file in files):
@@ -144,7 +145,7 @@ def _upload_missing(store: Store, current: str | None, name: str, text: bytes, f
 
 
 def _remove(store: Store, last: Pointer, name: str) -> None:
-    """Remove what nobody needs any more when another state takes the place of the last one."""
+    """Remove states that are obsolete once another state replaces the last one."""
     there = store.times(STATES_PREFIX)
     begun = there.get(f"{name}/{MANIFEST}")
     states: dict[str, dict[str, datetime]] = {}
@@ -153,18 +154,18 @@ def _remove(store: Store, last: Pointer, name: str) -> None:
         if STATE_NAME.fullmatch(state) and state not in {last.state, name}:
             states.setdefault(state, {})[file] = time
     for state, times in states.items():
-        is_abandoned = begun is not None and begun - max(times.values()) > MAX_AGE
+        is_abandoned = begun is not None and begun - max(times.values()) > ABANDONED_AFTER
         if state == last.before or is_abandoned:
             store.remove(list(times))
 
 
 def _mirror_conflict(url: str, folder: Path) -> str | None:
-    """Say of which mirror, this or another, an address is the folder, or one in it; None where it is of none."""
+    """Return an error if an address leads into a mirror, this or another; None if it does not."""
     place = object_store.local_path(url)
     if place is None:
         return None
     target, own = place.resolve(), folder.resolve()
-    # What may not be looked at is told by the store.
+    # The store reports folders without permission.
     is_file = os.path.isfile
     around = next((each for each in (target, *target.parents) if is_file(each / JOURNAL)), None)
     if (folder / "current").exists() and target.is_relative_to(own):
@@ -182,16 +183,16 @@ def _entries(manifest: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _archive(folder: Path, path: Path) -> File:
-    """Give an archive, which is called by its digest."""
+    """Return an archive, which is named by its digest."""
     return File(path, path.relative_to(folder).as_posix(), path.stat().st_size, path.stem)
 
 
 def _pointer(store: Store, folder: Path, account: str | None) -> Pointer:
-    """Give what the store's pointer says, where the mirror of `account` may be published there.
+    """Return the content of the store's pointer, if the mirror of `account` may be published there.
 
     Raises:
         ArchiveError: The pointer is damaged.
-        ConfigurationError: The mirror of another account is published there, or it is not known whose `folder` is.
+        ConfigurationError: The mirror of another account is published there, or the account of `folder` is unknown.
     """
     content = store.read(POINTER)
     if content is None:
@@ -211,8 +212,8 @@ def _pointer(store: Store, folder: Path, account: str | None) -> Pointer:
         )
     if found.account is not None and account is None:
         raise errors.ConfigurationError(
-            f"at `{store.url}` the mirror of an account is published, and without its `{JOURNAL}`, nobody knows "
-            f"of which account that in `{folder}` is: `sync()` makes it anew; or give an address of its own"
+            f"at `{store.url}` the mirror of an account is published, and the account of `{folder}` is unknown without "
+            f"its `{JOURNAL}`: run `sync()`, which recreates it, or give another address"
         )
     if found.account not in {account, None}:
         raise errors.ConfigurationError(
@@ -223,19 +224,19 @@ def _pointer(store: Store, folder: Path, account: str | None) -> Pointer:
 
 
 def _known(store: Store, state: str) -> dict[str, str]:
-    """Give where the store has files of the state before, by their digests."""
+    """Return the paths of the previous state's files in the store, by digest."""
     there = store.sizes(f"{state}/")
     try:
         said = json.loads(store.read(f"{state}/{MANIFEST}") or b"{}")
         places = {entry["sha256"]: (f"{state}/{entry['path']}", entry["bytes"]) for entry in _entries(said)}
     except (ValueError, KeyError, TypeError, RecursionError):
-        # What cannot be known is sent.
+        # Unknown files are sent.
         return {}
     return {digest: place for digest, (place, size) in places.items() if there.get(place) == size}
 
 
 def _send(store: Store, known: dict[str, str], there: dict[str, int], file: File) -> int | None:
-    """Bring one file there, and give its bytes where it had to be sent."""
+    """Copy or send one file to the store, and return its size if it was sent."""
     if there.get(file.name) == file.bytes:
         return None
     if file.sha256 in known and store.copy(known[file.sha256], file.name):
@@ -256,7 +257,7 @@ def _send(store: Store, known: dict[str, str], there: dict[str, int], file: File
 
 
 def _missing(path: Path) -> Exception:
-    """Give the error of a published file that is missing, or that was removed with its state."""
+    """Return the error of a published file that is missing, or that was removed with its state."""
     state = next((each for each in path.parents if each.parent.name == "generations"), path)
     if state.exists():
         reason = "is missing; `verify()` finds what else is lost, and the next `sync()` writes the dataset anew"

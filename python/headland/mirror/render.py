@@ -1,4 +1,4 @@
-"""How a mirror stands, as people read it: lines of text, and tables in a notebook."""
+"""Renders the status of a mirror as text and as HTML."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ STATES = {
     "superseded": "superseded",
     "gone": "gone",
 }
-"""The states of files, in the order in which they are shown, and what they are called."""
+"""The states of files in display order, with their labels."""
 
 Table = tuple[str, list[str], list[list[str]]]
 """A title, a head and rows."""
 
 
 def text(status: Status) -> str:
-    """Give a line for each thing that a person wants to know."""
+    """Return the status as lines of text."""
     lines = [str(status.folder), *(f"  {name:<12}  {printable(value)}" for name, value in _overview(status))]
     for title, head, cells in _tables(status):
         rows = [[printable(cell) for cell in row] for row in cells]
@@ -41,7 +41,7 @@ def text(status: Status) -> str:
 
 
 def _aligned(cells: Iterable[str], widths: Sequence[int]) -> str:
-    """Write a row, numbers to the right."""
+    """Format a row, with numbers right-aligned."""
     aligned = [
         f"{cell:>{width}}" if cell[:1].isdigit() else f"{cell:<{width}}"
         for cell, width in zip(cells, widths, strict=True)
@@ -50,7 +50,7 @@ def _aligned(cells: Iterable[str], widths: Sequence[int]) -> str:
 
 
 def html(status: Status) -> str:
-    """Give tables; all texts are escaped, and nothing in them runs or is fetched."""
+    """Return HTML tables; all texts are escaped, and no script or download is included."""
     made = [f"<h4>Mirror in <code>{escape(str(status.folder))}</code></h4>"]
     facts = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in _overview(status))
     made.append(f"<table>{facts}</table>")
@@ -119,5 +119,5 @@ def _tables(status: Status) -> list[Table]:
         tables.append(("Dataset", head, rows))
     if status.unavailable:
         bad = [[each.state, each.kind, each.id, each.name, each.reason] for each in status.unavailable]
-        tables.append(("Not to be had", ["state", "kind", "id", "name", "reason"], bad))
+        tables.append(("Unavailable", ["state", "kind", "id", "name", "reason"], bad))
     return tables

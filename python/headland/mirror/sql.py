@@ -1,4 +1,4 @@
-"""DuckDB over what a mirror has published."""
+"""Queries the published dataset with DuckDB."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SETTINGS = {
-    # An unknown function is an error; it is no reason to go to the network.
+    # An unknown function is an error; it must not trigger a download.
     "autoinstall_known_extensions": "false",
-    # Times without a zone, as numpy has them, are UTC, and days begin at the same moment on every machine.
+    # Times without a zone, as in numpy, are UTC, and days begin at the same time on every machine.
     "TimeZone": "UTC",
 }
 
 
 def connect(folder: Path, query: str | None = None) -> duckdb.DuckDBPyConnection:
-    """Open a connection with the views of the state that is published now: those that a query names, or all."""
+    """Open a connection with views of the published state: those named in a query, or all."""
     state = _core.Dataset(folder)
     names = state.view_names()
     if query is not None:
@@ -38,7 +38,7 @@ def connect(folder: Path, query: str | None = None) -> duckdb.DuckDBPyConnection
 def run(folder: Path, query: str, values: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
     """Run a query on a connection of its own, with tables and parameters."""
     connection = connect(folder, query)
-    # Names in a query are views, also where the program has variables of the same names.
+    # Names in a query are views, also if the program has variables with these names.
     connection.execute("SET python_enable_replacements = false")
     parameters = {}
     for name, value in values.items():
@@ -59,7 +59,7 @@ def run(folder: Path, query: str, values: Mapping[str, Any]) -> duckdb.DuckDBPyR
 
 
 def _parameter(value: Any) -> Any:
-    """Convert scalars of numpy, of which DuckDB refuses numbers and takes nanoseconds for whole numbers."""
+    """Convert numpy scalars: DuckDB refuses numbers and reads nanoseconds as integers."""
     if not isinstance(value, np.generic):
         return value
     if isinstance(value, np.datetime64):
@@ -73,6 +73,6 @@ def _table(value: Any) -> Any:
         # It belongs to another connection.
         return value.to_arrow_table()
     if hasattr(value, "to_wkb"):
-        # The Arrow stream of a geopandas frame is that of pandas, which has no geometries.
+        # The Arrow stream of a geopandas frame is that of pandas, without geometries.
         return value.to_arrow()
     return value

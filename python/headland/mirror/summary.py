@@ -1,4 +1,4 @@
-"""What a mirror's folder holds: the published dataset by job type and year, and its bytes on the disk."""
+"""Summarizes a mirror's folder: the published dataset by job type and year, and the disk usage."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 JOURNAL = "journal.sqlite"
-"""The file by which the folder of a mirror is known."""
+"""The file that identifies the folder of a mirror."""
 
 OTHER_FOLDERS = ("generations", "quarantine", "incoming")
-"""Folders besides the archives, whose bytes the journal knows."""
+"""Folders other than the archives, whose size the journal knows."""
 
 
 class Stock(NamedTuple):
-    """What is published of a job type and a year."""
+    """The published files of a job type and a year."""
 
     job_type: str | None
-    """The job type; ``GrainCart`` are grain cart files."""
+    """The job type; grain cart files have ``GrainCart``."""
     year: int | None
     """The year in which the jobs began."""
     parts: int
-    """Files."""
+    """Number of files."""
     rows: int
-    """Rows of all of them."""
+    """Number of rows in these files."""
     bytes: int
-    """Bytes of all of them."""
+    """Bytes of these files."""
 
 
 def dataset_summary(folder: Path) -> list[Stock]:
-    """List what is published now; nothing where nothing is.
+    """List the published parts; empty if nothing was published.
 
     Raises:
         ArchiveError: A published file is missing or damaged.
@@ -44,7 +44,7 @@ def dataset_summary(folder: Path) -> list[Stock]:
 
 
 def disk_usage(folder: Path) -> int:
-    """Count the bytes of all but the archives; files that states share are counted once."""
+    """Return the bytes of everything except the archives; a file shared by several states counts once."""
     found: dict[tuple[int, int], int] = {}
     for top in (folder / name for name in OTHER_FOLDERS):
         for home, _, names in os.walk(top):
@@ -59,6 +59,6 @@ def _count(path: str | Path, found: dict[tuple[int, int], int]) -> None:
     try:
         known = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - as above
     except FileNotFoundError:
-        # A sync goes on meanwhile, and has taken it away.
+        # A concurrent sync has removed the file.
         return
     found[known.st_dev, known.st_ino] = known.st_size

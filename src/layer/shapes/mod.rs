@@ -143,7 +143,7 @@ impl WkbBuilder {
         dimensions: Dimensions,
         number: u64,
     ) {
-        let is_ring = flat == ShapeType::Polygon;
+        let is_ring = shape_type == ShapeType::Polygon;
         let is_open = is_ring && vertices.differ(0, count - 1);
         let length = count + usize::from(is_open);
         if is_open {

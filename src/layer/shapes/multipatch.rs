@@ -87,9 +87,9 @@ pub(super) fn write(
 
 fn begin_geometry(builder: &mut WkbBuilder, shape_type: u32, dimensions: Dimensions, single: bool) {
     if single {
-        builder.begin_geometry(flat, dimensions);
+        builder.begin_geometry(shape_type, dimensions);
     } else {
-        builder.begin_member(flat, dimensions);
+        builder.begin_member(shape_type, dimensions);
     }
 }
 

@@ -106,7 +106,7 @@ fn batches_skip_deleted_rows_and_keep_nulls() {
 #[test]
 fn single_part_has_the_wkb_of_its_vertices() {
     let square = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0_f64];
-    for (flat, points, head, issues) in [
+    for (shape_type, points, head, issues) in [
         (ShapeType::Polygon, 5, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0][..], 0),
         (ShapeType::Polygon, 4, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0], 1),
         (ShapeType::Polygon, 2, &[1, 3, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0], 2),
@@ -114,14 +114,14 @@ fn single_part_has_the_wkb_of_its_vertices() {
         (ShapeType::PolyLine, 1, &[1, 2, 0, 0, 0, 1, 0, 0, 0], 1),
     ] {
         let xy: Vec<u8> = square.iter().take(points * 2).flat_map(|ordinate| ordinate.to_le_bytes()).collect();
-        let header = ShapeHeader { shape_type: Some(flat), has_z: false, length: 0 };
+        let header = ShapeHeader { shape_type: Some(shape_type), has_z: false, length: 0 };
         let vertices = Vertices { xy: &xy, z: None, m: None };
         let mut all = WkbBuilder::new(false, None, 0, None);
-        all.push(header, 0, &Record::Shape(Shape { flat, parts: &[0; 4], part_kinds: &[], vertices })).unwrap();
+        all.push(header, 0, &Record::Shape(Shape { shape_type, parts: &[0; 4], part_kinds: &[], vertices })).unwrap();
         assert_eq!(reported(&all).len(), issues, "{shape_type:?} of {points}: {:?}", reported(&all));
         let array = all.take(&BTreeSet::new(), false).unwrap();
         let mut expected = [head, &*xy].concat();
-        if flat == ShapeType::Polygon && points < 5 {
+        if shape_type == ShapeType::Polygon && points < 5 {
             expected.extend(&xy[..16]);
         }
         assert_eq!(array.as_binary::<i64>().value(0), expected, "{shape_type:?} of {points}");

@@ -43,7 +43,7 @@ pub(super) struct Dimensions {
 
 impl Dimensions {
     pub(super) fn code(self, shape_type: u32) -> u32 {
-        flat + if self.z { 1000 } else { 0 } + if self.m { 2000 } else { 0 }
+        shape_type + if self.z { 1000 } else { 0 } + if self.m { 2000 } else { 0 }
     }
 }
 
@@ -119,13 +119,13 @@ impl WkbBuilder {
 
     /// Writes the header of a top-level geometry and records its type.
     pub(super) fn begin_geometry(&mut self, shape_type: u32, dimensions: Dimensions) {
-        self.geometry_code(flat, dimensions);
-        self.begin_member(flat, dimensions);
+        self.geometry_code(shape_type, dimensions);
+        self.begin_member(shape_type, dimensions);
     }
 
     /// The WKB code of a type, which is recorded.
     pub(super) fn geometry_code(&mut self, shape_type: u32, dimensions: Dimensions) -> u32 {
-        let code = dimensions.code(flat);
+        let code = dimensions.code(shape_type);
         if self.types.last() != Some(&code) {
             self.types.insert(code);
         }
@@ -135,7 +135,7 @@ impl WkbBuilder {
     /// Writes the header of a geometry inside another.
     pub(super) fn begin_member(&mut self, shape_type: u32, dimensions: Dimensions) {
         self.data.push(1);
-        self.data.extend_from_slice(&dimensions.code(flat).to_le_bytes());
+        self.data.extend_from_slice(&dimensions.code(shape_type).to_le_bytes());
     }
 
     pub(super) fn push_count(&mut self, count: usize) {

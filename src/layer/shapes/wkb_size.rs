@@ -63,22 +63,22 @@ mod tests {
     fn encoded_size_bounds_every_shape() {
         let (xy, z) = (ordinates(80), ordinates(40));
         let mut most = 0;
-        for flat in
+        for shape_type in
             [ShapeType::Point, ShapeType::MultiPoint, ShapeType::PolyLine, ShapeType::Polygon, ShapeType::MultiPatch]
         {
             for (has_z, has_m) in [(false, false), (true, false), (false, true), (true, true)] {
                 for (starts, kinds) in [(vec![0], vec![0]), (vec![0, 3, 7, 8, 30], vec![0, 1, 2, 3, 6])] {
                     let (starts, kinds) = (ends(&starts), ends(&kinds));
-                    let count = if flat == ShapeType::Point { 1 } else { 40 };
+                    let count = if shape_type == ShapeType::Point { 1 } else { 40 };
                     let vertices = Vertices {
                         xy: &xy[..16 * count],
                         z: has_z.then_some(&z[..8 * count]),
                         m: has_m.then_some(&z[..8 * count]),
                     };
-                    let is_whole = matches!(flat, ShapeType::Point | ShapeType::MultiPoint);
+                    let is_whole = matches!(shape_type, ShapeType::Point | ShapeType::MultiPoint);
                     let parts = if is_whole { &[][..] } else { &starts };
-                    let shape = Shape { flat, parts, part_kinds: &kinds, vertices };
-                    let header = ShapeHeader { shape_type: Some(flat), has_z, length: 0 };
+                    let shape = Shape { shape_type, parts, part_kinds: &kinds, vertices };
+                    let header = ShapeHeader { shape_type: Some(shape_type), has_z, length: 0 };
                     let mut builder = WkbBuilder::new(has_m, None, 0, None);
                     builder.push(header, 0, &Record::Shape(shape)).unwrap();
                     let size = encoded_size(&shape, Dimensions { z: has_z, m: has_m });
