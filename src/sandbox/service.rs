@@ -35,7 +35,7 @@ const MAX_LOGGED_REQUESTS: usize = 100_000;
 /// The endpoint that revoked and expired keys may call.
 const ACCESS_KEY_ROW: &str = "access_key";
 
-/// Path of the OpenAPI document (`headland openapi`).
+/// Path of the API description (`headland openapi`).
 const OPENAPI_PATH: &str = "/openapi.json";
 
 /// A received request.
@@ -147,7 +147,7 @@ impl Service {
         Ok(to_response(reply, &options))
     }
 
-    /// Returns the OpenAPI document. It requires no keys and does not count for the rate limit.
+    /// Returns the API description (`headland openapi`). It requires no keys and does not count for the rate limit.
     fn document(&self) -> Response<Body> {
         let url = |path: &str| Some(format!("{}{path}", self.state.base));
         let addresses = Addresses {

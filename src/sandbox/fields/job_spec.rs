@@ -50,7 +50,7 @@ pub(super) enum ArchiveLayout {
     Boundary,
     /// At the root, with upper-case extensions.
     UpperCase,
-    /// At the root, with AppleDouble files of macOS.
+    /// At the root, with `AppleDouble` files of macOS.
     Macintosh,
 }
 
