@@ -277,7 +277,11 @@ fn misfit_error(member: &str, column: &Column, cell: &CellError) -> Error {
         facts.record = Some(cell.record);
         facts.field = Some(name.clone());
     });
-    if cell.is_invalid { error.with_hint(", or with ", Argument::Strict, ", which makes such cells null") } else { error }
+    if cell.is_invalid {
+        error.with_hint(", or with ", Argument::Strict, ", which makes such cells null")
+    } else {
+        error
+    }
 }
 
 /// The requested encoding, else the declared one.

@@ -8,7 +8,7 @@ use super::Layer;
 use super::attributes::{TableReader, TypeMode, TypeOverrides};
 use super::schema::schema_error;
 use super::shapes::column::{self, ShapeColumn};
-use crate::archive::{Code, Diagnostic, Member, ReadOptions, LayerFiles};
+use crate::archive::{Code, Diagnostic, LayerFiles, Member, ReadOptions};
 use crate::error::{Error, Result};
 
 /// The expected size of a shape in bytes.

@@ -8,7 +8,7 @@ use super::columns::ColumnType;
 use super::paired_reader::{PairedReader, row_count_error};
 use super::read::{choose_files, empty_layer, read_non_shapefile, with_hint};
 use super::type_scan;
-use crate::archive::{Diagnostic, ReadOptions, LayerFiles, Source};
+use crate::archive::{Diagnostic, LayerFiles, ReadOptions, Source};
 use crate::error::{Error, Kind, Result};
 
 /// How the columns of a stream get their types.

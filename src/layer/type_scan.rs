@@ -5,7 +5,7 @@ use arrow_schema::DataType;
 use super::attributes::{TableReader, TypeMode};
 use super::columns::ColumnType;
 use super::paired_reader::threads;
-use crate::archive::{Code, Diagnostic, ReadOptions, LayerFiles};
+use crate::archive::{Code, Diagnostic, LayerFiles, ReadOptions};
 use crate::error::{Error, Kind, Result};
 
 /// The number of records decoded at a time.

@@ -52,7 +52,8 @@ impl Dataset {
 
     /// Returns job type, year, files, rows and bytes of each published part.
     fn stock(&self, py: Python<'_>) -> PyResult<Vec<Stock>> {
-        let stock = bridge::without_gil(py, || self.dataset.partition_summaries())?.map_err(|error| errors::raise(py, &error))?;
+        let stock = bridge::without_gil(py, || self.dataset.partition_summaries())?
+            .map_err(|error| errors::raise(py, &error))?;
         Ok(stock.into_iter().map(|each| (each.job_type, each.year, each.parts, each.rows, each.bytes)).collect())
     }
 

@@ -71,7 +71,12 @@ impl Mirror {
         } else {
             let progress = Progress::default();
             let callback = progress_callback(callback, progress.clone());
-            bridge::block_on_with_callback(py, async move { core.plan_with_progress(&progress).await }, callback, || false)?
+            bridge::block_on_with_callback(
+                py,
+                async move { core.plan_with_progress(&progress).await },
+                callback,
+                || false,
+            )?
         };
         let facts = PyDict::new(py);
         facts.set_item("new", plan.new)?;
@@ -101,8 +106,9 @@ impl Mirror {
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
         let progress = Progress::default();
         let (callback, ending) = (progress_callback(callback, progress.clone()), progress.clone());
-        let outcome =
-            bridge::block_on_with_callback(py, async move { core.sync(&progress).await }, callback, || ending.request_end())?;
+        let outcome = bridge::block_on_with_callback(py, async move { core.sync(&progress).await }, callback, || {
+            ending.request_end()
+        })?;
         let facts = PyDict::new(py);
         facts.set_item("new", outcome.new)?;
         facts.set_item("changed", outcome.changed)?;

@@ -28,7 +28,7 @@ fn shown(document: &Document) -> String {
 }
 
 fn read(bytes: &[u8]) -> Result<String, Error> {
-    tree(&builder::source(bytes.to_vec()), None, &Limits::default()).map(|document| shown(&document))
+    read_document(&builder::source(bytes.to_vec()), None, &Limits::default()).map(|document| shown(&document))
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn hostile_documents_are_errors_at_bounded_cost() {
     assert!(read(format!("<a>{}</a>", "&amp;".repeat(1 << 18)).as_bytes()).is_ok());
     let zip = builder::zip(&[("a.xml", format!("<a>{}</a>", " ".repeat(8 << 20)).as_bytes())]);
     let small = Limits { bytes: 1 << 20, ..Limits::default() };
-    let error = tree(&builder::source(zip), None, &small).unwrap_err();
+    let error = read_document(&builder::source(zip), None, &small).unwrap_err();
     assert!(error.message().contains("limit of 1048576"), "{error}");
     assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
 }
@@ -145,13 +145,17 @@ fn zip_or_folder_with_one_document_equals_the_document() {
         assert_eq!(shown(&read_document(&source, None, &Limits::default()).unwrap()), "<a>", "{source:?}");
     }
     std::fs::write(&odd, "<b/>").unwrap();
-    assert_eq!(shown(&tree(&Source::Path(odd), None, &Limits::default()).unwrap()), "<b>", "any name is accepted");
+    assert_eq!(
+        shown(&read_document(&Source::Path(odd), None, &Limits::default()).unwrap()),
+        "<b>",
+        "any name is accepted"
+    );
 }
 
 #[test]
 fn several_documents_without_a_selection_are_an_error() {
     let zip = builder::zip(&[("x/jobdata.xml", b"<a/>"), ("x/advanced.xml", b"<b/>"), ("y/Advanced.xml", b"<c/>")]);
-    let read = |member: Option<&str>| tree(&builder::source(zip.clone()), member, &Limits::default());
+    let read = |member: Option<&str>| read_document(&builder::source(zip.clone()), member, &Limits::default());
     let error = read(None).unwrap_err();
     assert_eq!(error.kind(), Kind::Archive);
     assert!(
@@ -163,8 +167,9 @@ fn several_documents_without_a_selection_are_an_error() {
     let error = read(Some("advanced.xml")).unwrap_err();
     assert!(error.message().contains("several"), "{error}");
     assert_eq!(read(Some("none.xml")).unwrap_err().kind(), Kind::Value);
-    let none = tree(&builder::source(builder::zip(&[("a.txt", b"x")])), None, &Limits::default()).unwrap_err();
+    let none = read_document(&builder::source(builder::zip(&[("a.txt", b"x")])), None, &Limits::default()).unwrap_err();
     assert!(none.message().contains("no XML document"), "{none}");
-    let page = tree(&builder::source(b"<!DOCTYPE html><html></html>".to_vec()), None, &Limits::default()).unwrap_err();
+    let page = read_document(&builder::source(b"<!DOCTYPE html><html></html>".to_vec()), None, &Limits::default())
+        .unwrap_err();
     assert!(page.message().contains("web page"), "{page}");
 }

@@ -191,7 +191,11 @@ fn file_of_an_earlier_version_is_shared_with_it() {
     assert_eq!(limiter.budget().service_wait, None, "what the earlier version writes counts");
     drop(limiter);
     sqlite(&path, "PRAGMA user_version = 2;");
-    assert!(super::damaged_store::limiter(&path).not_shared_reason().is_some_and(|trouble| trouble.contains("another version")));
+    assert!(
+        super::damaged_store::limiter(&path)
+            .not_shared_reason()
+            .is_some_and(|trouble| trouble.contains("another version"))
+    );
     assert_eq!(aside(folder.path()).len(), 0, "one of a later version is left alone");
 }
 

@@ -56,7 +56,11 @@ fn status_429_blocks_all_calls_until_its_time() {
     runtime().block_on(async {
         let clock = Paused::new();
         let limiter = memory(&[window(30, 60_000)], &clock);
-        call_with_headers(&limiter, RateLimitHeaders { block: Some(Duration::from_secs(12)), ..RateLimitHeaders::default() }).await;
+        call_with_headers(
+            &limiter,
+            RateLimitHeaders { block: Some(Duration::from_secs(12)), ..RateLimitHeaders::default() },
+        )
+        .await;
         let budget = limiter.budget();
         assert_eq!((budget.remaining, budget.next_call_in), (0, Duration::from_secs(12)));
         spend(&limiter, 1).await;
@@ -146,7 +150,11 @@ fn clock_set_back_blocks_no_longer_than_the_window() {
             };
             let limiter = Limiter::unshared(&place, "https://x.org", KEY, &[window(3, 10_000)], clock.clone());
             spend(&limiter, 2).await;
-            call_with_headers(&limiter, RateLimitHeaders { block: Some(Duration::from_secs(4)), ..RateLimitHeaders::default() }).await;
+            call_with_headers(
+                &limiter,
+                RateLimitHeaders { block: Some(Duration::from_secs(4)), ..RateLimitHeaders::default() },
+            )
+            .await;
             clock.set_back(HOUR);
             let budget = limiter.budget();
             assert!(budget.next_call_in <= Duration::from_millis(10_010), "{budget:?}");

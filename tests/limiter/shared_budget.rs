@@ -21,7 +21,11 @@ fn two_limiters_of_one_file_share_a_budget_and_another_key_has_its_own() {
         let stranger = Limiter::unshared(&place, "https://x.org", "another key", &windows, clock.clone());
         spend(&one, 3).await;
         assert_eq!((two.budget().remaining, stranger.budget().remaining), (2, 5));
-        call_with_headers(&two, RateLimitHeaders { block: Some(Duration::from_secs(9)), ..RateLimitHeaders::default() }).await;
+        call_with_headers(
+            &two,
+            RateLimitHeaders { block: Some(Duration::from_secs(9)), ..RateLimitHeaders::default() },
+        )
+        .await;
         assert_eq!(one.budget().next_call_in, Duration::from_secs(9));
         // While a call of the other limiter is in flight, this one polls.
         let mut slot = stranger.grant(MINUTE, HOUR).await.unwrap().unwrap();

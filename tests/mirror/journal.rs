@@ -154,7 +154,7 @@ fn relist_finds_removed_records_and_returned_ones_resume() {
     list(&journal, &[job(3, 0)], Some(relist));
     // The list stated two records and returned one: it changed, so no record is marked as removed.
     let end = |number, total| journal.write(|step| step.finish_relist(JOB, number, Some(total), at(5))).unwrap();
-    assert_eq!(end(relist, 2), Removed::Unsure);
+    assert_eq!(end(relist, 2), Removed::Unknown);
     assert_eq!(wanted(&journal).len(), 1);
     assert_eq!(end(relist, 1), Removed::Gone(2));
     journal.write(|step| step.set_relisted(at(5))).unwrap();

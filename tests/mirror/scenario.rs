@@ -25,7 +25,7 @@ pub(crate) struct Seen {
 
 /// Runs from the stored state to the end.
 pub(crate) fn run_scenario(path: &Path, disk: Disk, jobs: u32, seen: &Seen) -> Result<()> {
-    let folder = Folder::open_on(path, true, disk)?;
+    let folder = Folder::open_with_disk(path, true, disk)?;
     let journal = Journal::open(&folder, Some("an account"))?;
     recover(&folder, &journal, at(0))?;
     for stage in 0..2_i64 {

@@ -32,7 +32,7 @@ fn given(sandbox: &Sandbox, name: &str) -> Vec<(&'static str, String)> {
 
 async fn listed(client: &Client, name: &str, given: &[(&str, String)], page_size: u32) -> Result<Vec<String>, Error> {
     let given: Vec<(&str, &str)> = given.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let mut list = client.listing(row(name), arguments_for(name, &given), Some(page_size), None)?;
+    let mut list = client.link_pages(row(name), arguments_for(name, &given), Some(page_size), None)?;
     let mut ids = Vec::new();
     while let Some(page) = list.next_page().await? {
         ids.extend(page.iter().map(|item| item.get("id").and_then(Value::as_text).unwrap().to_owned()));

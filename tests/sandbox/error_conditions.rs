@@ -95,7 +95,7 @@ async fn by_client(client: &Client, request: RequestKind) -> Result<()> {
         }
         RequestKind::Send => {
             let given = arguments_for("prescription_maps.send", &[("rx_id", map), ("field_computer_id", computer)]);
-            client.act(row("prescription_maps.send"), &given).await
+            client.send_command(row("prescription_maps.send"), &given).await
         }
     }
 }

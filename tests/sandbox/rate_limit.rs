@@ -12,7 +12,7 @@ use super::raw_client::{call, generated, get, limited, options, start, upload, z
 
 #[test]
 fn call_31_in_a_minute_is_rejected_until_the_window_resets() {
-    let sandbox = start(Options { moved_clock: true, ..Options::default() });
+    let sandbox = start(Options { manual_clock: true, ..Options::default() });
     for sent in 1..=30_u32 {
         let reply = get(&sandbox, "/accesskey").send();
         assert_eq!(reply.status, 200);

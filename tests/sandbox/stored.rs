@@ -203,8 +203,8 @@ pub(crate) async fn upload_and_send(client: &Client, sandbox: &Sandbox) {
     let send = "prescription_maps.send";
     let computer = ACCOUNT.computers[0].id.clone();
     let given = arguments_for(send, &[("rx_id", &created.id), ("field_computer_id", &computer)]);
-    client.act(row(send), &given).await.unwrap();
-    assert_eq!(client.act(row(send), &given).await.unwrap_err().kind(), headland::error::Kind::Conflict);
+    client.send_command(row(send), &given).await.unwrap();
+    assert_eq!(client.send_command(row(send), &given).await.unwrap_err().kind(), headland::error::Kind::Conflict);
 }
 
 /// The products of each job, whose ids are the stored ones.

@@ -4,7 +4,7 @@ use arrow_array::ArrayRef;
 use arrow_buffer::{NullBuffer, NullBufferBuilder};
 use arrow_schema::{ArrowError, DataType};
 
-use crate::archive::{Encoding, Field, AllocError, try_reserve, with_capacity};
+use crate::archive::{AllocError, Encoding, Field, try_reserve, with_capacity};
 use crate::layer::issues::{Issue, IssueCounter};
 
 /// Whole records of a .dbf without the deleted ones.

@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, DataType};
 use super::decoder::{AppendError, Cells, ColumnDecoder, Validity, grow, take_values};
 use super::fixed_point::Layout;
 use super::number::{Cell, LAST_EXACT, loses_digits, parse_float};
-use crate::archive::{Code, AllocError, try_reserve, with_capacity};
+use crate::archive::{AllocError, Code, try_reserve, with_capacity};
 
 /// A float column.
 pub(super) struct Floats {

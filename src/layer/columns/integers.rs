@@ -11,7 +11,7 @@ use super::decoder::{AppendError, CellError, Cells, ColumnDecoder, Validity, gro
 use super::fixed_point::Layout;
 use super::floats::Floats;
 use super::number::{Cell, IntegerCell, KEPT_DIGITS, has_exponent, has_many_digits, parse_integer};
-use crate::archive::{Code, AllocError, try_reserve_exact, try_reserve, with_capacity};
+use crate::archive::{AllocError, Code, try_reserve, try_reserve_exact, with_capacity};
 
 /// An Arrow integer type.
 pub(super) trait Integer: ArrowPrimitiveType + Send {

@@ -40,7 +40,8 @@ pub(super) fn read(
     match read {
         Err(error) if !options.strict && error.kind() == Kind::Archive && !error.lacks_memory() => {
             let message = format!("only the first {} records could be read: {error}", rows.records());
-            diagnostics.push(Diagnostic::new(Code::FmisDamaged, message).in_member(fmis.tab.name()).at_record(rows.records()));
+            diagnostics
+                .push(Diagnostic::new(Code::FmisDamaged, message).in_member(fmis.tab.name()).at_record(rows.records()));
         }
         Ok(false) => rows.mark_missing_line_end(),
         done => drop(done?),

@@ -21,7 +21,7 @@ pub(super) use self::ordinates::is_valid_coordinate;
 use self::ordinates::{NO_DATA, are_valid_coordinates, floats, has_nan_end};
 use self::rings::{Ring, assemble_polygons};
 use self::wkb_builder::{Dimensions, WkbBuilder};
-use crate::archive::{Code, ShapeType, AllocError, Record, Shape, ShapeHeader, Vertices, check_available, try_reserve};
+use crate::archive::{AllocError, Code, Record, Shape, ShapeHeader, ShapeType, Vertices, check_available, try_reserve};
 
 impl WkbBuilder {
     /// Appends the geometry of one record.

@@ -2,7 +2,7 @@
 
 use super::ordinates::are_valid_coordinates;
 use super::wkb_builder::{Dimensions, POINT_RECORD, WkbBuilder};
-use crate::archive::{Code, ShapeType, AllocError, ShapeHeader, try_reserve};
+use crate::archive::{AllocError, Code, ShapeHeader, ShapeType, try_reserve};
 
 /// The bytes of a point record between its number and its coordinates: content length in words, and type.
 const PLAIN_POINT: [u8; 8] = [0, 0, 0, 10, 1, 0, 0, 0];

@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef};
 use proptest::prelude::*;
 
 use super::{WkbBuilder, are_valid_coordinates, is_valid_coordinate};
-use crate::archive::{ShapeType, Record, Shape, ShapeHeader, Vertices};
+use crate::archive::{Record, Shape, ShapeHeader, ShapeType, Vertices};
 
 const POINTS: ShapeHeader = ShapeHeader { shape_type: Some(ShapeType::Point), has_z: false, length: 0 };
 

@@ -1,7 +1,7 @@
 //! Upper bounds of the memory that a shape needs: its WKB, and the working memory of the conversion.
 
 use super::wkb_builder::Dimensions;
-use crate::archive::{ShapeType, Shape};
+use crate::archive::{Shape, ShapeType};
 
 /// The header of a geometry, and the excess of a header written as one value.
 const HEADER: usize = 16;
@@ -82,7 +82,11 @@ mod tests {
                     let mut builder = WkbBuilder::new(has_m, None, 0, None);
                     builder.push(header, 0, &Record::Shape(shape)).unwrap();
                     let size = encoded_size(&shape, Dimensions { z: has_z, m: has_m });
-                    assert!((1..=size).contains(&builder.data.len()), "{shape_type:?}: {} of {size}", builder.data.len());
+                    assert!(
+                        (1..=size).contains(&builder.data.len()),
+                        "{shape_type:?}: {} of {size}",
+                        builder.data.len()
+                    );
                     most = most.max(100 * builder.data.len() / size);
                 }
             }
