@@ -9,7 +9,7 @@ use crate::error::Result;
 
 const FIELD_SIZE: usize = 32;
 const BUFFER_SIZE: usize = 256 * 1024;
-/// Bytes that Visual FoxPro reserves after the field table for the path of its database.
+/// Bytes that Visual `FoxPro` reserves after the field table for the path of its database.
 const BACKLINK_SIZE: usize = 263;
 /// Cells of fields without width that are accepted regardless of the size of the file.
 const MAX_EMPTY_CELLS: u64 = 1 << 20;

@@ -165,16 +165,16 @@ mod tests {
             Ok(u64::MAX)
         }
 
-        fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
             if offset >= self.fail_offset {
                 return (self.failure)();
             }
             // Stored blocks of deflate (RFC 1951), 64 bytes each, with 59 zeros as contents. Each read starts at a
             // block.
-            for (index, byte) in (offset..).zip(into.iter_mut()) {
+            for (index, byte) in (offset..).zip(buffer.iter_mut()) {
                 *byte = [0, 59, 0, !59, !0].get(usize::try_from(index % 64).unwrap()).copied().unwrap_or(0);
             }
-            Ok(into.len())
+            Ok(buffer.len())
         }
     }
 

@@ -371,11 +371,11 @@ fn content_length(member: &Member, bytes: &[u8], record: u64, offset: u64, is_un
         return fault(format!("the record has the negative length {words}: the file is damaged{index_hint}"));
     };
     let length = u64::from(words) * 2;
-    let left = member.size().saturating_sub(offset).saturating_sub(8);
+    let remaining = member.size().saturating_sub(offset).saturating_sub(8);
     match usize::try_from(length) {
-        Ok(size) if length <= left => Ok(size),
+        Ok(size) if length <= remaining => Ok(size),
         _ => fault(format!(
-            "the record has {length} bytes, but only {left} are left: the file is truncated or damaged{index_hint}"
+            "the record has {length} bytes, but only {remaining} are left: the file is truncated or damaged{index_hint}"
         )),
     }
 }
