@@ -17,6 +17,7 @@ use crate::wire::{Value, decode_detail, decode_index};
 
 pub use advice::about_setting;
 pub use finding::Finding;
+pub(super) use steps::diagnose;
 
 /// A longer wait for the limiter is reported instead.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -28,16 +29,6 @@ pub struct Variation<'a> {
     pub prefix: Option<&'a str>,
     /// The host in the signature, instead of the one that is sent.
     pub signed_host: Option<&'a str>,
-}
-
-/// Goes through the steps and reports each finding before the next call. Returns the number of calls and the error that
-/// a call would end with.
-pub(super) async fn diagnose(client: &Client, source: &str, report: &(dyn Fn(Finding) + Sync)) -> (u32, Option<Error>) {
-    let mut steps = steps::Steps::new(client, report);
-    let error = steps.all(source).await.err();
-    // The findings contain what these warnings would repeat.
-    drop(client.take_warnings());
-    (steps.calls, error)
 }
 
 /// Makes the call once. An error means that nothing was sent.

@@ -24,6 +24,20 @@ const LIST: &str = "job_data.list";
 /// Seconds that a clock may be off before it is worth setting; at 120 the service refuses.
 const NOTICEABLE: u64 = 30;
 
+/// Goes through the steps and reports each finding before the next call. Returns the number of calls and the error that
+/// a call would end with.
+pub(in crate::client) async fn diagnose(
+    client: &Client,
+    source: &str,
+    report: &(dyn Fn(Finding) + Sync),
+) -> (u32, Option<Error>) {
+    let mut steps = Steps::new(client, report);
+    let error = steps.all(source).await.err();
+    // The findings contain what these warnings would repeat.
+    drop(client.take_warnings());
+    (steps.calls, error)
+}
+
 pub(super) struct Steps<'a> {
     pub(super) client: &'a Client,
     report: &'a (dyn Fn(Finding) + Sync),
@@ -150,7 +164,7 @@ impl<'a> Steps<'a> {
                 format!("nothing listens on port {port} of {name}: check the port in base_url, or start the service")
             }
             None => format!(
-                "something on the way blocks port {port} of {name}: ask whoever keeps the network or the firewall to \
+                "port {port} of {name} is blocked between here and the service: ask the operator of the network or firewall to \
                  allow it, or set HTTPS_PROXY if this network needs a proxy"
             ),
         }
