@@ -186,7 +186,7 @@ def test_the_highest_number_is_the_newest() -> None:
     ]
     assert [record["id"] for record in hl.newest(records)] == ["x", "10", "2", "1"]
     assert hl.newest([]) == []
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not a number"):
         hl.newest([{"id": "1", "name": "a"}, {"id": "x1", "name": "a"}])
 
 
