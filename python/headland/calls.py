@@ -152,7 +152,7 @@ class Calls(OpenClient):
 
     def follow(self, uri: str) -> Any:
         """Return what an address of a record refers to, on the configured base address."""
-        call, kind, given, page_size, page = self.core.resolve_uri(arguments.text("uri", uri))
+        call, kind, given, page_size, page = self.core.resolve_link(arguments.text("uri", uri))
         if kind == "file":
             return self.download(call, given, to=None, overwrite=False, limits=None)
         if kind == "record":
@@ -261,7 +261,7 @@ class AsyncCalls(OpenClient):
 
     async def follow(self, uri: str) -> Any:
         """Return what an address of a record refers to, on the configured base address."""
-        call, kind, given, page_size, page = self.core.resolve_uri(arguments.text("uri", uri))
+        call, kind, given, page_size, page = self.core.resolve_link(arguments.text("uri", uri))
         if kind == "file":
             return await self.download(call, given, to=None, overwrite=False, limits=None)
         if kind == "record":

@@ -307,7 +307,7 @@ class Layer:
         Raises:
             ValueError: An unknown column, unit, word or crop; a named column whose unit is unknown or
                 measures something else; bushels to or from a mass without a known crop.
-            TypeError: `units` is neither a word nor a mapping of texts.
+            TypeError: `units` is neither a word nor a mapping.
 
         >>> layer = headland.read("job.zip").to_units({"YIELD": "t/ha"}, crop="corn")
 

@@ -83,10 +83,10 @@ class LinkPages:
 
     def _call(self, call: Callable[[_core.Secret], Outcome]) -> Outcome:
         # No token is requested if no request is made.
-        return self._tokens.call_with_token(call) if self._core.is_request_needed() else call(NO_TOKEN)
+        return self._tokens.call_with_token(call) if self._core.needs_request() else call(NO_TOKEN)
 
     async def _call_async(self, call: Callable[[_core.Secret], Awaitable[Outcome]]) -> Outcome:
-        return await (self._tokens.call_with_token_async(call) if self._core.is_request_needed() else call(NO_TOKEN))
+        return await (self._tokens.call_with_token_async(call) if self._core.needs_request() else call(NO_TOKEN))
 
 
 def _to_table(records: list[dict[str, Any]]) -> Any:

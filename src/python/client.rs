@@ -146,7 +146,7 @@ impl Client {
     }
 
     /// Resolves the address of a record to a call: its row, kind of result, arguments and paging.
-    fn resolve_uri<'py>(&self, py: Python<'py>, uri: &str) -> PyResult<Bound<'py, PyTuple>> {
+    fn resolve_link<'py>(&self, py: Python<'py>, uri: &str) -> PyResult<Bound<'py, PyTuple>> {
         let found = self.core().and_then(|core| core.resolve_link(uri)).map_err(|error| errors::raise(py, &error))?;
         let given = found.given.into_iter().collect::<HashMap<_, _>>();
         (found.row.full_name, result_kind(found.row), given, found.page_size, found.page).into_pyobject(py)

@@ -58,7 +58,7 @@ impl PageRequest {
 #[pymethods]
 impl LinkPages {
     /// Whether the next page needs a request, and so a token. True if another thread is reading, since it may.
-    fn is_request_needed(&self) -> bool {
+    fn needs_request(&self) -> bool {
         self.pages.try_lock().map_or(true, |pages| pages.needs_request())
     }
 

@@ -73,7 +73,7 @@ pub(super) fn about_certificate(certificate: Certificate, name: &str, port: u16)
              opens TLS, has an authority of its own, get its certificate as a PEM file and set ca_file (HEADLAND_CA_FILE)"
         ),
         Certificate::OfAuthority => format!(
-            "{name} shows the certificate of an authority as its own: whoever runs it has to make one for the server, \
+            "{name} shows the certificate of an authority as its own: its operator has to issue one for the server, \
              with basicConstraints CA:FALSE"
         ),
         Certificate::OutOfDate => "the certificate is out of date by this machine's clock: check the clock; if it is \

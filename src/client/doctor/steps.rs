@@ -72,18 +72,18 @@ impl<'a> Steps<'a> {
         self.limiter(&before, &seen)
     }
 
-    /// Tells of a step that calls get past.
+    /// Reports a step that calls pass.
     pub(super) fn ok(&self, name: &'static str, seen: impl Into<String>) {
         self.note(name, seen, None);
     }
 
-    /// The same, with something that should be put right.
+    /// Reports a step that calls pass, with advice.
     fn note(&self, name: &'static str, seen: impl Into<String>, next_step: Option<&str>) {
         let next_step = next_step.map(str::to_owned);
         (self.report)(Finding { name, is_ok: true, seen: seen.into(), next_step });
     }
 
-    /// Tells of the step that calls fail at.
+    /// Reports the step that calls fail at.
     pub(super) fn fail<T>(&self, name: &'static str, error: &Error, next_step: impl Into<String>) -> Result<T> {
         self.fail_seeing(name, error, error.to_string(), next_step)
     }
