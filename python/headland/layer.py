@@ -310,12 +310,10 @@ class Layer:
             TypeError: `units` is neither a word nor a mapping.
 
         >>> layer = headland.read("job.zip").to_units({"YIELD": "t/ha"}, crop="corn")
-
         """
         from headland import _core
 
-        crop = None if crop is None else arguments.text("crop", crop)
-        return type(self)(_core.to_units(self._core, units, crop))
+        return type(self)(_core.to_units(self._core, units, None if crop is None else arguments.text("crop", crop)))
 
     def area(self, crs: AsIs | None = None) -> float | None:
         """Return the area of the polygons; ``None`` if there are none.
