@@ -1,7 +1,7 @@
 //! Reads the replies of specification 2.1 from either content type.
 
 use super::json_flat::{self, Sink};
-use super::place::Unreadable;
+use super::path::Unreadable;
 use super::reply::{Content, Page, ServiceResponse};
 use super::value::Value;
 use super::{json, json_envelope, xml};

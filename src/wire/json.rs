@@ -2,9 +2,9 @@
 
 use serde::de::DeserializeSeed;
 
-use super::digits::quoted;
+use super::bigint::quoted;
 use super::json_record::RecordSeed;
-use super::place::{Trace, Unreadable, shown};
+use super::path::{Trace, Unreadable, shown};
 use super::reply::{Page, detail_of, page_of, strip_bom};
 use super::value::Value;
 use crate::api::envelope::SERVICE_INDEX;

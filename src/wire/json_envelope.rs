@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value as Tree;
 
-use super::digits::quoted;
+use super::bigint::quoted;
 use super::names;
 use super::reply::{ServiceResponse, response_of, strip_bom};
 

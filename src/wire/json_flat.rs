@@ -12,7 +12,7 @@ use super::fields::{ITEMS, field_of, put};
 use super::json_envelope::NameSeed;
 use super::json_record::FieldSeed;
 use super::names;
-use super::place::Trace;
+use super::path::Trace;
 use super::reply::{Page, page_of, strip_bom};
 use super::time::{Read, exact, read};
 use super::value::{Name, Value};

@@ -5,14 +5,14 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde_json::Value as Tree;
 
+use super::extra_fields::{Again, Unknown};
 use super::fields::{
     ITEMS, bare_uri, describe, field_of, finish, inner_field_of, is_known, list_of, put, put_inside, scalar, twice,
     void, void_inside,
 };
 use super::json_envelope::NameSeed;
 use super::names;
-use super::place::{Step, Trace};
-use super::unknown::{Again, Unknown};
+use super::path::{Step, Trace};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};

@@ -1,7 +1,7 @@
 //! Bodies of replies without the secrets that they repeat: whole values of records, every part of plain text.
 
-use super::digits::text_length;
-use super::place::shown;
+use super::bigint::text_length;
+use super::path::shown;
 use super::reply::strip_bom;
 use crate::secret::{SecretKind, Secrets};
 

@@ -9,11 +9,11 @@ use super::fields::{
     ITEMS, bare_uri, describe, field_of, finish, inner_field_of, list_of, put_inside, scalar, twice, void, void_inside,
 };
 use super::names;
-use super::place::{Step, Trace, Unreadable};
+use super::path::{Step, Trace, Unreadable};
 use super::reply::{Page, ServiceResponse, detail_of, page_of, response_of, strip_bom};
 use super::value::{Name, Value};
 use super::xml_document::{Document, Next, is_nil};
-use super::xml_members::Members;
+use super::xml_record::Members;
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
 use crate::error::{Error, Kind as ErrorKind, Result};

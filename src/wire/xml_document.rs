@@ -7,7 +7,7 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use serde_json::{Map, Value as Tree};
 
-use super::place::{Trace, Unreadable, shown};
+use super::path::{Trace, Unreadable, shown};
 use crate::error::{Error, Kind as ErrorKind, Result};
 
 /// Deeper than any record of the specification; a reply that goes on is not one.

@@ -5,12 +5,12 @@
 
 use serde_json::Value as Tree;
 
-use super::digits::quoted;
+use super::bigint::quoted;
+use super::extra_fields::Names;
+use super::limits::check_values;
 use super::names;
-use super::place::shown;
-use super::unknown::Names;
+use super::path::shown;
 use super::value::{Name, Value};
-use super::values::check_values;
 use crate::error::{Error, Kind, Result};
 
 /// Reads a body; nothing may follow the value. `serde_json` refuses what is nested more than 128 deep.

@@ -2,8 +2,8 @@
 
 use serde_json::Value as Tree;
 
+use super::extra_fields::{Again, Unknown};
 use super::fields::put;
-use super::unknown::{Again, Unknown};
 use super::value::{Name, Value};
 use crate::api::{Field, Index, Shape};
 
