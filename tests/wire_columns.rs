@@ -84,7 +84,7 @@ fn json(index: &Index, records: &[Value]) -> String {
 fn xml(index: &Index, records: &[Value]) -> String {
     let mut children =
         vec![Element::text("TotalCount", records.len().to_string()), Element::text("IsNextPage", "true")];
-    children.extend(records.iter().map(|record| Element::of(index.kind, index.item, record)));
+    children.extend(records.iter().map(|record| Element::from_record(index.kind, index.item, record)));
     Element::new("ServiceIndex", children).document("")
 }
 

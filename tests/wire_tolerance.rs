@@ -186,7 +186,7 @@ proptest! {
         let random = &mut fastrand::Rng::with_seed(seed);
         let expected = record(&JOB_DATA_DETAIL, random);
         let prefix = if random.bool() { "x:" } else { "" };
-        let mut root = Element::of("Anything", &JOB_DATA_DETAIL, &expected);
+        let mut root = Element::from_record("Anything", &JOB_DATA_DETAIL, &expected);
         varied_xml(&JOB_DATA_DETAIL, &mut root, prefix, random);
         root.attributes.push(("xmlns:x".to_owned(), "http://schemas.example/2010".to_owned()));
         let text = root.document(["", "<?xml version=\"1.0\"?>\n<!-- a note -->", "\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-16\"?>"][random.usize(0..3)]);

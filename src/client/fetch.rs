@@ -84,7 +84,7 @@ impl Records for Batch {
     }
 
     fn from_page(page: Page, index: &'static Index) -> Result<Page<Self>> {
-        Self::of_page(&page, index)
+        Self::from_page(&page, index)
     }
 
     fn retain(&mut self, keep: impl FnMut(&str) -> bool) {

@@ -8,7 +8,7 @@ use super::record;
 use super::setup::Client;
 use crate::api::{Endpoint, Returns, Shape};
 use crate::error::{Error, Kind, Result};
-use crate::wire::columns::batch_of;
+use crate::wire::columns::to_batch;
 use crate::wire::{Name, Value, finish};
 
 /// The lists in a product, and the prefix of the names of their fields.
@@ -30,7 +30,7 @@ pub(super) async fn rows(client: &Client, row: &'static Endpoint, arguments: &Ar
     };
     let detail = record::detail(client, row, arguments).await?;
     let records = flatten(&detail, shape);
-    let batch = batch_of(shape, &records)?;
+    let batch = to_batch(shape, &records)?;
     Ok(Rows { records, batch })
 }
 

@@ -99,7 +99,7 @@ pub(super) fn content_of(response: &FullResponse, requested: Content) -> Result<
     let text = response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&response.body).trim_ascii_start();
     let content_type = response.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_html = || content_type.is_some_and(|text| text.to_ascii_lowercase().contains("html"));
-    match Content::of(text) {
+    match Content::from_body(text) {
         Some(Content::Json) => Ok(Content::Json),
         Some(Content::Xml) if !is_html() && !is_page(text) => Ok(Content::Xml),
         _ => {

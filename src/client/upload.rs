@@ -95,7 +95,7 @@ async fn send(client: &Client, row: &'static Endpoint, name: &str, call: &Call) 
 
 /// Whether a body is complete: its end is marked, or it is closed JSON or XML.
 fn is_complete(response: &FullResponse) -> bool {
-    let is_document = Content::of(response.body.trim_ascii_start()).is_some();
+    let is_document = Content::from_body(response.body.trim_ascii_start()).is_some();
     response.is_framed || (is_document && !is_truncated_document(&response.body))
 }
 

@@ -19,7 +19,7 @@ use crate::api::prescription_maps::PRESCRIPTION_MAP_DETAIL;
 use crate::api::products::PRODUCT_ROW;
 use crate::client::flatten;
 use crate::error::{Error, Kind, Result};
-use crate::wire::columns::batch_of;
+use crate::wire::columns::to_batch;
 use crate::wire::{Content, Name, Value, decode_detail};
 
 /// Locations per query, which bounds memory.
@@ -59,7 +59,7 @@ pub(super) fn build_tables(txn: &ReadTxn) -> Result<Vec<(String, RecordBatch)>> 
 /// Scalar columns of a shape. Lists inside a record are tables of their own, or addresses that only the service can
 /// follow.
 fn flat_batch(shape: &'static Shape, records: &[Value]) -> Result<RecordBatch> {
-    let batch = batch_of(shape, records)?;
+    let batch = to_batch(shape, records)?;
     let is_flat = |field: &FieldRef| !field.data_type().is_nested();
     let kept: Vec<usize> = batch
         .schema()

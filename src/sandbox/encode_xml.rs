@@ -19,13 +19,13 @@ pub(super) fn record(shape: &'static Shape, record: &Value, variants: &ActiveVar
 
 /// Encodes a page of a list.
 pub(super) fn list(index: &Index, envelope: &Value, items: &[Value], variants: &ActiveVariants) -> String {
-    let mut root = Element::of(SERVICE_INDEX.name, &SERVICE_INDEX, envelope);
+    let mut root = Element::from_record(SERVICE_INDEX.name, &SERVICE_INDEX, envelope);
     root.children.extend(items.iter().map(|item| element(index.kind, index.item, item, variants)));
     document(root, variants)
 }
 
 fn element(name: &str, shape: &'static Shape, record: &Value, variants: &ActiveVariants) -> Element {
-    let mut element = Element::of(name, shape, record);
+    let mut element = Element::from_record(name, shape, record);
     rewrite_lists(&mut element, shape, is_job(shape), variants);
     if is_job(shape) {
         if variants.has(Variant::NestedJob) {

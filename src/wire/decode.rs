@@ -52,7 +52,7 @@ pub fn decode_total(content: Content, body: &[u8], index: &'static Index) -> Res
 /// `None` where the body is something else.
 #[must_use]
 pub fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
-    match Content::of(body)? {
+    match Content::from_body(body)? {
         Content::Json => json_envelope::decode_response(body),
         Content::Xml => xml::decode_response(body),
     }

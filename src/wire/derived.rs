@@ -1,10 +1,10 @@
-//! Documented values beside the raw ones: bars of a signal strength, meanings of events, roaming.
+//! Derives documented values from raw ones: signal bars, event meanings, roaming, positions.
 
 use super::value::{Name, Value};
 use crate::api::Derived;
 use crate::api::events::{BARS, EVENTS, NOT_ROAMING};
 
-/// The value that follows from the others; `None` where the field that it follows from did not come.
+/// Derives a value from the other fields. `None`: the reply does not have the source field.
 pub(super) fn derive(derived: Derived, fields: &[(Name, Value)]) -> Option<Value> {
     let value = |of: &str| fields.iter().find(|(name, _)| name == of).map(|(_, value)| value);
     Some(match derived {
@@ -31,7 +31,7 @@ fn bars(strength: f64) -> i64 {
     BARS.iter().find(|(least, _)| strength >= *least).map_or(0, |(_, bars)| *bars)
 }
 
-/// The numbers of a comma-separated list; `None` where something else stands in it, or nothing.
+/// Parses the numbers of a comma-separated list. `None`: it is empty or has other text.
 fn positions(list: &str) -> Option<Vec<Value>> {
     list.split(',').map(|position| position.trim().parse().ok().map(Value::Integer)).collect()
 }
@@ -44,7 +44,7 @@ fn meaning(code: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn of(derived: Derived, value: Value) -> Option<Value> {
+    fn derived_value(derived: Derived, value: Value) -> Option<Value> {
         derive(derived, &[(Name::Borrowed("raw"), value)])
     }
 
@@ -66,21 +66,21 @@ mod tests {
         ] {
             assert_eq!(bars(strength), expected, "{strength}");
         }
-        assert_eq!(of(Derived::Bars { of: "raw" }, Value::Null), Some(Value::Null));
-        assert_eq!(of(Derived::Bars { of: "missing" }, Value::Decimal(-90.0)), None);
+        assert_eq!(derived_value(Derived::Bars { of: "raw" }, Value::Null), Some(Value::Null));
+        assert_eq!(derived_value(Derived::Bars { of: "missing" }, Value::Decimal(-90.0)), None);
     }
 
     #[test]
     fn events_of_section_6_have_their_meaning_and_others_none() {
         assert_eq!(EVENTS.len(), 9);
-        let text = |code: &str| of(Derived::EventMeaning { of: "raw" }, Value::Text(code.to_owned()));
+        let text = |code: &str| derived_value(Derived::EventMeaning { of: "raw" }, Value::Text(code.to_owned()));
         assert_eq!(text("17"), Some(Value::Text("Ignition power off".to_owned())));
         assert_eq!(text("99"), Some(Value::Null));
     }
 
     #[test]
     fn positions_are_numbers_where_all_of_them_are() {
-        let positions = |list: &str| of(Derived::Positions { of: "raw" }, Value::Text(list.to_owned()));
+        let positions = |list: &str| derived_value(Derived::Positions { of: "raw" }, Value::Text(list.to_owned()));
         let numbers = |numbers: &[i64]| Some(Value::List(numbers.iter().copied().map(Value::Integer).collect()));
         assert_eq!(positions("1, 2,16"), numbers(&[1, 2, 16]));
         assert_eq!(positions("7"), numbers(&[7]));
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn roaming_has_three_answers() {
-        let roaming = |code: &str| of(Derived::Roaming { of: "raw" }, Value::Text(code.to_owned()));
+        let roaming = |code: &str| derived_value(Derived::Roaming { of: "raw" }, Value::Text(code.to_owned()));
         assert_eq!(roaming(""), Some(Value::Null));
         assert_eq!(roaming("00"), Some(Value::Boolean(false)));
         assert_eq!(roaming("310410"), Some(Value::Boolean(true)));

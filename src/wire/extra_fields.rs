@@ -1,4 +1,4 @@
-//! Fields that the table does not know: each is kept under a name of its own, and what comes again becomes a list.
+//! Fields that the shape does not name: each keeps its value under a unique name, and repeated names become lists.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,94 +8,95 @@ use super::names;
 use super::value::{Name, Value};
 use crate::api::Shape;
 
-/// What a name means that comes again.
+/// The meaning of a repeated name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Again {
-    /// One more item of a list, as elements of XML repeat themselves.
-    Item,
-    /// The same field once more, as an object does that repeats fields of the record around it: only another value is
-    /// one more.
-    Repeat,
+pub(super) enum OnRepeat {
+    /// One more item of a list, as in XML.
+    Append,
+    /// The same field again, as in an object that repeats fields of the record around it. Only a different value is one
+    /// more item.
+    Compare,
 }
 
-/// The unknown fields of one record, by their names on the wire.
+/// The extra fields of one record, by their names on the wire.
 #[derive(Debug, Default)]
-pub(super) struct Unknown {
-    places: HashMap<String, Place>,
-    names: Names,
-    /// Which of the objects is read whose members belong to the record, and how many there are: 0 is the record's own.
+pub(super) struct ExtraFields {
+    fields: HashMap<String, ExtraField>,
+    names: UniqueNames,
+    /// The current section: the record itself is 0, and each hoisted object is one more.
     section: usize,
     sections: usize,
 }
 
 #[derive(Debug)]
-struct Place {
-    /// Which of the record's fields it is.
-    at: usize,
-    /// Whether it came again and is a list by that.
+struct ExtraField {
+    /// The position among the fields of the record.
+    position: usize,
+    /// Whether repetition made it a list.
     is_list: bool,
-    /// Where it came first.
+    /// The section of its first value.
     section: usize,
 }
 
-impl Unknown {
-    /// Begins an object whose members belong to the record; gives what `leave` takes.
+impl ExtraFields {
+    /// Enters a hoisted object. Returns the section for `leave`.
     pub(super) fn enter(&mut self) -> usize {
         self.sections = self.sections.saturating_add(1);
         std::mem::replace(&mut self.section, self.sections)
     }
 
-    /// Ends such an object.
+    /// Leaves a hoisted object.
     pub(super) fn leave(&mut self, before: usize) {
         self.section = before;
     }
 
-    /// Keeps a value.
+    /// Adds a value.
     pub(super) fn put(
         &mut self,
         shape: &'static Shape,
         fields: &mut Vec<(Name, Value)>,
         wire: &str,
         tree: Tree,
-        again: Again,
+        on_repeat: OnRepeat,
     ) {
-        let Some(place) = self.places.get_mut(wire) else {
-            let name = self.names.free(wire, |name| shape.field(name).is_some());
-            self.places.insert(wire.to_owned(), Place { at: fields.len(), is_list: false, section: self.section });
+        let Some(field) = self.fields.get_mut(wire) else {
+            let name = self.names.unique_name(wire, |name| shape.field(name).is_some());
+            let field = ExtraField { position: fields.len(), is_list: false, section: self.section };
+            self.fields.insert(wire.to_owned(), field);
             fields.push((Name::Owned(name), Value::Unknown(Box::new(tree))));
             return;
         };
-        let again = if place.section == self.section { again } else { Again::Repeat };
-        let Some((_, Value::Unknown(known))) = fields.get_mut(place.at) else { return };
+        let on_repeat = if field.section == self.section { on_repeat } else { OnRepeat::Compare };
+        let Some((_, Value::Unknown(known))) = fields.get_mut(field.position) else { return };
         match known.as_mut() {
-            Tree::Array(items) if place.is_list => {
-                if again == Again::Item || items.last() != Some(&tree) {
+            Tree::Array(items) if field.is_list => {
+                if on_repeat == OnRepeat::Append || items.last() != Some(&tree) {
                     items.push(tree);
                 }
             }
-            known if again == Again::Repeat && (*known == tree || tree.is_null()) => {}
-            known if again == Again::Repeat && known.is_null() => *known = tree,
+            known if on_repeat == OnRepeat::Compare && (*known == tree || tree.is_null()) => {}
+            known if on_repeat == OnRepeat::Compare && known.is_null() => *known = tree,
             known => {
                 *known = Tree::Array(vec![known.take(), tree]);
-                place.is_list = true;
+                field.is_list = true;
             }
         }
     }
 }
 
-/// The names that fields of one record were given. Each is found in one step, however many there are: a reply decides
-/// how many names it has and how many of them become the same.
+/// The names of the extra fields of one record. A lookup takes constant time, because a reply may have any number of names
+/// and any number of collisions.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct UniqueNames {
     taken: HashSet<String>,
-    /// The number that comes next for names that became the same.
+    /// The next suffix for each name that collided.
     next: HashMap<String, u64>,
 }
 
-impl Names {
-    /// The name of a field that no rule names otherwise: its own in `snake_case`; where that is taken, the one it came
-    /// with; where that is taken too, the first with a number at its end.
-    pub(super) fn free(&mut self, wire: &str, is_known: impl Fn(&str) -> bool) -> String {
+impl UniqueNames {
+    /// Returns a name for the field: its name in `snake_case`, else its name on the wire, else the first free one with a
+    /// number as suffix.
+    pub(super) fn unique_name(&mut self, wire: &str, is_known: impl Fn(&str) -> bool) -> String {
         let snake = names::snake(wire);
         let is_free = |taken: &HashSet<String>, name: &str| !taken.contains(name) && !is_known(name);
         let name = if !snake.is_empty() && is_free(&self.taken, &snake) {
@@ -122,10 +123,9 @@ mod tests {
     use super::*;
     use crate::api::job_data::JOB_DATA_DETAIL;
 
-    /// A reply decides how many names it has and how many of them become the same. With a look at all names before, each
-    /// of these took minutes.
+    /// Lookups that scan all earlier names took minutes here.
     #[test]
-    fn each_of_many_names_costs_one_step_and_none_is_lost() {
+    fn many_names_take_linear_time_and_none_is_lost() {
         const MANY: usize = 200_000;
         let different = |number: usize| format!("k{number}");
         let alike = |number: usize| {
@@ -134,9 +134,9 @@ mod tests {
         };
         let started = std::time::Instant::now();
         for name in [&different as &dyn Fn(usize) -> String, &alike] {
-            let (mut unknown, mut fields) = (Unknown::default(), Vec::new());
+            let (mut extra, mut fields) = (ExtraFields::default(), Vec::new());
             for number in 0..MANY {
-                unknown.put(&JOB_DATA_DETAIL, &mut fields, &name(number), Tree::Null, Again::Item);
+                extra.put(&JOB_DATA_DETAIL, &mut fields, &name(number), Tree::Null, OnRepeat::Append);
             }
             let names: HashSet<&str> = fields.iter().map(|(name, _)| name.as_ref()).collect();
             assert_eq!(names.len(), MANY);

@@ -7,9 +7,9 @@ use std::fmt;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value as Tree;
 
-use super::bigint::quoted;
+use super::bigint::quote_big_ints;
 use super::names;
-use super::reply::{ServiceResponse, response_of, strip_bom};
+use super::reply::{ServiceResponse, response_from, strip_bom};
 
 /// The field of an envelope that counts a list (specification 2.1).
 const TOTAL_COUNT: &str = "TotalCount";
@@ -31,7 +31,7 @@ pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
     if !has_status(body) {
         return None;
     }
-    let body = &*quoted(strip_bom(body));
+    let body = &*quote_big_ints(strip_bom(body));
     let mut found: MaybeResponse = serde_json::from_slice(body).ok()?;
     // A service may wrap the object in the name of its root element, as XML does.
     if found.members == 1 && found.texts.is_empty() {
@@ -44,7 +44,7 @@ pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
             other => Some(other.to_string()),
         })
     };
-    response_of(text, found.members)
+    response_from(text, found.members)
 }
 
 /// Whether a body can be a `ServiceResponse`, each of which has a status. Most are records without one, and need no second

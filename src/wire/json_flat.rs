@@ -12,9 +12,9 @@ use super::fields::{ITEMS, field_of, put};
 use super::json_envelope::NameSeed;
 use super::json_record::FieldSeed;
 use super::names;
-use super::path::Trace;
-use super::reply::{Page, page_of, strip_bom};
-use super::time::{Read, exact, read};
+use super::path::FieldPath;
+use super::reply::{Page, strip_bom, to_page};
+use super::time::{Read, parse_exact, read};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Index, Kind, Shape};
@@ -61,7 +61,7 @@ pub(super) fn decode(body: &[u8], index: &'static Index, sink: &mut dyn Sink) ->
     let mut reader = serde_json::Deserializer::from_str(text);
     let members = Envelope { index, sink }.deserialize(&mut reader).ok()?;
     reader.end().ok()?;
-    let page = page_of(Value::Record(members), index).ok()?;
+    let page = to_page(Value::Record(members), index).ok()?;
     Some(Page { total_count: page.total_count, is_next_page: page.is_next_page, items: () })
 }
 
@@ -94,7 +94,7 @@ impl<'de> Visitor<'de> for Envelope<'_> {
                 map.next_value_seed(Records { shape: index.item, sink })?;
                 members.push((Name::Borrowed(ITEMS), Value::List(Vec::new())));
             } else if let Some(field) = field_of(&SERVICE_INDEX, &wire, members.len()) {
-                let value = map.next_value_seed(FieldSeed { field, trace: &Trace::default() })?;
+                let value = map.next_value_seed(FieldSeed { field, trace: &FieldPath::default() })?;
                 if !put(&mut members, Name::Borrowed(field.snake), value) {
                     return Err(A::Error::custom(IRREGULAR));
                 }
@@ -240,7 +240,7 @@ impl Visitor<'_> for OneCell<'_> {
                 "" => self.give(Cell::Null),
                 id => self.give(Cell::Text(id)),
             },
-            Kind::Time => match exact(text) {
+            Kind::Time => match parse_exact(text) {
                 Some(time) => self.give(Cell::Time(text, time)),
                 None if read(text) == Read::Nothing => self.give(Cell::Null),
                 None => Err(E::custom(IRREGULAR)),

@@ -5,14 +5,14 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde_json::Value as Tree;
 
-use super::extra_fields::{Again, Unknown};
+use super::extra_fields::{ExtraFields, OnRepeat};
 use super::fields::{
-    ITEMS, bare_uri, describe, field_of, finish, inner_field_of, is_known, list_of, put, put_inside, scalar, twice,
-    void, void_inside,
+    ITEMS, bare_uri, describe, duplicate_field, field_of, finish, inner_field_of, is_known, list_of, put, put_inside,
+    scalar, void, void_inside,
 };
 use super::json_envelope::NameSeed;
 use super::names;
-use super::path::{Step, Trace};
+use super::path::{FieldPath, Step};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
@@ -22,7 +22,7 @@ use crate::api::{Field, Index, Kind, Shape};
 pub(super) struct RecordSeed<'a> {
     pub(super) shape: &'static Shape,
     pub(super) items: Option<&'static Index>,
-    pub(super) trace: &'a Trace,
+    pub(super) trace: &'a FieldPath,
 }
 
 impl<'de> DeserializeSeed<'de> for RecordSeed<'_> {
@@ -50,7 +50,7 @@ impl<'de> Visitor<'de> for RecordSeed<'_> {
 /// What was read of a record so far.
 struct SoFar {
     fields: Vec<(Name, Value)>,
-    unknown: Unknown,
+    unknown: ExtraFields,
     /// Whether an object was met whose members belong to the record: it repeats some of the record's fields, and the
     /// first value of each stays.
     is_hoisted: bool,
@@ -58,7 +58,7 @@ struct SoFar {
 
 impl SoFar {
     fn new(shape: &Shape) -> Self {
-        Self { fields: Vec::with_capacity(shape.fields.len()), unknown: Unknown::default(), is_hoisted: false }
+        Self { fields: Vec::with_capacity(shape.fields.len()), unknown: ExtraFields::default(), is_hoisted: false }
     }
 }
 
@@ -84,11 +84,11 @@ impl RecordSeed<'_> {
         let SoFar { fields, unknown, is_hoisted } = so_far;
         let differs = |field: &Field| {
             if trace.is_lenient() {
-                trace.excuse(SERVICE_INDEX.name, field.wire, &twice(field));
+                trace.excuse(SERVICE_INDEX.name, field.wire, &duplicate_field(field));
                 return Ok(());
             }
             trace.field(field.wire);
-            Err(A::Error::custom(twice(field)))
+            Err(A::Error::custom(duplicate_field(field)))
         };
         let own = field_of(shape, wire, fields.len());
         if let Some(field) = own.filter(|field| !is_known(fields, field.snake)) {
@@ -120,7 +120,7 @@ impl RecordSeed<'_> {
             so_far.unknown.leave(before);
         } else {
             let value = map.next_value::<Tree>().inspect_err(|_| trace.field(wire))?;
-            unknown.put(shape, fields, wire, value, Again::Repeat);
+            unknown.put(shape, fields, wire, value, OnRepeat::Compare);
         }
         Ok(())
     }
@@ -161,7 +161,7 @@ pub(super) struct ListSeed<'a> {
     pub(super) shape: &'static Shape,
     /// The name of an item in XML, which is that of the array in an object that wraps it.
     pub(super) element: Option<&'static str>,
-    pub(super) trace: &'a Trace,
+    pub(super) trace: &'a FieldPath,
 }
 
 impl<'de> DeserializeSeed<'de> for ListSeed<'_> {
@@ -234,7 +234,7 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
 /// available files a list of URLs, 2.5 a list of objects).
 struct ItemSeed<'a> {
     shape: &'static Shape,
-    trace: &'a Trace,
+    trace: &'a FieldPath,
 }
 
 impl<'de> DeserializeSeed<'de> for ItemSeed<'_> {
@@ -264,7 +264,7 @@ impl<'de> Visitor<'de> for ItemSeed<'_> {
 /// Reads the value of one field.
 pub(super) struct FieldSeed<'a> {
     pub(super) field: &'static Field,
-    pub(super) trace: &'a Trace,
+    pub(super) trace: &'a FieldPath,
 }
 
 impl<'de> DeserializeSeed<'de> for FieldSeed<'_> {

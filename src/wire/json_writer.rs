@@ -1,4 +1,4 @@
-//! Records out as JSON, by their shapes.
+//! Encodes records as JSON by their shapes.
 
 use serde_json::{Map, Value as Tree};
 
@@ -6,8 +6,7 @@ use super::time;
 use super::value::Value;
 use crate::api::{Field, Kind, Shape};
 
-/// Writes a record by its shape: the fields that it has, in the order of the shape, then those the table does not
-/// know.
+/// Encodes a record: its fields in the order of the shape, then its extra fields.
 #[must_use]
 pub fn encode(shape: &Shape, record: &Value) -> Tree {
     let mut object = Map::new();

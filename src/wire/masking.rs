@@ -1,7 +1,7 @@
-//! Bodies of replies without the secrets that they repeat: whole values of records, every part of plain text.
+//! Masks secrets in the bodies of replies: whole values of records, any part of a plain text.
 
 use super::bigint::text_length;
-use super::path::shown;
+use super::path::excerpt;
 use super::reply::strip_bom;
 use crate::secret::{SecretKind, Secrets};
 
@@ -10,24 +10,25 @@ use crate::secret::{SecretKind, Secrets};
 pub struct Masked {
     /// The body.
     pub body: Vec<u8>,
-    /// What was masked where: the paths of fields, empty where the body is plain text.
+    /// The kind and the path of each masked value; empty for plain text.
     pub fields: Vec<(SecretKind, String)>,
 }
 
-/// Masks the secrets that a body repeats; `None` where it has none.
+/// Masks the secrets in a body. `None`: there are none.
 ///
-/// Names and values of JSON and the texts of XML are masked where they are a secret as a whole. The value of a record that
-/// only contains one stays as it is, and so does a field that `is_own` says is about that kind of secret.
+/// A name or value of JSON, or a text of XML, is masked if it is a secret as a whole. A longer value that contains one is
+/// unchanged, and so is a field that `is_own` assigns to that kind of secret.
 #[must_use]
 pub fn mask(body: &[u8], secrets: &Secrets, is_own: fn(SecretKind, &str) -> bool) -> Option<Masked> {
     if !secrets.may_be_in(body) {
         return None;
     }
-    let mut out = Out { body, secrets, is_own, masked: Vec::with_capacity(body.len()), copied: 0, fields: Vec::new() };
+    let mut out =
+        Masker { body, secrets, is_own, masked: Vec::with_capacity(body.len()), copied: 0, fields: Vec::new() };
     match strip_bom(body).trim_ascii_start().first() {
-        Some(b'{' | b'[') => json(&mut out),
-        Some(b'<') if !is_page(body) => xml(&mut out),
-        _ => return plain(body, secrets),
+        Some(b'{' | b'[') => mask_json(&mut out),
+        Some(b'<') if !is_page(body) => mask_xml(&mut out),
+        _ => return mask_text(body, secrets),
     }
     if out.fields.is_empty() {
         return None;
@@ -36,21 +37,21 @@ pub fn mask(body: &[u8], secrets: &Secrets, is_own: fn(SecretKind, &str) -> bool
     Some(Masked { body: out.masked, fields: out.fields })
 }
 
-/// Whether a body begins like a web page.
+/// Whether a body starts like a web page.
 #[must_use]
 pub fn is_page(body: &[u8]) -> bool {
     let start = String::from_utf8_lossy(body.get(..body.len().min(512)).unwrap_or_default()).to_ascii_lowercase();
     start.contains("<!doctype html") || start.contains("<html")
 }
 
-fn plain(body: &[u8], secrets: &Secrets) -> Option<Masked> {
+fn mask_text(body: &[u8], secrets: &Secrets) -> Option<Masked> {
     let text = std::str::from_utf8(body).ok()?;
     let masked = secrets.mask(text);
     (masked != text).then(|| Masked { body: masked.into_owned().into_bytes(), fields: Vec::new() })
 }
 
-/// The body as far as it was looked through.
-struct Out<'a> {
+/// The masked body, up to `copied`.
+struct Masker<'a> {
     body: &'a [u8],
     secrets: &'a Secrets,
     is_own: fn(SecretKind, &str) -> bool,
@@ -59,8 +60,8 @@ struct Out<'a> {
     fields: Vec<(SecretKind, String)>,
 }
 
-impl Out<'_> {
-    /// Masks the text between two offsets if it is a secret; `path` names its field.
+impl Masker<'_> {
+    /// Masks the text between two offsets if it is a secret. `path` returns the path of its field.
     fn mask(&mut self, start: usize, end: usize, path: impl FnOnce() -> String) {
         let Some((kind, mask)) = self.body.get(start..end).and_then(|text| self.secrets.find_exact(text)) else {
             return;
@@ -76,13 +77,13 @@ impl Out<'_> {
     }
 }
 
-/// A step to a value of JSON.
+/// A step of the path to a value of JSON.
 enum Step<'a> {
     Name(&'a [u8]),
     Item(usize),
 }
 
-fn json(out: &mut Out<'_>) {
+fn mask_json(out: &mut Masker<'_>) {
     let body = out.body;
     let mut path = Vec::new();
     let mut at = 0;
@@ -115,18 +116,18 @@ fn json(out: &mut Out<'_>) {
 }
 
 fn json_path(steps: &[Step<'_>], secrets: &Secrets) -> String {
-    let written = |step: &Step<'_>| match step {
+    let text = |step: &Step<'_>| match step {
         Step::Name(name) => match secrets.find_exact(name) {
             Some((_, mask)) => format!(".{mask}"),
-            None => format!(".{}", shown(&String::from_utf8_lossy(name))),
+            None => format!(".{}", excerpt(&String::from_utf8_lossy(name))),
         },
         Step::Item(index) => format!("[{index}]"),
     };
-    let path: String = steps.iter().map(written).collect();
+    let path: String = steps.iter().map(text).collect();
     path.strip_prefix('.').unwrap_or(&path).to_owned()
 }
 
-fn xml(out: &mut Out<'_>) {
+fn mask_xml(out: &mut Masker<'_>) {
     let body = out.body;
     let mut path: Vec<&[u8]> = Vec::new();
     let mut at = 0;
@@ -145,7 +146,7 @@ fn xml(out: &mut Out<'_>) {
                 Some(b'/') => drop(path.pop()),
                 Some(b'!' | b'?') => {}
                 _ if rest.get(find(b">").saturating_sub(1)) == Some(&b'/') => {}
-                _ => path.push(name(rest.get(1..find(b">")).unwrap_or_default())),
+                _ => path.push(local_name(rest.get(1..find(b">")).unwrap_or_default())),
             }
             after(b">")
         } else {
@@ -159,14 +160,14 @@ fn xml(out: &mut Out<'_>) {
 
 const CDATA: &[u8] = b"<![CDATA[";
 
-/// The name of an element without its prefix and its attributes.
-fn name(tag: &[u8]) -> &[u8] {
+/// The name of an element without prefix and attributes.
+fn local_name(tag: &[u8]) -> &[u8] {
     let name = tag.split(u8::is_ascii_whitespace).next().unwrap_or_default();
     name.rsplit(|byte| *byte == b':').next().unwrap_or_default()
 }
 
 fn xml_path(path: &[&[u8]]) -> String {
-    let names: Vec<String> = path.iter().map(|name| shown(&String::from_utf8_lossy(name)).into_owned()).collect();
+    let names: Vec<String> = path.iter().map(|name| excerpt(&String::from_utf8_lossy(name)).into_owned()).collect();
     names.join(".")
 }
 
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_values_are_masked_and_named() {
+    fn whole_values_are_masked_with_their_paths() {
         for (body, expected, paths) in [
             (
                 r#"{"TotalCount":2,"JobData":[{"ID":"1"},{"Name":"key\/of-the\u002bfarm","X":{"A":["tok"]}}]}"#,
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_values_of_records_stay() {
+    fn parts_of_values_are_unchanged() {
         for body in [
             r#"{"Own":"tok","Name":"field key/of-the+farm 7","B":"to\"tok\"","C":"\"tok"}"#,
             "<a><Name>field key/of-the+farm</Name><B>a tok</B></a>",
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_that_break_off_end_the_search() {
+    fn truncated_bodies_do_not_panic() {
         for body in [r#"{"a":"tok"#, r#"{"a":"tok\"#, "<a>tok", "<a><![CDATA[tok", "<!-- tok", "]}\"tok\"", "</a>tok"] {
             let _ = read(body);
         }

@@ -24,7 +24,7 @@ mod xml_document;
 mod xml_record;
 mod xml_writer;
 
-pub(crate) use bigint::quoted;
+pub(crate) use bigint::quote_big_ints;
 pub use decode::{decode_detail, decode_flat, decode_index, decode_index_leniently, decode_response, decode_total};
 pub use fields::finish;
 pub use json_flat::{Cell, Sink};

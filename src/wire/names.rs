@@ -1,6 +1,6 @@
-//! Names: how the service's become Python's, and when two names are the same.
+//! Python names of wire names, and the comparison of wire names.
 
-/// Whether two names are the same once case, spaces and underscores are ignored (field notes, Values).
+/// Whether two names are equal without regard to case, spaces and underscores (field notes, Values).
 #[must_use]
 pub fn same(left: &str, right: &str) -> bool {
     left == right || significant(left).eq(significant(right))
@@ -10,8 +10,8 @@ fn significant(name: &str) -> impl Iterator<Item = char> + '_ {
     name.chars().filter(|c| !matches!(c, ' ' | '_')).map(|c| c.to_ascii_lowercase())
 }
 
-/// The Python name of a name on the wire: `DeviceFileName` becomes `device_file_name`, `GPSDateTime`
-/// `gps_date_time`, `DigitalInput1` `digital_input_1`, `RSSI` `rssi`.
+/// Converts a wire name to `snake_case`: `DeviceFileName` to `device_file_name`, `GPSDateTime` to `gps_date_time`,
+/// `DigitalInput1` to `digital_input_1`, `RSSI` to `rssi`.
 #[must_use]
 pub fn snake(wire: &str) -> String {
     let chars: Vec<char> = wire.trim().chars().collect();
@@ -33,8 +33,8 @@ pub fn snake(wire: &str) -> String {
     name.trim_end_matches('_').to_owned()
 }
 
-/// A word starts at a capital after a small letter or digit, at the last capital before a small letter
-/// (`GPSDateTime`), and at a digit after a letter.
+/// Whether a word starts at `c`: at a capital after a small letter or digit, at the last capital before a small letter
+/// (`GPSDateTime`), or at a digit after a letter.
 fn starts_word(before: Option<char>, c: char, after: Option<char>) -> bool {
     let Some(before) = before else { return false };
     if c.is_uppercase() {
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_follow_one_rule() {
+    fn wire_names_become_snake_case() {
         for (wire, expected) in [
             ("DeviceFileName", "device_file_name"),
             ("Device File Name", "device_file_name"),
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn case_spaces_and_underscores_do_not_tell_names_apart() {
+    fn comparison_ignores_case_spaces_and_underscores() {
         assert!(same("Device File Name", "deviceFileName"));
         assert!(!same("DeviceFileName", "DeviceFile"));
     }

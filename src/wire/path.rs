@@ -7,7 +7,7 @@ use std::cell::RefCell;
 /// The steps to the place of a failure, innermost first: they are noted on the way out, so that reading what is right
 /// costs nothing.
 #[derive(Debug, Default)]
-pub(super) struct Trace {
+pub(super) struct FieldPath {
     steps: RefCell<Vec<Step>>,
     leniency: Option<Leniency>,
 }
@@ -34,7 +34,7 @@ pub(super) enum Step {
     Item(usize),
 }
 
-impl Trace {
+impl FieldPath {
     /// A trace for a list whose records may have unreadable values.
     pub(super) fn lenient() -> Self {
         Self { leniency: Some(Leniency::default()), ..Self::default() }
@@ -64,8 +64,8 @@ impl Trace {
     pub(super) fn excuse(&self, root: &str, field: &str, why: &str) {
         let Some(leniency) = &self.leniency else { return };
         let here = leniency.here.borrow();
-        let path = written(root, here.iter().chain([&Step::Field(shown(field).into_owned())]));
-        leniency.unreadable.borrow_mut().push(Unreadable { path, why: shown(why).into_owned() });
+        let path = written(root, here.iter().chain([&Step::Field(excerpt(field).into_owned())]));
+        leniency.unreadable.borrow_mut().push(Unreadable { path, why: excerpt(why).into_owned() });
     }
 
     /// The values that could not be read.
@@ -75,7 +75,7 @@ impl Trace {
 
     /// The failure lies in that field.
     pub(super) fn field(&self, name: &str) {
-        self.steps.borrow_mut().push(Step::Field(shown(name).into_owned()));
+        self.steps.borrow_mut().push(Step::Field(excerpt(name).into_owned()));
     }
 
     /// The failure lies in that item of a list.
@@ -98,7 +98,7 @@ fn written<'a>(root: &str, steps: impl Iterator<Item = &'a Step>) -> String {
 }
 
 /// As much of a text as fits into a message: what a reply holds may be as long as the reply.
-pub(super) fn shown(text: &str) -> Cow<'_, str> {
+pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
     const MOST: usize = 200;
     match text.char_indices().nth(MOST) {
         Some((end, _)) => Cow::Owned(format!("{}...", text.get(..end).unwrap_or_default())),

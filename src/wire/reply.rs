@@ -1,4 +1,4 @@
-//! The three kinds of reply of specification 2.1: a record, a page of a list, a `ServiceResponse`.
+//! The replies of specification 2.1: a record, a page of a list, a `ServiceResponse`.
 
 use super::fields::ITEMS;
 use super::value::{Name, Value};
@@ -15,7 +15,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// The value for `Accept` and `Content-Type`.
+    /// The value of `Accept` and `Content-Type`.
     #[must_use]
     pub const fn media_type(self) -> &'static str {
         match self {
@@ -24,9 +24,9 @@ impl Content {
         }
     }
 
-    /// The content type of a body by its first character, whatever was asked for; `None` where it is neither.
+    /// Detects the content type of a body by its first character. `None`: it is neither.
     #[must_use]
-    pub fn of(body: &[u8]) -> Option<Self> {
+    pub fn from_body(body: &[u8]) -> Option<Self> {
         match strip_bom(body).trim_ascii_start().first()? {
             b'{' => Some(Self::Json),
             b'<' => Some(Self::Xml),
@@ -35,15 +35,15 @@ impl Content {
     }
 }
 
-/// The body without the mark of UTF-8 before it.
+/// Removes the byte order mark of UTF-8.
 pub(super) fn strip_bom(body: &[u8]) -> &[u8] {
     body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)
 }
 
-/// One page of a list, its records as values or as what else they were read into.
+/// One page of a list. Its records are values, columns or dicts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page<Records = Vec<Value>> {
-    /// Total records in the list, where the service gives it.
+    /// Total records in the list, if the service states it.
     pub total_count: Option<u64>,
     /// Whether pages exist after this one.
     pub is_next_page: bool,
@@ -51,19 +51,19 @@ pub struct Page<Records = Vec<Value>> {
     pub items: Records,
 }
 
-/// The service's word on an error or a wait.
+/// The service's report of an error or a wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceResponse {
     /// Overall status, such as `MORE_TIME_NEEDED`.
     pub status: String,
     /// Text for the user, or a wait as `hh:mm:ss`.
     pub error_info: String,
-    /// Details for support; the literal `nil` of the service is no detail.
+    /// Details for support; None for the literal `nil`.
     pub result: Option<String>,
 }
 
-/// Refuses a record that has nothing of its shape: it is something else, and every field is unknown only by that.
-pub(super) fn detail_of(record: Value, shape: &Shape) -> Result<Value> {
+/// Refuses a record without any field of its shape: it is another kind of reply.
+pub(super) fn check_detail(record: Value, shape: &Shape) -> Result<Value> {
     let is_known = |(_, value): &(Name, Value)| !matches!(value, Value::Unknown(_));
     match &record {
         Value::Record(fields) if fields.iter().any(is_known) => Ok(record),
@@ -71,8 +71,8 @@ pub(super) fn detail_of(record: Value, shape: &Shape) -> Result<Value> {
     }
 }
 
-/// Makes a page of an envelope's fields and items.
-pub(super) fn page_of(record: Value, index: &Index) -> Result<Page> {
+/// Converts the fields of an envelope and its items to a page.
+pub(super) fn to_page(record: Value, index: &Index) -> Result<Page> {
     let Value::Record(fields) = record else { return Err(wrong_envelope(index.kind)) };
     let (mut total_count, mut is_next_page, mut items) = (None, None, None::<Vec<Value>>);
     let (mut page_index, mut total_pages, mut other) = (None, None, None);
@@ -90,7 +90,7 @@ pub(super) fn page_of(record: Value, index: &Index) -> Result<Page> {
     if total_count.is_none() && is_next_page.is_none() && items.is_none() {
         return Err(wrong_envelope(index.kind));
     }
-    // A list under another name is another list: without this it would look like an empty page.
+    // A list with another name is another list; without this check the page would seem empty.
     if let (None, Some(other)) = (&items, other) {
         let message = format!("the reply is not a ServiceIndex of {}: it holds `{other}` instead", index.kind);
         return Err(Error::new(Kind::Decode, message));
@@ -108,9 +108,9 @@ fn wrong_envelope(kind: &str) -> Error {
     )
 }
 
-/// Makes a `ServiceResponse` of its members, where they are one. A detail has a `Status` too (a job, a map): a
-/// `ServiceResponse` is told by its `errorInfo`, or by having nothing else.
-pub(super) fn response_of(text: impl Fn(&str) -> Option<String>, members: usize) -> Option<ServiceResponse> {
+/// Converts the members of an object to a `ServiceResponse`. `None`: it is something else. The details of jobs and maps also
+/// have a `Status`, so a `ServiceResponse` must have an `errorInfo` or at most two members.
+pub(super) fn response_from(text: impl Fn(&str) -> Option<String>, members: usize) -> Option<ServiceResponse> {
     let status = text("status")?;
     let error_info = text("errorInfo");
     if error_info.is_none() && members > 2 {

@@ -1,42 +1,42 @@
-//! Points in time: every form that services send (field notes, Values), and the one form that headland sends.
+//! Times: parses every form that services send (field notes, Values), and writes strict ISO 8601.
 
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
 
-/// What a text says about time.
+/// The result of parsing a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
     /// A point in time.
     Time(DateTime<Utc>),
-    /// A zero date or nothing: there is no value.
+    /// No value: an empty text or a zero date.
     Nothing,
     /// Not a time.
     Wrong,
 }
 
-/// Reads seconds, milliseconds or seven digits, `Z`, an offset or nothing (then it is UTC), `T` or a space; a date
-/// alone is its midnight. Zero dates mean that there is no value.
+/// Parses a time with any number of decimals, with `T` or a space, and with `Z`, an offset or no zone, which means UTC. A
+/// date alone means its midnight.
 #[must_use]
 pub fn read(text: &str) -> Read {
     let text = text.trim();
     if text.is_empty() || is_zero(text) {
         return Read::Nothing;
     }
-    // Python has the years 1 to 9999, and an offset may lead out of them.
-    match exact(text).or_else(|| parse(text)).filter(|time| (1..=9_999).contains(&time.year())) {
+    // Python supports the years 1 to 9999; an offset may leave that range.
+    match parse_exact(text).or_else(|| parse(text)).filter(|time| (1..=9_999).contains(&time.year())) {
         Some(time) => Read::Time(time),
         None => Read::Wrong,
     }
 }
 
-/// Reads the form that nearly all services send, `2026-09-01T12:00:00Z` with or without milliseconds, by the places of
-/// its digits; whatever is not exactly so is left to the readers of every form.
-pub(super) fn exact(text: &str) -> Option<DateTime<Utc>> {
+/// Parses the usual form, `2026-09-01T12:00:00Z` with or without milliseconds, by the positions of its digits. `None` for
+/// every other form.
+pub(super) fn parse_exact(text: &str) -> Option<DateTime<Utc>> {
     if is_zero(text) {
         return None;
     }
     let bytes = text.as_bytes();
     let (bytes, millis) = match bytes {
-        [front @ .., b'.', a, b, c, b'Z'] => (front, number(&[*a, *b, *c])?),
+        [front @ .., b'.', a, b, c, b'Z'] => (front, parse_digits(&[*a, *b, *c])?),
         [front @ .., b'Z'] => (front, 0),
         _ => return None,
     };
@@ -46,18 +46,21 @@ pub(super) fn exact(text: &str) -> Option<DateTime<Utc>> {
     if year.len() != 4 {
         return None;
     }
-    let date =
-        NaiveDate::from_ymd_opt(i32::try_from(number(year)?).ok()?, number(&[*mo1, *mo2])?, number(&[*d1, *d2])?)?;
-    let (hour, minute, second) = (number(&[*h1, *h2])?, number(&[*mi1, *mi2])?, number(&[*s1, *s2])?);
+    let date = NaiveDate::from_ymd_opt(
+        i32::try_from(parse_digits(year)?).ok()?,
+        parse_digits(&[*mo1, *mo2])?,
+        parse_digits(&[*d1, *d2])?,
+    )?;
+    let (hour, minute, second) = (parse_digits(&[*h1, *h2])?, parse_digits(&[*mi1, *mi2])?, parse_digits(&[*s1, *s2])?);
     date.and_hms_milli_opt(hour, minute, second, millis).map(|time| time.and_utc())
 }
 
-/// Whether this is a zero date, which stands for no value (specification 2.3).
+/// Whether this is a zero date, which means that there is no value (specification 2.3).
 fn is_zero(text: &str) -> bool {
     text.starts_with("0000-") || text.starts_with("0001-01-01")
 }
 
-fn number(digits: &[u8]) -> Option<u32> {
+fn parse_digits(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0_u32, |number, digit| {
         let digit = digit.is_ascii_digit().then(|| digit.wrapping_sub(b'0'))?;
         Some(number.wrapping_mul(10).wrapping_add(u32::from(digit)))
@@ -85,13 +88,13 @@ fn parse(text: &str) -> Option<DateTime<Utc>> {
     None
 }
 
-/// Writes strict ISO 8601 in UTC, with as many digits as the time has.
+/// Writes ISO 8601 in UTC, with as many decimals as the time needs.
 #[must_use]
 pub fn write(time: &DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
-/// Reads a span `hh:mm:ss`, also with fractions and with days in front (`d.hh:mm:ss`).
+/// Parses a duration `hh:mm:ss`, also with decimals and with days (`d.hh:mm:ss`).
 #[must_use]
 pub fn read_span(text: &str) -> Option<std::time::Duration> {
     let text = text.trim();
@@ -110,7 +113,7 @@ pub fn read_span(text: &str) -> Option<std::time::Duration> {
     std::time::Duration::try_from_secs_f64(f64::from(days) * 86_400.0 + hours * 3_600.0 + minutes * 60.0 + seconds).ok()
 }
 
-/// The first wait of that form among the words of a text.
+/// Finds the first duration of that form in a text.
 #[must_use]
 pub fn find_span(text: &str) -> Option<std::time::Duration> {
     text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')'))
@@ -122,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_is_read() {
+    fn time_in_every_form_is_parsed() {
         let expected = read("2022-02-28T19:00:00Z");
         for text in [
             "2022-02-28 19:00:00",
@@ -146,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_read_and_nonsense_is_not() {
+    fn malformed_duration_is_none() {
         assert_eq!(read_span("00:00:30"), Some(std::time::Duration::from_secs(30)));
         assert_eq!(read_span("1.00:00:00.5"), Some(std::time::Duration::from_millis(86_400_500)));
         for text in ["", "30", "00:30", "a:b:c", "00:00:-3", "00:00:nan", "1:2:3:4"] {

@@ -1,25 +1,25 @@
-//! JSON whose fields nobody specifies, as the dispatch service sends it (specification 2.8): every member is kept.
+//! Decodes JSON without a shape, as the dispatch service sends it (specification 2.8). Every member is kept.
 //!
-//! Names become `snake_case` at every depth and ids texts, as everywhere in headland. Types are those of the JSON: without a
-//! shape nobody can tell a time from another text. Whole numbers beyond 64 bits are texts with all their digits.
+//! Names become `snake_case` at every depth and ids become texts. Times stay texts, because only a shape declares them.
+//! Integers beyond 64 bits are texts with all their digits.
 
 use serde_json::Value as Tree;
 
-use super::bigint::quoted;
-use super::extra_fields::Names;
+use super::bigint::quote_big_ints;
+use super::extra_fields::UniqueNames;
 use super::limits::check_values;
 use super::names;
-use super::path::shown;
+use super::path::excerpt;
 use super::value::{Name, Value};
 use crate::error::{Error, Kind, Result};
 
-/// Reads a body; nothing may follow the value. `serde_json` refuses what is nested more than 128 deep.
+/// Decodes a body. Nothing may follow the value, and `serde_json` limits the nesting to 127 levels.
 pub fn decode_plain(body: &[u8]) -> Result<Value> {
     check_values(body)?;
-    let body = quoted(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body));
+    let body = quote_big_ints(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body));
     let tree: Tree = serde_json::from_slice(&body).map_err(|error| {
         let why = error.to_string();
-        Error::new(Kind::Decode, format!("the reply cannot be read as JSON: {}", shown(&why)))
+        Error::new(Kind::Decode, format!("the reply cannot be read as JSON: {}", excerpt(&why)))
     })?;
     Ok(value(tree, false))
 }
@@ -31,7 +31,7 @@ fn value(tree: Tree, is_id: bool) -> Value {
         Tree::Number(number) if is_id => Value::Text(number.to_string()),
         Tree::Number(number) => match (number.as_i64(), number.as_f64()) {
             (Some(whole), _) => Value::Integer(whole),
-            // A whole number beyond 64 bits with a sign keeps all its digits only as it is.
+            // An integer above the range of `i64`.
             (None, _) if number.is_u64() => Value::Unknown(Box::new(Tree::Number(number))),
             (None, Some(decimal)) => Value::Decimal(decimal),
             (None, None) => Value::Unknown(Box::new(Tree::Number(number))),
@@ -40,11 +40,11 @@ fn value(tree: Tree, is_id: bool) -> Value {
         Tree::Array(items) => Value::List(items.into_iter().map(|item| value(item, is_id)).collect()),
         Tree::Object(members) => {
             let mut fields: Vec<(Name, Value)> = Vec::with_capacity(members.len());
-            let mut given = Names::default();
+            let mut unique = UniqueNames::default();
             for (wire, member) in members {
-                let is_id = names_id(&names::snake(&wire));
-                // Nothing is dropped: a second name that becomes the same, or becomes nothing, stays as it came.
-                let name = given.free(&wire, |_| false);
+                let is_id = is_id_name(&names::snake(&wire));
+                // Names that collide, or become empty, keep their spelling.
+                let name = unique.unique_name(&wire, |_| false);
                 fields.push((Name::Owned(name), value(member, is_id)));
             }
             Value::Record(fields)
@@ -52,7 +52,7 @@ fn value(tree: Tree, is_id: bool) -> Value {
     }
 }
 
-fn names_id(snake: &str) -> bool {
+fn is_id_name(snake: &str) -> bool {
     matches!(snake, "id" | "ids") || snake.ends_with("_id") || snake.ends_with("_ids")
 }
 
@@ -79,13 +79,13 @@ mod tests {
         assert_eq!(target.get("rate"), Some(&Value::Decimal(90.1)));
         assert!(matches!(target.get("big"), Some(Value::Unknown(_))));
         assert_eq!(read.get("seed_lot"), Some(&Value::Null));
-        assert_eq!(read.get("seedLot"), Some(&Value::Integer(1)), "the second of two that become one is kept");
+        assert_eq!(read.get("seedLot"), Some(&Value::Integer(1)), "both values of a collision are kept");
         assert_eq!(read.get(""), Some(&Value::Integer(2)));
         assert_eq!((read.get("done"), read.get("count")), (Some(&Value::Boolean(true)), Some(&Value::Integer(-3))));
     }
 
     #[test]
-    fn names_that_become_the_same_keep_their_values() {
+    fn colliding_names_keep_their_values() {
         let read = decode_plain(br#"{"fooBar":1,"foo_bar":2,"FooBar":3,"foo_bar_2":4,"foo.bar":5}"#).unwrap();
         let Value::Record(fields) = read else { panic!("an object") };
         let names: Vec<_> = fields.iter().map(|(name, value)| (name.as_ref(), value.clone())).collect();
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_beyond_64_bits_keep_their_digits() {
+    fn integers_beyond_64_bits_keep_their_digits() {
         let read = decode_plain(br#"{"lot":{"id":123456789012345678901,"count":-1000000000000000000000000000000}}"#);
         let lot = read.unwrap().get("lot").cloned().unwrap();
         assert_eq!(lot.get("id"), Some(&text("123456789012345678901")));
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_too_deep_is_refused() {
+    fn truncated_or_too_deep_body_is_an_error() {
         for body in ["", "{", "[1,", "{\"a\":1} x", "OK", &"[".repeat(100_000)] {
             let error = decode_plain(body.as_bytes()).unwrap_err();
             assert_eq!(error.kind(), Kind::Decode);

@@ -1,16 +1,16 @@
-//! A decoded value: what a record becomes before it is a Python dict or a row of the sandbox.
+//! Decoded values: records before they become Python dicts, Arrow columns or rows of the sandbox.
 
 use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
 
-/// The Python name of a field; borrowed from the shape for fields that the table knows.
+/// The Python name of a field; borrowed if the shape has the field.
 pub type Name = Cow<'static, str>;
 
 /// A value of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Nothing.
+    /// Null.
     Null,
     /// A truth value.
     Boolean(bool),
@@ -20,18 +20,18 @@ pub enum Value {
     Decimal(f64),
     /// A text; identifiers are texts too.
     Text(String),
-    /// A point in time.
+    /// A time.
     Time(DateTime<Utc>),
-    /// Records inside a record.
+    /// A list, mostly of records inside a record.
     List(Vec<Value>),
     /// A record, in the order of the reply.
     Record(Vec<(Name, Value)>),
-    /// A value of a field that the table does not know, as the service sent it; boxed, so that the others stay small.
+    /// The unconverted value of a field that the shape does not name. Boxed to keep the other variants small.
     Unknown(Box<serde_json::Value>),
 }
 
 impl Value {
-    /// The value of that Python name, where this is a record that has it.
+    /// The value of the field with that Python name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         match self {
@@ -40,7 +40,7 @@ impl Value {
         }
     }
 
-    /// What tells records apart: the id, or where there is none, the whole record.
+    /// The text that identifies a record: its id, else the whole record.
     #[must_use]
     pub fn identity(&self) -> Cow<'_, str> {
         match self.get("id") {
@@ -49,7 +49,7 @@ impl Value {
         }
     }
 
-    /// The text, where this is one.
+    /// The text, if it is one.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -58,7 +58,7 @@ impl Value {
         }
     }
 
-    /// The truth value, where this is one.
+    /// The truth value, if it is one.
     #[must_use]
     pub fn as_boolean(&self) -> Option<bool> {
         match self {

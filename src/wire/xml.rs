@@ -6,37 +6,38 @@ use quick_xml::events::BytesStart;
 use serde_json::Value as Tree;
 
 use super::fields::{
-    ITEMS, bare_uri, describe, field_of, finish, inner_field_of, list_of, put_inside, scalar, twice, void, void_inside,
+    ITEMS, bare_uri, describe, duplicate_field, field_of, finish, inner_field_of, list_of, put_inside, scalar, void,
+    void_inside,
 };
 use super::names;
-use super::path::{Step, Trace, Unreadable};
-use super::reply::{Page, ServiceResponse, detail_of, page_of, response_of, strip_bom};
+use super::path::{FieldPath, Step, Unreadable};
+use super::reply::{Page, ServiceResponse, check_detail, response_from, strip_bom, to_page};
 use super::value::{Name, Value};
 use super::xml_document::{Document, Next, is_nil};
-use super::xml_record::Members;
+use super::xml_record::RecordBuilder;
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
 use crate::error::{Error, Kind as ErrorKind, Result};
 
 /// Reads one record. The root's own name is not looked at: services differ (field notes, XML).
 pub(super) fn decode_detail(body: &[u8], shape: &'static Shape) -> Result<Value> {
-    detail_of(decode(body, shape, None, shape.name)?, shape)
+    check_detail(decode(body, shape, None, shape.name)?, shape)
 }
 
 /// Reads one page of a list whose records may have values that cannot be read, which are null.
 pub(super) fn decode_index_leniently(body: &[u8], index: &'static Index) -> Result<(Page, Vec<Unreadable>)> {
-    let (root, unreadable) = decode_with(body, &SERVICE_INDEX, Some(index), index.kind, Trace::lenient())?;
-    Ok((page_of(root, index)?, unreadable))
+    let (root, unreadable) = decode_with(body, &SERVICE_INDEX, Some(index), index.kind, FieldPath::lenient())?;
+    Ok((to_page(root, index)?, unreadable))
 }
 
 /// Reads one page of a list: items are direct children of the root, each under the item kind's name.
 pub(super) fn decode_index(body: &[u8], index: &'static Index) -> Result<Page> {
-    page_of(decode(body, &SERVICE_INDEX, Some(index), index.kind)?, index)
+    to_page(decode(body, &SERVICE_INDEX, Some(index), index.kind)?, index)
 }
 
 /// Reads a whole document; nothing may follow its root.
 fn decode(body: &[u8], shape: &'static Shape, items: Option<&'static Index>, what: &'static str) -> Result<Value> {
-    decode_with(body, shape, items, what, Trace::default()).map(|(value, _)| value)
+    decode_with(body, shape, items, what, FieldPath::default()).map(|(value, _)| value)
 }
 
 fn decode_with(
@@ -44,7 +45,7 @@ fn decode_with(
     shape: &'static Shape,
     items: Option<&'static Index>,
     what: &'static str,
-    trace: Trace,
+    trace: FieldPath,
 ) -> Result<(Value, Vec<Unreadable>)> {
     let text = text_of(body, what)?;
     let mut document = Document { trace, ..Document::open(&text, what)? };
@@ -67,7 +68,7 @@ pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
             _ => None,
         })
     };
-    response_of(text, members.len())
+    response_from(text, members.len())
 }
 
 /// The document as text: UTF-8, whatever the prolog says (some that say `utf-16` are), else what the prolog says.
@@ -91,11 +92,11 @@ fn text_of<'a>(body: &'a [u8], what: &str) -> Result<Cow<'a, str>> {
 impl<'a> Document<'a> {
     /// The failure of a field that has two values, unless such values are null.
     fn differs(&self, field: &Field) -> Result<()> {
-        if self.excuse(field.wire, &twice(field)) {
+        if self.excuse(field.wire, &duplicate_field(field)) {
             return Ok(());
         }
         self.trace.field(field.wire);
-        Err(self.fail(&twice(field)))
+        Err(self.fail(&duplicate_field(field)))
     }
 
     /// Notes that a value cannot be read, if such values are null here.
@@ -114,16 +115,16 @@ impl<'a> Document<'a> {
         items: Option<&'static Index>,
         fields: &mut Vec<(Name, Value)>,
     ) -> Result<()> {
-        let mut members = Members::new(shape, items, fields);
+        let mut members = RecordBuilder::new(shape, items, fields);
         self.read_rest(&mut members)?;
-        let Members { fields, listed, .. } = members;
+        let RecordBuilder { fields, listed, .. } = members;
         if items.is_some() && !listed.is_empty() {
             fields.push((Name::Borrowed(ITEMS), Value::List(listed)));
         }
         Ok(())
     }
 
-    fn read_member(&mut self, tag: &BytesStart<'a>, members: &mut Members<'_>) -> Result<()> {
+    fn read_member(&mut self, tag: &BytesStart<'a>, members: &mut RecordBuilder<'_>) -> Result<()> {
         let shape = members.shape;
         let name = tag.local_name();
         let wire: &str = name.as_ref();
@@ -257,14 +258,14 @@ impl<'a> Document<'a> {
     /// Reads the rest of an element as one record, whose first field is `tag`.
     fn read_bare(&mut self, tag: &BytesStart<'a>, shape: &'static Shape) -> Result<Value> {
         let mut fields = Vec::with_capacity(shape.fields.len());
-        let mut members = Members::new(shape, None, &mut fields);
+        let mut members = RecordBuilder::new(shape, None, &mut fields);
         self.read_member(tag, &mut members)?;
         self.read_rest(&mut members)?;
         Ok(finish(shape, fields))
     }
 
     /// Reads the children that are left in the element.
-    fn read_rest(&mut self, members: &mut Members) -> Result<()> {
+    fn read_rest(&mut self, members: &mut RecordBuilder) -> Result<()> {
         loop {
             match self.next()? {
                 Next::Child(tag) => self.read_member(&tag, members)?,
@@ -282,7 +283,7 @@ impl<'a> Document<'a> {
         if shape.field("uri").is_none() || self.is_empty {
             return self.read_record(shape);
         }
-        let (reader, trace) = (self.reader.clone(), Trace::default());
+        let (reader, trace) = (self.reader.clone(), FieldPath::default());
         let mut ahead = Self { reader, what: self.what, depth: self.depth, is_empty: false, trace };
         let text = loop {
             match ahead.next()? {

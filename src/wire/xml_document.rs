@@ -7,7 +7,7 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use serde_json::{Map, Value as Tree};
 
-use super::path::{Trace, Unreadable, shown};
+use super::path::{FieldPath, Unreadable, excerpt};
 use crate::error::{Error, Kind as ErrorKind, Result};
 
 /// Deeper than any record of the specification; a reply that goes on is not one.
@@ -21,7 +21,7 @@ pub(super) struct Document<'a> {
     pub(super) depth: usize,
     /// Whether the element that was entered last is closed already (`<Name/>`).
     pub(super) is_empty: bool,
-    pub(super) trace: Trace,
+    pub(super) trace: FieldPath,
 }
 
 /// What comes next inside an element.
@@ -34,7 +34,7 @@ pub(super) enum Next<'a> {
 impl<'a> Document<'a> {
     pub(super) fn open(text: &'a str, what: &'static str) -> Result<Self> {
         let reader = Reader::from_str(text);
-        let mut document = Self { reader, what, depth: 0, is_empty: false, trace: Trace::default() };
+        let mut document = Self { reader, what, depth: 0, is_empty: false, trace: FieldPath::default() };
         match document.next()? {
             Next::Child(_) => Ok(document),
             Next::Text(_) | Next::End => Err(document.fail("there is no root element")),
@@ -53,7 +53,7 @@ impl<'a> Document<'a> {
     }
 
     pub(super) fn fail(&self, why: &str) -> Error {
-        Error::new(ErrorKind::Decode, format!("the reply cannot be read as {}: {}", self.what, shown(why)))
+        Error::new(ErrorKind::Decode, format!("the reply cannot be read as {}: {}", self.what, excerpt(why)))
             .with(|facts| facts.offset = Some(self.reader.buffer_position()))
     }
 

@@ -2,13 +2,13 @@
 
 use serde_json::Value as Tree;
 
-use super::extra_fields::{Again, Unknown};
+use super::extra_fields::{ExtraFields, OnRepeat};
 use super::fields::put;
 use super::value::{Name, Value};
 use crate::api::{Field, Index, Shape};
 
 /// What was read of an element so far.
-pub(super) struct Members<'f> {
+pub(super) struct RecordBuilder<'f> {
     pub(super) shape: &'static Shape,
     pub(super) items: Option<&'static Index>,
     pub(super) fields: &'f mut Vec<(Name, Value)>,
@@ -16,20 +16,20 @@ pub(super) struct Members<'f> {
     pub(super) listed: Vec<Value>,
     /// The lists that this element has begun.
     lists: Vec<&'static str>,
-    unknown: Unknown,
+    unknown: ExtraFields,
     /// Whether an element was met whose children belong to the record: it repeats some of the record's fields, and the
     /// first value of each stays.
     is_hoisted: bool,
 }
 
-impl<'f> Members<'f> {
+impl<'f> RecordBuilder<'f> {
     /// Nothing yet.
     pub(super) fn new(
         shape: &'static Shape,
         items: Option<&'static Index>,
         fields: &'f mut Vec<(Name, Value)>,
     ) -> Self {
-        let (listed, lists, unknown) = (Vec::new(), Vec::new(), Unknown::default());
+        let (listed, lists, unknown) = (Vec::new(), Vec::new(), ExtraFields::default());
         Self { shape, items, fields, listed, lists, unknown, is_hoisted: false }
     }
 
@@ -47,7 +47,7 @@ impl<'f> Members<'f> {
 
     /// Keeps a value that the table does not know; repeated elements are the items of a list, as in JSON.
     pub(super) fn put_unknown(&mut self, wire: &str, tree: Tree) {
-        self.unknown.put(self.shape, self.fields, wire, tree, Again::Item);
+        self.unknown.put(self.shape, self.fields, wire, tree, OnRepeat::Append);
     }
 
     /// Keeps a value; the items of a list may come in several elements. Says no where the field has another value.

@@ -1,4 +1,4 @@
-//! Records out as XML, by their shapes: Pascal case, records in an element of their field, items without a wrapper.
+//! Encodes records as XML by their shapes.
 
 use serde_json::Value as Tree;
 
@@ -9,10 +9,10 @@ use crate::api::{Kind, Shape};
 /// The namespace of `nil`.
 const INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
-/// An element with what it holds: text, or other elements.
+/// An element with text or children.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Element {
-    /// The name, with a prefix where it has one.
+    /// The name with its prefix, if any.
     pub name: String,
     /// The attributes.
     pub attributes: Vec<(String, String)>,
@@ -23,28 +23,27 @@ pub struct Element {
 }
 
 impl Element {
-    /// An element around others.
+    /// Creates an element with children.
     #[must_use]
     pub fn new(name: &str, children: Vec<Element>) -> Self {
         Self { name: name.to_owned(), children, ..Self::default() }
     }
 
-    /// An element around a text.
+    /// Creates an element with a text.
     #[must_use]
     pub fn text(name: &str, text: impl Into<String>) -> Self {
         Self { name: name.to_owned(), text: text.into(), ..Self::default() }
     }
 
-    /// An element for null. It differs from an empty text, as `null` and `""` do in JSON.
+    /// Creates an element for null, which is not an empty text, as `null` is not `""` in JSON.
     fn nil(name: &str) -> Self {
         let attributes = vec![("xsi:nil".to_owned(), "true".to_owned())];
         Self { name: name.to_owned(), attributes, ..Self::default() }
     }
 
-    /// A record as an element of that name: the fields that it has, in the order of the shape, then those the table
-    /// does not know.
+    /// Encodes a record as an element: its fields in the order of the shape, then its extra fields.
     #[must_use]
-    pub fn of(name: &str, shape: &Shape, record: &Value) -> Self {
+    pub fn from_record(name: &str, shape: &Shape, record: &Value) -> Self {
         let mut children = Vec::with_capacity(shape.fields.len());
         for field in shape.fields.iter().filter(|field| field.derived.is_none()) {
             let wire = field.wire;
@@ -52,10 +51,10 @@ impl Element {
                 (_, None) => {}
                 // The XML of a hub is flat where its JSON nests the report (specification 2.4).
                 (Kind::Record(inner), Some(value @ Value::Record(_))) => {
-                    children.extend(Self::of(wire, inner, value).children);
+                    children.extend(Self::from_record(wire, inner, value).children);
                 }
                 (Kind::Records(inner, item), Some(Value::List(records))) => {
-                    let records = records.iter().map(|record| Self::of(item, inner, record)).collect();
+                    let records = records.iter().map(|record| Self::from_record(item, inner, record)).collect();
                     children.push(Self::new(wire, records));
                 }
                 (_, Some(value)) => {
@@ -66,20 +65,20 @@ impl Element {
         if let Value::Record(fields) = record {
             for (name, value) in fields {
                 if let Value::Unknown(tree) = value {
-                    of_tree(&mut children, name, tree);
+                    push_tree(&mut children, name, tree);
                 }
             }
         }
         Self::new(name, children)
     }
 
-    /// Whether it or an element in it is null.
+    /// Whether it or one of its descendants is null.
     #[must_use]
     pub fn has_nil(&self) -> bool {
         self.attributes.iter().any(|(name, _)| name == "xsi:nil") || self.children.iter().any(Self::has_nil)
     }
 
-    /// The document with this element as its root, behind `prolog`.
+    /// Writes a document: `prolog`, then this element as its root.
     #[must_use]
     pub fn document(&self, prolog: &str) -> String {
         let mut out = prolog.to_owned();
@@ -110,13 +109,13 @@ impl Element {
     }
 }
 
-/// Writes a record as a document whose root is the shape's name.
+/// Encodes a record as a document. The root has the name of the shape.
 #[must_use]
 pub fn encode(shape: &Shape, record: &Value) -> String {
-    Element::of(shape.name, shape, record).document("<?xml version=\"1.0\" encoding=\"utf-8\"?>")
+    Element::from_record(shape.name, shape, record).document("<?xml version=\"1.0\" encoding=\"utf-8\"?>")
 }
 
-/// Writes a text so that every reader gets it back. What XML cannot hold at all becomes U+FFFD.
+/// Writes an escaped text. Characters that XML 1.0 forbids become U+FFFD.
 fn write_text(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -124,7 +123,7 @@ fn write_text(out: &mut String, text: &str) {
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
             '"' => out.push_str("&quot;"),
-            // Readers turn a bare one into a line feed.
+            // Parsers convert an unescaped carriage return to a line feed.
             '\r' => out.push_str("&#13;"),
             '\t' | '\n' => out.push(c),
             '\u{0}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}' => out.push('\u{FFFD}'),
@@ -144,13 +143,13 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-fn of_tree(out: &mut Vec<Element>, name: &str, tree: &Tree) {
+fn push_tree(out: &mut Vec<Element>, name: &str, tree: &Tree) {
     match tree {
-        Tree::Array(values) => values.iter().for_each(|value| of_tree(out, name, value)),
+        Tree::Array(values) => values.iter().for_each(|value| push_tree(out, name, value)),
         Tree::Object(members) => {
             let mut children = Vec::with_capacity(members.len());
             for (name, value) in members {
-                of_tree(&mut children, name, value);
+                push_tree(&mut children, name, value);
             }
             out.push(Element::new(name, children));
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::sandbox::multipart;
 use crate::sandbox::reply::Reply;
-use crate::wire::quoted;
+use crate::wire::quote_big_ints;
 
 /// Maximum payload size: 1 MiB.
 const MAX_PAYLOAD: usize = 1024 * 1024;
@@ -40,7 +40,7 @@ pub(super) async fn read_json(headers: &HeaderMap, body: Body) -> Result<Value, 
         return Err(Reply::invalid(StatusCode::PAYLOAD_TOO_LARGE, info));
     }
     // Integers beyond 64 bits would lose digits, so they are converted to strings with all digits.
-    match serde_json::from_slice(&quoted(&bytes)) {
+    match serde_json::from_slice(&quote_big_ints(&bytes)) {
         Ok(value) if fits_depth(&value, MAX_DEPTH + 1) => Ok(value),
         Ok(_) => {
             Err(Reply::bad_request(format!("The body has more than {MAX_DEPTH} lists and objects in each other.")))

@@ -32,7 +32,8 @@ pub(super) fn parsed_xml(spec: &JobSpec, log: &JobLog, detail: &Value) -> String
     let table = spec.table(log);
     let columns: Vec<Element> = table.columns.iter().map(|column| column_element(spec, column)).collect();
     let mut out = format!("{PROLOG}<{ROOT}>\n");
-    for part in [Element::of(JOB_DATA_DETAIL.name, &JOB_DATA_DETAIL, detail), Element::new("Columns", columns)] {
+    for part in [Element::from_record(JOB_DATA_DETAIL.name, &JOB_DATA_DETAIL, detail), Element::new("Columns", columns)]
+    {
         out.push_str(&part.document(""));
         out.push('\n');
     }

@@ -1,10 +1,10 @@
-//! One page of a list as Arrow columns, from either content type.
+//! Decodes one page of a list to Arrow columns.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch, StringArray};
 use serde_json::Map;
 
-use super::{Columns, batch_of};
+use super::{Columns, to_batch};
 use crate::api::{Index, Shape};
 use crate::error::Result;
 use crate::wire::decode::{decode_flat, decode_index};
@@ -12,37 +12,36 @@ use crate::wire::json_flat::{Cell, Sink};
 use crate::wire::reply::{Content, Page};
 use crate::wire::value::Value;
 
-/// Records expected in a page before any is read: the default size of a page.
-const USUAL: usize = 1_000;
+/// The initial capacity in records: the default page size.
+const DEFAULT_ROWS: usize = 1_000;
 
-/// The records of a page as columns, in one part, or in several where records between them were left out.
+/// The records of a page as columns, in several parts if records between them were removed.
 #[derive(Clone, Debug)]
 pub struct Batch {
     parts: Vec<RecordBatch>,
     /// The position of the ids among the columns.
     id: Option<usize>,
-    /// What tells the records without an id apart, by their rows.
+    /// The row and the identity of each record without an id.
     nameless: Vec<(usize, String)>,
 }
 
-/// Reads one page of a list into columns.
+/// Decodes one page of a list to columns.
 ///
-/// JSON of flat records goes straight into them; whatever is not quite regular there, and XML, is read as records
-/// first, so that tolerance and errors are the same whichever way a page is read.
+/// Regular JSON of flat records is streamed. Other pages are decoded to values first, so tolerance and errors are the same.
 pub fn decode_batch(content: Content, body: &[u8], index: &'static Index) -> Result<Page<Batch>> {
-    let mut rows = Rows { columns: Columns::new(index.item, USUAL), id: id_of(index.item), has_id: false };
+    let mut rows = Rows { columns: Columns::new(index.item, DEFAULT_ROWS), id: id_position(index.item), has_id: false };
     if let Some(page) = decode_flat(content, body, index, &mut rows) {
         let items = Batch { parts: vec![rows.columns.into_batch()?], id: rows.id, nameless: Vec::new() };
         return Ok(Page { total_count: page.total_count, is_next_page: page.is_next_page, items });
     }
-    Batch::of_page(&decode_index(content, body, index)?, index)
+    Batch::from_page(&decode_index(content, body, index)?, index)
 }
 
-/// Flat records that become columns; each must have an id.
+/// Appends flat records to columns. Each record must have an id.
 struct Rows {
     columns: Columns,
     id: Option<usize>,
-    /// Whether the id of this record came.
+    /// Whether the current record has an id.
     has_id: bool,
 }
 
@@ -58,9 +57,9 @@ impl Sink for Rows {
 }
 
 impl Batch {
-    /// A page of records as columns.
-    pub fn of_page(page: &Page, index: &'static Index) -> Result<Page<Self>> {
-        let parts = vec![batch_of(index.item, &page.items)?];
+    /// Converts a page of values to columns.
+    pub fn from_page(page: &Page, index: &'static Index) -> Result<Page<Self>> {
+        let parts = vec![to_batch(index.item, &page.items)?];
         let is_nameless = |item: &Value| item.get("id").and_then(Value::as_text).is_none();
         let nameless = page
             .items
@@ -69,23 +68,23 @@ impl Batch {
             .filter(|(_, item)| is_nameless(item))
             .map(|(row, item)| (row, item.identity().into_owned()))
             .collect();
-        let items = Self { parts, id: id_of(index.item), nameless };
+        let items = Self { parts, id: id_position(index.item), nameless };
         Ok(Page { total_count: page.total_count, is_next_page: page.is_next_page, items })
     }
 
-    /// How many records there are.
+    /// The number of records.
     #[must_use]
     pub fn len(&self) -> usize {
         self.parts.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// Whether there is none.
+    /// Whether there are no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Leaves out the records for which `keep` says no; it is asked once for each, by what tells it apart.
+    /// Removes the records for which `keep` returns false. It is called once per record with the identity.
     pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
         let mut kept = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
@@ -93,7 +92,7 @@ impl Batch {
             let mut nameless = self.nameless.iter();
             let mut start = 0;
             for row in 0..part.num_rows() {
-                let is_kept = match name(ids, row) {
+                let is_kept = match id_at(ids, row) {
                     Some(id) => keep(id),
                     None => nameless.find(|(at, _)| *at == row).is_none_or(|(_, whole)| keep(whole)),
                 };
@@ -109,17 +108,17 @@ impl Batch {
         self.nameless.clear();
     }
 
-    /// The columns, part by part.
+    /// Returns the parts.
     #[must_use]
     pub fn into_parts(self) -> Vec<RecordBatch> {
         self.parts
     }
 }
 
-fn id_of(shape: &Shape) -> Option<usize> {
+fn id_position(shape: &Shape) -> Option<usize> {
     shape.fields.iter().position(|field| field.snake == "id")
 }
 
-fn name(ids: Option<&StringArray>, row: usize) -> Option<&str> {
+fn id_at(ids: Option<&StringArray>, row: usize) -> Option<&str> {
     ids.filter(|ids| ids.is_valid(row)).map(|ids| ids.value(row))
 }

@@ -1,4 +1,4 @@
-//! Columns while they grow: a builder for each type of field, and the columns of a record, which may hold records.
+//! Builders of Arrow columns: one per field of a shape, nested for records inside records.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::wire::json_flat::Cell;
 use crate::wire::time;
 use crate::wire::value::{Name, Value};
 
-/// The columns of records while they grow.
+/// Builds the columns of records.
 pub struct Columns {
     shape: &'static Shape,
     values: Vec<Column>,
@@ -26,14 +26,14 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Columns for records of that shape, with room for `rows` of them.
+    /// Creates columns for records of that shape with capacity for `rows`.
     #[must_use]
     pub fn new(shape: &'static Shape, rows: usize) -> Self {
         let values = shape.fields.iter().map(|field| Column::new(field.kind, rows)).collect();
         Self { shape, values, unknown: StringBuilder::new(), rows: 0 }
     }
 
-    /// Appends a record; what the shape does not name, or names with another type, goes into the last column.
+    /// Appends a record. Fields that the shape does not have, or has with another type, are added to the last column.
     pub fn push(&mut self, record: &Value) -> Result<(), ArrowError> {
         let mut unknown = Map::new();
         let members: &[(Name, Value)] = match record {
@@ -43,7 +43,7 @@ impl Columns {
         let mut position = 0_usize;
         for (name, value) in members {
             let is_named = |field: &&Field| field.snake == name;
-            // Members mostly come in the order of the shape.
+            // Members mostly have the order of the shape.
             let found = match self.shape.fields.get(position).filter(is_named) {
                 Some(_) => Some(position),
                 None => self.shape.fields.iter().position(|field| is_named(&field)),
@@ -61,13 +61,13 @@ impl Columns {
         self.end(unknown)
     }
 
-    /// Appends one cell of the record that has begun; false where the column has another type or has its cell already.
-    pub(super) fn push_cell(&mut self, at: usize, cell: Cell<'_>) -> bool {
+    /// Appends a cell of the current record. False: the column has another type or already has a cell of this record.
+    pub(super) fn push_cell(&mut self, position: usize, cell: Cell<'_>) -> bool {
         let rows = self.rows;
-        self.values.get_mut(at).filter(|column| column.len() == rows).is_some_and(|column| column.push_cell(cell))
+        self.values.get_mut(position).filter(|column| column.len() == rows).is_some_and(|column| column.push_cell(cell))
     }
 
-    /// Ends a record: fields that did not come are null.
+    /// Ends a record. Missing fields become null.
     pub(super) fn end(&mut self, unknown: Map<String, Tree>) -> Result<(), ArrowError> {
         let rows = self.rows;
         for column in self.values.iter_mut().filter(|column| column.len() == rows) {
@@ -88,17 +88,17 @@ impl Columns {
         Ok(arrays)
     }
 
-    /// The records as one batch.
+    /// Builds one batch of all records.
     pub fn into_batch(self) -> crate::error::Result<RecordBatch> {
         let (shape, rows) = (self.shape, self.rows);
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         self.finish()
             .and_then(|arrays| RecordBatch::try_new_with_options(schema(shape), arrays, &options))
-            .map_err(|error| broken(shape, &error))
+            .map_err(|error| table_error(shape, &error))
     }
 }
 
-/// The values of one field so far.
+/// Builds the values of one field.
 pub(super) enum Column {
     Text(StringBuilder),
     Boolean(BooleanBuilder),
@@ -161,7 +161,7 @@ impl Column {
         Ok(())
     }
 
-    /// Appends a value that is of this column's type; false where it is not, and then nothing is appended.
+    /// Appends a value. False: it is of another type, and nothing was appended.
     pub(super) fn push(&mut self, value: &Value) -> Result<bool, ArrowError> {
         match (self, value) {
             (Self::Text(builder), Value::Text(text)) => builder.append_value(text),
@@ -193,7 +193,7 @@ impl Column {
         Ok(true)
     }
 
-    /// Appends a cell that is of this column's type; false where it is not, and then nothing is appended.
+    /// Appends a cell. False: it is of another type, and nothing was appended.
     pub(super) fn push_cell(&mut self, cell: Cell<'_>) -> bool {
         match (self, cell) {
             (Self::Text(builder), Cell::Text(text)) => builder.append_value(text),
@@ -201,7 +201,7 @@ impl Column {
             (Self::Integer(builder), Cell::Integer(number)) => builder.append_value(number),
             (Self::Decimal(builder), Cell::Decimal(number)) => builder.append_value(number),
             (Self::Time(builder), Cell::Time(_, time)) => builder.append_value(time.timestamp_micros()),
-            // The end of the record makes it null.
+            // The end of the record appends the null.
             (_, Cell::Null) => {}
             _ => return false,
         }
@@ -216,36 +216,36 @@ impl Column {
             Self::Decimal(mut builder) => Arc::new(builder.finish()),
             Self::Time(mut builder) => Arc::new(builder.finish()),
             Self::Integers(mut builder) => Arc::new(builder.finish()),
-            Self::Record { inner, mut valid } => Arc::new(records(inner, &mut valid)?),
+            Self::Record { inner, mut valid } => Arc::new(struct_array(inner, &mut valid)?),
             Self::Records { inner, ends, mut valid } => {
                 let field = Arc::new(element(inner.shape));
                 let mut all = NullBufferBuilder::new(inner.rows);
                 all.append_n_non_nulls(inner.rows);
                 let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
-                let items: ArrayRef = Arc::new(records(inner, &mut all)?);
+                let items: ArrayRef = Arc::new(struct_array(inner, &mut all)?);
                 Arc::new(ListArray::try_new(field, offsets, items, valid.finish())?)
             }
         })
     }
 }
 
-/// Where the records of a list end among those of all lists.
+/// The end offset of a list among the records of all lists.
 fn end(inner: &Columns) -> Result<i32, ArrowError> {
     i32::try_from(inner.rows).map_err(|_| ArrowError::OffsetOverflowError(inner.rows))
 }
 
-fn records(inner: Columns, valid: &mut NullBufferBuilder) -> Result<StructArray, ArrowError> {
+fn struct_array(inner: Columns, valid: &mut NullBufferBuilder) -> Result<StructArray, ArrowError> {
     let (shape, rows) = (inner.shape, inner.rows);
     let arrays = inner.finish()?;
     debug_assert!(arrays.iter().all(|array| array.len() == rows));
     StructArray::try_new(fields(shape), arrays, valid.finish())
 }
 
-pub(super) fn broken(shape: &Shape, cause: &ArrowError) -> Error {
+pub(super) fn table_error(shape: &Shape, cause: &ArrowError) -> Error {
     Error::new(ErrorKind::Decode, format!("the records of {} do not form a table: {cause}", shape.name))
 }
 
-/// A value as JSON, for the column of what the shape does not name.
+/// Converts a value to JSON, for the column of extra fields.
 fn tree(value: &Value) -> Tree {
     match value {
         Value::Null => Tree::Null,

@@ -1,4 +1,4 @@
-//! Records straight into Arrow columns by their shapes: the columns of a page are as long as it has records.
+//! Arrow columns of records by their shapes.
 
 mod batch;
 mod column;
@@ -6,7 +6,7 @@ mod schema;
 
 use arrow_array::RecordBatch;
 
-use self::column::broken;
+use self::column::table_error;
 use super::value::Value;
 use crate::api::Shape;
 use crate::error::Result;
@@ -14,11 +14,11 @@ pub use batch::{Batch, decode_batch};
 pub use column::Columns;
 pub use schema::{UNKNOWN_FIELDS, schema};
 
-/// The records of that shape as one batch.
-pub fn batch_of(shape: &'static Shape, records: &[Value]) -> Result<RecordBatch> {
+/// Builds one batch of records of that shape.
+pub fn to_batch(shape: &'static Shape, records: &[Value]) -> Result<RecordBatch> {
     let mut columns = Columns::new(shape, records.len());
     for record in records {
-        columns.push(record).map_err(|error| broken(shape, &error))?;
+        columns.push(record).map_err(|error| table_error(shape, &error))?;
     }
     columns.into_batch()
 }

@@ -1,4 +1,4 @@
-//! The Arrow schema of a shape: types, units, documentation, and one column for what the table does not know.
+//! The Arrow schema of a shape: types, units, documentation, and one column for extra fields.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,16 +10,15 @@ use crate::api::{Field, Kind, Shape};
 /// The time zone of every time.
 pub(super) const UTC: &str = "UTC";
 
-/// The last column of every record: what the service sent and the shape does not name, as the text of a JSON object
-/// from snake-case names to values, null where there is nothing. A column of its own for each would make the schema
-/// depend on the page, and a stream has to name its schema before it reads a page.
+/// The last column: the extra fields of a record as the text of a JSON object with snake-case names, or null. One column
+/// per extra field would make the schema depend on the page, and a stream declares its schema before the first page.
 pub const UNKNOWN_FIELDS: &str = "unknown_fields";
 
 const UNKNOWN_FIELDS_DOC: &str =
     "Fields that the service sent beyond those of the specification, as the text of a JSON object.";
 
-/// The schema of records of that shape: a column for each field of the shape in its order, then
-/// [`UNKNOWN_FIELDS`]. `unit` and `documentation` are field metadata.
+/// The schema of records of that shape: a column per field, then [`UNKNOWN_FIELDS`]. `unit` and `documentation` are field
+/// metadata.
 #[must_use]
 pub fn schema(shape: &Shape) -> SchemaRef {
     Arc::new(Schema::new(fields(shape)))
@@ -31,7 +30,7 @@ pub(super) fn fields(shape: &Shape) -> Fields {
     shape.fields.iter().map(field).chain([unknown]).collect()
 }
 
-/// The field of the records inside a list.
+/// The item field of a list of records.
 pub(super) fn element(shape: &Shape) -> ArrowField {
     ArrowField::new("item", DataType::Struct(fields(shape)), true)
 }
@@ -52,7 +51,7 @@ fn field(field: &Field) -> ArrowField {
     ArrowField::new(field.snake, kind, true).with_metadata([documentation].into_iter().chain(unit).collect())
 }
 
-/// The field of the whole numbers inside a list.
+/// The item field of a list of integers.
 pub(super) fn integer() -> ArrowField {
     ArrowField::new("item", DataType::Int64, true)
 }
