@@ -47,7 +47,7 @@ pub(super) fn fmis_zip(spec: &JobSpec, log: &JobLog, detail: &Value) -> Result<V
         .iter()
         .filter(|column| matches!(column.cells, Cells::Numbers { .. }) && !STEP_COLUMNS.contains(&column.name))
         .collect();
-    let mut job = Element::of("JobData", &JOB_DATA_DETAIL, detail);
+    let mut job = Element::from_record("JobData", &JOB_DATA_DETAIL, detail);
     let product = vec![Element::text("ProductNumber", "1"), Element::text("FileName", TAB)];
     job.children.push(Element::new("Tables", vec![Element::new("Table", product)]));
     let member = |name: &str, bytes| Member { name: format!("{0}/{0}_fmis/{name}", spec.layer), bytes };
