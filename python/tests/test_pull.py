@@ -259,7 +259,7 @@ def test_ctrl_c_states_how_to_resume_and_nothing_is_requested_twice(
         said = "".join(process.communicate(timeout=30))
         code = process.returncode
     assert code == 130
-    assert "the same command goes on" in said.splitlines()[-1]
+    assert "run the same command again to resume" in said.splitlines()[-1]
     assert "Traceback" not in said
     assert len([*farm.glob("archives/*/*")]) >= 3
     assert pull(farm_service, "--to", farm, "--no-locations").returncode == 0

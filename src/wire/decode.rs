@@ -48,7 +48,7 @@ pub fn decode_total(content: Content, body: &[u8], index: &'static Index) -> Res
     }
 }
 
-/// Reads a `ServiceResponse`, whatever the content type says: services answer with one where a file was asked for.
+/// Reads a `ServiceResponse` of any content type: services answer file requests with one, too.
 /// `None` where the body is something else.
 #[must_use]
 pub fn decode_response(body: &[u8]) -> Option<ServiceResponse> {

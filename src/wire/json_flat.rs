@@ -1,4 +1,4 @@
-//! JSON of flat records cell by cell, for whoever makes something of them at once: no value stands in between.
+//! Reads JSON of flat records cell by cell into a sink, without a value in between.
 //!
 //! Only what is quite regular is read here. At anything else, wrong values too, reading stops, and the page is read the
 //! general way, which knows every tolerance and names the place of what is wrong.
@@ -45,7 +45,7 @@ pub trait Sink {
     fn end(&mut self) -> bool;
 }
 
-/// Why reading stops; nobody reads it, because the general way then says what is wrong, if anything is.
+/// Why reading stops. The text is not shown: the general reader then reports the fault, if there is one.
 const IRREGULAR: &str = "not regular";
 
 /// Reads one page of a list into `sink`; `None` where it is not quite regular.

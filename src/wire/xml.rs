@@ -71,7 +71,7 @@ pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
     response_from(text, members.len())
 }
 
-/// The document as text: UTF-8, whatever the prolog says (some that say `utf-16` are), else what the prolog says.
+/// The document as text: UTF-8 where it is valid (also if the prolog declares `utf-16`), else as the prolog declares.
 fn text_of<'a>(body: &'a [u8], what: &str) -> Result<Cow<'a, str>> {
     let body = strip_bom(body);
     let error = match std::str::from_utf8(body) {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Tree};
 use super::path::{FieldPath, Unreadable, excerpt};
 use crate::error::{Error, Kind as ErrorKind, Result};
 
-/// Deeper than any record of the specification; a reply that goes on is not one.
+/// Deeper than any record of the specification; a deeper reply is an error.
 const DEEPEST: usize = 32;
 
 /// A document that is read element by element. It stands behind a start tag whenever it reads the inside.
