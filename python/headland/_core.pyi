@@ -2,7 +2,7 @@
 
 import datetime as dt
 from asyncio import Future
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias, TypedDict, final, type_check_only
 
@@ -14,7 +14,6 @@ __all__ = [
     "Client",
     "Conversion",
     "Dataset",
-    "DoctorRun",
     "Layer",
     "LinkPages",
     "LocalTimes",
@@ -328,7 +327,6 @@ def coordinate_system(schema: object) -> str | None: ...
 def dataset_names(schema: object) -> list[str]: ...
 def ragged(column: object) -> tuple[str, int, Table] | None: ...
 def has_position(valid: bool | None, has_fix: bool, latitude: float | None, longitude: float | None) -> bool: ...
-
 def setting_advice(setting: str | None) -> tuple[str, str]: ...
 
 @final

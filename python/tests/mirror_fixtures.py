@@ -39,7 +39,7 @@ class Job(NamedTuple):
     sha256: str
 
 
-class Farm(Reading):
+class Farm(PublishedDataset):
     """Only the reading half of a mirror."""
 
     def __init__(self, folder: Path) -> None:

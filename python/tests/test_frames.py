@@ -215,7 +215,7 @@ def test_geometry_rejected_by_geos_is_reported_and_others_are_kept(size: int) ->
     batches = [pa.array(cells[at : at + size], pa.large_binary()) for at in range(0, len(cells), size)]
     table = pa.table({"geometry": pa.chunked_array(batches), "row": range(len(cells))})
     with pytest.warns(hl.HeadlandWarning) as warned:
-        frame = geo_frame(table, "geometry", options("numpy"))
+        frame = to_geo_frame(table, "geometry", pandas_options("numpy"))
     assert frame["geometry"].tolist() == [square, None, None, shapely.LineString([(0, 0), (1, 1)]), None]
     assert frame["row"].tolist() == [0, 1, 2, 3, 4]
     assert "row 1: " in str(warned[0].message)

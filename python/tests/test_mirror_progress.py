@@ -302,7 +302,7 @@ def test_foreign_names_are_escaped_in_html(mirror: hl.Mirror) -> None:
     ],
 )
 def test_durations_are_formatted_for_people(seconds: float, said: str) -> None:
-    assert words.span(seconds) == said
+    assert formatting.span(seconds) == said
 
 
 def test_a_line_counts_down_between_two_snapshots() -> None:

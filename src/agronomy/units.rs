@@ -47,23 +47,23 @@ const fn base(symbol: &'static str, quantity: Quantity, factor: f64, spellings: 
 
 const METRE: Base = base("m", Length, 1.0, &["meter", "meters", "metre", "metres"]);
 const FOOT: Base = base("ft", Length, 0.3048, &["foot", "feet"]);
-const MILE: Base = base("mi", Length, 1609.344, &["mile", "miles"]);
-const KILOMETRE: Base = base("km", Length, 1000.0, &["kilometer", "kilometers", "kilometre", "kilometres"]);
-const NAUTICAL_MILE: Base = base("nmi", Length, 1852.0, &[]);
+const MILE: Base = base("mi", Length, 1_609.344, &["mile", "miles"]);
+const KILOMETRE: Base = base("km", Length, 1_000.0, &["kilometer", "kilometers", "kilometre", "kilometres"]);
+const NAUTICAL_MILE: Base = base("nmi", Length, 1_852.0, &[]);
 const SQUARE_METRE: Base = base("m2", Area, 1.0, &["sqm", "sq m"]);
 const HECTARE: Base = base("ha", Area, 10_000.0, &["hectare", "hectares"]);
-const ACRE: Base = base("ac", Area, 4046.856_422_4, &["acre", "acres"]);
+const ACRE: Base = base("ac", Area, 4_046.856_422_4, &["acre", "acres"]);
 const KILOGRAM: Base = base("kg", Mass, 1.0, &["kgs", "kilogram", "kilograms"]);
 const POUND: Base = base("lb", Mass, 0.453_592_37, &["lbs", "pound", "pounds"]);
-const TONNE: Base = base("t", Mass, 1000.0, &["tonne", "tonnes", "metric ton", "metric tons"]);
+const TONNE: Base = base("t", Mass, 1_000.0, &["tonne", "tonnes", "metric ton", "metric tons"]);
 const US_TON: Base = base("ton", Mass, 907.184_74, &["tons", "us ton", "us tons", "short ton", "short tons"]);
 const LITRE: Base = base("L", Volume, 1.0, &["liter", "liters", "litre", "litres", "ltr"]);
 const GALLON: Base = base("gal", Volume, 3.785_411_784, &["gals", "gallon", "gallons", "us gal"]);
-const CUBIC_METRE: Base = base("m3", Volume, 1000.0, &["cubic meter", "cubic meters", "cubic metre", "cubic metres"]);
+const CUBIC_METRE: Base = base("m3", Volume, 1_000.0, &["cubic meter", "cubic meters", "cubic metre", "cubic metres"]);
 const BUSHEL: Base = base("bu", Volume, 35.239_070_166_88, &["bus", "bushel", "bushels"]);
 const SEED: Base = base("seeds", Count, 1.0, &["seed", "sds"]);
 const SECOND: Base = base("s", Time, 1.0, &["sec", "secs", "second", "seconds"]);
-const HOUR: Base = base("h", Time, 3600.0, &["hr", "hrs", "hour", "hours"]);
+const HOUR: Base = base("h", Time, 3_600.0, &["hr", "hrs", "hour", "hours"]);
 const NEWTON: Base = base("N", Force, 1.0, &["newton", "newtons"]);
 const POUND_FORCE: Base = base("lbf", Force, 4.448_221_615_260_5, &[]);
 
@@ -99,7 +99,7 @@ const BASES: &[Base] = &[
     CUBIC_METRE,
     BUSHEL,
     SEED,
-    base("ksds", Count, 1000.0, &["kseeds"]),
+    base("ksds", Count, 1_000.0, &["kseeds"]),
     SECOND,
     base("min", Time, 60.0, &["mins", "minute", "minutes"]),
     HOUR,
