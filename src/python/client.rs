@@ -348,9 +348,9 @@ impl Client {
     }
 
     /// Finds out why calls fail; `source` names the origin of the settings. Calls `report` with each finding.
-    fn diagnose(&self, py: Python<'_>, source: &str, report: Py<PyAny>) -> PyResult<(u32, Option<Py<PyAny>>)> {
+    fn diagnose(&self, py: Python<'_>, source: &str, report: &Bound<'_, PyAny>) -> PyResult<(u32, Option<Py<PyAny>>)> {
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
-        doctor::diagnose(py, &core, source, &report)
+        doctor::diagnose(py, &core, source, report.as_unbound())
     }
 
     /// Returns the rest of the rate limit as the fields of `headland.Budget`.

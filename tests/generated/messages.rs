@@ -28,7 +28,8 @@ pub(crate) fn table() -> (String, String) {
             .to_owned();
     for path in paths {
         let code = fs::read_to_string(root.join(&path)).unwrap();
-        let literals = if path.ends_with(".rs") { rust_literals(&code) } else { python_literals(&code) };
+        let is_rust = Path::new(&path).extension().is_some_and(|extension| extension == "rs");
+        let literals = if is_rust { rust_literals(&code) } else { python_literals(&code) };
         let messages: Vec<String> = literals.into_iter().filter(|literal| is_message(literal)).collect();
         if !messages.is_empty() {
             let rows: String = messages.iter().map(|message| format!("- {message}\n")).collect();
