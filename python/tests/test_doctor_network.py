@@ -62,7 +62,7 @@ def blocked() -> Iterator[str]:
 
 def test_a_port_that_is_blocked(service: hl.Sandbox, blocked: str) -> None:
     checkup = examine(service.credentials, base_url=f"http://{blocked}", timeout=(0.3, 5, 5))
-    assert_fails(checkup, "connection", "cannot connect", "blocks port", hl.TransportError)
+    assert_fails(checkup, "connection", "cannot connect", "is blocked between here and the service", hl.TransportError)
 
 
 def test_a_port_that_never_answers(service: hl.Sandbox) -> None:

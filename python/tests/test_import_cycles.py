@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(headland.__file__).parent
 
-KNOWN = ({"headland.dask", "headland.mirror.reading"},)
+KNOWN = ({"headland.dask", "headland.mirror.dataset"},)
 """Known cycles that remain to be broken; a new one is an error."""
 
 

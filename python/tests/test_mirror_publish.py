@@ -346,7 +346,7 @@ def test_invalid_url_is_an_error_with_an_example(tmp_path: Path, url: str, messa
         ("file:///", r"leads to the root of the file system: give the address of a folder"),
         ("file:////", r"leads to the root of the file system"),
         ("memory://", r"leads to the memory of this process, which no other process can read"),
-        ("memory:///farm", r"leads to the memory of this program"),
+        ("memory:///farm", r"leads to the memory of this process"),
         ("file:///tmp/a\0b", r"holds a null character"),
         ("file:///tmp/a%00b", r"holds a null character"),
         ("s3://farm/a%00b", r"holds a null character"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from shapefiles import Field, dbf, zipped
 
 import headland as hl
 
@@ -125,3 +127,19 @@ def test_converted_layers_pickle_and_are_written_with_their_units(
     name = column_in(layer, "m3/ha")
     assert schema.field(name).metadata[b"unit"] == b"m3/ha"
     assert isinstance(pa.table(layer), pa.Table)
+
+
+def test_vendor_spellings_are_converted_and_written_in_the_standard_spelling() -> None:
+    stated = {"VRYIELDVOL": "bu1ac-1", "WetMass": "lb1ac-1", "Moisture": "prcnt", "DISTANCE": "ft", "OTHER": "furlongs"}
+    units = json.dumps({"DataAttributes": [{"Name": name, "Unit": unit} for name, unit in stated.items()]}).encode()
+    fields = [Field(name.encode(), "N", 8, 2) for name in stated]
+    source = zipped({"t.dbf": dbf(fields, [[b"  200.00"] * len(stated)]), "t-Deere-Metadata.json": units})
+    layer = hl.read(source)
+    metric = layer.to_units("metric")
+    expected = {"VRYIELDVOL": "m3/ha", "WetMass": "kg/ha", "Moisture": "%", "DISTANCE": "m", "OTHER": "furlongs"}
+    assert metric.units == expected
+    assert metric.values("WetMass")[0] == pytest.approx(200 * 1.120851156194456, rel=1e-12)
+    assert metric.values("Moisture") == [200.0]
+    assert metric.to_arrow().schema.field("Moisture").metadata[b"headland:unit_in"] == b"prcnt"
+    with pytest.raises(ValueError, match="is in `furlongs`, which is no known unit"):
+        layer.to_units({"OTHER": "m"})

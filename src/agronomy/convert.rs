@@ -48,7 +48,7 @@ pub fn to_units(layer: Layer, target: &Target, crop: Option<&str>) -> Result<Lay
         Target::System(system) => {
             for (position, field) in schema.fields().iter().enumerate() {
                 let Some((stated, unit)) = known_unit(field).filter(|_| is_number(field)) else { continue };
-                let Some(wanted) = in_system(field, unit, *system) else { continue };
+                let wanted = in_system(field, unit, *system).unwrap_or(unit);
                 conversions.insert(position, conversion(field, stated, unit, wanted, crop)?);
             }
         }
