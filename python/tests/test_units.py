@@ -25,9 +25,8 @@ def layers() -> Iterator[dict[str, hl.Layer]]:
     """Give a layer for each unit that the displays of the demo account write."""
     with hl.Sandbox.demo() as service, hl.Client(**service.credentials) as client:
         found: dict[str, hl.Layer] = {}
-        for job in service.truth:
-            if {"bu/ac", "m3/ha", "gal/ac", "L/ha"} <= set(found):
-                break
+        for wanted in ("bu/ac", "m3/ha", "gal/ac", "L/ha"):
+            job = next(job for job in service.truth if wanted in [unit for _, unit, _ in job["totals"]])
             layer = client.job_data.read(job["job_id"], layer=job["layer"])
             for unit in layer.units.values():
                 found.setdefault(unit, layer)
