@@ -43,6 +43,7 @@ __all__ = [
     "rows",
     "setting_advice",
     "texts",
+    "to_units",
     "union_schemas",
     "with_times",
 ]
