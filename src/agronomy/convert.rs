@@ -17,8 +17,6 @@ use crate::layer::Layer;
 const UNIT_IN: &str = "headland:unit_in";
 /// Field metadata: what the values of the source were multiplied by.
 const FACTOR: &str = "headland:factor";
-/// Field metadata: the weight of a bushel that the source states.
-const KG_PER_BUSHEL: &str = "headland:kg_per_bushel";
 
 /// The wanted units.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,10 +34,11 @@ struct Conversion {
     factor: f64,
 }
 
-/// The same layer with columns in other units (`agronomy.md` section 10). Values become 64-bit floats where they change;
-/// a column that has the wanted unit keeps its values and gets the standard spelling.
+/// Converts columns to other units. Changed values become 64-bit floats. A column that has the wanted unit keeps its
+/// values and gets the standard spelling.
 ///
-/// `crop` or the layer's own statement gives the weight of a bushel, which conversions between bushels and masses need.
+/// Conversions between bushels and masses need the weight of a bushel: that of `crop`, or of the crop in the layer's
+/// metadata.
 pub fn to_units(layer: Layer, target: &Target, crop: Option<&str>) -> Result<Layer> {
     let crop = crop.map(known_crop).transpose()?.or_else(|| stated_crop(&layer));
     let schema = layer.schema();
@@ -117,9 +116,7 @@ fn scaled(array: &ArrayRef, factor: f64) -> ArrayRef {
 
 fn conversion(field: &Field, stated: &str, from: Unit, to: Unit, crop: Option<&Crop>) -> Result<Conversion> {
     let name = field.name();
-    let stated_weight = field.metadata().get(KG_PER_BUSHEL).and_then(|text| text.parse::<f64>().ok());
-    let weight = crop.map(Crop::kg_per_bushel).or(stated_weight.filter(|weight| *weight > 0.0));
-    let factor = from.factor(to, weight).map_err(|mismatch| match mismatch {
+    let factor = from.factor(to, crop.map(Crop::kg_per_bushel)).map_err(|mismatch| match mismatch {
         Mismatch::Quantity => {
             invalid(name, format!("column `{name}` is in `{stated}`, which does not convert to `{to}`"))
         }
@@ -174,7 +171,7 @@ fn stated_crop(layer: &Layer) -> Option<&'static Crop> {
 fn unknown_word(column: &str, word: &str) -> Error {
     invalid(
         column,
-        format!("`{word}` is no known unit; examples are `t/ha`, `kg/ha`, `bu/ac`, `L/ha`, `m`, `km/h`, `%`"),
+        format!("`{word}` is not a known unit; examples are `t/ha`, `kg/ha`, `bu/ac`, `L/ha`, `m`, `km/h`, `%`"),
     )
 }
 
@@ -182,9 +179,9 @@ fn unknown_unit(field: &Field) -> Error {
     let name = field.name();
     let message = match field.metadata().get("unit") {
         Some(stated) => {
-            format!("column `{name}` is in `{stated}`, which is no known unit, so that nothing converts it")
+            format!("column `{name}` is in `{stated}`, which is not a known unit")
         }
-        None => format!("the unit of column `{name}` is unknown, so that nothing converts it"),
+        None => format!("the unit of column `{name}` is unknown, so it cannot be converted"),
     };
     invalid(name, message)
 }

@@ -1,12 +1,10 @@
 //! Crops: weight of a bushel and market moisture.
 //!
-//! Weights are those of USDA ERS, Agricultural Handbook 697 (1992), table 6, and for graded grains 7 CFR 810. Moisture is
-//! what the crop is traded at in the United States (Mulvaney and Devkota, "Adjusting Crop Yield to a Standard Moisture
-//! Content", UF/IFAS EDIS AG442, 2020, and state extension services). Sources differ for sorghum, oats, rye, canola,
-//! sunflower and wheat.
+//! Pounds per bushel are the customary weights of the United States (USDA ERS, Agricultural Handbook 697, 1992, and the
+//! grain standards of 7 CFR 810). Moisture is what the crop is traded at there. Both are taken from secondary sources and
+//! differ between sources for sorghum, oats, rye, canola, sunflower and wheat.
 
-/// Kilograms in a pound.
-const POUND: f64 = 0.453_592_37;
+use super::units::KG_PER_POUND;
 
 /// A crop that displays measure in bushels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +63,7 @@ pub const CROPS: &[Crop] = &[
         pounds_per_bushel: 60.0,
         market_moisture: 13.0,
     },
-    // The handbook gives 24 to 32 pounds; 24 is the weight of oil types on displays.
+    // Sources give 24 to 32 pounds; the local service uses 24.
     Crop {
         name: "sunflower",
         other_names: &["sunflowers", "tournesol", "sonnenblume", "sonnenblumen", "girasol", "girassol"],
@@ -102,6 +100,6 @@ impl Crop {
     /// Kilograms in a bushel.
     #[must_use]
     pub fn kg_per_bushel(&self) -> f64 {
-        self.pounds_per_bushel * POUND
+        self.pounds_per_bushel * KG_PER_POUND
     }
 }

@@ -113,40 +113,40 @@ const BASES: &[Base] = &[
 const NAMED: &[(&str, &[&str], &Base, &Base)] = &[
     ("mph", &["mi/hr"], &MILE, &HOUR),
     ("km/h", &["kph", "kmh", "kmph"], &KILOMETRE, &HOUR),
-    ("kn", &["kt", "kts", "knot", "knots"], &NAUTICAL_MILE, &HOUR),
+    ("kn", &["kts", "knot", "knots"], &NAUTICAL_MILE, &HOUR),
     ("m/s", &["mps"], &METRE, &SECOND),
     ("ft/s", &["fps"], &FOOT, &SECOND),
 ];
 
-/// The units of the word `"metric"`: what is measured, per what, and the unit.
-const METRIC: &[(Quantity, Option<Quantity>, Unit)] = &[
-    (Length, None, Unit { base: &METRE, per: None }),
-    (Area, None, Unit { base: &SQUARE_METRE, per: None }),
-    (Mass, None, Unit { base: &KILOGRAM, per: None }),
-    (Volume, None, Unit { base: &LITRE, per: None }),
-    (Count, None, Unit { base: &SEED, per: None }),
-    (Time, None, Unit { base: &SECOND, per: None }),
-    (Force, None, Unit { base: &NEWTON, per: None }),
-    (Length, Some(Time), Unit { base: &METRE, per: Some(&SECOND) }),
-    (Mass, Some(Time), Unit { base: &KILOGRAM, per: Some(&SECOND) }),
-    (Mass, Some(Area), Unit { base: &KILOGRAM, per: Some(&HECTARE) }),
-    (Volume, Some(Area), Unit { base: &LITRE, per: Some(&HECTARE) }),
-    (Count, Some(Area), Unit { base: &SEED, per: Some(&HECTARE) }),
+/// The units of the word `"metric"`.
+const METRIC: &[Unit] = &[
+    Unit { base: &METRE, per: None },
+    Unit { base: &SQUARE_METRE, per: None },
+    Unit { base: &KILOGRAM, per: None },
+    Unit { base: &LITRE, per: None },
+    Unit { base: &SEED, per: None },
+    Unit { base: &SECOND, per: None },
+    Unit { base: &NEWTON, per: None },
+    Unit { base: &METRE, per: Some(&SECOND) },
+    Unit { base: &KILOGRAM, per: Some(&SECOND) },
+    Unit { base: &KILOGRAM, per: Some(&HECTARE) },
+    Unit { base: &LITRE, per: Some(&HECTARE) },
+    Unit { base: &SEED, per: Some(&HECTARE) },
 ];
 
 /// The units of the word `"us"`.
-const US: &[(Quantity, Option<Quantity>, Unit)] = &[
-    (Length, None, Unit { base: &FOOT, per: None }),
-    (Area, None, Unit { base: &ACRE, per: None }),
-    (Mass, None, Unit { base: &POUND, per: None }),
-    (Volume, None, Unit { base: &GALLON, per: None }),
-    (Count, None, Unit { base: &SEED, per: None }),
-    (Force, None, Unit { base: &POUND_FORCE, per: None }),
-    (Length, Some(Time), Unit { base: &MILE, per: Some(&HOUR) }),
-    (Mass, Some(Time), Unit { base: &POUND, per: Some(&SECOND) }),
-    (Mass, Some(Area), Unit { base: &POUND, per: Some(&ACRE) }),
-    (Volume, Some(Area), Unit { base: &GALLON, per: Some(&ACRE) }),
-    (Count, Some(Area), Unit { base: &SEED, per: Some(&ACRE) }),
+const US: &[Unit] = &[
+    Unit { base: &FOOT, per: None },
+    Unit { base: &ACRE, per: None },
+    Unit { base: &POUND, per: None },
+    Unit { base: &GALLON, per: None },
+    Unit { base: &SEED, per: None },
+    Unit { base: &POUND_FORCE, per: None },
+    Unit { base: &MILE, per: Some(&HOUR) },
+    Unit { base: &POUND, per: Some(&SECOND) },
+    Unit { base: &POUND, per: Some(&ACRE) },
+    Unit { base: &GALLON, per: Some(&ACRE) },
+    Unit { base: &SEED, per: Some(&ACRE) },
 ];
 
 /// A unit of measure.
@@ -165,7 +165,7 @@ pub enum System {
     Us,
 }
 
-/// Why a value has no value in another unit.
+/// Why a unit does not convert to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
     /// The two measure different things.
@@ -173,6 +173,9 @@ pub enum Mismatch {
     /// One is a bushel or volume of grain and the other a mass: the weight of a bushel is needed.
     BushelWeight,
 }
+
+/// Kilograms in a pound.
+pub(super) const KG_PER_POUND: f64 = POUND.factor;
 
 /// Bushels per acre.
 pub(crate) const BUSHELS_PER_ACRE: Unit = Unit { base: &BUSHEL, per: Some(&ACRE) };
@@ -217,12 +220,11 @@ impl Unit {
             System::Metric => METRIC,
             System::Us => US,
         };
-        let mut units = units.iter().filter(|(quantity, of, _)| *quantity == self.base.quantity && *of == per);
-        units.next().map(|(.., unit)| *unit)
+        units.iter().find(|unit| unit.quantity() == self.quantity()).copied()
     }
 
-    /// What a value in this unit is multiplied by to be in `to`. `kg_per_bushel` is needed between volumes of grain
-    /// (`bu`, `m3`) and masses.
+    /// The factor that converts values in this unit to `to`. Conversions between volumes of grain (`bu`, `m3`) and masses
+    /// need `kg_per_bushel`.
     pub fn factor(self, to: Self, kg_per_bushel: Option<f64>) -> Result<f64, Mismatch> {
         let per = match (self.per, to.per) {
             (None, None) => 1.0,

@@ -116,7 +116,7 @@ impl Layer {
     pub(super) fn known_crs(&self) -> Result<&Crs> {
         self.crs.as_ref().ok_or_else(|| {
             let message = format!(
-                "the coordinate system of layer `{}` is unknown, so its coordinates cannot be brought to WGS 84; \
+                "the coordinate system of layer `{}` is unknown, so its coordinates cannot be transformed to WGS 84; \
                  `write_geojson`, `picture` and `area` take them as they are with `crs=\"as-is\"`",
                 self.name
             );

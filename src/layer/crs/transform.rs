@@ -86,7 +86,7 @@ fn unsupported(name: &str, reason: &str) -> Error {
     Error::new(
         Kind::Archive,
         format!(
-            "coordinates of the system `{name}` cannot be brought to WGS 84: {reason}; take them as they are \
+            "coordinates of the system `{name}` cannot be transformed to WGS 84: {reason}; take them as they are \
              (`as-is`) or transform the layer with pyproj"
         ),
     )
