@@ -21,7 +21,7 @@ mod locations;
 mod memory;
 mod mirror;
 mod pages;
-mod ragged;
+mod ragged_geometry;
 mod read_options;
 mod reader;
 mod record_dicts;
@@ -68,7 +68,7 @@ mod _core {
     #[pymodule_export]
     use super::pages::Pages;
     #[pymodule_export]
-    use super::ragged::ragged;
+    use super::ragged_geometry::ragged;
     #[pymodule_export]
     use super::read_options::column_names;
     #[pymodule_export]
