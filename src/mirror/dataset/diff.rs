@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::convert::{self, ConvertedLayer};
 use super::hilbert::Sides;
 use super::manifest::{self, Manifest};
+use super::row_origin::RowOrigin;
 use super::schema;
 use super::source_archive::{RejectedArchive, SourceArchive};
 use crate::error::{Error, Result};
@@ -91,7 +92,7 @@ pub(super) fn plan_parts(
     let mut touched: BTreeSet<String> = plan.written.keys().cloned().collect();
     let broken = parts.iter().filter(|part| !part.is_whole && !part.live.is_empty());
     touched.extend(broken.map(|part| part.part.folder().to_owned()));
-    let mut rewritten: Vec<(&manifest::Part, &manifest::RowOrigin, usize)> = Vec::new();
+    let mut rewritten: Vec<(&manifest::Part, &RowOrigin, usize)> = Vec::new();
     for part in &parts {
         let is_small = part.part.rows < sizes.rows / 2 && part.part.bytes < sizes.bytes / 2;
         let live =
@@ -138,7 +139,7 @@ fn compare_part<'a>(
     wanted: &[SourceArchive],
     is_present: &dyn Fn(&manifest::Part) -> bool,
 ) -> PreviousPart<'a> {
-    let is_live = |(index, origin): (usize, &manifest::RowOrigin)| {
+    let is_live = |(index, origin): (usize, &RowOrigin)| {
         let found = *by_key.get(&(&*origin.kind, &*origin.job_id))?;
         let source = wanted.get(found)?;
         let is_same = source.sha256 == origin.archive

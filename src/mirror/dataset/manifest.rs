@@ -1,4 +1,4 @@
-//! `manifest.json` of a generation: its files, and for each dataset row the archive of origin.
+//! `manifest.json` of a generation: its files, their digests and the origins of their rows.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::checked_file::{SYNC_ADVICE, missing_error};
-use super::source_archive::SourceArchive;
+use super::row_origin::RowOrigin;
 use crate::error::{Error, Kind, Result};
 use crate::mirror::archive_store::{Finding, Problem, hex};
 use crate::mirror::fs::{Disk, fs_error};
@@ -79,31 +79,6 @@ pub(super) struct Part {
     pub(super) bbox: Option<[f64; 4]>,
     /// Origins of its rows, in row order.
     pub(super) origins: Vec<RowOrigin>,
-}
-
-/// Layer of an archive in a part.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct RowOrigin {
-    /// `job` or `cart`.
-    pub(super) kind: String,
-    pub(super) job_id: String,
-    /// Name of the job.
-    pub(super) name: String,
-    /// Display that recorded the job, if known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub(super) display: Option<String>,
-    pub(super) layer: String,
-    /// SHA-256 of the archive.
-    pub(super) archive: String,
-    pub(super) first_row: u64,
-    pub(super) rows: u64,
-    /// Digest of the rows in the archive; see [`super::row_digest`].
-    pub(super) digest: String,
-    /// Coordinate system of the archive: `EPSG:32612` or its name; `None` if unknown.
-    pub(super) crs: Option<String>,
-    /// Number of diagnostics of the archive reader.
-    pub(super) diagnostics: usize,
-    pub(super) bbox: Option<[f64; 4]>,
 }
 
 /// File of the catalog.
@@ -242,14 +217,6 @@ impl Part {
     /// Folder of the file, such as `dataset/job_type=.../year=.../columns=...`.
     pub(super) fn folder(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
-    }
-}
-
-impl RowOrigin {
-    /// Updates the fields of the job that may change without a new archive.
-    pub(super) fn refresh(&mut self, source: &SourceArchive) {
-        self.name.clone_from(&source.name);
-        self.display.clone_from(&source.display);
     }
 }
 

@@ -14,6 +14,7 @@ mod manifest;
 mod part_writer;
 mod published;
 mod row_digest;
+mod row_origin;
 mod scan;
 mod schema;
 mod schema_union;

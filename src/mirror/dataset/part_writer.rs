@@ -10,7 +10,7 @@ use parquet::errors::ParquetError;
 use super::checksums::{Checksums, FileChecksums};
 use super::convert::ConvertedLayer;
 use super::hilbert::{Sides, are_apart, join_boxes};
-use super::manifest;
+use super::row_origin::RowOrigin;
 use super::source_archive::SourceArchive;
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, ROW_GROUP, Table, Writer, threads};
@@ -99,7 +99,7 @@ pub(super) struct RowGroupWriter<'a> {
     pub(super) rows: u64,
     pub(super) bounds: Option<Sides>,
     types: BTreeSet<u32>,
-    pub(super) origins: Vec<manifest::RowOrigin>,
+    pub(super) origins: Vec<RowOrigin>,
 }
 
 impl<'a> RowGroupWriter<'a> {
@@ -146,7 +146,7 @@ impl<'a> RowGroupWriter<'a> {
         self.types.extend(layer.layer.geometry_types());
         self.bounds = join_boxes(self.bounds, layer.bounds);
         let count = layer.len() as u64;
-        self.origins.push(manifest::RowOrigin {
+        self.origins.push(RowOrigin {
             kind: source.kind.as_str().to_owned(),
             job_id: source.job_id.clone(),
             name: source.name.clone(),
@@ -192,7 +192,7 @@ impl<'a> RowGroupWriter<'a> {
     }
 
     /// Writes the remaining rows and the footer; returns the number of row groups and the row origins.
-    pub(super) fn finish(mut self) -> Result<(usize, Vec<manifest::RowOrigin>)> {
+    pub(super) fn finish(mut self) -> Result<(usize, Vec<RowOrigin>)> {
         self.flush()?;
         self.writer()?;
         let types: Vec<u32> = self.types.into_iter().collect();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::checksums::Checksums;
 use super::manifest::{self, Manifest};
+use super::row_origin::RowOrigin;
 use super::source_archive::SourceArchive;
 use super::{boundaries, convert, row_digest};
 use crate::error::Result;
@@ -116,9 +117,8 @@ struct ArchivedRows<'a> {
 
 /// All rows of a generation.
 fn archived_rows(manifest: &Manifest) -> Vec<ArchivedRows<'_>> {
-    let rows = |origin: &manifest::RowOrigin| {
-        format!("rows {} to {}", origin.first_row, origin.first_row.saturating_add(origin.rows))
-    };
+    let rows =
+        |origin: &RowOrigin| format!("rows {} to {}", origin.first_row, origin.first_row.saturating_add(origin.rows));
     let part_origins = manifest.parts.iter().flat_map(|part| part.origins.iter().map(move |origin| (part, origin)));
     let mut claimed: Vec<ArchivedRows<'_>> = part_origins
         .map(|(part, origin)| ArchivedRows {
