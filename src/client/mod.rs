@@ -15,6 +15,7 @@ mod file_check;
 mod file_name;
 mod link_pages;
 mod links;
+mod lost_upload;
 mod multipart;
 mod own_uploads;
 mod pages;
@@ -41,11 +42,11 @@ pub use doctor::{Finding, Variation, about_setting};
 pub use fetch::{Decode, OnError, Records};
 pub use link_pages::LinkPages;
 pub use links::ResolvedLink;
+pub use lost_upload::Created;
 pub use multipart::UploadFile;
 pub use pages::{Pages, Position};
 pub use products::{Rows, flatten};
 pub use setup::Client;
-pub use upload::Created;
 
 impl Client {
     /// Reads a record; null if the service returns an empty list for it.
