@@ -1,10 +1,8 @@
-//! The endpoint table for Python: names of rows and kinds of their parameters.
+//! The endpoint table for Python: names and kinds of rows, and the `OpenAPI` document.
 
 use pyo3::prelude::*;
 
-use super::errors;
 use crate::api::locations::DEVICE_LOCATION;
-use crate::api::row::Takes;
 use crate::api::{self, Endpoint, Returns, Service};
 use crate::error::{Error, Kind, Result};
 use crate::openapi::{Addresses, document};
@@ -22,25 +20,6 @@ pub(super) fn result_kind(row: &Endpoint) -> &'static str {
         Returns::File => "file",
         _ => "record",
     }
-}
-
-/// Returns name and kind of each parameter of a row, and whether it is required.
-#[pyfunction]
-pub(super) fn parameters(py: Python<'_>, name: &str) -> PyResult<Vec<(&'static str, &'static str, bool)>> {
-    let row = row(name).map_err(|error| errors::raise(py, &error))?;
-    let describe = |parameter: &api::Parameter| {
-        let takes = match parameter.takes {
-            Takes::Id => "id",
-            Takes::Number => "number",
-            Takes::Time => "time",
-            Takes::Word | Takes::OneOf(_) => "word",
-            Takes::File => "file",
-            Takes::Mapping => "mapping",
-            Takes::MappingOrList => "mapping or list",
-        };
-        (parameter.name, takes, parameter.is_required())
-    };
-    Ok(row.parameters.iter().filter(|parameter| !parameter.is_constant()).map(describe).collect())
 }
 
 /// Returns the full name of every row that has a client method.

@@ -52,7 +52,7 @@ mod _core {
     #[pymodule_export]
     use super::doctor::setting_advice;
     #[pymodule_export]
-    use super::endpoints::{openapi, parameters, rows};
+    use super::endpoints::{openapi, rows};
     #[pymodule_export]
     use super::errors::error_kinds;
     #[pymodule_export]
