@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 import numbers
 import os
@@ -14,9 +13,6 @@ from typing import Any
 from headland import _core
 
 texts = _core.texts
-
-Moment = str | dt.date | dt.datetime
-"""A point in time: ISO 8601 text, a date (its midnight in UTC) or an aware datetime."""
 
 MAX_INT = sys.maxsize
 """The largest integer that the core accepts."""
