@@ -12,6 +12,7 @@ from typing import Any
 
 from headland import _core
 
+sendable = _core.sendable
 texts = _core.texts
 
 MAX_INT = sys.maxsize
@@ -35,15 +36,6 @@ def text(name: str, value: object, example: str = "") -> str:
     if not isinstance(value, str):
         raise TypeError(f"`{name}` takes a str{example and f' such as {example}'}, not {type(value).__name__}")
     return sendable(name, value)
-
-
-def sendable(path: str, text: str) -> str:
-    """Return a text that UTF-8 can encode; an unpaired surrogate is a ``ValueError``."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError(f"`{path}` holds half of a surrogate pair, which is no character") from None
-    return text
 
 
 def is_single(value: object) -> bool:

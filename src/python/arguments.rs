@@ -68,6 +68,7 @@ fn type_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// Returns a text that UTF-8 can encode. An unpaired surrogate is a `ValueError`.
+#[pyfunction]
 pub(super) fn sendable(path: &str, text: &Bound<'_, PyString>) -> PyResult<String> {
     let message = || PyValueError::new_err(format!("`{path}` holds half of a surrogate pair, which is no character"));
     text.to_str().map(str::to_owned).map_err(|_| message())

@@ -40,7 +40,7 @@ mod _core {
     #[pymodule_export]
     use super::agronomy::to_units;
     #[pymodule_export]
-    use super::arguments::texts;
+    use super::arguments::{sendable, texts};
     #[pymodule_export]
     use super::arrow_export::Table;
     #[pymodule_export]
