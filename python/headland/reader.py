@@ -34,11 +34,6 @@ class Batch(Layer):
     __slots__ = ()
 
     @property
-    def diagnostics(self) -> list[Diagnostic]:
-        """Empty: ``LayerReader.diagnostics`` cover all rows."""
-        return super().diagnostics
-
-    @property
     def num_rows(self) -> int:
         """Number of records, the same as ``len()``."""
         return len(self)
