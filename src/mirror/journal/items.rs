@@ -137,8 +137,6 @@ pub struct Item {
     pub listed: String,
     /// Detail, as JSON; may be of an earlier version.
     pub detail: Option<String>,
-    /// Whether the detail is of this version.
-    pub detail_is_current: bool,
     /// State of its file.
     pub file: FileState,
     /// Archive whose rows are published: of this version, or of an earlier one until the new file is stored.
@@ -167,7 +165,7 @@ pub struct Wanted {
 }
 
 const COLUMNS: &str = "i.kind, i.id, i.name, i.uri, i.sub_type, i.created, i.updated, i.stamp, i.listed, i.detail, \
-    i.detail_of IS i.stamp, i.state, i.ripe_at, i.times, i.reason, i.status, i.other, i.sha256, i.file_name, a.bytes, i.seen";
+    i.state, i.ripe_at, i.times, i.reason, i.status, i.other, i.sha256, i.file_name, a.bytes, i.seen";
 
 pub(super) const SELECT: &str = "FROM item i LEFT JOIN archive a ON a.sha256 = i.sha256";
 
@@ -177,14 +175,14 @@ pub(super) fn query(rest: &str) -> String {
 }
 
 pub(super) fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
-    let archive = archive(row, 17)?;
-    let reason = || row.get::<_, Option<String>>(14).map(Option::unwrap_or_default);
-    let other = || row.get::<_, Option<String>>(16).map(Option::unwrap_or_default);
-    let file = match row.get_ref(11)?.as_str()? {
-        "asked" => FileState::Asked { ready_at: read_time(row, 12)?.unwrap_or_default(), times: row.get(13)? },
+    let archive = archive(row, 16)?;
+    let reason = || row.get::<_, Option<String>>(13).map(Option::unwrap_or_default);
+    let other = || row.get::<_, Option<String>>(15).map(Option::unwrap_or_default);
+    let file = match row.get_ref(10)?.as_str()? {
+        "asked" => FileState::Asked { ready_at: read_time(row, 11)?.unwrap_or_default(), times: row.get(12)? },
         "have" => archive.clone().map_or(FileState::Unasked, FileState::Have),
         "no coverage" => FileState::NoCoverage { reason: reason()? },
-        "failed" => FileState::Failed { reason: reason()?, status: row.get(15)? },
+        "failed" => FileState::Failed { reason: reason()?, status: row.get(14)? },
         "quarantined" => FileState::Quarantined { sha256: other()?, reason: reason()? },
         "superseded" => FileState::Superseded { newer_id: other()? },
         "gone" => FileState::Gone,
@@ -201,10 +199,9 @@ pub(super) fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
         stamp: row.get(7)?,
         listed: row.get(8)?,
         detail: row.get(9)?,
-        detail_is_current: row.get(10)?,
         file,
         archive,
-        seen: read_count(row, 20)?,
+        seen: read_count(row, 19)?,
     })
 }
 
