@@ -262,8 +262,6 @@ fn cursors_calls_and_numbers_are_kept() {
     assert_eq!(journal.read(|look| look.cursor("job_data.list")).unwrap(), Cursor::default());
     let cursor = Cursor {
         newest_created: Some(at(7)),
-        newest_updated: None,
-        newest_id: Some("007".to_owned()),
         read_at: Some(at(8)),
         unfinished: Some(Reading { pages_done: 3, total_count: Some(4_711), began_at: at(6) }),
     };

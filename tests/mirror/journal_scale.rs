@@ -62,7 +62,7 @@ fn pages(home: &tempfile::TempDir) -> Vec<(&'static str, u32)> {
         ("item", |journal| assert!(journal.read(|look| look.item(JOB, "1234")).unwrap().is_some())),
         ("failed", |journal| assert_eq!(journal.read(|look| look.in_state("failed", 3)).unwrap().len(), 3)),
         ("revision", |journal| assert!(journal.read(ReadTxn::revision).unwrap() > 1_000)),
-        ("cursor", |journal| drop(journal.read(|look| look.cursor("jobs")).unwrap())),
+        ("cursor", |journal| assert!(journal.read(|look| look.cursor("jobs")).is_ok())),
         ("known location", |journal| {
             assert!(journal.read(|look| look.knows_location("Field Hub", "7", "77")).unwrap());
         }),

@@ -12,10 +12,6 @@ use crate::error::Result;
 pub struct Cursor {
     /// Latest creation time seen.
     pub newest_created: Option<DateTime<Utc>>,
-    /// Latest update time seen.
-    pub newest_updated: Option<DateTime<Utc>>,
-    /// Highest or latest id seen.
-    pub newest_id: Option<String>,
     /// Time of the last complete read.
     pub read_at: Option<DateTime<Utc>>,
     /// Unfinished read.
@@ -68,25 +64,18 @@ impl ReadTxn {
         let find = || {
             self.connection
                 .prepare_cached(
-                    "SELECT newest_created, newest_updated, newest_id, read_at, pages_done, total_count, began_at \
-                     FROM cursor WHERE list = ?1",
+                    "SELECT newest_created, read_at, pages_done, total_count, began_at FROM cursor WHERE list = ?1",
                 )?
                 .query_row([list], |row| {
-                    let unfinished = match (row.get::<_, Option<i64>>(4)?, read_time(row, 6)?) {
+                    let unfinished = match (row.get::<_, Option<i64>>(2)?, read_time(row, 4)?) {
                         (Some(_), Some(began_at)) => Some(Reading {
-                            pages_done: read_count(row, 4)?,
-                            total_count: row.get::<_, Option<i64>>(5)?.and_then(|total| u64::try_from(total).ok()),
+                            pages_done: read_count(row, 2)?,
+                            total_count: row.get::<_, Option<i64>>(3)?.and_then(|total| u64::try_from(total).ok()),
                             began_at,
                         }),
                         _ => None,
                     };
-                    Ok(Cursor {
-                        newest_created: read_time(row, 0)?,
-                        newest_updated: read_time(row, 1)?,
-                        newest_id: row.get(2)?,
-                        read_at: read_time(row, 3)?,
-                        unfinished,
-                    })
+                    Ok(Cursor { newest_created: read_time(row, 0)?, read_at: read_time(row, 1)?, unfinished })
                 })
                 .optional()
         };
@@ -141,12 +130,13 @@ impl WriteTxn<'_> {
         let reading = cursor.unfinished.as_ref();
         let work = || {
             self.connection
-                .prepare_cached("INSERT OR REPLACE INTO cursor VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO cursor (list, newest_created, read_at, pages_done, total_count, began_at) \
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                )?
                 .execute(params![
                     list,
                     cursor.newest_created.map(format_time),
-                    cursor.newest_updated.map(format_time),
-                    cursor.newest_id,
                     cursor.read_at.map(format_time),
                     reading.map(|reading| to_i64(reading.pages_done)),
                     reading.and_then(|reading| reading.total_count).map(to_i64),
