@@ -52,23 +52,16 @@ fn spot(record: &str) -> Location {
 /// Pages read by opening the mirror and by each query and change of a sync without news.
 fn pages(home: &tempfile::TempDir) -> Vec<(&'static str, u32)> {
     type Ask = fn(&Journal);
-    let asks: [(&'static str, Ask); 15] = [
+    let asks: [(&'static str, Ask); 12] = [
         ("open", |_| ()),
         ("summary", |journal| assert!(journal.read(ReadTxn::summary).unwrap().items(JOB, "have") > 900)),
         ("unasked", |journal| assert_eq!(journal.read(|look| look.unasked(3)).unwrap().len(), 3)),
-        ("ripe", |journal| assert_eq!(journal.read(|look| look.ready_conversions(at(9_999_999), 2)).unwrap().len(), 2)),
         ("next ripe", |journal| assert_eq!(journal.read(ReadTxn::next_ready_at).unwrap(), Some(at(0)))),
         ("details", |journal| assert_eq!(journal.read(|look| look.details_due(3)).unwrap().len(), 3)),
         ("item", |journal| assert!(journal.read(|look| look.item(JOB, "1234")).unwrap().is_some())),
         ("failed", |journal| assert_eq!(journal.read(|look| look.in_state("failed", 3)).unwrap().len(), 3)),
         ("revision", |journal| assert!(journal.read(ReadTxn::revision).unwrap() > 1_000)),
         ("cursor", |journal| assert!(journal.read(|look| look.cursor("jobs")).is_ok())),
-        ("known location", |journal| {
-            assert!(journal.read(|look| look.knows_location("Field Hub", "7", "77")).unwrap());
-        }),
-        ("newest location", |journal| {
-            assert!(journal.read(|look| look.newest_location("Field Hub", "7")).unwrap().is_some());
-        }),
         ("a page of the list", |journal| {
             let page: Vec<Listed> = (900..910).map(|id| job(id, 0)).collect();
             let found = journal.write(|step| step.list_page(JOB, &page, None, at(1))).unwrap();

@@ -27,26 +27,6 @@ pub struct Location {
 }
 
 impl ReadTxn {
-    /// Whether a record is stored.
-    pub fn knows_location(&self, device_kind: &str, device_id: &str, record_id: &str) -> Result<bool> {
-        let find = || {
-            self.connection
-                .prepare_cached("SELECT 1 FROM location WHERE device_kind = ?1 AND device_id = ?2 AND record_id = ?3")?
-                .exists(params![device_kind, device_id, record_id])
-        };
-        self.map_error(find())
-    }
-
-    /// Latest stored time of a device.
-    pub fn newest_location(&self, device_kind: &str, device_id: &str) -> Result<Option<DateTime<Utc>>> {
-        let find = || {
-            self.connection
-                .prepare_cached("SELECT max(time) FROM location WHERE device_kind = ?1 AND device_id = ?2")?
-                .query_row(params![device_kind, device_id], |row| read_time(row, 0))
-        };
-        self.map_error(find())
-    }
-
     /// Next locations in insertion order, after the row number `after`; 0 starts at the first.
     pub fn locations(&self, after: u64, limit: usize) -> Result<Vec<(u64, Location)>> {
         let some = || {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use rusqlite::params;
 
 use super::items::{Item, ItemKind, item, query};
-use super::sql_values::{format_time, read_count, read_time, to_i64};
+use super::sql_values::{read_count, read_time, to_i64};
 use super::transaction::ReadTxn;
 use crate::error::Result;
 
@@ -62,17 +62,6 @@ impl Summary {
 }
 
 impl ReadTxn {
-    /// Conversions whose stated wait is over, the earliest first.
-    pub fn ready_conversions(&self, now: DateTime<Utc>, limit: usize) -> Result<Vec<Item>> {
-        let some = || {
-            self.connection
-                .prepare_cached(&query("WHERE i.state = 'asked' AND i.ripe_at <= ?1 ORDER BY i.ripe_at LIMIT ?2"))?
-                .query_map(params![format_time(now), to_i64(limit as u64)], item)?
-                .collect()
-        };
-        self.map_error(some())
-    }
-
     /// When the first conversion is ready; `None` without conversions.
     pub fn next_ready_at(&self) -> Result<Option<DateTime<Utc>>> {
         let find = || {
