@@ -76,12 +76,6 @@ impl Track {
             i64_to_f64(turns.saturating_add(seconds.rem_euclid(TURN_SECONDS).min(WORK_SECONDS))) * SPEED / 100.0,
         )
     }
-
-    /// Returns the number of fields.
-    #[must_use]
-    pub fn fields(&self) -> usize {
-        self.0.len()
-    }
 }
 
 #[cfg(test)]
