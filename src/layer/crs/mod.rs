@@ -99,12 +99,6 @@ impl Crs {
         &self.name
     }
 
-    /// Whether coordinates are longitudes and latitudes.
-    #[must_use]
-    pub fn is_geographic(&self) -> bool {
-        matches!(self.definition, Definition::Geographic(_))
-    }
-
     /// A sentence about the error of coordinates transformed to WGS 84, if it exceeds centimetres.
     #[must_use]
     pub fn caution(&self) -> Option<String> {
