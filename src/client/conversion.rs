@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
-
 use super::arguments::Arguments;
 use super::destination::{Delivered, Destination, Sink, Target};
 use super::download::{not_ready, pause};
@@ -23,8 +21,8 @@ pub struct Conversion {
     arguments: Arguments,
     file: FileCall,
     polls: u32,
-    /// The last reply of the service, and when to poll again, by the wall clock and by the clock for deadlines.
-    last_reply: Option<(Classified, DateTime<Utc>, Duration)>,
+    /// The last reply of the service, and when to poll again.
+    last_reply: Option<(Classified, Duration)>,
     stored: Option<(PartFile, PathBuf)>,
 }
 
@@ -102,12 +100,6 @@ impl Conversion {
         }
     }
 
-    /// When to poll again, as stated by the service.
-    #[must_use]
-    pub fn next_poll_at(&self) -> Option<DateTime<Utc>> {
-        self.last_reply.as_ref().map(|(_, next_poll, _)| *next_poll)
-    }
-
     async fn ready_within(&mut self, timeout: Duration) -> Result<bool> {
         if self.stored.is_some() {
             return Ok(true);
@@ -134,12 +126,8 @@ impl Conversion {
             FileResult::MoreTime(classified) => {
                 let pause = pause(&classified, self.polls);
                 self.polls = self.polls.saturating_add(1);
-                let next_poll = chrono::Duration::from_std(pause)
-                    .ok()
-                    .and_then(|pause| context.clock.now().checked_add_signed(pause));
                 let classified = Classified { error: attempts.finish(classified.error), ..classified };
-                self.last_reply =
-                    Some((classified, next_poll.unwrap_or(DateTime::<Utc>::MAX_UTC), self.now().saturating_add(pause)));
+                self.last_reply = Some((classified, self.now().saturating_add(pause)));
                 Ok(None)
             }
         }
@@ -148,7 +136,7 @@ impl Conversion {
     async fn sleep_until_next_poll(&self, time_left: Duration) -> Result<()> {
         let pause = self.pause_left();
         if pause >= time_left
-            && let Some((classified, ..)) = &self.last_reply
+            && let Some((classified, _)) = &self.last_reply
         {
             return Err(not_ready(&classified.error, pause, time_left));
         }
@@ -158,7 +146,7 @@ impl Conversion {
 
     /// The remaining part of the wait that the service stated.
     fn pause_left(&self) -> Duration {
-        self.last_reply.as_ref().map_or(Duration::ZERO, |(.., until)| until.saturating_sub(self.now()))
+        self.last_reply.as_ref().map_or(Duration::ZERO, |(_, until)| until.saturating_sub(self.now()))
     }
 
     fn deadline(&self, timeout: Option<Duration>) -> Duration {
