@@ -82,8 +82,8 @@ pub enum Record<'a> {
     Overrun(Shape<'a>),
     /// A shape that is shorter than its record: its counts may be damaged, and vertices lost.
     Underfilled(Shape<'a>),
-    /// Inconsistent contents, with the reason.
-    Broken(&'static str),
+    /// Inconsistent contents.
+    Broken,
 }
 
 /// An error if a file does not begin with the header that .shp and .shx share.
@@ -139,7 +139,7 @@ fn shape_type(code: i32) -> Option<ShapeType> {
 pub(super) fn parse(bytes: &[u8], length: usize, reach: usize) -> Record<'_> {
     let declared = bytes.get(..length.min(bytes.len())).unwrap_or_default();
     match parse_contents(declared) {
-        Record::Broken(_) if reach > length => {
+        Record::Broken if reach > length => {
             match parse_contents(bytes.get(..reach.min(bytes.len())).unwrap_or_default()) {
                 Record::Shape(shape) | Record::Underfilled(shape) => Record::Overrun(shape),
                 record => record,
@@ -150,15 +150,11 @@ pub(super) fn parse(bytes: &[u8], length: usize, reach: usize) -> Record<'_> {
 }
 
 fn parse_contents(bytes: &[u8]) -> Record<'_> {
-    let Some(code) = i32_le(bytes, 0) else {
-        return Record::Broken("the record is too short to hold a shape type");
-    };
+    let Some(code) = i32_le(bytes, 0) else { return Record::Broken };
     if code == 0 {
-        return if bytes.len() > 4 { Record::Broken("a null shape has contents") } else { Record::Null };
+        return if bytes.len() > 4 { Record::Broken } else { Record::Null };
     }
-    let Some(shape_type) = shape_type(code) else {
-        return Record::Broken("the shape type is unknown");
-    };
+    let Some(shape_type) = shape_type(code) else { return Record::Broken };
     let shape = match shape_type {
         ShapeType::Point => parse_point(bytes, code),
         ShapeType::MultiPoint => parse_vertices(bytes, shape_type, code, 36, 40, 0),
@@ -166,7 +162,7 @@ fn parse_contents(bytes: &[u8]) -> Record<'_> {
         ShapeType::MultiPatch => parse_vertices(bytes, shape_type, code, 40, 44, 8),
     };
     match shape {
-        None => Record::Broken("its counts of parts and points do not fit its length"),
+        None => Record::Broken,
         Some((shape, used)) if used < bytes.len() => Record::Underfilled(shape),
         Some((shape, _)) => Record::Shape(shape),
     }

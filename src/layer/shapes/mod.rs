@@ -35,7 +35,7 @@ impl WkbBuilder {
         let start = self.data.len();
         let is_value = match record {
             Record::Null => false,
-            Record::Broken(_) => {
+            Record::Broken => {
                 self.issues.add(Code::BrokenShape, number);
                 false
             }

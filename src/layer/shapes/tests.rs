@@ -95,7 +95,7 @@ fn batches_skip_deleted_rows_and_keep_nulls() {
     assert_eq!(all.len(), 0);
     all.push(POINTS, 4, &Record::Null).unwrap();
     all.push_points(POINTS, 5, &bytes).unwrap();
-    all.push(POINTS, 8, &Record::Broken("it is")).unwrap();
+    all.push(POINTS, 8, &Record::Broken).unwrap();
     assert_eq!(xs(&all.take(&deleted, false).unwrap()), [Some(1.0), Some(2.0), None]);
     assert_eq!(all.take(&deleted, false).unwrap().len(), 0);
     all.push_points(POINTS, 9, &bytes).unwrap();
