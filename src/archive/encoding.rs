@@ -137,12 +137,6 @@ impl Encoding {
         Self::from_driver(driver).unwrap_or_else(undeclared)
     }
 
-    /// The declared name, or `undeclared`.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Whether nothing was declared.
     #[must_use]
     pub fn is_undeclared(&self) -> bool {
