@@ -15,6 +15,7 @@ use super::options::ReadOptions;
 use super::sniff::describe_bytes;
 use crate::error::{Argument, Error, Kind, Result};
 use crate::wire::names::same;
+use crate::wire::strip_bom;
 
 /// Largest size of a file. A season of loads has a few hundred kilobytes.
 const MAX_BYTES: u64 = 16 << 20;
@@ -28,8 +29,6 @@ const CELL_SIZE: usize = 64;
 
 /// The names that identify the header row.
 pub(super) const REQUIRED_COLUMNS: [&str; 2] = ["LoadNumber", "Weight"];
-
-pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// The contents of a grain cart file.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +45,7 @@ pub struct GrainCart {
 
 /// Whether a source that is not a zip starts like a grain cart file.
 pub(super) fn is_grc(first: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(first.strip_prefix(BOM).unwrap_or(first)).to_ascii_lowercase();
+    let text = String::from_utf8_lossy(strip_bom(first)).to_ascii_lowercase();
     let text = text.trim_start();
     text.starts_with("grcversion,") || (text.contains("loadnumber,") && !text.starts_with(['<', '{', '[']))
 }
@@ -69,7 +68,7 @@ impl GrainCart {
         let encoding = encoding(&bytes, member, options, diagnostics)?;
         let mut reader =
             Reader { member, strict: options.strict, encoding, cart: Self::default(), tally: BTreeMap::new() };
-        reader.read(bytes.strip_prefix(BOM).unwrap_or(&bytes), bytes.len())?;
+        reader.read(strip_bom(&bytes), bytes.len())?;
         reader.report(diagnostics);
         Ok(reader.cart)
     }

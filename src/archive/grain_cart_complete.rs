@@ -1,13 +1,14 @@
 //! Checks whether a downloaded grain cart file may be complete. The format has no end mark.
 
-use super::grain_cart::{BOM, MAX_HEADER_ROWS, REQUIRED_COLUMNS, split};
+use super::grain_cart::{MAX_HEADER_ROWS, REQUIRED_COLUMNS, split};
 use crate::wire::names::same;
+use crate::wire::strip_bom;
 
 /// Whether a text may be a complete grain cart file: it has the header row, and its last line has a cell for each name.
 /// Truncation between two lines or inside the last cell is not detected.
 #[must_use]
 pub fn may_be_complete_cart(bytes: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(bytes.strip_prefix(BOM).unwrap_or(bytes));
+    let text = String::from_utf8_lossy(strip_bom(bytes));
     let end = if text.contains('\n') { '\n' } else { '\r' };
     let mut lines = text.split(end).map(str::trim).filter(|line| !line.is_empty());
     let names = lines.by_ref().take(MAX_HEADER_ROWS).find_map(|line| {

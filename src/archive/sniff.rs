@@ -49,7 +49,7 @@ const SIGNATURES: [(&[u8], &str); 23] = [
 
 /// Whether a source starts like an XML document, in UTF-8 or UTF-16.
 pub(super) fn is_xml(first: &[u8]) -> bool {
-    let plain = first.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(first).trim_ascii_start();
+    let plain = wire::strip_bom(first).trim_ascii_start();
     let utf16: [&[u8]; 4] = [b"\xFF\xFE<\0", b"\xFE\xFF\0<", b"<\0", b"\0<"];
     let is_page = plain.get(..14).is_some_and(|start| start.eq_ignore_ascii_case(b"<!doctype html"))
         || plain.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"<html"));

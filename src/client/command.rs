@@ -14,7 +14,7 @@ use crate::api::field_computers::STATES;
 use crate::api::{self, Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::transport::FullResponse;
-use crate::wire::{Value, is_page};
+use crate::wire::{Value, is_page, strip_bom};
 
 /// The list of maps that were sent to a field computer.
 const SENT_MAPS: &str = "field_computers.prescription_maps";
@@ -89,7 +89,7 @@ fn unexpected_body(response: &FullResponse) -> Error {
 }
 
 fn text_of(response: &FullResponse) -> &[u8] {
-    response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&response.body).trim_ascii()
+    strip_bom(&response.body).trim_ascii()
 }
 
 /// Whether a list of the field computer contains the map; each list is read once.

@@ -8,6 +8,8 @@ use zip::ZipArchive;
 use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 
+use crate::wire::strip_bom;
+
 /// Largest number of decompressed bytes that are checked. The rest is left to the archive reader, which has its own
 /// limits.
 const UNPACKED: u64 = 4 * 1024 * 1024 * 1024;
@@ -58,7 +60,7 @@ pub(super) async fn check_zip<R: Read + Seek + Send>(source: R, is_framed: bool)
 
 /// The name of the root element, if `head` is the start of an XML document.
 pub(super) fn xml_root(head: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head));
+    let text = String::from_utf8_lossy(strip_bom(head));
     let mut rest = text.trim_start();
     loop {
         rest = rest.strip_prefix('<')?;
@@ -78,7 +80,7 @@ pub(super) fn xml_root(head: &[u8]) -> Option<String> {
 /// Whether `head` may be the start of a grain cart's text: no markup, no JSON such as a `ServiceResponse`, and no
 /// binary file. The archive reader checks the rest, so that an upload that it refuses can still be downloaded.
 pub(super) fn is_grc(head: &[u8]) -> bool {
-    let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
+    let text = strip_bom(head).trim_ascii_start();
     !matches!(text.first(), None | Some(b'<' | b'{' | b'[')) && !text.contains(&0)
 }
 

@@ -16,7 +16,7 @@ use crate::api::{self, Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::secret::Secret;
 use crate::transport::NextLink;
-use crate::wire::Value;
+use crate::wire::{Value, strip_bom};
 
 /// The header with the total count of the list.
 const TOTAL: &str = "x-total-count";
@@ -205,7 +205,7 @@ impl LinkPages {
         let mut attempts = context.attempts(&call, context.timeouts.call);
         let response = attempts.read_full().await?;
         let text = |name: &str| response.headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-        let body = response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&response.body).trim_ascii();
+        let body = strip_bom(&response.body).trim_ascii();
         // An empty body is a list without records, as with 204.
         let decoded = if body.is_empty() { Ok(Value::List(Vec::new())) } else { decode_json(&response.headers, body) };
         let items = match decoded {

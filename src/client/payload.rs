@@ -13,7 +13,7 @@ use super::setup::Client;
 use crate::api::{Endpoint, Method, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::transport::{Attempts, BaseUrl, FullResponse};
-use crate::wire::{Name, Value, decode_plain};
+use crate::wire::{Name, Value, decode_plain, strip_bom};
 
 /// Makes the call and returns an object, a list or nothing.
 pub(super) async fn payload(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
@@ -56,7 +56,7 @@ fn with_call_context(row: &'static Endpoint, error: Error, attempts: &Attempts<'
 }
 
 fn decode_reply(row: &'static Endpoint, base: &BaseUrl, path: &str, response: &FullResponse) -> Result<Value> {
-    let text = response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&response.body).trim_ascii();
+    let text = strip_bom(&response.body).trim_ascii();
     if text.is_empty() {
         let is_new = row.method == Method::Post || response.status == 201;
         return Ok(is_new

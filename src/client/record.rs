@@ -8,7 +8,7 @@ use crate::api::locations::DEVICE_LOCATION;
 use crate::api::{Endpoint, Index, Returns};
 use crate::error::{Error, Kind, Result};
 use crate::transport::FullResponse;
-use crate::wire::{Content, Page, Value, check_values, decode_detail, decode_index, is_page};
+use crate::wire::{Content, Page, Value, check_values, decode_detail, decode_index, is_page, strip_bom};
 
 /// Reads the detail of a record; null if the service returns an empty list for it.
 pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
@@ -96,7 +96,7 @@ fn single_item(page: Page) -> Result<Value> {
 /// error that describes it.
 pub(super) fn content_of(response: &FullResponse, requested: Content) -> Result<Content> {
     check_values(&response.body)?;
-    let text = response.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&response.body).trim_ascii_start();
+    let text = strip_bom(&response.body).trim_ascii_start();
     let content_type = response.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_html = || content_type.is_some_and(|text| text.to_ascii_lowercase().contains("html"));
     match Content::from_body(text) {

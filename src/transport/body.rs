@@ -9,6 +9,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
 
 use super::body_timeout::BodyTimeout;
 use super::{BodyStream, Fault, FaultKind};
+use crate::wire::strip_bom;
 
 /// Number of compressed bytes that are decompressed in one step. They become at most 4 MB, so that the caller's size
 /// limit stops a decompression bomb before it fills the memory.
@@ -148,7 +149,7 @@ fn out_of_memory_fault(bytes: usize) -> Fault {
 /// detected.
 #[must_use]
 pub fn is_truncated_document(body: &[u8]) -> bool {
-    let text = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii();
+    let text = strip_bom(body).trim_ascii();
     let last = text.last().copied();
     match text.first() {
         None => true,

@@ -7,11 +7,11 @@ use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
 use serde_json::{Map, Value as Tree};
 
-use crate::wire::names;
+use crate::wire::{names, strip_bom};
 
 /// The message of an object: its most specific text, and the errors of its fields.
 pub(super) fn message_from(body: &[u8]) -> Option<String> {
-    let object: Map<String, Tree> = serde_json::from_slice(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)).ok()?;
+    let object: Map<String, Tree> = serde_json::from_slice(strip_bom(body)).ok()?;
     let member = |wire: &str| object.iter().find(|(name, _)| names::same(name, wire)).map(|(_, value)| value);
     if member("errorInfo").is_some() {
         return None;

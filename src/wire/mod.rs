@@ -32,6 +32,7 @@ pub use json_writer::encode as encode_json;
 pub use limits::check_values;
 pub use masking::{Masked, is_page, mask};
 pub use path::Unreadable;
+pub(crate) use reply::strip_bom;
 pub use reply::{Content, Page, ServiceResponse};
 pub use untyped::decode_plain;
 pub use value::{Name, Value};

@@ -36,7 +36,7 @@ impl Content {
 }
 
 /// Removes the byte order mark of UTF-8.
-pub(super) fn strip_bom(body: &[u8]) -> &[u8] {
+pub(crate) fn strip_bom(body: &[u8]) -> &[u8] {
     body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)
 }
 

@@ -10,13 +10,14 @@ use super::extra_fields::UniqueNames;
 use super::limits::check_values;
 use super::names;
 use super::path::excerpt;
+use super::reply::strip_bom;
 use super::value::{Name, Value};
 use crate::error::{Error, Kind, Result};
 
 /// Decodes a body. Nothing may follow the value, and `serde_json` limits the nesting to 127 levels.
 pub fn decode_plain(body: &[u8]) -> Result<Value> {
     check_values(body)?;
-    let body = quote_big_ints(body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body));
+    let body = quote_big_ints(strip_bom(body));
     let tree: Tree = serde_json::from_slice(&body).map_err(|error| {
         let why = error.to_string();
         Error::new(Kind::Decode, format!("the reply cannot be read as JSON: {}", excerpt(&why)))
