@@ -42,14 +42,13 @@ pub(super) const MAC_GREEK: Page = "Ä¹²É³ÖÜ΅àâä΄¨çéèêë£™î�
 pub(super) const MAC_CENTRAL_EUROPE: Page = "ÄĀāÉĄÖÜáąČäčĆćéŹźĎíďĒēĖóėôöõúĚěü†°Ę£§•¶ß®©™ę¨≠ģĮįĪ≤≥īĶ∂∑łĻļĽľĹĺŅ\
     ņŃ¬√ńŇ∆«»…\u{a0}ňŐÕőŌ–—“”‘’÷◊ōŔŕŘ‹›řŖŗŠ‚„šŚśÁŤťÍŽžŪÓÔūŮÚůŰűŲųÝýķŻŁżĢˇ";
 
-/// Decodes bytes with a code page.
-pub(super) fn decode(page: Page, bytes: &[u8]) -> String {
-    let table: Vec<char> = page.chars().collect();
+/// Decodes bytes with the characters of a code page.
+pub(super) fn decode(page: &[char], bytes: &[u8]) -> String {
     bytes
         .iter()
         .map(|byte| match byte.checked_sub(0x80) {
             None => char::from(*byte),
-            Some(index) => table.get(usize::from(index)).copied().unwrap_or(char::REPLACEMENT_CHARACTER),
+            Some(index) => page.get(usize::from(index)).copied().unwrap_or(char::REPLACEMENT_CHARACTER),
         })
         .collect()
 }
@@ -91,6 +90,7 @@ mod tests {
 
     #[test]
     fn decoded_bytes_are_the_letters_of_the_page() {
+        let decode = |page: Page, bytes| decode(&page.chars().collect::<Vec<_>>(), bytes);
         assert_eq!(decode(CP437, b"Gr\x81n"), "Gr\u{fc}n");
         assert_eq!(decode(CP850, b"\x9b\xff"), "\u{f8}\u{a0}");
         assert_eq!(decode(CP895, b"P\xa9\xa1li\xa8 \x91lu\x9fou\x87k\x98 k\x96\xa4"), "Příliš žluťoučký kůň");

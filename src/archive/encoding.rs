@@ -155,12 +155,8 @@ impl Encoding {
                 let text = bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
                 (text.into(), self.looks_like_utf8(bytes).then_some(DecodeIssue::LooksLikeUtf8))
             }
-            Codec::Page(table) => {
-                let letter = |byte: &u8| match byte.checked_sub(0x80) {
-                    None => char::from(*byte),
-                    Some(index) => table.get(usize::from(index)).copied().unwrap_or(char::REPLACEMENT_CHARACTER),
-                };
-                let text: String = bytes.iter().map(letter).collect();
+            Codec::Page(page) => {
+                let text = codepage_tables::decode(page, bytes);
                 let is_lost = text.contains(char::REPLACEMENT_CHARACTER);
                 (text.into(), is_lost.then_some(DecodeIssue::Lost))
             }

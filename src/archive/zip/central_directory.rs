@@ -272,7 +272,7 @@ pub(super) fn apply_extra_fields(
     Ok(unicode_name.unwrap_or_else(|| match std::str::from_utf8(name) {
         Ok(text) => text.to_owned(),
         Err(_) if flags & 0x0800 != 0 => String::from_utf8_lossy(name).into_owned(),
-        Err(_) => codepage_tables::decode(codepage_tables::CP437, name),
+        Err(_) => codepage_tables::decode(&codepage_tables::CP437.chars().collect::<Vec<_>>(), name),
     }))
 }
 
