@@ -37,7 +37,7 @@ impl RateLimitHeaders {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
         let number = |name: &str| text(name).and_then(|text| text.parse::<u32>().ok());
         // The date is by the service's clock, which may differ from the local one.
-        let now = text("date").and_then(date).unwrap_or(now);
+        let now = text("date").and_then(parse_http_date).unwrap_or(now);
         Self {
             limit: number("x-ratelimit-limit"),
             remaining: number("x-ratelimit-remaining"),
@@ -54,10 +54,11 @@ fn seconds(text: &str) -> Option<Duration> {
 }
 
 fn duration_until(text: &str, now: DateTime<Utc>) -> Option<Duration> {
-    Some(date(text)?.signed_duration_since(now).to_std().unwrap_or(Duration::ZERO).min(LONGEST_WAIT))
+    Some(parse_http_date(text)?.signed_duration_since(now).to_std().unwrap_or(Duration::ZERO).min(LONGEST_WAIT))
 }
 
-fn date(text: &str) -> Option<DateTime<Utc>> {
+/// Parses a date of HTTP, such as `Tue, 01 Sep 2026 12:00:20 GMT` (RFC 9110, section 5.6.7).
+pub(crate) fn parse_http_date(text: &str) -> Option<DateTime<Utc>> {
     DateTime::parse_from_rfc2822(text).ok().map(|date| date.to_utc())
 }
 

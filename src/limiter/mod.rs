@@ -10,6 +10,7 @@ mod store;
 
 use std::time::Duration;
 
+pub(crate) use headers::parse_http_date;
 pub use headers::{LONGEST_WAIT, RateLimitHeaders};
 pub use queue::{DeadlineExceeded, Limiter, Slot};
 pub use store::{StoreLocation, default_file};

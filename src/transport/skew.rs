@@ -9,6 +9,7 @@ use http::header::DATE;
 
 use super::Warnings;
 use crate::clock::Clock;
+use crate::limiter::parse_http_date;
 
 /// Seconds. A 401 whose `Date` differs more from the local time counts as one about the time.
 const SUSPECT_SKEW: i64 = 60;
@@ -170,8 +171,7 @@ fn round_to_seconds(difference: chrono::Duration) -> i64 {
 }
 
 fn date(headers: &HeaderMap) -> Option<DateTime<Utc>> {
-    let text = headers.get(DATE)?.to_str().ok()?;
-    DateTime::parse_from_rfc2822(text).ok().map(|date| date.to_utc())
+    parse_http_date(headers.get(DATE)?.to_str().ok()?)
 }
 
 fn warning(skew: i64) -> String {
