@@ -8,9 +8,10 @@ use super::crs::Crs;
 use super::wkb::{FlatCoordinates, Part};
 use crate::error::Result;
 
-const SEMI_MAJOR: f64 = 6_378_137.0;
+/// The semi-major axis of WGS 84 in metres.
+pub(in crate::layer) const SEMI_MAJOR: f64 = 6_378_137.0;
 /// The squared eccentricity of WGS 84.
-const E2: f64 = 0.006_694_379_990_141_317;
+pub(in crate::layer) const E2: f64 = 0.006_694_379_990_141_317;
 
 /// The area in square metres of all polygons in `geometries` (ISO WKB; `None` for null). `None` without polygons.
 ///

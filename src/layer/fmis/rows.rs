@@ -18,13 +18,11 @@ use crate::layer::Layer;
 use crate::layer::columns::number::{Cell, IntegerCell, parse_float, parse_integer};
 use crate::layer::crs::Crs;
 use crate::layer::schema::{self, schema_error};
+use crate::layer::wkb::POINT_HEADER;
 use crate::wire::names::same;
 
 /// The column with the section number.
 const SECTION: &str = "SECTION";
-
-/// The header of a little-endian WKB point.
-const POINT: [u8; 5] = [1, 1, 0, 0, 0];
 
 /// The bytes of a row in addition to its columns: a point and its offset.
 const ROW_OVERHEAD: u64 = 29;
@@ -239,9 +237,9 @@ impl RowBuilder {
         let (longitude, latitude) = (number(self.longitude), number(self.latitude));
         let position = longitude.zip(latitude).filter(|(x, y)| x.abs() <= 180.0 && y.abs() <= 90.0);
         if let Some((x, y)) = position {
-            try_reserve(&mut self.points, count.saturating_mul(POINT.len().saturating_add(16)))?;
+            try_reserve(&mut self.points, count.saturating_mul(POINT_HEADER.len().saturating_add(16)))?;
             for _ in 0..count {
-                self.points.extend_from_slice(&POINT);
+                self.points.extend_from_slice(&POINT_HEADER);
                 self.points.extend_from_slice(&x.to_le_bytes());
                 self.points.extend_from_slice(&y.to_le_bytes());
             }
@@ -368,7 +366,8 @@ impl RowBuilder {
         if has_position {
             let nulls = self.valid.finish();
             let is_valid = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
-            let lengths = (0..self.count).map(|row| if is_valid(row) { POINT.len().saturating_add(16) } else { 0 });
+            let lengths =
+                (0..self.count).map(|row| if is_valid(row) { POINT_HEADER.len().saturating_add(16) } else { 0 });
             check_available(self.count.saturating_mul(8)).map_err(AllocError::into_error)?;
             let ends = OffsetBuffer::<i64>::from_lengths(lengths);
             let points =

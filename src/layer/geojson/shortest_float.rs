@@ -1,5 +1,7 @@
 //! Formats floats as the shortest text that parses to the same bits, as `serde_json` does.
 
+use crate::layer::columns::number::TENS;
+
 /// The capacity for any number or date in quotes. The buffer is copied as a whole, which is faster than an exact copy.
 const CAPACITY: usize = 32;
 
@@ -11,8 +13,6 @@ const MAX_SCALED: f64 = 1e14;
 const MIN_PLAIN: f64 = 1e-3;
 /// 2^52: the sum with a smaller float is rounded to an integer, which is in the low bits.
 const ROUNDING: f64 = 4_503_599_627_370_496.0;
-
-const TENS: [f64; MAX_DECIMALS + 1] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13];
 
 /// A short text.
 #[derive(Clone, Copy, Debug, Default)]

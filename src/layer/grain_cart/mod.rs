@@ -18,6 +18,7 @@ use crate::layer::columns::number::{Cell, IntegerCell, parse_float, parse_intege
 use crate::layer::crs::Crs;
 use crate::layer::issues::IssueCounter;
 use crate::layer::schema::{self, schema_error};
+use crate::layer::wkb::POINT_HEADER;
 use crate::wire::names::same;
 
 /// Integer columns.
@@ -35,9 +36,6 @@ const FLOATS: &[&str] = &[
     "Latitude",
     "Longitude",
 ];
-
-/// The header of a little-endian WKB point.
-const POINT: [u8; 5] = [1, 1, 0, 0, 0];
 
 /// Reads a grain cart file into a layer.
 pub(super) fn read(
@@ -141,7 +139,7 @@ fn build_points(cart: &GrainCart, member: &Member, diagnostics: &mut Vec<Diagnos
             bad_positions.push(row as u64);
             return None;
         }
-        Some([&POINT[..], &longitude.to_le_bytes(), &latitude.to_le_bytes()].concat())
+        Some([&POINT_HEADER[..], &longitude.to_le_bytes(), &latitude.to_le_bytes()].concat())
     };
     let points: Vec<Option<Vec<u8>>> = (0..cart.loads.len()).map(point).collect();
     let mut report = |code, rows: &[u64], what: &str| {

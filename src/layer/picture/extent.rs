@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::Result;
+use crate::layer::area::{E2, SEMI_MAJOR};
 use crate::layer::crs::Transform;
 use crate::layer::wkb::{FlatCoordinates, Part};
 
@@ -10,9 +11,6 @@ use crate::layer::wkb::{FlatCoordinates, Part};
 const MAX_DOTS: usize = 8_000;
 /// The most outlines; more would be too small to see and are drawn as squares or dots.
 const MAX_OUTLINES: usize = 12_000;
-/// Semi-major axis in metres and squared eccentricity of WGS 84.
-const SEMI_MAJOR: f64 = 6_378_137.0;
-const E2: f64 = 0.006_694_379_990_141_317;
 
 /// A record and its representative point.
 #[derive(Clone, Copy, Debug)]

@@ -95,9 +95,12 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// The header of a little-endian point without Z and M.
+pub(in crate::layer) const POINT_HEADER: [u8; 5] = [1, 1, 0, 0, 0];
+
 /// X and Y of a point without Z and M, the most common geometry, without a cursor.
 pub(in crate::layer) fn flat_point(wkb: &[u8]) -> Option<(f64, f64)> {
-    let ([1, 1, 0, 0, 0], coordinates) = wkb.split_first_chunk::<5>()? else { return None };
+    let (&POINT_HEADER, coordinates) = wkb.split_first_chunk::<5>()? else { return None };
     let (x, y) = coordinates.split_first_chunk::<8>()?;
     let y: &[u8; 8] = y.try_into().ok()?;
     Some((f64::from_le_bytes(*x), f64::from_le_bytes(*y)))
