@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use http::HeaderMap;
 
-use super::file_name::{clean, suggested_name};
+use super::file_name::{LONGEST_NAME, clean, suggested_name};
 use crate::error::{Error, Kind, OUT_OF_MEMORY, Result};
 use crate::part_file::{PartFile, check_replaceable, exists_error, folder_of};
 
@@ -188,9 +188,6 @@ fn check_free(path: &Path, overwrite: bool) -> Result<()> {
     }
     if fs::symlink_metadata(path).is_ok() { Err(exists_error(path)) } else { Ok(()) }
 }
-
-/// Longest file name of common file systems, in bytes.
-const LONGEST_NAME: usize = 255;
 
 /// The error number `ENOENT`, the same on all systems that Python supports.
 const NOT_FOUND_CODE: i32 = 2;

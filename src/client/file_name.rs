@@ -5,6 +5,9 @@ use http::header::CONTENT_DISPOSITION;
 
 use super::arguments::decode;
 
+/// Longest file name of common file systems, in bytes.
+pub(super) const LONGEST_NAME: usize = 255;
+
 /// Longest name in bytes: file systems accept 255, and the `.part` file needs some.
 const MAX_BYTES: usize = 180;
 

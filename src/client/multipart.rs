@@ -2,8 +2,7 @@
 
 use bytes::Bytes;
 
-/// Longest file name of common file systems, in bytes.
-const LONGEST_NAME: usize = 255;
+use super::file_name::LONGEST_NAME;
 
 /// A file to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
