@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use super::Layer;
@@ -166,8 +167,8 @@ pub(super) fn geometry_field(names: &[String], crs: Option<&Crs>, prj: Option<&s
         _ => serde_json::json!({}),
     };
     let metadata = HashMap::from([
-        ("ARROW:extension:name".to_owned(), "geoarrow.wkb".to_owned()),
-        ("ARROW:extension:metadata".to_owned(), metadata.to_string()),
+        (EXTENSION_TYPE_NAME_KEY.to_owned(), "geoarrow.wkb".to_owned()),
+        (EXTENSION_TYPE_METADATA_KEY.to_owned(), metadata.to_string()),
     ]);
     Field::new(name, DataType::LargeBinary, true).with_metadata(metadata)
 }

@@ -7,8 +7,10 @@ use arrow_array::builder::{Float64Builder, Int32Builder, LargeBinaryBuilder, Str
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType, Field, Schema};
 
+use super::footer::GEOMETRY;
 use super::manifest::Boundary;
 use super::schema::{JOB_ID, LAYER};
 use super::source_archive::{PublishError, SourceArchive};
@@ -105,8 +107,8 @@ impl Columns {
         };
         let texts = DataType::Utf8;
         let geometry = [
-            ("ARROW:extension:name", "geoarrow.wkb".to_owned()),
-            ("ARROW:extension:metadata", crs_metadata().to_string()),
+            (EXTENSION_TYPE_NAME_KEY, "geoarrow.wkb".to_owned()),
+            (EXTENSION_TYPE_METADATA_KEY, crs_metadata().to_string()),
         ];
         let geometry: Vec<(&str, &str)> = geometry.iter().map(|(key, value)| (*key, value.as_str())).collect();
         let fields = vec![
@@ -116,7 +118,7 @@ impl Columns {
             describe("year", DataType::Int32, "Year of the job.", &[]),
             describe("area_m2", DataType::Float64, "Area of the geometry on the ellipsoid.", &[("unit", "m2")]),
             describe("area_stated", DataType::Float64, "Area that the archive states, in its own unit.", &[]),
-            describe("geometry", DataType::LargeBinary, "In WGS 84; null where the system is unknown.", &geometry),
+            describe(GEOMETRY, DataType::LargeBinary, "In WGS 84; null where the system is unknown.", &geometry),
         ];
         let arrays: Vec<ArrayRef> = vec![
             Arc::new(self.job_id.finish()),

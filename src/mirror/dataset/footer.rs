@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
@@ -19,11 +20,6 @@ use crate::error::Result;
 
 /// Name of the geometry column.
 pub(super) const GEOMETRY: &str = "geometry";
-
-/// Arrow metadata keys of a geometry column: extension type and coordinate system. See
-/// <https://geoarrow.org/extension-types.html>.
-const EXTENSION: &str = "ARROW:extension:name";
-const CRS: &str = "ARROW:extension:metadata";
 
 /// Fields of a bounding box, in the order of [`Sides`].
 pub(super) const SIDES: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
@@ -90,18 +86,18 @@ pub(super) fn read(path: &Path, crc32: &str) -> Result<Footer> {
     Ok(Footer { schema: Schema::new(fields), geometry, boxes, groups, metadata })
 }
 
-/// Geometry column with its coordinate system; null if unknown.
+/// Geometry column with its coordinate system; null if unknown. See <https://geoarrow.org/extension-types.html>.
 fn geometry_field(field: &Field, crs: &Value) -> Field {
     let metadata_json = if crs.is_null() { serde_json::json!({}) } else { serde_json::json!({ "crs": crs }) };
     let mut metadata: HashMap<String, String> = field.metadata().clone();
-    metadata.insert(EXTENSION.to_owned(), "geoarrow.wkb".to_owned());
-    metadata.insert(CRS.to_owned(), metadata_json.to_string());
+    metadata.insert(EXTENSION_TYPE_NAME_KEY.to_owned(), "geoarrow.wkb".to_owned());
+    metadata.insert(EXTENSION_TYPE_METADATA_KEY.to_owned(), metadata_json.to_string());
     Field::new(GEOMETRY, DataType::LargeBinary, true).with_metadata(metadata)
 }
 
 /// Coordinate system of a geometry column; `None` if unknown.
 pub(super) fn crs(field: &Field) -> Option<Value> {
-    let metadata_json: Value = serde_json::from_str(field.metadata().get(CRS)?).ok()?;
+    let metadata_json: Value = serde_json::from_str(field.metadata().get(EXTENSION_TYPE_METADATA_KEY)?).ok()?;
     metadata_json.get("crs").filter(|crs| !crs.is_null()).cloned()
 }
 

@@ -3,10 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{DataType, Field, Schema};
 use chrono::{Datelike, NaiveDate};
 use sha2::{Digest as _, Sha256};
 
+use super::footer::GEOMETRY;
 use super::manifest::version;
 use super::source_archive::SourceArchive;
 use crate::layer::crs::Crs;
@@ -21,11 +23,6 @@ pub(super) const JOB_ROW: &str = "job_row";
 /// Number of these columns.
 pub(super) const OWN_COLUMNS: usize = 3;
 
-/// Geometry column in WGS 84.
-///
-/// Other systems have columns of their own, so that a reader of several folders does not mix metres and degrees.
-/// `DuckDB` rejects such a mix; geopandas and pyarrow do not.
-const GEOMETRY: &str = "geometry";
 const BOXES: &str = "bbox";
 
 /// Names reserved for dataset columns and partition keys, compared without case, as `DuckDB` does.
@@ -183,6 +180,9 @@ pub(super) fn is_wgs84(crs: &Crs) -> bool {
 }
 
 /// Suffix of the geometry columns: empty in WGS 84, `_unknown` without a .prj, else a digest of the .prj text.
+///
+/// Other systems have columns of their own, so that a reader of several folders does not mix metres and degrees.
+/// `DuckDB` rejects such a mix; geopandas and pyarrow do not.
 fn crs_suffix(layer: &Layer) -> String {
     match (layer.crs(), layer.crs_wkt()) {
         (Some(crs), _) if is_wgs84(crs) => String::new(),
@@ -202,7 +202,7 @@ fn geometry_field(layer: &Layer, field: &Field, name: &str) -> Field {
 /// Dataset names of an archive's columns, if its geometries are in WGS 84.
 #[must_use]
 pub fn column_names(schema: &Schema) -> Vec<String> {
-    let is_geometry = |field: &Arc<Field>| field.metadata().contains_key("ARROW:extension:name");
+    let is_geometry = |field: &Arc<Field>| field.metadata().contains_key(EXTENSION_TYPE_NAME_KEY);
     let geometry = schema.fields().iter().position(is_geometry);
     let mut names = unique_names(schema, geometry, &[]);
     if let Some(name) = geometry.and_then(|index| names.get_mut(index)) {
