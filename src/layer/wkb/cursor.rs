@@ -3,7 +3,7 @@
 use crate::error::{Error, Kind, Result};
 
 /// Nesting limit of collections; real files are below it.
-const MAX_DEPTH: usize = 8;
+pub(super) const MAX_DEPTH: usize = 8;
 
 /// The header of a geometry or of a member of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,11 @@ type VertexVisitor<'a, 'f> = &'f mut dyn FnMut(&'a [u8], usize, usize);
 impl<'a> Cursor<'a> {
     pub(in crate::layer) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, offset: 0 }
+    }
+
+    /// The number of bytes that were read.
+    pub(super) fn offset(&self) -> usize {
+        self.offset
     }
 
     fn take(&mut self, count: usize) -> Result<&'a [u8]> {
@@ -117,6 +122,6 @@ pub(in crate::layer) fn ordinate(vertex: &[u8], axis: usize) -> f64 {
     bytes.map_or(f64::NAN, f64::from_le_bytes)
 }
 
-fn malformed() -> Error {
+pub(super) fn malformed() -> Error {
     Error::new(Kind::Archive, "a geometry is not well-formed")
 }

@@ -1,10 +1,8 @@
 //! Flattens ISO WKB to coordinate arrays, for areas and pictures.
 
+use super::cursor::{Cursor, GeometryHeader, MAX_DEPTH, malformed, points};
 use crate::error::{Error, Kind, Result};
 use crate::layer::shapes::is_valid_coordinate;
-
-/// Nesting limit of collections; real files are below it.
-const MAX_DEPTH: usize = 8;
 
 /// Kind of a run of coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,74 +38,39 @@ impl FlatCoordinates {
         self.xs.clear();
         self.ys.clear();
         self.parts.clear();
-        let mut cursor = ByteCursor { bytes: wkb, offset: 0 };
-        self.append_geometry(&mut cursor, 0).ok_or_else(|| {
+        let mut cursor = Cursor::new(wkb);
+        self.append_geometry(&mut cursor, 0).map_err(|_| {
             Error::new(Kind::Archive, "the geometry is not well-formed WKB").with(|facts| {
                 facts.record = u64::try_from(record).ok();
-                facts.offset = u64::try_from(cursor.offset).ok();
+                facts.offset = u64::try_from(cursor.offset()).ok();
             })
         })
     }
 
-    fn append_geometry(&mut self, cursor: &mut ByteCursor<'_>, depth: usize) -> Option<()> {
-        let is_little_endian = match cursor.read_byte()? {
-            0 => false,
-            1 => true,
-            _ => return None,
-        };
-        let code = cursor.read_u32(is_little_endian)?;
-        let dimensions = match code / 1000 {
-            0 => 2,
-            1 | 2 => 3,
-            3 => 4,
-            _ => return None,
-        };
-        match code % 1000 {
-            1 => self.append_run(cursor, is_little_endian, dimensions, 1, Part::Point),
-            2 => {
-                let count = cursor.read_u32(is_little_endian)?;
-                self.append_run(cursor, is_little_endian, dimensions, count, Part::Line)
-            }
+    fn append_geometry(&mut self, cursor: &mut Cursor<'_>, depth: usize) -> Result<()> {
+        let GeometryHeader { base_type, count, stride, .. } = cursor.read_header()?;
+        match base_type {
+            1 => self.append_run(cursor.read_run(count, stride)?, stride, Part::Point),
+            2 => self.append_run(cursor.read_run(count, stride)?, stride, Part::Line),
             3 => {
-                for ring in 0..cursor.read_u32(is_little_endian)? {
-                    let count = cursor.read_u32(is_little_endian)?;
-                    self.append_run(
-                        cursor,
-                        is_little_endian,
-                        dimensions,
-                        count,
-                        if ring == 0 { Part::Shell } else { Part::Hole },
-                    )?;
+                for ring in 0..count {
+                    let vertices = cursor.read_count()?;
+                    let part = if ring == 0 { Part::Shell } else { Part::Hole };
+                    self.append_run(cursor.read_run(vertices, stride)?, stride, part);
                 }
-                Some(())
             }
             4..=7 if depth < MAX_DEPTH => {
-                for _ in 0..cursor.read_u32(is_little_endian)? {
+                for _ in 0..count {
                     self.append_geometry(cursor, depth.saturating_add(1))?;
                 }
-                Some(())
             }
-            _ => None,
+            _ => return Err(malformed()),
         }
+        Ok(())
     }
 
-    fn append_run(
-        &mut self,
-        cursor: &mut ByteCursor<'_>,
-        is_little_endian: bool,
-        dimensions: usize,
-        count: u32,
-        part: Part,
-    ) -> Option<()> {
-        let size = dimensions.checked_mul(8)?;
-        let length = usize::try_from(count).ok()?.checked_mul(size)?;
-        for point in cursor.take(length)?.chunks_exact(size) {
-            let (x, rest) = point.split_first_chunk::<8>()?;
-            let y = rest.first_chunk::<8>()?;
-            let number = |bytes: &[u8; 8]| {
-                if is_little_endian { f64::from_le_bytes(*bytes) } else { f64::from_be_bytes(*bytes) }
-            };
-            let (x, y) = (number(x), number(y));
+    fn append_run(&mut self, run: &[u8], stride: usize, part: Part) {
+        for (x, y) in points(run, stride) {
             // Skips NaN, which marks an empty point, and `no data`.
             if is_valid_coordinate(x) && is_valid_coordinate(y) {
                 self.xs.push(x);
@@ -115,29 +78,5 @@ impl FlatCoordinates {
             }
         }
         self.parts.push((part, self.xs.len()));
-        Some(())
-    }
-}
-
-struct ByteCursor<'a> {
-    bytes: &'a [u8],
-    offset: usize,
-}
-
-impl<'a> ByteCursor<'a> {
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let end = self.offset.checked_add(length)?;
-        let taken = self.bytes.get(self.offset..end)?;
-        self.offset = end;
-        Some(taken)
-    }
-
-    fn read_byte(&mut self) -> Option<u8> {
-        self.take(1)?.first().copied()
-    }
-
-    fn read_u32(&mut self, is_little_endian: bool) -> Option<u32> {
-        let bytes = *self.take(4)?.first_chunk::<4>()?;
-        Some(if is_little_endian { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) })
     }
 }
