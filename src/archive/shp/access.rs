@@ -1,6 +1,6 @@
 //! How the records of a .shp are located: by its index, or by a scan if the index is missing or damaged.
 
-use super::HEADER;
+use super::{BUFFER_SIZE, HEADER, RECORD_HEADER};
 use crate::archive::alloc::try_reserve;
 use crate::archive::diagnostic::Diagnostic;
 use crate::archive::diagnostic_code::Code;
@@ -8,10 +8,6 @@ use crate::archive::endian::i32_be;
 use crate::archive::member::Member;
 use crate::archive::shx::Index;
 use crate::error::Result;
-
-const BUFFER_SIZE: usize = 256 * 1024;
-/// The size of the header of a record.
-const RECORD_HEADER: usize = 8;
 
 /// A way to locate records.
 pub(super) enum RecordAccess {

@@ -13,6 +13,9 @@ use crate::error::Result;
 
 /// The size of the header of a .shp and of a .shx.
 pub(super) const HEADER: usize = 100;
+/// The size of the header of a record.
+const RECORD_HEADER: usize = 8;
+const BUFFER_SIZE: usize = 256 * 1024;
 
 /// The type of a shape without its dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::access::RecordAccess;
 use super::gaps::{GapCheck, NumberCheck, Occurrences};
-use super::{HEADER, Header, Record, parse};
+use super::{BUFFER_SIZE, HEADER, Header, RECORD_HEADER, Record, parse};
 use crate::archive::alloc::AllocError;
 use crate::archive::buffered_reader::BufferedReader;
 use crate::archive::diagnostic::Diagnostic;
@@ -11,9 +11,6 @@ use crate::archive::endian::{i32_be, i32_le};
 use crate::archive::member::Member;
 use crate::error::{Error, Result};
 
-const BUFFER_SIZE: usize = 256 * 1024;
-/// The size of the header of a record.
-const RECORD_HEADER: usize = 8;
 /// The shape type of points without Z and M.
 const POINT_TYPE: i32 = 1;
 /// The size of a record with such a point, its header included.
