@@ -9,6 +9,7 @@ use crate::error::{Error, Kind, Result};
 use crate::limiter::{DEFAULT_WINDOWS, Window};
 use crate::secret::{Secret, SecretKind, Secrets};
 use crate::signing::{Credentials, SigningKey};
+use crate::transport::Timeouts;
 use crate::wire::Content;
 
 /// The recommended maximum page size (specification 4.1).
@@ -44,7 +45,7 @@ pub struct Config {
     /// Records per page.
     pub page_size: u32,
     /// Timeouts.
-    pub timeout: Timeout,
+    pub timeout: Timeouts,
     /// PEM file of certificates that are trusted in addition to the system's.
     pub ca_file: Option<PathBuf>,
 }
@@ -69,31 +70,6 @@ pub enum LimiterState {
     Memory,
 }
 
-/// Timeouts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timeout {
-    /// For opening a connection.
-    pub connect: Duration,
-    /// For each wait for bytes.
-    pub read: Duration,
-    /// For a call with all its attempts and pauses, and each record, list or error that it returns. While a file is
-    /// received, `min_throughput` and `read` replace it.
-    pub call: Duration,
-    /// Minimum bytes per second of a file, measured over 30 seconds; 1,024 by default. Zero disables the check.
-    pub min_throughput: u64,
-}
-
-impl Default for Timeout {
-    fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(10),
-            read: Duration::from_secs(60),
-            call: Duration::from_secs(600),
-            min_throughput: 1_024,
-        }
-    }
-}
-
 impl Config {
     /// A configuration with the default values.
     #[must_use]
@@ -112,7 +88,7 @@ impl Config {
             limiter_state: LimiterState::Shared,
             accept: Content::Json,
             page_size: LARGEST_PAGE,
-            timeout: Timeout::default(),
+            timeout: Timeouts::default(),
             ca_file: None,
         }
     }
@@ -147,7 +123,7 @@ impl Config {
                 return Err(wrong("rate_limits: a window needs at least one call and a length above zero".to_owned()));
             }
         }
-        let Timeout { connect, read, call, .. } = self.timeout;
+        let Timeouts { connect, read, call, .. } = self.timeout;
         if [connect, read, call].iter().any(Duration::is_zero) {
             return Err(wrong("timeout: connect, read and call must be above zero".to_owned()));
         }

@@ -31,10 +31,11 @@ pub mod upload_rules;
 use crate::api::Endpoint;
 use crate::error::{Error, Result};
 use crate::transport::Probe;
+pub use crate::transport::Timeouts;
 use crate::wire::Value;
 
 pub use arguments::Arguments;
-pub use config::{Config, LimiterState, Timeout, Token};
+pub use config::{Config, LimiterState, Token};
 pub use conversion::Conversion;
 pub use conversion_poll::PollResult;
 pub use destination::{Delivered, Target};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::config::{Config, LimiterState, Timeout};
+use super::config::{Config, LimiterState};
 use super::dispatch_services::Services;
 use super::own_uploads::OwnUploads;
 use crate::api::Endpoint;
@@ -69,7 +69,7 @@ impl Client {
         let store_location = store_location(&config, &warnings);
         let limiter =
             limiter(store_location, base.as_str(), config.api_key.expose(), &config.rate_limits, Arc::clone(&clock));
-        let timeouts = timeouts(&config);
+        let timeouts = config.timeout;
         let skew = Arc::new(Skew::default());
         let accept = config.accept;
         let secrets = config.secrets();
@@ -174,7 +174,7 @@ impl Connections {
     fn get_or_connect(
         &mut self,
         base: &BaseUrl,
-        timeout: Timeout,
+        timeout: Timeouts,
         ca_file: Option<&Path>,
     ) -> Result<Arc<dyn Transport>> {
         let kind = (base.is_https(), base.is_loopback());
@@ -185,11 +185,6 @@ impl Connections {
         self.opened.push((kind, Arc::clone(&fresh)));
         Ok(fresh)
     }
-}
-
-fn timeouts(config: &Config) -> Timeouts {
-    let Timeout { connect, read, call, min_throughput } = config.timeout;
-    Timeouts { connect, read, call, min_throughput }
 }
 
 fn store_location(config: &Config, warnings: &Warnings) -> StoreLocation {

@@ -20,7 +20,7 @@ use super::{arrow_export, bridge, conversion, doctor, errors, link_pages, pages,
 use crate::api::Endpoint;
 use crate::archive::Source;
 use crate::client as core;
-use crate::client::{Arguments, Config, Timeout, UploadFile};
+use crate::client::{Arguments, Config, Timeouts, UploadFile};
 use crate::error::{Error, Kind, Result};
 
 /// Arguments of a call by their Python names.
@@ -93,7 +93,7 @@ impl Client {
             limiter_state: parse_limiter_state(limiter_state),
             accept: parse_content_type(accept)?,
             page_size,
-            timeout: Timeout {
+            timeout: Timeouts {
                 connect: parse_seconds("timeout.connect", connect)?,
                 read: parse_seconds("timeout.read", read)?,
                 call: parse_seconds("timeout.call", call)?,

@@ -51,17 +51,29 @@ impl std::fmt::Debug for ServiceContext {
     }
 }
 
-/// Time limits.
+/// Timeouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// For opening a connection.
     pub connect: Duration,
     /// For each wait for bytes.
     pub read: Duration,
-    /// For a call with all its attempts and pauses, and the bodies of its replies, except files.
+    /// For a call with all its attempts and pauses, and each record, list or error that it returns. While a file is
+    /// received, `min_throughput` and `read` replace it.
     pub call: Duration,
-    /// The minimum throughput of a file, in bytes per second.
+    /// Minimum bytes per second of a file, measured over 30 seconds; 1,024 by default. Zero disables the check.
     pub min_throughput: u64,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            read: Duration::from_secs(60),
+            call: Duration::from_secs(600),
+            min_throughput: 1_024,
+        }
+    }
 }
 
 /// Variation of pauses, so that clients that failed together do not retry at the same time.

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use headland::client::{Client, Config, Delivered, Target, Timeout, UploadFile};
+use headland::client::{Client, Config, Delivered, Target, Timeouts, UploadFile};
 use headland::clock::{Clock, Sleep};
 use headland::error::Kind;
 use headland::limiter::Window;
@@ -74,7 +74,7 @@ async fn serve(mut answer: impl FnMut(usize) -> Raw + Send + 'static) -> (Socket
 
 fn client(address: SocketAddr) -> Client {
     let base_url = format!("http://{address}/V1/");
-    let timeout = Timeout { read: Duration::from_millis(300), ..Timeout::default() };
+    let timeout = Timeouts { read: Duration::from_millis(300), ..Timeouts::default() };
     with_real_transport(Config { base_url, timeout, ..config() })
 }
 

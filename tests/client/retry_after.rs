@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use headland::client::{Client, Config, Timeout};
+use headland::client::{Client, Config, Timeouts};
 use headland::error::{Kind, Result};
 use headland::limiter::Window;
 use headland::wire::Value;
@@ -18,7 +18,7 @@ async fn access_key(client: &Client) -> Result<Value> {
 /// A client with or without a limiter, whose calls have a deadline in seconds.
 fn patient(script: &std::sync::Arc<Script>, is_limited: bool, call: u64) -> Client {
     let rate_limits = if is_limited { vec![Window { calls: 30, period: Duration::from_secs(60) }] } else { Vec::new() };
-    let timeout = Timeout { call: Duration::from_secs(call), ..config().timeout };
+    let timeout = Timeouts { call: Duration::from_secs(call), ..config().timeout };
     client_of(Config { rate_limits, timeout, ..config() }, script)
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use headland::client::{Client, Config, Delivered, Target, Timeout, UploadFile, Variation};
+use headland::client::{Client, Config, Delivered, Target, Timeouts, UploadFile, Variation};
 use headland::error::{Error, Kind};
 
 use crate::payloads::{CREATE, dispatching, make};
@@ -157,7 +157,7 @@ async fn every_call_with_a_slow_body_ends_by_its_bound() {
         for (latency, limit) in [(0_u32, 1.0), (7, 1.0), (0, 0.05), (0, 0.005)] {
             let script = Script::slow(Duration::from_secs(latency.into()), move |_, _| Ok(drip(status, start)));
             let patience = Duration::from_secs_f64(CALL_BOUND * limit);
-            let timeout = Timeout { call: patience, ..Timeout::default() };
+            let timeout = Timeouts { call: patience, ..Timeouts::default() };
             let client = client_of(Config { timeout, ..dispatching() }, &script);
             let begun = tokio::time::Instant::now();
             let error = call(&client).await.unwrap_err();
@@ -203,7 +203,7 @@ async fn minimum_throughput_is_configurable_and_zero_disables_it() {
     for (least, is_read) in [(1, true), (3, false), (0, true)] {
         let sent = whole.clone();
         let script = Script::new(move |_, _| Ok(Canned { drips: Some(PAUSE), ..ok(sent.clone()) }));
-        let timeout = Timeout { min_throughput: least, ..Timeout::default() };
+        let timeout = Timeouts { min_throughput: least, ..Timeouts::default() };
         let client = client_of(Config { timeout, ..config() }, &script);
         let outcome = download(&client, "job_data.download", "SHP", Target::Memory).await;
         match outcome {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use headland::api::{self, Endpoint};
-use headland::client::{Arguments, Client, Config, Delivered, LimiterState, Target, Timeout, Token, UploadFile};
+use headland::client::{Arguments, Client, Config, Delivered, LimiterState, Target, Timeouts, Token, UploadFile};
 use headland::clock::{Clock, Sleep};
 use headland::limiter::Window;
 use headland::sandbox::fields::Coverage;
@@ -46,32 +46,38 @@ pub(crate) fn client(sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
 
 pub(crate) fn client_that_accepts(accept: Content, sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
     let keys = sandbox.keys();
-    client_of(accept, [&keys.api_key, &keys.shared_secret, &keys.access_key], sandbox, windows, Timeout::default())
+    client_of(accept, [&keys.api_key, &keys.shared_secret, &keys.access_key], sandbox, windows, Timeouts::default())
 }
 
 /// A client whose calls have this deadline.
 pub(crate) fn client_with_deadline(call: Duration, sandbox: &Arc<Sandbox>, windows: &[Window]) -> Client {
     let keys = [&sandbox.keys().api_key, &sandbox.keys().shared_secret, &sandbox.keys().access_key].map(String::as_str);
-    client_of(Content::Json, keys, sandbox, windows, Timeout { call, ..Timeout::default() })
+    client_of(Content::Json, keys, sandbox, windows, Timeouts { call, ..Timeouts::default() })
 }
 
 /// A client without a limit, with another access key.
 pub(crate) fn client_with_key(access_key: &str, sandbox: &Arc<Sandbox>) -> Client {
     let keys = sandbox.keys();
-    client_of(Content::Json, [&keys.api_key, &keys.shared_secret, access_key], sandbox, &[], Timeout::default())
+    client_of(Content::Json, [&keys.api_key, &keys.shared_secret, access_key], sandbox, &[], Timeouts::default())
 }
 
 /// The same with another API key or another secret.
 pub(crate) fn client_with_secret(api_key: &str, secret: &str, sandbox: &Arc<Sandbox>) -> Client {
-    client_of(Content::Json, [api_key, secret, &sandbox.keys().access_key], sandbox, &[], Timeout::default())
+    client_of(Content::Json, [api_key, secret, &sandbox.keys().access_key], sandbox, &[], Timeouts::default())
 }
 
-fn client_of(accept: Content, keys: [&str; 3], sandbox: &Arc<Sandbox>, windows: &[Window], timeout: Timeout) -> Client {
+fn client_of(
+    accept: Content,
+    keys: [&str; 3],
+    sandbox: &Arc<Sandbox>,
+    windows: &[Window],
+    timeout: Timeouts,
+) -> Client {
     let [api_key, secret, access_key] = keys.map(Secret::new);
     let mut config = Config::new(&sandbox.base_url(), api_key, secret, access_key);
     config.rate_limits = windows.to_vec();
     // On this clock a sleep of up to 240 s ends immediately. Bounds of a body must be longer, or disabled.
-    config.timeout = Timeout { read: Duration::from_secs(300), min_throughput: 0, ..timeout };
+    config.timeout = Timeouts { read: Duration::from_secs(300), min_throughput: 0, ..timeout };
     config.accept = accept;
     config.limiter_state = LimiterState::Memory;
     let token = || Some(Token::Fixed(Secret::new(sandbox.keys().dispatch_token.as_str())));
