@@ -126,8 +126,9 @@ impl Client {
     }
 
     /// The unused part of the rate limit.
-    pub fn budget(&self) -> Result<Budget> {
-        Ok(self.context.limiter.budget())
+    #[must_use]
+    pub fn budget(&self) -> Budget {
+        self.context.limiter.budget()
     }
 
     /// Returns the warnings since the last call.

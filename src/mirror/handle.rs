@@ -108,7 +108,7 @@ impl Mirror {
         let cycle = SyncCycle::resume_or_begin(&writer.journal, &self.options, CycleMode::Plan, writer.now())?;
         read_lists(&writer, &cycle).await?;
         let queue = load_queue(&writer, &cycle)?;
-        let budget = writer.client.budget()?;
+        let budget = writer.client.budget();
         writer.journal.read(|txn| {
             let calls = txn.calls()?;
             let made = |purpose: &str| {
@@ -123,7 +123,7 @@ impl Mirror {
         let folder = Folder::open(&self.path, false)?;
         let journal = Journal::open(&folder, self.client.as_ref().map(Client::account).as_deref())?;
         let budget = match &self.client {
-            Some(client) => client.budget()?,
+            Some(client) => client.budget(),
             None => crate::limiter::Budget {
                 remaining: u32::MAX,
                 next_call_in: Duration::ZERO,

@@ -47,7 +47,7 @@ pub(super) async fn pull(writer: &MirrorWriter, queue: &mut Queue) -> Result<()>
     let files = queue.remaining_without_pages().files.saturating_add(queue.remaining_without_pages().converting);
     writer.progress.update(|snapshot| snapshot.jobs_left = files);
     loop {
-        let concurrency = concurrency(writer, in_flight.len())?;
+        let concurrency = concurrency(writer, in_flight.len());
         let mut free = if stop.is_none() { concurrency.free } else { 0 };
         while free > 0
             && let Some(task) = queue.next_task(writer.now(), clock.elapsed())
@@ -108,10 +108,10 @@ pub(super) async fn pull(writer: &MirrorWriter, queue: &mut Queue) -> Result<()>
 }
 
 /// Number of calls that may start now.
-fn concurrency(writer: &MirrorWriter, in_flight: usize) -> Result<Concurrency> {
-    let budget = writer.client.budget()?;
+fn concurrency(writer: &MirrorWriter, in_flight: usize) -> Concurrency {
+    let budget = writer.client.budget();
     let slots = usize::try_from(budget.remaining).unwrap_or(usize::MAX);
-    Ok(Concurrency { free: slots.min(writer.options.concurrency.saturating_sub(in_flight)), budget })
+    Concurrency { free: slots.min(writer.options.concurrency.saturating_sub(in_flight)), budget }
 }
 
 /// Time until the next work, unless a reply is received.

@@ -355,14 +355,14 @@ impl Client {
 
     /// Returns the rest of the rate limit as the fields of `headland.Budget`.
     fn budget<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let budget = bridge::without_gil(py, || self.core().and_then(|core| core.budget()))?
+        let budget = bridge::without_gil(py, || self.core().map(|core| core.budget()))?
             .map_err(|error| errors::raise(py, &error))?;
         to_dict::budget(py, &budget)
     }
 
     fn budget_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let core = self.core().map_err(|error| errors::raise(py, &error))?;
-        let look = bridge::offload(move || core.budget());
+        let look = bridge::offload(move || Ok(core.budget()));
         bridge::spawn(py, look, |py, budget| to_dict::budget(py, &budget).map(|facts| facts.into_any().unbind()))
     }
 }

@@ -47,7 +47,7 @@ async fn wait_requested_twice_is_accepted_and_reported() {
          start in 86400.0 s, which is beyond the 300.0 s that are left of the 600 s that this call may take"
     );
     assert!((seconds(start) - 300.0).abs() < 0.1, "{}", seconds(start));
-    let budget = client.budget().unwrap();
+    let budget = client.budget();
     let day = Duration::from_secs(86_400);
     assert_eq!((budget.next_call_in, budget.service_wait), (day, Some(day)));
     // The next call fails with the wait without being sent.

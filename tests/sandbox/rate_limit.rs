@@ -134,15 +134,15 @@ async fn budget_of_the_client_follows_the_rate_limit_headers_section_8() {
     let sandbox = Arc::new(start(Options { rate_limits: vec![window], ..options() }));
     let client = client(&sandbox, &[window]);
     let summary = async || client.detail(row("access_key"), &arguments_for("access_key", &[])).await.unwrap();
-    assert_eq!(client.budget().unwrap().remaining, 30);
+    assert_eq!(client.budget().remaining, 30);
     summary().await;
-    assert_eq!(client.budget().unwrap().remaining, 29);
+    assert_eq!(client.budget().remaining, 29);
     // Another client uses the same key: the service reports it, and the client waits.
     for _ in 0..10 {
         get(&sandbox, "/accesskey").send();
     }
     summary().await;
-    assert_eq!(client.budget().unwrap().remaining, 18);
+    assert_eq!(client.budget().remaining, 18);
     for _ in 0..18 {
         get(&sandbox, "/accesskey").send();
     }
@@ -153,7 +153,7 @@ async fn budget_of_the_client_follows_the_rate_limit_headers_section_8() {
     assert!((39..=41).contains(&(sandbox.now() - before).num_seconds()), "{}", sandbox.now() - before);
     let refused = sandbox.requests().iter().filter(|request| request.status == 429).count();
     assert_eq!(refused, 1);
-    let budget = client.budget().unwrap();
+    let budget = client.budget();
     assert!(budget.next_call_in.is_zero() && budget.remaining > 0, "{budget:?}");
 }
 
@@ -168,7 +168,7 @@ async fn status_429_beyond_the_deadline_is_an_error_and_leaves_no_budget_until_i
     assert_eq!(error.facts().retry_after, Some(Duration::from_secs(300)));
     assert!(error.message().contains("3600 s") && error.message().contains("250 s"), "{error}");
     assert!(error.message().contains("Exceeded maximum requests"), "{error}");
-    let budget = client.budget().unwrap();
+    let budget = client.budget();
     // The wait is unconfirmed: after five minutes one call probes.
     assert_eq!((budget.remaining, budget.next_call_in.as_secs().div_ceil(60)), (0, 5), "{budget:?}");
     assert_eq!(budget.service_wait.map(|wait| wait.as_secs().div_ceil(60)), Some(60), "{budget:?}");
