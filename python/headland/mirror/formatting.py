@@ -32,9 +32,9 @@ def size(count: int) -> str:
     return f"{count} B"
 
 
-def number(count: int, singular: str, plural: str | None = None) -> str:
+def number(count: int, singular: str) -> str:
     """Format a count with its noun."""
-    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
+    return f"{count:,} {singular if count == 1 else singular + 's'}"
 
 
 def number_range(least: int, most: int) -> str:
