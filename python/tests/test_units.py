@@ -89,7 +89,7 @@ def test_bushels_to_a_mass_without_a_crop_is_an_error_that_names_the_argument(la
         (7, None, TypeError, "`units` takes"),
         ({"YIELD": 3}, None, TypeError, "`units` takes"),
         ({"NOSUCH": "kg/ha"}, None, ValueError, "there is no column `NOSUCH`"),
-        ("metric", "clover", ValueError, "no weight of a bushel is known for crop `clover`"),
+        ("metric", "clover", ValueError, "the weight of a bushel is unknown for crop `clover`"),
         ("metric", 7, TypeError, "`crop`"),
     ],
 )
@@ -103,7 +103,7 @@ def test_wrong_arguments_are_named(
 def test_units_that_do_not_fit_are_named(layers: dict[str, hl.Layer]) -> None:
     layer = layers["bu/ac"]
     name = column_in(layer, "bu/ac")
-    with pytest.raises(ValueError, match="is in `bu/ac`, which does not convert to `m/s`"):
+    with pytest.raises(ValueError, match="is in `bu/ac`, which cannot be converted to `m/s`"):
         layer.to_units({name: "m/s"})
     with pytest.raises(ValueError, match="`bushelz` is not a known unit"):
         layer.to_units({name: "bushelz"})

@@ -57,7 +57,8 @@ pub fn to_units(layer: Layer, target: &Target, crop: Option<&str>) -> Result<Lay
                 let field = schema.field(position);
                 let wanted = Unit::parse(wanted).ok_or_else(|| unknown_word(name, wanted))?;
                 if !is_number(field) {
-                    let message = format!("column `{name}` holds {}, not numbers: it has no unit", field.data_type());
+                    let message =
+                        format!("column `{name}` contains {}, not numbers: it has no unit", field.data_type());
                     return Err(invalid(name, message));
                 }
                 let (stated, unit) = known_unit(field).ok_or_else(|| unknown_unit(field))?;
@@ -88,7 +89,8 @@ fn apply(layer: Layer, conversions: &HashMap<usize, Conversion>) -> Result<Layer
             RecordBatch::try_new_with_options(Arc::clone(&schema), columns.collect(), &options)
         })
         .collect();
-    let batches = batches.map_err(|cause| Error::new(Kind::Value, format!("the columns form no table: {cause}")))?;
+    let batches =
+        batches.map_err(|cause| Error::new(Kind::Value, format!("the columns do not form a table: {cause}")))?;
     Ok(layer.with_batches(schema, batches))
 }
 
@@ -118,11 +120,11 @@ fn conversion(field: &Field, stated: &str, from: Unit, to: Unit, crop: Option<&C
     let name = field.name();
     let factor = from.factor(to, crop.map(Crop::kg_per_bushel)).map_err(|mismatch| match mismatch {
         Mismatch::Quantity => {
-            invalid(name, format!("column `{name}` is in `{stated}`, which does not convert to `{to}`"))
+            invalid(name, format!("column `{name}` is in `{stated}`, which cannot be converted to `{to}`"))
         }
         Mismatch::BushelWeight => {
             let message = format!(
-                "column `{name}`: `{stated}` to `{to}` needs the weight of a bushel, and the layer states no crop; pass \
+                "column `{name}`: `{stated}` to `{to}` needs the weight of a bushel, but the layer has no crop; pass \
                  `crop=`, such as `crop=\"corn\"`"
             );
             invalid(name, message)
@@ -157,7 +159,7 @@ fn is_one(factor: f64) -> bool {
 fn known_crop(name: &str) -> Result<&'static Crop> {
     Crop::find(name).ok_or_else(|| {
         let names: Vec<&str> = CROPS.iter().map(|crop| crop.name).collect();
-        let message = format!("no weight of a bushel is known for crop `{name}`; known are {}", names.join(", "));
+        let message = format!("the weight of a bushel is unknown for crop `{name}`; known crops: {}", names.join(", "));
         invalid("crop", message)
     })
 }
