@@ -246,7 +246,7 @@ def test_a_machine_without_a_folder_for_the_budget(faulty: hl.Sandbox, monkeypat
 def test_a_file_of_the_budget_that_cannot_be_written(faulty: hl.Sandbox, tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file where a folder should be")
     client = hl.Client(**faulty.credentials, limiter_state=tmp_path / "state" / "limits")
-    with pytest.warns(hl.HeadlandWarning, match="kept in this process alone"):
+    with pytest.warns(hl.HeadlandWarning, match="the rate limit is not shared"):
         client.access_key()
     # The warning is emitted once; the doctor still reports it.
     limiter = finding(client.doctor(), "limiter")

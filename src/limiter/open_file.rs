@@ -78,7 +78,7 @@ impl From<rusqlite::Error> for Failure {
 /// Opens or creates the file, readable by its owner only. Returns a warning for the user if a file was replaced.
 pub(super) fn open(path: &Path) -> Result<(Connection, Option<String>), String> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(|error| format!("its folder cannot be made: {error}"))?;
+        fs::create_dir_all(folder).map_err(|error| format!("its folder cannot be created: {error}"))?;
     }
     create(path)?;
     match retry_while_busy(path, || connect(path)) {
@@ -102,7 +102,7 @@ fn create(path: &Path) -> Result<(), String> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     match options.open(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(format!("it cannot be made: {error}")),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(format!("it cannot be created: {error}")),
         _ => Ok(()),
     }
 }
@@ -150,7 +150,7 @@ fn connect(path: &Path) -> Result<Connection, Failure> {
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     if version == 0 && tables > 0 {
-        return Err(Failure::Foreign("it is a database of something else".to_owned()));
+        return Err(Failure::Foreign("it is a database of another application".to_owned()));
     }
     if version != 0 {
         let checks = COLUMN_QUERIES.iter().map(|query| connection.prepare(query).map(drop));
@@ -161,7 +161,8 @@ fn connect(path: &Path) -> Result<Connection, Failure> {
             });
         }
         if version != VERSION {
-            let reason = format!("it was written by another version of headland (format {version}, not {VERSION})");
+            let reason =
+                format!("it was written by another version of headland (format {version}, expected {VERSION})");
             return Err(Failure::Other(reason));
         }
         let check: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
@@ -194,11 +195,11 @@ fn replace(path: &Path, reason: &str) -> Result<(Connection, Option<String>), St
         Err(Failure::Foreign(_)) => {}
         Err(Failure::Busy(reason) | Failure::Other(reason)) => return Err(reason),
     }
-    let cannot = |error: io::Error| format!("{reason}, and it cannot be moved aside: {error}");
+    let cannot = |error: io::Error| format!("{reason}, and it cannot be renamed: {error}");
     let moved = (1..=MAX_MOVED_FILES)
         .map(|number| sibling(path, &format!(".damaged-{number}")))
         .find(|moved| fs::symlink_metadata(moved).is_err())
-        .ok_or_else(|| cannot(io::Error::other("too many files were moved aside before")))?;
+        .ok_or_else(|| cannot(io::Error::other("too many renamed files exist already")))?;
     for end in ["-wal", "-shm", "-journal", ""] {
         match fs::rename(sibling(path, end), sibling(&moved, end)) {
             Err(error) if end.is_empty() || error.kind() != io::ErrorKind::NotFound => return Err(cannot(error)),
@@ -209,8 +210,8 @@ fn replace(path: &Path, reason: &str) -> Result<(Connection, Option<String>), St
     match retry_while_busy(path, || connect(path)) {
         Ok(connection) => {
             let warning = format!(
-                "the file that counts calls, `{}`, could not be used ({reason}): it was moved to `{}`, and a new one counts from \
-                 now on",
+                "the rate limit file `{}` could not be used ({reason}): it was moved to `{}`, and a new one was \
+                 created",
                 path.display(),
                 moved.display()
             );

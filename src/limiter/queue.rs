@@ -370,8 +370,8 @@ fn deadline_exceeded(now: Micros, next: NextSlot) -> DeadlineExceeded {
 
 fn not_shared(reason: &str) -> String {
     format!(
-        "the budget of calls is kept in this process alone, so that other processes may use it up: {reason}. Pass a \
-         writable path as limiter_state, or \"memory\" if that is meant"
+        "the rate limit is not shared, so other processes may use up the calls: {reason}. Pass a writable path as \
+         limiter_state, or \"memory\" if this is intended"
     )
 }
 

@@ -42,7 +42,7 @@ fn unusable_file_falls_back_to_memory_with_a_warning() {
     let file = folder.path().join("file");
     std::fs::write(&file, b"not a folder").unwrap();
     let mut cases = vec![
-        (file.join("limits.sqlite3"), "its folder cannot be made"),
+        (file.join("limits.sqlite3"), "its folder cannot be created"),
         (folder.path().to_owned(), "it is not a regular file"),
     ];
     #[cfg(target_os = "linux")]
@@ -51,14 +51,14 @@ fn unusable_file_falls_back_to_memory_with_a_warning() {
         let pipe = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         cases.push((pipe, "it is not a regular file"));
-        cases.push(("/proc/limits.sqlite3".into(), "it cannot be made"));
+        cases.push(("/proc/limits.sqlite3".into(), "it cannot be created"));
     }
     for (path, reason) in cases {
         let limiter = limiter(&path);
         runtime().block_on(spend(&limiter, 1));
         assert_eq!(limiter.budget().remaining, 19);
         let warning = limiter.take_warning().unwrap();
-        assert!(warning.contains("this process alone") && warning.contains(reason), "{warning}");
+        assert!(warning.contains("is not shared") && warning.contains(reason), "{warning}");
         assert_eq!(limiter.take_warning(), None);
     }
     assert_eq!(std::fs::read(&file).unwrap(), b"not a folder");
@@ -93,7 +93,7 @@ fn foreign_file_is_moved_aside_with_one_warning() {
     let makes: [(&str, Make); 5] = [
         ("not a database", |path| std::fs::write(path, b"{\"calls\": 30}").unwrap()),
         ("not a database", |path| std::fs::write(path, [7; 10_000]).unwrap()),
-        ("something else", |path| sqlite(path, "CREATE TABLE mine (x); INSERT INTO mine VALUES (7);")),
+        ("another application", |path| sqlite(path, "CREATE TABLE mine (x); INSERT INTO mine VALUES (7);")),
         ("no such table", |path| sqlite(path, "CREATE TABLE mine (x); PRAGMA user_version = 1;")),
         ("no such column", |path| {
             sqlite(path, "CREATE TABLE slot (x); CREATE TABLE budget (y); PRAGMA user_version = 1;");
