@@ -221,15 +221,19 @@ fn lists_are_decoded_in_every_form() {
 #[test]
 fn damage_is_an_error_that_names_the_field() {
     for (content, body, words) in [
-        (Content::Json, r#"{"CreateDate": "yesterday"}"#, "`CreateDate` should be an ISO 8601 time"),
-        (Content::Json, r#"{"Products": [{"AppliedArea": "wide"}]}"#, "`AppliedArea` should be a number"),
+        (Content::Json, r#"{"CreateDate": "yesterday"}"#, "`CreateDate` is invalid: expected an ISO 8601 time"),
+        (Content::Json, r#"{"Products": [{"AppliedArea": "wide"}]}"#, "`AppliedArea` is invalid: expected a number"),
         (Content::Json, r#"{"ID": 1"#, "EOF"),
         (Content::Json, r#"{"ID": 1} {"#, "trailing"),
-        (Content::Xml, "<D><CreateDate>yesterday</CreateDate></D>", "`CreateDate` should be an ISO 8601 time"),
-        (Content::Xml, "<D><ID>1</ID>", "ends before"),
+        (
+            Content::Xml,
+            "<D><CreateDate>yesterday</CreateDate></D>",
+            "`CreateDate` is invalid: expected an ISO 8601 time",
+        ),
+        (Content::Xml, "<D><ID>1</ID>", "ends inside"),
         (Content::Xml, "<!DOCTYPE D [<!ENTITY a \"b\">]><D><JobName>&a;</JobName></D>", "document type"),
         (Content::Xml, "<D><JobName>&a;</JobName></D>", "entity"),
-        (Content::Xml, "<D><ID><Deep/></ID></D>", "holds `Deep`"),
+        (Content::Xml, "<D><ID><Deep/></ID></D>", "contains `Deep`"),
     ] {
         let error = decode_detail(content, body.as_bytes(), &JOB_DATA_DETAIL).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Decode);

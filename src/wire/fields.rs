@@ -24,7 +24,7 @@ pub(super) fn put(fields: &mut Vec<(Name, Value)>, name: Name, value: Value) -> 
 
 /// Why a record cannot be read whose field has two values.
 pub(super) fn duplicate_field(field: &Field) -> String {
-    format!("`{}` comes twice, with different values", field.wire)
+    format!("`{}` occurs twice, with different values", field.wire)
 }
 
 /// Whether there is a field of that Python name.

@@ -200,7 +200,7 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
             let items = map.next_value_seed(ListSeed { shape, element: None, trace })?;
             return match map.next_key_seed(NameSeed)? {
                 None => Ok(items),
-                Some(other) => Err(A::Error::custom(format!("`{other}` stands beside the list `{first}`"))),
+                Some(other) => Err(A::Error::custom(format!("unexpected `{other}` next to the list `{first}`"))),
             };
         }
         let mut so_far = SoFar::new(shape);
@@ -283,7 +283,7 @@ impl<'de> DeserializeSeed<'de> for FieldSeed<'_> {
 impl FieldSeed<'_> {
     /// An error, or null where values that cannot be read are null.
     fn refuse<E: serde::de::Error>(&self, found: &dyn fmt::Display) -> std::result::Result<Value, E> {
-        let why = format!("`{}` should be {}, found {found}", self.field.wire, describe(self.field.kind));
+        let why = format!("`{}` is invalid: expected {}, got {found}", self.field.wire, describe(self.field.kind));
         if self.trace.is_lenient() {
             self.trace.excuse(SERVICE_INDEX.name, self.field.wire, &why);
             return Ok(Value::Null);

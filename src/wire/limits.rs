@@ -13,7 +13,10 @@ pub fn check_values(body: &[u8]) -> Result<()> {
     {
         return Ok(());
     }
-    Err(Error::new(Kind::Decode, format!("the reply holds more than {MAX_VALUES} values, as no record or page does")))
+    Err(Error::new(
+        Kind::Decode,
+        format!("the reply is too large: it has more than {MAX_VALUES} values, the limit for a record or page"),
+    ))
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ pub(super) fn to_page(record: Value, index: &Index) -> Result<Page> {
     }
     // A list with another name is another list; without this check the page would seem empty.
     if let (None, Some(other)) = (&items, other) {
-        let message = format!("the reply is not a ServiceIndex of {}: it holds `{other}` instead", index.kind);
+        let message = format!("the reply is not a ServiceIndex of {}: it contains `{other}` instead", index.kind);
         return Err(Error::new(Kind::Decode, message));
     }
     let items = items.unwrap_or_default();

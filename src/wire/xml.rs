@@ -182,7 +182,7 @@ impl<'a> Document<'a> {
         match (self.read_tree()?, field.kind) {
             (Tree::Null, Kind::Records(..)) => Ok(Value::List(Vec::new())),
             (Tree::Null, _) => Ok(Value::Null),
-            _ => self.refuse(field, &format!("`{}` is nil and holds something", field.wire)),
+            _ => self.refuse(field, &format!("`{}` is nil, but not empty", field.wire)),
         }
     }
 
@@ -207,7 +207,7 @@ impl<'a> Document<'a> {
                 } else {
                     Some(self.read_text(field.wire)?)
                 };
-                let what = || format!("`{}` should be {}, found ", field.wire, describe(kind));
+                let what = || format!("`{}` is invalid: expected {}, got ", field.wire, describe(kind));
                 match found {
                     None => self.refuse(field, &format!("{}elements", what())),
                     Some(text) => match scalar(kind, &text) {
@@ -248,7 +248,7 @@ impl<'a> Document<'a> {
                         let record = self.read_bare(&tag, shape).inspect_err(|_| self.trace.item(0))?;
                         return Ok(Value::List(vec![record]));
                     } else {
-                        return Err(self.fail(&format!("`{wire}` stands where `{element}` should")));
+                        return Err(self.fail(&format!("expected `{element}`, got `{wire}`")));
                     }
                 }
             }
@@ -271,7 +271,7 @@ impl<'a> Document<'a> {
                 Next::Child(tag) => self.read_member(&tag, members)?,
                 Next::Text(text) if text.trim().is_empty() => {}
                 Next::Text(text) => {
-                    return Err(self.fail(&format!("`{}` holds the text `{text}`", members.shape.name)));
+                    return Err(self.fail(&format!("`{}` contains unexpected text: `{text}`", members.shape.name)));
                 }
                 Next::End => return Ok(()),
             }

@@ -47,7 +47,7 @@ impl<'a> Document<'a> {
             Ok(Event::Eof) => Ok(self.trace.into_unreadable()),
             Ok(Event::Text(text)) if text.trim().is_empty() => self.close(),
             Ok(Event::Comment(_) | Event::PI(_)) => self.close(),
-            Ok(_) => Err(self.fail("something follows the root element")),
+            Ok(_) => Err(self.fail("unexpected content after the root element")),
             Err(error) => Err(self.fail(&error.to_string())),
         }
     }
@@ -82,11 +82,13 @@ impl<'a> Document<'a> {
                     let name = reference.into_inner();
                     return match resolve_predefined_entity(&name) {
                         Some(text) => Ok(Next::Text(Cow::Borrowed(text))),
-                        None => Err(self.fail(&format!("the entity `&{name};` is not one of the five of XML"))),
+                        None => {
+                            Err(self.fail(&format!("the entity `&{name};` is not one of the five predefined in XML")))
+                        }
                     };
                 }
-                Event::DocType(_) => return Err(self.fail("a document type declaration is refused")),
-                Event::Eof => return Err(self.fail("it ends before its root element does")),
+                Event::DocType(_) => return Err(self.fail("document type declarations are not accepted")),
+                Event::Eof => return Err(self.fail("it ends inside the root element")),
                 // White space outside the root and what is not content.
                 _ => {}
             }
@@ -110,7 +112,7 @@ impl<'a> Document<'a> {
                 Next::End => return Ok(text),
                 Next::Child(tag) => {
                     let name = tag.local_name();
-                    return Err(self.fail(&format!("`{wire}` holds `{}` where a value should be", name.as_ref())));
+                    return Err(self.fail(&format!("`{wire}` contains `{}` instead of a value", name.as_ref())));
                 }
             }
         }

@@ -17,10 +17,10 @@ const JOBS_XML: &str = "<XIndex><TotalCount>3</TotalCount><IsNextPage>false</IsN
     <JobData><ID>3</ID><Name>South</Name><Name>West</Name><CreateDate>true</CreateDate></JobData></XIndex>";
 
 const PATHS: [&str; 5] = [
-    "`ServiceIndex.JobData[0].UpdateDate` (`UpdateDate` should be an ISO 8601 time, found `soon`)",
+    "`ServiceIndex.JobData[0].UpdateDate` (`UpdateDate` is invalid: expected an ISO 8601 time, got `soon`)",
     "`ServiceIndex.JobData[1].Name`",
     "`ServiceIndex.JobData[1].CreateDate`",
-    "`ServiceIndex.JobData[2].Name` (`Name` comes twice, with different values)",
+    "`ServiceIndex.JobData[2].Name` (`Name` occurs twice, with different values)",
     "`ServiceIndex.JobData[2].CreateDate`",
 ];
 
