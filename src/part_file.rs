@@ -151,8 +151,10 @@ pub(crate) fn check_replaceable(path: &Path) -> Result<()> {
         kind if kind.is_symlink() => "a symbolic link",
         _ => "a device, a pipe or a socket",
     };
-    let message =
-        format!("cannot write `{}`: it is {kind}, and only a regular file is replaced; name another", path.display());
+    let message = format!(
+        "cannot write `{}`: it is {kind}, and only a regular file can be replaced; choose another path",
+        path.display()
+    );
     Err(Error::new(Kind::File, message))
 }
 
@@ -165,9 +167,9 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 fn missing_folder_error(folder: &Path, name: &str, cause: &io::Error) -> Error {
     let (target, shown) = (folder.join(name), folder.display());
     let what = if folder.exists() {
-        format!("`{shown}` is a file and no folder; name another")
+        format!("`{shown}` is a file, not a folder; choose another folder")
     } else {
-        format!("there is no folder `{shown}`; make it first")
+        format!("there is no folder `{shown}`; create it first")
     };
     let message = format!("cannot write `{}`: {what}", target.display());
     Error::new(Kind::File, message).with(|facts| facts.os_error = cause.raw_os_error())
@@ -235,11 +237,11 @@ mod tests {
         let missing = folder.path().join("maps/2026");
         let error = PartFile::for_target(&missing.join("a.parquet")).unwrap_err();
         assert_eq!((error.kind(), error.facts().os_error), (Kind::File, Some(2)));
-        let expected = format!("there is no folder `{}`; make it first", missing.display());
+        let expected = format!("there is no folder `{}`; create it first", missing.display());
         assert!(error.message().contains(&expected) && !error.message().contains(".part"), "{error}");
         fs::write(folder.path().join("maps"), b"").unwrap();
         let error = PartFile::for_target(&folder.path().join("maps/a.parquet")).unwrap_err();
-        assert!(error.message().contains("is a file and no folder") && !error.message().contains(".part:"), "{error}");
+        assert!(error.message().contains("is a file, not a folder") && !error.message().contains(".part:"), "{error}");
     }
 
     #[test]

@@ -299,7 +299,7 @@ async fn only_regular_files_are_replaced() {
     for (path, calls) in [(socket, 0), (link.clone(), 0), (folder.path().to_owned(), 1)] {
         let error = download(&client, "SHP", Target::Disk { to: path, overwrite: true }).await.unwrap_err();
         assert_eq!((error.kind(), script.count()), (Kind::File, calls), "{error}");
-        assert!(error.message().contains("only a regular file is replaced"), "{error}");
+        assert!(error.message().contains("only a regular file can be replaced"), "{error}");
     }
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(fs::read_to_string(&kept).unwrap(), "mine");
