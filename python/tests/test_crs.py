@@ -204,6 +204,6 @@ def test_offset_from_another_transformation_of_pyproj_is_within_the_reported_one
 @pytest.mark.parametrize("code", [4267, 4230, 31467, 4618])
 def test_datums_with_another_shift_in_each_region_are_an_error_that_names_them(code: int, tmp_path: Path) -> None:
     layer = layer_with(pyproj.CRS.from_epsg(code).to_wkt("WKT1_ESRI").encode(), tmp_path)
-    with pytest.raises(hl.ArchiveError, match=r"its datum `.+` needs a shift or a grid of shifts"):
+    with pytest.raises(hl.ArchiveError, match=r"its datum `.+` needs a shift or a shift grid"):
         layer.__geo_interface__  # noqa: B018
     assert not [note for note in layer.diagnostics if note.code == "datum-offset"]

@@ -22,13 +22,13 @@ def test_duplicate_column_name_is_never_resolved_silently() -> None:
         | dict(zip(("t.shp", "t.shx"), NOWHERE, strict=True))
     )
     for layer in (hl.read(source), next(hl.open(source))):
-        message = r"^2 columns are called `YIELD`, those at the places \[1, 3\]: `to_arrow\(\).column\(1\)` and "
+        message = r"^2 columns have the name `YIELD`, at the positions \[1, 3\]: select one with `to_arrow\(\).column"
         with pytest.raises(ValueError, match=message):
             layer.values("YIELD")
         assert layer.to_arrow().column(3).to_pylist() == [3, 4]
-        with pytest.raises(ValueError, match="2 columns are called `YIELD`"):
+        with pytest.raises(ValueError, match="2 columns have the name `YIELD`"):
             layer.picture("YIELD", crs="as-is")
-        with pytest.raises(ValueError, match="2 columns are called `DAY`"):
+        with pytest.raises(ValueError, match="2 columns have the name `DAY`"):
             layer.with_time("when", date="DAY", zone="UTC")
         assert layer.units == {"YIELD": "bu/ac"}
         # Without a selected column, the map shows the first whose numbers differ: the second of that name.

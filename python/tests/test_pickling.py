@@ -106,8 +106,8 @@ def test_inconsistent_pickle_is_an_error() -> None:
     core = hl.read(archive())._core
     about, buffers = core.to_parts()
     for wrong in (buffers[:-1], [b"", *buffers[1:]], [buffer[:-1] for buffer in buffers], [*buffers[:-1], b"x"]):
-        with pytest.raises(ValueError, match="not the parts of a layer"):
+        with pytest.raises(ValueError, match="invalid parts of a layer"):
             type(core).from_parts(about, wrong)
     for words in ("", "{}", about.replace('"int32"', '"int16"'), about.replace('"geometry":5', '"geometry":0')):
-        with pytest.raises(ValueError, match="not the parts of a layer"):
+        with pytest.raises(ValueError, match="invalid parts of a layer"):
             type(core).from_parts(words, buffers)

@@ -32,7 +32,7 @@ def test_single_letters_and_digits_are_booleans_and_words_are_not() -> None:
 def test_number_that_is_no_boolean_is_an_error_with_its_position(number: str) -> None:
     with (
         hl.open(table("N", 4, ["1", "0", number]), types={"X": "bool"}) as reader,
-        pytest.raises(hl.ArchiveError, match=f"`{number}` is no truth value in column `X`") as refused,
+        pytest.raises(hl.ArchiveError, match=f"`{number}` is not a truth value in column `X`") as refused,
     ):
         list(reader)
     assert (refused.value.record, refused.value.field) == (2, "X")
@@ -41,12 +41,12 @@ def test_number_that_is_no_boolean_is_an_error_with_its_position(number: str) ->
 @pytest.mark.parametrize(
     ("kind", "good", "bad", "why", "code"),
     [
-        ("date", "2024-02-29", "hello", "is no date", "bad-date"),
-        ("date", "20240229", "31/12/2024", "is no date", "bad-date"),
-        ("int32", "7", "seven", "is no number", "bad-number"),
-        ("int64", "1e17", "1,5", "is no number", "bad-number"),
-        ("float64", "1.5", "nan", "is no number", "bad-number"),
-        ("bool", "T", "Tom", "is no truth value", "bad-logical"),
+        ("date", "2024-02-29", "hello", "is not a date", "bad-date"),
+        ("date", "20240229", "31/12/2024", "is not a date", "bad-date"),
+        ("int32", "7", "seven", "is not a number", "bad-number"),
+        ("int64", "1e17", "1,5", "is not a number", "bad-number"),
+        ("float64", "1.5", "nan", "is not a number", "bad-number"),
+        ("bool", "T", "Tom", "is not a truth value", "bad-logical"),
     ],
 )
 @pytest.mark.parametrize("size", [1, 2, 100])
@@ -100,9 +100,9 @@ def test_null_markers_of_the_type_are_null_in_text(kind: TypeName, cells: list[s
 @pytest.mark.parametrize(
     ("kind", "number", "why"),
     [
-        ("int64", "1.5", "is no whole number"),
-        ("int32", "3000000000", "does not fit into its type"),
-        ("bool", "12", "is no truth value"),
+        ("int64", "1.5", "is not a whole number"),
+        ("int32", "3000000000", "is out of range for its type"),
+        ("bool", "12", "is not a truth value"),
     ],
 )
 def test_number_out_of_range_is_an_error_without_strict_too(field: str, kind: TypeName, number: str, why: str) -> None:

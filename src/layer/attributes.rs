@@ -151,7 +151,7 @@ impl TableReader {
                     let message = if read < declared {
                         format!("only the first {read} of {declared} records could be read: {error}")
                     } else {
-                        format!("its {declared} records were read, yet it is damaged: {error}")
+                        format!("the .dbf is damaged, but its {declared} records were read: {error}")
                     };
                     self.diagnostics
                         .push(Diagnostic::new(Code::DbfDamaged, message).in_member(self.member.name()).at_record(read));
@@ -193,7 +193,8 @@ impl TableReader {
             let Some(chunk) = bytes.get(..whole * size).filter(|chunk| !chunk.is_empty()) else {
                 // A wrong member size in the archive is the root cause, so it is reported first.
                 self.window.finish()?;
-                let message = format!("it ends inside record {first} of the {declared} that it declares");
+                let message =
+                    format!("the .dbf is truncated: it ends inside record {first} of {declared} declared records");
                 return Err(StepError::Damage(Error::archive(self.member.name(), message).with(|facts| {
                     facts.record = Some(first);
                     facts.offset = Some(offset);
@@ -230,13 +231,12 @@ impl TableReader {
         let is_count = more.len() >= size && matches!(more.first(), Some(b' ' | b'*'));
         let is_short = more.is_empty() && self.last == Some(END_OF_FILE);
         let found = match (is_count, is_end, is_short) {
-            (true, _, _) => {
-                Some((Code::DbfMoreRecords, "records stand after those that its header declares; they were left out"))
-            }
-            (_, false, _) => Some((Code::DbfLength, "bytes follow its last record and were left out")),
-            (_, _, true) => {
-                Some((Code::DbfLength, "its last record ends with the mark of the end: a byte is missing before it"))
-            }
+            (true, _, _) => Some((Code::DbfMoreRecords, "records beyond the declared record count were left out")),
+            (_, false, _) => Some((Code::DbfLength, "bytes after the last record were left out")),
+            (_, _, true) => Some((
+                Code::DbfLength,
+                "the last record ends with the end-of-file mark (0x1A): a byte is missing before the mark",
+            )),
             _ => None,
         };
         if let Some((code, what)) = found {
@@ -266,7 +266,7 @@ fn misfit_error(member: &str, column: &Column, cell: &CellError) -> Error {
     let (name, kind) = (&column.name, column.data_type());
     let (type_name, or) = match (cell.is_invalid, kind.is_integer()) {
         (true, _) => ("string", ""),
-        (false, true) => ("float64", ", or with types=\"scan\", which looks at all cells first"),
+        (false, true) => ("float64", ", or with types=\"scan\", which checks all cells first"),
         (false, false) => ("string", ", or without a type for it"),
     };
     let message = format!(
@@ -321,11 +321,14 @@ fn build_columns(
         }
         if name.is_empty() {
             name = format!("field_{}", position + 1);
-            let message = format!("a column without a name was called `{name}`");
+            let message = format!("a column without a name was named `{name}`");
             diagnostics.push(Diagnostic::new(Code::UnnamedColumn, message).in_member(member.name()));
         }
         if name.contains(|letter: char| letter.is_control() || BIDI_CONTROLS.contains(&letter)) {
-            let message = format!("the name of column `{}` has control characters", name.escape_default());
+            let message = format!(
+                "the name of column `{}` contains control characters or bidirectional formatting characters",
+                name.escape_default()
+            );
             diagnostics.push(Diagnostic::new(Code::ControlInName, message).in_member(member.name()));
         }
         columns.push((name, field.clone()));

@@ -46,7 +46,11 @@ impl DeletionFlags {
     pub(super) fn report(&self, member: &str, diagnostics: &mut Vec<Diagnostic>) {
         let kinds = [
             (Code::DeletedRows, self.deleted, "deleted records were left out"),
-            (Code::OddMark, self.invalid, "records are marked neither as kept nor as deleted; they were kept"),
+            (
+                Code::OddMark,
+                self.invalid,
+                "records have an invalid deletion flag, neither a blank nor `*`; they were kept",
+            ),
         ];
         for (code, counted, text) in kinds {
             if let Some((count, first)) = counted {

@@ -22,11 +22,11 @@ impl From<DecodeIssue> for Issue {
         match doubt {
             DecodeIssue::Recoded => Self {
                 code: Code::TextRecoded,
-                sentence: "text that is not valid UTF-8, which is declared or assumed, was read as Windows-1252",
+                sentence: "text declared or assumed to be UTF-8 is not valid UTF-8 and was read as Windows-1252",
             },
             DecodeIssue::Undefined => Self {
                 code: Code::TextRecoded,
-                sentence: "bytes that Windows-1252 leaves undefined (0x81, 0x8D, 0x8F, 0x90, 0x9D) were read as control \
+                sentence: "bytes undefined in Windows-1252 (0x81, 0x8D, 0x8F, 0x90, 0x9D) were read as control \
                            characters",
             },
             DecodeIssue::LooksLikeUtf8 => Code::Utf8DeclaredAnsi.into(),

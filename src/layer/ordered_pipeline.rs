@@ -136,7 +136,7 @@ struct PanicGuard<'a, 'b, T: Default + Send>(&'a Pipeline<'b, T>);
 impl<T: Default + Send> Drop for PanicGuard<'_, '_, T> {
     fn drop(&mut self) {
         if thread::panicking() {
-            let lost = Error::new(Kind::File, "a thread that wrote the file was lost");
+            let lost = Error::new(Kind::File, "a thread that wrote the file ended unexpectedly");
             self.0.state().end.get_or_insert(Err(lost));
             self.0.changed.notify_all();
         }

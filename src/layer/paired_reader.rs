@@ -120,8 +120,9 @@ impl PairedReader {
             let Some(member) = facts.member.clone().filter(|_| both && !options.strict && !error.lacks_memory()) else {
                 return Err(error);
             };
-            diagnostics
-                .push(Diagnostic::new(Code::MemberLost, format!("it could not be read: {error}")).in_member(&member));
+            diagnostics.push(
+                Diagnostic::new(Code::MemberLost, format!("the member could not be read: {error}")).in_member(&member),
+            );
             Ok(())
         };
         let shapes = match shapes.transpose() {

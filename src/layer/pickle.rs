@@ -59,7 +59,7 @@ fn sorted(metadata: &HashMap<String, String>) -> BTreeMap<String, String> {
 }
 
 fn invalid_parts(cause: impl std::fmt::Display) -> Error {
-    Error::new(Kind::Value, format!("these are not the parts of a layer: {cause}"))
+    Error::new(Kind::Value, format!("invalid parts of a layer: {cause}"))
 }
 
 impl Layer {
@@ -83,7 +83,8 @@ impl Layer {
         for batch in &self.batches {
             let columns = batch.columns().iter();
             let has_nulls = columns.map(|array| pack_column(array, &mut buffers)).collect::<Option<_>>();
-            batches.push((batch.num_rows(), has_nulls.ok_or_else(|| invalid_parts("a column has another type"))?));
+            batches
+                .push((batch.num_rows(), has_nulls.ok_or_else(|| invalid_parts("a column has an unsupported type"))?));
         }
         let header = LayerHeader {
             name: Cow::Borrowed(&self.name),
@@ -139,7 +140,7 @@ impl Layer {
         if geometry
             .is_some_and(|index| schema.fields().get(index).is_none_or(|f| *f.data_type() != DataType::LargeBinary))
         {
-            return Err(invalid_parts("its geometries are no column of bytes"));
+            return Err(invalid_parts("the geometry column does not contain bytes"));
         }
         let diagnostic = |(code, message, member, record): DiagnosticParts<'_>| {
             Ok(Diagnostic { code: code_from_name(&code)?, message, member, record })
@@ -202,7 +203,7 @@ fn data_type(kind: &str, zone: Option<&str>) -> Result<DataType> {
         "time" => DataType::Timestamp(TimeUnit::Microsecond, zone.map(Into::into)),
         "string" => DataType::LargeUtf8,
         "bytes" => DataType::LargeBinary,
-        _ => return Err(invalid_parts("a column has no type")),
+        _ => return Err(invalid_parts("a column has an unknown type")),
     })
 }
 
@@ -268,7 +269,7 @@ fn read_bits(bytes: &[u8], rows: usize) -> Result<BooleanBuffer> {
 /// Copies a buffer to aligned memory.
 fn read_numbers<T: ArrowNativeType>(bytes: &[u8]) -> Result<ScalarBuffer<T>> {
     if !bytes.len().is_multiple_of(size_of::<T>()) {
-        return Err(invalid_parts("a column is cut"));
+        return Err(invalid_parts("a column is truncated"));
     }
     Ok(ScalarBuffer::from(Buffer::from(bytes)))
 }

@@ -26,7 +26,7 @@ pub(super) fn with_hint(error: Error, options: &ReadOptions) -> Error {
     let is_damage = facts.field.is_none() && (facts.record.is_some() || facts.offset.is_some());
     let is_hinted = facts.hint.is_some();
     if options.strict && error.kind() == Kind::Archive && is_damage && !error.lacks_memory() && !is_hinted {
-        return error.with_hint("; ", Argument::Strict, " reads what can be saved");
+        return error.with_hint("; ", Argument::Strict, " reads the recoverable data");
     }
     error
 }
@@ -95,7 +95,7 @@ pub(super) fn empty_layer(
         diagnostics.push(Diagnostic::new(Code::NoShp, message));
     }
     if set.dbf.is_none() {
-        let message = "there is no .dbf, so the layer has no columns but its geometry";
+        let message = "there is no .dbf, so the geometry is the only column of the layer";
         diagnostics.push(Diagnostic::new(Code::NoDbf, message));
     }
     let mut prj = read_prj(set, options, diagnostics)?;
@@ -135,7 +135,7 @@ fn report_duplicate_names(schema: &Schema, set: &LayerFiles, diagnostics: &mut V
     let names = schema::distinct_names(schema);
     if let Some((field, name)) = schema.fields().iter().zip(&names).find(|(field, name)| field.name() != *name) {
         let message = format!(
-            "several columns are called `{}`; files that are written and GeoJSON call the later ones `{name}` and so on",
+            "several columns have the name `{}`; written files and GeoJSON name the later ones `{name}` and so on",
             field.name()
         );
         let member = set.dbf.as_ref().map(|dbf| dbf.name().to_owned()).unwrap_or_default();
@@ -173,14 +173,16 @@ fn parse_crs(
 ) -> Option<Crs> {
     let member = set.prj.as_ref().map(|prj| prj.name().to_owned()).unwrap_or_default();
     if crs_from_code.as_ref().is_some_and(std::result::Result::is_ok) {
-        let message = format!("it holds the code `{text}` and no well-known text; the code was taken");
+        let message = format!("the .prj contains the code `{text}` instead of well-known text; the code was used");
         diagnostics.push(Diagnostic::new(Code::CrsByCode, message).in_member(&member));
     }
     match crs_from_code.unwrap_or_else(|| Crs::from_wkt(text)) {
         Ok(crs) => {
             if crs.projjson().is_none() {
-                let message =
-                    format!("`{}` cannot be said in PROJJSON: GeoParquet will have no coordinate system", crs.name());
+                let message = format!(
+                    "PROJJSON cannot express `{}`: GeoParquet files will have no coordinate system",
+                    crs.name()
+                );
                 diagnostics.push(Diagnostic::new(Code::CrsWithoutProjjson, message).in_member(&member));
             }
             if let Some(message) = crs.caution() {

@@ -29,8 +29,8 @@ impl Layer {
             return Ok(*index);
         }
         let message = format!(
-            "{} columns are called `{own}`, those at the places {indices:?}: `to_arrow().column({first})` and \
-             `to_geopandas().iloc[:, {first}]` give one of them",
+            "{} columns have the name `{own}`, at the positions {indices:?}: select one with \
+             `to_arrow().column({first})` or `to_geopandas().iloc[:, {first}]`",
             indices.len(),
             first = indices.first().copied().unwrap_or_default()
         );
@@ -118,7 +118,7 @@ impl Layer {
         self.crs.as_ref().ok_or_else(|| {
             let message = format!(
                 "the coordinate system of layer `{}` is unknown, so its coordinates cannot be transformed to WGS 84; \
-                 `write_geojson`, `picture` and `area` take them as they are with `crs=\"as-is\"`",
+                 `write_geojson`, `picture` and `area` use them unchanged with `crs=\"as-is\"`",
                 self.name
             );
             Error::new(Kind::Value, message)

@@ -27,7 +27,8 @@ const SHP_XML: &str = "shp.xml";
 const MIN_TRUNCATED_LENGTH: usize = 7;
 
 const RECODED: (Code, &str) = (Code::TextRecoded, "its text is not valid UTF-8; it was read as Windows-1252");
-const LOST: (Code, &str) = (Code::TextLost, "its text has units that are no UTF-16; U+FFFD stands in their place");
+const LOST: (Code, &str) =
+    (Code::TextLost, "its text has code units that are not valid UTF-16; they were replaced by U+FFFD");
 
 /// Content of the sidecars of a dataset.
 #[derive(Debug, Default)]
@@ -58,7 +59,7 @@ impl Sidecars {
     fn read_vendor_json(&mut self, member: &Member, bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) {
         let (text, issue) = decode_json(bytes);
         let Ok(Value::Object(entries)) = serde_json::from_str::<Value>(&text) else {
-            let message = "it is not the JSON that was expected; the units are unknown";
+            let message = "the sidecar does not have the expected JSON format; the units are unknown";
             diagnostics.push(Diagnostic::new(Code::MetadataIgnored, message).in_member(member.name()));
             return;
         };
@@ -131,7 +132,7 @@ impl Sidecars {
         };
         let pairs: Vec<String> = truncated.iter().filter_map(pair).collect();
         if !pairs.is_empty() {
-            let message = format!("units of columns whose names were cut: {}", pairs.join(", "));
+            let message = format!("units of columns with truncated names: {}", pairs.join(", "));
             diagnostics.push(Diagnostic::new(Code::UnitsByCutName, message).in_member(&member));
         }
         if is_whole && !unmatched.is_empty() {
@@ -222,5 +223,5 @@ pub(super) fn read_small(
 }
 
 fn sidecar_lost(member: &Member, why: &str) -> Diagnostic {
-    Diagnostic::new(Code::SidecarLost, format!("it could not be read: {why}")).in_member(member.name())
+    Diagnostic::new(Code::SidecarLost, format!("the sidecar could not be read: {why}")).in_member(member.name())
 }

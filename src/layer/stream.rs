@@ -82,8 +82,7 @@ impl Stream {
         if let TypePolicy::Named(named) = types
             && let Some((name, _)) = named.first()
         {
-            let message =
-                format!("the columns of `{}` have types of their own: `types` cannot change `{name}`", layer.name);
+            let message = format!("the columns of `{}` have fixed types: `types` cannot change `{name}`", layer.name);
             return Err(Error::new(Kind::Value, message));
         }
         let layer = layer.reproject(options)?;

@@ -36,7 +36,7 @@ impl Layer {
                 let shown = self.map_column(index).ok_or_else(|| {
                     Error::new(
                         Kind::Value,
-                        format!("column `{name}` holds neither numbers nor text, so it has no colours"),
+                        format!("column `{name}` contains neither numbers nor text, so it has no colours"),
                     )
                 })?;
                 (self.schema.fields().get(index).map(|field| field.name().clone()), Some(shown))

@@ -85,7 +85,7 @@ fn unknown_system_is_an_error_that_as_is_overrides() {
 fn degrees_out_of_range_are_an_error_that_as_is_overrides() {
     let layer = squares(Some(builder::WGS_84), &ReadOptions::default()).unwrap();
     let error = layer.geojson(false).unwrap_err();
-    assert!(error.message().contains("no longitude and latitude") && error.message().contains("as-is"), "{error}");
+    assert!(error.message().contains("not a longitude and latitude") && error.message().contains("as-is"), "{error}");
     assert_eq!(error.facts().record, Some(0));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.geojson");

@@ -162,7 +162,7 @@ async fn newest_of_carts_with_one_name_is_fetched_once_2_8() {
     let notes = sync(&mirror).await.notes;
     assert_eq!(asked(before), std::slice::from_ref(&id));
     assert_eq!(notes.len(), 1, "{notes:?}");
-    assert!(notes[0].starts_with(&format!("grain cart file {id}: `TotalPounds` of the header is 250")), "{notes:?}");
+    assert!(notes[0].starts_with(&format!("grain cart file {id}: `TotalPounds` in the header is 250")), "{notes:?}");
     assert!(notes[0].ends_with("(total-differs)"), "{notes:?}");
     let superseded = items(&service, ItemKind::Cart).into_iter().find(|item| item.id == cart.id).unwrap();
     assert_eq!(superseded.file, FileState::Superseded { newer_id: id });

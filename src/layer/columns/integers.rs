@@ -157,13 +157,15 @@ fn decode_irregular<T: Integer>(
     let (cell, has_more) = cells.text(row);
     let found = match parse_integer(cell) {
         IntegerCell::Cell(Cell::Value(value)) => {
-            let value = T::from_i64(value).ok_or_else(|| CellError::new(cells, row, "does not fit into its type"))?;
+            let value = T::from_i64(value).ok_or_else(|| CellError::new(cells, row, "is out of range for its type"))?;
             if has_exponent(cell) {
                 validity.add_issue(Code::IntegerWithExponent, cells.number(row));
             }
             Some(value)
         }
-        IntegerCell::Fraction(_) => return Err(CellError::new(cells, row, "is no whole number within its type")),
+        IntegerCell::Fraction(_) => {
+            return Err(CellError::new(cells, row, "is not a whole number in the range of its type"));
+        }
         IntegerCell::Cell(Cell::Null) => None,
         IntegerCell::Cell(Cell::Invalid) => {
             validity.add_issue(Code::BadNumber, cells.number(row));

@@ -60,7 +60,7 @@ fn decode_irregular(
                 validity.add_issue(Code::BadLogical, record);
                 None
             }
-            None => return Err(CellError::new(cells, row, "is no truth value")),
+            None => return Err(CellError::new(cells, row, "is not a truth value")),
         }
     } else {
         parse_logical(cell, |issue| validity.add_issue(issue, record))

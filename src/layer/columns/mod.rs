@@ -97,9 +97,9 @@ impl ColumnType {
             | (Self::Date, b'D')
             | (Self::Bool, b'L')
             | (Self::String, _) => return None,
-            (Self::Int32 | Self::Int64 | Self::Float64, _) => (Code::BadNumber, "is no number"),
-            (Self::Date, _) => (Code::BadDate, "is no date"),
-            (Self::Bool, _) => (Code::BadLogical, "is no truth value"),
+            (Self::Int32 | Self::Int64 | Self::Float64, _) => (Code::BadNumber, "is not a number"),
+            (Self::Date, _) => (Code::BadDate, "is not a date"),
+            (Self::Bool, _) => (Code::BadLogical, "is not a truth value"),
         })
     }
 

@@ -56,7 +56,7 @@ fn decimals_widen_integers_only_in_a_free_column() {
     let mut column = fixed(b'N', 4, 0, None);
     let cell_error = append(&mut column, &cells, 4, 10).unwrap_err();
     assert_eq!((cell_error.row, cell_error.record), (3, 13));
-    assert!(cell_error.reason.starts_with("`3.5` is no whole number"), "{}", cell_error.reason);
+    assert!(cell_error.reason.starts_with("`3.5` is not a whole number"), "{}", cell_error.reason);
     assert_eq!(column.data_type(), DataType::Int32);
     let array = column.take(false).unwrap();
     assert_eq!(array.as_primitive::<Int32Type>().iter().collect::<Vec<_>>(), [Some(1), Some(-2), None]);
@@ -100,7 +100,7 @@ fn any_field_accepts_a_requested_type() {
         [Some(12), Some(-7), None, Some(i32::MAX)]
     );
     let cell_error = forced(b'N', 18, "int32", &["1", "2147483648"]).unwrap_err();
-    assert_eq!((cell_error.record, &*cell_error.reason), (1, "`2147483648` does not fit into its type"));
+    assert_eq!((cell_error.record, &*cell_error.reason), (1, "`2147483648` is out of range for its type"));
     let array = forced(b'C', 80, "int64", &["12", " 9007199254740993 "]).unwrap();
     assert_eq!(array.as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), [Some(12), Some(9_007_199_254_740_993)]);
     let array = forced(b'N', 9, "float64", &["12", "1.5"]).unwrap();
@@ -124,7 +124,7 @@ fn any_field_accepts_a_requested_type() {
     assert_eq!(array.as_boolean().iter().collect::<Vec<_>>(), [&known[..], &[None; 6]].concat());
     for number in ["2", "-1", "10", "01", "1.0"] {
         let cell_error = forced(b'N', 5, "bool", &["1", number]).unwrap_err();
-        assert_eq!((cell_error.record, cell_error.reason), (1, format!("`{number}` is no truth value")));
+        assert_eq!((cell_error.record, cell_error.reason), (1, format!("`{number}` is not a truth value")));
     }
     let array = forced(b'L', 5, "bool", &["True", "no"]).unwrap();
     assert_eq!(array.as_boolean().iter().collect::<Vec<_>>(), [Some(true), Some(false)], "a field of logicals");
@@ -138,11 +138,11 @@ fn strict_column_rejects_the_first_invalid_cell() {
         append(&mut column, cells, 10, 40)
     };
     for (name, good, bad, why) in [
-        ("int32", "12", "x", "is no number"),
-        ("int64", "1e3", "1,5", "is no number"),
-        ("float64", "1.5", "nan", "is no number"),
-        ("date", "2026-09-01", "2026-13-01", "is no date"),
-        ("bool", "T", "Tom", "is no truth value"),
+        ("int32", "12", "x", "is not a number"),
+        ("int64", "1e3", "1,5", "is not a number"),
+        ("float64", "1.5", "nan", "is not a number"),
+        ("date", "2026-09-01", "2026-13-01", "is not a date"),
+        ("bool", "T", "Tom", "is not a truth value"),
     ] {
         assert_eq!(found(b'C', name, &[good, "", good]), Ok(()), "{name}");
         let cell_error = found(b'C', name, &[good, "", bad, good, bad, "77.5"]).unwrap_err();

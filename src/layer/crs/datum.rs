@@ -41,7 +41,7 @@ pub(super) const WGS84: &str = "World Geodetic System 1984";
 const NAD83_1997: [f64; 7] =
     [-0.991, 1.9072, 0.5129, 0.025_789_907_519_493_2, 0.009_650_098_960_270_4, 0.011_659_943_232_342_1, 0.0];
 /// Outside the 48 states PROJ does not shift NAD83(HARN). In American Samoa the difference is 2.1 m.
-const HARN: &str = "1 m, in Alaska, Hawaii and on the islands, where PROJ shifts nothing, by up to 2.1 m";
+const HARN: &str = "1 m, in Alaska, Hawaii and on the islands, where PROJ applies no shift, by up to 2.1 m";
 const OSGB36: [f64; 7] = [446.448, -125.157, 542.06, 0.15, 0.247, 0.842, -20.489];
 const AMERSFOORT: [f64; 7] =
     [565.4171, 50.3319, 465.5524, -0.398_957_388_243_134, 0.343_987_817_378_283, -1.877_401_639_980_45, 4.0725];

@@ -10,7 +10,7 @@ use crate::error::{Error, Kind, Result};
 
 fn invalid_crs(node: &Node, what: &str) -> Error {
     let name = node.text(0).unwrap_or("without a name");
-    Error::new(Kind::Archive, format!("the coordinate system (.prj) `{name}` cannot be understood: {what}"))
+    Error::new(Kind::Archive, format!("the coordinate system (.prj) `{name}` is invalid: {what}"))
 }
 
 const DATUM: &[&str] = &["DATUM", "GEODETICDATUM", "TRF", "ENSEMBLE"];
@@ -23,7 +23,7 @@ pub(super) fn read_definition(node: &Node) -> Result<Definition> {
         "GEOGCS" | "GEOGCRS" | "GEOGRAPHICCRS" => read_geographic(node).map(Definition::Geographic),
         "GEODCRS" | "GEODETICCRS" => match node.child(&["CS"]).and_then(|cs| cs.text(0)) {
             Some(kind) if kind.eq_ignore_ascii_case("ellipsoidal") => read_geographic(node).map(Definition::Geographic),
-            _ => Ok(Definition::Other("it is geocentric (X, Y, Z), not a system of the surface".to_owned())),
+            _ => Ok(Definition::Other("it is geocentric (X, Y, Z), neither geographic nor projected".to_owned())),
         },
         "PROJCS" | "PROJCRS" | "PROJECTEDCRS" => read_projected(node).map(Definition::Projected),
         "COMPD_CS" | "COMPOUNDCRS" => {
@@ -34,12 +34,13 @@ pub(super) fn read_definition(node: &Node) -> Result<Definition> {
         "BOUNDCRS" => read_bound(node),
         "GEOCCS" | "LOCAL_CS" | "ENGCRS" | "ENGINEERINGCRS" | "VERT_CS" | "VERTCRS" | "VERTICALCRS" | "FITTED_CS"
         | "DERIVEDPROJCRS" => Ok(Definition::Other(format!(
-            "systems of the kind `{}` are not tied to the earth's surface here",
+            "systems of the kind `{}` have no known relation to the earth's surface",
             node.keyword
         ))),
-        other => {
-            Err(invalid_crs(node, &format!("`{}` is no coordinate system", other.chars().take(40).collect::<String>())))
-        }
+        other => Err(invalid_crs(
+            node,
+            &format!("`{}` is not a coordinate system", other.chars().take(40).collect::<String>()),
+        )),
     }
 }
 
@@ -50,7 +51,7 @@ fn read_bound(node: &Node) -> Result<Definition> {
     let mut definition = read_definition(source)?;
     let shift = parameters::read_abridged_shift(node);
     match (&mut definition, shift) {
-        (_, None) => return Ok(Definition::Other("its transformation to another system is not understood".to_owned())),
+        (_, None) => return Ok(Definition::Other("its transformation to another system is not supported".to_owned())),
         (Definition::Geographic(system), shift) => system.datum.to_wgs84 = shift,
         (Definition::Projected(system), shift) => system.base.datum.to_wgs84 = shift,
         (Definition::Other(_), _) => {}
@@ -93,7 +94,7 @@ fn read_datum(system: &Node, node: &Node) -> Result<Datum> {
     let inverse_flattening =
         ellipsoid_node.number(2).filter(|value| nearly_equal(*value, 0.0) || (100.0..1e10).contains(value));
     let (Some(semi_major), Some(inverse_flattening)) = (semi_major, inverse_flattening) else {
-        return Err(invalid_crs(system, "its ellipsoid has no size, or not the earth's"));
+        return Err(invalid_crs(system, "the size of its ellipsoid is missing or is not that of the earth"));
     };
     let ellipsoid = Ellipsoid { name: ellipsoid_name(&node_name(ellipsoid_node)), semi_major, inverse_flattening };
     let written = node_name(node);

@@ -58,8 +58,9 @@ impl Crs {
         let from_urn = || upper.strip_prefix("URN:OGC:DEF:CRS:EPSG:")?.split_once(':').map(|(_, number)| number);
         let number: u32 = upper.strip_prefix("EPSG:").or_else(from_urn)?.trim().parse().ok()?;
         let unknown = || {
-            let message =
-                format!("the .prj holds the code EPSG:{number}, which headland does not know, and no well-known text");
+            let message = format!(
+                "the .prj contains the code EPSG:{number}, which headland does not know, instead of well-known text"
+            );
             Error::new(Kind::Archive, message)
         };
         let known = epsg::wkt_from_code(number).and_then(|text| Self::from_wkt(&text).ok());

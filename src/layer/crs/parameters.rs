@@ -13,12 +13,12 @@ pub(super) fn read_conversion(system: &Node, angle: &Unit, length: &Unit) -> Res
         Some(conversion) => (conversion, conversion.child(&["METHOD", "PROJECTION"])),
         None => (system, system.child(&["PROJECTION"])),
     };
-    let written = method_node.and_then(|node| node.text(0)).ok_or("its projection is not named")?;
+    let written = method_node.and_then(|node| node.text(0)).ok_or("its projection has no name")?;
     let mut given = read_parameters(holder, angle, length);
     let web = web_mercator(system)?;
     let found = projection::find(written, |parameter| given.iter().any(|given| parameter.is_named(&given.name)));
     let method = if web { Some(&projection::WEB_MERCATOR) } else { found };
-    let method = method.ok_or_else(|| format!("the projection `{written}` is not among those headland transforms"))?;
+    let method = method.ok_or_else(|| format!("headland does not support the projection `{written}`"))?;
     let mut values: Vec<Value> = Vec::with_capacity(method.parameters.len());
     for parameter in method.parameters {
         values.push(find_value(method, parameter, &mut given, &values, length)?);
@@ -27,7 +27,7 @@ pub(super) fn read_conversion(system: &Node, angle: &Unit, length: &Unit) -> Res
         NEUTRAL.iter().any(|(name, number)| *name == given.name && nearly_equal(*number, given.raw))
     };
     if let Some(left) = given.iter().find(|given| !given.used && !is_neutral(given)) {
-        return Err(format!("the parameter `{}` of the projection `{written}` is not understood", left.written));
+        return Err(format!("the parameter `{}` of the projection `{written}` is unknown", left.written));
     }
     let name = if std::ptr::eq(holder, system) { "unnamed" } else { holder.text(0).unwrap_or("unnamed") };
     Ok(Conversion { name: name.to_owned(), method, values })
@@ -77,7 +77,7 @@ fn find_value(
         given.used = true;
         let value = make_value(parameter.measure, given.raw, &given.angle, &given.length);
         if found.as_ref().is_some_and(|found| (found.to_base_unit() - value.to_base_unit()).abs() > 1e-9) {
-            return Err(format!("the projection `{}` gives two values for `{}`", method.name, parameter.name));
+            return Err(format!("the projection `{}` has two values for `{}`", method.name, parameter.name));
         }
         found = Some(value);
     }
@@ -111,7 +111,7 @@ fn web_mercator(system: &Node) -> Result<bool, String> {
     match system.child(&["EXTENSION"]).and_then(|extension| extension.text(1)) {
         None => Ok(false),
         Some(text) if text.contains("+proj=merc") && text.contains("+nadgrids=@null") => Ok(true),
-        Some(_) => Err("its definition lies in an extension for PROJ, which headland does not read".to_owned()),
+        Some(_) => Err("its definition is in an extension for PROJ, which headland does not read".to_owned()),
     }
 }
 

@@ -65,7 +65,7 @@ impl Transform {
                     .ok_or_else(|| {
                         let name = &steps.name;
                         let subject = format!("the coordinate ({x}, {y}), number {record},");
-                        Error::new(Kind::Archive, format!("{subject} lies outside the coordinate system `{name}`"))
+                        Error::new(Kind::Archive, format!("{subject} is outside the coordinate system `{name}`"))
                     })?;
             (*x, *y) = (longitude.to_degrees(), latitude.to_degrees());
         }
@@ -86,8 +86,8 @@ fn unsupported(name: &str, reason: &str) -> Error {
     Error::new(
         Kind::Archive,
         format!(
-            "coordinates of the system `{name}` cannot be transformed to WGS 84: {reason}; take them as they are \
-             (`as-is`) or transform the layer with pyproj"
+            "cannot transform coordinates of the system `{name}` to WGS 84: {reason}; use them unchanged (`as-is`) or \
+             transform the layer with pyproj"
         ),
     )
 }
@@ -126,7 +126,7 @@ fn from_projected(system: &Projected) -> Result<Transform> {
             "lat_0" if conversion.method.proj == "merc" && value.number != 0.0 => {
                 return Err(unsupported(
                     &system.name,
-                    "a Mercator projection starts at the equator, and this one does not",
+                    "its Mercator projection has a latitude of origin other than the equator",
                 ));
             }
             "lat_0" if conversion.method.proj == "merc" => continue,
@@ -171,7 +171,7 @@ fn datum_shift(name: &str, datum: &Datum) -> Result<Option<[f64; 7]>> {
         Some(DatumShift::Helmert(shift, _)) if datum.to_wgs84.is_none() => Ok(Some(shift)),
         _ => {
             let reason = format!(
-                "its datum `{}` needs a shift or a grid of shifts that neither the .prj nor headland carries",
+                "its datum `{}` needs a shift or a shift grid that neither the .prj nor headland contains",
                 datum.name
             );
             Err(unsupported(name, &reason))
@@ -198,8 +198,8 @@ pub(super) fn caution(definition: &Definition) -> Option<String> {
     }
     if datum.ellipsoid.is_modern() && datum::is_unknown(&datum.name) {
         return Some(
-            "the coordinate system names no datum: where WGS 84 is asked for it is taken for that, which may be some \
-             metres off"
+            "the coordinate system has no datum name: if WGS 84 is requested, the datum is assumed to be WGS 84, which \
+             may be some metres off"
                 .to_owned(),
         );
     }
@@ -208,11 +208,11 @@ pub(super) fn caution(definition: &Definition) -> Option<String> {
     match known.shift {
         DatumShift::Same | DatumShift::Unknown => None,
         DatumShift::AsIs(off) => Some(format!(
-            "where WGS 84 is asked for, {name} is taken for it, as PROJ does without grids: places may be off by up to \
-             {off}"
+            "if WGS 84 is requested, {name} is used as WGS 84, as PROJ does without grids: positions may be off by up \
+             to {off}"
         )),
         DatumShift::Helmert(_, off) => Some(format!(
-            "where WGS 84 is asked for, {name} is shifted by the seven parameters that PROJ takes without grids: places \
+            "if WGS 84 is requested, {name} is shifted by the seven parameters that PROJ uses without grids: positions \
              may be off by up to {off}"
         )),
     }
@@ -234,7 +234,7 @@ fn build_transform(
     };
     let parse = |text: &str| {
         Proj::from_proj_string(text)
-            .map_err(|cause| unsupported(name, &format!("its parameters make no projection ({cause})")))
+            .map_err(|cause| unsupported(name, &format!("its parameters do not define a valid projection ({cause})")))
     };
     let (source, target) = (parse(&source)?, parse(&target)?);
     Ok(Transform { steps: Some(Box::new(Steps { source, target, factor, name: name.to_owned() })) })

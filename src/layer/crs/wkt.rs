@@ -74,7 +74,7 @@ impl Node {
 /// Parses a text with one root node.
 pub(super) fn parse(text: &str) -> Result<Node> {
     if text.len() > MAX_LENGTH {
-        return Err(invalid_wkt(0, "it is far longer than a coordinate system can be"));
+        return Err(invalid_wkt(0, "it is too long for a coordinate system"));
     }
     let mut parser = Parser { text, offset: 0 };
     let keyword = parser.read_word();
@@ -85,7 +85,7 @@ pub(super) fn parse(text: &str) -> Result<Node> {
 }
 
 fn invalid_wkt(offset: usize, what: &str) -> Error {
-    Error::new(Kind::Archive, format!("the coordinate system (.prj) cannot be understood: {what}"))
+    Error::new(Kind::Archive, format!("the coordinate system (.prj) cannot be parsed: {what}"))
         .with(|facts| facts.offset = u64::try_from(offset).ok())
 }
 
@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
         loop {
             let rest = self.rest();
             let Some(end) = rest.find('"') else {
-                return Err(invalid_wkt(start, "a text has no closing quote"));
+                return Err(invalid_wkt(start, "a string has no closing quote"));
             };
             text.push_str(rest.get(..end).unwrap_or(""));
             self.skip(end.saturating_add(1));

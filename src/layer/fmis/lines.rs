@@ -80,7 +80,7 @@ impl CodeUnits {
         match encoding.decode_without_bom_handling_and_without_replacement(line) {
             Some(Cow::Borrowed(text)) => Ok(Cow::Borrowed(text.as_bytes())),
             Some(Cow::Owned(text)) => Ok(Cow::Owned(text.into_bytes())),
-            None => Err(format!("it is no {}, as the start of the table is", encoding.name())),
+            None => Err(format!("it is not valid {}, the encoding of the start of the table", encoding.name())),
         }
     }
 }
@@ -190,5 +190,5 @@ fn record_error(member: &Member, record: u64, offset: u64, why: &str) -> Error {
         facts.record = Some(record);
         facts.offset = Some(offset);
     });
-    error.with_hint("; ", Argument::Strict, " reads what can be saved")
+    error.with_hint("; ", Argument::Strict, " reads the recoverable data")
 }

@@ -30,7 +30,7 @@ pub(super) fn read(
     let layout = Layout::read(fmis, &mut diagnostics)?;
     let lines = LineReader::open(&fmis.tab);
     if lines.as_ref().is_ok_and(LineReader::lacks_mark) {
-        let message = "the table is UTF-16, as its NULs show, and does not begin with the mark of that";
+        let message = "the table has no byte order mark, but was read as UTF-16 because it contains NULs";
         diagnostics.push(Diagnostic::new(Code::NoByteOrderMark, message).in_member(fmis.tab.name()));
     }
     // An encoding found in the table takes precedence over the requested one.
@@ -55,14 +55,14 @@ pub(super) fn read(
 /// the records do not depend on it.
 fn read_job(fmis: &Fmis, diagnostics: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
     let Some(job) = &fmis.job else {
-        let message = "there is no jobdata.xml, so nothing says what the job was";
+        let message = "there is no jobdata.xml, so the description of the job is missing";
         diagnostics.push(Diagnostic::new(Code::NoJobdata, message).in_member(fmis.tab.name()));
         return Vec::new();
     };
     let root = match Element::read(job, MAX_JOB_SIZE) {
         Ok(root) => root,
         Err(error) => {
-            let message = format!("it could not be read, so what it says of the job is missing: {error}");
+            let message = format!("the description of the job could not be read and is missing: {error}");
             diagnostics.push(Diagnostic::new(Code::SidecarLost, message).in_member(job.name()));
             return Vec::new();
         }

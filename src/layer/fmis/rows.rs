@@ -199,8 +199,8 @@ impl RowBuilder {
         if self.bytes_made > MIN_BUDGET && self.bytes_made / self.ratio.max(1) > self.bytes_read {
             let (made, most) = (self.bytes_made, self.ratio);
             return Err(format!(
-                "its sections would make rows of {made} bytes, more than {most} times those of the table; if you trust \
-                 it, raise Limits(ratio=...)"
+                "its sections would expand to rows of {made} bytes, more than {most} times the size of the table; if \
+                 you trust it, raise Limits(ratio=...)"
             )
             .into());
         }
@@ -256,7 +256,7 @@ impl RowBuilder {
     /// Finds the cells of a line: as many as the layout has. Only blank cells may follow.
     fn split_cells(&mut self, record: u64, line: &[u8]) -> std::result::Result<(), String> {
         if line.contains(&0) {
-            return Err("it holds a NUL, which no text has".to_owned());
+            return Err("it contains a NUL, which is not allowed in text".to_owned());
         }
         let expected = self.layout.slots.len();
         self.ranges.clear();
@@ -274,7 +274,7 @@ impl RowBuilder {
             start = end.saturating_add(1);
         }
         if count < expected || !is_blank_after {
-            return Err(format!("it has {count} cells, and its layout has {expected}"));
+            return Err(format!("it has {count} cells, but its layout has {expected}"));
         }
         if count > expected {
             tally(&mut self.trailing_cells, record);
@@ -291,9 +291,10 @@ impl RowBuilder {
             }
         };
         if self.records == 0 {
-            report(Code::NoRecords, Some((1, 0)), "the table holds no record");
+            report(Code::NoRecords, Some((1, 0)), "the table has no records");
         }
-        let why = format!("records that do not fit their layout were left out, the first since {}", self.first_misfit);
+        let why =
+            format!("records that do not match the layout were left out, the first because {}", self.first_misfit);
         report(Code::FmisDamaged, self.misfits, &why);
         let last = self.records.saturating_sub(1);
         if self.lacks_line_end && self.last_kept == Some(last) {
@@ -304,29 +305,29 @@ impl RowBuilder {
             };
             let last_column = last_column.map(|quantity| quantity.name.as_str()).unwrap_or_default();
             let what = format!(
-                "no line end follows the last record: where the table was cut off there, its last cell, of \
-                 column `{last_column}`, is cut or missing"
+                "no line end follows the last record: if the table is truncated there, its last cell, of column \
+                 `{last_column}`, is truncated or missing"
             );
             report(Code::NoLineEnd, Some((1, last)), &what);
         }
-        report(Code::IdJump, self.id_jumps, "ids do not follow one another: records may be missing, or stand twice");
-        report(Code::StepWithoutValues, self.empty_steps, "steps without a value of any section were left out");
-        report(Code::TrailingTab, self.trailing_cells, "blank cells at the ends of records were passed over");
+        report(Code::IdJump, self.id_jumps, "ids are not consecutive: records may be missing or duplicated");
+        report(Code::StepWithoutValues, self.empty_steps, "steps without a value for any section were left out");
+        report(Code::TrailingTab, self.trailing_cells, "blank cells at the ends of records were left out");
         report(Code::NoPosition, self.without_position, "records without latitude or longitude have no geometry");
         report(
             Code::BadPosition,
             self.bad_positions,
-            "records with a latitude beyond 90 or a longitude beyond 180 degrees have no geometry; the two may stand in \
-             each other's column",
+            "records with a latitude beyond 90 or a longitude beyond 180 degrees have no geometry; the two columns may \
+             be swapped",
         );
         for (column, quantity) in self.step_columns.iter().zip(&self.layout.step_quantities) {
-            let what = format!("column `{}`: cells that are no time were read as null", quantity.name);
+            let what = format!("column `{}`: cells that are not times were read as null", quantity.name);
             report(Code::BadTime, column.bad_times, &what);
             let name = &quantity.name;
-            let kept = if column.zoned.is_some() { "text, as others state one" } else { "times without a zone" };
+            let kept = if column.zoned.is_some() { "text, as other times have a zone" } else { "times without a zone" };
             let what = format!(
-                "column `{name}`: times that state no zone; the column has {kept}, and \
-                 `Layer.with_time(..., date=\"{name}\", zone=...)` makes UTC of it"
+                "column `{name}`: times have no time zone; the column has {kept}; `Layer.with_time(..., \
+                 date=\"{name}\", zone=...)` converts it to UTC"
             );
             report(Code::NoZone, column.zoneless, &what);
         }

@@ -209,7 +209,7 @@ impl<'a> GeometryWriter<'a> {
                 }
             }
             if !x.is_finite() || !y.is_finite() {
-                let message = "a coordinate is not a finite number, and GeoJSON has no word for that";
+                let message = "a coordinate is not a finite number, which GeoJSON cannot represent";
                 return Err(Error::new(Kind::Archive, message));
             }
             self.check_range(*x, *y)?;
@@ -235,8 +235,8 @@ impl<'a> GeometryWriter<'a> {
             return Ok(());
         }
         let message = format!(
-            "the coordinate ({x}, {y}) is no longitude and latitude in degrees, which GeoJSON has: the coordinate system of \
-             the layer may be wrong; write the coordinates as they are (`as-is`), or leave the record out"
+            "the coordinate ({x}, {y}) is not a longitude and latitude in degrees, as GeoJSON requires: the coordinate \
+             system of the layer may be wrong; write the coordinates unchanged (`as-is`), or leave the record out"
         );
         Err(Error::new(Kind::Archive, message))
     }

@@ -38,7 +38,7 @@ fn check_totals(cart: &GrainCart) -> Vec<Diagnostic> {
             return None;
         }
         let message = format!(
-            "`{key}` of the header is {stated}, and `{column}` of the loads adds up to {sum:.3}, rounded {rounded}; \
+            "`{key}` in the header is {stated}, but `{column}` of the loads adds up to {sum:.3}, rounded {rounded}; \
              neither was changed"
         );
         Some(Diagnostic::new(Code::TotalDiffers, message))
@@ -69,7 +69,7 @@ fn check_bushels(cart: &GrainCart) -> Option<Diagnostic> {
     };
     let rows = weights.into_iter().zip(tests).zip(bushels).map(|((weight, test), cell)| (weight, test, cell));
     let (first, count) = count_matches(rows.map(is_truncated))?;
-    let message = format!("`WetBushels` of {count} loads are cut off instead of rounded; they were kept as they are");
+    let message = format!("`WetBushels` of {count} loads are truncated instead of rounded; they were kept unchanged");
     Some(Diagnostic::new(Code::BushelsTruncated, message).at_record(first))
 }
 
@@ -84,8 +84,8 @@ fn check_times(cart: &GrainCart, column: &str) -> Option<Diagnostic> {
     };
     let (first, count) = count_matches(column_cells(cart, column)?.into_iter().map(is_truncated))?;
     let message = format!(
-        "{count} times of `{column}` are cut to seven characters, so that the last digit of their seconds is missing; \
-         they were kept as they are"
+        "{count} times of `{column}` are truncated to seven characters, so the last digit of their seconds is missing; \
+         they were kept unchanged"
     );
     Some(Diagnostic::new(Code::TimeCut, message).at_record(first))
 }
@@ -111,9 +111,9 @@ fn check_utc(cart: &GrainCart) -> Option<Diagnostic> {
     };
     let (first, count) = count_matches((0..cart.loads.len()).map(is_suspect))?;
     let message = format!(
-        "`LoadDate` and `LoadTime` are labelled UTC, but those of {count} of {} loads may hold local time: they equal \
-         `LocalDate` and `LocalTime`, are too far from them, or have none beside them; all were kept as they are, \
-         without a zone",
+        "`LoadDate` and `LoadTime` are labelled UTC, but those of {count} of {} loads may be local times: they equal \
+         `LocalDate` and `LocalTime`, differ too much from them, or cannot be compared because these are blank; all \
+         were kept unchanged, without a zone",
         cart.loads.len()
     );
     Some(Diagnostic::new(Code::UtcDoubtful, message).at_record(first))

@@ -100,7 +100,7 @@ pub(super) fn build_boxes<'a>(
     }
     let arrays = columns.map(|column| Arc::new(Float32Array::from(column)) as ArrayRef).to_vec();
     StructArray::try_new(side_fields(), arrays, nulls.finish())
-        .map_err(|cause| Error::new(Kind::Archive, format!("the boxes do not form a column: {cause}")))
+        .map_err(|cause| Error::new(Kind::Archive, format!("the bounding boxes do not form a column: {cause}")))
 }
 
 /// Rounds down to single precision, so that a box covers its geometry.

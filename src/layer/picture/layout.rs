@@ -117,7 +117,7 @@ pub(super) fn write(
 fn describe_colours(drawing: &Drawing<'_>) -> String {
     let column = drawing.column.filter(|_| !matches!(drawing.values, Values::None));
     match (column, drawing.unit) {
-        (None, _) => "where its records lie".to_owned(),
+        (None, _) => "locations of its records".to_owned(),
         (Some(column), Some(unit)) => escape(&format!("{} in {}", truncate(column, 40), truncate(unit, 24))),
         (Some(column), None) if matches!(drawing.values, Values::Numbers(_)) => {
             escape(&format!("{}, unit unknown", truncate(column, 40)))

@@ -55,7 +55,7 @@ impl Layer {
             None => None,
             Some(text) => Some(
                 Format::new(text)
-                    .ok_or_else(|| Error::new(Kind::Value, format!("`format` has a sign that is unknown: `{text}`")))?,
+                    .ok_or_else(|| Error::new(Kind::Value, format!("`format` has an unknown directive: `{text}`")))?,
             ),
         };
         let (mut rows, mut invalid) = (Vec::with_capacity(self.len()), None);
@@ -63,12 +63,14 @@ impl Layer {
             let days = self.date_cells(batch, date_column, "date")?;
             let times = time_column.map(|name| self.date_cells(batch, name, "time")).transpose()?;
             if times.is_none() && matches!(days, Cells::Dates(_)) {
-                let message = format!("column `{date_column}` holds dates alone: name the column of times with `time`");
+                let message = format!(
+                    "column `{date_column}` contains dates without times: name the column of times with `time`"
+                );
                 return Err(Error::new(Kind::Value, message));
             }
             if matches!(days, Cells::Timestamps(_)) && (times.is_some() || format.is_some()) {
                 let message = format!(
-                    "column `{date_column}` holds whole times: leave `time` and `format` out, `zone` says the rest"
+                    "column `{date_column}` contains dates with times: omit `time` and `format`, and pass only `zone`"
                 );
                 return Err(Error::new(Kind::Value, message));
             }
@@ -135,16 +137,16 @@ impl Layer {
                 layer.diagnostics.push(Diagnostic::new(code, message).at_record(first));
             }
         };
-        report(Code::BadTime, times.invalid, "what is no date with a time of day is null");
+        report(Code::BadTime, times.invalid, "cells that are not a date with a time of day are null");
         report(
             Code::NonexistentTime,
             nonexistent,
-            "times that the clocks of the zone leave out when they go forward are null",
+            "local times that do not exist, because clocks go forward, are null",
         );
         report(
             Code::AmbiguousTime,
             ambiguous,
-            "times that come twice when clocks go back are null; `fold` says which is meant",
+            "local times that occur twice, when clocks go back, are null; select one with `fold`",
         );
         Ok(layer)
     }
@@ -187,10 +189,12 @@ impl Layer {
             DataType::Timestamp(TimeUnit::Microsecond, None) if argument == "date" => Ok(Cells::Timestamps(array)),
             other => {
                 let expected = match argument {
-                    "date" => "dates, times without a zone, texts or whole numbers",
-                    _ => "texts or whole numbers",
+                    "date" => "dates, times without a zone, text or whole numbers",
+                    _ => "text or whole numbers",
                 };
-                Err(value_error(format!("`{argument}` takes a column of {expected}, and `{name}` is {other}")))
+                Err(value_error(format!(
+                    "`{argument}` has the wrong type of column: expected {expected}, but `{name}` is {other}"
+                )))
             }
         }
     }
@@ -203,7 +207,7 @@ fn offset_conflict(stated: i32, zone: i32, record: u64) -> Error {
         format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
     };
     let message = format!(
-        "a time states {} from UTC, and `zone` has {} then: give the zone that the column is in",
+        "a time has the UTC offset {}, but `zone` has {} at that time: pass the zone of the column",
         format_offset(stated),
         format_offset(zone)
     );
