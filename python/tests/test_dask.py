@@ -363,7 +363,7 @@ def test_wrong_arguments_are_errors_before_anything_is_read(
     archives: list[Path], on_error: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     for schema in (None, hl.open(archives[0]).schema):
-        with pytest.raises(ValueError, match=r"`to_crs` takes `EPSG:4326`.*not `nonsense`"):
+        with pytest.raises(ValueError, match=r"unsupported `to_crs`: .*`EPSG:4326`.*got `nonsense`"):
             read_archives(archives, to_crs="nonsense", schema=schema, on_error=on_error)
     for wrong in ("x", {"PASS": "int"}, [pa.field("PASS", pa.int32())]):
         with pytest.raises(TypeError, match=rf"`schema` takes a `pyarrow.Schema`, .*, not {type(wrong).__name__}"):

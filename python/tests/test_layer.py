@@ -173,7 +173,7 @@ def test_unknown_coordinate_system_is_an_error_if_needed(tmp_path: Path) -> None
     assert gpd.read_parquet(tmp_path / "job.parquet").crs is None
     for ask in (lambda: layer.__geo_interface__, layer.area, layer.picture):
         with pytest.raises(
-            ValueError, match=r"`write_geojson`, `picture` and `area` take them as they are with `crs=\"as-is\"`"
+            ValueError, match=r"`write_geojson`, `picture` and `area` use them unchanged with `crs=\"as-is\"`"
         ):
             ask()
     assert layer.area(crs="as-is") is None, "points have no area"
@@ -306,7 +306,7 @@ def test_a_folder_that_is_missing_is_named_and_no_part(layer: hl.Layer, client: 
         lambda: client.job_data.download(job, to=target),
     ]
     for write in writes:
-        with pytest.raises(hl.HeadlandError, match=r"there is no folder .* make it first") as caught:
+        with pytest.raises(hl.HeadlandError, match=r"there is no folder .* create it first") as caught:
             write()
         assert isinstance(caught.value, FileNotFoundError)
         assert f"`{target.parent}`" in str(caught.value)
@@ -386,5 +386,5 @@ def test_a_pipe_with_a_name_is_read_to_its_end(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/null").is_char_device(), reason="this system has no devices in its folders")
 @pytest.mark.parametrize("use", [hl.read, hl.layers, hl.open, hl.read_tree])
 def test_device_is_an_error_that_names_it(use: Callable[[str], object]) -> None:
-    with pytest.raises(hl.ArchiveError, match=r"`/dev/null` is a device, .* no regular file"):
+    with pytest.raises(hl.ArchiveError, match=r"`/dev/null` is a device, .* not a regular file"):
         use("/dev/null")

@@ -103,7 +103,7 @@ def refused(source: Path, call: str, member: str) -> None:
     """Assert an error about the member and about memory, with the next step."""
     kind, errno, named, message = end_of(source, call)
     assert (kind, errno, named) == ("ArchiveError", "12", member), message
-    assert "bytes of memory left" in message
+    assert "out of memory" in message
     assert "headland.open" in message
 
 

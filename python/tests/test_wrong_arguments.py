@@ -174,8 +174,8 @@ LONG: Any = "long"
         (ValueError, "`file_type`", lambda client: client.prescription_maps.upload(b"PK", file_type="SHP")),
         # Values that cannot be read.
         (ValueError, "`encoding` holds half of a", lambda client: client.job_data.read("1", encoding="\ud800")),
-        (ValueError, "`encoding` takes the name of", lambda client: client.job_data.read("1", encoding="10000-01-01")),
-        (ValueError, "others, not `utf-16le`", lambda client: client.job_data.read("1", encoding="utf-16le")),
+        (ValueError, "unsupported `encoding`", lambda client: client.job_data.read("1", encoding="10000-01-01")),
+        (ValueError, "others, got `utf-16le`", lambda client: client.job_data.read("1", encoding="utf-16le")),
         (ValueError, "`format` of job_data.read is `GML`", lambda client: client.job_data.read("1", format="GML")),
         (ValueError, "`headland.read_tree` reads what", lambda client: client.job_data.read("1", format="XML")),
         # Paths.

@@ -16,8 +16,8 @@ impl AllocError {
     #[must_use]
     pub fn into_error(self) -> Error {
         let message = format!(
-            "the system has no {} bytes of memory left to read this at once: `headland.open` reads in batches, which take the \
-             less the smaller `batch_size` is, and `columns=[...]` reads only the columns that are needed",
+            "out of memory: cannot allocate {} bytes for reading; `headland.open` reads in batches, which need less \
+             memory with a smaller `batch_size`, and `columns=[...]` reads only the needed columns",
             self.0
         );
         Error::new(Kind::Archive, message).with(|facts| facts.os_error = Some(OUT_OF_MEMORY))
@@ -86,7 +86,7 @@ mod tests {
             check_available(usize::MAX / 2 + 1).unwrap_err(),
         ] {
             let error = refused.for_member("t.dbf");
-            assert!(error.lacks_memory() && error.message().contains("bytes of memory left"), "{error}");
+            assert!(error.lacks_memory() && error.message().contains("out of memory"), "{error}");
             assert_eq!(error.facts().member.as_deref(), Some("t.dbf"));
         }
         assert_eq!(values, [1], "what is there stays");

@@ -47,7 +47,10 @@ impl Member {
     pub fn read_all(&self, limit: u64) -> Result<Vec<u8>> {
         let (mut all, mut reader) = (Vec::new(), self.open(64 * 1024)?);
         if self.size() > limit {
-            return Err(self.fault(format!("{} bytes are more than the {limit} that are read of it", self.size())));
+            return Err(self.fault(format!(
+                "the member is too large: its {} bytes are more than the limit of {limit}",
+                self.size()
+            )));
         }
         loop {
             let part = reader.fill(1)?;
@@ -200,7 +203,10 @@ impl BufferedReader {
                         Err(error) => self.fail(error),
                     }
                 } else {
-                    let lost = Error::new(Kind::Archive, "unpacking ended without an outcome: please report this");
+                    let lost = Error::new(
+                        Kind::Archive,
+                        "the decompression thread ended without a result: please report this",
+                    );
                     self.add_step(0, true, Err(lost));
                 }
             }

@@ -32,7 +32,6 @@ impl Checksum {
         if computed == declared {
             return Ok(());
         }
-        Err(member
-            .fault(format!("its checksum is {computed:08x}, not {declared:08x} as declared: the data are damaged")))
+        Err(member.fault(format!("the data are damaged: the checksum is {computed:08x}, expected {declared:08x}")))
     }
 }

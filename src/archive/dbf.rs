@@ -48,32 +48,35 @@ impl Header {
         let mut reader = member.open(BUFFER_SIZE)?;
         let first = reader.fill(FIELD_SIZE)?;
         let fault = |offset: u64, message: String| member.fault(message).with(|facts| facts.offset = Some(offset));
-        let truncated = || fault(member.size(), format!("its header is cut: it has {} bytes", member.size()));
+        let truncated =
+            || fault(member.size(), format!("the .dbf header is truncated: the file has {} bytes", member.size()));
         let version = *first.first().ok_or_else(truncated)?;
         let records = u64::from(u32_le(first, 4).ok_or_else(truncated)?);
         let header_size = usize::from(u16_le(first, 8).ok_or_else(truncated)?);
         let record_size = usize::from(u16_le(first, 10).ok_or_else(truncated)?);
         let driver = *first.get(29).ok_or_else(truncated)?;
         if version == 0x02 || version & 0x07 == 4 {
-            let message = format!("its version {version:#04x} has another layout, which cannot be read");
+            let message = format!("cannot read .dbf version {version:#04x}: it has another layout");
             return Err(fault(0, message));
         }
         if header_size <= FIELD_SIZE {
-            return Err(fault(8, format!("its header length of {header_size} bytes leaves no room for fields")));
+            return Err(fault(8, format!("the header length of {header_size} bytes leaves no space for fields")));
         }
         let header = reader.fill(header_size)?;
         let Some(table) = header.get(FIELD_SIZE..header_size) else {
             let size = member.size();
-            return Err(fault(8, format!("its header length of {header_size} bytes goes beyond its {size} bytes")));
+            return Err(fault(
+                8,
+                format!("the header length of {header_size} bytes exceeds the file size of {size} bytes"),
+            ));
         };
         let fields = parse_fields(member, table, diagnostics);
         let widths = fields.iter().map(|field| field.width).sum::<usize>().saturating_add(1);
         if widths > record_size
             || (records > 0 && record_size > widths && !records_fill(member, header_size, records, record_size))
         {
-            let message = format!(
-                "its records have {record_size} bytes, its fields need {widths}: the header contradicts itself"
-            );
+            let message =
+                format!("the .dbf header is inconsistent: records have {record_size} bytes, the fields need {widths}");
             return Err(fault(10, message));
         }
         let padding = table.get(fields.len().saturating_mul(FIELD_SIZE).saturating_add(1)..).unwrap_or_default();
@@ -83,24 +86,23 @@ impl Header {
         if header_size != table_end && fits(table_end) && !(fits(header_size) && padding.iter().all(|byte| *byte == 0))
         {
             let message = format!(
-                "its header length of {header_size} bytes contradicts its field table, which ends at byte {table_end}"
+                "the header length of {header_size} bytes contradicts the field table, which ends at byte {table_end}"
             );
             return Err(fault(8, message));
         }
         if padding.iter().any(|byte| *byte != 0) && padding.len() != BACKLINK_SIZE {
-            let message = format!("{} bytes between its field table and its records were left out", padding.len());
+            let message = format!("{} bytes between the field table and the records were left out", padding.len());
             diagnostics.push(Diagnostic::new(Code::DbfPadding, message).in_member(member.name()));
         }
         if record_size > widths {
-            let message =
-                format!("its records have {record_size} bytes, its fields need {widths}: the rest was left out");
+            let message = format!("records have {record_size} bytes, the fields need {widths}: the rest was left out");
             diagnostics.push(Diagnostic::new(Code::DbfUnusedBytes, message).in_member(member.name()));
         }
         // A field without width needs memory for each record, but no byte of the file bounds their number.
         let empty = fields.iter().filter(|field| field.width == 0).count() as u64;
         let empty_cells = records.min(member.size() / record_size.max(1) as u64).saturating_mul(empty);
         if empty_cells > member.size().max(MAX_EMPTY_CELLS) {
-            let message = format!("{empty} fields without width in {records} records: nothing could fill them");
+            let message = format!("the .dbf header is invalid: {empty} fields in {records} records have a width of 0");
             return Err(fault(FIELD_SIZE as u64, message));
         }
         reader.consume(header_size);
@@ -143,13 +145,13 @@ fn parse_fields(member: &Member, table: &[u8], diagnostics: &mut Vec<Diagnostic>
         offset = offset.saturating_add(width);
     }
     if !is_terminated {
-        let message = "its field table has no end mark; its header length was taken instead";
+        let message = "the field table has no terminator (0x0D); the header length was used instead";
         diagnostics.push(Diagnostic::new(Code::DbfNoTerminator, message).in_member(member.name()));
     }
     if let Some((position, kind)) = first_lowercase {
         let message = format!(
-            "the types of {lowercase_count} fields are lower-case letters and were read as the capital ones, first `{kind}` \
-             of field {position}; other readers take such fields for text"
+            "the types of {lowercase_count} fields are lower-case letters and were read as the upper-case ones, first \
+             `{kind}` of field {position}; other readers read such fields as text"
         );
         diagnostics.push(Diagnostic::new(Code::LowerCaseType, message).in_member(member.name()));
     }

@@ -73,7 +73,7 @@ impl Decompressor {
                     consumed: done.bytes_consumed,
                     produced: done.bytes_written,
                     is_at_end: stream.finished(),
-                    damage: done.data_error.then(|| "it is no deflate64".to_owned()),
+                    damage: done.data_error.then(|| "invalid deflate64 stream".to_owned()),
                 }
             }
         }

@@ -75,186 +75,195 @@ macro_rules! codes {
 
 codes! {
     RefusedName = "refused-name", Warning,
-        "a member whose name is empty or leads out of the archive was left out; an error where the layer needs it";
+        "a member with an empty name or a path outside the archive was left out; an error if the layer needs it";
     RefusedLink = "refused-link", Warning,
-        "a symbolic link was left out and not followed; an error where the layer needs it";
+        "a symbolic link was left out and not followed; an error if the layer needs it";
     UnreadableMember = "unreadable-member", Error,
-        "a member is damaged, encrypted, too large or contradicts the archive, and was left out";
+        "a member is damaged, encrypted, too large or inconsistent with the archive, and was left out";
     DuplicateMember = "duplicate-member", Warning,
-        "two members have one name; the first is read, and neither where their contents differ";
-    MoreMembers = "more-members", Warning, "so many more members were left out that only their count is given";
+        "two members have the same name; the first is read, or neither if their contents differ";
+    MoreMembers = "more-members", Warning, "more members were left out than are listed; only their number is reported";
     NestedArchive = "nested-archive", Warning,
-        "an archive inside an archive or a folder was not read: layers are next to it, or it is deeper than the limit";
+        "an archive inside an archive or a folder was not read: layers are next to it, or it is nested deeper than the \
+         limit";
     CutArchive = "cut-archive", Error,
-        "with `strict=False`: a zip is truncated, and its members were found by their own headers";
-    CutMember = "cut-member", Error, "with `strict=False`: a member is truncated, and only what is there was read";
+        "with `strict=False`: a zip is truncated; its members were found by their local headers";
+    CutMember = "cut-member", Error, "with `strict=False`: a member is truncated; only its remaining bytes were read";
     DirectoryDamaged = "directory-damaged", Error,
-        "with `strict=False`: the directory of a zip is damaged, and its members were found by their own headers";
+        "with `strict=False`: the central directory of a zip is damaged; its members were found by their local headers";
     MemberLost = "member-lost", Error,
         "with `strict=False`: the .shp or the .dbf could not be read, so the layer lacks geometries or columns";
     SidecarLost = "sidecar-lost", Error,
         "a file next to the records could not be read, so coordinate system, encoding, units or metadata are lost";
 
     NoShp = "no-shp", Info, "there is no .shp, so the layer is a table without geometries";
-    NoDbf = "no-dbf", Warning, "there is no .dbf, so the layer has no columns but its geometry";
-    NoShx = "no-shx", Warning, "there is no index (.shx), so the records were read one after the other";
+    NoDbf = "no-dbf", Warning, "there is no .dbf, so the geometry is the only column of the layer";
+    NoShx = "no-shx", Warning, "there is no index (.shx), so the records were read sequentially";
     ShxDamaged = "shx-damaged", Error,
-        "with `strict=False`: the index is damaged and was ignored, so geometries may belong to other rows where the \
-         records have another order";
-    ShxLength = "shx-length", Warning, "the index has another length than it declares; its real length was used";
+        "with `strict=False`: the index is damaged and was ignored; if the records have another order, geometries may \
+         be assigned to the wrong rows";
+    ShxLength = "shx-length", Warning,
+        "the length of the index differs from the length in its header; its actual length was used";
     RecordLengths = "record-lengths", Warning,
-        "the index gives records another length than they have in the .shp, which was used";
+        "record lengths in the index differ from those in the .shp, which were used";
     OutOfOrder = "out-of-order", Info, "the records have another order than the index; rows follow the index";
-    ShpLength = "shp-length", Warning, "the .shp has another length than it declares";
+    ShpLength = "shp-length", Warning, "the length of the .shp differs from the length in its header";
     ShpTrailing = "shp-trailing", Warning, "bytes after the declared end of the .shp were left out";
-    ShpSeams = "shp-seams", Warning, "bytes between two records belong to none of them or to both";
+    ShpSeams = "shp-seams", Warning, "records have gaps between them or overlap: bytes belong to no record or to two";
     RecordNumbers = "record-numbers", Error,
-        "without an index: the numbers of records have gaps, so geometries may be missing or belong to other rows";
+        "without an index: the record numbers are not consecutive, so geometries may be missing or assigned to the \
+         wrong rows";
     ShpDamaged = "shp-damaged", Error,
         "with `strict=False`: the .shp is damaged; geometries from this record on, or of single records, are lost";
     RowMismatch = "row-mismatch", Error,
-        "with `strict=False`: .shp and .dbf have different counts of records; the rows that only one has are lost";
-    BrokenShape = "broken-shape", Error, "records that contradict themselves were read as null geometries";
-    ShortRecord = "short-record", Warning, "records declare fewer bytes than their shapes need; the shapes decided";
-    LongRecord = "long-record", Error, "records are longer than their shapes need; what their counts leave out is lost";
+        "with `strict=False`: the .shp and the .dbf have different record counts; rows that only one of them has are \
+         lost";
+    BrokenShape = "broken-shape", Error, "inconsistent records were read as null geometries";
+    ShortRecord = "short-record", Warning,
+        "records declare fewer bytes than their shapes need; the sizes of the shapes were used";
+    LongRecord = "long-record", Error,
+        "records are longer than their part and point counts require; the rest of their bytes is lost";
     MixedShapes = "mixed-shapes", Warning,
-        "records of another shape type than the header declares were kept, with the Z and M that they have";
+        "records of another shape type than the header declares were kept, with their own Z and M";
     MissingZ = "missing-z", Warning, "records without Z in a layer that declares it were read with a Z of 0";
-    OpenRing = "open-ring", Warning, "rings that were open were closed";
-    PartStart = "part-start", Warning, "a first part that did not start at vertex 0 was read from there";
+    OpenRing = "open-ring", Warning, "open rings were closed";
+    PartStart = "part-start", Warning, "a first part that does not start at vertex 0 was read from vertex 0";
     ShortPart = "short-part", Error,
         "parts have too few vertices for a line or a ring; some are None in a `GeoDataFrame`";
     EntangledRings = "entangled-rings", Error,
-        "which rings are holes of which would take too long to tell; each was read as a polygon of its own";
-    MissingM = "missing-m", Info, "vertices without M in a layer that has M were given NaN";
+        "assigning holes to outer rings would take too long; each ring was read as a separate polygon";
+    MissingM = "missing-m", Info, "vertices without M in a layer with M were read with an M of NaN";
     NoDataM = "no-data-m", Info, "M values that mean `no data` were read as NaN";
     NoDataZ = "no-data-z", Warning,
-        "Z values that mean `no data` or are no finite numbers were kept; GeoJSON has their geometries without Z";
+        "Z values that mean `no data` or are not finite were kept; GeoJSON has their geometries without Z";
     NoDataCoordinate = "no-data-coordinate", Error,
-        "coordinates that mean `no data` or are no finite numbers were kept; GeoJSON has null geometries for them, \
-         and areas and lengths that geopandas takes of them mean nothing";
+        "coordinates that mean `no data` or are not finite were kept; GeoJSON has null geometries for them, and their \
+         areas and lengths in geopandas are meaningless";
     NoDataRing = "no-data-ring", Error,
-        "polygons with a ring that begins or ends in a vertex that is no number cannot be closed and were read as \
-         null geometries";
+        "polygons with a ring whose first or last vertex is not a number cannot be closed; they were read as null \
+         geometries";
 
     NoPrj = "no-prj", Warning, "there is no .prj, so the coordinate system is unknown";
     CrsUnknown = "crs-unknown", Warning,
-        "the .prj is empty or its text is not understood, so the coordinate system is unknown";
+        "the .prj is empty or cannot be parsed, so the coordinate system is unknown";
     CrsByCode = "crs-by-code", Warning,
-        "the .prj holds a code such as `EPSG:4326` and no well-known text; the code was taken";
+        "the .prj contains a code such as `EPSG:4326` instead of well-known text; the code was used";
     CrsWithoutProjjson = "crs-without-projjson", Warning,
         "the coordinate system is known, but PROJJSON cannot express it, so GeoParquet has `null`";
     DatumOffset = "datum-offset", Info,
-        "the datum is near WGS 84 but not the same; the message says how far off coordinates in WGS 84 may be";
+        "the datum is close to WGS 84 but not the same; the message states the largest error of coordinates in WGS 84";
 
     DbfDamaged = "dbf-damaged", Error,
         "with `strict=False`: the .dbf is damaged; the rows from this record on are lost";
     DbfNoTerminator = "dbf-no-terminator", Warning,
-        "the field table has no end mark; the header length was used instead";
+        "the field table has no terminator (0x0D); the header length was used instead";
     DbfPadding = "dbf-padding", Warning, "bytes between the field table and the records were left out";
     DbfUnusedBytes = "dbf-unused-bytes", Warning, "records have more bytes than the fields need; the rest was left out";
-    DbfMoreRecords = "dbf-more-records", Error, "records after those that the header declares were left out";
+    DbfMoreRecords = "dbf-more-records", Error, "records beyond the declared record count were left out";
     DbfLength = "dbf-length", Error,
-        "bytes after the last record were left out, or a byte is missing before the end mark";
-    DeletedRows = "deleted-rows", Info, "records that are marked as deleted were left out";
-    OddMark = "odd-mark", Warning, "records are marked neither as kept nor as deleted and were kept";
+        "bytes after the last record were left out, or a byte is missing before the end-of-file mark (0x1A)";
+    DeletedRows = "deleted-rows", Info, "records marked as deleted were left out";
+    OddMark = "odd-mark", Warning, "records have an invalid deletion flag, neither a blank nor `*`, and were kept";
     LowerCaseType = "lower-case-type", Warning,
-        "types of columns are lower-case letters and were read as capital ones; other readers take such columns for \
+        "column types are lower-case letters and were read as the upper-case ones; other readers read such columns as \
          text";
     UnnamedColumn = "unnamed-column", Warning, "a column without a name was named by its position";
-    NameCut = "name-cut", Warning, "a column name is cut inside its last letter, which was left out";
+    NameCut = "name-cut", Warning, "a column name is truncated inside its last character, which was left out";
     ControlInName = "control-in-name", Warning,
-        "a column name has control characters or marks of the writing direction, which were kept";
+        "a column name contains control characters or bidirectional formatting characters, which were kept";
     DuplicateColumn = "duplicate-column", Warning,
-        "several columns have one name; written files and GeoJSON number the later ones, and methods that take a name \
-         refuse it";
+        "several columns have the same name; written files and GeoJSON number the later ones, and methods that select \
+         by name reject it";
     BinaryColumn = "binary-column", Info, "the column has a binary type and was read as bytes";
     Memo = "memo", Error, "the column points into a memo file; the pointers were read as text";
-    UnknownType = "unknown-type", Warning, "the column has a type that is not known and was read as text";
+    UnknownType = "unknown-type", Warning, "the column has an unknown type and was read as text";
 
-    BadNumber = "bad-number", Error, "cells that are no number were read as null";
-    BadDate = "bad-date", Error, "cells that are no date were read as null";
-    BadLogical = "bad-logical", Error, "cells that are no logical were read as null";
+    BadNumber = "bad-number", Error, "cells that are not numbers were read as null";
+    BadDate = "bad-date", Error, "cells that are not dates were read as null";
+    BadLogical = "bad-logical", Error, "cells that are not logicals were read as null";
     BlankLogical = "blank-logical", Info, "blank logicals were read as null";
     LogicalDigit = "logical-digit", Warning, "logicals written as 1 and 0 were read as true and false";
     AmbiguousDate = "ambiguous-date", Warning,
-        "dates such as 01/02/2024 were read month first, as January 2; where they are day first, read the column as \
-         text with hl.open(types={...: \"string\"}) and take the dates from that";
+        "dates such as 01/02/2024 were read month first, as January 2; if they are day first, read the column as text \
+         with hl.open(types={...: \"string\"}) and parse it";
     DayFirst = "day-first-date", Error,
         "dates such as 31/01/2024 can only be day first and are null; dates of this column with a day of 12 or less \
          were read month first, which is likely wrong: read the column as text with hl.open(types={...: \"string\"}) \
-         and take the dates from that";
+         and parse it";
     IntegerWithDecimals = "integer-with-decimals", Warning,
-        "the column is declared without decimals but has some, or a number too large for its type: it was read as \
-         float64";
+        "the column is declared without decimals but contains decimals or a number too large for its type; it was read \
+         as float64";
     IntegerWithExponent = "integer-with-exponent", Info,
         "whole numbers with an exponent, such as 1e17, were read as integers";
     DigitsLost = "digits-lost", Error,
-        "whole numbers have more digits than float64 holds and were rounded; of a .dbf, hl.open(types={...: \
+        "whole numbers have more digits than float64 can represent and were rounded; for a .dbf, hl.open(types={...: \
          \"string\"}) reads all digits";
     LeadingBlanks = "leading-blanks", Info, "leading blanks of text were kept";
-    AfterNul = "after-nul", Warning, "what follows a NUL in a cell was left out";
+    AfterNul = "after-nul", Warning, "text after a NUL in a cell was left out";
     TextRecoded = "text-recoded", Warning,
-        "text that is not valid UTF-8, which is declared or assumed, was read as Windows-1252; or bytes that Windows-1252 \
-         leaves undefined (0x81, 0x8D, 0x8F, 0x90, 0x9D) became control characters";
+        "text declared or assumed to be UTF-8 is not valid UTF-8 and was read as Windows-1252; or bytes undefined in \
+         Windows-1252 (0x81, 0x8D, 0x8F, 0x90, 0x9D) became control characters";
     TextUndeclared = "text-undeclared", Info,
-        "text without a declared encoding was read as UTF-8, in which it is valid";
+        "text without a declared encoding is valid UTF-8 and was read as UTF-8";
     Utf8DeclaredAnsi = "utf8-declared-ansi", Error,
-        "text that the archive declares as Windows-1252 or ISO-8859-1 is valid UTF-8 with letters beyond ASCII; \
-         `encoding=\"utf-8\"` reads it as such";
+        "text that the archive declares as Windows-1252 or ISO-8859-1 is valid UTF-8 with non-ASCII characters; \
+         `encoding=\"utf-8\"` reads it as UTF-8";
     TextLost = "text-lost", Error,
-        "bytes that stand for nothing in the encoding of the text were lost, and U+FFFD stands in their place; \
-         encoding=... reads it in another";
-    Latin1 = "latin-1", Warning, "the text is not UTF-8 and was read as Latin-1; `encoding` reads it as another";
-    CpgIgnored = "cpg-ignored", Warning, "the .cpg or .cst names no known encoding and was ignored";
+        "bytes that are invalid in the encoding of the text were lost and replaced by U+FFFD; read it in another \
+         encoding with encoding=...";
+    Latin1 = "latin-1", Warning,
+        "the text is not UTF-8 and was read as Latin-1; pass `encoding` to read it in another encoding";
+    CpgIgnored = "cpg-ignored", Warning, "the .cpg or .cst names an unknown encoding and was ignored";
     CpgHabit = "cpg-habit", Warning,
-        "the .cpg or .cst names an encoding in a form that other readers do not know; its number was taken";
+        "the .cpg or .cst names an encoding in a form that other readers do not recognise; its number was used";
 
     MetadataIgnored = "metadata-ignored", Warning,
-        "the sidecar with units is not the JSON that was expected, so the units are unknown";
+        "the sidecar with units does not have the expected JSON format, so the units are unknown";
     UnitsByCutName = "units-by-cut-name", Warning,
-        "the name of a column is cut; its unit is that of the only attribute of the sidecar that begins with it";
+        "the name of a column is truncated; its unit is that of the only attribute of the sidecar that begins with \
+         this name";
     UnitsUnmatched = "units-unmatched", Info, "the sidecar states units of columns that the layer does not have";
 
     NoPosition = "no-position", Warning, "records without latitude or longitude have no geometry";
     BadPosition = "bad-position", Error,
         "records with a latitude beyond 90 or a longitude beyond 180 degrees have no geometry";
-    BadTime = "bad-time", Error, "cells that are no time were read as null";
+    BadTime = "bad-time", Error, "cells that are not times were read as null";
     AmbiguousTime = "ambiguous-time", Error,
-        "times that the clocks of the zone show twice are null; `fold` says which is meant";
-    NonexistentTime = "nonexistent-time", Error, "times that the clocks of the zone leave out are null";
+        "local times that occur twice, when clocks go back, are null; select one with `fold`";
+    NonexistentTime = "nonexistent-time", Error, "local times that do not exist, because clocks go forward, are null";
     NoZone = "no-zone", Warning,
-        "FMIS: times state no zone, so the column has times without one, or text where others state one";
-    NoLineEnd = "no-line-end", Error, "FMIS: no line end follows the last record, so its last cell may be cut";
-    IdJump = "id-jump", Error, "FMIS: ids do not follow one another, so records may be missing or stand twice";
-    NoRecords = "no-records", Warning, "FMIS: the table holds no record";
-    NoJobdata = "no-jobdata", Warning, "FMIS: there is no jobdata.xml, so nothing says what the job was";
+        "FMIS: times have no time zone, so the column has times without a zone, or text if other times have a zone";
+    NoLineEnd = "no-line-end", Error, "FMIS: no line end follows the last record, so its last cell may be truncated";
+    IdJump = "id-jump", Error, "FMIS: ids are not consecutive, so records may be missing or duplicated";
+    NoRecords = "no-records", Warning, "FMIS: the table has no records";
+    NoJobdata = "no-jobdata", Warning, "FMIS: there is no jobdata.xml, so the description of the job is missing";
     NoByteOrderMark = "no-byte-order-mark", Warning,
-        "FMIS: the table was read as UTF-16, as its NULs show, though it does not begin with the mark of that";
+        "FMIS: the table has no byte order mark, but was read as UTF-16 because it contains NULs";
     FmisDamaged = "fmis-damaged", Error,
-        "FMIS, with `strict=False`: records that do not fit their layout were left out";
-    StepWithoutValues = "step-without-values", Info, "FMIS: steps without a value of any section were left out";
+        "FMIS, with `strict=False`: records that do not match their layout were left out";
+    StepWithoutValues = "step-without-values", Info, "FMIS: steps without a value for any section were left out";
     TrailingTab = "trailing-tab", Info, "FMIS: blank cells at the ends of records were left out";
     RenamedColumn = "renamed-column", Warning,
-        "FMIS and grain carts: a column without a name of its own was given another";
+        "FMIS and grain carts: a column without a unique name was renamed";
     SectionNumber = "section-number", Warning,
-        "FMIS: a section has no number and got that of its position, or the number of one before it";
+        "FMIS: a section has no number and was numbered by its position, or has the number of an earlier section";
 
-    ShortRow = "short-row", Error, "grain carts, with `strict=False`: cells that rows lack at their ends are null";
+    ShortRow = "short-row", Error,
+        "grain carts, with `strict=False`: rows have fewer cells than the header row; the missing cells are null";
     LongRow = "long-row", Error, "grain carts, with `strict=False`: cells beyond those of the header row were left out";
     OddQuote = "odd-quote", Error,
-        "grain carts, with `strict=False`: rows whose quotes do not match were read with the quotes as letters";
+        "grain carts, with `strict=False`: rows with unbalanced quotes were read with the quotes as characters";
     NulRemoved = "nul-removed", Error, "grain carts, with `strict=False`: NULs were removed from the text";
     TrailingComma = "trailing-comma", Info, "grain carts: commas at the ends of rows were left out";
     BlankRow = "blank-row", Info, "grain carts: rows without any value were left out";
-    RepeatedKey = "repeated-key", Warning, "grain carts: a key of the header stands twice; its first value was kept";
+    RepeatedKey = "repeated-key", Warning, "grain carts: a key of the header occurs twice; its first value was kept";
     TotalDiffers = "total-differs", Error,
-        "grain carts: a total of the header is not the sum of its loads, so loads may be missing; both were kept";
+        "grain carts: a total in the header differs from the sum of the loads, so loads may be missing; both were kept";
     BushelsTruncated = "bushels-truncated", Warning,
-        "grain carts: bushels are cut off instead of rounded and were kept";
+        "grain carts: bushels are truncated instead of rounded; they were kept unchanged";
     TimeCut = "time-cut", Warning, "grain carts: times lack the last digit of their seconds and were kept as text";
     UtcDoubtful = "utc-doubtful", Error,
-        "grain carts: times that are labelled UTC may be local time; they were kept without a zone";
+        "grain carts: times labelled UTC may be local times; they were kept without a zone";
     NoUnits = "no-units", Warning, "grain carts: there is no row of units, so the units are unknown";
     UnitsIgnored = "units-ignored", Warning,
         "grain carts: the row of units has more cells than the header row, so the units are unknown";

@@ -124,13 +124,13 @@ impl Encoding {
             if let Some(found) = Self::from_name(&text) {
                 let prefix = split_number(&text.trim().to_ascii_lowercase()).map_or("", |found| found.0).to_owned();
                 if UNCOMMON_PREFIXES.contains(&&*prefix) {
-                    let message = format!("`{}` is no name of an encoding; its number was taken", found.name);
+                    let message = format!("`{}` is not the name of an encoding; its number was used", found.name);
                     diagnostics.push(Diagnostic::new(Code::CpgHabit, message).in_member(member));
                 }
                 return found;
             }
             let start: String = text.chars().take(40).collect();
-            let message = format!("`{}` names no known encoding and is ignored", start.escape_debug());
+            let message = format!("unknown encoding `{}` was ignored", start.escape_debug());
             diagnostics.push(Diagnostic::new(Code::CpgIgnored, message).in_member(member));
         }
         let undeclared = || Self { name: "undeclared".to_owned(), codec: Codec::Undeclared, is_declared_ansi: false };
@@ -192,22 +192,22 @@ impl Encoding {
             && bytes.len() >= MIN_TRUNCATED_NAME
             && let Some(whole) = self.decode_without_truncated_char(bytes)
         {
-            return (whole, Some((Code::NameCut, "was cut inside its last letter, which was left out")));
+            return (whole, Some((Code::NameCut, "is truncated inside its last character, which was left out")));
         }
         let wrong = match issue {
             DecodeIssue::Recoded if self.is_undeclared() => {
-                (Code::TextRecoded, "is not valid in UTF-8, and no encoding is declared; it was read as Windows-1252")
+                (Code::TextRecoded, "is not valid UTF-8, and no encoding is declared; it was read as Windows-1252")
             }
             DecodeIssue::Recoded => (Code::TextRecoded, "is not valid UTF-8; it was read as Windows-1252"),
             DecodeIssue::Undefined => {
-                (Code::TextRecoded, "has bytes that Windows-1252 leaves undefined; they became control characters")
+                (Code::TextRecoded, "contains bytes undefined in Windows-1252; they became control characters")
             }
             DecodeIssue::LooksLikeUtf8 => (
                 Code::Utf8DeclaredAnsi,
-                "is declared as Windows-1252 or ISO-8859-1 and is valid UTF-8; `encoding=\"utf-8\"` reads it as such",
+                "is declared as Windows-1252 or ISO-8859-1 but is valid UTF-8; `encoding=\"utf-8\"` reads it as UTF-8",
             ),
             DecodeIssue::Lost => {
-                (Code::TextLost, "has bytes that stand for nothing in its encoding; U+FFFD stands in their place")
+                (Code::TextLost, "contains bytes that are invalid in its encoding; they were replaced by U+FFFD")
             }
         };
         (text.into_owned(), Some(wrong))

@@ -55,7 +55,7 @@ impl GrainCart {
     pub fn read(member: &Member, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>) -> Result<Self> {
         let mut bytes = member.read_all(MAX_BYTES.min(options.limits.bytes))?;
         if let Some(index) = bytes.iter().position(|byte| *byte == 0) {
-            let message = "there is a NUL, so this is no text of a grain cart, or it is damaged";
+            let message = "the text contains a NUL, so it is not a grain cart file, or it is damaged";
             if options.strict {
                 let offset = u64::try_from(index).unwrap_or(u64::MAX);
                 return Err(member.fault(message).with(|facts| facts.offset = Some(offset)));
@@ -84,7 +84,7 @@ fn encoding(
     let wanted = options.encoding.as_deref();
     let name = wanted.unwrap_or(if std::str::from_utf8(bytes).is_ok() { "UTF-8" } else { "ISO-8859-1" });
     if wanted.is_none() && name != "UTF-8" {
-        let message = "the text is not UTF-8 and was read as Latin-1; `encoding` reads it as another";
+        let message = "the text is not UTF-8 and was read as Latin-1; pass `encoding` to read it in another encoding";
         diagnostics.push(Diagnostic::new(Code::Latin1, message).in_member(member.name()));
     }
     Encoding::from_name(name).ok_or_else(|| Error::new(Kind::Value, format!("unknown encoding `{name}`")))
@@ -145,7 +145,7 @@ impl Reader<'_> {
         let first = bytes.get(..bytes.len().min(1024)).unwrap_or_default();
         let (names, what) = (REQUIRED_COLUMNS.join(" and "), describe_bytes(first));
         self.member.fault(format!(
-            "none of its first {MAX_HEADER_ROWS} rows has the names {names}, so this is no grain cart file: {what}"
+            "not a grain cart file: none of the first {MAX_HEADER_ROWS} rows has the column names {names}; {what}"
         ))
     }
 
@@ -154,12 +154,12 @@ impl Reader<'_> {
         let (text, issue) = self.encoding.decode(line.bytes);
         if let Some(issue) = issue {
             let (code, sentence) = match issue {
-                DecodeIssue::Recoded => (Code::TextRecoded, "lines that are no UTF-8 were read as Windows-1252"),
+                DecodeIssue::Recoded => (Code::TextRecoded, "lines that are not valid UTF-8 were read as Windows-1252"),
                 DecodeIssue::Undefined | DecodeIssue::LooksLikeUtf8 => {
-                    (Code::TextRecoded, "bytes that Windows-1252 leaves undefined were read as control characters")
+                    (Code::TextRecoded, "bytes undefined in Windows-1252 were read as control characters")
                 }
                 DecodeIssue::Lost => {
-                    (Code::TextLost, "bytes that stand for nothing in their encoding were lost to U+FFFD")
+                    (Code::TextLost, "bytes that are invalid in their encoding were lost and replaced by U+FFFD")
                 }
             };
             self.count(code, sentence);
@@ -173,7 +173,7 @@ impl Reader<'_> {
         let key = key.trim().to_owned();
         let value = value.join(",");
         if self.cart.header.iter().any(|(known, _)| *known == key) {
-            let sentence = "keys of the header that stand twice keep their first value";
+            let sentence = "header keys that occur twice keep their first value";
             self.count(Code::RepeatedKey, sentence);
         } else {
             self.cart.header.push((key, value.trim_end_matches(',').trim().to_owned()));
@@ -192,7 +192,7 @@ impl Reader<'_> {
                 let stem = if wanted.is_empty() { "field" } else { wanted };
                 let mut candidates = (position.saturating_add(1)..).map(|number| format!("{stem}_{number}"));
                 let unique = candidates.find(|name| !is_taken(name) && !cells.contains(name)).unwrap_or_default();
-                self.count(Code::RenamedColumn, "columns without a name of their own were numbered");
+                self.count(Code::RenamedColumn, "columns without a unique name were numbered");
                 unique
             } else {
                 wanted.to_owned()
@@ -229,30 +229,30 @@ impl Reader<'_> {
         }
         if self.cart.loads.len() >= MAX_LOADS {
             return Err(
-                self.load_error(line, &format!("there are more than the {MAX_LOADS} loads that are read of a file"))
+                self.load_error(line, &format!("the file has more than {MAX_LOADS} loads, the most that are read"))
             );
         }
         if !fits {
-            let message = "its quotes do not fit: one is not closed, or text follows a closed one";
-            self.report_damage(line, message, Code::OddQuote, "rows whose quotes do not fit were read as they stand")?;
+            let message = "the quotes are unbalanced: one is not closed, or text follows a closing quote";
+            self.report_damage(
+                line,
+                message,
+                Code::OddQuote,
+                "rows with unbalanced quotes were read with the quotes as characters",
+            )?;
         }
         let columns = self.cart.names.len();
         while is_whole && cells.len() > columns && cells.last().is_some_and(|cell| cell.trim().is_empty()) {
             cells.pop();
         }
         if cells.len() < found {
-            self.count(Code::TrailingComma, "commas at the ends of rows were passed over");
+            self.count(Code::TrailingComma, "commas at the ends of rows were left out");
         }
         if cells.len() != columns {
             let more = if is_whole { "" } else { "more than " };
-            let message = format!("it has {more}{} cells, and the header row has {columns}", found.min(MAX_CELLS));
+            let message = format!("the row has {more}{} cells, the header row has {columns}", found.min(MAX_CELLS));
             if cells.len() < columns {
-                self.report_damage(
-                    line,
-                    &message,
-                    Code::ShortRow,
-                    "cells that are missing at the ends of rows are null",
-                )?;
+                self.report_damage(line, &message, Code::ShortRow, "missing cells at the ends of rows are null")?;
             } else {
                 self.report_damage(
                     line,
@@ -276,7 +276,7 @@ impl Reader<'_> {
     /// An error, or a diagnostic without `strict`.
     fn report_damage(&mut self, line: Line<'_>, what: &str, code: Code, sentence: &'static str) -> Result<()> {
         if self.strict {
-            return Err(self.load_error(line, what).with_hint("; ", Argument::Strict, " reads what can be saved"));
+            return Err(self.load_error(line, what).with_hint("; ", Argument::Strict, " reads the recoverable data"));
         }
         self.count(code, sentence);
         Ok(())

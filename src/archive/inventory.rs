@@ -68,19 +68,19 @@ impl MemberKind {
         match self {
             Self::IsoXml => "ISOXML task data (ISO 11783-10), which headland does not read",
             Self::Fmis => {
-                "a part of an FMIS folder (a table `Product_N.tab` is read with its layout `advanced.xml` beside it)"
+                "parts of an FMIS folder (reading a table `Product_N.tab` needs its layout `advanced.xml` next to it)"
             }
-            Self::Prescription => "prescriptions in a form of the display's own",
-            Self::Archive => "archives inside it that were not followed (`Limits(nesting=...)`) or are no zip",
+            Self::Prescription => "prescriptions in a proprietary format of the display",
+            Self::Archive => "archives inside it that were not opened (`Limits(nesting=...)`) or are not zip files",
             Self::Xml => "XML, which `hl.read_tree` reads as nested dicts",
             Self::Geodatabase => {
-                "a file geodatabase (.gdb), which `geopandas.read_file` reads by the path of its folder"
+                "a file geodatabase (.gdb), which `geopandas.read_file` reads from the path of its folder"
             }
             Self::Table => "tables, which `pandas.read_csv` or `pandas.read_excel` read",
-            Self::Vector => "maps in other forms, which `geopandas.read_file` or `geopandas.read_parquet` read",
+            Self::Vector => "maps in other formats, which `geopandas.read_file` or `geopandas.read_parquet` read",
             Self::Raster => "rasters, which rasterio reads",
             Self::Sidecar => "sidecars of a shapefile without the shapefile",
-            Self::Other => "files in a form of the display's own, or of no form that is known",
+            Self::Other => "files in a proprietary format of the display or in an unknown format",
         }
     }
 }
@@ -93,13 +93,13 @@ fn describe_office(members: &[Member]) -> Option<&'static str> {
     members.iter().find(|member| member.name() == OFFICE_MARKER)?;
     let has = |folder: &str| members.iter().any(|member| member.name().starts_with(folder));
     Some(if has("xl/") {
-        "it is a workbook of Excel (.xlsx), which `pandas.read_excel` reads"
+        "it is an Excel workbook (.xlsx), which `pandas.read_excel` reads"
     } else if has("word/") {
-        "it is a document of Word (.docx), which holds no records to read"
+        "it is a Word document (.docx), which contains no records"
     } else if has("ppt/") {
-        "it is a presentation of PowerPoint (.pptx), which holds no records to read"
+        "it is a PowerPoint presentation (.pptx), which contains no records"
     } else {
-        "it is a document in the package format of Office (`[Content_Types].xml`), which holds no records to read"
+        "it is an Office document (`[Content_Types].xml`), which contains no records"
     })
 }
 
@@ -122,12 +122,15 @@ pub(super) fn describe_members(members: &[Member], diagnostics: &[Diagnostic]) -
     }
     let what = match (parts.is_empty(), diagnostics.is_empty()) {
         (true, true) => "it is empty".to_owned(),
-        (true, false) => "it holds nothing that could be read".to_owned(),
-        _ => format!("it holds {}", parts.join("; ")),
+        (true, false) => "it contains nothing that could be read".to_owned(),
+        _ => format!("it contains {}", parts.join("; ")),
     };
     let describe = |diagnostic: &Diagnostic| match &diagnostic.member {
         Some(member) => {
-            format!("; `{member}` is left out: {}", diagnostic.message.trim_start_matches(member_names::REFUSED_PREFIX))
+            format!(
+                "; `{member}` was left out: {}",
+                diagnostic.message.trim_start_matches(member_names::REFUSED_PREFIX)
+            )
         }
         None => format!("; {}", diagnostic.message),
     };
@@ -138,7 +141,8 @@ pub(super) fn describe_members(members: &[Member], diagnostics: &[Diagnostic]) -
     let is_of_display =
         has_kind(MemberKind::IsoXml) || (has_kind(MemberKind::Other) && !has_kind(MemberKind::Geodatabase));
     let advice = if is_of_display {
-        ". Of a job, the service converts such files: ask for the format SHP, as `client.job_data.read(id)` does, or FMIS"
+        ". For a job, the service can convert such files: request the format SHP, as `client.job_data.read(id)` does, \
+         or FMIS"
     } else {
         ""
     };

@@ -68,11 +68,11 @@ pub fn layers(source: &Source, options: &ReadOptions) -> Result<Vec<String>> {
 impl LayerFiles {
     /// The requested layer, or the only one.
     pub fn choose(layers: Vec<Self>, name: Option<&str>, source: &Source) -> Result<Self> {
-        let no_layer = || Error::new(Kind::Archive, "there is no layer".to_owned());
+        let no_layer = || Error::new(Kind::Archive, "the source has no layer".to_owned());
         let listed = || {
             let names: Vec<String> = layers.iter().take(MAX_LISTED).map(|layer| format!("`{}`", layer.name)).collect();
             let more = layers.len().saturating_sub(MAX_LISTED);
-            let more = if more == 0 { String::new() } else { format!(" and {more} more, which `layers` names") };
+            let more = if more == 0 { String::new() } else { format!(" and {more} more, which `layers` lists") };
             names.join(", ") + &more
         };
         if let Some(name) = name {
@@ -141,7 +141,7 @@ impl LayerFiles {
             });
             if is_needed {
                 let reason = diagnostic.message.trim_start_matches(member_names::REFUSED_PREFIX);
-                let message = format!("layer `{}` needs a member that was refused: {reason}", self.name);
+                let message = format!("layer `{}` needs a member that was rejected: {reason}", self.name);
                 return Err(Error::archive(member, message));
             }
         }
@@ -240,7 +240,7 @@ fn make_names_unique(layers: &mut [LayerFiles]) {
 fn no_layer_error(source: &Source, members: &[Member], diagnostics: &[Diagnostic]) -> Error {
     let contents = describe_members(members, diagnostics);
     let what = if source.is_folder() { "is a folder, and " } else { "" };
-    let message = format!("{what}holds no layer (a shapefile, a .dbf, a .grc or an FMIS folder): {contents}");
+    let message = format!("{what}contains no layer (a shapefile, a .dbf, a .grc or an FMIS folder): {contents}");
     let member = diagnostics.iter().find_map(|diagnostic| diagnostic.member.clone());
     Error::for_source(Kind::Archive, source.name(), message).with(|facts| facts.member = member)
 }

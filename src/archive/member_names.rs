@@ -1,7 +1,7 @@
 //! Names of members: normalises separators, refuses unsafe names and classifies extensions.
 
 /// How the message about a refused member begins; the reason follows.
-pub(super) const REFUSED_PREFIX: &str = "a member is left out: ";
+pub(super) const REFUSED_PREFIX: &str = "a member was left out: ";
 
 /// The name with forward slashes and without `./`, or the reason to refuse it.
 pub(super) fn normalize(name: &str) -> Result<String, &'static str> {
@@ -9,21 +9,21 @@ pub(super) fn normalize(name: &str) -> Result<String, &'static str> {
         return Err("its name is empty");
     }
     if name.contains('\0') {
-        return Err("its name holds a NUL byte");
+        return Err("its name contains a NUL byte");
     }
     let name = name.replace('\\', "/");
     let mut letters = name.chars();
     if let (Some(first), Some(':')) = (letters.next(), letters.next())
         && first.is_ascii_alphabetic()
     {
-        return Err("its name begins with a drive");
+        return Err("its name begins with a drive letter");
     }
     if name.starts_with('/') {
-        return Err("its name is absolute");
+        return Err("its name is an absolute path");
     }
     let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     if parts.contains(&"..") {
-        return Err("its name leads out of the archive with `..`");
+        return Err("its name points outside the archive with `..`");
     }
     if parts.is_empty() {
         return Err("its name is empty");

@@ -143,14 +143,17 @@ impl MemberReader {
     }
 
     fn truncation_error(&self) -> Error {
-        let message = format!("it ends after {} of its {} bytes", self.produced, self.member.size());
+        let message =
+            format!("the data are truncated: they end after {} of {} bytes", self.produced, self.member.size());
         self.member.fault(message).with(|facts| facts.offset = Some(self.produced))
     }
 
     fn check_size(&mut self) -> Result<()> {
         if self.produced > self.member.size() {
-            let message =
-                format!("it inflates to more than the {} bytes that its directory declares", self.member.size());
+            let message = format!(
+                "the member inflates to more than the {} bytes that the central directory declares",
+                self.member.size()
+            );
             return Err(self.member.fault(message).with(|facts| facts.offset = Some(self.member.size())));
         }
         if !self.is_at_end {
@@ -160,7 +163,7 @@ impl MemberReader {
             return Err(self.truncation_error());
         }
         if self.decompressor.is_some() && self.remaining > 0 {
-            let message = format!("{} bytes follow the end of its compressed data", self.remaining);
+            let message = format!("{} bytes follow the end of the compressed data", self.remaining);
             return Err(self.member.fault(message).with(|facts| facts.offset = Some(self.produced)));
         }
         Ok(())
@@ -172,7 +175,7 @@ fn read_store(store: &Arc<dyn ReadAt>, member: &Member, offset: u64, output: &mu
         match store.read_at(offset, output) {
             Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => {}
             Err(cause) => {
-                let message = format!("cannot be read: {cause}");
+                let message = format!("cannot read the member: {cause}");
                 return Err(member.fault(message).with(|facts| facts.os_error = cause.raw_os_error()));
             }
             Ok(read) => return Ok(read),

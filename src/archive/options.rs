@@ -26,18 +26,19 @@ impl ReadOptions {
     /// An error if an option is invalid for every archive. Called before an archive is opened or downloaded.
     pub fn check(&self) -> Result<()> {
         if let Some(target) = self.to_crs.as_deref().filter(|target| !is_wgs84(target)) {
-            let message =
-                format!("`to_crs` takes `EPSG:4326` (`WGS84`), which layers can be transformed to, not `{target}`");
+            let message = format!(
+                "unsupported `to_crs`: layers can be transformed to `EPSG:4326` (`WGS84`) only, got `{target}`"
+            );
             return Err(Error::new(Kind::Value, message));
         }
         match &self.encoding {
             Some(name) if name.contains(char::is_control) || Encoding::from_name(name).is_none() => {
                 let message = format!(
-                    "`encoding` takes the name of an encoding that headland reads: `utf-8`, \
-                     `cp1252`, all of cp1250 to cp1258, latin-1 and iso-8859-1 to -16, of DOS cp437, cp737, cp775, \
-                     cp850, cp852, cp855, cp857, cp860 to cp863, cp865, cp866, cp869, cp874, of the Macintosh cp10000, \
-                     cp10006, cp10007, cp10029, koi8-r, koi8-u, shift_jis, euc-jp, gbk, gb18030, big5, euc-kr and \
-                     others, not `{}`; FMIS tables in UTF-16 are read as such without it",
+                    "unsupported `encoding`: expected `utf-8`, `cp1252`, all of cp1250 to cp1258, latin-1 and \
+                     iso-8859-1 to -16, of DOS cp437, cp737, cp775, cp850, cp852, cp855, cp857, cp860 to cp863, cp865, \
+                     cp866, cp869, cp874, of the Macintosh cp10000, cp10006, cp10007, cp10029, koi8-r, koi8-u, \
+                     shift_jis, euc-jp, gbk, gb18030, big5, euc-kr or others, got `{}`; FMIS tables in UTF-16 need no \
+                     `encoding`",
                     name.escape_debug()
                 );
                 Err(Error::new(Kind::Value, message))

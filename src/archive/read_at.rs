@@ -45,13 +45,14 @@ impl ReadAt for Bytes {
 pub(super) fn read_exact_at(store: &Arc<dyn ReadAt>, offset: u64, count: u64) -> Result<Vec<u8>, String> {
     let total = store.size().map_err(|cause| cause.to_string())?;
     if offset.checked_add(count).is_none_or(|end| end > total) {
-        return Err(format!("it ends at byte {total}, before the {count} bytes at {offset}"));
+        return Err(format!("the file ends at byte {total}, before the {count} bytes at offset {offset}"));
     }
-    let mut bytes = vec![0; usize::try_from(count).map_err(|_| "too large for this machine".to_owned())?];
+    let mut bytes =
+        vec![0; usize::try_from(count).map_err(|_| "the size exceeds the address space of this machine".to_owned())?];
     let mut done = 0;
     while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
         match store.read_at(offset.saturating_add(done as u64), rest) {
-            Ok(0) => return Err("it became shorter while it was read".to_owned()),
+            Ok(0) => return Err("the file became shorter while it was read".to_owned()),
             Ok(read) => done += read,
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
             Err(cause) => return Err(cause.to_string()),

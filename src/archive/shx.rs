@@ -38,12 +38,13 @@ impl Index {
         // A record has at least 12 bytes, which bounds the number of entries.
         let limit = shp_size.saturating_mul(2).saturating_add(64 * 1024);
         if member.size() > limit {
-            let message = format!("{} bytes are more than the {limit} that are read of it", member.size());
+            let message =
+                format!("the index is too large: its {} bytes are more than the limit of {limit}", member.size());
             return Err(member.fault(message));
         }
         let mut reader = member.open(BUFFER_SIZE)?;
         let header = reader.fill(HEADER)?;
-        check_header("an index of shapes", member, header)?;
+        check_header("a shape index (.shx)", member, header)?;
         let declared = i32_be(header, 24).and_then(|words| u64::try_from(words).ok()).unwrap_or(0).saturating_mul(2);
         let end = if (HEADER as u64..=member.size()).contains(&declared) { declared } else { member.size() };
         reader.consume(HEADER);
@@ -209,14 +210,15 @@ impl IndexBuilder<'_> {
             self.index.offsets.iter().filter(|word| **word > 0).is_sorted_by(|one, next| one < next);
         if let Some((one, other)) = self.index.find_shared_offset()? {
             let message = format!(
-                "the index puts record {other} where record {one} is: one of the two would have the geometry of the other"
+                "duplicate offset in the index: record {other} has the same offset as record {one}, so both would have \
+                 the same geometry"
             );
             return Err(self.fault(message, other));
         }
         let remaining = u64::from(end).saturating_sub(HEADER as u64 / 2).saturating_sub(self.covered);
         if let Some(record) = self.empty.filter(|_| remaining >= MIN_RECORD_WORDS) {
             let message = format!(
-                "the index gives record {record} no place, yet {} bytes of the .shp belong to no other record",
+                "the index has no offset for record {record}, but {} bytes of the .shp belong to no record",
                 remaining * 2
             );
             return Err(self.fault(message, record));
@@ -229,8 +231,8 @@ impl IndexBuilder<'_> {
         let (record, shp_size) = (self.index.offsets.len(), self.shp_size);
         let byte = i64::from(word.unwrap_or(0)).saturating_mul(2);
         let message = format!(
-            "the index puts record {record} at byte {byte} of the .shp, which has {shp_size} bytes: the .shp is truncated, or \
-             the two do not belong together"
+            "the index has offset {byte} for record {record}, but the .shp has {shp_size} bytes: the .shp is \
+             truncated, or the index belongs to another file"
         );
         self.fault(message, record)
     }

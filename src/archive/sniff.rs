@@ -16,17 +16,17 @@ const SECRET_WORDS: [&str; 6] = ["secret", "token", "password", "signature", "cr
 
 /// File signatures, each with a clause for the error.
 const SIGNATURES: [(&[u8], &str); 23] = [
-    (b"PK", "it begins like a zip archive of which nothing else is there: fetch it again"),
-    (b"\x1F\x8B", "it is packed with gzip: unpack it (`gunzip`, or Python's `gzip`) and read what is inside"),
+    (b"PK", "it is a zip archive truncated after its first bytes: download it again"),
+    (b"\x1F\x8B", "it is compressed with gzip: unpack it (`gunzip`, or Python's `gzip`) and read the result"),
     (b"7z\xBC\xAF\x27\x1C", "it is a 7z archive: unpack it (with 7-Zip) and read the folder"),
     (b"Rar!", "it is a RAR archive: unpack it (with `unrar` or 7-Zip) and read the folder"),
-    (b"BZh", "it is packed with bzip2: unpack it (`bunzip2`, or Python's `bz2`) and read what is inside"),
-    (b"\xFD7zXZ\0", "it is packed with xz: unpack it (`unxz`, or Python's `lzma`) and read what is inside"),
-    (b"\x28\xB5\x2F\xFD", "it is packed with zstd: unpack it (`unzstd`) and read what is inside"),
-    (b"%PDF", "it is a PDF, which holds no records to read"),
+    (b"BZh", "it is compressed with bzip2: unpack it (`bunzip2`, or Python's `bz2`) and read the result"),
+    (b"\xFD7zXZ\0", "it is compressed with xz: unpack it (`unxz`, or Python's `lzma`) and read the result"),
+    (b"\x28\xB5\x2F\xFD", "it is compressed with zstd: unpack it (`unzstd`) and read the result"),
+    (b"%PDF", "it is a PDF, which contains no records"),
     (
         b"\0\0\x27\x0A",
-        "it is a .shp (or .shx) alone, whose siblings can only be found by its path: give the path, or zip them",
+        "it is a .shp (or .shx) alone; its other files can only be found by its path: pass the path, or zip them",
     ),
     (b"PAR1", "it is Parquet, which `geopandas.read_parquet` and `pyarrow.parquet` read"),
     (b"ARROW1", "it is an Arrow file, which `pyarrow.feather` reads"),
@@ -35,11 +35,8 @@ const SIGNATURES: [(&[u8], &str); 23] = [
     (b"MM\0*", "it is a TIFF, a raster, which rasterio reads"),
     (b"\x89PNG", "it is a picture (PNG)"),
     (b"\xFF\xD8\xFF", "it is a picture (JPEG)"),
-    (
-        b"\xD0\xCF\x11\xE0",
-        "it is a file of an old Office program (.doc, .xls): save the table as .csv and read it with pandas",
-    ),
-    (b"MZ", "it is a program for Windows; where it unpacks an archive, run it and read the folder"),
+    (b"\xD0\xCF\x11\xE0", "it is a legacy Office file (.doc, .xls): save the table as .csv and read it with pandas"),
+    (b"MZ", "it is a Windows program; if it is a self-extracting archive, run it and read the folder"),
     (b"\x7FELF", "it is a program"),
     (b"\x89HDF", "it is HDF5, which h5py reads"),
     (b"CDF\x01", "it is NetCDF, which xarray reads"),
@@ -59,11 +56,11 @@ pub(super) fn is_xml(first: &[u8]) -> bool {
 /// A clause about the first bytes of a source, such as `it is a web page`.
 pub(super) fn describe_bytes(first: &[u8]) -> String {
     if first.is_empty() {
-        return "it is empty (0 bytes): nothing was written to it, or nothing came".to_owned();
+        return "it is empty (0 bytes): nothing was written or received".to_owned();
     }
     if let Some(response) = wire::decode_response(first) {
         return format!(
-            "it is a reply of the service that was saved in the place of a file: status `{}`, `{}`",
+            "it is a reply of the service that was saved instead of a file: status `{}`, `{}`",
             shorten_reply(&response.status),
             shorten_reply(&response.error_info)
         );
@@ -73,14 +70,14 @@ pub(super) fn describe_bytes(first: &[u8]) -> String {
     }
     if first.starts_with(b"SQLite format 3\0") {
         let is_package = first.get(68..70).is_some_and(|id| id == b"GP");
-        let what = if is_package { "a GeoPackage" } else { "a database of SQLite (a GeoPackage, perhaps)" };
+        let what = if is_package { "a GeoPackage" } else { "an SQLite database (possibly a GeoPackage)" };
         return format!("it is {what}, which `geopandas.read_file` reads");
     }
     if first.get(257..262).is_some_and(|magic| magic == b"ustar") {
         return "it is a tar archive: unpack it (`tar -xf`) and read the folder".to_owned();
     }
     if is_dbf(first) {
-        return "it is a .dbf alone: give its path, or put it into a zip".to_owned();
+        return "it is a .dbf alone: pass its path, or zip it".to_owned();
     }
     let text = String::from_utf8_lossy(first);
     describe_text(text.trim_start_matches('\u{feff}').trim_start(), first)
@@ -92,9 +89,9 @@ fn describe_text(plain: &str, first: &[u8]) -> String {
     if start.starts_with("<!doctype html") || start.contains("<html") {
         let wants_login = ["type=\"password\"", "type='password'", "login", "log in", "sign in"];
         let what = if wants_login.iter().any(|word| lower.contains(word)) {
-            "a web page that wants a login, saved in the place of a file: log in and fetch the file itself"
+            "a web page that requires a login, saved instead of a file: log in and download the file itself"
         } else {
-            "a web page, saved in the place of a file"
+            "a web page that was saved instead of a file"
         };
         return format!("it is {what}: `{}`", preview(plain, MAX_SHOWN_CHARS));
     }
@@ -124,7 +121,7 @@ fn describe_text(plain: &str, first: &[u8]) -> String {
         );
     }
     let bytes = first.iter().take(16).map(|byte| byte.escape_ascii().to_string()).collect::<String>();
-    format!("it begins with `{bytes}`, which is the beginning of nothing that headland knows")
+    format!("it has an unknown format that begins with `{bytes}`")
 }
 
 /// Whether a source starts like a .dbf: a version, a date, and a header length.
@@ -150,7 +147,7 @@ fn shorten_reply(text: &str) -> String {
 fn preview(text: &str, max_chars: usize) -> String {
     let lower = text.to_ascii_lowercase();
     if SECRET_WORDS.iter().any(|word| lower.contains(word)) {
-        return "(not shown, as it may hold a secret)".to_owned();
+        return "(not shown, because it may contain a secret)".to_owned();
     }
     let start: String =
         text.chars().take(max_chars).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();

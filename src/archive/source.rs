@@ -82,7 +82,7 @@ impl Source {
             None if is_xml(&first) => Ok(vec![Member::new(name, size, Body::Plain { store, offset: 0, crc: None })]),
             None => Err(Error::new(
                 Kind::Archive,
-                format!("`{}` is no XML document: {}", self.name(), describe_bytes(&first)),
+                format!("`{}` is not an XML document: {}", self.name(), describe_bytes(&first)),
             )),
         }
     }
@@ -149,7 +149,7 @@ fn file_or_folder(path: &Path) -> Result<Metadata> {
     }
     let name = path.display();
     let message = format!(
-        "`{name}` is a device, a pipe or a socket, and no regular file or folder: give the path of a file, or its bytes"
+        "`{name}` is a device, a pipe or a socket, not a regular file or folder: pass the path of a file, or its bytes"
     );
     Err(Error::new(Kind::Archive, message))
 }
@@ -203,7 +203,7 @@ fn report_skipped(members: &[Member], diagnostics: &mut Vec<Diagnostic>) {
         more => format!(" and {more} more"),
     };
     let message = format!(
-        "archives beside the layers were not looked into: {}{more}; for what they hold, unpack them and read each by itself",
+        "archives next to the layers were not read: {}{more}; to read them, unpack them and open each one separately",
         listed.join(", ")
     );
     diagnostics.push(Diagnostic::new(Code::NestedArchive, message).in_member(first));
@@ -233,7 +233,7 @@ fn expand_nested(
         && let Some(inner) = members.iter().find(|member| member.stem_and_ending().1 == "zip")
     {
         let message = format!(
-            "archives inside archives are followed {} deep; if you trust it, raise Limits(nesting=...)",
+            "archives inside archives are read to a depth of {}; if you trust it, raise Limits(nesting=...)",
             limits.nesting
         );
         diagnostics.push(Diagnostic::new(Code::NestedArchive, message).in_member(inner.name()));
@@ -247,7 +247,7 @@ fn expand_nested(
         if member.stem_and_ending().1 == "zip" {
             used = used.saturating_add(member.size());
             if used > budget {
-                return Err(member.fault(format!("the archives inside it have more than {budget} bytes: unpack it")));
+                return Err(member.fault(format!("the archives inside it exceed {budget} bytes: unpack it")));
             }
             let found = member.read_all(limits.bytes.min(MAX_NESTED_SIZE)).and_then(|bytes| {
                 let store: Arc<dyn ReadAt> = Arc::new(Bytes::from(bytes));
@@ -297,7 +297,7 @@ fn list_folder(
         }
         if kind.is_symlink() {
             diagnostics.push(
-                Diagnostic::new(Code::RefusedLink, "a symbolic link is left out: links are not followed")
+                Diagnostic::new(Code::RefusedLink, "a symbolic link was left out: links are not followed")
                     .in_member(&name),
             );
         } else if kind.is_dir() {
@@ -308,7 +308,7 @@ fn list_folder(
             members.push(file_member(&entry.path(), name, limits, diagnostics)?);
             if members.len() > limits.members {
                 let message = format!(
-                    "`{}` holds more than {} files; if you trust it, raise Limits(members=...)",
+                    "`{}` contains more than {} files; if you trust it, raise Limits(members=...)",
                     path.display(),
                     limits.members
                 );

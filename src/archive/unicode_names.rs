@@ -31,7 +31,7 @@ pub fn find_name<'a>(
         several => {
             let several: Vec<String> = several.iter().map(|name| ascii_literal(name)).collect();
             let message = format!(
-                "`{argument}` takes one of {}, which look alike, not {}",
+                "ambiguous `{argument}`: expected one of {}, which look alike, got {}",
                 several.join(", "),
                 ascii_literal(wanted)
             );
@@ -78,9 +78,8 @@ mod tests {
     fn several_names_that_look_alike_are_an_error_in_ascii() {
         let names = ["\u{1eb9}\u{302}'", "\u{ea}\u{323}'"].into_iter();
         let error = find_name("columns", "e\u{323}\u{302}'", names).unwrap_err();
-        assert_eq!(
-            error.message(),
-            r"`columns` takes one of '\u1eb9\u0302\x27', '\xea\u0323\x27', which look alike, not 'e\u0323\u0302\x27'"
-        );
+        let message = error.message();
+        let expected = r"ambiguous `columns`: expected one of '\u1eb9\u0302\x27', '\xea\u0323\x27', which look alike, ";
+        assert_eq!(message.strip_prefix(expected), Some(r"got 'e\u0323\u0302\x27'"), "{message}");
     }
 }

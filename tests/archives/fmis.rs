@@ -293,7 +293,7 @@ fn damaged_layout_is_an_error_and_damaged_job_a_diagnostic() {
     assert!(read(&members, true).unwrap_err().message().contains("SegmentFormat"));
     members.remove(0);
     let error = read(&members, true).unwrap_err();
-    assert!(error.message().contains("part of an FMIS folder") && error.message().contains("advanced.xml"), "{error}");
+    assert!(error.message().contains("parts of an FMIS folder") && error.message().contains("advanced.xml"), "{error}");
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn endless_line_uses_bounded_memory() {
 fn bin_without_readable_files_is_an_error_that_lists_its_content_4_4() {
     let display = account(0).jobs.iter().find(|job| job.coverage == Coverage::Recorded).unwrap().display_zip().unwrap();
     let error = layer::read(&builder::source(display), &ReadOptions::default()).unwrap_err();
-    for word in ["manifest.txt", "job.log", "form of the display's own", "ask for the format SHP"] {
+    for word in ["manifest.txt", "job.log", "proprietary format of the display", "request the format SHP"] {
         assert!(error.message().contains(word), "{word} in {error}");
     }
     let iso = builder::zip(&[

@@ -53,23 +53,23 @@ const fn error(
 #[rustfmt::skip]
 pub(crate) const EXPECTATIONS: &[(&str, Expectation)] = &[
     // header says 3, 6 present: error: .dbf/.shp row mismatch (GDAL: 3 rows silently)
-    ("d02_nrec_too_small", error(Some("t.dbf"), Some(3), None, "the .shp has 6 records and the .dbf 3: they do not belong together; `strict=False` reads what can be saved", Some((3, &["dbf-more-records", "row-mismatch"])))),
+    ("d02_nrec_too_small", error(Some("t.dbf"), Some(3), None, "the .shp has 6 records and the .dbf 3: they do not belong together; `strict=False` reads the recoverable data", Some((3, &["dbf-more-records", "row-mismatch"])))),
     // 263 bytes of padding after the terminator, header length counts it: as GDAL
     ("d06_hlen_big_padded", as_gdal(&["blank-logical"])),
     // header length 32 too big: error: header length contradicts the field table
-    ("d07_hlen_big_unpadded", error(Some("t.dbf"), None, Some(8), "its header length of 225 bytes contradicts its field table, which ends at byte 193", Some((6, &["member-lost"])))),
+    ("d07_hlen_big_unpadded", error(Some("t.dbf"), None, Some(8), "the header length of 225 bytes contradicts the field table, which ends at byte 193", Some((6, &["member-lost"])))),
     // header length 0: error: header length contradicts the field table
-    ("d08_hlen_zero", error(Some("t.dbf"), None, Some(8), "its header length of 0 bytes leaves no room for fields", Some((6, &["member-lost"])))),
+    ("d08_hlen_zero", error(Some("t.dbf"), None, Some(8), "the header length of 0 bytes leaves no space for fields", Some((6, &["member-lost"])))),
     // header length 60000: error: header length contradicts the field table
-    ("d09_hlen_past_eof", error(Some("t.dbf"), None, Some(8), "its header length of 60000 bytes goes beyond its 506 bytes", Some((6, &["member-lost"])))),
+    ("d09_hlen_past_eof", error(Some("t.dbf"), None, Some(8), "the header length of 60000 bytes exceeds the file size of 506 bytes", Some((6, &["member-lost"])))),
     // record length 1 too big (rows shift): error: record length contradicts the fields (GDAL: columns vanish or rows shift)
-    ("d10_rlen_big", error(Some("t.dbf"), None, Some(10), "its records have 53 bytes, its fields need 52: the header contradicts itself", Some((6, &["member-lost"])))),
+    ("d10_rlen_big", error(Some("t.dbf"), None, Some(10), "the .dbf header is inconsistent: records have 53 bytes, the fields need 52", Some((6, &["member-lost"])))),
     // record length 0: error: record length contradicts the fields (GDAL: columns vanish or rows shift)
-    ("d12_rlen_zero", error(Some("t.dbf"), None, Some(10), "its records have 0 bytes, its fields need 52: the header contradicts itself", Some((6, &["member-lost"])))),
+    ("d12_rlen_zero", error(Some("t.dbf"), None, Some(10), "the .dbf header is inconsistent: records have 0 bytes, the fields need 52", Some((6, &["member-lost"])))),
     // record length 65535: error: record length contradicts the fields (GDAL: columns vanish or rows shift)
-    ("d14_rlen_65535", error(Some("t.dbf"), None, Some(10), "its records have 65535 bytes, its fields need 52: the header contradicts itself", Some((6, &["member-lost"])))),
+    ("d14_rlen_65535", error(Some("t.dbf"), None, Some(10), "the .dbf header is inconsistent: records have 65535 bytes, the fields need 52", Some((6, &["member-lost"])))),
     // dbf cut inside the field table: error
-    ("d16_truncated_header", error(Some("t.dbf"), None, Some(8), "its header length of 193 bytes goes beyond its 100 bytes", Some((6, &["member-lost"])))),
+    ("d16_truncated_header", error(Some("t.dbf"), None, Some(8), "the header length of 193 bytes exceeds the file size of 100 bytes", Some((6, &["member-lost"])))),
     // rows 1,3,6 flagged *: as GDAL: deleted rows skipped in both .dbf and .shp
     ("d20_deleted", but("", &["blank-logical", "deleted-rows"], &[("OK", "bool", "false|\\N|true")])),
     // all rows deleted: as GDAL: deleted rows skipped in both .dbf and .shp
@@ -195,9 +195,9 @@ pub(crate) const EXPECTATIONS: &[(&str, Expectation)] = &[
     // good file, 6 points, 5 columns: as GDAL
     ("s01_baseline", as_gdal(&["blank-logical"])),
     // .shp cut in the middle of record 4: error: truncated .shp (strict); lenient: 3 rows + diagnostics, never 3 silent null geometries as GDAL
-    ("s02_trunc_mid_record", error(Some("t.shx"), Some(4), Some(132), "the .shp is truncated, or the two do not belong together; `strict=False` reads what can be saved", Some((3, &["blank-logical", "no-shx", "row-mismatch", "shp-damaged", "shp-length", "shx-damaged"])))),
+    ("s02_trunc_mid_record", error(Some("t.shx"), Some(4), Some(132), "the .shp is truncated, or the index belongs to another file; `strict=False` reads the recoverable data", Some((3, &["blank-logical", "no-shx", "row-mismatch", "shp-damaged", "shp-length", "shx-damaged"])))),
     // .shp cut at 60 bytes: error
-    ("s03_trunc_header", error(Some("t.shx"), Some(0), Some(100), "the .shp is truncated, or the two do not belong together; `strict=False` reads what can be saved", Some((6, &["blank-logical", "member-lost"])))),
+    ("s03_trunc_header", error(Some("t.shx"), Some(0), Some(100), "the .shp is truncated, or the index belongs to another file; `strict=False` reads the recoverable data", Some((6, &["blank-logical", "member-lost"])))),
     // header file length doubled: as GDAL: trust .shx and real file size, not the header length; diagnostic
     ("s04_hdrlen_too_big", as_gdal(&["blank-logical", "shp-length"])),
     // header file length says 3 records: as GDAL: trust .shx and real file size, not the header length; diagnostic
@@ -225,7 +225,7 @@ pub(crate) const EXPECTATIONS: &[(&str, Expectation)] = &[
     // records stored in reverse order; .shx in feature order: as GDAL: follow .shx (6 rows in .shx order)
     ("s26_records_reversed", as_gdal(&["blank-logical", "out-of-order"])),
     // .shx record 3 offset beyond EOF: null geometry for record 3 + diagnostic, or error
-    ("s28_shx_offset_beyond", error(Some("t.shx"), Some(2), Some(116), "the .shp is truncated, or the two do not belong together; `strict=False` reads what can be saved", Some((6, &["blank-logical", "no-shx", "shx-damaged"])))),
+    ("s28_shx_offset_beyond", error(Some("t.shx"), Some(2), Some(116), "the .shp is truncated, or the index belongs to another file; `strict=False` reads the recoverable data", Some((6, &["blank-logical", "no-shx", "shx-damaged"])))),
     // record numbers from 0: as GDAL
     ("s32_recno_from_0", as_gdal(&["blank-logical"])),
     // 64 bytes after the last record, outside header length: as GDAL
@@ -237,7 +237,7 @@ pub(crate) const EXPECTATIONS: &[(&str, Expectation)] = &[
     // record 2 has shape type 99: null geometry + diagnostic (as GDAL)
     ("s44_unknown_type", as_gdal(&["blank-logical", "broken-shape"])),
     // header type 7: error (GDAL reads by record type)
-    ("s45_hdr_type_unknown", error(Some("t.shp"), None, Some(32), "its header declares the unknown shape type 7", Some((6, &["blank-logical", "member-lost"])))),
+    ("s45_hdr_type_unknown", error(Some("t.shp"), None, Some(32), "the header declares the unknown shape type 7", Some((6, &["blank-logical", "member-lost"])))),
     // record 2 x,y=-1e39 (no data): as GDAL; values < -1e38 flagged as no data
     ("s48_nodata_coord", as_gdal(&["blank-logical", "no-data-coordinate"])),
     // records 2,3 at 0,0 (lost GPS fix): as GDAL
@@ -279,7 +279,7 @@ pub(crate) const EXPECTATIONS: &[(&str, Expectation)] = &[
     // .prj UTF-16: as GDAL, CRS null
     ("s92_prj_utf16", as_gdal(&["blank-logical", "crs-unknown"])),
     // .shx is a copy of .shp: error
-    ("s94_shx_is_shp", error(Some("t.shx"), Some(0), Some(100), "the .shp is truncated, or the two do not belong together; `strict=False` reads what can be saved", Some((6, &["blank-logical", "no-shx", "shx-damaged"])))),
+    ("s94_shx_is_shp", error(Some("t.shx"), Some(0), Some(100), "the .shp is truncated, or the index belongs to another file; `strict=False` reads the recoverable data", Some((6, &["blank-logical", "no-shx", "shx-damaged"])))),
     // method 0: as GDAL
     ("z02_stored", as_gdal(&["blank-logical"])),
     // method 14: read (lzma) or typed unsupported error
@@ -307,19 +307,19 @@ pub(crate) const EXPECTATIONS: &[(&str, Expectation)] = &[
     // back slashes as separators: back slash as separator, never a path
     ("z21_backslash", as_gdal(&["blank-logical"])),
     // ../../evil.* names: read in memory under a safe name, or error; nothing written outside
-    ("z22_slip", error(Some("../../evil.shp"), None, None, "its name leads out of the archive with `..`", None)),
+    ("z22_slip", error(Some("../../evil.shp"), None, None, "its name points outside the archive with `..`", None)),
     // C:\evil.* names: same
     ("z24_drive", error(Some("C:\\evil.shp"), None, None, "its name begins with a drive", None)),
     // good set plus ../ entry: 1 layer, entry ignored + diagnostic
     ("z25_slip_and_good", as_gdal(&["blank-logical", "refused-name"])),
     // declared size half of the truth for t.dbf: error
-    ("z32_usize_small", error(Some("t.dbf"), None, Some(253), "it inflates to more than the 253 bytes that its directory declares", Some((1, &["dbf-damaged", "no-prj", "row-mismatch"])))),
+    ("z32_usize_small", error(Some("t.dbf"), None, Some(253), "the member inflates to more than the 253 bytes that the central directory declares", Some((1, &["dbf-damaged", "no-prj", "row-mismatch"])))),
     // compressed size past EOF: error or diagnostic
-    ("z35_csize_big", error(Some("t.dbf"), None, None, "overlap the next member or the directory, at byte", Some((6, &["member-lost", "no-prj", "unreadable-member"])))),
+    ("z35_csize_big", error(Some("t.dbf"), None, None, "overlap the next member or the central directory, at offset", Some((6, &["member-lost", "no-prj", "unreadable-member"])))),
     // cut at 60 %: error
-    ("z38_truncated", error(Some("t.prj"), None, Some(1), "ends early, like a download that broke off: it has 517 bytes and no end record of all of them; the last member that begins is number 4, `t.prj`, at byte 480, of whose contents 1 bytes are there: fetch it again, or read what is there with `strict=False`", Some((6, &["blank-logical", "cut-archive", "sidecar-lost", "unreadable-member"])))),
+    ("z38_truncated", error(Some("t.prj"), None, Some(1), "is truncated, such as by an interrupted download: it has 517 bytes and no end record; the last member is number 4, `t.prj`, at byte 480, which has only 1 bytes of its contents: download it again, or read the remaining data with `strict=False`", Some((6, &["blank-logical", "cut-archive", "sidecar-lost", "unreadable-member"])))),
     // end record missing: error
-    ("z39_no_eocd", error(Some("t.prj"), None, None, "the last member that begins is number 4, `t.prj`, at byte 480, which is whole, but the directory of all members is not", Some((6, &["blank-logical", "cut-archive"])))),
+    ("z39_no_eocd", error(Some("t.prj"), None, None, "the last member is number 4, `t.prj`, at byte 480, which is complete, but the central directory is not", Some((6, &["blank-logical", "cut-archive"])))),
     // 512 bytes before the archive, offsets relative to file: as GDAL
     ("z41_prefix", as_gdal(&["blank-logical"])),
     // 512 bytes before, offsets not adjusted: as GDAL
@@ -327,7 +327,7 @@ pub(crate) const EXPECTATIONS: &[(&str, Expectation)] = &[
     // 512 bytes after the end record: as GDAL
     ("z43_suffix", as_gdal(&["blank-logical"])),
     // archive comment holds a fake end record: error, or the real directory
-    ("z44_comment_eocd", error(None, None, None, "cannot be read as a zip archive: it has two end records that both fit, so its contents are ambiguous", None)),
+    ("z44_comment_eocd", error(None, None, None, "cannot be read as a zip archive: it has two valid end records, so its contents are ambiguous", None)),
     // zip64 sizes and end record, small data: as GDAL
     ("z46_zip64", as_gdal(&["blank-logical"])),
     // data descriptors without signature: as GDAL
@@ -337,13 +337,13 @@ pub(crate) const EXPECTATIONS: &[(&str, Expectation)] = &[
     // 22-byte end record: typed "no shapefile" error
     ("z52_empty_archive", error(None, None, None, "it is empty", None)),
     // 0 bytes: typed "not a zip" error
-    ("z53_zero_bytes", error(None, None, None, "is not a zip archive: it is empty (0 bytes): nothing was written to it, or nothing came", None)),
+    ("z53_zero_bytes", error(None, None, None, "is not a zip archive: it is empty (0 bytes): nothing was written or received", None)),
     // HTML page named .zip: typed "not a zip", first bytes shown
-    ("z54_html", error(None, None, None, "is not a zip archive: it is a web page, saved in the place of a file: `<!DOCTYPE html><html><body>Access denied</body></html>`", None)),
+    ("z54_html", error(None, None, None, "is not a zip archive: it is a web page that was saved instead of a file: `<!DOCTYPE html><html><body>Access denied</body></html>`", None)),
     // JSON error named .zip: typed "not a zip", first bytes shown
     ("z55_json_error", error(None, None, None, "is not a zip archive: it is JSON: `{\"error\":\"forbidden\",\"code\":403}`", None)),
     // gzip named .zip: typed "not a zip" (gzip)
-    ("z56_gzip", error(None, None, None, "is not a zip archive: it is packed with gzip: unpack it (`gunzip`, or Python's `gzip`) and read what is inside", None)),
+    ("z56_gzip", error(None, None, None, "is not a zip archive: it is compressed with gzip: unpack it (`gunzip`, or Python's `gzip`) and read the result", None)),
     // 7z magic named .zip: typed "not a zip"
     ("z58_7z_magic", error(None, None, None, "is not a zip archive: it is a 7z archive: unpack it (with 7-Zip) and read the folder", None)),
     // rar magic named .zip: typed "not a zip"
@@ -353,37 +353,37 @@ pub(crate) const EXPECTATIONS: &[(&str, Expectation)] = &[
     // only .shp: geometry only + diagnostic
     ("z63_only_shp", like("s21_no_dbf", &["no-dbf", "no-prj", "no-shx"])),
     // only readme.txt and a .json: typed "no shapefile" error
-    ("z64_no_shapefile", error(None, None, None, "no form that is known: `readme.txt`", None)),
+    ("z64_no_shapefile", error(None, None, None, "in an unknown format: `readme.txt`", None)),
     // inner.zip holding the set: typed error or one level of nesting, bounded
     ("z66_nested_zip", like("s01_baseline", &["blank-logical"])),
     // NUL inside member name: reject the name
-    ("z70_nul_name", error(Some("t.shp\0.txt"), None, None, "its name holds a NUL byte", Some((6, &["blank-logical", "no-shp", "refused-name"])))),
+    ("z70_nul_name", error(Some("t.shp\0.txt"), None, None, "its name contains a NUL byte", Some((6, &["blank-logical", "no-shp", "refused-name"])))),
     // empty member name: 1 layer
     ("z71_empty_name", as_gdal(&["blank-logical", "refused-name"])),
     // local names differ from directory names: error: local and directory names differ
-    ("z72_name_mismatch", error(Some("t.shp"), None, None, "its header calls it `other.shp`: the archive contradicts itself", None)),
+    ("z72_name_mismatch", error(Some("t.shp"), None, None, "the archive is inconsistent: its local header has the name `other.shp`", None)),
     // local header says stored, directory says deflate: error or directory wins
-    ("z73_method_mismatch", error(Some("t.shx"), None, None, "its header and the directory name different methods: the archive contradicts itself", None)),
+    ("z73_method_mismatch", error(Some("t.shx"), None, None, "the archive is inconsistent: its local header and the central directory have different compression methods", None)),
     // directory entry t.shp/: 1 layer (t2)
     ("z74_dir_named_shp", as_gdal(&["blank-logical"])),
     // end record disk number 1: typed error
-    ("z75_multidisk", error(None, None, None, "cannot be read as a zip archive: it is one part of an archive that spans several files", Some((6, &["blank-logical", "directory-damaged"])))),
+    ("z75_multidisk", error(None, None, None, "cannot be read as a zip archive: it is one part of a split archive", Some((6, &["blank-logical", "directory-damaged"])))),
     // starts with PK00 marker: as GDAL
     ("z76_split_marker", as_gdal(&["blank-logical"])),
     // DOS date 0: as GDAL
     ("z77_bad_dosdate", as_gdal(&["blank-logical"])),
     // end record counts 9, 4 present: error
-    ("z78_eocd_count_more", error(None, None, None, "cannot be read as a zip archive: its end record promises 9 members, its directory holds 4", Some((6, &["blank-logical", "directory-damaged"])))),
+    ("z78_eocd_count_more", error(None, None, None, "cannot be read as a zip archive: its end record declares 9 members, but its central directory has 4", Some((6, &["blank-logical", "directory-damaged"])))),
     // end record counts 2, 4 present: error: entry count contradicts the directory (GDAL loses the dbf)
-    ("z79_eocd_count_less", error(None, None, None, "cannot be read as a zip archive: its end record promises 2 members, its directory holds 4", Some((6, &["blank-logical", "directory-damaged"])))),
+    ("z79_eocd_count_less", error(None, None, None, "cannot be read as a zip archive: its end record declares 2 members, but its central directory has 4", Some((6, &["blank-logical", "directory-damaged"])))),
     // bit 11 set, invalid UTF-8: 1 layer with replaced name, or error
     ("z80_bad_utf8_name", like("s01_baseline", &["blank-logical"])),
     // a/../t.shp: reject or normalise, never escape
-    ("z81_dotdot_inside", error(Some("a/../t.shp"), None, None, "its name leads out of the archive with `..`", None)),
+    ("z81_dotdot_inside", error(Some("a/../t.shp"), None, None, "its name points outside the archive with `..`", None)),
     // ./t.shp: normalise
     ("z82_dot_slash", like("s01_baseline", &["blank-logical"])),
     // "t .shp" and "t.shp ": error or trim
-    ("z84_trailing_space", error(None, None, None, "no form that is known: `t.shp `", None)),
+    ("z84_trailing_space", error(None, None, None, "in an unknown format: `t.shp `", None)),
     // malformed extra field length: read or error, no panic
     ("z87_extra_garbage", like("s01_baseline", &["blank-logical"])),
 ];

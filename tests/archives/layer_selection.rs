@@ -128,8 +128,7 @@ fn nested_archives_next_to_layers_are_reported_by_name() {
         for notes in [layer.diagnostics().to_vec(), stream.diagnostics()] {
             let notes: Vec<_> = notes.iter().filter(|note| note.code.as_str() == "nested-archive").collect();
             assert_eq!(notes.len(), 1);
-            let words =
-                "not looked into: `more/z.zip`, `y.zip`; for what they hold, unpack them and read each by itself";
+            let words = "not read: `more/z.zip`, `y.zip`; to read them, unpack them and open each one separately";
             assert!(notes[0].message.contains(words), "{}", notes[0].message);
             assert_eq!(notes[0].member.as_deref(), Some("more/z.zip"));
         }

@@ -135,7 +135,7 @@ fn index_that_names_one_record_many_times_is_an_error() {
     let shx = builder::with_header(3, &index);
     let size = shp.len() + shx.len();
     let error = bounded("one record many times", builder::zip(&[("t.shp", &shp), ("t.shx", &shx)]), size).unwrap_err();
-    assert!(error.message().contains("puts record 1 where record 0 is"), "{error}");
+    assert!(error.message().contains("record 1 has the same offset as record 0"), "{error}");
     assert_eq!(error.facts().record, Some(1), "{error}");
 }
 
@@ -157,7 +157,7 @@ fn fields_without_width_cost_nothing_for_each_record() {
     let records: Vec<&[u8]> = vec![&b" "[..]; 1_000_000];
     let dbf = builder::dbf(&fields, &records, 0);
     let error = bounded("no width", builder::zip(&[("t.dbf", &dbf)]), dbf.len()).unwrap_err();
-    assert!(error.message().contains("2000 fields without width in 1000000 records"), "{error}");
+    assert!(error.message().contains("2000 fields in 1000000 records have a width of 0"), "{error}");
 }
 
 #[test]

@@ -73,14 +73,17 @@ fn damaged_index_is_an_error_and_ignored_without_strict() {
             let at = entry(row);
             let other = number(&shx, entry((row + 1) % ROWS));
             let zeros = with_number(&with_number(&shx, at, 0), at + 4, 0);
-            let shared =
-                format!("puts record {} where record {} is", row.max((row + 1) % ROWS), row.min((row + 1) % ROWS));
+            let shared = format!(
+                "record {} has the same offset as record {}",
+                row.max((row + 1) % ROWS),
+                row.min((row + 1) % ROWS)
+            );
             let table = [
-                (zeros, format!("the index gives record {row} no place, yet")),
-                (with_number(&shx, at, 0), format!("the index puts record {row} at byte 0 of the .shp")),
-                (with_number(&shx, at, 49), format!("the index puts record {row} at byte 98 of the .shp")),
-                (with_number(&shx, at, -1), format!("the index puts record {row} at byte -2 of the .shp")),
-                (with_number(&shx, at, 1 << 30), format!("the index puts record {row} at byte 2147483648 of the .shp")),
+                (zeros, format!("the index has no offset for record {row}, but")),
+                (with_number(&shx, at, 0), format!("the index has offset 0 for record {row}, but")),
+                (with_number(&shx, at, 49), format!("the index has offset 98 for record {row}, but")),
+                (with_number(&shx, at, -1), format!("the index has offset -2 for record {row}, but")),
+                (with_number(&shx, at, 1 << 30), format!("the index has offset 2147483648 for record {row}, but")),
                 (with_number(&shx, at, other), shared),
             ];
             for (damaged, words) in table {
@@ -95,7 +98,7 @@ fn damaged_index_is_an_error_and_ignored_without_strict() {
                 let note = only(&layer, "shx-damaged");
                 assert_eq!(note.member.as_deref(), Some("t.shx"));
                 assert!(
-                    note.message.contains(&words) && note.message.contains("may belong to other rows"),
+                    note.message.contains(&words) && note.message.contains("assigned to the wrong rows"),
                     "{}",
                     note.message
                 );
@@ -134,12 +137,7 @@ fn offset_inside_of_a_record_is_damage_of_the_index() {
                 let damaged = length.map_or(moved.clone(), |length| with_number(&moved, entry(row) + 4, length));
                 let what = format!("row {row} at word {place}, {length:?}");
                 let zip = zip(&shp, &damaged, Deflated);
-                check(
-                    &what,
-                    &zip,
-                    true,
-                    Err(&format!("the index puts record {row} at byte {} of the .shp", place * 2)),
-                );
+                check(&what, &zip, true, Err(&format!("the index has offset {} for record {row}, but", place * 2)));
                 let layer = check(&what, &zip, false, Ok((ROWS, &["no-shx", "shx-damaged"]))).unwrap();
                 assert_eq!(texts(&layer), all(&own), "{what}");
             }
@@ -176,11 +174,11 @@ fn records_in_another_order_follow_the_index_unless_it_is_damaged() {
         assert_eq!(texts(&layer), all(&own), "{what}");
         for row in 0..ROWS {
             let zeros = with_number(&with_number(&shx, entry(row), 0), entry(row) + 4, 0);
-            check(&what, &zip(&shp, &zeros, Deflated), true, Err(&format!("gives record {row} no place")));
+            check(&what, &zip(&shp, &zeros, Deflated), true, Err(&format!("has no offset for record {row}")));
             let saved = read(&zip(&shp, &zeros, Deflated), false).unwrap();
             let of_file: Vec<Option<String>> = order.iter().map(|row| Some(own[*row].clone())).collect();
             assert_eq!(texts(&saved), of_file, "{what}");
-            assert!(only(&saved, "shx-damaged").message.contains("geometries may belong to other rows"));
+            assert!(only(&saved, "shx-damaged").message.contains("geometries may be assigned to the wrong rows"));
         }
         // A record without an entry, in an index of fewer entries.
         let fewer = builder::with_header(i32::from(shp[32]), &shx[100..entry(ROWS - 1)]);
@@ -215,10 +213,14 @@ fn truncated_shp_is_an_error_and_keeps_the_records_before_the_cut() {
         let mut rows = all(&own);
         rows[order[ROWS - 1]] = None;
         assert_eq!(texts(&layer), rows, "{what}");
-        assert!(only(&layer, "shp-damaged").message.contains("(1 of them)"), "{:?}", layer.diagnostics());
+        assert!(
+            only(&layer, "shp-damaged").message.contains("1 records with a damaged length"),
+            "{:?}",
+            layer.diagnostics()
+        );
         let cut = zip(&shp[..shp.len() - size], &shx, Deflated);
-        check(&what, &cut, true, Err("the .shp is truncated, or the two do not belong together"));
-        assert!(only(&read(&cut, false).unwrap(), "shx-damaged").message.contains("may belong to other rows"));
+        check(&what, &cut, true, Err("the .shp is truncated, or the index belongs to another file"));
+        assert!(only(&read(&cut, false).unwrap(), "shx-damaged").message.contains("assigned to the wrong rows"));
     }
 }
 
@@ -272,7 +274,7 @@ fn numbers_of_records_matter_only_without_an_index() {
         for cut in [backwards.len(), backwards.len() - 5, 100 + 3 * size + 2] {
             let layer = read(&zip(&backwards[..cut], &[], Deflated), false).unwrap();
             let note = only(&layer, "record-numbers");
-            assert!(note.message.contains("geometries may belong to other rows"), "{cut}: {}", note.message);
+            assert!(note.message.contains("geometries may be assigned to the wrong rows"), "{cut}: {}", note.message);
         }
     }
 }

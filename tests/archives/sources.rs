@@ -92,12 +92,12 @@ fn zips_of_every_writer_give_equal_rows_or_an_error() {
     last[end + 4] = 1;
     assert!(said(last).contains("zip -s 0"));
     let first = said([b"PK\x07\x08", &plain[..150]].concat());
-    assert!(first.contains("first of several parts") && first.contains("zip -s 0"), "{first}");
+    assert!(first.contains("first part of a split archive") && first.contains("zip -s 0"), "{first}");
     // A nested archive that is no zip or is truncated is named.
     let page = said(inner("a.zip", b"<html>Log in</html>"));
-    assert!(page.contains("`a.zip`") && page.contains("no zip"), "{page}");
+    assert!(page.contains("`a.zip`") && page.contains("not zip files"), "{page}");
     let cut = said(inner("a.zip", &plain[..plain.len() - 30]));
-    assert!(cut.contains("`a.zip` ends early"), "{cut}");
+    assert!(cut.contains("`a.zip` is truncated"), "{cut}");
 }
 
 #[test]
@@ -135,10 +135,10 @@ fn device_is_an_error_that_names_it_and_is_never_read() {
 #[test]
 fn office_document_is_an_error_that_names_the_format() {
     for (part, words) in [
-        ("xl/workbook.xml", "workbook of Excel (.xlsx), which `pandas.read_excel`"),
-        ("word/document.xml", "document of Word"),
-        ("ppt/presentation.xml", "presentation of PowerPoint"),
-        ("visio/document.xml", "document in the package format of Office"),
+        ("xl/workbook.xml", "Excel workbook (.xlsx), which `pandas.read_excel`"),
+        ("word/document.xml", "Word document"),
+        ("ppt/presentation.xml", "PowerPoint presentation"),
+        ("visio/document.xml", "Office document"),
     ] {
         let zip = builder::zip(&[("[Content_Types].xml", b"<Types/>"), ("_rels/.rels", b"<R/>"), (part, b"<w/>")]);
         let message = layer::read(&builder::source(zip), &ReadOptions::default()).unwrap_err().message().into_owned();
@@ -166,7 +166,10 @@ fn other_format_is_an_error_that_names_it() {
     let long = format!(r#"{{"status":"INVALID_REQUEST","errorInfo":"{}"}}"#, "no job ".repeat(200));
     for (bytes, words) in [
         (&b"<!DOCTYPE html><html><body>Access denied</body></html>"[..], &["web page", "Access denied"][..]),
-        (b"<html><form><input type=\"password\"></form></html>", &["web page that wants a login", "fetch the file"]),
+        (
+            b"<html><form><input type=\"password\"></form></html>",
+            &["web page that requires a login", "download the file"],
+        ),
         (b"", &["empty"]),
         (
             br#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:01:00","result":"nil"}"#,
@@ -184,7 +187,7 @@ fn other_format_is_an_error_that_names_it() {
         (b"<?xml version=\"1.0\"?><a/>", &["XML", "hl.read_tree"]),
         (&utf16, &["XML", "hl.read_tree"]),
         (b"<?xml version=\"1.0\"?><kml/>", &["geopandas.read_file"]),
-        (b"PK\x03\x04 cut", &["broke off"]),
+        (b"PK\x03\x04 cut", &["interrupted download"]),
         (b"\x1f\x8b\x08", &["gzip", "unpack"]),
         (b"7z\xBC\xAF\x27\x1C", &["7z", "unpack"]),
         (b"Rar!\x1a\x07", &["RAR", "unpack"]),

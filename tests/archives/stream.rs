@@ -165,7 +165,7 @@ fn undeclared_z_and_m_are_kept_and_reported() {
     assert_eq!(codes, [1, 1, 2001, 1001]);
     assert_eq!([&wkb[2][21..], &wkb[3][21..]], [4.0_f64.to_le_bytes(), 9.5_f64.to_le_bytes()]);
     let note = layer.diagnostics().iter().find(|note| note.code.as_str() == "mixed-shapes").unwrap();
-    assert!(note.message.contains("kept, with the Z and M that they have (2 times, first at record 2)"), "{note:?}");
+    assert!(note.message.contains("kept, with their own Z and M (2 times, first at record 2)"), "{note:?}");
     // A declared ordinate that a record lacks is 0.
     let (shp, shx) = builder::shp(11, &[builder::point_z(3.0, 3.0, 9.5, None), builder::point(1.0, 1.0)]);
     let layer =
@@ -266,7 +266,7 @@ fn requested_types_apply_and_unknown_names_are_an_error_before_reading() {
     let chosen = named(&[("N", ColumnType::String), ("C", ColumnType::Date), ("D", ColumnType::Int64)]);
     let error = read(&chosen).2.unwrap();
     assert_eq!((error.facts().record, error.facts().field.as_deref()), (Some(1), Some("C")), "{error}");
-    assert!(error.message().starts_with("`12` is no date in column `C`"), "{error}");
+    assert!(error.message().starts_with("`12` is not a date in column `C`"), "{error}");
     let (all, notes, _) = batches(&source, &ReadOptions { strict: false, ..ReadOptions::default() }, &chosen, 10);
     assert!(notes.iter().any(|note| note.code.as_str() == "bad-date" && note.record == Some(1)), "{notes:?}");
     let text =

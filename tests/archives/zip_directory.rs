@@ -86,7 +86,10 @@ fn skipped_name_without_a_stem_is_named_if_the_layer_may_need_it() {
     }
     let error = read(&damaged, true).unwrap_err();
     assert_eq!(error.facts().member.as_deref(), Some("//.dbf"), "{error}");
-    assert!(error.message().contains("layer `no` needs a member that was refused: its name is absolute"), "{error}");
+    assert!(
+        error.message().contains("layer `no` needs a member that was rejected: its name is an absolute path"),
+        "{error}"
+    );
     assert!(codes(&read(&damaged, false).unwrap()).contains(&"no-dbf"));
 }
 
@@ -107,11 +110,11 @@ fn complete_members_are_saved_if_any_byte_of_the_directory_is_missing() {
             zip.remove(at);
         });
         let what = format!("without byte {at}");
-        check(&what, &damaged, true, Err("`strict=False` finds the members by their own headers"));
+        check(&what, &damaged, true, Err("`strict=False` finds the members by their local headers"));
         let saved = check(&what, &damaged, false, Ok((2, &["directory-damaged"]))).unwrap();
         assert_eq!(saved.batches(), all.batches(), "{at}");
         let note = &saved.diagnostics()[0];
-        assert!(note.message.contains("4 members were found by their own headers"), "{}", note.message);
+        assert!(note.message.contains("4 members were found by their local headers"), "{}", note.message);
     }
 }
 
@@ -122,9 +125,9 @@ fn complete_members_are_saved_if_an_entry_or_the_end_record_is_wrong() {
     let (second, end) = (entries(&whole)[1], whole.len() - 22);
     let table: [(Vec<u8>, &str); 4] = [
         (damaged(&whole, |zip| zip[second] = 0), "does not begin with its signature"),
-        (damaged(&whole, |zip| zip[end + 10] = 5), "promises 5 members, its directory holds 4"),
-        (damaged(&whole, |zip| zip[end + 10] = 2), "promises 2 members, its directory holds 4"),
-        (damaged(&whole, |zip| zip[end + 12] += 1), "its directory is not where its end record says"),
+        (damaged(&whole, |zip| zip[end + 10] = 5), "declares 5 members, but its central directory has 4"),
+        (damaged(&whole, |zip| zip[end + 10] = 2), "declares 2 members, but its central directory has 4"),
+        (damaged(&whole, |zip| zip[end + 12] += 1), "its central directory is not at the offset in its end record"),
     ];
     for (damaged, words) in table {
         check(words, &damaged, true, Err(words));
@@ -156,7 +159,7 @@ fn joined_archives_are_an_error_with_the_offset_and_members_of_the_first_are_sav
     for (gap, before) in [(&b""[..], front.clone()), (b"xx", front.clone()), (b"", [&front[..], &front[..]].concat())] {
         let before = [&before[..], gap].concat();
         let joined = [&before[..], &last[..]].concat();
-        let words = format!("its end record is one of an archive from byte {} on", before.len());
+        let words = format!("its end record belongs to an archive that starts at byte {}", before.len());
         check("joined", &joined, true, Err(&words));
         let saved = check("joined", &joined, false, Ok((1, &["directory-damaged", "no-shp"]))).unwrap();
         assert_eq!(column(&saved, "LOAD"), ["7"]);

@@ -84,7 +84,7 @@ impl Layout {
                 let mut matching = several.iter().filter(|format| number.is_some() && product_of(format) == number);
                 let (Some(found), None) = (matching.next(), matching.next()) else {
                     return fail(format!(
-                        "it has {} layouts (`SegmentFormat`), and not one alone says that it is that of `{}`",
+                        "cannot choose one of {} layouts (`SegmentFormat`): not exactly one matches `{}`",
                         several.len(),
                         fmis.tab.file_name()
                     ));
@@ -107,10 +107,12 @@ impl Layout {
                 layout.add_section(part, &mut columns, &fmis.layout, diagnostics);
             }
             if layout.slots.len().max(layout.sections.len()) > MAX_CELLS {
-                return fail(format!("it describes more than {MAX_CELLS} cells or sections of a record"));
+                return fail(format!(
+                    "the layout is too large: it describes more than {MAX_CELLS} cells or sections per record"
+                ));
             }
             if layout.sections.len().saturating_mul(layout.section_quantities.len()) > MAX_PAIRS {
-                return fail(format!("its sections times their quantities are more than {MAX_PAIRS}"));
+                return fail(format!("the layout is too large: sections times quantities exceed {MAX_PAIRS}"));
             }
         }
         layout.make_names_unique(&fmis.layout, diagnostics);
@@ -137,10 +139,10 @@ impl Layout {
         let mut report =
             |message: String| diagnostics.push(Diagnostic::new(Code::SectionNumber, message).in_member(member.name()));
         if stated.is_none() {
-            report(format!("the section at place {position} has no number, and got that of its place"));
+            report(format!("the section at position {position} has no number and was numbered by its position"));
         }
         if self.sections.contains(&number) {
-            report(format!("the section at place {position} has the number {number}, as one before it has"));
+            report(format!("the section at position {position} has the number {number} of an earlier section"));
         }
         self.sections.push(number);
         let mut counts: HashMap<Quantity, usize> = HashMap::new();
@@ -175,7 +177,7 @@ impl Layout {
                     *number = number.saturating_add(1);
                     unique = format!("{stem}_{number}");
                 }
-                let message = format!("a second column `{}` was called `{unique}`", quantity.name);
+                let message = format!("a second column `{}` was renamed to `{unique}`", quantity.name);
                 diagnostics.push(Diagnostic::new(Code::RenamedColumn, message).in_member(member.name()));
                 quantity.name = unique;
             }

@@ -30,7 +30,8 @@ impl RecordAccess {
         let index = match shx.map(|shx| (shx, verify_index(shp, shx))) {
             Some((shx, Err(error))) if !is_strict && !error.lacks_memory() => {
                 let message = format!(
-                    "the index was ignored, so geometries may belong to other rows where the records have another order: {error}"
+                    "the index was ignored: {error}; if the records have another order, geometries may be assigned to \
+                     the wrong rows"
                 );
                 diagnostics.push(Diagnostic::new(Code::ShxDamaged, message).in_member(shx.name()));
                 None
@@ -39,13 +40,13 @@ impl RecordAccess {
         };
         Ok(match index {
             None => {
-                let message = "there is no index (.shx); the records were read one after the other";
+                let message = "there is no index (.shx); the records were read sequentially";
                 diagnostics.push(Diagnostic::new(Code::NoShx, message).in_member(shp.name()));
                 Self::Scan
             }
             Some(index) if index.is_in_order() => Self::Indexed(index),
             Some(index) => {
-                let message = "the records stand in another order than the index; rows follow the index";
+                let message = "the records have another order than the index; rows follow the index";
                 diagnostics.push(Diagnostic::new(Code::OutOfOrder, message).in_member(shp.name()));
                 Self::Random(index, shp.read_all(shp.size())?)
             }
@@ -76,7 +77,7 @@ fn verify_index(shp: &Member, shx: &Member) -> Result<Option<Index>> {
         None => Ok(Some(index)),
         Some((record, offset)) => {
             let message =
-                format!("the index puts record {record} at byte {offset} of the .shp, where no record begins");
+                format!("the index has offset {offset} for record {record}, but no record of the .shp begins there");
             Err(shx.fault(message).with(|facts| {
                 facts.record = Some(record);
                 facts.offset = Some(Index::entry_offset(record));

@@ -30,8 +30,8 @@ impl Occurrences {
     /// Reports records whose length differs between index and .shp.
     pub(super) fn report_lengths(&self, shx: &str, diagnostics: &mut Vec<Diagnostic>) {
         let message = format!(
-            "the index gives records another length than they have in the .shp, which was used ({} times, first at record {}); \
-             readers that trust the index lose their geometries",
+            "record lengths in the index differ from those in the .shp, which were used ({} times, first at record \
+             {}); readers that use the index lose these geometries",
             self.count, self.first
         );
         self.report(Code::RecordLengths, shx, message, diagnostics);
@@ -39,7 +39,7 @@ impl Occurrences {
 
     /// Reports records with an invalid length.
     pub(super) fn report_bad_lengths(&self, shp: &str, diagnostics: &mut Vec<Diagnostic>) {
-        let message = format!("records whose length is damaged have null geometries ({} of them)", self.count);
+        let message = format!("{} records with a damaged length have null geometries", self.count);
         self.report(Code::ShpDamaged, shp, message, diagnostics);
     }
 }
@@ -73,7 +73,7 @@ impl GapCheck {
     /// Adds one diagnostic if there were gaps or overlaps.
     pub(super) fn report(&self, shp: &str, diagnostics: &mut Vec<Diagnostic>) {
         let message = format!(
-            "its records do not lie end to end ({} times): bytes between them belong to no record or to two",
+            "records have gaps between them or overlap ({} times): bytes belong to no record or to two",
             self.gaps.count
         );
         self.gaps.report(Code::ShpSeams, shp, message, diagnostics);
@@ -98,8 +98,8 @@ impl NumberCheck {
 
     /// Adds one diagnostic if there were gaps.
     pub(super) fn report(&self, shp: &str, diagnostics: &mut Vec<Diagnostic>) {
-        let message = "the numbers of its records do not follow one another: records may be missing or stand in another \
-                       order, so that geometries may belong to other rows";
+        let message = "the record numbers are not consecutive: records may be missing or in another order, so \
+                       geometries may be assigned to the wrong rows";
         self.gaps.report(Code::RecordNumbers, shp, message.to_owned(), diagnostics);
     }
 }

@@ -93,10 +93,13 @@ pub enum Record<'a> {
 pub(super) fn check_header(what: &str, member: &Member, bytes: &[u8]) -> Result<()> {
     let fault = |offset: u64, message: String| Err(member.fault(message).with(|facts| facts.offset = Some(offset)));
     if !bytes.is_empty() && i32_be(bytes, 0) != Some(9994) {
-        return fault(0, format!("it is not {what}, which begins with the number 9994: {}", describe_bytes(bytes)));
+        return fault(0, format!("not {what}, which begins with the number 9994: {}", describe_bytes(bytes)));
     }
     if bytes.len() < HEADER {
-        return fault(member.size(), format!("its header of {HEADER} bytes is cut: it has {} bytes", member.size()));
+        return fault(
+            member.size(),
+            format!("the header is truncated: expected at least {HEADER} bytes, the file has {} bytes", member.size()),
+        );
     }
     Ok(())
 }
@@ -119,7 +122,7 @@ impl Header {
         let shape_type = shape_type(code);
         if shape_type.is_none() && code != 0 {
             return Err(member
-                .fault(format!("its header declares the unknown shape type {code}"))
+                .fault(format!("the header declares the unknown shape type {code}"))
                 .with(|facts| facts.offset = Some(32)));
         }
         let words = i32_be(bytes, 24).and_then(|words| u64::try_from(words).ok()).unwrap_or(0);

@@ -74,12 +74,12 @@ impl ShapeReader {
         let bytes = reader.fill(HEADER)?;
         let (header, kind) = (Header::read(member, bytes)?, i32_le(bytes, 32).unwrap_or(0));
         if header.length != member.size() {
-            let message = format!("its header declares {} bytes, it has {}", header.length, member.size());
+            let message = format!("the header declares {} bytes, the file has {}", header.length, member.size());
             diagnostics.push(Diagnostic::new(Code::ShpLength, message).in_member(member.name()));
         }
         match &access {
             RecordAccess::Indexed(index) | RecordAccess::Random(index, _) if index.has_length_mismatch() => {
-                let message = "its index (.shx) has another length than it declares";
+                let message = "the length of the index (.shx) differs from the length in its header";
                 diagnostics.push(Diagnostic::new(Code::ShxLength, message).in_member(member.name()));
             }
             RecordAccess::Indexed(_) | RecordAccess::Random(..) => {}
@@ -264,7 +264,7 @@ impl ShapeReader {
             let Some(offset) = index.offset(record) else {
                 // Bytes after the declared end are already reported by the length of the file.
                 if self.unassigned > self.member.size().saturating_sub(self.header.length) {
-                    let message = format!("{} bytes between its records belong to none of them", self.unassigned);
+                    let message = format!("{} bytes between the records belong to no record", self.unassigned);
                     diagnostics.push(Diagnostic::new(Code::ShpSeams, message).in_member(self.member.name()));
                 }
                 self.ended = true;
@@ -287,7 +287,7 @@ impl ShapeReader {
                     .add(index.count_other_lengths(record, 1, u32::try_from(length / 2).unwrap_or(u32::MAX)).0, record);
                 self.unassigned =
                     self.unassigned.checked_sub(length.saturating_add(RECORD_HEADER) as u64).ok_or_else(|| {
-                        self.member.fault("the index names the same bytes for several records").with(|facts| {
+                        self.member.fault("the index assigns the same bytes to several records").with(|facts| {
                             facts.record = Some(record);
                             facts.offset = Some(offset);
                         })
@@ -313,7 +313,7 @@ impl ShapeReader {
             let bound = if header.length > HEADER as u64 { header.length.saturating_sub(offset) } else { u64::MAX };
             if bound == 0 && i32_be(bytes, 0) != i32::try_from(record + 1).ok() {
                 let rest = self.member.size().saturating_sub(offset);
-                let message = format!("{rest} bytes after the declared end are left out");
+                let message = format!("{rest} bytes after the declared end were left out");
                 diagnostics
                     .push(Diagnostic::new(Code::ShpTrailing, message).in_member(self.member.name()).at_record(record));
                 return self.finish();
@@ -354,7 +354,7 @@ impl ShapeReader {
 
 /// The length of the contents of a record whose header begins `bytes`. `is_unverified`: the index may be wrong.
 fn content_length(member: &Member, bytes: &[u8], record: u64, offset: u64, is_unverified: bool) -> Result<usize> {
-    let index_hint = if is_unverified { ", or its index is" } else { "" };
+    let index_hint = if is_unverified { ", or the index is" } else { "" };
     let fault = |message: String| {
         Err(member.fault(message).with(|facts| {
             facts.record = Some(record);
@@ -362,7 +362,7 @@ fn content_length(member: &Member, bytes: &[u8], record: u64, offset: u64, is_un
         }))
     };
     let Some(words) = i32_be(bytes, 4) else {
-        return fault(format!("it ends inside the header of a record: {} bytes are left", bytes.len()));
+        return fault(format!("the file ends inside a record header: {} bytes are left", bytes.len()));
     };
     let Ok(words) = u32::try_from(words) else {
         return fault(format!("the record has the negative length {words}: the file is damaged{index_hint}"));

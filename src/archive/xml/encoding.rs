@@ -98,7 +98,7 @@ fn declared(member: &Member, bytes: &[u8]) -> Result<&'static Encoding> {
         Some(found) => Ok(found),
         None => {
             let shown: String = label.chars().take(40).collect();
-            Err(member.fault(format!("it declares the encoding `{}`, which is unknown", shown.escape_debug())))
+            Err(member.fault(format!("it declares the unknown encoding `{}`", shown.escape_debug())))
         }
     }
 }
@@ -113,6 +113,6 @@ fn declares_latin1(bytes: &[u8]) -> bool {
 
 fn invalid_text_error(member: &Member, encoding: &str, offset: Option<u64>) -> crate::error::Error {
     member
-        .fault(format!("its text is not valid {encoding}, which it declares or which holds where nothing is declared"))
+        .fault(format!("its text is not valid {encoding}, the declared encoding, or the default if none is declared"))
         .with(|facts| facts.offset = offset)
 }

@@ -72,7 +72,7 @@ impl Document {
         if let Some(position) =
             control.or_else(|| well_formed::NONCHARACTERS.iter().find_map(|none| text.text.find(none)))
         {
-            return Err(fault(member, text, position, "there is a control character, which XML does not have"));
+            return Err(fault(member, text, position, "it contains a control character, which is not allowed in XML"));
         }
         // All texts are in one string, which is copied when it grows.
         check_available(text.text.len().saturating_mul(3)).map_err(|error| error.for_member(member.name()))?;
@@ -135,7 +135,7 @@ fn fault(member: &Member, text: &XmlText, position: usize, message: &str) -> Err
     let (line, offset) = text.locate(position);
     let shown: String = message.chars().take(200).collect();
     member
-        .fault(format!("it is no well-formed XML, line {line}: {}", shown.escape_debug()))
+        .fault(format!("it is not well-formed XML, line {line}: {}", shown.escape_debug()))
         .with(|facts| facts.offset = offset)
 }
 
@@ -143,7 +143,7 @@ fn is_blank(text: &str) -> bool {
     text.chars().all(well_formed::is_space)
 }
 
-const TEXT_OUTSIDE_ROOT: &str = "text stands outside of the root element";
+const TEXT_OUTSIDE_ROOT: &str = "there is text outside the root element";
 
 struct Parser {
     /// The open elements: the index of the start event, and whether there are child elements and text.
@@ -195,22 +195,22 @@ impl Parser {
                 well_formed::resolve_reference(&name.into_inner(), &mut text)?;
                 self.add_resolved(&text);
             }
-            Token::Eof if !self.open.is_empty() => return Err("it ends before its root element does".to_owned()),
+            Token::Eof if !self.open.is_empty() => return Err("it ends inside the root element".to_owned()),
             Token::Eof if self.document.events.is_empty() => return Err("there is no root element".to_owned()),
             Token::Eof => return Ok(false),
             // XML forbids blanks before a declaration, but they are harmless.
             Token::Decl(text) if is_first => well_formed::check_declaration(&text)?,
-            Token::Decl(_) => return Err("a declaration stands behind the beginning of the document".to_owned()),
+            Token::Decl(_) => return Err("an XML declaration is not at the beginning of the document".to_owned()),
             Token::DocType(_) => {
                 if std::mem::replace(&mut self.has_type, true) || !self.document.events.is_empty() {
-                    return Err("a document type stands elsewhere than once before the root element".to_owned());
+                    return Err("a document type declaration is allowed once, before the root element".to_owned());
                 }
             }
             Token::PI(instruction) => {
                 let target = instruction.target();
                 well_formed::check_name(target)?;
                 if target.eq_ignore_ascii_case("xml") {
-                    return Err("an instruction is called as the declaration is".to_owned());
+                    return Err("a processing instruction has the reserved name `xml`".to_owned());
                 }
             }
             Token::Comment(_) => {}
@@ -221,7 +221,7 @@ impl Parser {
     fn open_element(&mut self, tag: &BytesStart<'_>) -> Checked {
         self.close_text();
         if self.open.is_empty() && !self.document.events.is_empty() {
-            return Err("a second element stands beside the root element".to_owned());
+            return Err("there is more than one root element".to_owned());
         }
         if self.open.len() >= MAX_DEPTH {
             return Err(format!("elements are nested more than {MAX_DEPTH} deep"));
@@ -238,7 +238,7 @@ impl Parser {
             self.count_node()?;
             let key = self.intern_name(name)?;
             if !seen.insert(key) {
-                return Err(format!("the attribute `{name}` stands twice in one element"));
+                return Err(format!("the attribute `{name}` occurs twice in one element"));
             }
             let start = self.document.texts.len();
             well_formed::resolve_value(value, &mut self.document.texts)?;
@@ -252,7 +252,7 @@ impl Parser {
         self.count = self.count.saturating_add(1);
         if self.count > self.limit {
             return Err(format!(
-                "it has more than {} elements and attributes, which nothing of its kind needs",
+                "it has more than {} elements and attributes, the limit for this kind of file",
                 self.limit
             ));
         }

@@ -22,7 +22,7 @@ fn choose(members: &[Member], wanted: Option<&str>, source: &Source) -> Result<M
         let more = if members.len() > names.len() { ", ..." } else { "" };
         let listed =
             if names.is_empty() { "no XML document".to_owned() } else { format!("{}{more}", names.join(", ")) };
-        Error::new(kind, format!("`{}` {why}: it holds {listed}", source.name()))
+        Error::new(kind, format!("`{}` {why}: it contains {listed}", source.name()))
     };
     let only = |found: Vec<Member>, kind: Kind, none: &str, several: &str, all: &[&Member]| {
         if found.len() > 1 {
@@ -43,7 +43,7 @@ fn choose(members: &[Member], wanted: Option<&str>, source: &Source) -> Result<M
         };
         let found: Vec<Member> = members.iter().filter(is_it).cloned().collect();
         let none = format!("has no member `{wanted}`");
-        let several = format!("has several members `{wanted}`; give `member` with its folders");
+        let several = format!("has several members `{wanted}`; pass `member` with its folders");
         return only(found, Kind::Value, &none, &several, &documents);
     }
     // A single file is the document, regardless of its name.
@@ -54,6 +54,6 @@ fn choose(members: &[Member], wanted: Option<&str>, source: &Source) -> Result<M
         return Ok(single.clone());
     }
     let found: Vec<Member> = documents.iter().map(|member| (*member).clone()).collect();
-    let several = "holds several XML documents; choose one with `member`";
-    only(found, Kind::Archive, "holds no XML document to read as a tree", several, &documents)
+    let several = "contains several XML documents; choose one with `member`";
+    only(found, Kind::Archive, "contains no XML document to read as a tree", several, &documents)
 }

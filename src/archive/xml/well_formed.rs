@@ -8,7 +8,7 @@ pub(super) type Checked<T = ()> = std::result::Result<T, String>;
 /// Forbidden characters in addition to the control characters.
 pub(super) const NONCHARACTERS: [&str; 2] = ["\u{fffe}", "\u{ffff}"];
 
-const INVALID_DOCTYPE: &str = "the document type is not written as one, such as `<!DOCTYPE a>`";
+const INVALID_DOCTYPE: &str = "the document type declaration is invalid: expected the form `<!DOCTYPE a>`";
 
 /// White space of XML.
 pub(super) fn is_space(letter: char) -> bool {
@@ -37,7 +37,7 @@ pub(super) fn check_name(text: &str) -> Checked {
     if letters.next().is_some_and(begins_name) && letters.all(continues_name) {
         return Ok(());
     }
-    Err(format!("`{text}` is no name of an element or an attribute"))
+    Err(format!("`{text}` is not a valid name of an element or an attribute"))
 }
 
 /// Calls `visit` with the name and the raw value of each attribute of a tag.
@@ -49,7 +49,7 @@ pub(super) fn parse_attributes(text: &str, mut visit: impl FnMut(&str, &str) -> 
             return Ok(());
         }
         if next.len() == rest.len() {
-            return Err("attributes stand together without white space between them".to_owned());
+            return Err("attributes are not separated by white space".to_owned());
         }
         let name = next.split(|letter| letter == '=' || is_space(letter)).next().unwrap_or_default();
         let after = next.strip_prefix(name).unwrap_or_default().trim_start_matches(is_space);
@@ -57,9 +57,9 @@ pub(super) fn parse_attributes(text: &str, mut visit: impl FnMut(&str, &str) -> 
             return Err(format!("the attribute `{name}` has no value"));
         };
         let (value, remaining) = quoted(value.trim_start_matches(is_space))
-            .ok_or_else(|| format!("the value of the attribute `{name}` does not stand in quotes"))?;
+            .ok_or_else(|| format!("the value of the attribute `{name}` is not in quotes"))?;
         if value.contains('<') {
-            return Err(format!("the value of the attribute `{name}` holds a `<`, which XML writes as `&lt;`"));
+            return Err(format!("the value of the attribute `{name}` contains a `<`, which must be written as `&lt;`"));
         }
         visit(name, value)?;
         rest = remaining;
@@ -76,7 +76,7 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
 pub(super) fn resolve_reference(name: &str, output: &mut String) -> Checked {
     let Some(number) = name.strip_prefix('#') else {
         let text = resolve_predefined_entity(name).ok_or_else(|| {
-            format!("the entity `&{name};` is not one of the five of XML, and no others are expanded")
+            format!("the entity `&{name};` is not one of the five predefined in XML, and others are not expanded")
         })?;
         output.push_str(text);
         return Ok(());
@@ -86,7 +86,7 @@ pub(super) fn resolve_reference(name: &str, output: &mut String) -> Checked {
         if digits.chars().all(|digit| digit.is_digit(radix)) { u32::from_str_radix(digits, radix).ok() } else { None };
     let is_one = |letter: &char| (*letter >= ' ' || is_space(*letter)) && !matches!(letter, '\u{fffe}' | '\u{ffff}');
     let letter = value.and_then(char::from_u32).filter(is_one);
-    output.push(letter.ok_or_else(|| format!("`&{name};` is no character of XML"))?);
+    output.push(letter.ok_or_else(|| format!("`&{name};` is not a character that XML allows"))?);
     Ok(())
 }
 
@@ -98,7 +98,7 @@ pub(super) fn resolve_value(text: &str, output: &mut String) -> Checked {
     output.push_str(parts.next().unwrap_or_default());
     for part in parts {
         let Some((name, after)) = part.split_once(';') else {
-            return Err("a `&` stands alone, which XML writes as `&amp;`".to_owned());
+            return Err("a `&` does not begin a reference; it must be written as `&amp;`".to_owned());
         };
         resolve_reference(name, output)?;
         output.push_str(after);
@@ -125,7 +125,7 @@ pub(super) fn check_declaration(text: &str) -> Checked {
     if is_valid && seen.first().is_some_and(|first| first == "version") {
         return Ok(());
     }
-    Err("its declaration is none: `<?xml version=\"1.0\" encoding=\"UTF-8\"?>` is one".to_owned())
+    Err("its XML declaration is invalid: expected the form `<?xml version=\"1.0\" encoding=\"UTF-8\"?>`".to_owned())
 }
 
 /// An error if `text`, `<!DOCTYPE a>` or longer, names no root element. Declarations inside it are ignored.

@@ -116,8 +116,7 @@ fn find(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Option<
         exact_ends.iter().filter_map(|found| found.as_ref().ok().copied()).collect();
     if valid.len() > 1 {
         return Err(Fault::Refusal(
-            "it has two end records that both fit, so its contents are ambiguous: unpack it and read the folder"
-                .to_owned(),
+            "it has two valid end records, so its contents are ambiguous: unpack it and read the folder".to_owned(),
         ));
     }
     if valid.is_empty() {
@@ -130,8 +129,8 @@ fn find(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Option<
     {
         let start_of_archive = location.prefix;
         return Err(format!(
-            "it begins with a member, but its end record is one of an archive from byte {start_of_archive} on: it ends \
-             early, or several archives were joined, which can be cut apart there and read one by one"
+            "it begins with a member, but its end record belongs to an archive that starts at byte {start_of_archive}: \
+             it is truncated, or archives were concatenated; split it there and read each archive separately"
         )
         .into());
     }
@@ -143,7 +142,7 @@ fn find(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Option<
     };
     if location.entries > limits.members as u64 {
         return Err(Fault::Refusal(format!(
-            "{} members are more than the limit of {}; if you trust it, raise Limits(members=...)",
+            "its {} members are more than the limit of {}; if you trust it, raise Limits(members=...)",
             location.entries, limits.members
         )));
     }
@@ -153,7 +152,7 @@ fn find(store: &Arc<dyn ReadAt>, limits: &Limits) -> std::result::Result<Option<
     let longest = (ENTRY_SIZE as u64 + 3 * u64::from(u16::MAX)).saturating_mul(location.entries.saturating_add(1));
     if location.size > limit.min(longest) {
         return Err(Fault::Refusal(format!(
-            "a directory of {} bytes for {} members; if you trust it, raise Limits(members=...)",
+            "its central directory of {} bytes is too large for {} members; if you trust it, raise Limits(members=...)",
             location.size, location.entries
         )));
     }
@@ -177,7 +176,7 @@ fn parse_entries(
     while position < directory.len() {
         let rest = directory.get(position..).unwrap_or_default();
         let (entry, used) = parse_entry(rest, location.prefix, limits)
-            .map_err(|fault| fault.with_prefix(&format!("entry {} of its directory", entries.len())))?;
+            .map_err(|fault| fault.with_prefix(&format!("entry {} of its central directory", entries.len())))?;
         entries.push(entry);
         position = position.saturating_add(used);
         if entries.len() > limits.members {
@@ -191,7 +190,7 @@ fn parse_entries(
     let wraps = entries.len() as u64 % 65_536 == location.entries && entries.len() > 65_535;
     if entries.len() as u64 != location.entries && !wraps {
         return Err(format!(
-            "its end record promises {} members, its directory holds {}: fetch it again",
+            "its end record declares {} members, but its central directory has {}: download it again",
             location.entries,
             entries.len()
         )
@@ -230,7 +229,7 @@ fn parse_entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Resul
     let text = apply_extra_fields(name, extra, flags, &mut [&mut size, &mut compressed_size, &mut offset])?;
     // The upper half is the Unix file mode; writers of other systems leave it 0.
     let is_symlink = (attributes >> 16) & 0o170_000 == 0o120_000;
-    let offset = offset.checked_add(prefix).ok_or("lies outside the file")?;
+    let offset = offset.checked_add(prefix).ok_or("is outside the file")?;
     let raw = (name != text.as_bytes()).then(|| name.to_vec());
     let whole = Entry {
         raw,
@@ -261,7 +260,7 @@ pub(super) fn apply_extra_fields(
             let mut position = 0;
             for value in sizes.iter_mut() {
                 if **value == 0xFFFF_FFFF {
-                    **value = u64_le(data, position).ok_or("has a zip64 field without the sizes it needs")?;
+                    **value = u64_le(data, position).ok_or("has a zip64 field without the required sizes")?;
                     position += 8;
                 }
             }

@@ -54,7 +54,7 @@ fn locate(
     index: usize,
     tail_start: u64,
 ) -> std::result::Result<DirectoryLocation, String> {
-    let truncated = || "its end record is cut".to_owned();
+    let truncated = || "its end record is truncated".to_owned();
     let end_offset = tail_start + index as u64;
     let disk = u16_le(tail, index + 4).ok_or_else(truncated)?;
     let entries = u16_le(tail, index + 10).ok_or_else(truncated)?;
@@ -79,7 +79,7 @@ fn locate(
                     .filter(|record| record.starts_with(&END_64_SIGNATURE))
                     .map(|record| (record, offset))
             })
-            .ok_or("its zip64 end record is not where its locator says")?;
+            .ok_or("its zip64 end record is not at the offset in its locator")?;
         disk = u32_le(&record, 16).ok_or_else(truncated)?;
         entries = u64_le(&record, 32).ok_or_else(truncated)?;
         size = u64_le(&record, 40).ok_or_else(truncated)?;
@@ -88,11 +88,10 @@ fn locate(
     }
     if disk != 0 {
         return Err(
-            "it is one part of an archive that spans several files: join them (`zip -s 0 part.zip --out whole.zip`)"
-                .to_owned(),
+            "it is one part of a split archive: join the parts (`zip -s 0 part.zip --out whole.zip`)".to_owned()
         );
     }
-    let start = directory_end.checked_sub(size).ok_or("its directory is larger than the file")?;
+    let start = directory_end.checked_sub(size).ok_or("its central directory is larger than the file")?;
     let prefix = start.checked_sub(offset);
     // Offsets count from the start of the archive. Some tools count them from the start of the file.
     for (offset, prefix) in prefix.map(|prefix| (start, prefix)).into_iter().chain([(offset, 0)]) {
@@ -101,5 +100,5 @@ fn locate(
             return Ok(DirectoryLocation { offset, size, entries, prefix });
         }
     }
-    Err("its directory is not where its end record says".to_owned())
+    Err("its central directory is not at the offset in its end record".to_owned())
 }

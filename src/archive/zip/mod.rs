@@ -49,7 +49,7 @@ pub(super) fn members(
         Directory::Damaged(reason) if is_strict => {
             let error = central_directory::unreadable(name, &reason);
             return Err(match first_member_offset(store) {
-                Some(_) => error.with_hint("; ", Argument::Strict, " finds the members by their own headers"),
+                Some(_) => error.with_hint("; ", Argument::Strict, " finds the members by their local headers"),
                 None => error,
             });
         }
@@ -100,7 +100,7 @@ fn validated_members(
             if entry.size > 0 {
                 refused.report(
                     Code::UnreadableMember,
-                    "it is named as a folder, yet it has contents",
+                    "it has the name of a folder, but it has contents",
                     &entry.text,
                     diagnostics,
                 );
@@ -173,8 +173,8 @@ fn locate_body(
     if offset.checked_add(entry.compressed_size).is_none_or(|end| end > limit) {
         let compressed_size = entry.compressed_size;
         return Err(format!(
-            "its {compressed_size} bytes from byte {offset} of the archive on overlap the next member or the \
-             directory, at byte {limit}"
+            "its {compressed_size} bytes at offset {offset} of the archive overlap the next member or the central \
+             directory, at offset {limit}"
         ));
     }
     if entry.is_truncated {
@@ -183,7 +183,7 @@ fn locate_body(
             return Err("the archive ends inside it".to_owned());
         }
         let message =
-            format!("the archive ends or is damaged inside it: only its first {} bytes are there", entry.size);
+            format!("the archive ends or is damaged inside it: only its first {} bytes are available", entry.size);
         diagnostics.push(Diagnostic::new(Code::CutMember, message).in_member(&entry.text));
     }
     let (store, compressed_size, crc, is_truncated) =
@@ -214,7 +214,7 @@ impl Refusals {
 
     fn finish(&self, diagnostics: &mut Vec<Diagnostic>) {
         if let Some(more @ 1..) = self.count.checked_sub(Self::MAX_REPORTED) {
-            diagnostics.push(Diagnostic::new(Code::MoreMembers, format!("{more} more members are left out")));
+            diagnostics.push(Diagnostic::new(Code::MoreMembers, format!("{more} more members were left out")));
         }
     }
 }
@@ -257,14 +257,14 @@ fn check_entry(entry: &Entry, limits: &Limits) -> std::result::Result<(), String
     }
     limits.check_size(entry.size)?;
     if entry.method == 0 && entry.size != entry.compressed_size {
-        return Err(format!("it is stored, yet its sizes differ ({} and {})", entry.compressed_size, entry.size));
+        return Err(format!(
+            "it is stored without compression, but its sizes differ ({} and {})",
+            entry.compressed_size, entry.size
+        ));
     }
     let limit = Method::from_number(entry.method).map_or(1, Method::max_ratio);
     if entry.size > entry.compressed_size.saturating_mul(limit) {
-        return Err(format!(
-            "its {} bytes cannot inflate to the {} that it declares",
-            entry.compressed_size, entry.size
-        ));
+        return Err(format!("its {} bytes cannot inflate to the declared {} bytes", entry.compressed_size, entry.size));
     }
     if limits.is_beyond_ratio(entry.size, entry.compressed_size) {
         return Err(format!(
@@ -280,10 +280,10 @@ fn data_offset(headers: &mut HeaderReader<'_>, entry: &Entry, limits: &Limits) -
     check_entry(entry, limits)?;
     let local = headers
         .get(entry.offset, LOCAL_SIZE)
-        .map_err(|reason| format!("its header is out of reach: {reason}"))?
+        .map_err(|reason| format!("its local header cannot be read: {reason}"))?
         .to_vec();
     if !local.starts_with(&LOCAL) {
-        return Err("its header is not where the directory says".to_owned().into());
+        return Err("its local header is not at the offset in the central directory".to_owned().into());
     }
     let name_size = u64::from(u16_le(&local, 26).unwrap_or(0));
     let extra_size = u64::from(u16_le(&local, 28).unwrap_or(0));
@@ -292,7 +292,7 @@ fn data_offset(headers: &mut HeaderReader<'_>, entry: &Entry, limits: &Limits) -
     let name = headers.get(entry.offset.saturating_add(LOCAL_SIZE), shown)?;
     if name != entry.name() {
         let start: String = String::from_utf8_lossy(name).chars().take(60).collect();
-        let reason = format!("its header calls it `{start}`: the archive contradicts itself");
+        let reason = format!("the archive is inconsistent: its local header has the name `{start}`");
         let is_part = |name: &str| {
             let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
             !member_names::is_resource_fork(name)
@@ -302,16 +302,18 @@ fn data_offset(headers: &mut HeaderReader<'_>, entry: &Entry, limits: &Limits) -
         return Err(Refusal { reason, hides_part });
     }
     if u16_le(&local, 8) != Some(entry.method) {
-        return Err("its header and the directory name different methods: the archive contradicts itself"
-            .to_owned()
-            .into());
+        return Err(
+            "the archive is inconsistent: its local header and the central directory have different compression methods"
+                .to_owned()
+                .into(),
+        );
     }
     // If the sizes follow the data (flag 3), the header has zeros. A truncated member has smaller sizes.
     let is_size_unknown = entry.is_truncated || u16_le(&local, 6).is_some_and(|flags| flags & 0x0008 != 0);
     let sizes = (u32_le(&local, 18).unwrap_or(0), u32_le(&local, 22).unwrap_or(0));
     let differs = |claimed: u32, real: u64| claimed != u32::MAX && claimed != 0 && u64::from(claimed) != real;
     if !is_size_unknown && (differs(sizes.0, entry.compressed_size) || differs(sizes.1, entry.size)) {
-        return Err("its header and the directory give different sizes: the archive contradicts itself"
+        return Err("the archive is inconsistent: its local header and the central directory have different sizes"
             .to_owned()
             .into());
     }

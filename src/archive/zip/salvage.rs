@@ -52,9 +52,12 @@ pub(super) fn read(
     damage: Option<&str>,
 ) -> Result<Option<Salvage>> {
     let Some(start) = first_member_offset(store) else { return Ok(None) };
-    let cut_short = "ends early and cannot be read as a zip archive";
+    let cut_short = "is truncated and cannot be read as a zip archive";
     let fault = |message: String| match damage {
-        Some(damage) => central_directory::unreadable(name, &format!("{damage}, and of its members: {message}")),
+        Some(damage) => central_directory::unreadable(
+            name,
+            &format!("{damage}; reading its members by their local headers failed: {message}"),
+        ),
         None => Error::for_source(Kind::Archive, name, format!("{cut_short}: {message}")),
     };
     let size = store.size().map_err(|cause| fault(cause.to_string()))?;
@@ -74,51 +77,50 @@ impl Salvage {
         let size = self.size;
         let part = match self.first {
             0 => "",
-            _ => ", or is the first of several parts, which are joined by `zip -s 0 part.zip --out whole.zip`",
+            _ => ", or is the first part of a split archive, to be joined with `zip -s 0 part.zip --out whole.zip`",
         };
-        let message = format!(
-            "ends early, like a download that broke off{part}: it has {size} bytes and no end record of all of them"
-        );
+        let message =
+            format!("is truncated, such as by an interrupted download{part}: it has {size} bytes and no end record");
         let Some(entry) = self.entries.last() else {
-            let message = format!("{message}; not even its first member is there: fetch it again");
+            let message = format!("{message}; its first member is incomplete: download it again");
             return Error::for_source(Kind::Archive, name, message);
         };
         let (text, offset, count) = (&entry.text, entry.offset, self.entries.len());
         let state = match self.reason {
-            StopReason::Directory => "which is whole, but the directory of all members is not".to_owned(),
-            _ if entry.is_truncated => format!("of whose contents {} bytes are there", entry.size),
-            _ => "which is whole, but what followed is missing".to_owned(),
+            StopReason::Directory => "which is complete, but the central directory is not".to_owned(),
+            _ if entry.is_truncated => format!("which has only {} bytes of its contents", entry.size),
+            _ => "which is complete, but the data after it are missing".to_owned(),
         };
-        let message =
-            format!("{message}; the last member that begins is number {count}, `{text}`, at byte {offset}, {state}");
+        let message = format!("{message}; the last member is number {count}, `{text}`, at byte {offset}, {state}");
         let error = Error::for_source(Kind::Archive, name, message).with(|facts| {
             facts.member = Some(text.clone());
             facts.offset = entry.is_truncated.then_some(entry.size);
         });
-        error.with_hint(": fetch it again, or read what is there with ", Argument::Strict, "")
+        error.with_hint(": download it again, or read the remaining data with ", Argument::Strict, "")
     }
 
     /// The diagnostic without `strict`.
     pub(super) fn diagnostic(&self) -> Diagnostic {
         let (size, end, count) = (self.size, self.end, self.entries.len());
         let what = match self.reason {
-            StopReason::Directory => "the directory of all members is not whole".to_owned(),
-            StopReason::Truncated => "what followed is missing".to_owned(),
-            StopReason::Lost => format!("what follows byte {end} is no member, and was left out"),
+            StopReason::Directory => "the central directory is incomplete".to_owned(),
+            StopReason::Truncated => "the data after them are missing".to_owned(),
+            StopReason::Lost => format!("the data after byte {end} are not a member and were left out"),
         };
         if let Some(damage) = &self.damage {
             let rest = match self.reason {
-                StopReason::Lost => format!("; what follows byte {end} is no member, and was left out"),
+                StopReason::Lost => format!("; the data after byte {end} are not a member and were left out"),
                 StopReason::Directory | StopReason::Truncated => String::new(),
             };
             let message = format!(
-                "the directory of the archive is damaged: {damage}; {count} members were found by their own headers{rest}"
+                "the central directory of the archive is damaged: {damage}; {count} members were found by their local \
+                 headers{rest}"
             );
             return Diagnostic::new(Code::DirectoryDamaged, message);
         }
         let message = format!(
-            "the archive ends early: it has {size} bytes and no end record of all of them; {count} members were found by \
-             their own headers, {what}"
+            "the archive is truncated: it has {size} bytes and no end record; {count} members were found by their \
+             local headers, {what}"
         );
         Diagnostic::new(Code::CutArchive, message)
     }
@@ -178,7 +180,7 @@ impl Scanner<'_> {
         let extra = read_exact_at(self.store, data.saturating_sub(extra_size), extra_size)?;
         let (mut compressed_size, mut size) = (u64::from(long(18)), u64::from(long(22)));
         let text = apply_extra_fields(&name, &extra, flags, &mut [&mut size, &mut compressed_size]);
-        let fault = text.as_ref().err().map(|message| format!("its header {message}"));
+        let fault = text.as_ref().err().map(|message| format!("its local header {message}"));
         let text = text.unwrap_or_else(|_| String::from_utf8_lossy(&name).into_owned());
         let raw = (name != text.as_bytes()).then_some(name);
         let (is_symlink, is_truncated) = (false, false);
@@ -208,7 +210,9 @@ impl Scanner<'_> {
     /// Adds a member with a data descriptor. The compressed data mark their own end.
     fn add_with_descriptor(&mut self, entry: &mut Entry, data: u64) -> std::result::Result<Option<StopReason>, String> {
         let Some(length) = self.measure(entry, data)? else {
-            entry.fault = Some("its length follows its data, whose end cannot be found without a directory".to_owned());
+            entry.fault = Some(
+                "its size is stored after its data, whose end cannot be found without the central directory".to_owned(),
+            );
             self.offset = data;
             return Ok(Some(StopReason::Lost));
         };
@@ -228,7 +232,7 @@ impl Scanner<'_> {
             }
             Descriptor::Truncated => Some(self.truncate(entry, data)),
             Descriptor::Missing => {
-                entry.fault = Some("the lengths that follow its data are not theirs".to_owned());
+                entry.fault = Some("the sizes stored after its data do not match the data".to_owned());
                 self.offset = end;
                 Some(StopReason::Lost)
             }
@@ -245,7 +249,8 @@ impl Scanner<'_> {
         self.inflated = self.inflated.saturating_add(length.inflated);
         if self.limits.is_beyond_ratio(self.inflated, data.saturating_add(length.compressed)) {
             return Err(format!(
-                "its members inflate to more than {} times their bytes; if you trust it, raise Limits(ratio=...)",
+                "its members inflate to more than {} times their compressed size; if you trust it, raise \
+                 Limits(ratio=...)",
                 self.limits.ratio
             ));
         }
