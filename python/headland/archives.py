@@ -168,9 +168,9 @@ def to_core_source(source: Source) -> bytes | Path:
         if URL.match(os.fspath(source)) and not path.exists():
             # A URL may contain a signature, so it is not shown.
             raise ValueError(
-                "`source` is an address, and headland reads files and bytes: of a file on this machine, give its path; "
-                "download others first, such as with `urllib.request.urlretrieve(address, 'job.zip')`; the files of "
-                "jobs come with `client.job_data.read(id)` or `client.job_data.download(id, to='job.zip')`"
+                "`source` is a URL: expected a path, bytes or a binary file object; pass the path of a local file, or "
+                "download the URL first, for example with `urllib.request.urlretrieve(url, 'job.zip')`; for files of "
+                "jobs, call `client.job_data.read(id)` or `client.job_data.download(id, to='job.zip')`"
             )
         # A pipe has no size and cannot be read at an offset.
         return path.read_bytes() if path.is_fifo() else path
@@ -186,7 +186,5 @@ def _read_and_rewind(file: object) -> bytes:
     content = read_bytes(file, "source")
     file.seek(offset)  # type: ignore[attr-defined]
     if offset and not content:
-        raise ValueError(
-            f"`source` is a file object that stands at its end (byte {offset}): `seek(0)` takes it to its start"
-        )
+        raise ValueError(f"`source` is a file object at its end (byte {offset}): rewind it with `seek(0)`")
     return content

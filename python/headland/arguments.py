@@ -22,11 +22,11 @@ MAX_INT = sys.maxsize
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
     """Check a whole number and its range."""
     if not isinstance(value, int) or isinstance(value, bool):
-        message = f"`{name}` takes an int, not {type(value).__name__}"
+        message = f"`{name}`: expected an int, got {type(value).__name__}"
         raise TypeError(message)
     if value < least or (most is not None and value > most):
-        reach = f"from {least} up" if most is None else f"from {least} to {most}"
-        message = f"`{name}` takes a number {reach}, not {value}"
+        reach = f">= {least}" if most is None else f"from {least} to {most}"
+        message = f"`{name}`: expected a number {reach}, got {value}"
         raise ValueError(message)
     return value
 
@@ -34,7 +34,7 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
 def text(name: str, value: object, example: str = "") -> str:
     """Check a text; an `example` is shown in the error."""
     if not isinstance(value, str):
-        raise TypeError(f"`{name}` takes a str{example and f' such as {example}'}, not {type(value).__name__}")
+        raise TypeError(f"`{name}`: expected a str{example and f' such as {example}'}, got {type(value).__name__}")
     return sendable(name, value)
 
 
@@ -56,40 +56,40 @@ def as_list(value: Any) -> list[Any]:
 def flag(name: str, value: object) -> bool:
     """Check a boolean; other truthy values are refused, because they often mean the opposite."""
     if not isinstance(value, bool):
-        raise TypeError(f"`{name}` takes True or False, not {value!r}")
+        raise TypeError(f"`{name}`: expected True or False, got {value!r}")
     return value
 
 
 def seconds(name: str, value: object) -> float:
     """Check a duration in seconds."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        raise TypeError(f"`{name}` takes seconds as a number, not {type(value).__name__}")
+        raise TypeError(f"`{name}`: expected a number of seconds, got {type(value).__name__}")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not 0 <= number < math.inf:
-        raise ValueError(f"`{name}` takes seconds from 0 up, not {value}")
+        raise ValueError(f"`{name}`: expected finite seconds >= 0, got {value}")
     return number
 
 
 def path(name: str, value: object) -> Path:
     """Check a path; an empty one is refused, because it would mean the working folder."""
     if not isinstance(value, str | os.PathLike):
-        raise TypeError(f"`{name}` takes a path, not {type(value).__name__}")
+        raise TypeError(f"`{name}`: expected a path, got {type(value).__name__}")
     written = os.fspath(value)
     if not isinstance(written, str):
-        raise TypeError(f"`{name}` takes a path of str, not of {type(written).__name__}")
+        raise TypeError(f"`{name}`: expected a path of str, got one of {type(written).__name__}")
     if not written:
-        raise ValueError(f"`{name}` takes a path, not an empty text")
+        raise ValueError(f"`{name}`: expected a path, got an empty string")
     if "\0" in written:
-        raise ValueError(f"`{name}` takes a path, and {written!r} has a null character, which no path has")
+        raise ValueError(f"`{name}`: {written!r} contains a null character, which paths cannot contain")
     return Path(written)
 
 
 def windows(pairs: object) -> list[tuple[int, float]]:
     """Check windows of a rate limit, which are pairs of calls and seconds."""
-    takes = "`rate_limits` takes pairs of calls and seconds, such as ((30, 60.0), (15, 30.0)), not"
+    takes = "`rate_limits`: expected pairs of calls and seconds, such as ((30, 60.0), (15, 30.0)), got"
     if not isinstance(pairs, list | tuple):
         raise TypeError(f"{takes} {pairs!r}")
     checked = []

@@ -53,7 +53,7 @@ class TokenSource:
         token = self._source.get_token()
         if token.is_awaitable():
             token.close()
-            raise TypeError(f"`{self._argument}` gave a coroutine, which `Client` cannot await: use `AsyncClient`")
+            raise TypeError(f"`{self._argument}` returned a coroutine, which `Client` cannot await: use `AsyncClient`")
         return token
 
     async def _await_token(self) -> _core.Secret:

@@ -163,7 +163,7 @@ class _ClientBase:
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled: the pickle would contain the secrets."""
-        raise TypeError("a client holds secrets and cannot be pickled: make one in the other process")
+        raise TypeError("a client cannot be pickled, because it has secrets: create one in the other process")
 
 
 class Client(_ClientBase, ClientRows):

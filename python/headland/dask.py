@@ -108,7 +108,7 @@ def read_archives(
 
     size = arguments.whole_number("archives_per_task", archives_per_task, 1, arguments.MAX_INT)
     if on_error not in {"raise", "skip"}:
-        raise ValueError(f"`on_error` takes 'raise' or 'skip', not {on_error!r}")
+        raise ValueError(f"`on_error`: expected 'raise' or 'skip', got {on_error!r}")
     settings = ReadSettings(
         arguments.whole_number("threads", threads, 1, arguments.MAX_INT),
         None if to_crs is None else arguments.text("to_crs", to_crs, '"EPSG:4326"'),
@@ -206,7 +206,7 @@ def _conform(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
             reason = str(cause) if isinstance(cause, pa.ArrowInvalid) else f"it is {cells.type}"
             raise ValueError(
                 f"column `{field.name}` of `{name}` does not fit {field.type}: {reason}; "
-                "give `schema` with a type that holds it, or read the columns without it"
+                "pass a `schema` with a wider type, or omit this column from `columns`"
             ) from None
     return pa.table(columns, schema=schema)
 
@@ -226,7 +226,7 @@ def _tables(archive: Archive, schema: pa.Schema, settings: ReadSettings) -> Iter
             _core.coordinate_system(schema),
         }:
             raise errors.ArchiveError(
-                f"`{archive.path}` is in another coordinate system than the schema: give `to_crs`", _source=archive.path
+                f"`{archive.path}` is in another coordinate system than the schema: pass `to_crs`", _source=archive.path
             )
         texts = [pa.repeat(pa.scalar(text, pa.large_string()), len(table)) for text in (archive.job_id, label)]
         for column, cells in zip(ROW_COLUMNS, [*texts, pa.array(np.arange(len(table), dtype=np.int64))], strict=True):
@@ -265,8 +265,8 @@ def _headers(tasks: Sequence[Sequence[Archive]], settings: ReadSettings) -> list
     for name, system in systems:
         if system != systems[0][1]:
             raise ValueError(
-                f"`{name}` and `{systems[0][0]}` are in different coordinate systems, and one frame has one; "
-                "give `to_crs`, which brings them to one"
+                f"`{name}` and `{systems[0][0]}` are in different coordinate systems, but a frame has one; "
+                "pass `to_crs` to transform both"
             )
     return headers or [("no archives", _with_row_columns(pa.schema(())))]
 
@@ -311,7 +311,7 @@ def _require_known_crs(archive: Archive) -> Iterator[None]:
         yield
     except ValueError as reason:
         raise errors.ArchiveError(
-            f"`{archive.path}` has no place in `to_crs`: {reason}; `to_crs=None` leaves coordinates as they are",
+            f"cannot transform `{archive.path}` to `to_crs`: {reason}; `to_crs=None` keeps the coordinates",
             _source=archive.path,
         ) from None
 
@@ -345,7 +345,7 @@ def _checked_schema(schema: object) -> pa.Schema:
 
     if not isinstance(schema, pa.Schema):
         takes = "a `pyarrow.Schema`, such as `headland.open(path).schema`"
-        raise TypeError(f"`schema` takes {takes}, not {type(schema).__name__}")
+        raise TypeError(f"`schema`: expected {takes}, got {type(schema).__name__}")
     return _with_row_columns(schema)
 
 
@@ -362,20 +362,20 @@ def _check_no_zips(path: Path) -> None:
         found = [name for name in files if name.lower().endswith(".zip")]
         if found:
             raise ValueError(
-                f"`archives` holds the folder `{path}`, which is read as one archive, and the zips in it, such as "
-                f"`{Path(home, found[0])}`, would be passed over: give their paths, such as "
+                f"`archives` contains the folder `{path}`, which is one archive, so the zips in it would be skipped, "
+                f"such as `{Path(home, found[0])}`: pass their paths, such as "
                 f"`Path({str(path)!r}).rglob('*.zip')`"
             )
 
 
 def _archives_at(paths: object, job_id: Sequence[str] | None) -> list[Archive]:
     if isinstance(paths, str | bytes) or not isinstance(paths, Iterable):
-        raise TypeError(f"`archives` takes a mirror or a list of paths, not {type(paths).__name__}")
+        raise TypeError(f"`archives`: expected a mirror or a list of paths, got {type(paths).__name__}")
     checked = [arguments.path("archives", path).absolute() for path in paths]
     for path in checked:
         _check_no_zips(path)
     ids = [path.stem for path in checked] if job_id is None else list(job_id)
     if len(ids) != len(checked):
-        raise ValueError(f"`job_id` takes a text for each path: there are {len(ids)} for {len(checked)}")
+        raise ValueError(f"`job_id`: expected one str per path, got {len(ids)} for {len(checked)} paths")
     given = zip(checked, ids, strict=True)
     return [Archive(str(path), arguments.text("job_id", each), None) for path, each in given]

@@ -66,7 +66,7 @@ class Checkup:
 
     def _summary(self) -> str:
         calls = "1 call was made" if self.calls == 1 else f"{self.calls} calls were made"
-        return f"calls go through ({calls})" if self.ok else f"calls fail at: {self.findings[-1].name} ({calls})"
+        return f"calls succeed ({calls})" if self.ok else f"calls fail at: {self.findings[-1].name} ({calls})"
 
 
 def run_doctor(

@@ -49,13 +49,13 @@ def read_bytes(file: object, argument: str) -> bytes:
     """Read a binary file object to its end."""
     read = getattr(file, "read", None)
     if read is None or isinstance(file, zipfile.ZipFile):
-        message = f"`{argument}` takes a path, bytes or a binary file object, not {_type_name(file)}{_hint(file)}"
+        message = f"`{argument}`: expected a path, bytes or a binary file object, got {_type_name(file)}{_hint(file)}"
         raise TypeError(message)
     if isinstance(file, io.TextIOBase):
-        raise TypeError(f"`{argument}` is a file object that gives text: open it in binary mode")
+        raise TypeError(f"`{argument}` is a text file object: open it in binary mode")
     content = read()
     if not isinstance(content, bytes):
-        message = f"`{argument}` is a file object that gives {type(content).__name__}: open it in binary mode"
+        message = f"`{argument}` is a file object whose `read` returns {type(content).__name__}: open it in binary mode"
         raise TypeError(message)
     return content
 
@@ -69,13 +69,13 @@ def _type_name(file: object) -> str:
 def _hint(file: object) -> str:
     """Return a hint for known wrong types."""
     if isinstance(file, zipfile.ZipFile | tarfile.TarFile):
-        return ": give what it was opened from, its path or its bytes"
+        return ": pass its path or its bytes"
     if isinstance(file, list | tuple | set | dict):
-        return ": give one at a time"
+        return ": pass one at a time"
     # A path inside a zip, and a response of requests.
     for attribute, shown in (("read_bytes", "read_bytes()"), ("iter_content", "content")):
         if hasattr(file, attribute):
-            return f": give its `.{shown}`"
+            return f": pass its `.{shown}`"
     return ""
 
 
@@ -121,11 +121,11 @@ def _check_writable(to: object) -> None:
     """Refuse an object that cannot receive the bytes, before a call is spent."""
     # Only `encoding` marks text wrappers such as those of `tempfile` and `codecs`.
     if isinstance(to, io.TextIOBase) or hasattr(to, "encoding"):
-        raise TypeError("`to` is a file object that takes text: open it in binary mode, such as `open(path, 'wb')`")
+        raise TypeError("`to` is a text file object: open it in binary mode, such as `open(path, 'wb')`")
     if not hasattr(to, "write"):
-        raise TypeError(f"`to` takes a folder, a path or a binary file object, not {type(to).__name__}")
+        raise TypeError(f"`to`: expected a folder, a path or a binary file object, got {type(to).__name__}")
     if getattr(to, "closed", False) is True:
-        raise ValueError("`to` is a file object that is closed: give one that is open")
+        raise ValueError("`to` is a closed file object: pass an open one")
     writable = getattr(to, "writable", None)
     if callable(writable) and not writable():
-        raise ValueError("`to` is a file object that is open for reading alone: open it in mode 'wb'")
+        raise ValueError("`to` is a file object opened only for reading: open it in mode 'wb'")

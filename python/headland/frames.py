@@ -33,7 +33,7 @@ def pandas_options(dtype_backend: str) -> dict[str, Any]:
         return {"types_mapper": pd.ArrowDtype, "split_blocks": True}
     if dtype_backend == "numpy_nullable":
         return {"types_mapper": _nullable_types().get}
-    raise ValueError(f"`dtype_backend` takes 'numpy_nullable', 'pyarrow' or 'numpy', not {dtype_backend!r}")
+    raise ValueError(f"`dtype_backend`: expected 'numpy_nullable', 'pyarrow' or 'numpy', got {dtype_backend!r}")
 
 
 def _nullable_types() -> dict[Any, Any]:
@@ -144,7 +144,7 @@ def _geometries(column: pa.Array, start: int) -> np.ndarray[Any, Any]:
         shapes = shapely.from_wkb(column.to_numpy(zero_copy_only=False), on_invalid="ignore")
     refused = (shapely.is_missing(shapes) & column.is_valid().to_numpy(zero_copy_only=False)).nonzero()[0]
     errors.warn(
-        f"{len(refused)} geometries are None, first in row {start + int(refused[0])}: GEOS takes no line of a single "
-        "vertex and no ring of two, which diagnostics call `short-part`; `to_arrow()` has them as they are"
+        f"{len(refused)} geometries are None, first in row {start + int(refused[0])}: GEOS rejects lines of one "
+        "vertex and rings of two (diagnostic `short-part`); `to_arrow()` returns them unchanged"
     )
     return shapes  # type: ignore[no-any-return]

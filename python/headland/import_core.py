@@ -18,8 +18,8 @@ def refuse_sub_interpreters() -> None:
     number = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(("PyInterpreterState_GetID", ctypes.pythonapi))
     if number(current()) != 0:
         message = (
-            "headland cannot be imported in a sub-interpreter: its core serves the main interpreter only; import it "
-            "there, or in a process of its own (for mod_wsgi: `WSGIApplicationGroup %{GLOBAL}`)"
+            "headland cannot be imported in a sub-interpreter: its core supports only the main interpreter; "
+            "import it there, or in a separate process (for mod_wsgi: `WSGIApplicationGroup %{GLOBAL}`)"
         )
         raise ImportError(message, name="headland")
 

@@ -396,5 +396,5 @@ def _from_parts(kind: type[Layer], about: str, buffers: list[bytes]) -> Layer:
 
 def _as_is(crs: AsIs | None) -> bool:
     if crs not in (None, "as-is"):
-        raise ValueError(f"`crs` takes None (WGS 84) or 'as-is', not {crs!r}")
+        raise ValueError(f"`crs`: expected None (WGS 84) or 'as-is', got {crs!r}")
     return crs is not None

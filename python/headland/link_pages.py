@@ -71,7 +71,7 @@ class LinkPages:
 
     def __arrow_c_schema__(self) -> NoReturn:
         """Refuse: the columns depend on the records."""
-        raise TypeError("the fields of this list are not specified, so its columns are known when it has been read")
+        raise TypeError("the columns of this list are unknown before it is read, because its fields are not specified")
 
     def total(self) -> int | None:
         """Return the total count, ``None`` if the service states none."""

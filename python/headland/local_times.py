@@ -54,15 +54,15 @@ def _zone(zone: str) -> dt.tzinfo:
         return dt.timezone(-length if offset[1] == "-" else length)
     if zone.casefold() in MACHINE_ZONES or zone.casefold().startswith(ZONE_COPIES):
         raise ValueError(
-            f"`zone` takes a zone that is the same on every machine, such as 'America/Chicago', not {zone!r}"
+            f"`zone`: expected a zone that is the same on every machine, such as 'America/Chicago', got {zone!r}"
         )
     try:
         return zoneinfo.ZoneInfo(zone)
     # A name can be that of a folder or a path outside the zone directory: those raise other errors.
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         raise ValueError(
-            f"`zone` takes 'UTC', an offset such as '+02:00' or a name such as 'America/Chicago', not {zone!r}; where "
-            "no zone is known, as on Windows, `pip install tzdata` brings them"
+            f"`zone`: expected 'UTC', an offset such as '+02:00' or a name such as 'America/Chicago', got {zone!r}; on "
+            "systems without time zones, such as Windows, run `pip install tzdata`"
         ) from None
 
 
@@ -70,7 +70,7 @@ def _core_format(format: str) -> str:
     """Return a format for the core, whose sign for fractions of a second includes the point."""
     core_format = format.replace(".%f", "%.f")
     if "%f" in core_format:
-        raise ValueError(f"`format` takes %f behind a point alone, as in %S.%f, not {format!r}")
+        raise ValueError(f"`format`: expected %f only after a point, as in %S.%f, got {format!r}")
     return core_format
 
 

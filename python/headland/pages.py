@@ -50,7 +50,7 @@ class _Pages(Generic[Record]):
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled: a list is read through its client, which contains secrets."""
-        raise TypeError("a list cannot be pickled, since its client holds secrets: pickle `list(pages)`")
+        raise TypeError("a list cannot be pickled, because its client contains secrets: pickle `list(pages)`")
 
     def __arrow_c_schema__(self) -> object:
         """Export the schema of the columns by the Arrow C data interface; makes no call."""

@@ -150,7 +150,7 @@ class LayerReader:
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled: a half-read archive cannot be resumed elsewhere."""
-        raise TypeError("a reader cannot be pickled: open the archive where it is read")
+        raise TypeError("a reader cannot be pickled: open the archive in the process that reads it")
 
     def __repr__(self) -> str:
         """Return name and columns in one line."""

@@ -179,7 +179,7 @@ class Sandbox:
         clock: Literal["real", "moved"] = "real",
     ) -> None:
         if isinstance(variants, str):
-            raise TypeError("`variants` takes several names, such as `['wild']`, not one str")
+            raise TypeError("`variants`: expected several names, such as `['wild']`, got one str")
         self._core = _core.Sandbox(
             data=None if data is None else arguments.path("data", data),
             port=arguments.whole_number("port", port, 0, 65_535),
@@ -343,5 +343,5 @@ class Sandbox:
 
 def _is_first(name: str, value: object, first: str, second: str) -> bool:
     if value not in (first, second):
-        raise ValueError(f"`{name}` takes {first!r} or {second!r}, not {value!r}")
+        raise ValueError(f"`{name}`: expected {first!r} or {second!r}, got {value!r}")
     return value == first

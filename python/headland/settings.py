@@ -66,7 +66,7 @@ class Timeout(NamedTuple):
 
 def timeout(value: object) -> Timeout:
     """Check time limits; a plain tuple of the first three or of all four values is accepted too."""
-    takes = "`timeout` takes a `headland.Timeout(connect=10, read=60, call=600)` or a tuple of those three, not"
+    takes = "`timeout`: expected a `headland.Timeout(connect=10, read=60, call=600)` or a tuple of those three, got"
     if not isinstance(value, list | tuple):
         raise TypeError(f"{takes} {value!r}")
     if len(value) not in (3, 4):
@@ -106,7 +106,9 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
             _refuse_open_modes(file, os.fstat(opened.fileno()).st_mode)
             profile = _parse_profile(opened.read(), name, file)
     except OSError as cause:
-        raise from_os("ConfigurationError", f"cannot read the profiles `{file}`", cause, _setting="profiles") from None
+        raise from_os(
+            "ConfigurationError", f"cannot read the profile file `{file}`", cause, _setting="profiles"
+        ) from None
     if "keyring" in profile:
         service = profile.pop("keyring")
         profile["shared_secret"] = _from_keyring(service, name, file)
@@ -114,16 +116,14 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
     missing = [setting for setting in REQUIRED if setting not in profile]
     if unknown or missing:
         wrong = [f"unknown: {', '.join(unknown)}"] * bool(unknown) + [f"missing: {', '.join(missing)}"] * bool(missing)
-        raise ConfigurationError(
-            f"the profile [{name}] of `{file}` is not right ({'; '.join(wrong)})", _setting="names"
-        )
+        raise ConfigurationError(f"the profile [{name}] of `{file}` is invalid ({'; '.join(wrong)})", _setting="names")
     return _convert(profile, lambda setting: f"`{setting}` of the profile [{name}] of `{file}`")
 
 
 def _refuse_open_modes(file: Path, mode: int) -> None:
     if sys.platform != "win32" and mode & 0o077:
         raise ConfigurationError(
-            f"`{file}` holds secrets and others may read it (mode {mode & 0o777:04o}): run `chmod 600 {file}`",
+            f"`{file}` contains secrets and other users may read it (mode {mode & 0o777:04o}): run `chmod 600 {file}`",
             _setting="mode",
         )
 
@@ -137,7 +137,7 @@ def _parse_profile(content: bytes, name: str, file: Path) -> dict[str, Any]:
     finally:
         content = b""
     if profiles is None:
-        raise ConfigurationError(f"the profiles `{file}` are not TOML", _setting="not TOML")
+        raise ConfigurationError(f"the profile file `{file}` is not TOML", _setting="not TOML")
     profile = profiles.get(name)
     known = ", ".join(sorted(profiles)) or "none"
     profiles = None
@@ -159,7 +159,7 @@ def _from_keyring(service: object, name: str, file: Path) -> _core.Secret:
         secret = _core.Secret(keyring.get_password(str(service), name))
     except Exception as cause:  # noqa: BLE001 - every keyring has errors of its own
         raise ConfigurationError(
-            f"the keyring cannot be asked for the profile [{name}]: {cause}", _setting="keyring"
+            f"cannot read the keyring for the profile [{name}]: {cause}", _setting="keyring"
         ) from None
     if secret.is_none():
         raise ConfigurationError(
@@ -186,7 +186,7 @@ def _convert(found: Mapping[str, Any], describe: Callable[[str], str]) -> dict[s
                 settings[name] = read(text)
             except (ValueError, TypeError):
                 form = FORMS.get(name, "a whole number")
-                raise ConfigurationError(f"{describe(name)} is not right: {text!r}; write {form}") from None
+                raise ConfigurationError(f"{describe(name)} is invalid: expected {form}, got {text!r}") from None
     return settings
 
 

@@ -62,11 +62,11 @@ def test_invalid_limits_are_errors_immediately(limit: str) -> None:
     """Check that the error names the option: the archive is valid."""
     least = 0 if limit == "nesting" else 1
     for wrong in (-1, least - 1, 2**63, -(2**70)):
-        with pytest.raises(ValueError, match=rf"`Limits\.{limit}` takes a number from {least} to"):
+        with pytest.raises(ValueError, match=rf"`Limits\.{limit}`: expected a number from {least} to"):
             hl.Limits(**{limit: wrong})
     strange: list[Any] = [True, 1.5, 1e3, "7", None]
     for wrong in strange:
-        with pytest.raises(TypeError, match=rf"`Limits\.{limit}` takes an int"):
+        with pytest.raises(TypeError, match=rf"`Limits\.{limit}`: expected an int"):
             hl.Limits(**{limit: wrong})
     with pytest.raises(ValueError, match=limit):
         hl.layers(zipped(t__dbf=DBF), limits=hl.Limits()._replace(**{limit: -1}))

@@ -157,7 +157,7 @@ def test_columns_that_are_not_requested_are_not_read(
 def test_at_least_a_hundred_archives_are_one_task(archives: list[Path]) -> None:
     assert read_archives(archives * 10).npartitions == 3
     assert read_archives(archives, archives_per_task=10).npartitions == 3
-    with pytest.raises(ValueError, match="`archives_per_task` takes a number from 1"):
+    with pytest.raises(ValueError, match="`archives_per_task`: expected a number from 1"):
         read_archives(archives, archives_per_task=0)
 
 
@@ -168,7 +168,7 @@ def test_rows_say_which_job_they_are_of(archives: list[Path]) -> None:
     assert named.job_id.unique().tolist() == ["7", "8"]
     with pytest.raises(ValueError, match="there are 1 for 2"):
         read_archives(archives[:2], job_id=["7"])
-    with pytest.raises(TypeError, match="takes a mirror or a list of paths, not str"):
+    with pytest.raises(TypeError, match="expected a mirror or a list of paths, got str"):
         read_archives(str(archives[0]))
 
 
@@ -220,7 +220,7 @@ def test_different_archives_are_united_or_an_error(archives: list[Path]) -> None
 def test_number_beyond_its_header_type_is_an_error_that_a_schema_avoids(archives: list[Path]) -> None:
     cells = [(b"      1.5", b"     1.00")]
     archives[3].write_bytes(job("3", rows=1, fields=WHOLE, cells=cells).archive)
-    with pytest.raises(ValueError, match=r"column `PASS` of `.*job-03.zip` does not fit int32: .*give `schema`"):
+    with pytest.raises(ValueError, match=r"column `PASS` of `.*job-03.zip` does not fit int32: .*pass a `schema`"):
         read_archives(archives).compute()
     schema = pa.schema([("PASS", pa.float64())])
     frame = read_archives(archives, schema=schema).compute()
@@ -366,7 +366,7 @@ def test_wrong_arguments_are_errors_before_anything_is_read(
         with pytest.raises(ValueError, match=r"unsupported `to_crs`: .*`EPSG:4326`.*got `nonsense`"):
             read_archives(archives, to_crs="nonsense", schema=schema, on_error=on_error)
     for wrong in ("x", {"PASS": "int"}, [pa.field("PASS", pa.int32())]):
-        with pytest.raises(TypeError, match=rf"`schema` takes a `pyarrow.Schema`, .*, not {type(wrong).__name__}"):
+        with pytest.raises(TypeError, match=rf"`schema`: expected a `pyarrow.Schema`, .*, got {type(wrong).__name__}"):
             read_archives(archives, schema=wrong, on_error=on_error)
     assert not caplog.records
 
@@ -378,7 +378,7 @@ def test_folder_whose_zips_would_be_skipped_is_an_error(archives: list[Path], tm
         whole.extractall(folder)
     assert len(read_archives([folder]).compute()) == 10
     (folder / "below" / "more.ZIP").write_bytes(archives[1].read_bytes())
-    with pytest.raises(ValueError, match=r"`.*/mixed/below/more.ZIP`, would be passed over: .*rglob\('\*.zip'\)"):
+    with pytest.raises(ValueError, match=r"would be skipped, such as `.*/mixed/below/more.ZIP`: .*rglob\('\*.zip'\)"):
         read_archives([folder], on_error="skip")
 
 

@@ -37,7 +37,7 @@ def test_no_fault(faulty: hl.Sandbox, client: hl.Client) -> None:
     assert {each.next_step for each in checkup.findings} == {None}
     assert finding(checkup, "list call").seen.endswith(f": {jobs} jobs")
     assert checkup.calls == len(faulty.requests) - before == 2
-    assert str(checkup).endswith("calls go through (2 calls were made)")
+    assert str(checkup).endswith("calls succeed (2 calls were made)")
 
 
 def test_the_asynchronous_client_has_it_too(faulty: hl.Sandbox) -> None:

@@ -40,7 +40,7 @@ def in_environment(monkeypatch: pytest.MonkeyPatch, **names: object) -> None:
         ("access_key", "an-access-key-with-a-blank ", "settings", "access_key holds a blank", "copy access_key again"),
         ("base_url", "http://fields.example", "address", "plain http", "write `https://`"),
         ("base_url", "fields.example", "address", "is not an address", "the address that the operator gave"),
-        ("rate_limits", "thirty", "settings", "HEADLAND_RATE_LIMITS is not right", "correct that setting"),
+        ("rate_limits", "thirty", "settings", "HEADLAND_RATE_LIMITS is invalid", "correct that setting"),
         ("accept", "yaml", "settings", "'json' or 'xml'", "correct that setting"),
         ("ca_file", "missing.pem", "TLS", "cannot be read", "PEM"),
     ],
@@ -86,7 +86,7 @@ def test_misspelt_variable_is_named(faulty: hl.Sandbox, monkeypatch: pytest.Monk
         ("[barn]\n", 0o600, "no profile [farm]", "name a profile that the file has"),
         ("[farm]\nbase_uri = 'x'\n", 0o600, "unknown: base_uri", "correct the names in that table"),
         ("[farm]\nkeyring = 'headland'\n", 0o600, "headland[keyring]", "run that `pip install`"),
-        (None, 0o600, "cannot read the profiles", "mode 0600"),
+        (None, 0o600, "cannot read the profile file", "mode 0600"),
     ],
 )
 def test_invalid_profiles_are_findings(

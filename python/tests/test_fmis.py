@@ -143,7 +143,7 @@ def test_malformed_tree_is_an_error_with_its_position() -> None:
         hl.read(b"<a/>")
     with pytest.raises(hl.ArchiveError, match="No such file"):
         hl.read_tree("nowhere.xml")
-    with pytest.raises(TypeError, match="`member` takes a str"):
+    with pytest.raises(TypeError, match="`member`: expected a str"):
         hl.read_tree(b"<a/>", member=1)  # type: ignore[arg-type]
 
 

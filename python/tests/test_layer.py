@@ -367,7 +367,7 @@ def test_file_object_keeps_its_position_and_one_at_its_end_is_an_error() -> None
     assert hl.layers(file) == ["YIELD"]
     assert len(hl.read(file)) == len(hl.read(file)) > 0, "read after layers, and read again"
     file.seek(0, io.SEEK_END)
-    with pytest.raises(ValueError, match="stands at its end"):
+    with pytest.raises(ValueError, match="is a file object at its end"):
         hl.read(file)
     with pytest.raises(TypeError, match="binary mode"):
         hl.read(cast("Any", io.StringIO("text")))

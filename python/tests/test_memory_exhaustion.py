@@ -225,5 +225,5 @@ def test_without_new_threads_reading_works_and_calls_are_errors(tmp_path: Path) 
     assert outcome.returncode == 0, outcome.stderr[-500:]
     first, rows, error = outcome.stdout.splitlines()
     assert (first, rows) == ("can't start new thread", "100 100")
-    assert error.startswith("the system gave no thread to wait for replies in: "), error
+    assert error.startswith("cannot start a thread that waits for replies: "), error
     assert "`headland.Client`" in error

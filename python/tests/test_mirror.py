@@ -77,7 +77,7 @@ def test_a_pull_is_planned_watched_repeated_and_verified(static_account: hl.Sand
     assert mirror.plan(offline=True).calls == (0, 0)
     assert mirror.verify().ok
     assert mirror.verify(deep=True).ok
-    assert str(mirror.verify()).endswith("as they should be")
+    assert str(mirror.verify()).endswith("are intact")
 
 
 def test_the_dataset_has_the_rows_of_the_archives(farm: hl.Sandbox, tmp_path: Path) -> None:

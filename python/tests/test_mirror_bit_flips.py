@@ -21,7 +21,7 @@ from headland.dask import read_archives
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-REPAIR = "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew"
+REPAIR = "run `verify()` to find other damage, then `sync()` to rewrite the dataset"
 """The next steps that the errors state."""
 
 ROUNDS = 150 * int(os.environ.get("HEADLAND_SERIES", "1"))

@@ -30,7 +30,7 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, text: str | None) -> None:
     else:
         manifest.write_text(text, encoding="latin-1")
     for read in (lambda: farm.publish((tmp_path / "out").as_uri()), lambda: read_archives(farm)):
-        with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is (damaged|missing).*the next `sync\(\)` writes"):
+        with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is (damaged|missing).*run `sync\(\)` to rewrite"):
             read()
 
 
@@ -77,7 +77,7 @@ def test_a_damaged_table_of_the_catalog_is_named(tmp_path: Path, lost: bool) -> 
         table.unlink()
     else:
         table.write_bytes(table.read_bytes()[:100])
-    message = r"missing; .* the next `sync\(\)`" if lost else r"damaged \(.*\); run `verify\(\)`, .* then `sync\(\)`"
+    message = r"missing; run `sync\(\)`" if lost else r"damaged \(.*\); run `verify\(\)`, .* then `sync\(\)`"
     with pytest.raises(hl.ArchiveError, match=rf"catalog/jobs.parquet` is {message}"):
         farm.sql("SELECT count(*) FROM jobs")
     assert farm.sql("SELECT count(*) FROM Yield").fetchall() == [(8,)]
@@ -89,7 +89,7 @@ def test_lost_part_and_its_archives_are_restored_by_one_sync(tmp_path: Path) -> 
         rows = mirror.sync().rows
         lose(mirror.folder)
         with pytest.raises(
-            hl.ArchiveError, match=r"`.*\.parquet` is missing; .* the next `sync\(\)` writes the dataset anew"
+            hl.ArchiveError, match=r"`.*\.parquet` is missing; run `sync\(\)` to rewrite the dataset"
         ):
             mirror.to_geopandas()
         service.faults.add(endpoint="job_data.download", kind="unauthorized", times=1_000)
@@ -147,7 +147,7 @@ def test_status_reports_an_unreadable_publication(tmp_path: Path, damage: str) -
         assert status.to_dict()["damage"] == status.damage
         for shown in (str(status), status._repr_html_()):
             assert "cannot be read: " in shown
-            assert "the next `sync()` writes the dataset anew" in shown
+            assert "run `sync()` to rewrite the dataset" in shown
             assert "0 rows" not in shown
         with pytest.raises(hl.ArchiveError, match=r"missing|damaged"):
             mirror.to_geopandas()
@@ -172,7 +172,7 @@ def test_lost_link_is_reported_and_verify_reads_all_parts_without_it(tmp_path: P
         for shown in (str(status), status._repr_html_()):
             assert "sync again" in shown
             assert "nothing yet" not in shown
-        with pytest.raises(hl.ConfigurationError, match=r"was lost; .* the next `sync\(\)` writes"):
+        with pytest.raises(hl.ConfigurationError, match=r"is missing; run `sync\(\)` to rewrite"):
             mirror.to_geopandas()
         found = mirror.verify().findings
         assert sorted(said.split("`: ")[0].split("` ")[0] for said in found) == sorted([f"`{current}", f"`{part}"])
@@ -255,7 +255,7 @@ def test_older_generation_is_not_reported_as_complete(tmp_path: Path) -> None:
         assert not mirror.verify().ok
         status = mirror.status()
         assert (status.generation, status.is_published) == (1, False)
-        assert "older than what is known" in str(status)
+        assert "older than the known records" in str(status)
         assert mirror.sync().rows == rows
         assert mirror.status().is_published
 
@@ -288,7 +288,7 @@ def test_flipped_bit_of_the_manifest_loses_no_row(tmp_path: Path, digit: bytes) 
         at = whole.index(b',"digest"', whole.index(b'"origins"')) - 1
         manifest.write_bytes(whole[:at] + digit + whole[at + 1 :])
         assert manifest.read_bytes() != whole
-        with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*another digest.*the next `sync\(\)`"):
+        with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*digest does not match.*run `sync\(\)`"):
             mirror.to_geopandas(columns=["job_id"])
         assert not mirror.verify().ok
         assert mirror.sync(False).rows == rows
@@ -304,7 +304,7 @@ def test_manifest_without_its_digest_is_damaged(tmp_path: Path) -> None:
         manifest = mirror.folder / "current" / "manifest.json"
         content = manifest.read_bytes()
         manifest.write_bytes(content[: content.rindex(b',"sha256":"')] + b"}")
-        with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*its digest is gone.*the next `sync"):
+        with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*its digest is missing.*run `sync"):
             mirror.to_geopandas(columns=["job_id"])
         assert mirror.sync().rows == rows == len(mirror.to_geopandas(columns=["job_id"]))
 
@@ -333,7 +333,7 @@ def test_other_file_in_place_of_the_link_is_an_error_with_the_next_step(tmp_path
             lambda: mirror.publish((tmp_path / "out").as_uri()),
         ):
             with pytest.raises(
-                hl.ConfigurationError, match=rf"`{current}`.* {message}.*; .* the next `sync\(\)` writes"
+                hl.ConfigurationError, match=rf"`{current}`.* {message}.*; run `sync\(\)` to rewrite"
             ):
                 read()
         if in_the_way:

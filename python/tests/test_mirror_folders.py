@@ -38,7 +38,7 @@ def test_file_in_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("mine")
     for url in (file.as_uri(), file.as_uri() + "/below"):
-        with pytest.raises(ValueError, match=r"`url` leads to `.*notes.txt`, which is a file"):
+        with pytest.raises(ValueError, match=r"`url` is at or below the file `.*notes.txt`"):
             farm.publish(url)
     with pytest.raises(hl.ConfigurationError, match=r"notes.txt` is a file or lies in one, and a mirror is a folder"):
         Farm(file).publish((tmp_path / "there").as_uri())
@@ -49,7 +49,7 @@ def test_file_in_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
 
 def test_a_mirror_is_not_published_into_itself(tmp_path: Path) -> None:
     farm = published(tmp_path, JOBS[:1])
-    with pytest.raises(ValueError, match="leads into a mirror, that in `"):
+    with pytest.raises(ValueError, match="is inside a mirror, that in `"):
         farm.publish((tmp_path / "out").as_uri())
     assert not (tmp_path / "out").exists()
 
@@ -59,7 +59,7 @@ def test_a_mirror_is_not_published_into_another(tmp_path: Path) -> None:
     (tmp_path / "south").mkdir()
     (tmp_path / "south" / "journal.sqlite").write_bytes(b"a journal")
     for target in (tmp_path / "south", tmp_path / "south" / "out", tmp_path / "other" / ".." / "south"):
-        with pytest.raises(ValueError, match=r"leads into a mirror, that in `.*south`, .* a folder outside it"):
+        with pytest.raises(ValueError, match=r"is inside a mirror, that in `.*south`, .* a folder outside it"):
             farm.publish(f"file://{target}")
     assert [each.name for each in (tmp_path / "south").iterdir()] == ["journal.sqlite"]
     assert farm.publish((tmp_path / "beside").as_uri()).sent == 2
@@ -77,7 +77,7 @@ def test_folders_of_removed_states_are_removed(tmp_path: Path) -> None:
 
 def test_creation_of_the_folder_is_an_option(tmp_path: Path) -> None:
     farm, target = published(tmp_path / "farm", JOBS[:1]), tmp_path / "shared"
-    with pytest.raises(ValueError, match=r"`url` \(file://.*/shared\) and the options do not make a store: .*/shared"):
+    with pytest.raises(ValueError, match=r"a store from `url` \(file://.*/shared\) and the options: .*/shared"):
         farm.publish(target.as_uri(), mkdir=False)
     assert not target.exists()
     assert farm.publish(target.as_uri(), mkdir=True).sent == 2

@@ -32,9 +32,7 @@ def test_the_mirror_of_another_account_is_not_replaced(tmp_path: Path) -> None:
             mirror.sync()
         done = one.publish(target.as_uri())
         said = (target / "current.json").read_bytes()
-        with pytest.raises(
-            hl.ConfigurationError, match=r"another account is published .*: give this one an address of"
-        ):
+        with pytest.raises(hl.ConfigurationError, match=r"the mirror of another account .*: pass another URL, or"):
             other.publish(target.as_uri())
         assert (target / "current.json").read_bytes() == said
         assert {path.name for path in (target / "generations").iterdir()} == {done.state.rpartition("/")[2]}
@@ -56,7 +54,7 @@ def test_a_folder_whose_account_is_not_known_replaces_that_of_none(tmp_path: Pat
         without = tmp_path / "without its journal"
         shutil.copytree(mirror.folder, without, symlinks=True, ignore=shutil.ignore_patterns("journal.sqlite*"))
         with pytest.raises(
-            hl.ConfigurationError, match=r"is unknown without its `journal.sqlite`: run `sync\(\)`, which recreates it"
+            hl.ConfigurationError, match=r"is unknown without its `journal.sqlite`; run `sync\(\)`, which recreates it"
         ):
             Farm(without).publish(target.as_uri())
         assert Farm(without).publish((tmp_path / "elsewhere").as_uri()).sent > 0

@@ -131,7 +131,7 @@ def test_callable_is_called_while_time_passes(mirror: hl.Mirror, service: hl.San
 
 @pytest.mark.parametrize("wrong", [1, "yes", []])
 def test_progress_is_a_callable_or_a_boolean(mirror: hl.Mirror, wrong: Any) -> None:
-    with pytest.raises(TypeError, match="`progress` takes a callable"):
+    with pytest.raises(TypeError, match="`progress`: expected a callable"):
         mirror.sync(wrong)
 
 
@@ -207,7 +207,7 @@ def test_log_contains_the_error_that_ended_a_sync(
     keys: dict[str, Any] = {**service.credentials, "access_key": service.revoked_access_key}
     with hl.Client(**keys, rate_limits=()) as client, pytest.raises(hl.AuthenticationError):
         hl.Mirror(tmp_path / "farm", client).sync(False)
-    assert "was ended by AuthenticationError; the next sync resumes" in caplog.text
+    assert "was stopped by AuthenticationError; the next sync resumes" in caplog.text
     assert service.revoked_access_key not in caplog.text
 
 
@@ -246,7 +246,7 @@ def test_a_status_is_shown_as_text_and_as_tables_without_anything_that_runs(
     assert status.rows_bytes is not None
     assert status.disk >= status.bytes + status.rows_bytes
     text, page = str(status), status._repr_html_()
-    for said in (f"{status.rows:,} rows", "Unavailable", "all that is known", "failed"):
+    for said in (f"{status.rows:,} rows", "Unavailable", "everything known", "failed"):
         assert said in text
         assert said in page
     assert not re.search(r"<script|<img|<link|https?:|javascript|\bon\w+=", page, re.IGNORECASE)

@@ -235,12 +235,12 @@ def test_local_damage_is_not_published(store: tuple[Service, str], tmp_path: Pat
     content[100] ^= 1
     part.write_bytes(content)
     with pytest.raises(
-        hl.ConfigurationError, match=r"part-0.parquet` is not what the manifest says: its SHA-256.*run `verify"
+        hl.ConfigurationError, match=r"part-0.parquet` differs from the manifest: expected SHA-256 .*run `verify"
     ):
         farm.publish(url, **service.options)
     assert rows(service, url) == {"101": 40}
     part.unlink()
-    with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is missing; .* the next `sync\(\)` writes"):
+    with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is missing; run `sync\(\)` to rewrite"):
         farm.publish(url, **service.options)
 
 
@@ -256,7 +256,7 @@ def test_state_removed_during_its_publication_is_an_error_with_the_next_step(
             shutil.rmtree(state)
 
     service.refuse.append(vanish)
-    with pytest.raises(hl.ArchiveError, match=r"\.parquet` is gone; .* has published anew since, .*publish again"):
+    with pytest.raises(hl.ArchiveError, match=r"\.parquet` was removed, because .* a newer state: publish again"):
         farm.publish(url, **service.options)
 
 
@@ -322,19 +322,19 @@ def test_missing_bucket_is_an_error(moto: Service, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("/tmp/x", r"such as 'file:///tmp/x' for a folder or 's3://bucket/farm' for a bucket, not '/tmp/x'$"),
+        ("/tmp/x", r"such as 'file:///tmp/x' for a folder or 's3://bucket/farm' for a bucket, got '/tmp/x'$"),
         ("shared disk", r"such as 'file:///.*/shared%20disk' for a folder"),
-        ("", r"such as 'file:///srv/farm' for a folder or 's3://bucket/farm' for a bucket, not ''"),
-        ("s3:bucket/farm", r"'s3://bucket/farm' for a bucket, not 's3:bucket/farm'"),
-        ("file:work", "'file:///srv/farm' for a folder or .*, not 'file:work'$"),
+        ("", r"such as 'file:///srv/farm' for a folder or 's3://bucket/farm' for a bucket, got ''"),
+        ("s3:bucket/farm", r"'s3://bucket/farm' for a bucket, got 's3:bucket/farm'"),
+        ("file:work", "'file:///srv/farm' for a folder or .*, got 'file:work'$"),
         ("FILE:/work", "'file:///srv/farm' for a folder"),
         ("file://data/farm", "'file:///srv/farm' for a folder"),
-        (f"user:{SECRET}@host/x", "not a text without a scheme"),
+        (f"user:{SECRET}@host/x", "got a string without a scheme"),
     ],
 )
 def test_invalid_url_is_an_error_with_an_example(tmp_path: Path, url: str, message: str) -> None:
     farm = published(tmp_path, JOBS[:1])
-    with pytest.raises(ValueError, match=f"^`url` takes a URL, .*{message}") as caught:
+    with pytest.raises(ValueError, match=f"^`url`: expected a URL, .*{message}") as caught:
         farm.publish(url, secret_access_key=KEY)
     assert SECRET not in str(caught.value)
     assert KEY not in everything_of(caught.value)
@@ -343,14 +343,14 @@ def test_invalid_url_is_an_error_with_an_example(tmp_path: Path, url: str, messa
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("file:///", r"leads to the root of the file system: give the address of a folder"),
-        ("file:////", r"leads to the root of the file system"),
-        ("memory://", r"leads to the memory of this process, which no other process can read"),
-        ("memory:///farm", r"leads to the memory of this process"),
-        ("file:///tmp/a\0b", r"holds a null character"),
-        ("file:///tmp/a%00b", r"holds a null character"),
-        ("s3://farm/a%00b", r"holds a null character"),
-        ("s3://[farm", r"is no URL: Invalid IPv6 URL"),
+        ("file:///", r"is the root of the file system: pass the URL of a folder"),
+        ("file:////", r"is the root of the file system"),
+        ("memory://", r"is in the memory of this process, which no other process can read"),
+        ("memory:///farm", r"is in the memory of this process"),
+        ("file:///tmp/a\0b", r"contains a null character"),
+        ("file:///tmp/a%00b", r"contains a null character"),
+        ("s3://farm/a%00b", r"contains a null character"),
+        ("s3://[farm", r"is not a URL: Invalid IPv6 URL"),
     ],
 )
 def test_url_without_its_own_folder_is_an_error(tmp_path: Path, url: str, message: str) -> None:

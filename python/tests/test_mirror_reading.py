@@ -34,7 +34,7 @@ UTM = PRJ.replace(b"GCS_WGS_1984", b"GCS_Private").replace(b"6378137.0", b"63780
 def test_a_damaged_manifest_is_named(farm: Farm, text: str) -> None:
     (farm.folder / "current" / "manifest.json").write_text(text)
     for read in (farm.to_geopandas, lambda: summary.dataset_summary(farm.folder)):
-        with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*`sync\(\)` writes the dataset anew"):
+        with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*`sync\(\)` to rewrite the dataset"):
             read()
 
 
@@ -151,13 +151,13 @@ def test_array_without_dimensions_counts_as_its_value(farm: Farm) -> None:
 @pytest.mark.parametrize(
     ("error", "asked", "message"),
     [
-        *((TypeError, {"year": year}, "`year` takes a year such as 2026, or several, not") for year in WRONG_YEARS),
-        (TypeError, {"job_type": b"Yield"}, "`job_type` takes a str such as 'Yield', or several, not bytes"),
-        (TypeError, {"job_type": np.array(3)}, "`job_type` takes a str such as 'Yield', or several, not int64"),
-        (TypeError, {"columns": np.array("PASS")}, "`columns` takes a list of names, not one ndarray"),
-        (TypeError, {"columns": b"PASS"}, "`columns` takes a list of names, not one bytes"),
-        *((TypeError, {"bbox": box}, "`bbox` takes west, south, east and north, .*, not") for box in WRONG_BOXES),
-        (ValueError, {"bbox": (0, 0, 10**400, 1)}, "`bbox` takes west, south, east and north, .*, not"),
+        *((TypeError, {"year": year}, "`year`: expected a year such as 2026, or several, got") for year in WRONG_YEARS),
+        (TypeError, {"job_type": b"Yield"}, "`job_type`: expected a str such as 'Yield', or several, got bytes"),
+        (TypeError, {"job_type": np.array(3)}, "`job_type`: expected a str such as 'Yield', or several, got int64"),
+        (TypeError, {"columns": np.array("PASS")}, "`columns`: expected a list of names, got one ndarray"),
+        (TypeError, {"columns": b"PASS"}, "`columns`: expected a list of names, got one bytes"),
+        *((TypeError, {"bbox": box}, "`bbox`: expected west, south, east and north, .*, got") for box in WRONG_BOXES),
+        (ValueError, {"bbox": (0, 0, 10**400, 1)}, "`bbox`: expected west, south, east and north, .*, got"),
     ],
 )
 def test_invalid_values_are_errors_that_name_the_argument(
@@ -173,23 +173,23 @@ def test_missing_selection_is_an_error_that_lists_the_present_ones(farm: Farm, t
     with pytest.raises(ValueError, match=r"no column `Protein`; there are: .*PROTEIN"):
         farm.to_geopandas(columns=["Protein"])
     for wrong in ((1, 2, 3), "west", 7):
-        with pytest.raises(TypeError, match="`bbox` takes west, south, east and north"):
+        with pytest.raises(TypeError, match="`bbox`: expected west, south, east and north"):
             farm.to_geopandas(bbox=wrong)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="`bbox` takes west"):
+    with pytest.raises(ValueError, match="`bbox`: expected west"):
         farm.to_geopandas(bbox=(1, 0, 0, 1))
-    with pytest.raises(TypeError, match=r"`job_type` takes a str such as 'Yield', or several, not int"):
+    with pytest.raises(TypeError, match=r"`job_type`: expected a str such as 'Yield', or several, got int"):
         farm.to_geopandas(job_type=3)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"`job_type` takes a str such as 'Yield', or several, not NoneType"):
+    with pytest.raises(TypeError, match=r"`job_type`: expected a str such as 'Yield', or several, got NoneType"):
         farm.to_geopandas(job_type=["Yield", None])  # type: ignore[list-item]
-    with pytest.raises(TypeError, match="`year` takes a year"):
+    with pytest.raises(TypeError, match="`year`: expected a year"):
         farm.to_geopandas(year="2026")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="`columns` takes a list of names"):
+    with pytest.raises(TypeError, match="`columns`: expected a list of names"):
         farm.to_geopandas(columns="PASS")
-    with pytest.raises(ValueError, match="`job_type` names no job type; leave it out"):
+    with pytest.raises(ValueError, match="`job_type` is empty; omit it"):
         farm.to_geopandas(job_type=[])
-    with pytest.raises(ValueError, match="`year` names no year; leave it out"):
+    with pytest.raises(ValueError, match="`year` is empty; omit it"):
         farm.to_geopandas(year=[])
-    with pytest.raises(TypeError, match="`archives` takes True or False"):
+    with pytest.raises(TypeError, match="`archives`: expected True or False"):
         farm.publish("file:///nowhere", archives="yes")  # type: ignore[arg-type]
     with pytest.raises(hl.ConfigurationError, match="has published nothing yet; `sync"):
         Farm(tmp_path / "elsewhere").to_geopandas()
@@ -216,11 +216,11 @@ def test_job_type_has_synonyms(farm: Farm, asked: str | list[str], found: str) -
 def test_ambiguous_job_type_is_an_error(tmp_path: Path) -> None:
     farm = published(tmp_path, [job("1", "Yield"), job("2", "YIELD"), job("3", "Planter")])
     assert len(farm.to_geopandas(job_type="Yield")) == 4
-    with pytest.raises(ValueError, match=r"'yield' may be 'YIELD' or 'Yield' of the dataset"):
+    with pytest.raises(ValueError, match=r"'yield' is ambiguous: pass 'YIELD' or 'Yield', as in the dataset"):
         farm.to_geopandas(job_type="yield")
-    with pytest.raises(ValueError, match=r"are: Planter, YIELD, Yield; what lists call 'Sprayer' is 'AsApplied' in a "):
+    with pytest.raises(ValueError, match=r"are: Planter, YIELD, Yield; .* listed type 'Sprayer' is 'AsApplied'"):
         farm.to_geopandas(job_type="Sprayer")
-    with pytest.raises(ValueError, match=r"what lists call 'Planter/Sprayer' is 'Planter' or 'AsApplied' in a dataset"):
+    with pytest.raises(ValueError, match=r"listed type 'Planter/Sprayer' is 'Planter' or 'AsApplied'"):
         farm.to_geopandas(job_type="Planter/Sprayer")
     with pytest.raises(ValueError, match=r"no job type '--' in the dataset"):
         farm.to_geopandas(job_type="--")

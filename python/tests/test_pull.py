@@ -150,7 +150,7 @@ def test_status_and_verify_describe_the_folder(farm_service: hl.Sandbox, tmp_pat
     calls = len(farm_service.requests)
     status = pull(farm_service, "--to", farm, "--status")
     assert status.stdout.startswith(str(farm))
-    assert "all that is known" in status.stdout
+    assert "everything known" in status.stdout
     assert pull(farm_service, "--to", farm, "--verify").returncode == 0
     archive = next(farm.glob("archives/*/*.zip"))
     archive.chmod(0o600)
@@ -190,14 +190,14 @@ def test_an_empty_text_is_no_folder(service: hl.Sandbox) -> None:
     for words in (("--to", ""), ("--to=", "--status")):
         done = pull(service, *words)
         assert done.returncode == 2
-        assert "takes a folder, not an empty text" in done.stderr
+        assert "expected a folder, got an empty string" in done.stderr
     assert service.requests == []
 
 
 def test_text_that_is_no_path_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     for words in ((), ("--status",)):
         assert main(["pull", "--to", "farm\0", *words]) == 2
-        assert r"takes a folder, and 'farm\x00' has a null character" in capsys.readouterr().err
+        assert r"'farm\x00' contains a null character" in capsys.readouterr().err
 
 
 def test_a_wrong_base_address_is_named(service: hl.Sandbox, tmp_path: Path) -> None:
@@ -301,17 +301,17 @@ def test_accounts_have_their_own_folders_and_one_failure_stops_no_other(
     one = pull(farm_service, "--to", farms, "--profile", "north", **keys)
     assert one.returncode == 2
     assert f"`{farms / 'north'}`, `{farms / 'south'}`" in one.stderr
-    assert f"type `headland pull --to {farms / 'north'} --profile north`" in one.stderr
-    assert f"for all, `headland pull --to {farms} --profile lost north south`" in one.stderr
+    assert f"run `headland pull --to {farms / 'north'} --profile north`" in one.stderr
+    assert f"for all, run `headland pull --to {farms} --profile lost north south`" in one.stderr
     unnamed = pull(farm_service, "--to", farms)
     assert unnamed.returncode == 2
-    assert f"type `headland pull --to {farms / 'lost'}`" in unnamed.stderr
+    assert f"run `headland pull --to {farms / 'lost'}`" in unnamed.stderr
     for flags in (["--status", "--json"], ["--verify", "--deep"], ["--plan", "--no-locations", "--relist", "2d"]):
         looked = pull(farm_service, "--to", farms, "--profile", "north", *flags, **keys)
         assert looked.returncode == 2
-        assert f"type `headland pull --to {farms / 'north'} --profile north {' '.join(flags)}`" in looked.stderr
+        assert f"run `headland pull --to {farms / 'north'} --profile north {' '.join(flags)}`" in looked.stderr
     unknown = pull(farm_service, "--to", farms, "--profile", "unknown", "--status", **keys)
-    assert "none is that of the profile [unknown]; for all, " in unknown.stderr
+    assert "none belongs to the profile [unknown]; for all, " in unknown.stderr
     assert f"--to {farms / 'unknown'}" not in unknown.stderr
     assert len(farm_service.requests) == made, "none of them makes a call"
     assert pull(farm_service, "--to", farms / "north", "--profile", "north", "--status", **keys).returncode == 0

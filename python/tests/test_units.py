@@ -85,9 +85,9 @@ def test_bushels_to_a_mass_without_a_crop_is_an_error_that_names_the_argument(la
 @pytest.mark.parametrize(
     ("units", "crop", "kind", "message"),
     [
-        ("imperial", None, ValueError, "`units` takes"),
-        (7, None, TypeError, "`units` takes"),
-        ({"YIELD": 3}, None, TypeError, "`units` takes"),
+        ("imperial", None, ValueError, "`units`: expected"),
+        (7, None, TypeError, "`units`: expected"),
+        ({"YIELD": 3}, None, TypeError, "`units`: expected"),
         ({"NOSUCH": "kg/ha"}, None, ValueError, "there is no column `NOSUCH`"),
         ("metric", "clover", ValueError, "the weight of a bushel is unknown for crop `clover`"),
         ("metric", 7, TypeError, "`crop`"),

@@ -155,38 +155,38 @@ LONG: Any = "long"
     ("error", "message", "call"),
     [
         # Numbers out of their range, and flags.
-        (ValueError, "`page` takes .*, not ", lambda client: client.job_data.list(page=10**20)),
-        (TypeError, "`overwrite` takes .*, not ", lambda client: client.job_data.download("1", overwrite=LONG)),
-        (ValueError, "`timeout` takes .*, not ", lambda client: client.job_data.read("1", timeout=float("nan"))),
-        (ValueError, "`Limits.members` takes .*, not -1", lambda _: hl.Limits(members=-1)),
+        (ValueError, "`page`: expected .*, got ", lambda client: client.job_data.list(page=10**20)),
+        (TypeError, "`overwrite`: expected .*, got ", lambda client: client.job_data.download("1", overwrite=LONG)),
+        (ValueError, "`timeout`: expected .*, got ", lambda client: client.job_data.read("1", timeout=float("nan"))),
+        (ValueError, "`Limits.members`: expected .*, got -1", lambda _: hl.Limits(members=-1)),
         # Values that no request can contain.
-        (ValueError, "`id` holds half of a surrogate pair", lambda client: client.job_data.get("\ud800")),
-        (ValueError, "`date` holds half of a surrogate pair", lambda client: client.job_data.list(date="\ud800")),
+        (ValueError, "`id` contains an unpaired surrogate", lambda client: client.job_data.get("\ud800")),
+        (ValueError, "`date` contains an unpaired surrogate", lambda client: client.job_data.list(date="\ud800")),
         (ValueError, "70000 characters", lambda client: client.job_data.get("x" * 70_000)),
         (ValueError, "70000 characters", lambda client: client.dispatch.field_operations.delete("x" * 70_000)),
         (ValueError, "only blanks", lambda client: client.job_data.get("   ")),
         (ValueError, "begins or ends with a blank", lambda client: client.job_data.get("7 ")),
         (ValueError, "begins or ends with a blank", lambda client: client.job_data.upload(named(" lead.zip"))),
-        (ValueError, "`file` holds half of a surrogate", lambda client: client.job_data.upload(named("\udcff.zip"))),
+        (ValueError, "`file` contains an unpaired", lambda client: client.job_data.upload(named("\udcff.zip"))),
         (hl.InvalidRequest, "not a zip that can be read", lambda client: client.job_data.upload(b"hello world")),
         (ValueError, "`format`", lambda client: client.job_data.download("1", format="PDF")),
         (ValueError, "`state`", lambda client: client.field_computers.prescription_maps("1", state="lost")),
         (ValueError, "`file_type`", lambda client: client.prescription_maps.upload(b"PK", file_type="SHP")),
         # Values that cannot be read.
-        (ValueError, "`encoding` holds half of a", lambda client: client.job_data.read("1", encoding="\ud800")),
+        (ValueError, "`encoding` contains an unpaired", lambda client: client.job_data.read("1", encoding="\ud800")),
         (ValueError, "unsupported `encoding`", lambda client: client.job_data.read("1", encoding="10000-01-01")),
         (ValueError, "others, got `utf-16le`", lambda client: client.job_data.read("1", encoding="utf-16le")),
         (ValueError, "`format` of job_data.read is `GML`", lambda client: client.job_data.read("1", format="GML")),
         (ValueError, "`headland.read_tree` reads what", lambda client: client.job_data.read("1", format="XML")),
         # Paths.
-        (ValueError, "`source` takes a path, not an empty text", lambda _: hl.read("")),
-        (ValueError, "`source` takes a path, not an empty text", lambda _: hl.layers("")),
-        (ValueError, "`file` takes a path, not an empty text", lambda client: client.job_data.upload("")),
-        (ValueError, r"`folder` takes a path, and 'farm\\x00' has a null", lambda client: hl.Mirror("farm\0", client)),
-        (ValueError, r"`source` takes a path, and 'job\\x00.zip' has a null", lambda _: hl.read("job\0.zip")),
+        (ValueError, "`source`: expected a path, got an empty string", lambda _: hl.read("")),
+        (ValueError, "`source`: expected a path, got an empty string", lambda _: hl.layers("")),
+        (ValueError, "`file`: expected a path, got an empty string", lambda client: client.job_data.upload("")),
+        (ValueError, r"`folder`: 'farm\\x00' contains a null", lambda client: hl.Mirror("farm\0", client)),
+        (ValueError, r"`source`: 'job\\x00.zip' contains a null", lambda _: hl.read("job\0.zip")),
         (
             ValueError,
-            r"`to` takes a path, and 'a/job\\x00'",
+            r"`to`: 'a/job\\x00' contains a null",
             lambda client: client.job_data.download("1", to="a/job\0"),
         ),
     ],
@@ -216,22 +216,22 @@ def test_wrong_argument_of_a_call(
 def test_wrong_argument_of_the_local_service(
     service: hl.Sandbox, error: type[Exception], name: str, call: Callable[[hl.Sandbox], object]
 ) -> None:
-    with pytest.raises(error, match=f"`{name}` takes .*, not "):
+    with pytest.raises(error, match=f"`{name}`: expected .*, got "):
         call(service)
 
 
 @pytest.mark.parametrize(
     ("error", "message", "options"),
     [
-        (TypeError, r"`layer` takes a str, not int", {"layer": 3}),
-        (TypeError, r"`encoding` takes a str .*, not int", {"encoding": 3}),
-        (TypeError, r"`to_crs` takes a str such as \"EPSG:4326\", not int", {"to_crs": 4326}),
-        (TypeError, r"`strict` takes True or False, not 'no'", {"strict": "no"}),
-        (TypeError, r"`threads` takes an int, not str", {"threads": "2"}),
-        (ValueError, r"`threads` takes a number from 1 .*, not -1", {"threads": -1}),
-        (TypeError, r"`limits` takes a `headland.Limits`, not int", {"limits": 3}),
-        (TypeError, r"`columns` takes a list of names, not one int", {"columns": 3}),
-        (TypeError, r"`columns` takes a str, not int", {"columns": ["YIELD", 3]}),
+        (TypeError, r"`layer`: expected a str, got int", {"layer": 3}),
+        (TypeError, r"`encoding`: expected a str .*, got int", {"encoding": 3}),
+        (TypeError, r"`to_crs`: expected a str such as \"EPSG:4326\", got int", {"to_crs": 4326}),
+        (TypeError, r"`strict`: expected True or False, got 'no'", {"strict": "no"}),
+        (TypeError, r"`threads`: expected an int, got str", {"threads": "2"}),
+        (ValueError, r"`threads`: expected a number from 1 .*, got -1", {"threads": -1}),
+        (TypeError, r"`limits`: expected a `headland.Limits`, got int", {"limits": 3}),
+        (TypeError, r"`columns`: expected a list of names, got one int", {"columns": 3}),
+        (TypeError, r"`columns`: expected a str, got int", {"columns": ["YIELD", 3]}),
     ],
 )
 def test_wrong_option_of_reading(
@@ -248,7 +248,7 @@ def test_wrong_option_of_reading(
 @pytest.mark.parametrize(
     ("error", "message", "setting"),
     [
-        (TypeError, "`base_url` takes a str, not NoneType", {"base_url": None}),
+        (TypeError, "`base_url`: expected a str, got NoneType", {"base_url": None}),
         (hl.ConfigurationError, "https", {"base_url": "http://fields.example"}),
         (hl.ConfigurationError, "https", {"base_url": "http://fields.example:8080/api"}),
         (hl.ConfigurationError, "https", {"base_url": "http://10.0.0.1"}),
@@ -259,25 +259,25 @@ def test_wrong_option_of_reading(
         (hl.ConfigurationError, "base64", {"shared_secret": "hunter2 is not base64!"}),
         (TypeError, "`api_key`", {"api_key": None}),
         (hl.ConfigurationError, "access_key", {"access_key": ""}),
-        (TypeError, "`ca_file` takes a path, not int", {"ca_file": 3}),
+        (TypeError, "`ca_file`: expected a path, got int", {"ca_file": 3}),
         (hl.ConfigurationError, "ca_file", {"ca_file": "/nowhere/ca.pem"}),
         (TypeError, "'limiter'", {"limiter": "off"}),
-        (TypeError, "`limiter_state` takes a path, not int", {"limiter_state": 3}),
+        (TypeError, "`limiter_state`: expected a path, got int", {"limiter_state": 3}),
         (ValueError, "`page_size`", {"page_size": 0}),
         (TypeError, "`page_size`", {"page_size": "many"}),
-        (TypeError, "`rate_limits` takes pairs of calls and seconds.*, not '30/60'", {"rate_limits": "30/60"}),
-        (TypeError, "`rate_limits` takes pairs", {"rate_limits": (30, 60.0)}),
-        (TypeError, "`rate_limits` takes pairs", {"rate_limits": 30}),
-        (ValueError, "`rate_limits` takes pairs", {"rate_limits": [(30,)]}),
-        (TypeError, "`rate_limits` takes seconds as a number, not str", {"rate_limits": [(30, "60")]}),
+        (TypeError, "`rate_limits`: expected pairs of calls and seconds.*, got '30/60'", {"rate_limits": "30/60"}),
+        (TypeError, "`rate_limits`: expected pairs", {"rate_limits": (30, 60.0)}),
+        (TypeError, "`rate_limits`: expected pairs", {"rate_limits": 30}),
+        (ValueError, "`rate_limits`: expected pairs", {"rate_limits": [(30,)]}),
+        (TypeError, "`rate_limits`: expected a number of seconds, got str", {"rate_limits": [(30, "60")]}),
         (TypeError, "`rate_limits`", {"rate_limits": [("30", 60.0)]}),
         (ValueError, "`rate_limits`", {"rate_limits": [(30, -60.0)]}),
         (ValueError, "`rate_limits`", {"rate_limits": [(-30, 60.0)]}),
-        (TypeError, "`timeout` takes a `headland.Timeout.* or a tuple of those three, not 5", {"timeout": 5}),
-        (ValueError, r"`timeout` takes .*, not \(1, 2\)", {"timeout": (1, 2)}),
-        (TypeError, "`timeout.call` takes seconds as a number, not str", {"timeout": (1, 2, "3")}),
-        (ValueError, "`timeout.read` takes seconds from 0 up, not -2", {"timeout": (1, -2, 3)}),
-        (ValueError, "`timeout.read` takes seconds from 0 up", {"timeout": (1, 10**400, 3)}),
+        (TypeError, "`timeout`: expected a `headland.Timeout.* or a tuple of those three, got 5", {"timeout": 5}),
+        (ValueError, r"`timeout`: expected .*, got \(1, 2\)", {"timeout": (1, 2)}),
+        (TypeError, "`timeout.call`: expected a number of seconds, got str", {"timeout": (1, 2, "3")}),
+        (ValueError, "`timeout.read`: expected finite seconds >= 0, got -2", {"timeout": (1, -2, 3)}),
+        (ValueError, "`timeout.read`: expected finite seconds >= 0", {"timeout": (1, 10**400, 3)}),
         (TypeError, "`timeout", {"timeout": (10, 60, 600, 0.5)}),
         (ValueError, "`timeout", {"timeout": (10, 60, 600, 1024, 1)}),
         (ValueError, "`timeout.connect`", {"timeout": hl.Timeout(connect=-1)}),
@@ -304,7 +304,7 @@ def test_wrong_setting_of_a_client(
 @pytest.mark.parametrize("width", [-1, 0, 10**20])
 def test_wrong_width_of_a_picture(width: int) -> None:
     layer = hl.read(zipped({"t.dbf": dbf([Field(b"A", "C", 1)], [[b"a"]])}))
-    with pytest.raises(ValueError, match=r"`width` takes a number from 1 to 4294967295, not"):
+    with pytest.raises(ValueError, match=r"`width`: expected a number from 1 to 4294967295, got"):
         layer.picture(width=width)
 
 
@@ -326,12 +326,12 @@ def wrapped_text(folder: Path) -> Any:
 @pytest.mark.parametrize(
     ("error", "message", "target"),
     [
-        (ValueError, "`to` is a file object that is closed", closed),
-        (ValueError, "`to` is a file object that is open for reading alone", for_reading),
-        (TypeError, "`to` is a file object that takes text", lambda folder: (folder / "text").open("w")),
-        (TypeError, "`to` is a file object that takes text", wrapped_text),
-        (ValueError, "`to` takes a path, not an empty text", lambda _: ""),
-        (TypeError, "`to` takes a folder, a path or a binary file object, not int", lambda _: 7),
+        (ValueError, "`to` is a closed file object", closed),
+        (ValueError, "`to` is a file object opened only for reading", for_reading),
+        (TypeError, "`to` is a text file object", lambda folder: (folder / "text").open("w")),
+        (TypeError, "`to` is a text file object", wrapped_text),
+        (ValueError, "`to`: expected a path, got an empty string", lambda _: ""),
+        (TypeError, "`to`: expected a folder, a path or a binary file object, got int", lambda _: 7),
         (FileNotFoundError, "there is no folder", lambda folder: f"{folder}/missing/"),
     ],
 )
@@ -373,15 +373,15 @@ class Response:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (zipfile.ZipFile(named("a.zip")), "not zipfile.ZipFile: give what it was opened from, its path or its bytes"),
-        (zipfile.Path(zipfile.ZipFile(named("a.zip"))), "Path: give its `.read_bytes()`"),
-        (["a.zip", "b.zip"], "not list: give one at a time"),
-        (None, "not NoneType"),
-        (7, "not int"),
-        (Response(), "test_wrong_arguments.Response: give its `.content`"),
+        (zipfile.ZipFile(named("a.zip")), "got zipfile.ZipFile: pass its path or its bytes"),
+        (zipfile.Path(zipfile.ZipFile(named("a.zip"))), "Path: pass its `.read_bytes()`"),
+        (["a.zip", "b.zip"], "got list: pass one at a time"),
+        (None, "got NoneType"),
+        (7, "got int"),
+        (Response(), "test_wrong_arguments.Response: pass its `.content`"),
     ],
 )
 def test_source_of_a_wrong_type(call: Callable[[Any], object], source: object, message: str) -> None:
-    with pytest.raises(TypeError, match="`source` takes a path, bytes or a binary file object, not ") as refused:
+    with pytest.raises(TypeError, match="`source`: expected a path, bytes or a binary file object, got ") as refused:
         call(source)
     assert str(refused.value).endswith(message)

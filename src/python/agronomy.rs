@@ -28,12 +28,12 @@ fn target(units: &Bound<'_, PyAny>) -> PyResult<Target> {
         return match word.as_str() {
             "metric" => Ok(Target::System(System::Metric)),
             "us" => Ok(Target::System(System::Us)),
-            _ => Err(PyValueError::new_err(format!("`units` takes {FORMS}, not {word:?}"))),
+            _ => Err(PyValueError::new_err(format!("`units`: expected {FORMS}, got {word:?}"))),
         };
     }
     let wrong = || {
         let kind = units.get_type().name().map_or_else(|_| "that".to_owned(), |name| name.to_string());
-        PyTypeError::new_err(format!("`units` takes {FORMS}, not {kind}"))
+        PyTypeError::new_err(format!("`units`: expected {FORMS}, got {kind}"))
     };
     let items = units.cast::<PyMapping>().map_err(|_| wrong())?.items()?;
     let pairs: PyResult<Vec<(String, String)>> =

@@ -24,7 +24,7 @@ pub(super) fn texts<'py>(call: &str, given: &Bound<'py, PyMapping>) -> PyResult<
     for item in given.items()? {
         let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
         let known = name.extract().ok().and_then(|name: &str| row.parameter(name));
-        let parameter = known.ok_or_else(|| PyTypeError::new_err(format!("`{call}` takes no argument `{name}`")))?;
+        let parameter = known.ok_or_else(|| PyTypeError::new_err(format!("`{call}`: unknown argument `{name}`")))?;
         if !value.is_none() || parameter.is_required() {
             texts.set_item(name, text(parameter, &value)?)?;
         }
@@ -60,7 +60,7 @@ fn text(parameter: &Parameter, value: &Bound<'_, PyAny>) -> PyResult<String> {
         Takes::File => "a file",
         _ => "a str",
     };
-    Err(PyTypeError::new_err(format!("`{name}` takes {what}, not {}", type_of(value)?)))
+    Err(PyTypeError::new_err(format!("`{name}`: expected {what}, got {}", type_of(value)?)))
 }
 
 fn type_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
@@ -70,8 +70,8 @@ fn type_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
 /// Returns a text that UTF-8 can encode. An unpaired surrogate is a `ValueError`.
 #[pyfunction]
 pub(super) fn sendable(path: &str, text: &Bound<'_, PyString>) -> PyResult<String> {
-    let message = || PyValueError::new_err(format!("`{path}` holds half of a surrogate pair, which is no character"));
-    text.to_str().map(str::to_owned).map_err(|_| message())
+    let message = || format!("`{path}` contains an unpaired surrogate, which UTF-8 cannot encode");
+    text.to_str().map(str::to_owned).map_err(|_| PyValueError::new_err(message()))
 }
 
 /// Returns the time of an aware datetime as text in UTC.
@@ -80,7 +80,7 @@ fn utc_text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     check_zone(name, value)?;
     let moment = value.call_method1("astimezone", (PyTzInfo::utc(py)?,)).map_err(|error| {
         if error.is_instance_of::<PyOverflowError>(py) {
-            PyValueError::new_err(format!("`{name}` takes a time that has a date in UTC, not {value}"))
+            PyValueError::new_err(format!("`{name}`: expected a time within the years 1 to 9999 in UTC, got {value}"))
         } else {
             error
         }
@@ -106,7 +106,7 @@ fn isoformat(value: &Bound<'_, PyAny>) -> PyResult<String> {
 fn payload(name: &str, value: &Bound<'_, PyAny>, can_be_list: bool) -> PyResult<String> {
     if value.cast::<PyMapping>().is_err() && !(can_be_list && is_list(value)) {
         let what = if can_be_list { "a mapping such as a dict, or a list" } else { "a mapping such as a dict" };
-        return Err(PyTypeError::new_err(format!("`{name}` takes {what}, not {}", type_of(value)?)));
+        return Err(PyTypeError::new_err(format!("`{name}`: expected {what}, got {}", type_of(value)?)));
     }
     let mut json = String::new();
     append_json(&mut json, name, value, 0)?;
@@ -150,9 +150,7 @@ fn append_json(json: &mut String, path: &str, value: &Bound<'_, PyAny>, depth: u
 fn key_of(path: &str, key: &Bound<'_, PyAny>) -> PyResult<String> {
     let Ok(text) = key.cast::<PyString>() else {
         let (written, found) = (key.repr()?, type_of(key)?);
-        return Err(PyTypeError::new_err(format!(
-            "`{path}` has the key {written}: names in JSON are str, not {found}"
-        )));
+        return Err(PyTypeError::new_err(format!("`{path}` has the key {written}: expected a str, got {found}")));
     };
     sendable(path, text)
 }
@@ -175,7 +173,7 @@ fn scalar_json(path: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     }
     if let Ok(number) = value.cast::<PyFloat>() {
         if !number.value().is_finite() {
-            let message = format!("`{path}` is {value}, which JSON cannot say: leave it out, or write None");
+            let message = format!("`{path}` is {value}, which JSON cannot represent: omit it, or pass None");
             return Err(PyValueError::new_err(message));
         }
         return Ok(serde_json::Value::from(number.value()).to_string());
@@ -191,5 +189,5 @@ fn scalar_json(path: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     }
     let found = type_of(value)?;
     let article = if found.to_lowercase().starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    Err(PyTypeError::new_err(format!("`{path}` is {article} {found}, which JSON cannot say")))
+    Err(PyTypeError::new_err(format!("`{path}` is {article} {found}, which JSON cannot represent")))
 }

@@ -148,7 +148,7 @@ pub(super) fn shutdown_message() -> String {
     if let (true, Ok(bridge)) = (is_python_thread, BRIDGE.get(new_bridge)) {
         bridge.shutdown.wait_for_exit();
     }
-    "the interpreter is ending".to_owned()
+    "the interpreter is shutting down".to_owned()
 }
 
 /// Drops an object if only the interpreter knows whether this thread has the GIL.
@@ -321,8 +321,8 @@ fn start_driver(bridge: &'static Bridge) -> Result<()> {
             .spawn(move || bridge.runtime.block_on(std::future::pending::<()>()))
             .map_err(|cause| {
                 let message = format!(
-                    "the system gave no thread to wait for replies in: {cause}; raise the limit on threads (`ulimit -u`, \
-                     `pids.max` of a container), or call with `headland.Client`, which needs none"
+                    "cannot start a thread that waits for replies: {cause}; raise the thread limit (`ulimit -u`, \
+                     `pids.max` of a container), or use `headland.Client`, which needs no such thread"
                 );
                 Error::new(Kind::Transport, message).with(|facts| facts.os_error = cause.raw_os_error())
             })?;

@@ -45,7 +45,7 @@ impl Client {
         let mut texts = Vec::with_capacity(given.len());
         for (name, text) in given {
             let Some(parameter) = row.parameter(&name) else {
-                return Err(Error::new(Kind::Type, format!("`{}` takes no argument `{name}`", row.full_name)));
+                return Err(Error::new(Kind::Type, format!("`{}`: unknown argument `{name}`", row.full_name)));
             };
             texts.push((parameter.name, text));
         }
@@ -112,7 +112,7 @@ impl Client {
 
     #[expect(clippy::unused_self, reason = "Python asks an instance")]
     fn __reduce__(&self) -> PyResult<()> {
-        Err(PyTypeError::new_err("a client holds secrets and cannot be pickled: make one in the other process"))
+        Err(PyTypeError::new_err("a client cannot be pickled, because it has secrets: create one in the other process"))
     }
 
     /// Returns the pending warnings and clears them.

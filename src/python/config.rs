@@ -13,7 +13,7 @@ use crate::wire::Content;
 /// Parses a duration in seconds.
 pub(super) fn parse_seconds(argument: &str, seconds: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds)
-        .map_err(|_| PyValueError::new_err(format!("`{argument}` takes seconds from 0 up, not {seconds}")))
+        .map_err(|_| PyValueError::new_err(format!("`{argument}`: expected finite seconds >= 0, got {seconds}")))
 }
 
 /// Parses windows from pairs of calls and seconds.
@@ -36,7 +36,7 @@ pub(super) fn parse_content_type(word: &str) -> PyResult<Content> {
     match word {
         "json" => Ok(Content::Json),
         "xml" => Ok(Content::Xml),
-        _ => Err(PyValueError::new_err(format!("`accept` takes 'json' or 'xml', not '{word}'"))),
+        _ => Err(PyValueError::new_err(format!("`accept`: expected 'json' or 'xml', got '{word}'"))),
     }
 }
 
@@ -45,6 +45,6 @@ pub(super) fn parse_on_error(word: &str) -> PyResult<OnError> {
     match word {
         "raise" => Ok(OnError::Raise),
         "null" => Ok(OnError::Null),
-        _ => Err(PyValueError::new_err(format!("`on_error` takes 'raise' or 'null', not '{word}'"))),
+        _ => Err(PyValueError::new_err(format!("`on_error`: expected 'raise' or 'null', got '{word}'"))),
     }
 }

@@ -83,6 +83,6 @@ fn check_process(process: u32, what: &str) -> PyResult<()> {
         return Ok(());
     }
     Err(PyRuntimeError::new_err(format!(
-        "{what} was opened before a fork: ask the client for it again in this process"
+        "{what} was opened before a fork: request it from the client again in this process"
     )))
 }

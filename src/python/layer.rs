@@ -144,7 +144,7 @@ impl Layer {
         match self.layer.batches() {
             [batch] => arrow_export::export_array(py, batch),
             several => {
-                let message = format!("a layer of {} batches is no single array: take it as a stream", several.len());
+                let message = format!("cannot export a layer of {} batches as one array: use a stream", several.len());
                 Err(PyValueError::new_err(message))
             }
         }

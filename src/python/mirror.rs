@@ -58,7 +58,7 @@ impl Mirror {
 
     #[expect(clippy::unused_self, reason = "Python asks an instance")]
     fn __reduce__(&self) -> PyResult<()> {
-        let why = "a mirror holds a client with secrets and cannot be pickled: make one in the other process";
+        let why = "a mirror cannot be pickled, because its client contains secrets: open it in the other process";
         Err(pyo3::exceptions::PyTypeError::new_err(why))
     }
 

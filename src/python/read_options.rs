@@ -62,7 +62,7 @@ pub(super) fn call_options(row: &Endpoint, given: &Bound<'_, PyDict>) -> PyResul
 
 /// Parses how columns get their types: from the header (`None`), from a first pass (`"scan"`), or from a mapping.
 pub(super) fn types(value: &Bound<'_, PyAny>) -> PyResult<TypePolicy> {
-    const TAKES: &str = "`types` takes a mapping of columns to types or 'scan', not";
+    const TAKES: &str = "`types`: expected a mapping of columns to types or 'scan', got";
     if value.is_none() {
         return Ok(TypePolicy::Header);
     }
@@ -81,7 +81,8 @@ pub(super) fn types(value: &Bound<'_, PyAny>) -> PyResult<TypePolicy> {
         let (column, name) = (parse_text("types", &column, "")?, parse_text("types", &kind, "")?);
         let Some(kind) = ColumnType::from_name(&name) else {
             let all: Vec<&str> = ColumnType::ALL.iter().map(|(known, _)| *known).collect();
-            let message = format!("`types` has no type `{name}` for column `{column}`; there are: {}", all.join(", "));
+            let message =
+                format!("`types` has the unknown type `{name}` for column `{column}`; available: {}", all.join(", "));
             return Err(PyValueError::new_err(message));
         };
         types.push((column, kind));
@@ -97,7 +98,7 @@ pub(super) fn parse_limits(value: &Bound<'_, PyAny>) -> PyResult<Limits> {
     }
     let class = CLASS.import(value.py(), "headland.archives", "Limits")?;
     if !value.is_instance(class)? {
-        let message = format!("`limits` takes a `headland.Limits`, not {}", value.get_type().name()?);
+        let message = format!("`limits`: expected a `headland.Limits`, got {}", value.get_type().name()?);
         return Err(PyTypeError::new_err(message));
     }
     // Limits made by `_replace` are not checked yet.
@@ -119,7 +120,7 @@ pub(super) fn column_names(columns: &Bound<'_, PyAny>) -> PyResult<Vec<String>> 
         || columns.is_instance_of::<PyByteArray>()
         || columns.is_instance_of::<PyMemoryView>();
     let Some(each) = columns.try_iter().ok().filter(|_| !is_single) else {
-        let message = format!("`columns` takes a list of names, not one {}", columns.get_type().name()?);
+        let message = format!("`columns`: expected a list of names, got one {}", columns.get_type().name()?);
         return Err(PyTypeError::new_err(message));
     };
     each.map(|name| parse_text("columns", &name?, "")).collect()
@@ -153,7 +154,7 @@ fn parse_optional<T>(value: &Bound<'_, PyAny>, read: impl Fn(&Bound<'_, PyAny>) 
 fn parse_text(name: &str, value: &Bound<'_, PyAny>, example: &str) -> PyResult<String> {
     let Ok(text) = value.cast::<PyString>() else {
         let such_as = if example.is_empty() { String::new() } else { format!(" such as \"{example}\"") };
-        let message = format!("`{name}` takes a str{such_as}, not {}", value.get_type().name()?);
+        let message = format!("`{name}`: expected a str{such_as}, got {}", value.get_type().name()?);
         return Err(PyTypeError::new_err(message));
     };
     sendable(name, text)
@@ -162,19 +163,20 @@ fn parse_text(name: &str, value: &Bound<'_, PyAny>, example: &str) -> PyResult<S
 fn parse_flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     match value.cast::<PyBool>() {
         Ok(flag) => Ok(flag.is_true()),
-        Err(_) => Err(PyTypeError::new_err(format!("`{name}` takes True or False, not {}", value.repr()?))),
+        Err(_) => Err(PyTypeError::new_err(format!("`{name}`: expected True or False, got {}", value.repr()?))),
     }
 }
 
 /// Parses a whole number of at least 1.
 fn parse_count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
     if !value.is_instance_of::<PyInt>() || value.is_instance_of::<PyBool>() {
-        return Err(PyTypeError::new_err(format!("`{name}` takes an int, not {}", value.get_type().name()?)));
+        return Err(PyTypeError::new_err(format!("`{name}`: expected an int, got {}", value.get_type().name()?)));
     }
     let number = value.extract::<isize>().ok().and_then(|number| usize::try_from(number).ok());
     number
         .filter(|number| *number > 0)
-        .ok_or_else(|| PyValueError::new_err(format!("`{name}` takes a number from 1 to {}, not {value}", isize::MAX)))
+        .ok_or_else(|| format!("`{name}`: expected a number from 1 to {}, got {value}", isize::MAX))
+        .map_err(PyValueError::new_err)
 }
 
 /// Returns the error of an unknown keyword. It names the closest keyword, or all of them.

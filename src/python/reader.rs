@@ -39,8 +39,8 @@ struct ReaderState {
 }
 
 /// Errors of a reader after its end.
-const ENDED: &str = "this reader was read to its end: open the archive again to read it anew";
-const CLOSED: &str = "this reader is closed: open the archive again to read it anew";
+const ENDED: &str = "this reader was read to its end: open the archive again to read it again";
+const CLOSED: &str = "this reader is closed: open the archive again to read it again";
 
 impl ReaderState {
     fn diagnostics(&self) -> Vec<Diagnostic> {

@@ -33,8 +33,8 @@ impl Records for RecordDicts {
             }
             PyResult::Ok(dicts)
         });
-        let broken = |why: String| Error::new(Kind::Decode, format!("the records cannot become dicts: {why}"));
-        let dicts = made.ok_or_else(|| broken("Python is ending".to_owned()))?;
+        let broken = |why: String| Error::new(Kind::Decode, format!("cannot convert the records to dicts: {why}"));
+        let dicts = made.ok_or_else(|| broken("the interpreter is shutting down".to_owned()))?;
         let items = dicts.map_err(|error| broken(error.to_string()))?;
         Ok(Page { total_count: page.total_count, is_next_page: page.is_next_page, items })
     }

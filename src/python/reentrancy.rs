@@ -33,6 +33,6 @@ pub(super) fn refuse_reentrant<T>(lock: &Mutex<T>, what: &str) -> PyResult<()> {
         return Ok(());
     }
     Err(PyRuntimeError::new_err(format!(
-        "{what} is in use by a call, which may be the one that this call interrupts: use it after that call"
+        "{what} is in use by another call, which this call may have interrupted: use it after that call"
     )))
 }

@@ -211,7 +211,7 @@ impl Sandbox {
 
     fn with_running<T>(&self, work: impl FnOnce(&service::Sandbox) -> PyResult<T>) -> PyResult<T> {
         if self.process != std::process::id() {
-            return Err(PyRuntimeError::new_err("the sandbox runs in the parent process, which alone can steer it"));
+            return Err(PyRuntimeError::new_err("the sandbox runs in the parent process: control it from there"));
         }
         match self.lock_running().as_ref() {
             Some(running) => work(running),

@@ -75,7 +75,7 @@ impl Secret {
             return Ok(crate::secret::Secret::new(text));
         }
         let found = hidden.get_type().qualname()?;
-        Err(PyTypeError::new_err(format!("`{argument}` takes a str, not {found}")))
+        Err(PyTypeError::new_err(format!("`{argument}`: expected a str, got {found}")))
     }
 
     /// Returns the token of one call from the argument's callable or value; `None` if there is none.
@@ -88,7 +88,7 @@ impl Secret {
             return Ok(Some(crate::secret::Secret::new(text)));
         }
         let found = hidden.get_type().qualname()?;
-        Err(PyTypeError::new_err(format!("`{argument}` gave {found}, not a str")))
+        Err(PyTypeError::new_err(format!("`{argument}` returned {found}, expected a str")))
     }
 
     /// Returns the source of a service's tokens; `None` if the service is not used.
@@ -103,7 +103,7 @@ impl Secret {
         match hidden.extract::<String>() {
             Ok(text) => Ok(Some(Token::Fixed(crate::secret::Secret::new(text)))),
             Err(_) => Err(PyTypeError::new_err(format!(
-                "`{argument}` takes a str or a callable that gives one, not {}",
+                "`{argument}`: expected a str or a callable that returns one, got {}",
                 hidden.get_type().qualname()?
             ))),
         }

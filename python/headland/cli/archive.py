@@ -23,14 +23,14 @@ def add_verbs(verbs: Verbs) -> None:
     """Add the verbs."""
     demo = add_verb(verbs, "demo", _demo, "Start a service, pull every job and map every field.")
     demo.add_argument("--archives", type=Path, metavar="DIR", help="also upload and map the archives in DIR")
-    demo.add_argument("--out", type=Path, metavar="DIR", help="where the maps and tables go")
-    demo.add_argument("--quiet", action="store_true", help="tell nothing of the progress")
+    demo.add_argument("--out", type=Path, metavar="DIR", help="folder for the maps and tables")
+    demo.add_argument("--quiet", action="store_true", help="show no progress")
 
     read = add_verb(verbs, "read", _read, "Describe an archive, or convert it; print an XML file as a tree.")
     read.add_argument("file", type=Path, help="a zip, a shapefile, a grain cart file, an XML file or a folder")
-    read.add_argument("--layer", help="which layer, where there are several")
-    read.add_argument("--encoding", help="the encoding of texts, instead of what the archive says")
-    read.add_argument("--lenient", action="store_true", help="read what can be saved of a damaged archive")
+    read.add_argument("--layer", help="name of the layer, if the archive has several")
+    read.add_argument("--encoding", help="the encoding of texts; overrides that of the archive")
+    read.add_argument("--lenient", action="store_true", help="read the intact parts of a damaged archive")
     read.add_argument("--to", type=Path, metavar="FILE", help="write FILE: .parquet or .geojson")
 
     openapi = add_verb(verbs, "openapi", _openapi, "Print the interface as an OpenAPI 3.1 document.")
@@ -45,7 +45,7 @@ def _demo(given: argparse.Namespace) -> int:
 
 def _read(given: argparse.Namespace) -> int:
     if given.to is not None and given.to.suffix.lower() not in (".parquet", ".geojson", ".json"):
-        raise ValueError(f"`--to` takes a name that ends in .parquet or .geojson, not `{given.to}`")
+        raise ValueError(f"`--to`: expected a name that ends in .parquet or .geojson, got `{given.to}`")
     if given.file.suffix.lower() == ".xml" and given.file.name.lower() not in COMPANION_FILES:
         return _tree(given)
     layer = hl.read(given.file, layer=given.layer, encoding=given.encoding, strict=not given.lenient)
@@ -62,7 +62,7 @@ def _read(given: argparse.Namespace) -> int:
 
 def _tree(given: argparse.Namespace) -> int:
     if given.to is not None:
-        raise ValueError(f"`{given.file}` is XML, which is no table: `--json` prints it as a tree")
+        raise ValueError(f"`{given.file}` is XML, not a table: use `--json` to print it as a tree")
     tree = hl.read_tree(given.file)
     if given.json:
         print_json(tree)

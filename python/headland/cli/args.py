@@ -23,7 +23,7 @@ def count(text: str) -> int:
     except ValueError:
         number = -1
     if number < 0:
-        raise argparse.ArgumentTypeError(f"takes a whole number from 0 up, not {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number >= 0, got {text!r}")
     return number
 
 
@@ -53,7 +53,7 @@ def bind_arguments(call: str, words: list[str], method: Callable[..., Any]) -> t
     try:
         bound = signature.bind(*converted, *places[len(converted) :], **names)
     except TypeError as wrong:
-        raise ValueError(f"`{call}`: {wrong}; it takes: {', '.join(signature.parameters)}") from None
+        raise ValueError(f"`{call}`: {wrong}; its parameters: {', '.join(signature.parameters)}") from None
     return bound.args, bound.kwargs
 
 
@@ -62,7 +62,7 @@ def _option_value(name: str, parameter: inspect.Parameter, rest: list[str]) -> s
     if "bool" in _accepted_types(parameter) and (not rest or rest[0].lower() not in BOOLEANS):
         return "true"
     if not rest:
-        raise ValueError(f"`--{name}` takes a value")
+        raise ValueError(f"`--{name}` needs a value")
     return rest.pop(0)
 
 
@@ -91,7 +91,7 @@ def _convert(name: str, parameter: inspect.Parameter, text: str) -> Any:
             try:
                 return read(text)
             except (ValueError, KeyError):
-                raise ValueError(f"`{name}` takes {takes}, not {text!r}") from None
+                raise ValueError(f"`{name}`: expected {takes}, got {text!r}") from None
     return text
 
 
@@ -100,10 +100,10 @@ def _mapping(name: str, text: str, *, may_be_list: bool) -> Any:
     try:
         mapping = json.loads(text)
     except ValueError as wrong:
-        raise ValueError(f'`{name}` takes a JSON object such as {{"name": "North 40"}}: {wrong}') from None
+        raise ValueError(f'`{name}`: expected a JSON object such as {{"name": "North 40"}}: {wrong}') from None
     if not isinstance(mapping, dict) and not (may_be_list and isinstance(mapping, list)):
         takes = "a JSON object or a list" if may_be_list else "a JSON object"
-        raise ValueError(f"`{name}` takes {takes}, not {text!r}")
+        raise ValueError(f"`{name}`: expected {takes}, got {text!r}")
     return mapping
 
 
@@ -114,6 +114,6 @@ def _limits(name: str, text: str) -> hl.Limits:
         limit, equals, value = part.partition("=")
         if not equals or limit not in hl.Limits._fields or not value.isdecimal():
             known = ", ".join(hl.Limits._fields)
-            raise ValueError(f"`{name}` takes pairs such as members=100,ratio=50 of {known}, not {text!r}")
+            raise ValueError(f"`{name}`: expected pairs such as members=100,ratio=50 of {known}, got {text!r}")
         given[limit] = int(value)
     return hl.Limits(**given)

@@ -52,28 +52,28 @@ def add_verbs(verbs: Verbs) -> None:
     get.add_argument(
         "--format", help="BIN, SHP (default), FMIS or XML of jobdata; bin (default) or shp of prescriptionmaps"
     )
-    get.add_argument("--overwrite", action="store_true", help="replace a file that is there")
+    get.add_argument("--overwrite", action="store_true", help="replace an existing file")
 
     upload = _add(verbs, "upload", _upload, "Upload a file of job data or of a grain cart, or a prescription map.")
     upload.add_argument("what", choices=(*FILES, "graincart", "grain_carts"))
     upload.add_argument("file", type=Path)
-    upload.add_argument("--file-type", choices=("RX", "AGX"), help="of a prescription map: RX (default) or AGX")
+    upload.add_argument("--file-type", choices=("RX", "AGX"), help="type of a prescription map: RX (default) or AGX")
 
     send = _add(verbs, "send", _send, "Queue a prescription map for a field computer.")
     send.add_argument("map", metavar="MAP", help="id of the prescription map")
     send.add_argument("computer", metavar="COMPUTER", help="id of the field computer")
 
-    _add(verbs, "budget", _budget, "Tell what is left of the rate limit.")
+    _add(verbs, "budget", _budget, "Show the remaining calls of the rate limit.")
 
     call = _add(verbs, "call", _call, "Make any call: GROUP.METHOD [ARG...] [--name value].")
     call.add_argument("name", choices=[*_core.rows(), "get_uri"], metavar="GROUP.METHOD", help=", ".join(_core.rows()))
-    call.add_argument("arguments", nargs="...", metavar="ARG", help="arguments, by place or as --name value")
+    call.add_argument("arguments", nargs="...", metavar="ARG", help="arguments, by position or as --name value")
 
 
 def _add(verbs: Verbs, name: str, run: Any, help: str) -> argparse.ArgumentParser:
     verb = add_verb(verbs, name, run, help)
-    verb.add_argument("--profile", metavar="NAME", help="take the keys from this profile, not the environment")
-    verb.add_argument("--accept", metavar="TYPE", help="ask for records as json (the default) or xml")
+    verb.add_argument("--profile", metavar="NAME", help="read the keys from this profile, not the environment")
+    verb.add_argument("--accept", metavar="TYPE", help="request records as json (the default) or xml")
     return verb
 
 
@@ -85,7 +85,7 @@ def _client(given: argparse.Namespace) -> hl.Client:
 def _ls(given: argparse.Namespace) -> int:
     options = {} if given.date is None else {"date": given.date}
     if options and given.what != "jobdata":
-        raise ValueError("`--date` goes with jobdata alone")
+        raise ValueError("`--date` is valid only with jobdata")
     with _client(given) as client:
         records = islice(getattr(client, LISTS[given.what]).list(**options), given.limit)
         if given.json:
@@ -116,7 +116,7 @@ def _get(given: argparse.Namespace) -> int:
 def _upload(given: argparse.Namespace) -> int:
     options = {} if given.file_type is None else {"file_type": given.file_type}
     if options and given.what != "prescriptionmaps":
-        raise ValueError("`--file-type` goes with prescriptionmaps alone")
+        raise ValueError("`--file-type` is valid only with prescriptionmaps")
     with _client(given) as client:
         _show(getattr(client, LISTS[given.what]).upload(given.file, **options), as_json=given.json)
     return 0

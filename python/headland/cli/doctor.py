@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def add_verbs(verbs: Verbs) -> None:
     """Add the verb."""
-    verb = add_verb(verbs, "doctor", _doctor, "Find out why calls fail, step by step, with what to do next.")
-    verb.add_argument("--profile", metavar="NAME", help="take the keys from this profile, not the environment")
+    verb = add_verb(verbs, "doctor", _doctor, "Find out why calls fail, step by step, and what to do next.")
+    verb.add_argument("--profile", metavar="NAME", help="read the keys from this profile, not the environment")
 
 
 def _doctor(given: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ LINE = threading.Lock()
 def add_verb(verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], help: str) -> argparse.ArgumentParser:
     """Add a verb; every verb has ``--json``."""
     verb: argparse.ArgumentParser = verbs.add_parser(name, help=help, description=help)
-    verb.add_argument("--json", action="store_true", help="print JSON, one value a line; errors too")
+    verb.add_argument("--json", action="store_true", help="print JSON, one value per line, also for errors")
     verb.set_defaults(run=run)
     return verb
 
@@ -77,4 +77,4 @@ def _plain(value: object) -> str:
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, Path):
         return str(value)
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")

@@ -59,42 +59,42 @@ class Pulled(NamedTuple):
 
 def add_verbs(verbs: Verbs) -> None:
     """Add the verb."""
-    pull = add_verb(verbs, "pull", _pull, "Mirror a whole account into a folder, or bring the mirror up to date.")
+    pull = add_verb(verbs, "pull", _pull, "Mirror a whole account into a folder, or update the mirror.")
     pull.add_argument("--to", type=_folder, metavar="DIR", required=True, help="the folder of the mirror")
     pull.add_argument(
         "--profile",
         action="extend",
         nargs="+",
         metavar="NAME",
-        help="take the keys from this profile, not the environment; several are mirrored concurrently into DIR/NAME",
+        help="read the keys from this profile, not the environment; several are mirrored concurrently into DIR/NAME",
     )
     what = pull.add_mutually_exclusive_group()
     for name, text in (
-        ("plan", "only tell what a pull has to do"),
-        ("status", "only tell how the mirrors in DIR stand, without a call"),
+        ("plan", "only show what a pull would do"),
+        ("status", "only show the status of the mirrors in DIR, without a call"),
         ("verify", "only compare archives and dataset with their digests, without a call"),
     ):
         what.add_argument(f"--{name}", dest="what", action="store_const", const=name, help=text)
     pull.add_argument("--deep", action="store_true", help="with --verify: also read the rows of every archive again")
     pull.add_argument(
-        "--relist", default=RELIST, metavar="SPAN", help="how old the list of all jobs may be; 1d, 36h, ..."
+        "--relist", default=RELIST, metavar="SPAN", help="maximum age of the list of all jobs: 1d, 36h, ..."
     )
-    pull.add_argument("--no-locations", dest="locations", action="store_false", help="leave locations of devices out")
-    pull.add_argument("--quiet", action="store_true", help="tell nothing of the progress")
+    pull.add_argument("--no-locations", dest="locations", action="store_false", help="omit locations of devices")
+    pull.add_argument("--quiet", action="store_true", help="show no progress")
 
 
 def _folder(text: str) -> Path:
     """Parse a folder; an empty text, such as from an unset variable, would mean the working folder."""
     if not text:
-        raise argparse.ArgumentTypeError("takes a folder, not an empty text; `.` is the one in which you are")
+        raise argparse.ArgumentTypeError("expected a folder, got an empty string; `.` is the working folder")
     if "\0" in text:
-        raise argparse.ArgumentTypeError(f"takes a folder, and {text!r} has a null character, which no path has")
+        raise argparse.ArgumentTypeError(f"{text!r} contains a null character, which paths cannot contain")
     return Path(text)
 
 
 def _pull(given: argparse.Namespace) -> int:
     if given.deep and given.what != "verify":
-        raise ValueError("`--deep` goes with --verify alone")
+        raise ValueError("`--deep` is valid only with --verify")
     if given.what == "status":
         return _run_each(_existing(given), given, _status)
     if given.what == "verify":
@@ -112,11 +112,11 @@ def _accounts(given: argparse.Namespace) -> list[Account]:
         return [Account(profiles[0] if profiles else None, given.to, None)]
     for name in profiles:
         if name != Path(name).name or name.startswith(".") or "\\" in name:
-            raise ValueError(f"the profile [{name}] cannot name a folder: mirror it alone, with a `--to` of its own")
+            raise ValueError(f"the profile name [{name}] is not a folder name: mirror it alone, with its own `--to`")
     if len({*profiles}) < len(profiles):
         raise ValueError("`--profile` names a profile twice")
     if (given.to / summary.JOURNAL).exists():
-        raise ValueError(f"`{given.to}` is the mirror of one account; `--to` takes another folder for several")
+        raise ValueError(f"`{given.to}` is the mirror of one account; for several, pass another folder to `--to`")
     return [Account(name, given.to / name, name) for name in profiles]
 
 
@@ -136,11 +136,11 @@ def _wrong_folder_message(given: argparse.Namespace, homes: list[Path], profile:
     """Return an error that lists the mirrors of several accounts, and the command for one of them."""
     there = ", ".join(f"`{home}`" for home in homes)
     home = homes[0] if profile is None else given.to / profile
-    one = f"none is that of the profile [{profile}]"
+    one = f"none belongs to the profile [{profile}]"
     if home in homes:
-        one = f"for one account, type `{_command(given, home, [profile] if profile else [])}`"
+        one = f"for one account, run `{_command(given, home, [profile] if profile else [])}`"
     several = _command(given, given.to, [each.name for each in homes])
-    return f"`{given.to}` has a folder for each of several accounts ({there}): {one}; for all, `{several}`"
+    return f"`{given.to}` contains the mirrors of several accounts ({there}): {one}; for all, run `{several}`"
 
 
 def _command(given: argparse.Namespace, folder: Path, profiles: list[str]) -> str:
@@ -180,7 +180,7 @@ def _verify(account: Account, mirror: hl.Mirror, given: argparse.Namespace) -> i
         print_text(f"{account.folder}: {found}" if found.ok else f"{account.folder}:\n{found}")
     if found.ok:
         return 0
-    print_text("the next pull asks anew for archives that are missing or damaged", sys.stderr)
+    print_text("the next pull downloads missing and damaged archives again", sys.stderr)
     return VERIFICATION_FAILED
 
 

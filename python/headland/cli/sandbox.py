@@ -24,14 +24,14 @@ POLL_INTERVAL = 0.05
 def add_verbs(verbs: Verbs) -> None:
     """Add the verb."""
     verb = add_verb(verbs, "sandbox", _serve, "Run the whole service on loopback until interrupted.")
-    verb.add_argument("--port", type=int, default=0, help="the port; 0 takes a free one")
-    verb.add_argument("--data", type=Path, metavar="DIR", help="keep the state in DIR; without it, in memory")
-    verb.add_argument("--seed", type=int, default=0, help="the account that is made up")
+    verb.add_argument("--port", type=int, default=0, help="the port; 0 selects a free one")
+    verb.add_argument("--data", type=Path, metavar="DIR", help="store the state in DIR; by default, in memory")
+    verb.add_argument("--seed", type=int, default=0, help="selects the generated account")
     verb.add_argument(
         "--rate-limit",
         action="append",
         metavar="CALLS/SECONDS",
-        help="such as 30/60; repeat it, or divide by commas; `off` turns the limit off",
+        help="such as 30/60; repeat it, or separate by commas; `off` disables the limit",
     )
     verb.add_argument("--window", choices=("fixed", "sliding"), default="fixed", help="kind of window")
     verb.add_argument("--conversion-time", type=float, default=sandbox.CONVERSION_TIME, metavar="SECONDS")
@@ -39,9 +39,11 @@ def add_verbs(verbs: Verbs) -> None:
         "--clock",
         choices=("real", "moved"),
         default="real",
-        help="`moved` stands still, and each line of standard input moves it on by so many seconds",
+        help="`moved` is advanced by each line of standard input, a number of seconds",
     )
-    verb.add_argument("--variants", action="append", metavar="NAME", help="habits of real services; `wild` is all")
+    verb.add_argument(
+        "--variants", action="append", metavar="NAME", help="variants of real services; `wild` enables all"
+    )
 
 
 def _serve(given: argparse.Namespace) -> int:
@@ -92,7 +94,7 @@ def _limits(given: list[str] | None) -> list[tuple[int, float]]:
     try:
         return [window for text in given for window in settings.windows(text)]
     except ValueError:
-        raise ValueError(f"`--rate-limit` takes CALLS/SECONDS such as 30/60, not {','.join(given)!r}") from None
+        raise ValueError(f"`--rate-limit`: expected CALLS/SECONDS such as 30/60, got {','.join(given)!r}") from None
 
 
 def _announce(running: hl.Sandbox, *, as_json: bool) -> None:

@@ -261,9 +261,9 @@ def filter_box(frame: gpd.GeoDataFrame, bbox: Box | None) -> gpd.GeoDataFrame:
 def _years(year: object) -> list[int]:
     years = arguments.as_list(year)
     if not all(isinstance(each, numbers.Integral) and not isinstance(each, bool) for each in years):
-        raise TypeError(f"`year` takes a year such as 2026, or several, not {year!r}")
+        raise TypeError(f"`year`: expected a year such as 2026, or several, got {year!r}")
     if not years:
-        raise ValueError("`year` names no year; leave it out for all")
+        raise ValueError("`year` is empty; omit it to read all years")
     # Years in the core have 64 bits, and no row has a larger one.
     return [int(each) for each in years if abs(int(each)) < arguments.MAX_INT]
 
@@ -272,7 +272,7 @@ def _box(bbox: object) -> Box | None:
     """Check a box: west, south, east and north in the coordinates of the dataset."""
     if bbox is None:
         return None
-    takes = "`bbox` takes west, south, east and north, such as `tuple(frame.to_crs('EPSG:4326').total_bounds)`, not"
+    takes = "`bbox`: expected west, south, east and north, such as `tuple(frame.to_crs('EPSG:4326').total_bounds)`, got"
     if arguments.is_single(bbox) or isinstance(bbox, Mapping | AbstractSet):
         raise TypeError(f"{takes} {bbox!r}")
     sides = arguments.as_list(bbox)

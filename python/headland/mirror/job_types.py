@@ -25,7 +25,7 @@ def select(job_type: object, existing: Iterable[str]) -> set[str]:
     """
     asked = arguments.as_list(job_type)
     if not asked:
-        raise ValueError("`job_type` names no job type; leave it out for all")
+        raise ValueError("`job_type` is empty; omit it to read all job types")
     known = sorted({*existing})
     return {_match(arguments.text("job_type", kind, EXAMPLE), known) for kind in asked}
 
@@ -41,8 +41,8 @@ def _match(asked: str, existing: list[str]) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise ValueError(f"`job_type` {asked!r} may be {_either(found)} of the dataset: write it as there")
-    lists = f"; what lists call {asked!r} is {_either(meant)} in a dataset" if meant else ""
+        raise ValueError(f"`job_type` {asked!r} is ambiguous: pass {_either(found)}, as in the dataset")
+    lists = f"; in a dataset, the listed type {asked!r} is {_either(meant)}" if meant else ""
     raise ValueError(
         f"there is no job type {asked!r} in the dataset; there are: {', '.join(existing) or 'none'}{lists}"
     )

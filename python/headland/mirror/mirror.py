@@ -68,7 +68,9 @@ class Mirror(PublishedDataset):
         from headland.client import Client
 
         if client is not None and not isinstance(client, Client):
-            raise TypeError(f"`client` takes a headland.Client, or None to read alone, not {type(client).__name__}")
+            raise TypeError(
+                f"`client`: expected a headland.Client, or None for reading only, got {type(client).__name__}"
+            )
         self.folder = arguments.path("folder", folder)
         self._client = client
         self._core = _core.Mirror(
@@ -142,7 +144,7 @@ class Mirror(PublishedDataset):
             try:
                 outcome = Outcome(**self._core.sync(reporter))
             except BaseException as reason:
-                LOG.warning("sync of %s was ended by %s; the next sync resumes", self.folder, type(reason).__name__)
+                LOG.warning("sync of %s was stopped by %s; the next sync resumes", self.folder, type(reason).__name__)
                 raise
             finally:
                 self._warn_pending()
@@ -202,7 +204,7 @@ class Mirror(PublishedDataset):
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled: the pickle would contain the client's secrets."""
-        raise TypeError("a mirror may hold a client with secrets and cannot be pickled: make one in the other process")
+        raise TypeError("a mirror cannot be pickled, because its client contains secrets: open it in the other process")
 
 
 def _parse_span(name: str, span: object) -> float:
@@ -212,10 +214,10 @@ def _parse_span(name: str, span: object) -> float:
     elif isinstance(span, str):
         found = SPAN.fullmatch(span.strip())
         if found is None:
-            raise ValueError(f"`{name}` takes a span such as '1d', '36h' or '10min', not {span!r}")
+            raise ValueError(f"`{name}`: expected a duration such as '1d', '36h' or '10min', got {span!r}")
         seconds = float(found[1]) * UNITS[found[2]]
     else:
-        raise TypeError(f"`{name}` takes a timedelta or a str such as '1d', not {type(span).__name__}")
+        raise TypeError(f"`{name}`: expected a timedelta or a str such as '1d', got {type(span).__name__}")
     if seconds < 0:
-        raise ValueError(f"`{name}` takes a span from 0 up, not {span!r}")
+        raise ValueError(f"`{name}`: expected a duration >= 0, got {span!r}")
     return seconds

@@ -117,13 +117,13 @@ class Plan(JsonValues):
     def _reasons(self) -> list[str]:
         lists, details, asked, collected = (self.by_purpose[name] for name in PURPOSES)
         made = [f"{formatting.number(each.made, 'call')} made for this plan" for each in (lists, details)]
-        jobs = "all jobs" if self.is_relist else "jobs since the newest that is known"
+        jobs = "all jobs" if self.is_relist else "jobs since the newest known one"
         changes = f"{self.new:,} new, {self.changed:,} changed, {self.gone:,} gone"
         reasons = {
             "lists": (lists, f"{jobs}, grain carts, devices, maps, locations; {made[0]}"),
-            "details": (details, f"of jobs, maps and computers that are new or have changed; {made[1]}"),
-            "asked": (asked, "each file is asked for: it comes, or the service begins to convert it"),
-            "collected": (collected, "files that the service had to convert, after the wait that it states"),
+            "details": (details, f"of new and changed jobs, maps and computers; {made[1]}"),
+            "asked": (asked, "first request of each file: the service sends it or starts a conversion"),
+            "collected": (collected, "converted files, requested again after the wait that the service states"),
         }
         rows = [(name, formatting.number_range(calls.least, calls.most), why) for name, (calls, why) in reasons.items()]
         width = max(len(count) for _, count, _ in rows)
@@ -297,4 +297,4 @@ class Verification(JsonValues):
 
     def __str__(self) -> str:
         """Return a line for each finding, or one that states that there is none."""
-        return "\n".join(self.findings) or f"{self.archives} archives and the dataset are as they should be"
+        return "\n".join(self.findings) or f"{self.archives} archives and the dataset are intact"

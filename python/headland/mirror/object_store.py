@@ -134,31 +134,33 @@ def url_problem(url: str) -> str | None:
     try:
         split = urlsplit(url)
     except ValueError as cause:
-        return f"`url` is no URL: {cause}"
+        return f"`url` is not a URL: {cause}"
     if split.query or split.fragment or "@" in split.netloc:
-        return "`url` has no place for credentials and other settings: give them by name, as options"
+        return "`url` must not contain credentials or other settings: pass them by name, as options"
     if "\0" in unquote(url):
-        return "`url` holds a null character, which no name of a folder has"
+        return "`url` contains a null character, which folder names cannot contain"
     if split.scheme == "memory":
-        return "`url` leads to the memory of this process, which no other process can read: give the address of a store"
+        return "`url` is in the memory of this process, which no other process can read: pass the URL of a store"
     # `file:work` is not the folder `work`: it would be read as `/work`.
     if not url.lower().startswith("file:///") if split.scheme == "file" else "://" not in url:
         is_path = url and not split.scheme and url[0] != "~" and "@" not in url
         example = Path(url).absolute().as_uri() if is_path else "file:///srv/farm"
-        given = "a text without a scheme" if "@" in url else repr(url)
-        return f"`url` takes a URL, such as {example!r} for a folder or 's3://bucket/farm' for a bucket, not {given}"
+        given = "a string without a scheme" if "@" in url else repr(url)
+        return (
+            f"`url`: expected a URL, such as {example!r} for a folder or 's3://bucket/farm' for a bucket, got {given}"
+        )
     path = local_path(url)
     return None if path is None else _path_problem(path)
 
 
 def _path_problem(path: Path) -> str | None:
     """Return the reason why nothing can be published into a folder; None if there is none."""
-    advice = "give the address of a folder, which is made where needed"
+    advice = "pass the URL of a folder, which is created if missing"
     if path == Path(path.anchor):
-        return f"`url` leads to the root of the file system: {advice}"
+        return f"`url` is the root of the file system: {advice}"
     # The store reports folders without permission.
     file = next((each for each in (path, *path.parents) if os.path.isfile(each)), None)  # noqa: PTH113
-    return None if file is None else f"`url` leads to `{file}`, which is a file: {advice}"
+    return None if file is None else f"`url` is at or below the file `{file}`: {advice}"
 
 
 def open_store(url: str, options: dict[str, Any]) -> Store:
@@ -175,4 +177,4 @@ def open_store(url: str, options: dict[str, Any]) -> Store:
     finally:
         options.clear()
     shown = f"{split.scheme}://{split.hostname or ''}{split.path}"
-    raise ValueError(f"`url` ({shown}) and the options do not make a store: {reason}") from None
+    raise ValueError(f"cannot open a store from `url` ({shown}) and the options: {reason}") from None

@@ -81,7 +81,7 @@ class ProgressReporter:
 
     def __init__(self, progress: Progress) -> None:
         if not (progress is None or isinstance(progress, bool) or callable(progress)):
-            raise TypeError(f"`progress` takes a callable, True, False or None, not {type(progress).__name__}")
+            raise TypeError(f"`progress`: expected a callable, True, False or None, got {type(progress).__name__}")
         self._callback = progress if callable(progress) else None
         self._bar = progress_bar.choose_display() if progress is None or progress is True else None
         self._last: Snapshot | None = None

@@ -54,7 +54,7 @@ CONCURRENCY = 8
 """Number of concurrent transfers: there are few large files, or many small archives."""
 
 
-REPAIR_HINT = "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew"
+REPAIR_HINT = "run `verify()` to find other damage, then `sync()` to rewrite the dataset"
 """The solution for a damaged file; until `verify()` has read it, a sync treats one of the same size as intact."""
 
 
@@ -173,8 +173,8 @@ def _mirror_conflict(url: str, folder: Path) -> str | None:
     if around is None:
         return None
     return (
-        f"`url` leads into a mirror, that in `{around}`, whose next sync would take it for its own: "
-        "give the address of a folder outside it"
+        f"`url` is inside a mirror, that in `{around}`, whose next sync would treat it as its own: "
+        "pass the URL of a folder outside it"
     )
 
 
@@ -208,17 +208,17 @@ def _pointer(store: Store, folder: Path, account: str | None) -> Pointer:
     if reason is not None:
         raise errors.ArchiveError(
             f"`{POINTER}` at `{store.url}` is damaged ({reason}): remove that file there and publish again, "
-            "which sends what is missing"
+            "which uploads what is missing"
         )
     if found.account is not None and account is None:
         raise errors.ConfigurationError(
-            f"at `{store.url}` the mirror of an account is published, and the account of `{folder}` is unknown without "
-            f"its `{JOURNAL}`: run `sync()`, which recreates it, or give another address"
+            f"cannot publish to `{store.url}`, which has the mirror of an account: that of `{folder}` is unknown "
+            f"without its `{JOURNAL}`; run `sync()`, which recreates it, or pass another URL"
         )
     if found.account not in {account, None}:
         raise errors.ConfigurationError(
-            f"at `{store.url}` the mirror of another account is published (another access key or another base "
-            f"address): give this one an address of its own, or remove `{POINTER}` there, and publishing replaces it"
+            f"cannot publish to `{store.url}`, which has the mirror of another account (another access key or another "
+            f"base URL): pass another URL, or remove `{POINTER}` there to replace that mirror"
         )
     return found
 
@@ -250,7 +250,7 @@ def _send(store: Store, known: dict[str, str], there: dict[str, int], file: File
         raise errors.from_os("ConfigurationError", f"`{file.path}` cannot be read", cause) from None
     if digest != file.sha256:
         raise errors.ConfigurationError(
-            f"`{file.path}` is not what the manifest says: its SHA-256 is {digest}, not {file.sha256}; {REPAIR_HINT}"
+            f"`{file.path}` differs from the manifest: expected SHA-256 {file.sha256}, got {digest}; {REPAIR_HINT}"
         )
     store.put(file.name, file.path)
     return file.bytes
@@ -260,8 +260,8 @@ def _missing(path: Path) -> Exception:
     """Return the error of a published file that is missing, or that was removed with its state."""
     state = next((each for each in path.parents if each.parent.name == "generations"), path)
     if state.exists():
-        reason = "is missing; `verify()` finds what else is lost, and the next `sync()` writes the dataset anew"
+        reason = "is missing; run `sync()` to rewrite the dataset; `verify()` finds other losses"
     else:
-        reason = "is gone; the mirror has published anew since, and has removed the state before: publish again"
+        reason = "was removed, because the mirror has published a newer state: publish again"
     gone = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     return errors.from_os("ArchiveError", f"`{path}` {reason}", gone)

@@ -70,7 +70,7 @@ def _overview(status: Status) -> list[tuple[str, str]]:
     elif status.parts is None or status.rows is None or status.rows_bytes is None:
         published = f"cannot be read: {status.damage}"
     else:
-        is_new = "all that is known" if status.is_published else "older than what is known"
+        is_new = "everything known" if status.is_published else "older than the known records"
         files = formatting.number(status.parts, "file")
         rows = formatting.number(status.rows, "row")
         published = f"{rows} in {files}, {formatting.size(status.rows_bytes)}, {is_new}"
@@ -91,11 +91,11 @@ def _overview(status: Status) -> list[tuple[str, str]]:
         pulled = "nothing has been pulled yet" if is_first else "nothing of it has been pulled yet"
         facts.append(("planned", f"{formatting.age(status.planned_at, now)}; {pulled}: sync"))
     if status.unfinished_since is not None:
-        facts.append(("unfinished", f"a sync that began {formatting.age(status.unfinished_since, now)}: sync again"))
+        facts.append(("unfinished", f"a sync started {formatting.age(status.unfinished_since, now)}: sync again"))
     if status.details_due:
         facts.append(("details", f"{status.details_due:,} to come"))
     if status.next_ripe is not None:
-        facts.append(("conversions", f"the first is ripe at {formatting.clock(status.next_ripe)}"))
+        facts.append(("conversions", f"the first is ready at {formatting.clock(status.next_ripe)}"))
     return facts
 
 

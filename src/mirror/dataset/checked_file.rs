@@ -19,12 +19,10 @@ use crate::mirror::fs::fs_error;
 const DIGITS: usize = 8;
 
 /// Advice for a missing file: the next sync detects it.
-pub(super) const SYNC_ADVICE: &str =
-    "`verify()` finds what else is lost, and the next `sync()` writes the dataset anew";
+pub(super) const SYNC_ADVICE: &str = "run `sync()` to rewrite the dataset; `verify()` finds other losses";
 
 /// Advice for a damaged file. A sync keeps a file of unchanged length until `verify()` has read it.
-const VERIFY_ADVICE: &str =
-    "run `verify()`, which finds what else is damaged, then `sync()`, which writes the dataset anew";
+const VERIFY_ADVICE: &str = "run `verify()` to find other damage, then `sync()` to rewrite the dataset";
 
 /// `ENOENT`, the same on all systems.
 pub(super) const NOT_FOUND: i32 = 2;
