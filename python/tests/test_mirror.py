@@ -185,7 +185,7 @@ def test_the_errors_are_those_that_users_catch(farm: hl.Sandbox, tmp_path: Path)
     assert hl.Mirror(tmp_path / "farm").status().jobs == {"have": JOBS}
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("x")
-    with pytest.raises(hl.ConfigurationError, match="holds other things"):
+    with pytest.raises(hl.ConfigurationError, match="contains other files"):
         mirror_of(farm, tmp_path / "mine").sync()
     with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(mirror)
@@ -247,9 +247,9 @@ def test_lost_publication_is_reported_and_published_again(static_account: hl.San
         assert mirror.sql("SELECT count(*) FROM jobs").fetchall() == [(JOBS,)]
 
     part.resolve().unlink()
-    with pytest.raises(hl.ArchiveError, match="is missing; `verify"):
+    with pytest.raises(hl.ArchiveError, match="is missing; run `sync"):
         mirror.to_geopandas()
-    with pytest.raises(hl.ArchiveError, match="is missing; `verify"):
+    with pytest.raises(hl.ArchiveError, match="is missing; run `sync"):
         mirror.sql("SELECT count(*) FROM dataset")
     assert not mirror.verify().ok
     repaired(2)
@@ -257,7 +257,7 @@ def test_lost_publication_is_reported_and_published_again(static_account: hl.San
     assert not mirror.verify().ok
     repaired(3)
     shutil.rmtree(tmp_path / "farm" / "generations")
-    assert "what was published is gone" in str(mirror.verify())
+    assert "the published state is missing" in str(mirror.verify())
     repaired(1)
     shutil.rmtree(tmp_path / "farm" / "generations")
     repaired(1)
@@ -298,7 +298,7 @@ def test_archive_lost_with_its_part_is_reported_and_fetched_again(
     [archive] = (tmp_path / "farm" / "archives").rglob(f"{part['origins'][0]['archive']}.*")
     archive.unlink()
     assert mirror.sync().rows == rows
-    assert "its archive is gone and is asked for again" in caplog.text
+    assert "its archive is missing and is requested again" in caplog.text
     assert mirror.verify(deep=True).ok
     assert mirror.sync().generation is None
 

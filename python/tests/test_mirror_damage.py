@@ -88,9 +88,7 @@ def test_lost_part_and_its_archives_are_restored_by_one_sync(tmp_path: Path) -> 
         mirror = mirror_of(service, tmp_path / "farm")
         rows = mirror.sync().rows
         lose(mirror.folder)
-        with pytest.raises(
-            hl.ArchiveError, match=r"`.*\.parquet` is missing; run `sync\(\)` to rewrite the dataset"
-        ):
+        with pytest.raises(hl.ArchiveError, match=r"`.*\.parquet` is missing; run `sync\(\)` to rewrite the dataset"):
             mirror.to_geopandas()
         service.faults.add(endpoint="job_data.download", kind="unauthorized", times=1_000)
         with pytest.raises(hl.AuthenticationError):
@@ -172,7 +170,7 @@ def test_lost_link_is_reported_and_verify_reads_all_parts_without_it(tmp_path: P
         for shown in (str(status), status._repr_html_()):
             assert "sync again" in shown
             assert "nothing yet" not in shown
-        with pytest.raises(hl.ConfigurationError, match=r"is missing; run `sync\(\)` to rewrite"):
+        with pytest.raises(hl.ConfigurationError, match=r"is missing or broken; run `sync\(\)` to rewrite"):
             mirror.to_geopandas()
         found = mirror.verify().findings
         assert sorted(said.split("`: ")[0].split("` ")[0] for said in found) == sorted([f"`{current}", f"`{part}"])
@@ -196,12 +194,12 @@ def test_lost_newest_state_is_reported_until_a_sync_without_news_writes_it_again
         message = f"`{newest}` is missing: "
         status = mirror.status()
         assert (status.generation, status.rows) == (None, None)
-        assert str(status.damage).startswith(message + "what was published is gone; sync again")
+        assert str(status.damage).startswith(message + "the published state is missing; sync again")
         for _ in range(2):
             assert [said.startswith(message) for said in mirror.verify().findings] == [True]
             status = mirror.status()
             assert (status.generation, status.rows) == (1, len(mirror.to_geopandas(columns=["job_id"])))
-            assert str(status.damage).startswith(message + "readers get generation 1, which is older; sync again")
+            assert str(status.damage).startswith(message + "readers get the older generation 1; sync again")
             assert str(status.damage) in str(status)
         outcome = mirror.sync()
         assert (outcome.new, outcome.changed, outcome.rows) == (0, 0, rows)
@@ -266,7 +264,7 @@ def test_frame_of_a_removed_state_is_an_error_with_the_next_step(tmp_path: Path)
     published(tmp_path, JOBS, number=2)
     assert len(frame.compute(scheduler="threads")) == 8
     shutil.rmtree(first)
-    message = r"part-0.parquet` is gone; the mirror has published anew since, .* make the frame again"
+    message = r"part-0.parquet` was removed, because the mirror has published a newer state: .* create the frame again"
     with pytest.raises(hl.ArchiveError, match=message) as caught:
         frame.compute(scheduler="threads")
     assert isinstance(caught.value, FileNotFoundError)
@@ -288,7 +286,9 @@ def test_flipped_bit_of_the_manifest_loses_no_row(tmp_path: Path, digit: bytes) 
         at = whole.index(b',"digest"', whole.index(b'"origins"')) - 1
         manifest.write_bytes(whole[:at] + digit + whole[at + 1 :])
         assert manifest.read_bytes() != whole
-        with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*digest does not match.*run `sync\(\)`"):
+        with pytest.raises(
+            hl.ArchiveError, match=r"manifest\.json` is damaged .*digest does not match.*run `sync\(\)`"
+        ):
             mirror.to_geopandas(columns=["job_id"])
         assert not mirror.verify().ok
         assert mirror.sync(False).rows == rows
@@ -325,16 +325,16 @@ def test_other_file_in_place_of_the_link_is_an_error_with_the_next_step(tmp_path
         else:
             current.mkdir()
         in_the_way = kind in {"file", "folder"}
-        message = "is not the link that headland makes there, .*: move it away" if in_the_way else "was lost"
+        message = (
+            "is not the link that headland creates there, .*: move it away" if in_the_way else "is missing or broken"
+        )
         for read in (
             mirror.to_geopandas,
             mirror.to_dask,
             lambda: mirror.sql("SELECT 1"),
             lambda: mirror.publish((tmp_path / "out").as_uri()),
         ):
-            with pytest.raises(
-                hl.ConfigurationError, match=rf"`{current}`.* {message}.*; run `sync\(\)` to rewrite"
-            ):
+            with pytest.raises(hl.ConfigurationError, match=rf"`{current}`.* {message}.*; run `sync\(\)` to rewrite"):
                 read()
         if in_the_way:
             for look in (mirror.status, mirror.verify, mirror.sync):
@@ -352,7 +352,7 @@ def test_manifest_of_a_newer_headland_is_an_error(tmp_path: Path) -> None:
     farm = published(tmp_path, JOBS)
     manifest = tmp_path / "current" / "manifest.json"
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format": 99}))
-    message = r"manifest\.json` was written by a newer headland \(format 99, this one knows \d+\): upgrade"
+    message = r"manifest\.json` was written by a newer headland \(format 99, supported: \d+\): upgrade"
     with pytest.raises(hl.ConfigurationError, match=message):
         farm.to_geopandas()
     with pytest.raises(hl.ConfigurationError, match=message):
@@ -384,7 +384,7 @@ def test_flipped_bit_of_the_journal_is_named_and_never_published(tmp_path: Path)
             journal.execute("UPDATE item SET name = 'X' || substr(name, 2) WHERE kind = 'job'")
             journal.execute("UPDATE revision SET number = number + 1")
         with pytest.raises(
-            hl.HeadlandError, match=r"does not hold what was written of the listing of job .* sync again"
+            hl.HeadlandError, match=r"does not match what was written of the listing of job .* sync again"
         ):
             mirror.sync()
         assert mirror.sql("SELECT name FROM jobs").fetchall() == [before]

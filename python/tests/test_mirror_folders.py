@@ -40,9 +40,9 @@ def test_file_in_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
     for url in (file.as_uri(), file.as_uri() + "/below"):
         with pytest.raises(ValueError, match=r"`url` is at or below the file `.*notes.txt`"):
             farm.publish(url)
-    with pytest.raises(hl.ConfigurationError, match=r"notes.txt` is a file or lies in one, and a mirror is a folder"):
+    with pytest.raises(hl.ConfigurationError, match=r"notes.txt` is at or below a file, but a mirror is a folder"):
         Farm(file).publish((tmp_path / "there").as_uri())
-    with pytest.raises(hl.ConfigurationError, match=r"notes.txt` is a file, and a mirror is a folder"):
+    with pytest.raises(hl.ConfigurationError, match=r"notes.txt` is a file, but a mirror is a folder"):
         hl.Mirror(file).status()
     assert file.read_text() == "mine"
 

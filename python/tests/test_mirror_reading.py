@@ -191,7 +191,7 @@ def test_missing_selection_is_an_error_that_lists_the_present_ones(farm: Farm, t
         farm.to_geopandas(year=[])
     with pytest.raises(TypeError, match="`archives`: expected True or False"):
         farm.publish("file:///nowhere", archives="yes")  # type: ignore[arg-type]
-    with pytest.raises(hl.ConfigurationError, match="has published nothing yet; `sync"):
+    with pytest.raises(hl.ConfigurationError, match="has published nothing yet: run `sync"):
         Farm(tmp_path / "elsewhere").to_geopandas()
 
 
@@ -252,7 +252,7 @@ def test_several_units_of_a_column_are_a_warning(tmp_path: Path) -> None:
 def test_coordinates_of_unknown_systems_are_not_mixed_with_others(tmp_path: Path) -> None:
     unknown = job("2", "AsApplied", prj=b"")
     farm = published(tmp_path, [job("1"), unknown])
-    with pytest.warns(hl.HeadlandWarning, match="4 rows are left out, as their coordinate system is unknown"):
+    with pytest.warns(hl.HeadlandWarning, match="4 rows are omitted, because their coordinate system is unknown"):
         frame = farm.to_geopandas()
     assert set(frame.job_id) == {"1"}
     alone = farm.to_geopandas(job_type="AsApplied")

@@ -245,7 +245,7 @@ def test_connection_to_a_damaged_part_is_an_error(farm: Farm) -> None:
     content[100] ^= 1
     path.write_bytes(content)
     for read in (farm.connect, lambda: farm.sql("SELECT count(*) FROM Yield")):
-        with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is damaged \(bytes 0 to \d+ are not those"):
+        with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is damaged \(bytes 0 to \d+ differ from those"):
             read()
     assert farm.sql("SELECT count(*) FROM AsApplied").fetchall() == [(3,)]
     path.unlink()

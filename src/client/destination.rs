@@ -193,6 +193,7 @@ fn check_free(path: &Path, overwrite: bool) -> Result<()> {
 const NOT_FOUND_CODE: i32 = 2;
 
 fn missing_folder(to: &Path, folder: &Path) -> Error {
-    let message = format!("cannot write `{}`: there is no folder `{}`; make it first", to.display(), folder.display());
+    let message =
+        format!("cannot write `{}`: there is no folder `{}`; create it first", to.display(), folder.display());
     Error::new(Kind::File, message).with(|facts| facts.os_error = Some(NOT_FOUND_CODE))
 }

@@ -119,7 +119,7 @@ pub(super) fn read(mirror: &Path) -> Result<Vec<LogEntry>> {
 pub(super) fn check(mirror: &Path, known: &[LogEntry]) -> Result<Option<Finding>> {
     let finding = |problem, detail| Some(Finding { problem, path: log_path(mirror), detail });
     let Some(lines) = read_lines(mirror)? else {
-        let detail = "it names the record of each archive; it is written anew from the journal".to_owned();
+        let detail = "it names the record of each archive; headland rewrites it from the journal".to_owned();
         return Ok(finding(Problem::Missing, detail).filter(|_| !known.is_empty()));
     };
     let damaged: Vec<String> =
@@ -128,11 +128,11 @@ pub(super) fn check(mirror: &Path, known: &[LogEntry]) -> Result<Option<Finding>
         let key = |entry: &LogEntry| (entry.stamp.clone(), entry.sha256.clone());
         let logged: HashSet<(String, String)> = lines.iter().flatten().map(key).collect();
         let lacking = known.iter().filter(|entry| !logged.contains(&key(entry))).count();
-        let detail = format!("{lacking} archives of the journal are not in it; they are written anew from the journal");
+        let detail = format!("{lacking} archives of the journal are not in it; headland rewrites it from the journal");
         return Ok(finding(Problem::Damaged, detail).filter(|_| lacking > 0));
     }
     let detail = format!(
-        "{} of its {} lines are not what was written (the first is line {}); they are written anew from the journal",
+        "{} of its {} lines differ from those written (first: line {}); headland rewrites it from the journal",
         damaged.len(),
         lines.len(),
         damaged.first().map_or("", String::as_str)

@@ -61,7 +61,7 @@ impl fmt::Display for Finding {
         let problem = match self.problem {
             Problem::Missing => "is missing",
             Problem::Damaged => "is damaged",
-            Problem::Extra => "belongs to nothing",
+            Problem::Extra => "is not used",
         };
         write!(f, "`{}` {problem}: {}", self.path.display(), self.detail)
     }
@@ -79,7 +79,7 @@ impl Store {
     pub fn add(&self, incoming: &Path) -> Result<Stored> {
         let (sha256, bytes, extension) = hash_file(incoming, &Cancel::default())?;
         if bytes == 0 {
-            let message = format!("`{}` is empty, which no archive is; fetch it again", incoming.display());
+            let message = format!("`{}` is empty, so it is not an archive; download it again", incoming.display());
             return Err(Error::new(Kind::Archive, message));
         }
         let folder = self.archives.join(sha256.get(..2).unwrap_or_default());
@@ -148,7 +148,7 @@ impl Store {
                 }
                 let (found, _, _) = hash_file(&path, cancel)?;
                 if found != stem {
-                    let detail = format!("its bytes have the digest {found}; sync again to fetch it anew");
+                    let detail = format!("its digest is {found}; sync again to download it");
                     findings.push(Finding { problem: Problem::Damaged, path, detail });
                 }
             }
@@ -156,7 +156,7 @@ impl Store {
         findings.extend(missing.into_iter().map(|sha256| Finding {
             problem: Problem::Missing,
             path: self.path_for(sha256),
-            detail: "sync again to fetch it anew".to_owned(),
+            detail: "sync again to download it".to_owned(),
         }));
         Ok(findings)
     }

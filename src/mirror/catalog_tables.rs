@@ -215,5 +215,5 @@ fn join_columns<const N: usize>(name: &str, parts: [(Vec<FieldRef>, &[ArrayRef])
 }
 
 fn table_error(name: &str, cause: &arrow_schema::ArrowError) -> Error {
-    Error::new(Kind::Decode, format!("the records of {name} do not form a table: {cause}"))
+    Error::new(Kind::Decode, format!("cannot build a table of the records of {name}: {cause}"))
 }

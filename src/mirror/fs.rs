@@ -89,7 +89,7 @@ impl Disk {
         match self.run(Operation::MakeFolder, path, || fs::create_dir(path)) {
             Ok(()) => {}
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
-            Err(cause) => return Err(fs_error("make the folder", path, &cause)),
+            Err(cause) => return Err(fs_error("create the folder", path, &cause)),
         }
         self.sync_folder(folder_of(path))
     }
@@ -98,7 +98,7 @@ impl Disk {
     pub fn create_part(&self, folder: &Path, name: &str) -> Result<Part> {
         let path = folder.join(format!("{name}.{:016x}.part", fastrand::u64(..)));
         let open = || OpenOptions::new().read(true).write(true).create_new(true).open(&path);
-        let file = self.run(Operation::Create, &path, open).map_err(|cause| fs_error("make", &path, &cause))?;
+        let file = self.run(Operation::Create, &path, open).map_err(|cause| fs_error("create", &path, &cause))?;
         Ok(Part { disk: self.clone(), path, file: Some(file) })
     }
 
@@ -106,7 +106,7 @@ impl Disk {
     pub fn sync_file(&self, path: &Path) -> Result<()> {
         // Windows can only sync a file opened for writing, which read-only files do not allow. They are synced already.
         let sync = || File::open(path).and_then(|file| if cfg!(windows) { Ok(()) } else { file.sync_all() });
-        self.run(Operation::Sync, path, sync).map_err(|cause| fs_error("bring to the disk", path, &cause))
+        self.run(Operation::Sync, path, sync).map_err(|cause| fs_error("flush to disk", path, &cause))
     }
 
     /// Syncs the names in a folder, if the system can.
@@ -117,13 +117,12 @@ impl Disk {
             Err(_) if cfg!(windows) => Ok(()),
             other => other,
         };
-        self.run(Operation::SyncFolder, path, sync)
-            .map_err(|cause| fs_error("bring the folder to the disk", path, &cause))
+        self.run(Operation::SyncFolder, path, sync).map_err(|cause| fs_error("flush to disk the folder", path, &cause))
     }
 
     /// Renames a file or folder, replacing a file of that name.
     pub fn rename(&self, from: &Path, to: &Path) -> Result<()> {
-        self.run(Operation::Rename, to, || fs::rename(from, to)).map_err(|cause| fs_error("put in place", to, &cause))
+        self.run(Operation::Rename, to, || fs::rename(from, to)).map_err(|cause| fs_error("rename to", to, &cause))
     }
 
     /// Creates a hard link, or a copy if the file system has no links. An existing file is kept.
@@ -161,7 +160,7 @@ impl Disk {
         let is_new = !path.exists();
         let file = self.run(Operation::Write, path, append).map_err(|cause| fs_error("write", path, &cause))?;
         let sync = self.run(Operation::Sync, path, || file.sync_data());
-        sync.map_err(|cause| fs_error("bring to the disk", path, &cause))?;
+        sync.map_err(|cause| fs_error("flush to disk", path, &cause))?;
         if is_new { self.sync_folder(folder_of(path)) } else { Ok(()) }
     }
 
@@ -185,7 +184,7 @@ impl Disk {
             permissions.set_readonly(true);
             fs::set_permissions(path, permissions)
         };
-        self.run(Operation::Protect, path, protect).map_err(|cause| fs_error("make read-only", path, &cause))
+        self.run(Operation::Protect, path, protect).map_err(|cause| fs_error("set read-only", path, &cause))
     }
 
     /// Removes a file or link, if it exists.
@@ -230,7 +229,7 @@ impl Part {
     pub fn keep(mut self, target: &Path) -> Result<()> {
         if let Some(file) = self.file.take() {
             let sync = self.disk.run(Operation::Sync, &self.path, || file.sync_all());
-            sync.map_err(|cause| fs_error("bring to the disk", &self.path, &cause))?;
+            sync.map_err(|cause| fs_error("flush to disk", &self.path, &cause))?;
         }
         self.disk.rename(&self.path, target)?;
         self.disk.sync_folder(folder_of(target))
@@ -271,13 +270,13 @@ fn advice(cause: &io::Error) -> Option<&'static str> {
     const EIO: i32 = 5;
     match cause.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            Some("all that was finished is kept; free space on this disk and run it again to resume")
+            Some("finished work is kept; free space on this disk and run it again to resume")
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            Some("give yourself the right to write there, or choose another folder")
+            Some("grant yourself write permission there, or choose another folder")
         }
         _ if cause.raw_os_error() == Some(EIO) => Some(
-            "the disk or its connection is at fault; all that was finished is kept: see to the disk, run `verify`, then run it again",
+            "the disk or its connection fails; finished work is kept: check the disk, run `verify`, then run it again",
         ),
         _ => None,
     }
@@ -294,11 +293,11 @@ fn link_error(path: &Path, cause: &io::Error) -> Error {
         return fs_error("link", path, cause);
     }
     let advice = if cfg!(windows) {
-        "allow links (developer mode), or choose another disk"
+        "enable links (developer mode), or choose another disk"
     } else {
-        "this file system may have none: put the mirror on a disk that has (not exFAT or FAT)"
+        "this file system may not support links: put the mirror on one that does (not exFAT or FAT)"
     };
-    let message = format!("cannot make the link `{}`: {cause}; {advice}", path.display());
+    let message = format!("cannot create the link `{}`: {cause}; {advice}", path.display());
     Error::new(Kind::File, message).with(|facts| facts.os_error = cause.raw_os_error())
 }
 

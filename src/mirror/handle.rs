@@ -76,7 +76,7 @@ impl Mirror {
     /// Mirror in `path`. Creates and opens nothing. Without a client it cannot sync.
     pub fn open(path: &Path, client: Option<Client>, options: Options) -> Result<Self> {
         if options.concurrency == 0 {
-            return Err(Error::new(Kind::Value, "a sync needs at least one call at once"));
+            return Err(Error::new(Kind::Value, "a sync needs at least one concurrent call"));
         }
         Ok(Self { path: path.to_owned(), client, options })
     }
@@ -186,7 +186,7 @@ impl Mirror {
         let journal_findings = damaged.iter().map(|damaged| Finding {
             problem: Problem::Damaged,
             path: folder.journal_path(),
-            detail: format!("{damaged} is not what was written; sync again, which reads it anew"),
+            detail: format!("{damaged} differs from what was written; sync again to restore it"),
         });
         let log_finding = archive_log::check(folder.path(), &logged)?;
         let journal_findings: Vec<Finding> = journal_findings.chain(log_finding.clone()).collect();
@@ -249,8 +249,8 @@ async fn run_cycle(writer: &MirrorWriter, cycle: &SyncCycle, is_stale: bool, out
         }
     }
     let message = format!(
-        "archives in `{}` are lost as fast as they are fetched: see which program removes or changes files there, or \
-         whether the disk is at fault, and sync again; what was published before stays",
+        "archives in `{}` keep getting lost: check whether a program removes or changes files there, or \
+         the disk fails, and sync again; the published state is kept",
         writer.folder.path().display()
     );
     Err(Error::new(Kind::File, message))

@@ -63,7 +63,7 @@ impl Folder {
         // A later change of the working directory does not affect the mirror.
         let path = &std::path::absolute(path).map_err(|cause| fs_error("find", path, &cause))?;
         if path.is_file() {
-            let message = format!("`{}` is a file, and a mirror is a folder: choose another path", path.display());
+            let message = format!("`{}` is a file, but a mirror is a folder: choose another path", path.display());
             let code = fs::read_dir(path).err().and_then(|cause| cause.raw_os_error());
             return Err(Error::new(Kind::File, message).with(|facts| facts.os_error = code));
         }
@@ -288,7 +288,7 @@ fn check_is_mirror_or_empty(path: &Path) -> Result<()> {
     };
     let Some(other) = entries(path)?.into_iter().find(is_other) else { return Ok(()) };
     let message = format!(
-        "`{}` is no mirror and holds other things, such as `{}`: choose a new or an empty folder",
+        "`{}` is not a mirror and contains other files, such as `{}`: choose a new or an empty folder",
         path.display(),
         other.file_name().unwrap_or_default().to_string_lossy()
     );

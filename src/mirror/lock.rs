@@ -26,7 +26,7 @@ impl Lock {
             Err(TryLockError::WouldBlock) => return Err(lock_error(folder, &mut file)),
             Err(TryLockError::Error(cause)) => {
                 let message = format!(
-                    "cannot lock `{}`: {cause}; put the mirror on a disk whose file system has locks",
+                    "cannot lock `{}`: {cause}; put the mirror on a file system that supports locks",
                     path.display()
                 );
                 return Err(Error::new(Kind::File, message).with(|facts| facts.os_error = cause.raw_os_error()));
@@ -59,7 +59,7 @@ fn lock_error(folder: &Path, file: &mut File) -> Error {
         Err(_) => "another process".to_owned(),
     };
     let message = format!(
-        "`{}` is being synced by {owner}: wait until it has ended, or end it; reading the mirror needs no waiting",
+        "`{}` is being synced by {owner}: wait for it to end, or stop it; reading the mirror is possible meanwhile",
         folder.display()
     );
     Error::new(Kind::Conflict, message)

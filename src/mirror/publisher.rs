@@ -81,8 +81,8 @@ impl<'a> Publisher<'a> {
         let thread = std::thread::Builder::new().name("headland-publish".to_owned()).spawn(work);
         let thread = thread.map_err(|cause| {
             let message = format!(
-                "the system gave no thread to publish in: {cause}; raise the limit on threads (`ulimit -u`, `pids.max` of a \
-                 container), and sync again: what was pulled is kept"
+                "cannot start the thread that publishes: {cause}; raise the thread limit (`ulimit -u`, `pids.max` of a \
+                 container), and sync again: downloads are kept"
             );
             Error::new(Kind::File, message).with(|facts| facts.os_error = cause.raw_os_error())
         })?;
@@ -103,7 +103,7 @@ impl<'a> Publisher<'a> {
         let Some(thread) = &mut self.thread else { return Ok(None) };
         let outcome = (&mut thread.outcome).await;
         self.thread = None;
-        outcome.unwrap_or_else(|_| Err(Error::new(Kind::File, "the publication ended without an outcome: report this")))
+        outcome.unwrap_or_else(|_| Err(Error::new(Kind::File, "the publication ended without a result: report this")))
     }
 }
 
@@ -132,8 +132,7 @@ fn publish(
         let (revision, published, has_lost) =
             journal.read(|txn| Ok((txn.revision()?, txn.published()?, txn.has_lost()?)))?;
         if has_lost {
-            let why =
-                "nothing is published before the archives and records that are gone were asked for again".to_owned();
+            let why = "nothing is published until the missing archives and records were requested again".to_owned();
             progress.push_event(Event::Unavailable(why));
             return Ok(last);
         }
@@ -148,7 +147,7 @@ fn publish(
         }
         check_journal(folder, journal)?;
         for id in forget_missing_archives(folder, journal, now)? {
-            let why = format!("record {id}: its archive is gone, and the service has it no more");
+            let why = format!("record {id}: its archive is missing, and the service no longer has it");
             workspace.add_note(why.clone());
             progress.push_event(Event::Unavailable(why));
         }
@@ -161,7 +160,7 @@ fn publish(
         journal.write(|txn| gone().try_for_each(|archive| txn.mark_lost(&archive.sha256, now)))?;
         for archive in rejected {
             let what = if archive.is_lost() {
-                "its archive is gone and is asked for again".to_owned()
+                "its archive is missing and is requested again".to_owned()
             } else {
                 quarantine(folder, journal, &archive.sha256, &archive.error.message(), now)?;
                 format!("quarantined: {}", archive.error.message())
@@ -192,8 +191,8 @@ fn check_journal(folder: &Folder, journal: &Journal) -> Result<()> {
     let more = damaged.len().saturating_sub(MAX_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!(
-        "cannot publish: the journal `{}` does not hold what was written of {}{more}, its bytes have changed on this disk; \
-         sync again, which reads that anew",
+        "cannot publish: the journal `{}` does not match what was written of {}{more}, because its bytes changed on \
+         this disk; sync again to restore it",
         folder.journal_path().display(),
         named.join(", "),
     );

@@ -128,13 +128,13 @@ pub(super) fn find_lost(folder: &Folder, txn: &ReadTxn) -> Result<Option<Finding
     let newest = folder.newest()?.map_or(0, |newest| newest.number);
     let (name, why) = match folder.current()? {
         Some(current) if current.number < last => {
-            (format!("generations/{last:06}"), format!("readers get generation {}, which is older", current.number))
+            (format!("generations/{last:06}"), format!("readers get the older generation {}", current.number))
         }
-        None if newest < last => (format!("generations/{last:06}"), "what was published is gone".to_owned()),
-        None if newest > 0 => ("current".to_owned(), "readers do not find what was published".to_owned()),
+        None if newest < last => (format!("generations/{last:06}"), "the published state is missing".to_owned()),
+        None if newest > 0 => ("current".to_owned(), "readers do not find the published state".to_owned()),
         _ => return Ok(None),
     };
-    let detail = format!("{why}; sync again, which mends that");
+    let detail = format!("{why}; sync again to repair that");
     Ok(Some(Finding { problem: Problem::Missing, path: folder.path().join(name), detail }))
 }
 

@@ -16,7 +16,7 @@ const CURRENT: &str = "current";
 const FOLDER_LINKS: [&str; 2] = ["dataset", "catalog"];
 
 /// Advice of each finding.
-const SYNC_ADVICE: &str = "sync again, which repairs it";
+const SYNC_ADVICE: &str = "sync again to repair it";
 
 impl Folder {
     /// The published generation; `None` if `current` is missing or points to no generation of this folder.
@@ -38,9 +38,12 @@ impl Folder {
             let expected = Path::new(CURRENT).join(name);
             let (problem, detail) = match read_target(&path) {
                 Ok(Some(found)) if found == expected => return None,
-                Ok(Some(found)) => (Problem::Damaged, format!("it leads to `{}`; {SYNC_ADVICE}", found.display())),
-                Ok(None) => (Problem::Missing, format!("it leads readers to what was published; {SYNC_ADVICE}")),
-                Err(_) => (Problem::Damaged, "it is not the link of headland; move it away and sync again".to_owned()),
+                Ok(Some(found)) => (Problem::Damaged, format!("it points to `{}`; {SYNC_ADVICE}", found.display())),
+                Ok(None) => (Problem::Missing, format!("readers need it to find the published state; {SYNC_ADVICE}")),
+                Err(_) => (
+                    Problem::Damaged,
+                    "it is not the link that headland creates; move it away and sync again".to_owned(),
+                ),
             };
             Some(Finding { problem, path, detail })
         };
@@ -84,7 +87,7 @@ fn read_target(link: &Path) -> Result<Option<PathBuf>> {
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
         Err(_) if !link.is_symlink() => {
             let message = format!(
-                "cannot use the mirror: `{}` is not the link that headland makes there; move it away and run it again",
+                "cannot use the mirror: `{}` is not the link that headland creates there; move it away and rerun",
                 link.display()
             );
             Err(Error::new(Kind::File, message))

@@ -77,7 +77,7 @@ pub(super) async fn pull(writer: &MirrorWriter, queue: &mut Queue) -> Result<()>
             biased;
             () = writer.progress.wait_for_end() => {
                 // Same kind as a full disk, after which nothing is published.
-                stop = Some(Error::new(Kind::File, "the sync was ended; all that was finished is kept"));
+                stop = Some(Error::new(Kind::File, "the sync was stopped; finished work is kept"));
                 publisher = Publisher::new(writer);
             }
             Some((task, next)) = in_flight.next(), if !in_flight.is_empty() => match next {

@@ -278,14 +278,14 @@ fn spawn_worker() -> std::io::Result<Sender<Job>> {
 }
 
 fn no_outcome() -> PyErr {
-    PyRuntimeError::new_err("the work ended without an outcome: please report this")
+    PyRuntimeError::new_err("the work ended without a result: please report this")
 }
 
 /// Runs CPU-bound `work` on the one blocking thread of the runtime.
 pub(super) async fn offload<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(outcome) => outcome,
-        Err(cause) => Err(Error::new(Kind::Decode, format!("the work ended without an outcome: {cause}"))),
+        Err(cause) => Err(Error::new(Kind::Decode, format!("the work ended without a result: {cause}"))),
     }
 }
 

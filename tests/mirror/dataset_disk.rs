@@ -80,7 +80,7 @@ fn publication_on_a_failing_disk_leaves_the_old_state() {
             continue;
         };
         assert_eq!((error.kind(), error.facts().os_error), (Kind::File, Some(code)), "step {step}: {error}");
-        let advice = if code == FULL { "free space on this disk" } else { "see to the disk" };
+        let advice = if code == FULL { "free space on this disk" } else { "check the disk" };
         assert!(error.to_string().contains(advice), "step {step}: {error}");
         let found = published(&path);
         // The link is replaced in one step; a failure after it leaves the new state in place.
@@ -260,7 +260,7 @@ fn manifest_without_a_digest_is_not_trusted_and_rewritten() {
         fs::write(manifest(), said.to_string()).unwrap();
         let findings = verify(&farm.folder, true, &Cancel::default()).unwrap();
         assert_eq!(findings.len(), 1, "{findings:?}");
-        assert_eq!(findings[0].to_string().contains("its digest is gone"), format == 4, "{}", findings[0]);
+        assert_eq!(findings[0].to_string().contains("its digest is missing"), format == 4, "{}", findings[0]);
         assert_eq!(farm.publish_and_compare().parts_kept, 0);
     }
 }

@@ -62,7 +62,7 @@ fn failed_file_operation_at_any_step_loses_nothing() {
         let seen = Seen::default();
         let result = run_scenario(place.path(), Disk::with_injector(failing(at, on, code)), 3, &seen);
         let error = result.expect_err("a failed operation is never passed over");
-        let advice = if code == FULL { "free space on this disk and run it again" } else { "see to the disk" };
+        let advice = if code == FULL { "free space on this disk and run it again" } else { "check the disk" };
         is_clear(&error, place.path(), &[advice]);
         assert_eq!(error.facts().os_error, Some(code), "{error}");
         assert_consistent(place.path());
@@ -87,7 +87,7 @@ fn failed_journal_operation_at_any_step_loses_nothing() {
         // SQLite ignores a failed checkpoint and failed clean-up at its end.
         if let Err(error) = result {
             failures += 1;
-            is_clear(&error, place.path(), &["free space on this disk and run it again", "see to the disk"]);
+            is_clear(&error, place.path(), &["free space on this disk and run it again", "check the disk"]);
         }
         assert_consistent(place.path());
         run_scenario(place.path(), Disk::default(), 3, &seen).unwrap();

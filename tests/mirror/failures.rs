@@ -63,7 +63,7 @@ async fn ending_a_sync_stores_files_in_flight_and_starts_and_publishes_nothing_m
             Poll::Ready(done)
         });
         let (done, outcome) = tokio::join!(asking, mirror.sync(&progress));
-        assert!(outcome.unwrap_err().message().contains("was ended"));
+        assert!(outcome.unwrap_err().message().contains("was stopped"));
         let finished = progress.snapshot().calls_done;
         assert_eq!(finished, service.count() as u64, "each call that was made came in");
         assert!(finished - done <= 16, "{finished} after {done}");

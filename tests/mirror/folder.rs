@@ -89,7 +89,7 @@ fn folder_that_is_no_mirror_is_left_unchanged() {
     for for_writing in [true, false] {
         let error = refused(&file, for_writing);
         assert_eq!(error.kind(), Kind::File);
-        assert!(error.to_string().contains("taxes.ods` is a file, and a mirror is a folder"), "{error}");
+        assert!(error.to_string().contains("taxes.ods` is a file, but a mirror is a folder"), "{error}");
     }
     let error = refused(&home.path().join("nowhere"), false);
     assert!(error.to_string().contains("there is no mirror") && error.to_string().contains("sync"), "{error}");
@@ -100,7 +100,7 @@ fn folder_that_is_no_mirror_is_left_unchanged() {
         .unwrap()
         .execute_batch("CREATE TABLE diary (day)")
         .unwrap();
-    assert!(refused(other.path(), true).to_string().contains("no journal of a mirror"));
+    assert!(refused(other.path(), true).to_string().contains("not the journal of a mirror"));
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn read_only_folder_is_readable_and_an_error_for_a_writer() {
         let path = Path::new(&path);
         let error = refused(path, true);
         assert_eq!(error.kind(), Kind::File);
-        assert!(error.to_string().contains("give yourself the right to write"), "{error}");
+        assert!(error.to_string().contains("grant yourself write permission"), "{error}");
         let folder = Folder::open(path, false).unwrap();
         let journal = Journal::open(&folder, Some("an account")).unwrap();
         assert_eq!(journal.read(ReadTxn::wanted).unwrap().len(), 2);
@@ -311,7 +311,7 @@ fn read_only_folder_is_readable_and_an_error_for_a_writer() {
         // With the log of a killed run, SQLite would need to read more files than it may.
         let killed = path.with_file_name("killed");
         let error = refused(&killed, false);
-        assert!(error.to_string().contains("opened once where it can be written"), "{error}");
+        assert!(error.to_string().contains("opened once where it is writable"), "{error}");
         println!("\ndone");
         return;
     }

@@ -83,7 +83,7 @@ async fn is_named_by_verify(service: &Service, mirror: &Mirror, place: Place) {
     let flipped = flip(&service.path(), place);
     let found = verify(mirror);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].contains(place.3) && found[0].contains("sync again, which reads it anew"), "{found:?}");
+    assert!(found[0].contains(place.3) && found[0].contains("sync again to restore it"), "{found:?}");
     let before = service.count();
     sync(mirror).await;
     let files = service.since(before).iter().filter(|request| is_file(request)).count();
@@ -147,8 +147,7 @@ async fn flipped_bit_of_the_ledger_is_named_and_written_again() {
     flip();
     let found = verify(&mirror);
     assert_eq!(found.len(), 1, "{found:?}");
-    let expected =
-        format!("taken.jsonl` is damaged: 1 of its {lines} lines are not what was written (the first is line 1)");
+    let expected = format!("taken.jsonl` is damaged: 1 of its {lines} lines differ from those written (first: line 1)");
     assert!(found[0].contains(&expected), "{found:?}");
     assert_eq!(verify(&mirror), [""; 0]);
     let facts = |text: &str| -> BTreeSet<String> {

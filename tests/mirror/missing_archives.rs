@@ -75,7 +75,7 @@ async fn one_sync_fetches_missing_archives_and_publishes_once_with_all_rows() {
     let outcome = mirror.sync(&progress).await.unwrap();
     let events = progress.take_events();
     assert_eq!(published(&events), [(2, all)], "{events:?}");
-    assert!(is_reported(&events, "its archive is gone and is asked for again"));
+    assert!(is_reported(&events, "its archive is missing and is requested again"));
     assert_eq!((outcome.generation, outcome.rows, rows(&service)), (Some(2), Some(all), all));
     let lists = service.since(before).iter().filter(|request| !is_file(request)).count();
     assert_eq!(lists, 6, "no list is read again for it");
@@ -110,7 +110,7 @@ async fn failed_sync_leaves_the_publication_and_the_next_one_resumes() {
     let events = progress.take_events();
     assert_eq!(published(&events), []);
     assert!(
-        is_reported(&events, "nothing is published before the archives and records that are gone were asked for again"),
+        is_reported(&events, "nothing is published until the missing archives and records were requested again"),
         "{events:?}"
     );
     assert_resumes(&service, &mirror, all).await;
@@ -124,7 +124,7 @@ async fn dropped_sync_leaves_the_publication_and_the_next_one_resumes() {
     service.sandbox.add_fault("job_data.download", "more-time", 1_000).unwrap();
     let progress = Progress::default();
     let lost = async {
-        while !is_reported(&progress.take_events(), "is asked for again") {
+        while !is_reported(&progress.take_events(), "is requested again") {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
@@ -186,7 +186,7 @@ async fn archives_missing_on_the_service_are_reported_and_the_rest_is_published(
         let events = progress.take_events();
         assert_eq!((outcome.gone, rows(&service)), (u64::from(!is_listed), all - its_rows), "{events:?}");
         assert_eq!(published(&events), [(2, all - its_rows)]);
-        let notes = [format!("record {gone}: its archive is gone, and the service has it no more")];
+        let notes = [format!("record {gone}: its archive is missing, and the service no longer has it")];
         assert_eq!(outcome.notes, notes[usize::from(is_listed)..], "the status names those that are listed still");
         let status = mirror.status().unwrap();
         assert!(status.is_published, "{status:?}");
@@ -223,7 +223,7 @@ async fn archives_lost_repeatedly_end_the_sync_with_the_old_publication() {
         outcome = mirror.sync(&progress) => outcome.unwrap_err(),
     };
     assert_eq!(error.kind(), Kind::File);
-    assert!(error.message().contains("are lost as fast as they are fetched"), "{error}");
+    assert!(error.message().contains("keep getting lost"), "{error}");
     assert_eq!((mirror.status().unwrap().generation, rows(&service)), (Some(1), all));
     assert_eq!(sync(&mirror).await.rows, Some(all));
 }

@@ -68,9 +68,7 @@ pub(super) fn read(
 /// Error for an archive whose columns or rows differ from those of an earlier read.
 pub(super) fn changed_archive_error(archive: &Path) -> Error {
     let archive = archive.display();
-    let message = format!(
-        "`{archive}` is not the archive that was read before: its columns or its rows are others; fetch it anew"
-    );
+    let message = format!("`{archive}` has changed since it was read: its columns or rows differ; download it again");
     Error::new(Kind::Archive, message)
 }
 
@@ -134,7 +132,7 @@ impl Columns {
         let crs = Crs::wgs84().projjson().cloned();
         let table = Table { schema: Arc::clone(&schema), geometry, boxes: "bbox".to_owned(), crs, counter: None };
         let batch = RecordBatch::try_new(schema, arrays)
-            .map_err(|cause| Error::new(Kind::Archive, format!("boundaries do not form a table: {cause}")))?;
+            .map_err(|cause| Error::new(Kind::Archive, format!("cannot build the table of boundaries: {cause}")))?;
         Ok(Boundaries { table, batch, types: self.types.into_iter().collect() })
     }
 }

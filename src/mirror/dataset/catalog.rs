@@ -29,7 +29,7 @@ pub(super) fn write(
     let mut written = Vec::new();
     for (name, batch) in tables {
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-            let message = format!("`{name}` is no name of a table: letters, digits and `_` are");
+            let message = format!("`{name}` is not a table name: use letters, digits and `_`");
             return Err(Error::new(Kind::Value, message));
         }
         let table =

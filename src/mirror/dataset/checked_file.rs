@@ -46,7 +46,7 @@ impl CheckedFile {
         let bytes = file.metadata().map_err(fail)?.len();
         let blocks = usize::try_from(bytes.div_ceil(BLOCK)).unwrap_or(usize::MAX);
         if !crc32.is_empty() && blocks.checked_mul(DIGITS) != Some(crc32.len()) {
-            return Err(damaged_error(path, "it is not as long as it was written"));
+            return Err(damaged_error(path, "its length differs from that written"));
         }
         Ok(Self { path: path.to_owned(), file, bytes, crc32: crc32.to_owned() })
     }
@@ -59,14 +59,14 @@ impl CheckedFile {
     /// Reads a byte range and compares the blocks that it touches with their checksums.
     pub(super) fn read(&mut self, range: Range<u64>) -> Result<Bytes> {
         if range.start > range.end || range.end > self.bytes {
-            return Err(damaged_error(&self.path, "its metadata point beyond its end"));
+            return Err(damaged_error(&self.path, "its metadata refer to bytes past its end"));
         }
         let first = range.start / BLOCK * BLOCK;
         let end = range.end.next_multiple_of(BLOCK).min(self.bytes);
         let mut content = vec![0; size(end.saturating_sub(first))];
         let read = self.file.seek(SeekFrom::Start(first)).and_then(|_| self.file.read_exact(&mut content));
         read.map_err(|cause| match cause.kind() {
-            ErrorKind::UnexpectedEof => damaged_error(&self.path, "it is not as long as it was written"),
+            ErrorKind::UnexpectedEof => damaged_error(&self.path, "its length differs from that written"),
             _ => fs_error("read", &self.path, &cause),
         })?;
         self.compare(first, &content)?;
@@ -116,10 +116,7 @@ impl CheckedFile {
         for (block, digits) in content.chunks(size(BLOCK)).zip(expected) {
             let end = start.saturating_add(block.len() as u64);
             if hex(&crc32fast::hash(block).to_be_bytes()).as_bytes() != digits {
-                return Err(damaged_error(
-                    &self.path,
-                    &format!("bytes {start} to {end} are not those that were written"),
-                ));
+                return Err(damaged_error(&self.path, &format!("bytes {start} to {end} differ from those written")));
             }
             start = end;
         }
@@ -164,7 +161,7 @@ impl ChunkReader for Fetched {
 }
 
 fn out_of_range() -> ParquetError {
-    ParquetError::EOF("a page lies outside of its column".to_owned())
+    ParquetError::EOF("a page is outside its column".to_owned())
 }
 
 fn size(bytes: u64) -> usize {
@@ -184,8 +181,8 @@ pub(super) fn missing_error(path: &Path) -> Error {
     let path = path.display();
     let message = if is_gone {
         format!(
-            "`{path}` is gone; the mirror has published anew since, and has removed the state before: read again, or \
-             make the frame again"
+            "`{path}` was removed, because the mirror has published a newer state: read again, or create the frame \
+             again"
         )
     } else {
         format!("`{path}` is missing; {SYNC_ADVICE}")

@@ -106,7 +106,7 @@ impl ConvertedLayer {
         arrays.extend(others.map(|(_, array)| Arc::clone(array)));
         arrays.extend(geometry.and_then(|index| batch.columns().get(index)).cloned());
         RecordBatch::try_new(Arc::clone(&self.columns.table.schema), arrays).map_err(|cause| {
-            Error::new(Kind::Archive, format!("layer `{}` has no place in the dataset: {cause}", self.name))
+            Error::new(Kind::Archive, format!("cannot add layer `{}` to the dataset: {cause}", self.name))
         })
     }
 }

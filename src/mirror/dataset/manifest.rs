@@ -104,7 +104,7 @@ impl Manifest {
         let path = generation.join(NAME);
         let finding = |problem, detail| Finding { problem, path: path.clone(), detail };
         let bytes = std::fs::read(&path).map_err(|cause| match cause.kind() {
-            std::io::ErrorKind::NotFound => finding(Problem::Missing, "nothing tells where rows come from".to_owned()),
+            std::io::ErrorKind::NotFound => finding(Problem::Missing, "the origins of the rows are unknown".to_owned()),
             _ => finding(Problem::Damaged, format!("it cannot be read ({cause})")),
         })?;
         Self::parse(&bytes).map_err(|detail| finding(Problem::Damaged, detail))
@@ -114,11 +114,11 @@ impl Manifest {
     fn parse(bytes: &[u8]) -> std::result::Result<Self, String> {
         let is_whole = matches_digest(bytes);
         if is_whole == Some(false) {
-            return Err("it is not what was written: it has another digest".to_owned());
+            return Err("its digest does not match".to_owned());
         }
         let manifest: Self = serde_json::from_slice(bytes).map_err(|cause| format!("it cannot be read ({cause})"))?;
         if is_whole.is_none() && manifest.format >= DIGEST_SINCE {
-            return Err("it is not what was written: its digest is gone".to_owned());
+            return Err("its digest is missing".to_owned());
         }
         Ok(manifest)
     }
@@ -136,7 +136,7 @@ impl Manifest {
     /// Writes the manifest as the last file of its generation.
     pub(super) fn write(&self, disk: &Disk, generation: &Path) -> Result<()> {
         let mut bytes = serde_json::to_vec(self)
-            .map_err(|cause| Error::new(Kind::File, format!("the manifest cannot be written: {cause}")))?;
+            .map_err(|cause| Error::new(Kind::File, format!("cannot write the manifest: {cause}")))?;
         // Drops the closing brace: the digest is the last field.
         bytes.pop();
         let digest = hex(&Sha256::digest(&bytes));
@@ -179,7 +179,7 @@ pub(super) fn open(generation: &Path) -> Result<(Vec<u8>, Manifest)> {
         && format > FORMAT
     {
         let message = format!(
-            "`{shown}` was written by a newer headland (format {format}, this one knows {FORMAT}): upgrade headland"
+            "`{shown}` was written by a newer headland (format {format}, supported: {FORMAT}): upgrade headland"
         );
         return Err(Error::new(Kind::Configuration, message));
     }

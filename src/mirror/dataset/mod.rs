@@ -294,7 +294,7 @@ fn read_layer<'a>(
 ) -> std::result::Result<(&'a SourceArchive, convert::ConvertedLayer), PublishError> {
     let index = layer.archive_index;
     let Some(source) = wanted.get(index) else {
-        return Err(PublishError::Failed(Error::new(Kind::Value, "an archive is in the plan that is not wanted")));
+        return Err(PublishError::Failed(Error::new(Kind::Value, "the plan contains an archive that is not wanted")));
     };
     let converted = match layer.converted {
         Some(converted) => converted,

@@ -82,7 +82,7 @@ impl Write for ChecksummedFile {
 /// Error of the Parquet writer.
 #[expect(clippy::needless_pass_by_value, reason = "errors are handed on as they come")]
 pub(super) fn write_error(cause: ParquetError) -> Error {
-    Error::new(Kind::File, format!("a file of the dataset cannot be written: {cause}"))
+    Error::new(Kind::File, format!("cannot write a file of the dataset: {cause}"))
 }
 
 /// Writer that collects the rows of a part into row groups.

@@ -87,8 +87,9 @@ impl Dataset {
     pub(super) fn archive(&self, digest: &str) -> Result<PathBuf> {
         Store::new(&self.folder, Disk::default()).path_of(digest).ok_or_else(|| {
             let folder = self.folder.display();
-            let message =
-                format!("the mirror in `{folder}` lacks the archive {digest}; `verify()` says what else is missing");
+            let message = format!(
+                "the archive {digest} is missing in the mirror in `{folder}`; `verify()` lists all that is missing"
+            );
             Error::new(Kind::Archive, message).with(|facts| facts.os_error = Some(NOT_FOUND))
         })
     }
@@ -152,17 +153,17 @@ fn current_generation(folder: &Path) -> Result<PathBuf> {
     let (shown, link_shown) = (folder.display(), link.display());
     let state = found.map_err(|cause: io::Error| {
         let message = if is_link || has_generations(folder) {
-            format!("`{link_shown}`, which leads to what is published, was lost; {SYNC_ADVICE}")
+            format!("`{link_shown}`, the link to the published state, is missing or broken; {SYNC_ADVICE}")
         } else if cause.kind() == ErrorKind::NotADirectory {
-            format!("`{shown}` is a file or lies in one, and a mirror is a folder: choose another path")
+            format!("`{shown}` is at or below a file, but a mirror is a folder: choose another path")
         } else {
-            format!("the mirror in `{shown}` has published nothing yet; `sync()` or `headland pull` fills it")
+            format!("the mirror in `{shown}` has published nothing yet: run `sync()` or `headland pull`")
         };
         Error::new(Kind::Configuration, message).with(|facts| facts.os_error = cause.raw_os_error())
     })?;
     if !is_link && !state.join(manifest::NAME).is_file() {
         let message = format!(
-            "`{link_shown}` is not the link that headland makes there, and holds nothing that was published: move it \
+            "`{link_shown}` is not the link that headland creates there, and contains no published state: move it \
              away; {SYNC_ADVICE}"
         );
         return Err(Error::new(Kind::Configuration, message));

@@ -228,7 +228,7 @@ fn keep_one_crs(opened: Vec<(Part, Footer)>, warnings: &mut Vec<String>) -> Resu
     let folders = folders.into_iter().collect::<Vec<_>>().join(", ");
     if !systems.contains(schema_union::WGS84) {
         let message = format!(
-            "the rows are in {} coordinate systems, none of them WGS 84, and one frame has one; \
+            "the rows are in {} coordinate systems, none of them WGS 84, but a frame has only one; \
              `geopandas.read_parquet` reads each: {folders}",
             systems.len()
         );
@@ -236,7 +236,7 @@ fn keep_one_crs(opened: Vec<(Part, Footer)>, warnings: &mut Vec<String>) -> Resu
     }
     let rows: usize = others.iter().flat_map(|(_, footer)| &footer.groups).map(|group| group.rows).sum();
     warnings.push(format!(
-        "{rows} rows are left out, as their coordinate system is unknown or cannot be transformed to WGS 84; \
+        "{rows} rows are omitted, because their coordinate system is unknown or has no transformation to WGS 84; \
          `geopandas.read_parquet` reads them: {folders}"
     ));
     Ok(kept)
@@ -250,8 +250,8 @@ fn mixed_units_warning(schema: &Schema) -> Option<String> {
     let units: Vec<String> = units.map(|(name, units)| format!("`{name}` ({units})")).collect();
     (!units.is_empty()).then(|| {
         format!(
-            "columns have several units: {}; `sql` distinguishes them by the column `columns`, and other job types, \
-             years or columns may be of one unit",
+            "columns have several units: {}; `sql` distinguishes them by the column `columns`; other job types, years \
+             or columns may have one unit",
             units.join(", ")
         )
     })
@@ -272,7 +272,7 @@ fn read_group(
 ) -> Result<Vec<RecordBatch>> {
     let invalid = |cause: &dyn std::fmt::Display| damaged_error(&part_groups.path, &cause.to_string());
     let metadata = footer.metadata.metadata();
-    let Some(stated) = metadata.row_groups().get(group) else { return Err(invalid(&"it lacks a row group")) };
+    let Some(stated) = metadata.row_groups().get(group) else { return Err(invalid(&"a row group is missing")) };
     let parquet = metadata.file_metadata().schema_descr();
     let name_of = |field: &Arc<Field>| match &footer.geometry {
         Some(geometry) if field.name() == GEOMETRY => geometry.clone(),
@@ -299,8 +299,9 @@ fn read_group(
             Some(u64::try_from(start).ok()?..u64::try_from(end).ok()?)
         })
         .collect();
-    let ranges = ranges.ok_or_else(|| invalid(&"its metadata have offsets below zero"))?;
-    let rows = usize::try_from(stated.num_rows()).map_err(|_| invalid(&"its metadata have fewer than no rows"))?;
+    let ranges = ranges.ok_or_else(|| invalid(&"its metadata have a negative offset"))?;
+    let rows =
+        usize::try_from(stated.num_rows()).map_err(|_| invalid(&"its metadata have a negative number of rows"))?;
     let fetched = CheckedFile::open(&part_groups.path, &part_groups.crc32)?.fetch(ranges)?;
     let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(fetched, footer.metadata.clone())
         .with_row_groups(vec![group])
@@ -346,7 +347,7 @@ impl RowGroups {
 
 /// Rows whose boxes intersect another box. A row without geometry has no box.
 fn intersecting_rows(batch: &RecordBatch, bbox: Sides) -> std::result::Result<BooleanArray, ArrowError> {
-    let invalid = || ArrowError::SchemaError("the boxes of geometries have no sides".to_owned());
+    let invalid = || ArrowError::SchemaError("the bounding boxes of geometries have no sides".to_owned());
     let boxes = batch.columns().first().and_then(|column| column.as_struct_opt()).ok_or_else(invalid)?;
     let sides: Vec<&ArrayRef> = SIDES.iter().filter_map(|side| boxes.column_by_name(side)).collect();
     let [west, south, east, north] = <[&ArrayRef; 4]>::try_from(sides).map_err(|_| invalid())?;

@@ -48,8 +48,8 @@ pub fn union_schemas(tables: &[(String, Schema)], columns: Option<&[String]>) ->
             let Some(wide) = wider_type(found.data_type(), field.data_type()) else {
                 let (one, other) = (pyarrow_name(found.data_type()), pyarrow_name(field.data_type()));
                 let message = format!(
-                    "column `{}` is {one} in `{first}` and {other} in `{table}`: read the two apart, or name the other \
-                     columns in `columns`",
+                    "column `{}` is {one} in `{first}` and {other} in `{table}`: read them separately, or name only \
+                     other columns in `columns`",
                     field.name()
                 );
                 return Err(Error::new(Kind::Value, message));

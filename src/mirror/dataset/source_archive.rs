@@ -59,7 +59,7 @@ impl RejectedArchive {
         {
             // The file of the service may be intact, so the archive counts as lost and not as unreadable.
             let path = source.archive.display();
-            let message = format!("`{path}` was damaged on this disk ({}): fetch it anew", error.message());
+            let message = format!("`{path}` was damaged on this disk ({}): download it again", error.message());
             error = Error::new(Kind::File, message);
         }
         Self { kind: source.kind, job_id: source.job_id.clone(), sha256: source.sha256.clone(), error }

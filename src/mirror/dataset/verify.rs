@@ -15,7 +15,7 @@ use crate::mirror::archive_store::{self, Finding, Problem};
 use crate::mirror::{Folder, ItemKind};
 
 /// Advice for a file of the dataset that differs from the published one.
-const REWRITE_ADVICE: &str = "sync again, which writes it anew from the archives";
+const REWRITE_ADVICE: &str = "sync again to rewrite it from the archives";
 
 /// Compares the files of the published generation with its manifest: each exists byte for byte, and there are no
 /// others.
@@ -47,7 +47,10 @@ pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Findin
             .iter()
             .try_fold(0_u64, |next, origin| (origin.first_row == next).then(|| next.saturating_add(origin.rows)));
         if rows != Some(part.rows) {
-            let detail = format!("the rows of its archives do not add up to its {} rows; {REWRITE_ADVICE}", part.rows);
+            let detail = format!(
+                "the numbers of rows of its archives do not add up to its {} rows; {REWRITE_ADVICE}",
+                part.rows
+            );
             findings.push(Finding { problem: Problem::Damaged, path: current.path.join(&part.path), detail });
         }
     }
@@ -57,7 +60,7 @@ pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Findin
     findings.extend(extra.map(|path| Finding {
         problem: Problem::Extra,
         path,
-        detail: "it is not in the manifest, and readers of the folder take it for a part: delete it".to_owned(),
+        detail: "it is not in the manifest, but readers of the folder treat it as a part: delete it".to_owned(),
     }));
     if deep {
         findings.extend(verify_archives(folder, &current.path, &manifest, cancel)?);
@@ -76,11 +79,11 @@ fn verify_file(path: &Path, sha256: &str, crc32: &str, cancel: &Cancel) -> Resul
         {
             Ok(found) if found.sha256 != sha256 => finding(
                 Problem::Damaged,
-                format!("its bytes have the digest {}, not {sha256}; {REWRITE_ADVICE}", found.sha256),
+                format!("expected the digest {sha256}, got {}; {REWRITE_ADVICE}", found.sha256),
             ),
             Ok(found) if found.crc32 != crc32 && !crc32.is_empty() => finding(
                 Problem::Damaged,
-                format!("the manifest has checksums of it that are not those of its bytes; {REWRITE_ADVICE}"),
+                format!("its checksums in the manifest do not match its bytes; {REWRITE_ADVICE}"),
             ),
             Ok(_) => None,
             Err(error) => {
@@ -155,7 +158,7 @@ fn verify_archives(folder: &Folder, generation: &Path, manifest: &Manifest, canc
             let wrong = |problem, path: PathBuf, detail: String| Some(Finding { problem, path, detail });
             let ArchivedRows { kind, job_id, layer, .. } = expected;
             let Some(archive) = store.path_of(expected.archive) else {
-                let detail = format!("rows of {kind} {job_id} came from it; sync again to fetch it anew");
+                let detail = format!("rows of {kind} {job_id} came from it; sync again to download it");
                 return wrong(Problem::Missing, store.path_for(expected.archive), detail);
             };
             match convert::read_layer(&expected.source_archive(archive.clone()), layer, Some(1))
@@ -165,12 +168,12 @@ fn verify_archives(folder: &Folder, generation: &Path, manifest: &Manifest, canc
                 Ok(_) => {
                     let rows = &expected.rows;
                     let detail = format!(
-                        "its {rows} (layer `{layer}` of {kind} {job_id}) are not those of `{}`; {REWRITE_ADVICE}",
+                        "its {rows} (layer `{layer}` of {kind} {job_id}) differ from those of `{}`; {REWRITE_ADVICE}",
                         archive.display()
                     );
                     wrong(Problem::Damaged, generation.join(expected.path), detail)
                 }
-                Err(error) => wrong(Problem::Damaged, archive, format!("{error}; sync again to fetch it anew")),
+                Err(error) => wrong(Problem::Damaged, archive, format!("{error}; sync again to download it")),
             }
         });
         Ok(())

@@ -134,15 +134,12 @@ impl Drop for Journal {
 
 fn foreign(folder: &Folder) -> Error {
     let message = format!(
-        "`{}` mirrors another account (another access key or another base address): give this one a folder of its own",
+        "`{}` mirrors another account (another access key or another base URL): choose another folder",
         folder.path().display()
     );
     Error::new(Kind::Configuration, message)
 }
 
 fn closed() -> Error {
-    Error::new(
-        Kind::Configuration,
-        "the mirror was opened by the process that this one was forked from; open it again here",
-    )
+    Error::new(Kind::Configuration, "the mirror was opened before a fork: open it again in this process")
 }

@@ -30,10 +30,10 @@ pub(in crate::mirror) fn has_journal(path: &Path) -> Result<bool> {
         (0, 0, 0) => return Ok(false),
         (APPLICATION, 1..=VERSION, _) => return Ok(true),
         (APPLICATION, newer, _) if newer > VERSION => format!(
-            "`{}` was written by a newer headland (format {newer}, this one knows {VERSION}): upgrade headland",
+            "`{}` was written by a newer headland (format {newer}, supported: {VERSION}): upgrade headland",
             path.display()
         ),
-        _ => format!("`{}` is no journal of a mirror: choose another folder", path.display()),
+        _ => format!("`{}` is not the journal of a mirror: choose another folder", path.display()),
     };
     Err(Error::new(Kind::Configuration, message))
 }
