@@ -131,7 +131,7 @@ def test_wrong_clock_is_measured(seconds: int, calls: int | None, *, is_noted: b
     assert checkup.ok
     assert calls in (checkup.calls, None)
     assert abs(seconds_behind(clock) - seconds) <= 3
-    assert ("set this machine's clock right" in (clock.next_step or "")) == is_noted
+    assert ("set this machine's clock" in (clock.next_step or "")) == is_noted
 
 
 def test_an_hour_is_corrected_for_this_client(faulty: hl.Sandbox) -> None:
@@ -146,7 +146,7 @@ def test_a_refused_time_without_a_date(faulty: hl.Sandbox) -> None:
     for kind in ("skew", "no-date"):
         faulty.faults.add(endpoint="*", kind=kind, times=1)
     checkup = examine(faulty.credentials)
-    assert_fails(checkup, "clock", "sends no Date", "set this machine's clock right", hl.AuthenticationError)
+    assert_fails(checkup, "clock", "sends no Date", "set this machine's clock", hl.AuthenticationError)
 
 
 def test_service_without_a_date_passes(faulty: hl.Sandbox) -> None:
@@ -166,7 +166,7 @@ def test_unknown_path_prefix(faulty: hl.Sandbox) -> None:
     assert_fails(checkup, "service", "/V2/accesskey", f"set base_url to {faulty.base_url}:", hl.NotFound)
     with web(lambda _: (404, {}, b"")) as host:
         checkup = examine(faulty.credentials, base_url=f"http://{host}")
-    assert_fails(checkup, "service", "nothing at", "the address that the operator gave", hl.NotFound)
+    assert_fails(checkup, "service", "nothing at", "the URL from the operator", hl.NotFound)
 
 
 def test_a_service_that_signs_the_path_as_it_is_written(faulty: hl.Sandbox) -> None:
@@ -200,7 +200,7 @@ def test_a_service_that_signs_the_host_without_its_port(faulty: hl.Sandbox) -> N
 
     with web(answer) as host:
         checkup = examine(faulty.credentials, base_url=f"http://{host}")
-    assert_fails(checkup, "signature", "without the port", "an address without a port", hl.AuthenticationError)
+    assert_fails(checkup, "signature", "without the port", "a URL without a port", hl.AuthenticationError)
 
 
 # The limit, specification 8.
@@ -216,7 +216,7 @@ def test_limit_used_up_by_other_clients() -> None:
         with hl.Client(**service.credentials, rate_limits=()) as other:
             other.access_key()
         checkup = examine(service.credentials, **limits)
-    assert_fails(checkup, "limiter", "HTTP 429", "others have used the limit up", hl.RateLimited)
+    assert_fails(checkup, "limiter", "HTTP 429", "others have used up the limit", hl.RateLimited)
     assert (checkup.findings[-1].next_step or "").startswith("wait ")
     assert checkup.calls == 1
 

@@ -62,23 +62,25 @@ def blocked() -> Iterator[str]:
 
 def test_a_port_that_is_blocked(service: hl.Sandbox, blocked: str) -> None:
     checkup = examine(service.credentials, base_url=f"http://{blocked}", timeout=(0.3, 5, 5))
-    assert_fails(checkup, "connection", "cannot connect", "is blocked between here and the service", hl.TransportError)
+    assert_fails(checkup, "connection", "cannot connect", "the network blocks port", hl.TransportError)
 
 
 def test_a_port_that_never_answers(service: hl.Sandbox) -> None:
     with silent() as host:
         checkup = examine(service.credentials, base_url=f"http://{host}", timeout=(0.2, 0.2, 0.2))
-    assert_fails(checkup, "service", "nothing came for 0.4 s", "does not answer like the service", hl.TransportError)
+    assert_fails(
+        checkup, "service", "no data was received for 0.4 s", "does not answer like the service", hl.TransportError
+    )
 
 
 @pytest.mark.parametrize(
     ("kind", "seen", "next_step", "error"),
     [
-        ("reset", "broke before a reply came", "does not answer like the service", hl.TransportError),
+        ("reset", "closed before a reply was received", "does not answer like the service", hl.TransportError),
         ("truncated", "is incomplete", "does not answer like the service", hl.TransportError),
         ("redirect", "redirects to `127.0.0.1`", "check base_url", hl.TransportError),
-        ("unavailable", "Resources exhausted", "try again in some minutes", hl.ServiceUnavailable),
-        ("more-time", "more time", "try again in some minutes", hl.NotReady),
+        ("unavailable", "Resources exhausted", "try again in a few minutes", hl.ServiceUnavailable),
+        ("more-time", "more time", "try again in a few minutes", hl.NotReady),
     ],
 )
 def test_a_service_in_trouble(
@@ -134,8 +136,8 @@ def test_a_certificate_for_another_name(service: hl.Sandbox, tmp_path: Path) -> 
     cert, key = certificate(tmp_path, "DNS:fields.example")
     with tls_in_front(service.base_url.removeprefix("http://"), cert, key) as host:
         checkup = examine(service.credentials, base_url=f"https://{host}", ca_file=cert)
-        assert_fails(checkup, "TLS", "could not prove", "the certificate is for another name", hl.TransportError)
-        assert_rejected(service, host, cert, "for another name: use the name in its subjectAltName")
+        assert_fails(checkup, "TLS", "the TLS connection", "the certificate is for another host", hl.TransportError)
+        assert_rejected(service, host, cert, "for another host: use the name in its subjectAltName")
 
 
 def test_a_certificate_of_an_authority_in_place_of_a_server(service: hl.Sandbox, tmp_path: Path) -> None:
@@ -143,14 +145,14 @@ def test_a_certificate_of_an_authority_in_place_of_a_server(service: hl.Sandbox,
     with tls_in_front(service.base_url.removeprefix("http://"), cert, key) as host:
         checkup = examine(service.credentials, base_url=f"https://{host}", ca_file=cert)
         assert_fails(checkup, "TLS", "CaUsedAsEndEntity", "CA:FALSE", hl.TransportError)
-        says = "authority .basicConstraints CA:TRUE.* also where ca_file names it: make one .* CA:FALSE"
+        says = "authority .basicConstraints CA:TRUE.* even if ca_file contains it: make one .* CA:FALSE"
         assert_rejected(service, host, cert, says)
 
 
 def test_a_port_that_does_not_speak_tls(service: hl.Sandbox) -> None:
     base_url = service.base_url.replace("http://", "https://")
     checkup = examine(service.credentials, base_url=base_url)
-    assert_fails(checkup, "TLS", "could not prove", "does not speak TLS", hl.TransportError)
+    assert_fails(checkup, "TLS", "the TLS connection", "does not use TLS", hl.TransportError)
 
 
 # Proxies: `https` to another host uses the one in the environment, and nothing leaves this machine.
@@ -201,8 +203,8 @@ def test_a_proxy_that_opens_tls(service: hl.Sandbox, own: tuple[Path, Path], mon
     with tls_in_front(service.base_url.removeprefix("http://"), *own) as far, tunnel(far) as host:
         monkeypatch.setenv("HTTPS_PROXY", f"http://{host}")
         checkup = examine(service.credentials, base_url="https://fields.invalid")
-    assert finding(checkup, "connection").seen == f"port 443 takes connections, through the proxy `{host}`"
-    assert_fails(checkup, "TLS", "could not prove", "a proxy that opens TLS", hl.TransportError)
+    assert finding(checkup, "connection").seen == f"port 443 accepts connections, through the proxy `{host}`"
+    assert_fails(checkup, "TLS", "the TLS connection", "a proxy that decrypts TLS", hl.TransportError)
 
 
 def test_a_page_of_a_proxy(service: hl.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

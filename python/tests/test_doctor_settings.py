@@ -39,7 +39,7 @@ def in_environment(monkeypatch: pytest.MonkeyPatch, **names: object) -> None:
         ("api_key", "an-api-key-with-a-blank ", "settings", "api_key holds a blank", "copy api_key again"),
         ("access_key", "an-access-key-with-a-blank ", "settings", "access_key holds a blank", "copy access_key again"),
         ("base_url", "http://fields.example", "address", "plain http", "write `https://`"),
-        ("base_url", "fields.example", "address", "is not an address", "the address that the operator gave"),
+        ("base_url", "fields.example", "address", "is not a URL", "the URL from the operator"),
         ("rate_limits", "thirty", "settings", "HEADLAND_RATE_LIMITS is invalid", "correct that setting"),
         ("accept", "yaml", "settings", "'json' or 'xml'", "correct that setting"),
         ("ca_file", "missing.pem", "TLS", "cannot be read", "PEM"),
@@ -67,7 +67,7 @@ def test_keys_in_the_wrong_places_are_not_shown(faulty: hl.Sandbox, monkeypatch:
     keys = faulty.credentials
     in_environment(monkeypatch, **{**keys, "base_url": keys["shared_secret"], "shared_secret": keys["base_url"]})
     checkup = hl.doctor()
-    assert_fails(checkup, "address", "(not shown)", "the address that the operator gave", hl.ConfigurationError)
+    assert_fails(checkup, "address", "(not shown)", "the URL from the operator", hl.ConfigurationError)
     assert keys["shared_secret"] not in f"{checkup} {checkup!r} {checkup._repr_html_()} {checkup.error}"
 
 
@@ -82,7 +82,7 @@ def test_misspelt_variable_is_named(faulty: hl.Sandbox, monkeypatch: pytest.Monk
     ("text", "mode", "seen", "next_step"),
     [
         ("[farm]\n", 0o644, "mode 0644", "chmod"),
-        ("farm = [", 0o600, "not TOML", "mend the file"),
+        ("farm = [", 0o600, "not TOML", "fix the file"),
         ("[barn]\n", 0o600, "no profile [farm]", "name a profile that the file has"),
         ("[farm]\nbase_uri = 'x'\n", 0o600, "unknown: base_uri", "correct the names in that table"),
         ("[farm]\nkeyring = 'headland'\n", 0o600, "headland[keyring]", "run that `pip install`"),

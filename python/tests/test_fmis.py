@@ -159,4 +159,4 @@ def test_the_command_line_reads_fmis_and_trees(
     assert main(["read", str(tree)]) == 0
     assert small["job_id"] in capsys.readouterr().out
     assert main(["read", str(tree), "--to", str(tmp_path / "tree.parquet")]) != 0
-    assert "no table" in capsys.readouterr().err
+    assert "not a table" in capsys.readouterr().err

@@ -110,5 +110,5 @@ def test_both_clients_and_the_command_line_agree(service: hl.Sandbox, tables: li
 def test_there_must_be_such_a_job(client: hl.Client) -> None:
     with pytest.raises(hl.NotFound):
         client.job_data.products("12345678901")
-    with pytest.raises(ValueError, match="another address"):
+    with pytest.raises(ValueError, match="change the path"):
         client.job_data.products("..")

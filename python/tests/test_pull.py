@@ -205,7 +205,7 @@ def test_a_wrong_base_address_is_named(service: hl.Sandbox, tmp_path: Path) -> N
     done = pull(service, "--to", tmp_path / "farm", HEADLAND_BASE_URL=wrong)
     assert done.returncode == 4
     assert done.stderr.startswith("headland: NotFound: there is nothing at `/jobdata`: ")
-    assert f"the base address `{wrong}` may be wrong, which `base_url` sets" in done.stderr
+    assert f"the base URL `{wrong}` of `base_url` may be wrong" in done.stderr
 
 
 @pytest.mark.parametrize("package", ["tqdm", "none"])

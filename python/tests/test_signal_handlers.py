@@ -50,4 +50,4 @@ def test_signal_handler_gets_an_error_for_the_object_of_the_interrupted_call(
         finally:
             process.kill()
     assert process.returncode == 0
-    assert "in use by a call" in output
+    assert "in use by another call" in output

@@ -177,7 +177,7 @@ LONG: Any = "long"
         (ValueError, "unsupported `encoding`", lambda client: client.job_data.read("1", encoding="10000-01-01")),
         (ValueError, "others, got `utf-16le`", lambda client: client.job_data.read("1", encoding="utf-16le")),
         (ValueError, "`format` of job_data.read is `GML`", lambda client: client.job_data.read("1", format="GML")),
-        (ValueError, "`headland.read_tree` reads what", lambda client: client.job_data.read("1", format="XML")),
+        (ValueError, "`headland.read_tree` reads the file", lambda client: client.job_data.read("1", format="XML")),
         # Paths.
         (ValueError, "`source`: expected a path, got an empty string", lambda _: hl.read("")),
         (ValueError, "`source`: expected a path, got an empty string", lambda _: hl.layers("")),

@@ -68,7 +68,7 @@ impl Arguments {
         mut content: Option<(String, Bytes)>,
     ) -> Result<Call> {
         if !std::ptr::eq(row, self.row) {
-            let message = format!("arguments of {} were given to {}", self.row.full_name, row.full_name);
+            let message = format!("arguments of {} were passed to {}", self.row.full_name, row.full_name);
             return Err(wrong(row, Kind::Type, message));
         }
         let mut path = row.path.to_owned();
@@ -94,7 +94,7 @@ fn wrong(row: &'static Endpoint, kind: Kind, message: String) -> Error {
 const LONGEST: usize = 1_000;
 
 /// Advice for XML, the only format that is not a layer.
-const AS_TREE: &str = "; XML is no table: `headland.read_tree` reads what `job_data.download` fetches";
+const AS_TREE: &str = "; XML is not a table: `headland.read_tree` reads the file of `job_data.download`";
 
 fn is_tree(row: &Endpoint, text: &str) -> bool {
     matches!(row.returns, Returns::Layer) && text.eq_ignore_ascii_case("XML")
@@ -104,12 +104,12 @@ fn is_tree(row: &Endpoint, text: &str) -> bool {
 fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, String> {
     let length = text.chars().count();
     if length > LONGEST && !matches!(parameter.takes, Takes::File | Takes::Mapping | Takes::MappingOrList) {
-        return Err(format!("has {length} characters, more than the {LONGEST} that it may have"));
+        return Err(format!("has {length} characters, but the limit is {LONGEST}"));
     }
     match parameter.takes {
         Takes::Id => check_id(text),
         Takes::Number if text.parse::<u64>().is_ok() => Ok(text.to_owned()),
-        Takes::Number => Err(format!("is `{text}`, but takes a whole number from 0 up")),
+        Takes::Number => Err(format!("is `{text}`: expected a whole number >= 0")),
         Takes::Time => match time::read(text) {
             // Strict ISO 8601 with whole seconds: some services fail on fractions (field notes).
             Read::Time(time) => Ok(time.format("%Y-%m-%dT%H:%M:%SZ").to_string()),
@@ -120,13 +120,13 @@ fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, Strin
         Takes::Word if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') => {
             Ok(text.to_owned())
         }
-        Takes::Word => Err(format!("is `{text}`, but takes a word of letters, digits and dashes")),
+        Takes::Word => Err(format!("is `{text}`: expected letters, digits and dashes")),
         Takes::OneOf(words) => words
             .iter()
             .find(|word| word.eq_ignore_ascii_case(text))
             .map(|word| (*word).to_owned())
-            .ok_or_else(|| format!("is `{text}`, but takes {}", words.join(", "))),
-        Takes::File => Err("goes with the upload itself".to_owned()),
+            .ok_or_else(|| format!("is `{text}`: expected {}", words.join(", "))),
+        Takes::File => Err("is passed with the upload itself".to_owned()),
         // Sent as written, with its order, its blanks and all digits of its numbers.
         Takes::Mapping => match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text) {
             Ok(_) => Ok(text.to_owned()),
@@ -151,10 +151,10 @@ fn check_id(text: &str) -> std::result::Result<String, String> {
         return Err(format!("is {text:?}, which begins or ends with a blank"));
     }
     if text == "." || text.contains("..") {
-        return Err(format!("is `{text}`, which would lead to another address"));
+        return Err(format!("is `{text}`, which would change the path of the request"));
     }
     if let Some(c) = text.chars().find(|c| matches!(c, '/' | '\\' | '?' | '#') || c.is_control()) {
-        return Err(format!("holds {c:?}, which ids do not have"));
+        return Err(format!("contains {c:?}, which ids cannot contain"));
     }
     Ok(text.to_owned())
 }

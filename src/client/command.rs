@@ -25,12 +25,12 @@ const NO_CONTENT: u16 = 204;
 
 /// Advice if it remains unknown whether the map is queued.
 const CHECK_HINT: &str =
-    "look at the prescription maps of the field computer with the state `queued` before you repeat it";
+    "check the prescription maps of the field computer with the state `queued` before you repeat it";
 
 /// Sends a command.
 pub(super) async fn send_command(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<()> {
     if !matches!(row.returns, Returns::Nothing) {
-        return Err(Error::new(Kind::Type, format!("{} gives something back", row.full_name)));
+        return Err(Error::new(Kind::Type, format!("{} returns a value", row.full_name)));
     }
     let call = arguments.call(row, &[], None)?;
     let context = client.context();
@@ -62,7 +62,7 @@ pub(super) async fn send_command(client: &Client, row: &'static Endpoint, argume
         }
         Ok(false) => Err(error),
         Err(why) => {
-            let why = format!("and whether the map is queued could not be read ({}); {CHECK_HINT}", why.message());
+            let why = format!("and headland cannot read whether the map is queued ({}); {CHECK_HINT}", why.message());
             Err(append(&error, &why))
         }
     }
@@ -81,9 +81,9 @@ fn unexpected_body(response: &FullResponse) -> Error {
     let is_html = content_type.is_some_and(|text| text.to_ascii_lowercase().contains("html"));
     let kind = if is_html || is_page(text) { Kind::Decode } else { Kind::InvalidRequest };
     let message = if text.is_empty() {
-        "nothing marks the end of the empty reply, which may be truncated".to_owned()
+        "the empty reply has no end mark and may be truncated".to_owned()
     } else {
-        format!("an empty reply was expected, but {} came", describe_body(content_type, text))
+        format!("expected an empty reply, got {}", describe_body(content_type, text))
     };
     Error::new(kind, message).with(|facts| facts.status = Some(response.status))
 }

@@ -114,7 +114,7 @@ impl Config {
                 return Err(Error::for_setting(name, format!("{name} is empty")));
             }
             if HeaderValue::from_str(value.expose()).is_err() || value.expose().trim() != value.expose() {
-                let message = format!("{name} holds a blank, line end or other character that keys do not have");
+                let message = format!("{name} contains a blank, line end or other character that keys cannot contain");
                 return Err(Error::for_setting(name, message));
             }
         }
@@ -143,7 +143,7 @@ pub(super) fn check_page_size(page_size: u32) -> Result<()> {
         return Err(Error::new(Kind::Value, why));
     }
     if page_size > LARGEST_PAGE {
-        let message = format!("page_size={page_size} is above {LARGEST_PAGE}, the largest page that is recommended");
+        let message = format!("page_size={page_size} is above {LARGEST_PAGE}, the largest recommended page");
         return Err(Error::new(Kind::Value, message));
     }
     Ok(())

@@ -34,9 +34,8 @@ impl Conversion {
 
     /// Parses an id from [`Conversion::id`] into the row and its arguments.
     pub(super) fn resume(client: Client, id: &str) -> Result<Self> {
-        let wrong = || {
-            Error::new(Kind::Value, format!("`id` takes the id of a conversion, as its handle gives it, not `{id}`"))
-        };
+        let wrong =
+            || Error::new(Kind::Value, format!("`id`: expected the id of a conversion from its handle, got `{id}`"));
         let mut parts = id.split('/');
         let row = parts.next().and_then(row).ok_or_else(wrong)?;
         let given: Vec<(&str, String)> =

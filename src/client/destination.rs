@@ -70,8 +70,7 @@ impl Sink {
 }
 
 fn out_of_memory(bytes: usize) -> Error {
-    let message =
-        format!("the system has no {bytes} bytes of memory left for this file: download it to a path with `to`");
+    let message = format!("cannot allocate {bytes} bytes of memory for this file: download it to a path with `to`");
     Error::new(Kind::Archive, message).with(|facts| facts.os_error = Some(OUT_OF_MEMORY))
 }
 
@@ -174,10 +173,10 @@ fn check_path(to: &Path) -> Result<()> {
         return wrong("is empty; name a folder or a file");
     }
     if to.as_os_str().as_encoded_bytes().contains(&0) {
-        return wrong("holds a NUL character");
+        return wrong("contains a NUL character");
     }
     if to.file_name().is_some_and(|file_name| file_name.len() > LONGEST_NAME) {
-        return wrong(&format!("ends in a name that is longer than {LONGEST_NAME} bytes"));
+        return wrong(&format!("ends in a name longer than {LONGEST_NAME} bytes"));
     }
     Ok(())
 }

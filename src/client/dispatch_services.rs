@@ -137,7 +137,10 @@ fn check(argument: &str, token: &Secret) -> Result<()> {
     if text.is_empty() {
         wrong("is empty")
     } else if text.chars().any(char::is_whitespace) || !text.is_ascii() || HeaderValue::from_str(text).is_err() {
-        wrong("holds a blank, line end or other character that tokens do not have; it takes the token without `Bearer`")
+        wrong(
+            "contains a blank, line end or other character that tokens cannot contain; pass the token without \
+               `Bearer`",
+        )
     } else {
         Ok(())
     }

@@ -59,6 +59,6 @@ fn decode(call: &Call, response: &FullResponse, service: &ServiceContext) -> Res
             let count = decode_index(content, &response.body, index)?.total_count;
             Ok(count.and_then(|count| i64::try_from(count).ok()).map_or(Value::Null, Value::Integer))
         }
-        _ => Err(Error::new(Kind::Type, format!("{} gives neither a record nor a list", call.row.full_name))),
+        _ => Err(Error::new(Kind::Type, format!("{} returns neither a record nor a list", call.row.full_name))),
     }
 }

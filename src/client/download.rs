@@ -56,7 +56,7 @@ async fn wait(client: &Client, attempts: &Attempts<'_>, classified: &Classified,
 /// The error of a file that is not ready at the deadline.
 pub(super) fn not_ready(error: &crate::error::Error, pause: Duration, time_left: Duration) -> crate::error::Error {
     let message = format!(
-        "the service needs more time for this file: it asks to come back in {:.1} s, and the deadline is in {:.1} s",
+        "the service needs more time for this file: it requests a retry in {:.1} s, but the deadline is in {:.1} s",
         pause.as_secs_f64(),
         time_left.as_secs_f64()
     );

@@ -32,7 +32,7 @@ pub(super) async fn check_zip<R: Read + Seek + Send>(source: R, is_framed: bool)
     let mut archive = match ZipArchive::with_config(Config { archive_offset }, source) {
         Ok(archive) => archive,
         Err(ZipError::UnsupportedArchive(_)) if is_framed => return Ok(()),
-        Err(error) => return Err(format!("the zip is damaged or cut: {error}")),
+        Err(error) => return Err(format!("the zip is damaged or truncated: {error}")),
     };
     let mut unpacked = 0_u64;
     let mut buffer = vec![0_u8; 256 * 1024];
@@ -86,7 +86,7 @@ pub(super) fn is_grc(head: &[u8]) -> bool {
 
 /// Checks that a document whose reply did not mark its end is complete: every element is closed.
 pub(super) async fn check_whole_xml(source: impl BufRead) -> Result<(), String> {
-    let cut = |cause: &dyn std::fmt::Display| format!("the XML is cut or not well formed: {cause}");
+    let cut = |cause: &dyn std::fmt::Display| format!("the XML is truncated or not well formed: {cause}");
     let mut reader = Reader::from_reader(source);
     let (mut buffer, mut depth, mut has_root) = (Vec::new(), 0_u64, false);
     for count in 1_u64.. {
@@ -126,7 +126,7 @@ pub(super) fn check_xml_end(root: &str, tail: &[u8]) -> Result<(), String> {
     if is_closed || is_empty || has_end {
         Ok(())
     } else {
-        Err(format!("the XML is cut: it does not end with </{root}>"))
+        Err(format!("the XML is truncated: it does not end with </{root}>"))
     }
 }
 

@@ -59,7 +59,7 @@ impl LinkPages {
         page: Option<u64>,
     ) -> Result<Self> {
         let Returns::Listing(kind) = row.returns else {
-            return Err(Error::new(Kind::Type, format!("{} gives no raw list", row.full_name)));
+            return Err(Error::new(Kind::Type, format!("{} returns no raw list", row.full_name)));
         };
         let page_size = page_size.unwrap_or(client.config().page_size);
         check_page_size(page_size)?;
@@ -135,7 +135,7 @@ impl LinkPages {
         items.retain(|item| self.seen.insert(identity(item)) || item.get("id").is_none());
         if self.seen.len() == known {
             return Err(self.error(format!(
-                "a page of {} repeats records that came before and has no new one: the service's paging goes in circles",
+                "a page of {} has only records of earlier pages: the service's paging goes in circles",
                 self.row.full_name
             )));
         }
@@ -146,7 +146,7 @@ impl LinkPages {
         self.visited.insert(read);
         if next.as_ref().is_some_and(|next| self.visited.contains(next)) {
             return Err(self.error(format!(
-                "the next page of {} is one that was read already: the service's paging goes in circles",
+                "the next page of {} was already read: the service's paging goes in circles",
                 self.row.full_name
             )));
         }
@@ -178,7 +178,7 @@ impl LinkPages {
     fn check_count(&self) -> Result<()> {
         match self.total {
             Some(total) if !self.has_changed && self.received < total => Err(self.error(format!(
-                "the service promises {total} {} ({TOTAL}) and gave {}: the list did not return the other records",
+                "the service reports {total} {} ({TOTAL}), but returned {}: the list did not return the other records",
                 self.kind.name, self.received
             ))),
             _ => Ok(()),
@@ -191,8 +191,8 @@ impl LinkPages {
         let path = self.arguments.call(self.row, &[], None)?.path;
         context.base.next_link(&path, location).map_err(|why| {
             context.masked_error(self.error(format!(
-                "the next page of {} is said to be elsewhere: {why}. It was not asked for, because the token is for the \
-                 given address alone",
+                "the next page of {} has another address: {why}. It was not requested, because the token is only for \
+                 the given address",
                 self.row.full_name
             )))
         })
@@ -210,9 +210,7 @@ impl LinkPages {
         let decoded = if body.is_empty() { Ok(Value::List(Vec::new())) } else { decode_json(&response.headers, body) };
         let items = match decoded {
             Ok(Value::List(items)) => Ok(items),
-            Ok(_) => {
-                Err(Error::new(Kind::Decode, format!("a list of {} was asked for, but no list came", self.kind.name)))
-            }
+            Ok(_) => Err(Error::new(Kind::Decode, format!("expected a list of {}, got no list", self.kind.name))),
             Err(error) => Err(error),
         };
         let items = items.map_err(|error| attempts.finish(error.with(|facts| facts.status = Some(response.status))))?;

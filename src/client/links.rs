@@ -38,19 +38,19 @@ pub(super) fn resolve(base: &BaseUrl, uri: &str) -> Result<ResolvedLink> {
     };
     for (name, value) in query {
         let is_named = |wire: &str| wire.eq_ignore_ascii_case(&name);
-        let number = |what: &str| error(format!("has `{value}` as {what}, which takes a whole number"));
+        let number = |what: &str| error(format!("has `{value}` as {what}: expected a whole number"));
         let parameter =
             row.parameters.iter().find(|parameter| parameter.place == Place::Query && is_named(parameter.wire));
         match parameter {
             Some(parameter) if !parameter.is_constant() => resolved.given.push((parameter.name, value)),
             Some(parameter) if parameter.default.is_some_and(|only| only.eq_ignore_ascii_case(&value)) => {}
             Some(_) => {
-                return Err(error(format!("asks for the format `{value}`, which {} does not have", row.full_name)));
+                return Err(error(format!("requests the format `{value}`, which {} does not have", row.full_name)));
             }
             None if is_named("pagesize") => resolved.page_size = Some(value.parse().map_err(|_| number("pagesize"))?),
             None if is_named("page") => resolved.page = Some(value.parse().map_err(|_| number("page"))?),
             None => {
-                return Err(error(format!("has the parameter `{name}`, which {} does not take", row.full_name)));
+                return Err(error(format!("has the parameter `{name}`, which {} does not accept", row.full_name)));
             }
         }
     }
@@ -64,25 +64,25 @@ pub(super) fn resolve(base: &BaseUrl, uri: &str) -> Result<ResolvedLink> {
 
 /// Path and query of an address.
 fn split_uri(uri: &str) -> std::result::Result<(&str, &str), &'static str> {
-    const ABSOLUTE: &str = "is no absolute address: write it as the service gives it, such as https://host/jobdata/31";
+    const ABSOLUTE: &str = "is not an absolute URL: pass it as the service returns it, such as https://host/jobdata/31";
     let (scheme, rest) = uri.split_once("://").ok_or(ABSOLUTE)?;
     if !(scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http")) {
         return Err("has another scheme than https");
     }
     if uri.chars().any(|c| c.is_whitespace() || c.is_control() || matches!(c, '\\' | '#')) {
-        return Err("holds a space, a backslash, a fragment or a control character");
+        return Err("contains a space, a backslash, a fragment or a control character");
     }
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (host, rest) = rest.split_at(end);
     if host.contains('@') {
-        return Err("holds a user name or a password: the service takes keys");
+        return Err("contains a user name or a password: the service uses keys");
     }
     if host.is_empty() {
-        return Err("names no host");
+        return Err("has no host");
     }
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     if path.split('/').any(|segment| matches!(decode(segment).as_str(), "." | "..")) {
-        return Err("climbs with `.` or `..`");
+        return Err("contains a segment `.` or `..`");
     }
     Ok((path, query))
 }
@@ -109,11 +109,11 @@ fn field_data_rows() -> impl Iterator<Item = &'static Endpoint> {
 /// The row that reads a path, and the ids in the path. The row with the fewest ids takes precedence.
 fn find_row(path: &str, wants_file: bool) -> std::result::Result<(&'static Endpoint, Vec<String>), &'static str> {
     let here = || field_data_rows().filter_map(|row| Some((row, match_path(row.path, path)?)));
-    let fewest = here().map(|(_, ids)| ids.len()).min().ok_or("is the address of nothing that the interface has")?;
+    let fewest = here().map(|(_, ids)| ids.len()).min().ok_or("is not a path of the interface")?;
     let mut readable = here().filter(|(row, ids)| row.method == Method::Get && ids.len() == fewest).peekable();
     match readable.peek() {
-        None => return Err("is the address of something that cannot be read"),
-        Some((row, _)) if !row.is_implemented() => return Err("is an address that the service does not implement"),
+        None => return Err("is the path of something that cannot be read"),
+        Some((row, _)) if !row.is_implemented() => return Err("is a path that the service does not implement"),
         Some(_) => {}
     }
     readable
@@ -122,7 +122,7 @@ fn find_row(path: &str, wants_file: bool) -> std::result::Result<(&'static Endpo
             Returns::Detail(_) | Returns::OneOf(_) | Returns::Index(_) => !wants_file,
             _ => false,
         })
-        .ok_or("asks for a format where there is no file")
+        .ok_or("requests a format, but is not the path of a file")
 }
 
 /// The ids in a path, if it matches the template `form`.
@@ -195,15 +195,15 @@ mod tests {
             ("file:///jobdata/31", "scheme"),
             ("https:///jobdata/31", "no host"),
             ("https://joe:hunter2@x.org/jobdata/31", "password"),
-            ("https://x.org/a/../jobdata/31", "climbs"),
-            ("https://x.org/jobdata/%2E%2e", "climbs"),
+            ("https://x.org/a/../jobdata/31", "contains a segment"),
+            ("https://x.org/jobdata/%2E%2e", "contains a segment"),
             ("https://x.org/jobdata/31#x", "fragment"),
             ("https://x.org\\jobdata/31", "backslash"),
             ("https://x.org/jobdata/3 1", "space"),
-            ("https://x.org", "nothing that"),
-            ("https://x.org/", "nothing that"),
-            ("https://x.org/other/jobdata/31", "nothing that"),
-            ("https://x.org/jobdata/31/x", "nothing that"),
+            ("https://x.org", "not a path"),
+            ("https://x.org/", "not a path"),
+            ("https://x.org/other/jobdata/31", "not a path"),
+            ("https://x.org/jobdata/31/x", "not a path"),
             ("https://x.org/jobdata/3%2F1", "'/'"),
             ("https://x.org/prescriptionmaps/1/fieldcomputers/2", "cannot be read"),
             ("https://x.org/fieldcomputers/all/locations", "does not implement"),

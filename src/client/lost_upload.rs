@@ -51,7 +51,7 @@ pub(super) async fn look_up(
         found = match candidates(client, row, list, name, sent_at).await {
             Ok(found) => found,
             Err(error) => {
-                let more = format!("Looking it up failed too: {}", error.message());
+                let more = format!("The lookup failed, too: {}", error.message());
                 return Err(unknown.clone().map_message(|said| format!("{said}. {more}")));
             }
         };

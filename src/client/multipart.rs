@@ -21,20 +21,20 @@ pub(super) fn check_name(name: &str) -> Result<(), String> {
         return Err("needs a name".to_owned());
     }
     if name.len() > LONGEST_NAME {
-        return Err(format!("has a name of {} bytes, and no name is longer than {LONGEST_NAME}", name.len()));
+        return Err(format!("has a name of {} bytes, but the limit is {LONGEST_NAME}", name.len()));
     }
     let why = if name.contains(['/', '\\']) {
-        "which holds a separator of folders"
+        "which contains a path separator"
     } else if name.contains(char::is_control) {
-        "which holds a control character"
+        "which contains a control character"
     } else if name.trim() != name {
         "which begins or ends with a blank"
     } else if name.trim_matches('.').is_empty() {
-        "which is no name of a file"
+        "which is not a file name"
     } else {
         return Ok(());
     };
-    Err(format!("is called {name:?}, {why}: the service would not keep that name, so give it another"))
+    Err(format!("is called {name:?}, {why}: the service would not keep that name; choose another"))
 }
 
 /// The content type and the body of a form: `texts` as (entry, text), then the file with the name `name` as the entry
@@ -92,7 +92,7 @@ mod tests {
             ("C:\\a.zip", "separator"),
             (" lead.zip", "begins or ends with a blank"),
             ("trail.zip\u{a0}", "begins or ends with a blank"),
-            ("..", "no name of a file"),
+            ("..", "not a file name"),
             (&*"x".repeat(256), "256 bytes"),
         ] {
             let why = check_name(name).unwrap_err();

@@ -82,7 +82,7 @@ impl Pages {
         page: Option<u64>,
     ) -> Result<Self> {
         let Returns::Index(index) = row.returns else {
-            return Err(Error::new(Kind::Type, format!("{} gives no list", row.full_name)));
+            return Err(Error::new(Kind::Type, format!("{} returns no list", row.full_name)));
         };
         if !row.paged && (page_size.is_some() || page.is_some()) {
             return Err(Error::new(Kind::Type, format!("{} has no pages", row.full_name)));
@@ -254,7 +254,7 @@ impl Pages {
 
     fn no_new_record(&self, page: u64) -> Error {
         self.error(format!(
-            "page {page} of {} has no new record, and yet the service promises more pages",
+            "page {page} of {} has no new record, but the service reports more pages",
             self.fetcher.row.full_name
         ))
     }
@@ -287,8 +287,8 @@ impl Pages {
                 return Err(self.missing_records());
             }
             return Err(self.error(format!(
-                "{} changed during each of {MAX_READINGS} readings, so that records may be missing: read it again when \
-                 it is quiet",
+                "{} changed during each of {MAX_READINGS} readings, so records may be missing: read it again when it \
+                 no longer changes",
                 self.fetcher.row.full_name
             )));
         }
@@ -322,7 +322,7 @@ impl Pages {
 
     fn missing_records(&self) -> Error {
         self.error(format!(
-            "the service promises {} records (TotalCount) and gave {}: the list did not return the other records",
+            "the service reports {} records (TotalCount), but returned {}: the list did not return the other records",
             self.total.unwrap_or_default(),
             self.seen.len()
         ))
@@ -370,7 +370,7 @@ impl Pages {
     fn check_first_page<R: Records>(&self, page: Page<R>) -> Result<Page<R>> {
         match page.total_count {
             Some(total) if total > 0 && page.items.count() == 0 => Err(self.error(format!(
-                "the service promises {total} records (TotalCount), but its first page has none under `{}`",
+                "the service reports {total} records (TotalCount), but its first page has none under `{}`",
                 self.fetcher.index.kind
             ))),
             _ => Ok(page),

@@ -18,7 +18,7 @@ use crate::wire::{Name, Value, decode_plain, strip_bom};
 /// Makes the call and returns an object, a list or nothing.
 pub(super) async fn payload(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
     if !matches!(row.returns, Returns::Payload) {
-        return Err(Error::new(Kind::Type, format!("{} gives no payload", row.full_name)));
+        return Err(Error::new(Kind::Type, format!("{} returns no payload", row.full_name)));
     }
     let context = client.context_for(row)?;
     let call = arguments.call(row, &[], None)?;
@@ -44,8 +44,8 @@ fn with_call_context(row: &'static Endpoint, error: Error, attempts: &Attempts<'
         // completions nowhere.
         Kind::UploadOutcomeUnknown => attempts.finish(error.map_message(|said| {
             format!(
-                "whether {} was done is not known: {said}. It was not sent again, because a POST that is sent twice \
-                     may be done twice; look at the service before you repeat it",
+                "the outcome of {} is unknown: {said}. It was not sent again, because a repeated POST may be executed \
+                 twice; check the service before you repeat it",
                 row.full_name
             )
         })),
@@ -68,7 +68,7 @@ fn decode_reply(row: &'static Endpoint, base: &BaseUrl, path: &str, response: &F
         if row.method == Method::Get {
             return error;
         }
-        let done = format!("the service did it (HTTP {}), but {}", response.status, error.message());
+        let done = format!("the service executed it (HTTP {}), but {}", response.status, error.message());
         Error::new(Kind::Decode, done)
     })
 }
@@ -86,7 +86,7 @@ pub(super) fn decode_json(headers: &HeaderMap, text: &[u8]) -> Result<Value> {
         Ok(word) if is_plain => Ok(Value::Text(word.to_owned())),
         _ => {
             let description = describe_body(content_type, text);
-            Err(Error::new(Kind::Decode, format!("application/json was asked for, but {description} came")))
+            Err(Error::new(Kind::Decode, format!("expected application/json, got {description}")))
         }
     }
 }

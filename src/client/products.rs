@@ -26,7 +26,7 @@ pub struct Rows {
 /// Reads the detail of a record and returns its parts as rows.
 pub(super) async fn rows(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Rows> {
     let Returns::Table { row: shape, .. } = row.returns else {
-        return Err(Error::new(Kind::Type, format!("{} gives no table", row.full_name)));
+        return Err(Error::new(Kind::Type, format!("{} returns no table", row.full_name)));
     };
     let detail = record::detail(client, row, arguments).await?;
     let records = flatten(&detail, shape);

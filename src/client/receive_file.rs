@@ -46,7 +46,7 @@ pub(super) struct FileCall {
 impl FileCall {
     pub(super) fn new(row: &'static Endpoint, arguments: &Arguments) -> Result<Self> {
         if !matches!(row.returns, Returns::File | Returns::Conversion | Returns::Layer) {
-            return Err(Error::new(Kind::Type, format!("{} gives no file", row.full_name)));
+            return Err(Error::new(Kind::Type, format!("{} returns no file", row.full_name)));
         }
         let call = arguments.call(row, &[], None)?;
         let id = arguments.get("id").unwrap_or("file");
@@ -119,7 +119,7 @@ pub(super) async fn request_file(
                 if longest.is_none_or(|known| known.bytes < reading.bytes) {
                     longest = Some(reading);
                 }
-                let message = "it has neither Content-Length nor chunks, and no two readings of it were the same";
+                let message = "it has neither Content-Length nor chunks, and no two downloads of it were equal";
                 attempts.handle_fault(&Fault { kind: FaultKind::Truncated, message: message.to_owned() }).await?;
             }
             Received::Damaged(sink, fault) => match attempts.handle_fault(&fault).await {
@@ -192,7 +192,7 @@ async fn receive(
 fn unproven(sink: Sink, bytes: u64) -> Result<Received> {
     let text = if bytes > LARGEST_CART { Cow::default() } else { sink.content()? };
     if !may_be_complete_cart(&text) {
-        let message = "the grain cart file has neither Content-Length nor chunks, and its text breaks off".to_owned();
+        let message = "the grain cart file has neither Content-Length nor chunks, and its text is truncated".to_owned();
         return Ok(Received::Broken(Fault { kind: FaultKind::Truncated, message }));
     }
     let reading = Reading { bytes, digest: Sha256::digest(&text).into() };
@@ -250,5 +250,5 @@ async fn reject_non_file(
     // Masked before it is truncated: otherwise part of a secret would remain.
     let head = String::from_utf8_lossy(&head);
     let received = describe_body(content_type, secrets.mask(&head).as_bytes().trim_ascii_start());
-    Err(Error::new(Kind::Decode, format!("{wanted} was asked for, but {received} came; nothing was saved")))
+    Err(Error::new(Kind::Decode, format!("expected {wanted}, got {received}; nothing was saved")))
 }

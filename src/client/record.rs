@@ -17,7 +17,7 @@ pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &
             &move |content, body| decode_detail(content, body, shape)
         }
         Returns::OneOf(index) => &move |content, body| decode_single(content, body, index),
-        _ => return Err(Error::new(Kind::Type, format!("{} gives no detail", row.full_name))),
+        _ => return Err(Error::new(Kind::Type, format!("{} returns no detail", row.full_name))),
     };
     let call = arguments.call(row, &[], None)?;
     let context = client.context();
@@ -41,8 +41,7 @@ fn check_id(row: &'static Endpoint, arguments: &Arguments, record: Value) -> Res
         return Ok(record);
     }
     let received: String = received.chars().take(100).collect();
-    let message =
-        format!("the record with the id `{requested}` was asked for, and the one with the id `{received}` came");
+    let message = format!("expected the record with the id `{requested}`, got the one with the id `{received}`");
     Err(Error::new(Kind::Decode, message).with(|facts| facts.field = Some("ID".to_owned())))
 }
 
@@ -82,11 +81,11 @@ fn single_item(page: Page) -> Result<Value> {
         let id = |record: &Value| record.get("id").and_then(Value::as_text).unwrap_or("none").to_owned();
         let ids: Vec<String> = page.items.iter().take(SHOWN).map(id).collect();
         let more = if received > SHOWN { ", ..." } else { "" };
-        let message = format!("one record was asked for, and {received} came, with the ids {}{more}", ids.join(", "));
+        let message = format!("expected one record, got {received}, with the ids {}{more}", ids.join(", "));
         return Err(Error::new(Kind::Decode, message));
     }
     if counted > 1 {
-        let message = format!("one record was asked for, and the reply counts {counted}, of which {received} came");
+        let message = format!("expected one record, got {received}, and the reply counts {counted}");
         return Err(Error::new(Kind::Decode, message));
     }
     Ok(page.items.into_iter().next().unwrap_or(Value::Null))
@@ -105,7 +104,7 @@ pub(super) fn content_of(response: &FullResponse, requested: Content) -> Result<
         _ => {
             let requested = requested.media_type();
             let received = describe_body(content_type, text);
-            Err(Error::new(Kind::Decode, format!("{requested} was asked for, but {received} came")))
+            Err(Error::new(Kind::Decode, format!("expected {requested}, got {received}")))
         }
     }
 }

@@ -14,8 +14,8 @@ use crate::secret::{Secret, hint};
 use crate::transport::{Auth, BaseUrl, HttpClient, Jitter, ServiceContext, Skew, Timeouts, Transport, Warnings};
 
 /// The reason for an unshared budget if there is no folder for its file.
-const NO_FOLDER: &str = "this system names no folder for state (no HOME), so the budget of calls is kept in this process \
-     alone; pass a path as limiter_state to share it";
+const NO_FOLDER: &str = "this system has no folder for state (no HOME), so only this process counts its calls; pass a \
+                         path as limiter_state to share the budget";
 
 /// A client; clones share their state.
 ///

@@ -22,7 +22,7 @@ pub(super) async fn upload(
     file: UploadFile,
 ) -> Result<Created> {
     let Some(part) = row.parameters.iter().find(|parameter| parameter.takes == Takes::File) else {
-        return Err(Error::new(Kind::Type, format!("{} takes no file", row.full_name)));
+        return Err(Error::new(Kind::Type, format!("{} accepts no file", row.full_name)));
     };
     let wrong = |why: &str| {
         Error::new(Kind::Value, format!("`{}` {why}", part.name)).with(|facts| facts.endpoint = Some(row.full_name))
@@ -53,8 +53,12 @@ async fn send(client: &Client, row: &'static Endpoint, name: &str, call: &Call) 
             match created(client, row, &response.headers, if is_complete(&response) { &response.body } else { b"" }) {
                 Some(created) => return Ok(created),
                 None => attempts.finish(
-                    Error::new(Kind::UploadOutcomeUnknown, "the service took the file but did not say where it is")
-                        .with(|facts| facts.status = Some(response.status)),
+                    Error::new(
+                        Kind::UploadOutcomeUnknown,
+                        "the service accepted the file but did not return its \
+                                                            location",
+                    )
+                    .with(|facts| facts.status = Some(response.status)),
                 ),
             }
         }
@@ -66,7 +70,7 @@ async fn send(client: &Client, row: &'static Endpoint, name: &str, call: &Call) 
         biased;
         found = look_up(client, row, name, attempts.sent_at(), &unknown) => found,
         () = context.clock.sleep(timeout) => {
-            Err(unknown.map_message(|said| format!("{said}. Looking it up took longer than {} s", timeout.as_secs_f64())))
+            Err(unknown.map_message(|said| format!("{said}. The lookup took longer than {} s", timeout.as_secs_f64())))
         }
     }
 }

@@ -23,10 +23,10 @@ pub fn check(row: &Endpoint, file_type: Option<&str>, name: &str, content: &Byte
 
 /// RX: a zip with a single shapefile.
 fn rx(name: &str, content: &Bytes) -> Result<(), String> {
-    const RULE: &str = "an RX upload is a zip that holds one shapefile (.shp, .shx and .dbf)";
-    let members = members(content).ok_or_else(|| format!("{RULE}, and `{name}` is not a zip that can be read"))?;
+    const RULE: &str = "an RX upload is a zip with one shapefile (.shp, .shx and .dbf)";
+    let members = members(content).ok_or_else(|| format!("{RULE}, but `{name}` is not a zip that can be read"))?;
     if let Some(member) = members.iter().find(|member| member.split('/').any(|part| part == "..")) {
-        return Err(format!("{RULE}, and `{name}` holds `{member}`, whose name leads out of it"));
+        return Err(format!("{RULE}, but `{name}` contains `{member}`, whose path is outside it"));
     }
     let files: Vec<(&str, String, &str)> = members
         .iter()
@@ -35,10 +35,10 @@ fn rx(name: &str, content: &Bytes) -> Result<(), String> {
         .collect();
     let layers: Vec<&str> =
         files.iter().filter(|(_, extension, _)| extension == "shp").map(|(stem, ..)| *stem).collect();
-    let Some(stem) = layers.first() else { return Err(format!("{RULE}, and `{name}` holds no .shp file")) };
+    let Some(stem) = layers.first() else { return Err(format!("{RULE}, but `{name}` contains no .shp file")) };
     if layers.iter().any(|other| !other.eq_ignore_ascii_case(stem)) {
         return Err(format!(
-            "{RULE}, and `{name}` holds {}: {}; upload each in a zip of its own",
+            "{RULE}, but `{name}` contains {}: {}; upload each in its own zip",
             layers.len(),
             layers.join(", ")
         ));
@@ -47,16 +47,16 @@ fn rx(name: &str, content: &Bytes) -> Result<(), String> {
         let is_it =
             |(found, extension, _): &(&str, String, &str)| extension == wanted && found.eq_ignore_ascii_case(stem);
         if !files.iter().any(is_it) {
-            return Err(format!("{RULE}, and `{name}` holds no `{stem}.{wanted}` beside `{stem}.shp`"));
+            return Err(format!("{RULE}, but `{name}` contains no `{stem}.{wanted}` beside `{stem}.shp`"));
         }
     }
     let mut seen = BTreeSet::new();
     for (found, extension, member) in &files {
         if !found.eq_ignore_ascii_case(stem) {
-            return Err(format!("{RULE}, and `{name}` holds `{member}`, which does not belong to `{stem}.shp`"));
+            return Err(format!("{RULE}, but `{name}` contains `{member}`, which does not belong to `{stem}.shp`"));
         }
         if !seen.insert(extension) {
-            return Err(format!("{RULE}, and `{name}` holds `{member}` twice"));
+            return Err(format!("{RULE}, but `{name}` contains `{member}` twice"));
         }
     }
     Ok(())
@@ -67,7 +67,7 @@ fn agx(name: &str) -> Result<(), String> {
     if has_extension(name, AGX_EXTENSION) {
         Ok(())
     } else {
-        Err(format!("the name of an AGX upload ends in {AGX_EXTENSION}, and this one is `{name}`"))
+        Err(format!("the name of an AGX upload must end in {AGX_EXTENSION}, got `{name}`"))
     }
 }
 
@@ -77,23 +77,23 @@ fn agx(name: &str) -> Result<(), String> {
 /// archives).
 fn job_data(name: &str, content: &Bytes) -> Result<(), String> {
     const RULE: &str = "job data is uploaded as the zip of a field computer";
-    let members = members(content).ok_or_else(|| format!("{RULE}, and `{name}` is not a zip that can be read"))?;
+    let members = members(content).ok_or_else(|| format!("{RULE}, but `{name}` is not a zip that can be read"))?;
     let directories: BTreeSet<&str> =
         members.iter().filter_map(|member| member.split_once('/')).map(|(directory, _)| directory).collect();
     if directories.len() < 2 {
         let has_file = members.iter().any(|member| !member.ends_with('/'));
-        return if has_file { Ok(()) } else { Err(format!("{RULE}, and `{name}` holds no file")) };
+        return if has_file { Ok(()) } else { Err(format!("{RULE}, but `{name}` contains no file")) };
     }
     let directories: Vec<&str> = directories.into_iter().collect();
     Err(format!(
-        "job data is uploaded as a zip without several directories, and `{name}` holds {}: {}; upload each job in a zip \
-         of its own",
+        "job data is uploaded as a zip without several directories, but `{name}` contains {}: {}; upload each job \
+         in its own zip",
         directories.len(),
         directories.join(", ")
     ))
 }
 
-/// The members of a zip without those that macOS adds, including duplicates. `None` if it is not a readable zip.
+/// The members of a zip without those that macOS adds, including duplicates. `None` if it is not a zip that can be read.
 fn members(content: &Bytes) -> Option<Vec<String>> {
     let is_own =
         |name: &String| !name.split('/').any(|part| part.eq_ignore_ascii_case("__MACOSX") || part.starts_with("._"));
@@ -141,7 +141,7 @@ mod tests {
             assert_eq!(refused(accepted), None, "{accepted:?}");
         }
         let several = refused(&["a.shp", "a.shx", "a.dbf", "b.shp", "b.shx", "b.dbf"]).unwrap();
-        assert!(several.contains("holds 2: a, b"), "{several}");
+        assert!(several.contains("contains 2: a, b"), "{several}");
         assert!(refused(&["a.shp", "a.dbf"]).unwrap().contains("no `a.shx`"));
         assert!(refused(&["a.shp", "a.shx", "b.dbf"]).unwrap().contains("no `a.dbf`"));
         assert!(refused(&["a.txt"]).unwrap().contains("no .shp"));
@@ -156,7 +156,7 @@ mod tests {
         assert!(stray.contains("`b.dbf`, which does not belong to `a.shp`"), "{stray}");
         assert!(refused(&["a.shp", "a.shx", "a.dbf", "b.prj"]).contains("`b.prj`"));
         assert!(refused(&["a.shp", "a.shx", "a.dbf", "a.DBF"]).contains("`a.DBF` twice"));
-        assert!(refused(&["a.shp", "a.shx", "a.dbf", "../x"]).contains("`../x`, whose name leads out"));
+        assert!(refused(&["a.shp", "a.shx", "a.dbf", "../x"]).contains("`../x`, whose path is outside"));
         // Zip writers refuse duplicate names, so one is renamed in the bytes.
         let mut twice = zip_of(&["a.shp", "b.shp", "a.shx", "a.dbf"]);
         for at in 0..twice.len() - 5 {
@@ -187,8 +187,8 @@ mod tests {
         ] {
             assert_eq!(refused(accepted), None, "{accepted:?}");
         }
-        assert!(refused(&["one/a.shp", "two/b.shp"]).unwrap().contains("holds 2: one, two"));
-        assert!(refused(&["one/", "two/"]).unwrap().contains("holds 2"));
+        assert!(refused(&["one/a.shp", "two/b.shp"]).unwrap().contains("contains 2: one, two"));
+        assert!(refused(&["one/", "two/"]).unwrap().contains("contains 2"));
     }
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
             assert!(refused(content).contains("`a.jdp.zip` is not a zip"), "{}", refused(content));
         }
         for members in [&[][..], &["job/"], &["__MACOSX/._a.shp"]] {
-            assert!(refused(&zip_of(members)).contains("`a.jdp.zip` holds no file"), "{members:?}");
+            assert!(refused(&zip_of(members)).contains("`a.jdp.zip` contains no file"), "{members:?}");
         }
     }
 }

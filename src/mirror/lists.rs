@@ -224,7 +224,7 @@ pub(super) fn item_shape(row: &'static Endpoint) -> Result<&'static Shape> {
     match row.returns {
         Returns::Index(index) | Returns::OneOf(index) => Ok(index.item),
         Returns::Detail(shape) => Ok(shape),
-        _ => Err(Error::new(Kind::Type, format!("{} gives no record", row.full_name))),
+        _ => Err(Error::new(Kind::Type, format!("{} returns no record", row.full_name))),
     }
 }
 

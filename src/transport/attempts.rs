@@ -160,8 +160,8 @@ impl Attempts<'_> {
                 }
                 Ok(None) => {
                     let message = format!(
-                        "the reply is longer than {LARGEST_RECORD} bytes, more than any record or page has; ask for smaller pages if \
-                         it is one"
+                        "the reply is longer than {LARGEST_RECORD} bytes, the limit of records and pages; if it is a \
+                         page, request smaller ones"
                     );
                     return Err(self.finish(Error::new(Kind::Decode, message)));
                 }
@@ -278,7 +278,7 @@ impl Attempts<'_> {
             result = self.context.transport.send(request) => result,
             () = self.context.clock.sleep(self.time_left()) => Err(Fault {
                 kind: FaultKind::Timeout,
-                message: format!("the {} s that this call may take are over", self.timeout.as_secs_f64()),
+                message: format!("the call exceeded its timeout of {} s", self.timeout.as_secs_f64()),
             }),
         }
     }
@@ -331,8 +331,8 @@ impl Attempts<'_> {
             Correction::NoDate => {
                 let error = classified.error.with_kind(Kind::Authentication).map_message(|message| {
                     format!(
-                        "{message}. Its reply has no Date, so the difference to this machine's clock cannot be \
-                         measured: set the clock right"
+                        "{message}. Its reply has no Date, so the difference from this machine's clock is unknown: \
+                         set the clock"
                     )
                 });
                 Classified { error, ..classified }

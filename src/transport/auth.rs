@@ -63,7 +63,13 @@ impl Auth {
 
 fn insert_header(headers: &mut HeaderMap, name: HeaderName, value: &str) -> Result<()> {
     let mut value = HeaderValue::from_str(value).map_err(|_| {
-        Error::new(Kind::Configuration, format!("the value for {name} holds characters that cannot be sent"))
+        Error::new(
+            Kind::Configuration,
+            format!(
+                "the value for {name} contains characters that a header cannot \
+                                                 contain"
+            ),
+        )
     })?;
     value.set_sensitive(true);
     headers.insert(name, value);

@@ -39,25 +39,25 @@ impl BaseUrl {
     pub fn from_argument(argument: &'static str, text: &str) -> Result<Self> {
         let wrong = |why: &str| Error::for_setting(argument, format!("{argument} `{}` {why}", redacted_base(text)));
         let mut url = Url::parse(text.trim()).map_err(|error| {
-            wrong(&format!("is not an address ({error}): write it as `https://host` or `https://host/path`"))
+            wrong(&format!("is not a URL ({error}): write it as `https://host` or `https://host/path`"))
         })?;
         if !matches!(url.scheme(), "https" | "http") {
             return Err(wrong("must begin with `https://`"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(wrong("must not hold a user name or a password: the service takes keys"));
+            return Err(wrong("must not contain a user name or a password: the service uses keys"));
         }
         if url.query().is_some() || url.fragment().is_some() {
             return Err(wrong("must not have a query or a fragment"));
         }
         let Some(name) = url.host_str().map(str::to_owned).filter(|name| !name.is_empty()) else {
-            return Err(wrong("names no host"));
+            return Err(wrong("has no host"));
         };
         let is_loopback = is_loopback(&name);
         if url.scheme() == "http" && !is_loopback {
             return Err(wrong(
-                "is plain http: only TLS keeps query, body and tokens whole and out of sight; use `https://` (plain \
-                 http is allowed to this machine alone)",
+                "is plain http: only TLS encrypts and protects query, body and tokens; use `https://` (plain http is \
+                 allowed only to this machine)",
             )
             .with(|facts| facts.setting = (argument == BASE_URL).then_some("plain http")));
         }

@@ -142,7 +142,7 @@ impl Body {
 }
 
 fn out_of_memory_fault(bytes: usize) -> Fault {
-    Fault { kind: FaultKind::Truncated, message: format!("the system has no {bytes} bytes of memory left for it") }
+    Fault { kind: FaultKind::Truncated, message: format!("cannot allocate {bytes} bytes of memory for it") }
 }
 
 /// Whether a body is empty, or starts as JSON or XML but does not end so. A truncated text of another kind is not
@@ -164,7 +164,7 @@ pub fn is_truncated_document(body: &[u8]) -> bool {
 /// The fault of a reply that does not mark its end and whose text is incomplete.
 #[must_use]
 pub fn unmarked_end_fault() -> Fault {
-    let message = "it has neither Content-Length nor chunks, and its text breaks off";
+    let message = "it has neither Content-Length nor chunks, and its text is truncated";
     Fault { kind: FaultKind::Truncated, message: message.to_owned() }
 }
 

@@ -94,12 +94,12 @@ impl BodyTimeout {
     fn timeout_fault(&self) -> Fault {
         let message = match &self.throughput {
             Some(throughput) => format!(
-                "{} bytes came in {} s, less than the {} bytes a second of `min_throughput`",
+                "received {} bytes in {} s, less than the {} bytes per second of `min_throughput`",
                 throughput.received,
                 WINDOW.as_secs(),
                 throughput.minimum
             ),
-            None => format!("the {} s that this call may take are over", self.timeout.as_secs_f64()),
+            None => format!("the call exceeded its timeout of {} s", self.timeout.as_secs_f64()),
         };
         Fault { kind: FaultKind::Truncated, message }
     }

@@ -41,19 +41,22 @@ impl Certificate {
     pub(super) fn advice(self) -> &'static str {
         match self {
             Self::OfAuthority => {
-                "Its certificate is that of an authority (basicConstraints CA:TRUE), which vouches for others and never \
-                 for a server, also where ca_file names it: make one for the server with basicConstraints CA:FALSE and \
+                "Its certificate is that of an authority (basicConstraints CA:TRUE), which is never valid for a \
+                 server, even if ca_file contains it: make one for the server with basicConstraints CA:FALSE and \
                  its name in subjectAltName, and pass that as ca_file or sign it with that authority"
             }
             Self::OutOfDate => {
-                "Its certificate is out of date by this machine's clock: check the clock; if it is right, the certificate \
-                 has to be renewed"
+                "Its certificate is not valid at the time of this machine's clock: check the clock; if it is right, \
+                 renew the certificate"
             }
             Self::OfOtherName => {
-                "Its certificate is for another name: use the name in its subjectAltName as the address, or make one for \
-                 this name"
+                "Its certificate is for another host: use the name in its subjectAltName as the host, or make one for \
+                 this host"
             }
-            Self::Untrusted | Self::NoTls | Self::Other => "Pass ca_file if it has a certificate of its own",
+            Self::Untrusted | Self::NoTls | Self::Other => {
+                "Pass ca_file if its certificate is from a private \
+                                                            authority"
+            }
         }
     }
 }

@@ -52,10 +52,16 @@ pub(super) fn classify_fault(fault: &Fault, host: &str) -> Classified {
         FaultKind::Connect | FaultKind::Refused => (Outcome::NotSent, format!("cannot connect to {host}: {message}")),
         FaultKind::Tls => {
             let advice = Certificate::from_message(message).advice();
-            (Outcome::Untrusted, format!("{host} could not prove who it is: {message}. {advice}"))
+            (Outcome::Untrusted, format!("the TLS connection to {host} failed: {message}. {advice}"))
         }
         FaultKind::Timeout => (Outcome::Lost, format!("no reply from {host}: {message}")),
-        FaultKind::Reset => (Outcome::Lost, format!("the connection to {host} broke before a reply came: {message}")),
+        FaultKind::Reset => (
+            Outcome::Lost,
+            format!(
+                "the connection to {host} closed before a reply was received: \
+                                                     {message}"
+            ),
+        ),
         FaultKind::Truncated => (Outcome::Truncated, format!("the reply of {host} is incomplete: {message}")),
     };
     Classified { outcome, error: Error::new(Kind::Transport, message), wait: None }
@@ -79,18 +85,18 @@ pub(super) fn classify_reply(parts: &ResponseParts<'_>) -> Classified {
             format!("the {} does not permit `{}`", parts.credential, parts.path),
         ),
         404 => (Outcome::Refused, Kind::NotFound, format!("there is nothing at `{}`", parts.path)),
-        405 => (Outcome::Refused, Kind::MethodNotAllowed, format!("`{}` does not take this method", parts.path)),
-        408 => (Outcome::Busy, Kind::ServiceUnavailable, "the service waited too long for the request".to_owned()),
-        409 => (Outcome::Refused, Kind::Conflict, "another record is in the way".to_owned()),
+        405 => (Outcome::Refused, Kind::MethodNotAllowed, format!("`{}` does not accept this method", parts.path)),
+        408 => (Outcome::Busy, Kind::ServiceUnavailable, "the service timed out waiting for the request".to_owned()),
+        409 => (Outcome::Refused, Kind::Conflict, "the request conflicts with another record".to_owned()),
         429 => (Outcome::TooMany, Kind::RateLimited, "the rate limit is exceeded".to_owned()),
         400..=499 => (Outcome::Refused, Kind::InvalidRequest, "the service refused the request".to_owned()),
         502..=504 => (Outcome::Busy, Kind::ServiceUnavailable, "the service is busy".to_owned()),
-        500..=599 => (Outcome::Broken, Kind::ServiceUnavailable, "the service is in trouble".to_owned()),
-        _ => (Outcome::Refused, Kind::Decode, "the service answered with a status that means nothing".to_owned()),
+        500..=599 => (Outcome::Broken, Kind::ServiceUnavailable, "the service has an internal error".to_owned()),
+        _ => (Outcome::Refused, Kind::Decode, "the service answered with an unexpected status".to_owned()),
     };
     let mut message = detail.as_ref().map_or_else(|| what.clone(), |detail| format!("{what}: {detail}"));
     if let Some(base) = parts.base.filter(|_| parts.status == 404) {
-        message = format!("{message} (the base address `{base}` may be wrong, which `{}` sets)", parts.argument);
+        message = format!("{message} (the base URL `{base}` of `{}` may be wrong)", parts.argument);
     }
     let result = response.and_then(|response| response.result);
     let error = Error::new(kind, message).with(|facts| {
@@ -181,7 +187,7 @@ fn body_message(parts: &ResponseParts<'_>, response: Option<&ServiceResponse>) -
     let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let text = std::str::from_utf8(parts.body).unwrap_or_default().trim();
     if text.starts_with('<') {
-        return (Some(format!("(a document of type `{}` came with it)", shorten(content_type))), true);
+        return (Some(format!("(the reply is a document of type `{}`)", shorten(content_type))), true);
     }
     // A JSON string counts as plain text.
     (line(text.trim_matches('"')), false)
@@ -197,8 +203,8 @@ fn redirect_message(parts: &ResponseParts<'_>) -> String {
     let host = reqwest::Url::parse(location).ok().and_then(|url| url.host_str().map(str::to_owned));
     let host = host.map_or_else(|| "another address".to_owned(), |host| format!("`{host}`"));
     format!(
-        "the service redirects to {host}, which is not followed because the {} is for the given host alone: if that is \
-         where the service has moved, set {} to it",
+        "the service redirects to {host}; headland does not follow, because the {} is only for the given host: if the \
+         service has moved there, set {} to it",
         parts.credential, parts.argument
     )
 }
@@ -250,11 +256,11 @@ mod tests {
         let list = classify_at("/v2/jobdata", Some(base), 404, &[], detail);
         assert_eq!(
             list.error.message(),
-            "there is nothing at `/v2/jobdata`: No such address. (the base address `https://service.example/v2` may be \
-             wrong, which `base_url` sets)"
+            "there is nothing at `/v2/jobdata`: No such address. (the base URL `https://service.example/v2` of \
+             `base_url` may be wrong)"
         );
-        assert!(!classify_at("/v2/jobdata", Some(base), 403, &[], detail).error.message().contains("base address"));
-        assert!(!classify(404, &[], detail).error.message().contains("base address"), "a record may be gone");
+        assert!(!classify_at("/v2/jobdata", Some(base), 403, &[], detail).error.message().contains("base URL"));
+        assert!(!classify(404, &[], detail).error.message().contains("base URL"), "a record may be gone");
     }
 
     #[test]

@@ -117,7 +117,7 @@ fn body_stream(response: reqwest::Response, timeout: Duration) -> BodyStream {
 }
 
 fn timeout_fault(timeout: Duration) -> Fault {
-    Fault { kind: FaultKind::Timeout, message: format!("nothing came for {} s", timeout.as_secs_f64()) }
+    Fault { kind: FaultKind::Timeout, message: format!("no data was received for {} s", timeout.as_secs_f64()) }
 }
 
 fn fault_from(error: &reqwest::Error) -> Fault {
@@ -185,8 +185,8 @@ fn root_cause(error: &reqwest::Error) -> String {
 fn certificates(path: &Path) -> Result<Vec<Certificate>> {
     let wrong = |why: &str| Error::for_setting("ca_file", format!("ca_file `{}` {why}", path.display()));
     let pem = std::fs::read(path).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
-    let found = Certificate::from_pem_bundle(&pem).map_err(|_| wrong("holds no certificates in PEM form"))?;
-    if found.is_empty() { Err(wrong("holds no certificates in PEM form")) } else { Ok(found) }
+    let found = Certificate::from_pem_bundle(&pem).map_err(|_| wrong("contains no certificates in PEM format"))?;
+    if found.is_empty() { Err(wrong("contains no certificates in PEM format")) } else { Ok(found) }
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ impl BaseUrl {
     /// The address without its query, if it is below this base.
     fn resolve(&self, path: &str, address: &str) -> Result<Url, String> {
         let invalid = |why: &str| format!("`{}` {why}", shorten(address));
-        let current = Url::parse(&self.address(path, &[]).url).map_err(|_| invalid("cannot be read as an address"))?;
+        let current = Url::parse(&self.address(path, &[]).url).map_err(|_| invalid("is not a valid URL"))?;
         if address.is_empty() {
             return Ok(current);
         }
@@ -68,7 +68,7 @@ impl BaseUrl {
         {
             return Ok(url);
         }
-        let url = current.join(address).map_err(|_| invalid("cannot be read as an address"))?;
+        let url = current.join(address).map_err(|_| invalid("is not a valid URL"))?;
         let origin =
             |url: &Url| (url.scheme().to_owned(), url.host_str().map(str::to_owned), url.port_or_known_default());
         if origin(&url) != origin(&current) || !url.username().is_empty() || url.password().is_some() {

@@ -130,7 +130,9 @@ impl ServiceContext {
                     Some(Classified { error, .. }) => (Err(error.with(|facts| facts.status = Some(status))), None),
                 }
             }
-            Ok(None) => (Err(Error::new(Kind::Decode, "the reply is longer than any record or page is")), None),
+            Ok(None) => {
+                (Err(Error::new(Kind::Decode, "the reply is longer than the limit of records and pages")), None)
+            }
             Err(fault) => (Err(classify_fault(&fault, self.base.host()).error), Some(fault)),
         }
     }

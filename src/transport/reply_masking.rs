@@ -42,8 +42,8 @@ impl ServiceContext {
                 others => format!(" and {others} other fields"),
             };
             self.warnings.add(format!(
-                "the reply to {} repeats the {} in `{path}`{others}: the value is masked; ask the operator of the \
-                 service why it sends secrets back",
+                "the reply to {} repeats the {} in `{path}`{others}: the value is masked; ask the operator why the \
+                 service returns secrets",
                 row.full_name,
                 kind.name()
             ));

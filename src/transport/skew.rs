@@ -180,7 +180,8 @@ fn warning(skew: i64) -> String {
     }
     let side = if skew > 0 { "behind" } else { "ahead of" };
     format!(
-        "this machine's clock is {} s {side} the service; corrected for this client. Set the clock to be rid of this",
+        "this machine's clock is {} s {side} the service; corrected for this client. Set the clock to stop this \
+         warning",
         skew.saturating_abs()
     )
 }

@@ -22,7 +22,7 @@ pub(super) fn next_call_message(exceeded: &DeadlineExceeded) -> String {
 /// States that a wait exceeds the `time_left` of a call.
 pub(super) fn exceeds_timeout(time_left: Duration, timeout: Duration) -> String {
     let (time_left, timeout) = (time_left.as_secs_f64(), timeout.as_secs_f64());
-    format!(", which is beyond the {time_left:.1} s that are left of the {timeout} s that this call may take")
+    format!(", but only {time_left:.1} s of this call's timeout of {timeout} s are left")
 }
 
 /// Appends `more` to the message of an error.

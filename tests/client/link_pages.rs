@@ -154,7 +154,7 @@ async fn foreign_address_is_an_error_and_never_contacted() {
         let script = Script::new(move |_, request| Ok(PLAIN.answer(request).replacing("Location", location)));
         let error = read(&client_of(dispatching(), &script), 10).await.unwrap_err();
         assert_eq!((error.kind(), script.count()), (Kind::Decode, 1), "{location}");
-        assert!(error.message().contains("was not asked for"), "{error}");
+        assert!(error.message().contains("was not requested"), "{error}");
         assert!(error.message().contains("dispatch_url"), "{error}");
         assert_eq!(error.facts().endpoint, Some(LIST));
     }
@@ -184,7 +184,7 @@ async fn paging_loops_are_errors() {
         assert_eq!(list.next_page().await.unwrap().unwrap().len(), 2, "records without an id may well be equal");
         let error = list.next_page().await.unwrap_err();
         assert_eq!(error.kind(), Kind::Decode);
-        assert!(error.message().contains("no new one"), "{error}");
+        assert!(error.message().contains("only records of earlier pages"), "{error}");
     }
 }
 

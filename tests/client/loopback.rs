@@ -225,7 +225,7 @@ async fn closed_port_and_server_without_tls_are_errors_that_name_the_cause() {
     let tls = with_real_transport(Config { base_url: format!("https://{address}"), ..config() });
     let error = access_key(&tls).await.unwrap_err();
     assert_eq!((error.kind(), error.facts().attempts), (Kind::Transport, Some(1)), "{error}");
-    assert!(error.message().contains("prove who it is"), "{error}");
+    assert!(error.message().contains("the TLS connection"), "{error}");
 }
 
 #[test]

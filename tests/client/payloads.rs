@@ -175,7 +175,7 @@ async fn reply_is_the_object_its_address_or_nothing() {
         assert_eq!(outcome.as_ref().ok(), expected.map(text).as_ref(), "{body}");
         if let Err(error) = outcome {
             assert_eq!(error.kind(), Kind::Decode);
-            assert!(error.message().contains("the service did it"), "{error}");
+            assert!(error.message().contains("the service executed it"), "{error}");
         }
     }
 }
@@ -256,10 +256,10 @@ async fn errors_of_every_form_have_their_kind_and_message_section_7() {
         (400, service_response, Kind::InvalidRequest, "harvestedArea is missing."),
         (422, problem, Kind::InvalidRequest, "`harvestedArea` is missing."),
         (409, "Released already.", Kind::Conflict, "Released already."),
-        (409, "", Kind::Conflict, "in the way"),
+        (409, "", Kind::Conflict, "conflicts with another record"),
         (404, r#""No such operation.""#, Kind::NotFound, "No such operation."),
         (403, "", Kind::PermissionDenied, "the token does not permit"),
-        (405, "", Kind::MethodNotAllowed, "does not take this method"),
+        (405, "", Kind::MethodNotAllowed, "does not accept this method"),
         (302, "", Kind::Transport, "set dispatch_url to it"),
         (200, service_response, Kind::InvalidRequest, "harvestedArea is missing."),
         (200, r#"{"status":"REFUSED","errorInfo":"No."}"#, Kind::InvalidRequest, "No."),

@@ -211,7 +211,7 @@ async fn minimum_throughput_is_configurable_and_zero_disables_it() {
             Err(error) => {
                 assert!(!is_read, "{least}: {error}");
                 assert_eq!(error.kind(), Kind::Transport);
-                let words = "60 bytes came in 30 s, less than the 3 bytes a second of `min_throughput`";
+                let words = "received 60 bytes in 30 s, less than the 3 bytes per second of `min_throughput`";
                 assert!(error.message().contains(words), "{error}");
             }
         }

@@ -130,7 +130,7 @@ async fn unknown_outcome_is_an_error_with_the_candidates() {
     let script = Script::new(|_, _| Err(fault(FaultKind::Reset)));
     let error = upload(&client(&script)).await.unwrap_err();
     assert_eq!(error.kind(), Kind::UploadOutcomeUnknown);
-    assert!(error.message().contains("Looking it up failed"), "{error}");
+    assert!(error.message().contains("The lookup failed"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]

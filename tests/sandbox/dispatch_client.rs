@@ -138,7 +138,7 @@ async fn delete_with_a_lost_reply_succeeds_and_post_is_not_sent_again() {
 #[tokio::test]
 async fn foreign_or_looping_locations_are_errors_4_7() {
     for (kind, expected) in
-        [("foreign-location", "not asked for"), ("looping-location", "circles"), ("repeated-page", "circles")]
+        [("foreign-location", "not requested"), ("looping-location", "circles"), ("repeated-page", "circles")]
     {
         let sandbox = shared(&[]);
         sandbox.add_fault("legacy_orders.blends", kind, 1).unwrap();

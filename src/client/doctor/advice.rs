@@ -2,15 +2,16 @@
 
 use crate::transport::Certificate;
 
-pub(super) const SET_CLOCK: &str = "set this machine's clock right and keep it so by network time (`timedatectl set-ntp \
-     true` on Linux): requests that are 120 s off are refused";
-pub(super) const DATES_DIFFER: &str = "tell the operator: the service's Date and its check of the time do not agree";
-pub(super) const TROUBLE: &str = "the service is in trouble: try again in some minutes, else tell its operator";
-pub(super) const REFUSES_ALL: &str = "tell the operator: the service answers, but refuses its simplest call";
+pub(super) const SET_CLOCK: &str = "set this machine's clock and keep it synchronized by network time (`timedatectl \
+                                    set-ntp true` on Linux): the service refuses requests that are 120 s off";
+pub(super) const DATES_DIFFER: &str = "report to the operator: the service's Date and its time check disagree";
+pub(super) const TROUBLE: &str = "the service fails: try again in a few minutes; if it still fails, report it to the \
+                                  operator";
+pub(super) const REFUSES_ALL: &str = "report to the operator: the service answers, but refuses its simplest call";
 pub(super) const PATH: &str =
-    "set base_url to the address that the operator gave, without `/accesskey` or any other call at its end";
+    "set base_url to the URL from the operator, without `/accesskey` or any other call at its end";
 pub(super) const API_KEY: &str = "copy api_key again as it was issued, and check that base_url is the service that \
-     issued it: a test and a production service have keys of their own";
+     issued it: a test and a production service have different keys";
 pub(super) const UNNAMED: &str = "the service does not say which check failed: copy api_key again, too; ";
 pub(super) const SIGN_LOWER_CASE: &str = "ask the operator to check the signature over the path in lower case";
 pub(super) const ASK_CUSTOMER: &str = "ask the customer to issue a new access key in the portal";
@@ -23,10 +24,10 @@ const SETTINGS: &[(&str, &str, &str)] = &[
     (
         "environment",
         "settings",
-        "export these variables with what the operator and the customer issued, or write a profile and name it",
+        "export these variables with the values from the operator and the customer, or write a profile and name it",
     ),
-    ("mode", "settings", "run that `chmod`: a file with the secret is for you alone"),
-    ("not TOML", "settings", "mend the file: a table `[name]`, then lines such as base_url = \"https://host\""),
+    ("mode", "settings", "run that `chmod`: only you may have access to a file with the secret"),
+    ("not TOML", "settings", "fix the file: a table `[name]`, then lines such as base_url = \"https://host\""),
     ("no profile", "settings", "name a profile that the file has, or add this one"),
     (
         "names",
@@ -42,17 +43,18 @@ const SETTINGS: &[(&str, &str, &str)] = &[
     ("no keyring", "settings", "run that `pip install`, or write shared_secret into the profile"),
     ("keyring", "settings", "unlock the system's keyring, or write shared_secret into the profile instead"),
     ("plain http", "address", "write `https://` in base_url"),
-    (
-        "base_url",
-        "address",
-        "set base_url to the address that the operator gave, such as https://host or https://host/path",
-    ),
+    ("base_url", "address", "set base_url to the URL from the operator, such as https://host or https://host/path"),
     (
         "shared_secret",
         "settings",
         "copy shared_secret again as it was issued: letters, digits, `+` and `/`, with its `=` signs, without quotes",
     ),
-    ("ca_file", "TLS", "set ca_file to a file of certificates in PEM form: it begins with -----BEGIN CERTIFICATE-----"),
+    (
+        "ca_file",
+        "TLS",
+        "set ca_file to a file of certificates in PEM format: it begins with -----BEGIN \
+                        CERTIFICATE-----",
+    ),
     ("certificates", "TLS", "install the system's CA certificates (package ca-certificates), or set ca_file"),
     ("api_key", "settings", "copy api_key again as it was issued, without blanks or line ends"),
     ("access_key", "settings", "copy access_key again as the portal shows it, without blanks or line ends"),
@@ -69,24 +71,24 @@ pub fn about_setting(setting: Option<&str>) -> (&'static str, &'static str) {
 pub(super) fn about_certificate(certificate: Certificate, name: &str, port: u16) -> String {
     match certificate {
         Certificate::Untrusted => format!(
-            "no authority known to this machine vouches for the certificate of {name}: if the operator, or a proxy that \
-             opens TLS, has an authority of its own, get its certificate as a PEM file and set ca_file (HEADLAND_CA_FILE)"
+            "no authority that this machine trusts issued the certificate of {name}: if the operator, or a proxy that \
+             decrypts TLS, has its own authority, get its certificate as a PEM file and set ca_file (HEADLAND_CA_FILE)"
         ),
         Certificate::OfAuthority => format!(
-            "{name} shows the certificate of an authority as its own: its operator has to issue one for the server, \
-             with basicConstraints CA:FALSE"
+            "{name} presents the certificate of an authority: its operator must issue one for the server, with \
+             basicConstraints CA:FALSE"
         ),
-        Certificate::OutOfDate => "the certificate is out of date by this machine's clock: check the clock; if it is \
-             right, tell the operator"
+        Certificate::OutOfDate => "the certificate is not valid at the time of this machine's clock: check the clock; \
+                                   if it is right, tell the operator"
             .to_owned(),
         Certificate::OfOtherName => {
-            format!("the certificate is for another name than {name}: set base_url to the name that it is for")
+            format!("the certificate is for another host than {name}: set base_url to that host")
         }
         Certificate::NoTls => {
-            format!("what listens on port {port} of {name} does not speak TLS: check the port in base_url")
+            format!("the server on port {port} of {name} does not use TLS: check the port in base_url")
         }
-        Certificate::Other => format!(
-            "ask the operator about the certificate of {name}, or set ca_file if it has an authority of its own"
-        ),
+        Certificate::Other => {
+            format!("ask the operator about the certificate of {name}, or set ca_file if it has its own authority")
+        }
     }
 }

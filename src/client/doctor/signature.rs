@@ -31,9 +31,9 @@ impl Steps<'_> {
         self.path_as_written(error).await?;
         self.host_alone(error).await?;
         let next_step = format!(
-            "{}copy shared_secret again: it must be the one issued together with this api_key. If it is, something in \
-             between may change the host or the path that the service sees: base_url must name the host as its operator \
-             does, not `{}` if that is another name for it",
+            "{}copy shared_secret again: it must be the one issued together with this api_key. If it is, a proxy may \
+             change the host or the path that the service receives: base_url must have the host name of the operator, \
+             not `{}` if that is an alias",
             if failed.is_some() { "" } else { advice::UNNAMED },
             self.client.address().1
         );
@@ -76,7 +76,7 @@ impl Steps<'_> {
         }
         let seen = format!("{error}; the service signs the host as `{name}`, without the port that is sent");
         let next_step = format!(
-            "ask the operator for an address without a port, or to check the signature over `Host` as it is sent: `{host}`"
+            "ask the operator for a URL without a port, or to check the signature over `Host` as it is sent: `{host}`"
         );
         self.fail_seeing("signature", error, seen, next_step)
     }

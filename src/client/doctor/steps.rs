@@ -105,7 +105,7 @@ impl<'a> Steps<'a> {
         let row = api::row(name).ok_or_else(|| Error::new(Kind::Value, format!("there is no call `{name}`")))?;
         match super::examine(self.client, row, variation).await {
             Err(refused) if refused.kind() == Kind::RateLimited => {
-                self.fail("limiter", &refused, wait(&refused, "programs on this machine have used the limit up"))
+                self.fail("limiter", &refused, wait(&refused, "programs on this machine have used up the limit"))
             }
             outcome => {
                 self.calls = self.calls.saturating_add(1);
@@ -128,7 +128,7 @@ impl<'a> Steps<'a> {
             let next_step = format!("check the spelling of {named}, and whether this machine is online");
             return self.fail("name", error, next_step);
         }
-        let known = if name.parse::<IpAddr>().is_ok() { "an address already" } else { "known" };
+        let known = if name.parse::<IpAddr>().is_ok() { "an IP address" } else { "known" };
         let looked_up = match &self.proxy {
             Some(proxy) => format!("the proxy `{proxy}` looks up `{name}`"),
             None => format!("`{name}` is {known}"),
@@ -141,7 +141,7 @@ impl<'a> Steps<'a> {
         }
         let way =
             self.proxy.as_ref().map_or_else(|| "direct".to_owned(), |proxy| format!("through the proxy `{proxy}`"));
-        self.ok("connection", format!("port {port} takes connections, {way}"));
+        self.ok("connection", format!("port {port} accepts connections, {way}"));
         if let Some((error, fault)) = failed
             && fault.kind == FaultKind::Tls
         {
@@ -158,14 +158,14 @@ impl<'a> Steps<'a> {
         let (name, port) = (&self.name, self.port);
         match &self.proxy {
             Some(proxy) => format!(
-                "calls go through the proxy `{proxy}` because HTTPS_PROXY is set, and it does not let them through: \
-                 correct HTTPS_PROXY, or set NO_PROXY={name} if they need no proxy"
+                "calls go through the proxy `{proxy}` because HTTPS_PROXY is set, but the proxy refuses them: correct \
+                 HTTPS_PROXY, or set NO_PROXY={name} if they need no proxy"
             ),
             None if kind == FaultKind::Refused => {
                 format!("nothing listens on port {port} of {name}: check the port in base_url, or start the service")
             }
             None => format!(
-                "port {port} of {name} is blocked between here and the service: ask the operator of the network or firewall to \
+                "the network blocks port {port} of {name}: ask the operator of the network or firewall to \
                  allow it, or set HTTPS_PROXY if this network needs a proxy"
             ),
         }
@@ -176,8 +176,8 @@ impl<'a> Steps<'a> {
         let Err(error) = &seen.outcome else { return Ok(()) };
         if seen.fault.is_some() {
             let next_step = format!(
-                "what listens on port {} does not answer like the service: check the port in base_url; if it is right, \
-                 the service is stuck or slow, so try again later or raise `timeout`",
+                "the server on port {} does not answer like the service: check the port in base_url; if it is right, \
+                 the service hangs or is slow, so try again later or raise `timeout`",
                 self.port
             );
             return self.fail("service", error, next_step);
@@ -185,7 +185,7 @@ impl<'a> Steps<'a> {
         let is_document = error.facts().is_document;
         match error.kind() {
             Kind::RateLimited => {
-                let next_step = format!("{}; {}", wait(error, "others have used the limit up"), advice::SHARE);
+                let next_step = format!("{}; {}", wait(error, "others have used up the limit"), advice::SHARE);
                 self.fail("limiter", error, next_step)
             }
             Kind::NotFound => self.wrong_path(error).await,
@@ -201,11 +201,11 @@ impl<'a> Steps<'a> {
     fn stranger(&self, error: &Error) -> Result<()> {
         let around = self.proxy.as_ref().map(|proxy| {
             let name = &self.name;
-            format!("; HTTPS_PROXY sends calls through `{proxy}`: set NO_PROXY={name} to go without")
+            format!("; HTTPS_PROXY sends calls through `{proxy}`: set NO_PROXY={name} to bypass it")
         });
         let next_step = format!(
-            "something in between answers in place of the service, such as a proxy or the sign-in page of a network: open \
-             {} in a browser, sign in where a page asks for it, and check base_url{}",
+            "another server answers instead of the service, such as a proxy or the sign-in page of a network: open {} \
+             in a browser, sign in if a page requires it, and check base_url{}",
             self.client.address().0,
             around.unwrap_or_default()
         );
@@ -236,7 +236,7 @@ impl<'a> Steps<'a> {
         }
         if let (Err(error), true) = (&seen.outcome, seen.is_about_time) {
             let Some(skew) = skew else {
-                let text = "the service refuses the time of the request, and sends no Date to measure it by";
+                let text = "the service refuses the time of the request, but sends no Date to measure the difference";
                 return self.fail_seeing("clock", error, text.to_owned(), advice::SET_CLOCK);
             };
             let text = format!("{error}; {}", off(skew));
@@ -295,7 +295,7 @@ impl<'a> Steps<'a> {
                 ) =>
             {
                 let delegate = format!(
-                    "the access key does not give job data: {}, with job data delegated to you",
+                    "the access key does not permit job data: {}, with job data delegated to you",
                     advice::ASK_CUSTOMER
                 );
                 let next_step = if seen.is_about_time { advice::SET_CLOCK.to_owned() } else { delegate };
