@@ -91,7 +91,7 @@ class Pages(_Pages[Record]):
         finally:
             self._warn_pending()
         if total is None:
-            message = "the service gives no total count for this list: use `len(list(pages))`"
+            message = "the service returns no total count for this list: use `len(list(pages))`"
             raise TypeError(message)
         return total
 
@@ -170,7 +170,7 @@ class AsyncPages(_Pages[Record]):
         finally:
             self._warn_pending()
         if total is None:
-            message = "the service gives no total count for this list"
+            message = "the service returns no total count for this list"
             raise TypeError(message)
         return total
 

@@ -36,8 +36,14 @@ def in_environment(monkeypatch: pytest.MonkeyPatch, **names: object) -> None:
     [
         ("shared_secret", "not base64!", "settings", "is not base64", "copy shared_secret again"),
         ("shared_secret", None, "settings", "set HEADLAND_SHARED_SECRET", "export these variables"),
-        ("api_key", "an-api-key-with-a-blank ", "settings", "api_key holds a blank", "copy api_key again"),
-        ("access_key", "an-access-key-with-a-blank ", "settings", "access_key holds a blank", "copy access_key again"),
+        ("api_key", "an-api-key-with-a-blank ", "settings", "api_key contains a blank", "copy api_key again"),
+        (
+            "access_key",
+            "an-access-key-with-a-blank ",
+            "settings",
+            "access_key contains a blank",
+            "copy access_key again",
+        ),
         ("base_url", "http://fields.example", "address", "plain http", "write `https://`"),
         ("base_url", "fields.example", "address", "is not a URL", "the URL from the operator"),
         ("rate_limits", "thirty", "settings", "HEADLAND_RATE_LIMITS is invalid", "correct that setting"),

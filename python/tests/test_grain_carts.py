@@ -145,7 +145,7 @@ def test_a_growing_file_is_uploaded_again_under_a_higher_id(tmp_path: Path) -> N
 def test_other_body_than_a_file_is_not_saved(whole: CartTruth, tmp_path: Path) -> None:
     with hl.Sandbox.demo() as fresh, hl.Client(**fresh.credentials, rate_limits=()) as client:
         fresh.faults.add(endpoint="grain_carts.download", kind="web-page")
-        with pytest.raises(hl.DecodeError, match="a grain cart file was asked for"):
+        with pytest.raises(hl.DecodeError, match="expected a grain cart file"):
             client.grain_carts.download(whole["id"], to=tmp_path)
         for kind in ("truncated", "unavailable", "reset"):
             fresh.faults.add(endpoint="grain_carts.download", kind=kind)

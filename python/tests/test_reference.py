@@ -163,9 +163,9 @@ def known(message: str) -> Iterator[str]:
 
 def test_every_fault_and_every_variant_is_in_the_page_of_the_local_service(built: Path) -> None:
     page = (built / "sandbox.html").read_text(encoding="utf-8")
-    with hl.Sandbox() as service, pytest.raises(ValueError, match="is no fault") as fault:
+    with hl.Sandbox() as service, pytest.raises(ValueError, match="is not a fault") as fault:
         service.faults.add(endpoint="*", kind="gremlins")
-    with pytest.raises(ValueError, match="is no variant") as variant:
+    with pytest.raises(ValueError, match="is not a variant") as variant:
         hl.Sandbox(variants=["tame"])
     names = [*known(str(fault.value)), *known(str(variant.value))]
     assert len(names) > 30

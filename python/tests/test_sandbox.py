@@ -67,7 +67,7 @@ def test_limited_access_keys() -> None:
             partial.job_data.get(hidden)
         with client(service.read_only_access_key) as reader:
             assert len(list(reader.job_data.list())) > len(jobs)
-            with pytest.raises(hl.PermissionDenied, match="read and not write"):
+            with pytest.raises(hl.PermissionDenied, match="read but not write"):
                 reader.prescription_maps.send(next(iter(reader.prescription_maps.list()))["id"], computers[0]["id"])
         with client(service.expired_access_key) as expired:
             summary = expired.access_key()

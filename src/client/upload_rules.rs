@@ -93,7 +93,7 @@ fn job_data(name: &str, content: &Bytes) -> Result<(), String> {
     ))
 }
 
-/// The members of a zip without those that macOS adds, including duplicates. `None` if it is not a zip that can be read.
+/// The members of a zip without those that macOS adds, including duplicates. `None` if it is not a readable zip.
 fn members(content: &Bytes) -> Option<Vec<String>> {
     let is_own =
         |name: &String| !name.split('/').any(|part| part.eq_ignore_ascii_case("__MACOSX") || part.starts_with("._"));

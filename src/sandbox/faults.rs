@@ -99,41 +99,31 @@ pub static FAULTS: &[FaultRow] = &[
         Fault::NotReady,
         "not-ready",
         "",
-        "Where a file was asked for: 200 MORE_TIME_NEEDED with the wait as hh:mm:ss, one second.",
+        "For a file request: 200 MORE_TIME_NEEDED with the wait as hh:mm:ss, one second.",
     ),
-    row(Fault::NoCoverage, "no-coverage", "", "Where a file was asked for: 200 NO_COVERAGE."),
-    row(
-        Fault::AlreadyQueued,
-        "already-queued",
-        "",
-        "Where a map was sent: 409 with a message that asks to wait, and nothing is queued.",
-    ),
+    row(Fault::NoCoverage, "no-coverage", "", "For a file request: 200 NO_COVERAGE."),
+    row(Fault::AlreadyQueued, "already-queued", "", "For a sent map: 409 with a message to wait; nothing is queued."),
     row(
         Fault::SameName,
         "same-name",
         "",
-        "Where a map was sent: 409 with a message that names the conflict of names, and nothing is queued.",
+        "For a sent map: 409 with a message about the conflict of names; nothing is queued.",
     ),
     row(Fault::Redirect, "redirect", "302", "302 to `/redirected` of the same service."),
-    row(Fault::LostReply, "lost-reply", "", "The request is carried out, then the connection closes without a reply."),
-    row(Fault::Reset, "reset", "", "The connection closes before anything is carried out."),
-    row(Fault::Truncated, "truncated", "", "The reply breaks off after half of the length it announced."),
-    row(Fault::WebPage, "web-page", "", "Where a file was asked for: 200 with a web page."),
-    row(Fault::Slow, "slow", "", "One second of silence first."),
+    row(Fault::LostReply, "lost-reply", "", "The request is executed, then the connection closes without a reply."),
+    row(Fault::Reset, "reset", "", "The connection closes before the request is executed."),
+    row(Fault::Truncated, "truncated", "", "The reply is truncated after half of its announced length."),
+    row(Fault::WebPage, "web-page", "", "For a file request: 200 with a web page."),
+    row(Fault::Slow, "slow", "", "The reply is delayed by one second."),
     row(Fault::NoDate, "no-date", "", "The reply has no `Date`."),
-    row(Fault::Skew, "skew", "", "The service's clock is an hour ahead, in `Date` and in the check of the time stamp."),
-    row(
-        Fault::ForeignLocation,
-        "foreign-location",
-        "",
-        "A page of dispatch names an address of another host in `Location`.",
-    ),
-    row(Fault::LoopingLocation, "looping-location", "", "A page of dispatch names its own address in `Location`."),
+    row(Fault::Skew, "skew", "", "The service's clock is an hour ahead, in `Date` and in the time stamp check."),
+    row(Fault::ForeignLocation, "foreign-location", "", "A page of dispatch has a `Location` on another host."),
+    row(Fault::LoopingLocation, "looping-location", "", "A page of dispatch has its own address as `Location`."),
     row(
         Fault::RepeatedPage,
         "repeated-page",
         "",
-        "Where a page of dispatch after the first was asked for: the records of the page before it.",
+        "For a page of dispatch after the first: the records of the page before it.",
     ),
 ];
 
@@ -200,13 +190,19 @@ impl Faults {
             FAULTS.iter().find(|row| row.name == kind.replace('_', "-") || (!row.code.is_empty() && row.code == kind));
         let Some(row) = found else {
             let known: Vec<&str> = FAULTS.iter().map(|row| row.name).collect();
-            return Err(Error::new(Kind::Value, format!("`{kind}` is no fault; use one of {}", known.join(", "))));
+            return Err(Error::new(Kind::Value, format!("`{kind}` is not a fault; use one of {}", known.join(", "))));
         };
         if endpoint != EVERY_ENDPOINT && api::row(endpoint).is_none() {
             let known: Vec<&str> = api::rows().map(|row| row.full_name).collect();
             return Err(Error::new(
                 Kind::Value,
-                format!("`{endpoint}` is no endpoint; use {EVERY_ENDPOINT} for all, or one of {}", known.join(", ")),
+                format!(
+                    "`{endpoint}` is not an endpoint; use {EVERY_ENDPOINT} for all, or one of {}",
+                    known.join(
+                        ", \
+                                                                                                                   "
+                    )
+                ),
             ));
         }
         locked(&self.0).push(PendingFault { endpoint: endpoint.to_owned(), fault: row.fault, times });

@@ -49,7 +49,7 @@ pub(super) fn job_data(state: &ServiceState, call: &Call, index: &'static Index)
         None => 0,
         Some(text) => text
             .parse::<u64>()
-            .map_err(|_| Reply::bad_request(format!("minid must be a whole number from 0 up, found `{text}`.")))?,
+            .map_err(|_| Reply::bad_request(format!("minid must be a whole number >= 0, found `{text}`.")))?,
     };
     let is_meant = |job: &&Job| {
         job.detail.get("field_computer_id").and_then(Value::as_text) == Some(&computer.id)

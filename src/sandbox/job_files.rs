@@ -81,7 +81,7 @@ fn outcome(state: &ServiceState, call: &Call, job: &StoredJob, format: &str) -> 
         Origin::Generated => {}
         Origin::Convertible if format == SHAPEFILE => return Ok(ConversionOutcome::File),
         Origin::Convertible => {
-            let reason = format!("The conversion utility makes no {format} file of an upload.");
+            let reason = format!("The conversion utility cannot convert an upload to {format}.");
             return Ok(ConversionOutcome::Failed { failure: Failure::Convert, reason });
         }
         Origin::Refused(reason) => return Ok(ConversionOutcome::Failed { failure: Failure::InvalidFile, reason }),
@@ -179,7 +179,7 @@ fn file(state: &ServiceState, call: &Call, job: &StoredJob, format: &str) -> Ans
 
 fn archive(state: &ServiceState, job: &Job, revision: u64, format: ArchiveFormat) -> Result<Bytes, Reply> {
     let failed = |error: crate::error::Error| {
-        let info = format!("The sandbox could not make the archive of job `{}`: {error}", job.id);
+        let info = format!("The sandbox could not create the archive of job `{}`: {error}", job.id);
         Reply::service_response(StatusCode::INTERNAL_SERVER_ERROR, "CONVERSION_STATUS_SERVER_ERR", info)
     };
     state.accounts.archive(job, revision, format).map_err(failed)

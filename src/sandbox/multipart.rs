@@ -139,7 +139,7 @@ fn content_length(headers: &HeaderMap) -> Option<usize> {
 }
 
 fn too_large() -> Reply {
-    let info = format!("The body is larger than {MAX_BODY} bytes, which is all that this sandbox takes.");
+    let info = format!("The body is larger than {MAX_BODY} bytes, the limit of this sandbox.");
     Reply::invalid(StatusCode::PAYLOAD_TOO_LARGE, info)
 }
 

@@ -118,7 +118,7 @@ pub(super) fn file(state: &ServiceState, call: &Call) -> Answer {
     };
     let generated = state.accounts.maps(call.customer).iter().find(|known| known.id == map.id);
     let failed = |error: crate::error::Error| {
-        Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, format!("The sandbox could not make the map: {error}"))
+        Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, format!("The sandbox could not create the map: {error}"))
     };
     let name = file_name(&map, format);
     let bytes = match generated {

@@ -28,10 +28,9 @@ impl Query {
     pub(super) fn page(&self) -> Result<PageRequest, String> {
         let whole_number = |name: &str, default: u64| match self.get(name) {
             None => Ok(default),
-            Some(text) => text
-                .trim()
-                .parse::<u64>()
-                .map_err(|_| format!("{name} must be a whole number from 0 up, found `{text}`.")),
+            Some(text) => {
+                text.trim().parse::<u64>().map_err(|_| format!("{name} must be a whole number >= 0, found `{text}`."))
+            }
         };
         Ok(PageRequest { size: whole_number("pageSize", DEFAULT_PAGE_SIZE)?, page: whole_number("page", 0)? })
     }

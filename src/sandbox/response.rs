@@ -153,7 +153,7 @@ fn half_then_error(bytes: &Bytes) -> Body {
         }
         // The server flushes its buffer only when the body is pending.
         tokio::task::yield_now().await;
-        Some((Err(io::Error::other("cut off on request")), None))
+        Some((Err(io::Error::other("truncated on request")), None))
     }))
 }
 
@@ -170,7 +170,7 @@ fn stream_file(file: File, length: u64, is_truncated: bool) -> Body {
         let read = if left == 0 {
             // The server flushes its buffer only when the body is pending.
             tokio::task::yield_now().await;
-            Err(io::Error::other("cut off on request"))
+            Err(io::Error::other("truncated on request"))
         } else {
             file.read_exact(&mut chunk)
         };

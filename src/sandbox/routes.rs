@@ -60,7 +60,7 @@ impl Route {
             Self::Found { rows, ids } => rows.first().map(|row| (*row, ids)).ok_or_else(unknown),
             Self::WrongMethod(allowed) => {
                 let allowed = allowed.join(", ");
-                let info = format!("{path} does not take {}; it takes {allowed}.", head.method);
+                let info = format!("{path} does not accept {}; it accepts {allowed}.", head.method);
                 Err(Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, info).with_header(header::ALLOW, allowed))
             }
             Self::Unknown => Err(unknown()),

@@ -160,7 +160,7 @@ mod tests {
         let sandbox = Sandbox::start(Options::default()).unwrap();
         let (reply, took) = uploaded(&sandbox, 1).await;
         assert!(reply.starts_with("HTTP/1.1 408 ") && reply.contains("connection: close"), "{reply}");
-        assert!(reply.contains("came too slowly"), "{reply}");
+        assert!(reply.contains("was received too slowly"), "{reply}");
         assert_eq!(took.as_secs(), 30);
         assert_eq!(sandbox.requests().pop().unwrap().status, 408);
         let (reply, took) = uploaded(&sandbox, 17 * 1024).await;

@@ -195,7 +195,7 @@ impl Service {
             Fault::BadRequest => Some(Reply::bad_request("Something in the request is wrong.")),
             Fault::NotFound => Some(Reply::invalid(StatusCode::NOT_FOUND, "There is nothing at this address.")),
             Fault::MethodNotAllowed => {
-                let reply = Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, "This address does not take the method.");
+                let reply = Reply::invalid(StatusCode::METHOD_NOT_ALLOWED, "This address does not accept the method.");
                 Some(reply.with_header(header::ALLOW, ""))
             }
             Fault::TooManyRequests => Some(rate_limited(1)),
@@ -280,7 +280,7 @@ impl Service {
 
     /// Returns the reply to a write request with a read-only key (specification 5.3 has both codes).
     fn read_only_reply(&self, path: &str) -> Reply {
-        let info = "access key check failed: the access key may read and not write";
+        let info = "access key check failed: the access key may read but not write";
         if !self.state.variants.has(Variant::ReadOnly405) {
             return Reply::invalid(StatusCode::FORBIDDEN, info);
         }

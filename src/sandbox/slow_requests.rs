@@ -48,7 +48,7 @@ impl BodyTimeout {
                 let began = Instant::now();
                 let Ok(next) = timeout(left, stream.next()).await else {
                     is_too_slow.store(true, Ordering::Relaxed);
-                    return Some((Err(axum::Error::new("the body came too slowly")), None));
+                    return Some((Err(axum::Error::new("the body was received too slowly")), None));
                 };
                 let chunk = next?;
                 let length = chunk.as_ref().map_or(0, |bytes| u64::try_from(bytes.len()).unwrap_or(u64::MAX));
@@ -65,8 +65,8 @@ impl BodyTimeout {
             return reply;
         }
         let info = format!(
-            "The body came too slowly: the service waits {} seconds for it, and a second more for each {MIN_BODY_RATE} \
-             bytes.",
+            "The body was received too slowly: the service waits {} seconds for it, plus a second for each \
+             {MIN_BODY_RATE} bytes.",
             BODY_GRACE.as_secs()
         );
         Reply::invalid(StatusCode::REQUEST_TIMEOUT, info).with_header(header::CONNECTION, "close")

@@ -113,14 +113,18 @@ impl Store {
         let Some((connection, stored_seed)) = open_file(&path, seed).map_err(fail)? else {
             return Err(Error::new(
                 Kind::Value,
-                format!("the folder `{}` holds a sandbox of another version: choose another folder", folder.display()),
+                format!(
+                    "the folder `{}` contains a sandbox of another version: choose another folder",
+                    folder.display()
+                ),
             ));
         };
         if stored_seed != seed.to_string() {
             return Err(Error::new(
                 Kind::Value,
                 format!(
-                    "the folder `{}` holds a sandbox of seed {stored_seed}, not {seed}: start it with that seed, or choose \
+                    "the folder `{}` contains a sandbox of seed {stored_seed}, not {seed}: start it with that seed, \
+                     or choose \
                      another folder",
                     folder.display()
                 ),
@@ -210,7 +214,8 @@ impl Store {
         )?;
         let (bounds, skip, count) = paginate(total.unsigned_abs());
         let mut page = transaction.prepare_cached(&format!(
-            "SELECT id, name, sub_type, created, updated FROM job WHERE {selected} ORDER BY created DESC, number DESC LIMIT ? OFFSET ?"
+            "SELECT id, name, sub_type, created, updated FROM job WHERE {selected} ORDER BY created DESC, number DESC \
+             LIMIT ? OFFSET ?"
         ))?;
         let (skip, count) = (i64::try_from(skip).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
         let given = params![selection.customer, since, selection.hidden, count, skip];

@@ -96,27 +96,27 @@ pub static VARIANTS: &[VariantRow] = &[
     row(
         Variant::PageSizeAsked,
         "page-size-asked",
-        "`PageSize` of a list is the size asked for, not the records it holds.",
+        "`PageSize` of a list is the requested size, not the number of its records.",
     ),
-    row(Variant::ProductionUri, "production-uri", "`Uri` values name a production host and carry mixed-case paths."),
-    row(Variant::MoreTime202, "more-time-202", "More time needed comes with HTTP 202."),
-    row(Variant::NoRetryAfter, "no-retry-after", "More time needed comes without `Retry-After`, as hh:mm:ss alone."),
+    row(Variant::ProductionUri, "production-uri", "`Uri` values have a production host and mixed-case paths."),
+    row(Variant::MoreTime202, "more-time-202", "MORE_TIME_NEEDED has HTTP status 202."),
+    row(Variant::NoRetryAfter, "no-retry-after", "MORE_TIME_NEEDED has no `Retry-After`, only hh:mm:ss."),
     row(Variant::DateByUpdated, "date-by-updated", "`date` selects by the time of update, not of creation."),
     row(
         Variant::BareItem,
         "bare-item",
-        "A list that holds one item carries it as a bare object, in XML the lists of a record without an element for it.",
+        "A list with one item is a bare object; in XML, the lists of a record have no element around it.",
     ),
-    row(Variant::TextIds, "text-ids", "Ids that the specification calls integers come as texts in JSON."),
+    row(Variant::TextIds, "text-ids", "Ids that the specification calls integers are strings in JSON."),
     row(
         Variant::NumericIds,
         "numeric-ids",
-        "Ids that the specification calls strings come as numbers in JSON where they are whole numbers.",
+        "Ids that the specification calls strings are numbers in JSON if they are whole numbers.",
     ),
     row(
         Variant::OddTimes,
         "odd-times",
-        "Times come with milliseconds, seven digits, an offset, no zone or a space for `T`, in turn.",
+        "Times have, in turn, milliseconds, seven digits, an offset, no zone or a space for `T`.",
     ),
     row(
         Variant::DisplayNames,
@@ -128,30 +128,30 @@ pub static VARIANTS: &[VariantRow] = &[
         "nested-job",
         "A job's detail nests its own fields in `YieldJob`, `SprayerJob` or `PlanterJob`.",
     ),
-    row(Variant::BareFiles, "bare-files", "A job's available files are a list of addresses."),
-    row(Variant::CreatedInBody, "created-in-body", "201 gives the address in the body alone, without `Location`."),
+    row(Variant::BareFiles, "bare-files", "A job's available files are a list of URLs."),
+    row(Variant::CreatedInBody, "created-in-body", "201 has the address only in the body, without `Location`."),
     row(
         Variant::VagueContentType,
         "vague-content-type",
-        "Files, and the replies that come in their place, are `application/octet-stream`.",
+        "Files, and the replies sent instead of them, are `application/octet-stream`.",
     ),
-    row(Variant::Conflict200, "conflict-200", "A map that is queued already is refused with HTTP 200 and a message."),
+    row(Variant::Conflict200, "conflict-200", "A map that is already queued is refused with HTTP 200 and a message."),
     row(
         Variant::NoPermission401,
         "no-permission-401",
-        "What an access key does not permit is refused with 401, not with 403.",
+        "Data that an access key does not permit are refused with 401, not with 403.",
     ),
     row(
         Variant::ReadOnly405,
         "read-only-405",
-        "An access key that may not write is refused with 405 and the methods that it may use, not with 403.",
+        "A read-only access key is refused with 405 and its permitted methods, not with 403.",
     ),
     row(
         Variant::XmlDefault,
         "xml-default",
-        "Replies are in XML where `Accept` is absent or prefers neither content type.",
+        "Replies are in XML if `Accept` is absent or prefers neither content type.",
     ),
-    row(Variant::XmlPrefix, "xml-prefix", "Elements in XML carry a prefix for their namespace."),
+    row(Variant::XmlPrefix, "xml-prefix", "Elements in XML have a prefix for their namespace."),
     row(
         Variant::XmlVendor,
         "xml-vendor",
@@ -159,16 +159,18 @@ pub static VARIANTS: &[VariantRow] = &[
     ),
     row(Variant::XmlCamel, "xml-camel", "Elements in XML begin with a small letter."),
     row(Variant::XmlPlainProlog, "xml-plain-prolog", "The prolog of XML names no encoding."),
-    row(Variant::XmlNoProlog, "xml-no-prolog", "XML comes without a prolog; this goes before `xml-plain-prolog`."),
+    row(Variant::XmlNoProlog, "xml-no-prolog", "XML has no prolog; this takes precedence over `xml-plain-prolog`."),
     row(
         Variant::XmlRepeated,
         "xml-repeated",
-        "The lists of a record in XML repeat their items without an element around them; this goes before `bare-item`.",
+        "The lists of a record in XML repeat their items without an element around them; this takes precedence over \
+         `bare-item`.",
     ),
     row(
         Variant::OddGrc,
         "odd-grc",
-        "Grain cart files have cut times, local times under UTC, empty coordinates, a wrong total, truncated bushels, \
+        "Grain cart files have truncated times, local times under UTC, empty coordinates, a wrong total, truncated \
+         bushels, \
          moisture in comments and commas at the ends of rows.",
     ),
     row(Variant::Latin1Grc, "latin1-grc", "Grain cart files are in Latin-1."),
@@ -182,29 +184,27 @@ pub static VARIANTS: &[VariantRow] = &[
     row(
         Variant::LocationNoDollar,
         "location-no-dollar",
-        "The parameters in `Location` of a page of dispatch have no `$`; with `location-no-question`, all but the first.",
+        "The parameters in `Location` of a page of dispatch have no `$`; with `location-no-question`, all but the \
+         first.",
     ),
     row(
         Variant::LocationLast,
         "location-last",
-        "The last page of dispatch carries a `Location`, too; it leads to an empty list.",
+        "The last page of dispatch also has a `Location`, that of an empty list.",
     ),
-    row(
-        Variant::NoTotalCount,
-        "no-total-count",
-        "Lists of dispatch carry no `x-total-count`, though `$count=true` asked for it.",
-    ),
+    row(Variant::NoTotalCount, "no-total-count", "Lists of dispatch have no `x-total-count`, even with `$count=true`."),
     row(
         Variant::NoContent,
         "no-content",
-        "POST and PUT of dispatch answer 204 with nothing, unless `Prefer: return=representation` asks for the object.",
+        "POST and PUT of dispatch return 204 without a body, unless `Prefer: return=representation` requests the \
+         object.",
     ),
     row(
         Variant::ProblemJson,
         "problem-json",
         "Errors of dispatch are `application/problem+json` (RFC 9457), not a ServiceResponse.",
     ),
-    row(Variant::ReleasedOnly, "released-only", "The operations of equipment are the released ones alone."),
+    row(Variant::ReleasedOnly, "released-only", "The operations of equipment are only the released ones."),
 ];
 
 const fn row(variant: Variant, name: &'static str, doc: &'static str) -> VariantRow {
@@ -228,7 +228,7 @@ impl ActiveVariants {
                 let known: Vec<&str> = VARIANTS.iter().map(|row| row.name).collect();
                 return Err(Error::new(
                     Kind::Value,
-                    format!("`{name}` is no variant; use {WILD} for all, or any of {}", known.join(", ")),
+                    format!("`{name}` is not a variant; use {WILD} for all, or any of {}", known.join(", ")),
                 ));
             }
         }

@@ -198,12 +198,12 @@ async fn index_with_one_record_is_that_record_and_an_empty_one_is_none() {
 async fn several_records_instead_of_one_are_an_error_with_the_count() {
     let item = |id: u32| format!(r#"{{"ID":{id},"Name":"hub"}}"#);
     for (total, items, says) in [
-        (2, vec![item(7), item(8)], "2 came, with the ids 7, 8"),
-        (2, vec![item(7), item(7)], "2 came, with the ids 7, 7"),
-        (1, vec![item(7), item(8)], "2 came"),
-        (3, vec![item(7)], "counts 3, of which 1 came"),
-        (2, vec![], "counts 2, of which 0 came"),
-        (7, (1..8).map(item).collect(), "7 came, with the ids 1, 2, 3, 4, 5, ..."),
+        (2, vec![item(7), item(8)], "got 2, with the ids 7, 8"),
+        (2, vec![item(7), item(7)], "got 2, with the ids 7, 7"),
+        (1, vec![item(7), item(8)], "got 2"),
+        (3, vec![item(7)], "got 1, and the reply counts 3"),
+        (2, vec![], "got 0, and the reply counts 2"),
+        (7, (1..8).map(item).collect(), "got 7, with the ids 1, 2, 3, 4, 5, ..."),
     ] {
         for (name, key) in [("field_hubs.get", "FieldHubDetail"), ("field_hubs.current_location", "DeviceLocation")] {
             let body = format!(r#"{{"TotalCount":{total},"IsNextPage":false,"{key}":[{}]}}"#, items.join(","));

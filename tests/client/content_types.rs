@@ -78,7 +78,7 @@ async fn other_content_type_is_an_error_that_names_it() {
         let script = Script::new(move |_, _| Ok(ok(body).with("content-type", declared)));
         let error = access_key(&client_of(accepting(Content::Xml), &script)).await.unwrap_err();
         assert_eq!((error.kind(), error.facts().status), (Kind::Decode, Some(200)));
-        assert!(error.message().contains("text/xml was asked for") && error.message().contains(words), "{error}");
+        assert!(error.message().contains("expected text/xml") && error.message().contains(words), "{error}");
         assert_eq!(error.facts().endpoint, Some("access_key"));
     }
 }

@@ -192,7 +192,7 @@ async fn paging_loops_are_errors() {
 async fn fewer_records_than_promised_are_an_error() {
     let script = Script::new(|_, _| Ok(ok("[]").with("x-total-count", 3)));
     let error = read(&client_of(dispatching(), &script), 10).await.unwrap_err();
-    assert!(error.kind() == Kind::Decode && error.message().contains("promises 3 batches"), "{error}");
+    assert!(error.kind() == Kind::Decode && error.message().contains("reports 3 batches"), "{error}");
     // A list that shrank during the read promised as many records as it returned.
     let script = Script::new(|number, request| Ok(PLAIN.answer(request).replacing("x-total-count", 40 - number)));
     assert_eq!(read(&client_of(dispatching(), &script), 10).await.unwrap(), ids(0..25));

@@ -292,11 +292,11 @@ async fn list_shorter_than_its_total_is_an_error() {
         let script = scripted(kind, 5, &[&[1, 2], &[3]]);
         let error = read(&mut pages(&client(&script), name, 2)).await.unwrap_err();
         assert_eq!((error.kind(), script.count()), (Kind::Decode, calls), "{error}");
-        assert!(error.message().contains("promises 5 records") && error.message().contains("gave 3"), "{error}");
+        assert!(error.message().contains("reports 5 records") && error.message().contains("returned 3"), "{error}");
         // No array, an empty one, and one under another name.
         for (body, words) in [
-            ("", "promises 5 records"),
-            (r#","JobData":[],"FieldComputer":[]"#, "promises 5 records"),
+            ("", "reports 5 records"),
+            (r#","JobData":[],"FieldComputer":[]"#, "reports 5 records"),
             (r#","Jobs":[{"ID":1}]"#, "holds `jobs` instead"),
         ] {
             let script = Script::new(move |_, _| Ok(ok(format!(r#"{{"TotalCount":5,"IsNextPage":false{body}}}"#))));

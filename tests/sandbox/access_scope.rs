@@ -181,7 +181,7 @@ fn read_only_key_reads_everything_and_its_writes_are_403_or_405_5_3() {
         }
         for (reply, allow) in writes(&sandbox, &keys.read_only_access_key).iter().zip(allow) {
             assert_eq!((reply.status, reply.get("allow")), (status, allow), "{}", reply.text());
-            assert!(reply.info().contains("may read and not write"), "{}", reply.info());
+            assert!(reply.info().contains("may read but not write"), "{}", reply.info());
         }
         let before = listed(&sandbox, &keys.access_key, "/jobdata", "JobData").len();
         assert_eq!(before, generated().jobs.len(), "nothing was written");

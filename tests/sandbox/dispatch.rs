@@ -224,7 +224,8 @@ fn completions_are_checked_modified_and_deleted_4_6() {
     assert_eq!(refused.status, 400);
     assert_eq!(
         refused.info(),
-        "The completion lacks what is required: startTime, endTime. The completion does not fit: notes must be a text."
+        "The completion lacks required fields: startTime, endTime. The completion has invalid fields: notes must be a \
+         text."
     );
     let made = send(&sandbox, "POST", &address, &done());
     assert_eq!((made.status, &made.json()["endTime"]), (201, &done()["endTime"]));

@@ -107,7 +107,7 @@ type Made = (usize, &'static str, RequestKind, u16, &'static str, Option<Kind>);
 const MADE: &[Made] = &[
     (0, "unauthorized", RequestKind::Detail, 401, "signature check failed", Some(Kind::Authentication)),
     (1, "forbidden", RequestKind::Detail, 403, "does not permit", Some(Kind::PermissionDenied)),
-    (2, "method-not-allowed", RequestKind::Detail, 405, "does not take the method", Some(Kind::MethodNotAllowed)),
+    (2, "method-not-allowed", RequestKind::Detail, 405, "does not accept the method", Some(Kind::MethodNotAllowed)),
     (3, "not-found", RequestKind::Detail, 404, "nothing at this address", Some(Kind::NotFound)),
     (3, "server-error", RequestKind::Detail, 500, "failed unexpectedly", None),
     (4, "too-many-requests", RequestKind::Detail, 429, "Exceeded maximum requests.", None),

@@ -158,7 +158,7 @@ fn verify_archives(folder: &Folder, generation: &Path, manifest: &Manifest, canc
             let wrong = |problem, path: PathBuf, detail: String| Some(Finding { problem, path, detail });
             let ArchivedRows { kind, job_id, layer, .. } = expected;
             let Some(archive) = store.path_of(expected.archive) else {
-                let detail = format!("rows of {kind} {job_id} came from it; sync again to download it");
+                let detail = format!("it is the source of rows of {kind} {job_id}; sync again to download it");
                 return wrong(Problem::Missing, store.path_for(expected.archive), detail);
             };
             match convert::read_layer(&expected.source_archive(archive.clone()), layer, Some(1))

@@ -25,7 +25,7 @@ pub(super) async fn read_json(headers: &HeaderMap, body: Body) -> Result<Value, 
     let mut stream = body.into_data_stream();
     let (mut bytes, mut length) = (Vec::new(), 0_usize);
     while let Some(chunk) = stream.next().await {
-        let chunk = chunk.map_err(|_| Reply::bad_request("The body breaks off."))?;
+        let chunk = chunk.map_err(|_| Reply::bad_request("The body is truncated."))?;
         length = length.saturating_add(chunk.len());
         if length > multipart::MAX_BODY {
             break;
@@ -42,10 +42,8 @@ pub(super) async fn read_json(headers: &HeaderMap, body: Body) -> Result<Value, 
     // Integers beyond 64 bits would lose digits, so they are converted to strings with all digits.
     match serde_json::from_slice(&quote_big_ints(&bytes)) {
         Ok(value) if fits_depth(&value, MAX_DEPTH + 1) => Ok(value),
-        Ok(_) => {
-            Err(Reply::bad_request(format!("The body has more than {MAX_DEPTH} lists and objects in each other.")))
-        }
-        Err(error) => Err(Reply::bad_request(format!("The body is no JSON: {error}."))),
+        Ok(_) => Err(Reply::bad_request(format!("The body nests lists and objects deeper than {MAX_DEPTH}."))),
+        Err(error) => Err(Reply::bad_request(format!("The body is not JSON: {error}."))),
     }
 }
 

@@ -49,13 +49,13 @@ pub(super) fn set_requirements(call: &Call<'_>, given: Object) -> Answer {
         return Err(Reply::bad_request("requirements must be a list."));
     };
     if list.len() > MAX_REQUIREMENTS {
-        return Err(Reply::bad_request(format!("requirements must hold at most {MAX_REQUIREMENTS} of them.")));
+        return Err(Reply::bad_request(format!("requirements must have at most {MAX_REQUIREMENTS} entries.")));
     }
     let mut set: Vec<Object> = Vec::new();
     for requirement in list {
         let one = one_requirement(requirement, set.len())?;
         if set.iter().any(|other| name_of(other).eq_ignore_ascii_case(name_of(&one))) {
-            return Err(Reply::bad_request(format!("The requirement `{}` stands there twice.", name_of(&one))));
+            return Err(Reply::bad_request(format!("The requirement `{}` is listed twice.", name_of(&one))));
         }
         set.push(one);
     }
@@ -80,7 +80,7 @@ fn one_requirement(given: &Value, position: usize) -> Result<Object, Reply> {
     let is_required = match field(given, "required") {
         None | Some(Value::Null) => false,
         Some(Value::Bool(required)) => *required,
-        Some(_) => return Err(refuse("must say with true or false whether it is required")),
+        Some(_) => return Err(refuse("must have `required` as true or false")),
     };
     let is_custom = !DEFAULTS.iter().any(|(known, ..)| known.eq_ignore_ascii_case(&name));
     let set = [("name", json!(name)), ("type", kind), ("required", json!(is_required)), ("custom", json!(is_custom))];
@@ -105,10 +105,10 @@ pub(super) fn check_completion(completion: &Object, requirements: &[Value]) -> R
     }
     let mut sentences = Vec::new();
     if !lacking.is_empty() {
-        sentences.push(format!("The completion lacks what is required: {}.", lacking.join(", ")));
+        sentences.push(format!("The completion lacks required fields: {}.", lacking.join(", ")));
     }
     if !wrong.is_empty() {
-        sentences.push(format!("The completion does not fit: {}.", wrong.join(", ")));
+        sentences.push(format!("The completion has invalid fields: {}.", wrong.join(", ")));
     }
     if sentences.is_empty() { Ok(()) } else { Err(Reply::bad_request(sentences.join(" "))) }
 }

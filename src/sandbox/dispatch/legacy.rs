@@ -59,8 +59,8 @@ pub(super) fn reassign(call: &Call<'_>, given: &Object) -> Answer {
             .iter()
             .map(|id| id.as_str().map(str::to_owned))
             .collect::<Option<Vec<String>>>()
-            .ok_or_else(|| Reply::bad_request("orderIds must be a list of texts."))?,
-        Some(_) => return Err(Reply::bad_request("orderIds must be a list of texts.")),
+            .ok_or_else(|| Reply::bad_request("orderIds must be a list of strings."))?,
+        Some(_) => return Err(Reply::bad_request("orderIds must be a list of strings.")),
         None => vec![required(given, "orderId")?],
     };
     let operator = operator(given)?.ok_or_else(|| Reply::bad_request("operator is missing."))?;

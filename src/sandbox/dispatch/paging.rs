@@ -33,10 +33,9 @@ impl Page {
         let cap = CAPS.iter().find(|(name, _)| *name == row).map_or(DEFAULT_CAP, |(_, cap)| *cap);
         let whole = |name: &str, default: u64| match parameter(query, name) {
             None => Ok(default),
-            Some(text) => text
-                .trim()
-                .parse::<u64>()
-                .map_err(|_| format!("${name} must be a whole number from 0 up, found `{text}`.")),
+            Some(text) => {
+                text.trim().parse::<u64>().map_err(|_| format!("${name} must be a whole number >= 0, found `{text}`."))
+            }
         };
         let wants_total = match parameter(query, "count").map(str::trim) {
             None => false,

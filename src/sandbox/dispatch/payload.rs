@@ -20,7 +20,7 @@ pub(super) fn text(object: &Object, name: &str) -> Result<Option<String>, Reply>
         Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(Value::Number(number)) => Ok(Some(number.to_string())),
-        Some(_) => Err(Reply::bad_request(format!("{name} must be a text."))),
+        Some(_) => Err(Reply::bad_request(format!("{name} must be a string."))),
     }
 }
 
