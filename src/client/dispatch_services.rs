@@ -138,8 +138,7 @@ fn check(argument: &str, token: &Secret) -> Result<()> {
         wrong("is empty")
     } else if text.chars().any(char::is_whitespace) || !text.is_ascii() || HeaderValue::from_str(text).is_err() {
         wrong(
-            "contains a blank, line end or other character that tokens cannot contain; pass the token without \
-               `Bearer`",
+            "contains a blank, line end or other character that tokens cannot contain; pass the token without `Bearer`",
         )
     } else {
         Ok(())

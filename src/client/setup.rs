@@ -15,7 +15,7 @@ use crate::transport::{Auth, BaseUrl, HttpClient, Jitter, ServiceContext, Skew, 
 
 /// The reason for an unshared budget if there is no folder for its file.
 const NO_FOLDER: &str = "this system has no folder for state (no HOME), so only this process counts its calls; pass a \
-                         path as limiter_state to share the budget";
+     path as limiter_state to share the budget";
 
 /// A client; clones share their state.
 ///

@@ -55,8 +55,7 @@ async fn send(client: &Client, row: &'static Endpoint, name: &str, call: &Call) 
                 None => attempts.finish(
                     Error::new(
                         Kind::UploadOutcomeUnknown,
-                        "the service accepted the file but did not return its \
-                                                            location",
+                        "the service accepted the file but did not return its location",
                     )
                     .with(|facts| facts.status = Some(response.status)),
                 ),

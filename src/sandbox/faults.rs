@@ -198,10 +198,7 @@ impl Faults {
                 Kind::Value,
                 format!(
                     "`{endpoint}` is not an endpoint; use {EVERY_ENDPOINT} for all, or one of {}",
-                    known.join(
-                        ", \
-                                                                                                                   "
-                    )
+                    known.join(", ")
                 ),
             ));
         }

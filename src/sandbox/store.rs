@@ -124,8 +124,7 @@ impl Store {
                 Kind::Value,
                 format!(
                     "the folder `{}` contains a sandbox of seed {stored_seed}, not {seed}: start it with that seed, \
-                     or choose \
-                     another folder",
+                     or choose another folder",
                     folder.display()
                 ),
             ));
@@ -214,8 +213,7 @@ impl Store {
         )?;
         let (bounds, skip, count) = paginate(total.unsigned_abs());
         let mut page = transaction.prepare_cached(&format!(
-            "SELECT id, name, sub_type, created, updated FROM job WHERE {selected} ORDER BY created DESC, number DESC \
-             LIMIT ? OFFSET ?"
+            "SELECT id, name, sub_type, created, updated FROM job WHERE {selected} ORDER BY created DESC, number DESC LIMIT ? OFFSET ?"
         ))?;
         let (skip, count) = (i64::try_from(skip).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
         let given = params![selection.customer, since, selection.hidden, count, skip];

@@ -170,8 +170,7 @@ pub static VARIANTS: &[VariantRow] = &[
         Variant::OddGrc,
         "odd-grc",
         "Grain cart files have truncated times, local times under UTC, empty coordinates, a wrong total, truncated \
-         bushels, \
-         moisture in comments and commas at the ends of rows.",
+         bushels, moisture in comments and commas at the ends of rows.",
     ),
     row(Variant::Latin1Grc, "latin1-grc", "Grain cart files are in Latin-1."),
     row(Variant::BomGrc, "bom-grc", "Grain cart files start with a byte order mark; with `latin1-grc`, in turn."),

@@ -65,10 +65,7 @@ fn insert_header(headers: &mut HeaderMap, name: HeaderName, value: &str) -> Resu
     let mut value = HeaderValue::from_str(value).map_err(|_| {
         Error::new(
             Kind::Configuration,
-            format!(
-                "the value for {name} contains characters that a header cannot \
-                                                 contain"
-            ),
+            format!("the value for {name} contains characters that a header cannot contain"),
         )
     })?;
     value.set_sensitive(true);

@@ -54,8 +54,7 @@ impl Certificate {
                  this host"
             }
             Self::Untrusted | Self::NoTls | Self::Other => {
-                "Pass ca_file if its certificate is from a private \
-                                                            authority"
+                "Pass ca_file if its certificate is from a private authority"
             }
         }
     }

@@ -55,13 +55,9 @@ pub(super) fn classify_fault(fault: &Fault, host: &str) -> Classified {
             (Outcome::Untrusted, format!("the TLS connection to {host} failed: {message}. {advice}"))
         }
         FaultKind::Timeout => (Outcome::Lost, format!("no reply from {host}: {message}")),
-        FaultKind::Reset => (
-            Outcome::Lost,
-            format!(
-                "the connection to {host} closed before a reply was received: \
-                                                     {message}"
-            ),
-        ),
+        FaultKind::Reset => {
+            (Outcome::Lost, format!("the connection to {host} closed before a reply was received: {message}"))
+        }
         FaultKind::Truncated => (Outcome::Truncated, format!("the reply of {host} is incomplete: {message}")),
     };
     Classified { outcome, error: Error::new(Kind::Transport, message), wait: None }

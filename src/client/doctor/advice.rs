@@ -3,10 +3,10 @@
 use crate::transport::Certificate;
 
 pub(super) const SET_CLOCK: &str = "set this machine's clock and keep it synchronized by network time (`timedatectl \
-                                    set-ntp true` on Linux): the service refuses requests that are 120 s off";
+     set-ntp true` on Linux): the service refuses requests that are 120 s off";
 pub(super) const DATES_DIFFER: &str = "report to the operator: the service's Date and its time check disagree";
-pub(super) const TROUBLE: &str = "the service fails: try again in a few minutes; if it still fails, report it to the \
-                                  operator";
+pub(super) const TROUBLE: &str =
+    "the service fails: try again in a few minutes; if it still fails, report it to the operator";
 pub(super) const REFUSES_ALL: &str = "report to the operator: the service answers, but refuses its simplest call";
 pub(super) const PATH: &str =
     "set base_url to the URL from the operator, without `/accesskey` or any other call at its end";
@@ -52,8 +52,7 @@ const SETTINGS: &[(&str, &str, &str)] = &[
     (
         "ca_file",
         "TLS",
-        "set ca_file to a file of certificates in PEM format: it begins with -----BEGIN \
-                        CERTIFICATE-----",
+        "set ca_file to a file of certificates in PEM format: it begins with -----BEGIN CERTIFICATE-----",
     ),
     ("certificates", "TLS", "install the system's CA certificates (package ca-certificates), or set ca_file"),
     ("api_key", "settings", "copy api_key again as it was issued, without blanks or line ends"),
@@ -79,7 +78,7 @@ pub(super) fn about_certificate(certificate: Certificate, name: &str, port: u16)
              basicConstraints CA:FALSE"
         ),
         Certificate::OutOfDate => "the certificate is not valid at the time of this machine's clock: check the clock; \
-                                   if it is right, tell the operator"
+             if it is right, tell the operator"
             .to_owned(),
         Certificate::OfOtherName => {
             format!("the certificate is for another host than {name}: set base_url to that host")
