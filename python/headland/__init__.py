@@ -34,6 +34,7 @@ from headland.errors import (
     TransportError,
     UploadOutcomeUnknown,
 )
+from headland.harmonize import harmonize
 from headland.layer import Diagnostic, Layer
 from headland.locations import AsyncLocationPages, LocationPages
 from headland.mirror import Mirror
@@ -87,6 +88,7 @@ __all__ = [
     "UploadOutcomeUnknown",
     "__version__",
     "doctor",
+    "harmonize",
     "layers",
     "newest",
     "open",

@@ -315,6 +315,19 @@ class Layer:
 
         return type(self)(_core.to_units(self._core, units, None if crop is None else arguments.text("crop", crop)))
 
+    @property
+    def provenance(self) -> list[dict[str, str | float | None]]:
+        """Where each canonical column of a harmonised layer comes from; empty for other layers.
+
+        Each dict has `column`, `source` (the original column, or the columns that a computed one follows from), `rule`
+        (how it was found), and where they apply `unit`, `unit_in`, `factor`, `evidence`, `quantity`, `moisture_basis`
+        (percent of water) and `kg_per_bushel`. An original column whose unit is unknown has no canonical column: its
+        `factor` is ``None``.
+
+        >>> headland.harmonize(headland.read("job.zip")).provenance[0]
+        """
+        return [_provenance(pairs) for pairs in self._core.provenance]
+
     def area(self, crs: AsIs | None = None) -> float | None:
         """Return the area of the polygons; ``None`` if there are none.
 
@@ -398,3 +411,14 @@ def _as_is(crs: AsIs | None) -> bool:
     if crs not in (None, "as-is"):
         raise ValueError(f"`crs`: expected None (WGS 84) or 'as-is', got {crs!r}")
     return crs is not None
+
+
+def _provenance(pairs: list[tuple[str, str]]) -> dict[str, str | float | None]:
+    entry: dict[str, str | float | None] = dict(pairs)
+    for name in ("factor", "moisture_basis", "kg_per_bushel"):
+        text = entry.get(name)
+        if text is not None and text != "unknown":
+            entry[name] = float(text)
+    if "unit" not in entry and entry["rule"] != "computed":
+        entry.setdefault("factor", None)
+    return entry

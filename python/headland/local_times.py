@@ -38,14 +38,15 @@ def with_time(
     """Return the layer with a column of UTC timestamps; see ``Layer.with_time``."""
     wanted, dates = arguments.text("name", name), arguments.text("date", date)
     times = None if time is None else arguments.text("time", time)
-    tzinfo = _zone(arguments.text("zone", zone, '"America/Chicago"'))
+    tzinfo = parse_zone("zone", arguments.text("zone", zone, '"America/Chicago"'))
     core_format = None if format is None else _core_format(arguments.text("format", format, '"%m/%d/%Y %H:%M:%S"'))
     which = None if fold is None else arguments.whole_number("fold", fold, 0, 1)
     local = _core.local_times(layer, dates, times, core_format)
-    return _core.with_times(layer, wanted, local, _offsets(tzinfo, local.minutes), which)
+    return _core.with_times(layer, wanted, local, offsets(tzinfo, local.minutes), which)
 
 
-def _zone(zone: str) -> dt.tzinfo:
+def parse_zone(argument: str, zone: str) -> dt.tzinfo:
+    """Return the zone of this name or offset, which `argument` gave."""
     if zone.upper() in ("UTC", "Z"):
         return dt.UTC
     offset = OFFSET.fullmatch(zone)
@@ -54,14 +55,14 @@ def _zone(zone: str) -> dt.tzinfo:
         return dt.timezone(-length if offset[1] == "-" else length)
     if zone.casefold() in MACHINE_ZONES or zone.casefold().startswith(ZONE_COPIES):
         raise ValueError(
-            f"`zone`: expected a zone that is the same on every machine, such as 'America/Chicago', got {zone!r}"
+            f"`{argument}`: expected a zone that is the same on every machine, such as 'America/Chicago', got {zone!r}"
         )
     try:
         return zoneinfo.ZoneInfo(zone)
     # A name can be that of a folder or a path outside the zone directory: those raise other errors.
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         raise ValueError(
-            f"`zone`: expected 'UTC', an offset such as '+02:00' or a name such as 'America/Chicago', got {zone!r}; on "
+            f"`{argument}`: expected 'UTC', an offset such as '+02:00' or a name such as 'America/Chicago', got {zone!r}; on "
             "systems without time zones, such as Windows, run `pip install tzdata`"
         ) from None
 
@@ -74,7 +75,7 @@ def _core_format(format: str) -> str:
     return core_format
 
 
-def _offsets(zone: dt.tzinfo, minutes: Iterable[int]) -> list[tuple[int, int]]:
+def offsets(zone: dt.tzinfo, minutes: Iterable[int]) -> list[tuple[int, int]]:
     """Return the UTC offsets in seconds of each local minute, for fold 0 and fold 1 (PEP 495)."""
     return [
         (_seconds(zone, local), _seconds(zone, local.replace(fold=1)))

@@ -9,14 +9,10 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, RecordBatchOptions
 use arrow_schema::{DataType, Field, Schema};
 
 use super::crops::{CROPS, Crop};
+use super::provenance::{FACTOR, UNIT_IN};
 use super::units::{BUSHELS_PER_ACRE, Mismatch, Quantity, System, Unit};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
-
-/// Field metadata: the unit of the source as it spells it.
-const UNIT_IN: &str = "headland:unit_in";
-/// Field metadata: what the values of the source were multiplied by.
-const FACTOR: &str = "headland:factor";
 
 /// The wanted units.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +87,8 @@ fn apply(layer: Layer, conversions: &HashMap<usize, Conversion>) -> Result<Layer
         .collect();
     let batches =
         batches.map_err(|cause| Error::new(Kind::Value, format!("the columns do not form a table: {cause}")))?;
-    Ok(layer.with_batches(schema, batches))
+    let geometry = layer.geometry_index();
+    Ok(layer.with_batches(schema, batches, geometry))
 }
 
 fn converted_field(field: &Field, conversion: &Conversion) -> Field {
@@ -105,7 +102,7 @@ fn converted_field(field: &Field, conversion: &Conversion) -> Field {
 }
 
 /// The values times `factor`, as 64-bit floats; nulls stay null. Other types than those of numbers are unchanged.
-fn scaled(array: &ArrayRef, factor: f64) -> ArrayRef {
+pub(super) fn scaled(array: &ArrayRef, factor: f64) -> ArrayRef {
     #[expect(clippy::cast_precision_loss, reason = "a converted value is a float; integers above 2^53 round to one")]
     let values: Float64Array = match array.data_type() {
         DataType::Int32 => array.as_primitive::<Int32Type>().unary(|value| f64::from(value) * factor),
@@ -151,12 +148,14 @@ fn is_number(field: &Field) -> bool {
     matches!(field.data_type(), DataType::Int32 | DataType::Int64 | DataType::Float64)
 }
 
+/// Whether a factor changes nothing.
 #[expect(clippy::float_cmp, reason = "the factor between equal units is exactly 1")]
-fn is_one(factor: f64) -> bool {
+pub(super) fn is_one(factor: f64) -> bool {
     factor == 1.0
 }
 
-fn known_crop(name: &str) -> Result<&'static Crop> {
+/// The crop of an argument `crop`.
+pub(super) fn known_crop(name: &str) -> Result<&'static Crop> {
     Crop::find(name).ok_or_else(|| {
         let names: Vec<&str> = CROPS.iter().map(|crop| crop.name).collect();
         let message = format!("the weight of a bushel is unknown for crop `{name}`; known crops: {}", names.join(", "));
@@ -165,8 +164,9 @@ fn known_crop(name: &str) -> Result<&'static Crop> {
 }
 
 /// The crop that the source of the layer states.
-fn stated_crop(layer: &Layer) -> Option<&'static Crop> {
-    let mut crops = layer.metadata().iter().filter(|(key, _)| key.eq_ignore_ascii_case("crop"));
+pub(super) fn stated_crop(layer: &Layer) -> Option<&'static Crop> {
+    let is_crop = |key: &str| ["crop", "croptoken", "cropname"].contains(&key.to_lowercase().as_str());
+    let mut crops = layer.metadata().iter().filter(|(key, _)| is_crop(key));
     crops.find_map(|(_, name)| Crop::find(name))
 }
 

@@ -89,12 +89,23 @@ pub const CROPS: &[Crop] = &[
     },
 ];
 
+/// Words of a class of grain that has the crop's own weight and moisture.
+const CLASSES: &[&str] = &[
+    "wet", "dry", "hrd", "hard", "sft", "soft", "rd", "red", "wht", "white", "spr", "spring", "wtr", "wntr", "winter",
+    "durum", "yellow", "feed", "malting",
+];
+
 impl Crop {
-    /// The crop of this name, in any letter case.
+    /// The crop of this name, in any letter case. Tokens of displays such as `WHEAT_HRD_RD_SPR` are names.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
-        let name = name.trim().to_lowercase();
-        CROPS.iter().find(|crop| crop.name == name || crop.other_names.contains(&name.as_str()))
+        let name = name.trim().to_lowercase().replace('_', " ");
+        let named = |name: &str| CROPS.iter().find(|crop| crop.name == name || crop.other_names.contains(&name));
+        let without_class = || {
+            let (first, class) = name.split_once(' ')?;
+            class.split(' ').all(|word| CLASSES.contains(&word)).then(|| named(first))?
+        };
+        named(&name).or_else(without_class)
     }
 
     /// Kilograms in a bushel.

@@ -267,6 +267,19 @@ codes! {
     NoUnits = "no-units", Warning, "grain carts: there is no row of units, so the units are unknown";
     UnitsIgnored = "units-ignored", Warning,
         "grain carts: the row of units has more cells than the header row, so the units are unknown";
+
+    ColumnNotUsed = "column-not-used", Info,
+        "harmonising: two columns have one meaning, and the less specific one is not used";
+    UnitUnknown = "unit-unknown", Warning,
+        "harmonising: the unit of a column is unknown, so it has no harmonised column; `units` states it";
+    CropUnknown = "crop-unknown", Warning,
+        "harmonising: the crop is unknown, so there is no dry mass; `crop` states it";
+    TargetNotLogged = "target-not-logged", Warning,
+        "harmonising: a target rate of 0 in every row was not logged and is null";
+    DateAssumed = "date-assumed", Warning, "harmonising: times of day without a date are on 1970-01-01; `job` gives the date";
+    DateOrderUnknown = "date-order-unknown", Warning,
+        "harmonising: day and month of dates cannot be distinguished, so there is no time; `Layer.with_time` reads them";
+    TimeUnreadable = "time-unreadable", Warning, "harmonising: the column of times has no known form, so there is no time";
 }
 
 impl Code {

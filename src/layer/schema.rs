@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use super::Layer;
 use super::crs::Crs;
-use crate::archive::find_name;
+use crate::archive::{Diagnostic, find_name};
 use crate::error::{Error, Kind, Result};
 
 /// The Arrow schema entry with the metadata of the layer.
@@ -95,10 +95,22 @@ impl Layer {
         self
     }
 
-    /// Replaces the columns. The geometry keeps its position and its values.
-    pub(crate) fn with_batches(mut self, schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
+    /// Replaces the columns. The geometry is the one at index `geometry`, with the same values.
+    pub(crate) fn with_batches(
+        mut self,
+        schema: SchemaRef,
+        batches: Vec<RecordBatch>,
+        geometry: Option<usize>,
+    ) -> Self {
         self.schema = schema;
         self.batches = batches;
+        self.geometry = geometry;
+        self
+    }
+
+    /// Adds diagnostics.
+    pub(crate) fn with_diagnostics(mut self, diagnostics: Vec<Diagnostic>) -> Self {
+        self.diagnostics.extend(diagnostics);
         self
     }
 

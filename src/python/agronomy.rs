@@ -1,12 +1,15 @@
-//! Agronomic computation on layers: conversion of units.
+//! Agronomic computation on layers: harmonised columns and conversion of units.
 
+use chrono::{DateTime, Utc};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyMapping;
+use pyo3::types::{PyDict, PyMapping};
 
 use super::bridge;
 use super::layer::Layer;
-use crate::agronomy::{self, System, Target};
+use super::local_times::LocalTimes;
+use crate::agronomy::{self, Job, JobKind, Stated, Statements, System, Target};
+use crate::layer::Offsets;
 
 /// The layer with columns in other units; `units` is the name of a system or a mapping of column to unit.
 #[pyfunction]
@@ -39,4 +42,76 @@ fn target(units: &Bound<'_, PyAny>) -> PyResult<Target> {
     let pairs: PyResult<Vec<(String, String)>> =
         items.iter().map(|pair| pair.extract().map_err(|_: PyErr| wrong())).collect();
     pairs.map(Target::Columns)
+}
+
+/// The times of a layer that are on the display's clock, or None.
+#[pyfunction]
+#[pyo3(signature = (layer, statements))]
+pub(super) fn harmonized_local_times(
+    py: Python<'_>,
+    layer: &Layer,
+    statements: &Bound<'_, PyDict>,
+) -> PyResult<Option<LocalTimes>> {
+    let (layer, statements) = (layer.records(), parse_statements(statements)?);
+    let times = bridge::compute(py, move |_| agronomy::local_times(&layer, &statements))?;
+    Ok(times.map(LocalTimes::new))
+}
+
+/// The layer with canonical columns. `offsets` are those of the zone, one for each minute of the local times.
+#[pyfunction]
+#[pyo3(signature = (layer, statements, offsets))]
+pub(super) fn harmonize(
+    py: Python<'_>,
+    layer: &Layer,
+    statements: &Bound<'_, PyDict>,
+    offsets: Option<Vec<Offsets>>,
+) -> PyResult<Layer> {
+    let layer = layer.records();
+    let statements = Statements { offsets, ..parse_statements(statements)? };
+    bridge::compute(py, move |_| agronomy::harmonize(layer, &statements)).map(Layer::new)
+}
+
+fn parse_statements(given: &Bound<'_, PyDict>) -> PyResult<Statements> {
+    let pairs = |name: &str| -> PyResult<Vec<(String, String)>> {
+        let Some(mapping) = given.get_item(name)?.filter(|value| !value.is_none()) else { return Ok(Vec::new()) };
+        let wrong = || PyTypeError::new_err(format!("`{name}` takes a mapping of text to text"));
+        let items = mapping.cast::<PyMapping>().map_err(|_| wrong())?.items()?;
+        items.iter().map(|pair| pair.extract().map_err(|_: PyErr| wrong())).collect()
+    };
+    let text = |name: &str| -> PyResult<Option<String>> {
+        let value = given.get_item(name)?.filter(|value| !value.is_none());
+        value
+            .map(|value| value.extract().map_err(|_| PyTypeError::new_err(format!("`{name}` takes a str"))))
+            .transpose()
+    };
+    let kind = text("kind")?.map(|kind| {
+        let known = JobKind::ALL.iter().copied().find(|known| known.as_str() == kind);
+        let message = || format!("`kind` takes \"yield\", \"as_applied\" or \"planting\", not {kind:?}");
+        known.ok_or_else(|| PyValueError::new_err(message()))
+    });
+    let job = given.get_item("job")?.filter(|job| !job.is_none()).map(|job| parse_job(&job)).transpose()?;
+    Ok(Statements {
+        kind: kind.transpose()?,
+        stated: Stated { columns: pairs("columns")?, units: pairs("units")? },
+        crop: text("crop")?,
+        job: job.unwrap_or_default(),
+        offsets: None,
+    })
+}
+
+/// What harmonising needs of the dict of `job_data.get` or of an entry of `job_data.list`.
+fn parse_job(job: &Bound<'_, PyAny>) -> PyResult<Job> {
+    let job = job.cast::<PyMapping>().map_err(|_| {
+        PyTypeError::new_err(
+            "`job` takes the dict of `client.job_data.get(id)` or an entry of `client.job_data.list()`",
+        )
+    })?;
+    let item = |name: &str| job.get_item(name).ok().filter(|value| !value.is_none());
+    let text = |name: &str| item(name).and_then(|value| value.extract::<String>().ok());
+    let start = item("start_date").and_then(|value| value.extract::<DateTime<Utc>>().ok());
+    Ok(Job {
+        kind: ["job_type", "sub_type"].into_iter().find_map(|name| JobKind::find(&text(name)?)),
+        crop: text("crop"),
+        start: start.map(|start| start.timestamp_micros()),
+    })
 }

@@ -110,6 +110,11 @@ impl Layer {
     }
 
     #[getter]
+    fn provenance(&self) -> Vec<Vec<(String, String)>> {
+        self.layer.provenance()
+    }
+
+    #[getter]
     fn metadata(&self) -> Vec<(String, String)> {
         self.layer.metadata().to_vec()
     }

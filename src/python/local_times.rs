@@ -12,6 +12,12 @@ pub(super) struct LocalTimes {
     times: records::LocalTimes,
 }
 
+impl LocalTimes {
+    pub(super) fn new(times: records::LocalTimes) -> Self {
+        Self { times }
+    }
+}
+
 #[pymethods]
 impl LocalTimes {
     /// The distinct local times as minutes since 1970-01-01T00:00 on the same clock.
@@ -33,7 +39,7 @@ pub(super) fn local_times(
 ) -> PyResult<LocalTimes> {
     let layer = layer.records();
     let read = move |_: &_| layer.local_times(&date, time.as_deref(), format.as_deref());
-    bridge::compute(py, read).map(|times| LocalTimes { times })
+    bridge::compute(py, read).map(LocalTimes::new)
 }
 
 /// Returns the layer with a column of these times in UTC.

@@ -38,7 +38,7 @@ mod xml_tree;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use super::agronomy::to_units;
+    use super::agronomy::{harmonize, harmonized_local_times, to_units};
     #[pymodule_export]
     use super::arguments::{sendable, texts};
     #[pymodule_export]

@@ -41,6 +41,81 @@ impl LocalTimes {
     pub fn minutes(&self) -> &[i64] {
         &self.minutes
     }
+
+    /// The times of rows, in microseconds since 1970 on the local clock.
+    pub(crate) fn from_local(rows: &[Option<i64>]) -> Self {
+        let rows: Vec<Option<LocalTime>> =
+            rows.iter().map(|micros| micros.map(|micros| LocalTime { micros, offset: None })).collect();
+        let minutes = minutes(&rows);
+        Self { rows, invalid: None, minutes }
+    }
+
+    /// Microseconds since 1970 on the local clock of each record that has a time, and its stated offset in seconds.
+    pub(crate) fn local(&self) -> impl Iterator<Item = Option<(i64, Option<i32>)>> {
+        self.rows.iter().map(|row| row.map(|local_time| (local_time.micros, local_time.offset)))
+    }
+
+    /// The times in UTC, and a diagnostic for each kind of null. `offsets` has one entry per minute.
+    pub(crate) fn to_utc(
+        &self,
+        name: &str,
+        offsets: &[Offsets],
+        fold: Option<u8>,
+    ) -> Result<(ArrayRef, Vec<Diagnostic>)> {
+        let (mut nonexistent, mut ambiguous) = (None, None);
+        let mut values = Vec::with_capacity(self.rows.len());
+        for (row, local_time) in self.rows.iter().enumerate() {
+            let Some(local_time) = local_time else {
+                values.push(None);
+                continue;
+            };
+            let minute = self.minutes.binary_search(&local_time.micros.div_euclid(MINUTE)).ok();
+            let Some((first, second)) = minute.and_then(|index| offsets.get(index)).copied() else {
+                return Err(Error::new(Kind::Value, "there are fewer offsets than minutes".to_owned()));
+            };
+            let record = row as u64;
+            let offset = match local_time.offset {
+                Some(stated) if stated == first || stated == second => Some(stated),
+                Some(stated) => return Err(offset_conflict(stated, first, record)),
+                None if first == second => Some(first),
+                None if first < second => {
+                    tally(&mut nonexistent, record);
+                    None
+                }
+                None => match fold {
+                    Some(0) => Some(first),
+                    Some(_) => Some(second),
+                    None => {
+                        tally(&mut ambiguous, record);
+                        None
+                    }
+                },
+            };
+            values.push(
+                offset.and_then(|offset| local_time.micros.checked_sub(i64::from(offset).checked_mul(1_000_000)?)),
+            );
+        }
+        let column: ArrayRef = Arc::new(TimestampMicrosecondArray::from(values).with_timezone(UTC));
+        let mut diagnostics = Vec::new();
+        let mut report = |code, met: Option<(u64, u64)>, what: &str| {
+            if let Some((count, first)) = met {
+                let message = format!("column `{name}`: {what} ({count} times, first at record {first})");
+                diagnostics.push(Diagnostic::new(code, message).at_record(first));
+            }
+        };
+        report(Code::BadTime, self.invalid, "cells that are not a date with a time of day are null");
+        report(
+            Code::NonexistentTime,
+            nonexistent,
+            "local times that do not exist, because clocks go forward, are null",
+        );
+        report(
+            Code::AmbiguousTime,
+            ambiguous,
+            "local times that occur twice, when clocks go back, are null; select one with `fold`",
+        );
+        Ok((column, diagnostics))
+    }
 }
 
 impl Layer {
@@ -83,10 +158,7 @@ impl Layer {
                 rows.push(local_time);
             }
         }
-        let mut minutes: Vec<i64> =
-            rows.iter().flatten().map(|local_time| local_time.micros.div_euclid(MINUTE)).collect();
-        minutes.sort_unstable();
-        minutes.dedup();
+        let minutes = minutes(&rows);
         Ok(LocalTimes { rows, invalid, minutes })
     }
 
@@ -96,58 +168,9 @@ impl Layer {
         if name.is_empty() || self.schema.field_with_name(name).is_ok() {
             return Err(Error::new(Kind::Value, format!("the layer has a column `{name}`: choose another `name`")));
         }
-        let (mut nonexistent, mut ambiguous) = (None, None);
-        let mut values = Vec::with_capacity(times.rows.len());
-        for (row, local_time) in times.rows.iter().enumerate() {
-            let Some(local_time) = local_time else {
-                values.push(None);
-                continue;
-            };
-            let minute = times.minutes.binary_search(&local_time.micros.div_euclid(MINUTE)).ok();
-            let Some((first, second)) = minute.and_then(|index| offsets.get(index)).copied() else {
-                return Err(Error::new(Kind::Value, "there are fewer offsets than minutes".to_owned()));
-            };
-            let record = row as u64;
-            let offset = match local_time.offset {
-                Some(stated) if stated == first || stated == second => Some(stated),
-                Some(stated) => return Err(offset_conflict(stated, first, record)),
-                None if first == second => Some(first),
-                None if first < second => {
-                    tally(&mut nonexistent, record);
-                    None
-                }
-                None => match fold {
-                    Some(0) => Some(first),
-                    Some(_) => Some(second),
-                    None => {
-                        tally(&mut ambiguous, record);
-                        None
-                    }
-                },
-            };
-            values.push(
-                offset.and_then(|offset| local_time.micros.checked_sub(i64::from(offset).checked_mul(1_000_000)?)),
-            );
-        }
-        let column: ArrayRef = Arc::new(TimestampMicrosecondArray::from(values).with_timezone(UTC));
+        let (column, diagnostics) = times.to_utc(name, offsets, fold)?;
         let mut layer = self.with_column(name, &column)?;
-        let mut report = |code, met: Option<(u64, u64)>, what: &str| {
-            if let Some((count, first)) = met {
-                let message = format!("column `{name}`: {what} ({count} times, first at record {first})");
-                layer.diagnostics.push(Diagnostic::new(code, message).at_record(first));
-            }
-        };
-        report(Code::BadTime, times.invalid, "cells that are not a date with a time of day are null");
-        report(
-            Code::NonexistentTime,
-            nonexistent,
-            "local times that do not exist, because clocks go forward, are null",
-        );
-        report(
-            Code::AmbiguousTime,
-            ambiguous,
-            "local times that occur twice, when clocks go back, are null; select one with `fold`",
-        );
+        layer.diagnostics.extend(diagnostics);
         Ok(layer)
     }
 
@@ -198,6 +221,16 @@ impl Layer {
             }
         }
     }
+}
+
+/// The minutes that occur, in ascending order.
+fn minutes(rows: &[Option<LocalTime>]) -> Vec<i64> {
+    let mut minutes: Vec<i64> = rows.iter().flatten().map(|local_time| local_time.micros.div_euclid(MINUTE)).collect();
+    // Rows are mostly in order of time: sorting sees one value per minute then.
+    minutes.dedup();
+    minutes.sort_unstable();
+    minutes.dedup();
+    minutes
 }
 
 fn offset_conflict(stated: i32, zone: i32, record: u64) -> Error {

@@ -1,0 +1,358 @@
+//! Builds the arrays and the fields of canonical columns from original ones.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, LargeStringArray, TimestampMicrosecondArray,
+};
+use arrow_schema::{DataType, Field};
+
+use super::column_match::Match;
+use super::columns::{AS_STATED, Canonical, Content, JobKind, RATE};
+use super::convert::{is_one, scaled};
+use super::crops::Crop;
+use super::derived::{Rows, compute};
+use super::provenance as keys;
+use super::row_times::RowTimes;
+use super::units::{Quantity, System, Unit};
+use crate::archive::{Code, Diagnostic};
+use crate::error::Result;
+use crate::layer::{Layer, LocalTimes, Offsets};
+
+/// Standard gravity in m/s2: the newtons that a kilogram weighs.
+const GRAVITY: f64 = 9.806_65;
+
+/// A column to add: its field, and one array per batch.
+pub(super) struct Added {
+    pub(super) field: Field,
+    pub(super) arrays: Vec<ArrayRef>,
+}
+
+/// The column `time`. Without `offsets`, times on the display's clock keep it, and a diagnostic says so.
+pub(super) fn add_times(
+    layer: &Layer,
+    times: RowTimes,
+    offsets: Option<&[Offsets]>,
+    rows: &mut Rows,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Vec<Added>> {
+    let schema = layer.schema();
+    let names: Vec<&str> = times.columns.iter().map(|column| schema.field(*column).name().as_str()).collect();
+    let array: ArrayRef = match offsets.filter(|_| times.is_local) {
+        Some(offsets) => {
+            let (array, met) = LocalTimes::from_local(&times.micros).to_utc("time", offsets, None)?;
+            diagnostics.extend(met);
+            array
+        }
+        None => {
+            if times.is_local {
+                let message = format!(
+                    "`{}` states no zone: `time` keeps the display's clock; `timezone` names its zone",
+                    names.join("` and `")
+                );
+                diagnostics.push(Diagnostic::new(Code::NoZone, message));
+            }
+            Arc::new(TimestampMicrosecondArray::from(times.micros).with_timezone("UTC"))
+        }
+    };
+    let values = array.as_primitive::<arrow_array::types::TimestampMicrosecondType>();
+    rows.times = Some(values.iter().collect());
+    let metadata = metadata(&names.join(", "), times.form);
+    let mut added = vec![Added { field: field("time", array.data_type(), metadata), arrays: split(layer, &array) }];
+    if !values.iter().flatten().is_sorted() {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by_key(|row| (values.is_null(*row), values.is_valid(*row).then(|| values.value(*row))));
+        let mut ranks = vec![0_i32; values.len()];
+        for (rank, row) in order.into_iter().enumerate() {
+            if let Some(slot) = ranks.get_mut(row) {
+                *slot = i32::try_from(rank).unwrap_or(i32::MAX);
+            }
+        }
+        let array: ArrayRef = Arc::new(Int32Array::from(ranks));
+        let metadata = self::metadata("time", "computed");
+        added.push(Added { field: field("order", &DataType::Int32, metadata), arrays: split(layer, &array) });
+    }
+    Ok(added)
+}
+
+/// The column `date`, if it has dates. Texts are read with the time only.
+pub(super) fn add_date(layer: &Layer, found: &Match) -> Option<Added> {
+    let arrays: Vec<ArrayRef> = arrays(layer, found.column).cloned().collect();
+    let are_dates = arrays.iter().all(|array| array.as_primitive_opt::<Date32Type>().is_some());
+    are_dates.then(|| Added { field: field("date", &DataType::Date32, metadata_of(layer, found)), arrays })
+}
+
+/// A column of numbers in its canonical unit; `None` if the unit is unknown.
+pub(super) fn number_column(
+    layer: &Layer,
+    found: &Match,
+    column: &'static Canonical,
+    rows: &mut Rows,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Added> {
+    let schema = layer.schema();
+    let original = schema.field(found.column).name();
+    let values = numbers(layer, found.column);
+    let proven = || proven_by_range(column.name, &values).map(|(unit, evidence)| (unit, Some(evidence)));
+    let Some((from, evidence)) = found.unit.map(|unit| (unit, None)).or_else(proven) else {
+        let message = format!(
+            "column `{original}` is `{}`, but its unit is unknown; pass `units={{\"{original}\": ...}}`",
+            column.name
+        );
+        if found.unit_in.is_none() {
+            diagnostics.push(Diagnostic::new(Code::UnitUnknown, message));
+        }
+        return None;
+    };
+    let (to, factor) = to_canonical(column, from)?;
+    let mut metadata = metadata_of(layer, found);
+    metadata.insert("unit".to_owned(), to.to_string());
+    metadata.insert(keys::FACTOR.to_owned(), factor.to_string());
+    metadata.insert(keys::UNIT_IN.to_owned(), found.unit_in.clone().unwrap_or_else(|| from.to_string()));
+    if let Some(evidence) = evidence {
+        metadata.insert(keys::EVIDENCE.to_owned(), evidence.to_owned());
+    }
+    if column.unit == RATE {
+        metadata.insert(keys::QUANTITY.to_owned(), quantity(to).to_owned());
+    }
+    if column.name == "yield_dry_mass" {
+        // Dry matter has no water by definition; other dry masses have the market's, which nothing states.
+        let is_dry_matter = original.to_lowercase().replace('_', "").contains("drymatter");
+        rows.dry_basis = is_dry_matter.then_some(0.0);
+        let basis = if is_dry_matter { "0" } else { "unknown" };
+        metadata.insert(keys::MOISTURE_BASIS.to_owned(), basis.to_owned());
+    }
+    let is_unlogged = column.name == "target_rate"
+        && !values.is_empty()
+        && values.iter().all(|value| value.is_nan() || *value == 0.0);
+    if is_unlogged {
+        let message = format!("column `{original}` is 0 in every row: the target rate was not logged and is null");
+        diagnostics.push(Diagnostic::new(Code::TargetNotLogged, message));
+    }
+    let arrays = arrays(layer, found.column).map(|array| -> ArrayRef {
+        if is_unlogged {
+            Arc::new(Float64Array::new_null(array.len()))
+        } else if is_one(factor) && *array.data_type() == DataType::Float64 {
+            Arc::clone(array)
+        } else {
+            scaled(array, factor)
+        }
+    });
+    let arrays = arrays.collect();
+    let values = if is_one(factor) { values } else { values.into_iter().map(|value| value * factor).collect() };
+    rows.columns.insert(column.name, values);
+    Some(Added { field: field(column.name, &DataType::Float64, metadata), arrays })
+}
+
+/// A column of integers, flags or texts; `None` if a value does not fit.
+pub(super) fn other_column(layer: &Layer, found: &Match, column: &Canonical, rows: &mut Rows) -> Option<Added> {
+    let converted: Option<Vec<ArrayRef>> = arrays(layer, found.column)
+        .map(|array| match column.content {
+            Content::Integer => integers(array),
+            Content::Flag => flags(array),
+            Content::Number | Content::Text => texts(array),
+        })
+        .collect();
+    let arrays = converted?;
+    let data_type = match column.content {
+        Content::Integer => {
+            rows_of_integers(rows, column.name, &arrays);
+            DataType::Int32
+        }
+        Content::Flag => DataType::Boolean,
+        Content::Number | Content::Text => DataType::LargeUtf8,
+    };
+    Some(Added { field: field(column.name, &data_type, metadata_of(layer, found)), arrays })
+}
+
+/// The computed columns, and a diagnostic if the crop is missing for a dry mass.
+pub(super) fn add_computed(
+    layer: &Layer,
+    kind: JobKind,
+    crop: Option<&Crop>,
+    mut rows: Rows,
+    added: &mut Vec<Added>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let rate = added.iter().find(|column| column.field.name() == "applied_rate");
+    let amount_unit = rate.and_then(|column| Unit::parse(column.field.metadata().get("unit")?)).map(amount_unit);
+    let computed = compute(&mut rows, kind == JobKind::Yield, crop);
+    let has = |name: &str| computed.iter().any(|column| column.name == name);
+    if kind == JobKind::Yield && crop.is_none() && has("wet_mass") {
+        diagnostics.push(Diagnostic::new(
+            Code::CropUnknown,
+            "the crop is unknown, so there is no dry mass; `crop` states it, such as `crop=\"corn\"`",
+        ));
+    }
+    for column in computed {
+        let mut metadata = metadata(column.source, "computed");
+        let unit = if column.name == "amount" { amount_unit.unwrap_or_default() } else { column.unit };
+        metadata.insert("unit".to_owned(), unit.to_owned());
+        if let Some(basis) = column.moisture_basis {
+            metadata.insert(keys::MOISTURE_BASIS.to_owned(), basis.to_string());
+        }
+        if let Some(crop) = crop.filter(|_| column.name == "dry_mass" || column.name == "wet_mass") {
+            metadata.insert(keys::KG_PER_BUSHEL.to_owned(), crop.kg_per_bushel().to_string());
+        }
+        let array: ArrayRef = Arc::new(
+            column.values.into_iter().map(|value| (!value.is_nan()).then_some(value)).collect::<Float64Array>(),
+        );
+        added.push(Added { field: field(column.name, &DataType::Float64, metadata), arrays: split(layer, &array) });
+    }
+}
+
+fn arrays(layer: &Layer, column: usize) -> impl Iterator<Item = &ArrayRef> {
+    layer.batches().iter().filter_map(move |batch| batch.columns().get(column))
+}
+
+/// An array over all rows as one array per batch.
+fn split(layer: &Layer, array: &ArrayRef) -> Vec<ArrayRef> {
+    let mut start = 0_usize;
+    let mut next = |rows: usize| {
+        let part = array.slice(start, rows);
+        start = start.saturating_add(rows);
+        part
+    };
+    layer.batches().iter().map(|batch| next(batch.num_rows())).collect()
+}
+
+fn field(name: &str, data_type: &DataType, metadata: HashMap<String, String>) -> Field {
+    Field::new(name, data_type.clone(), true).with_metadata(metadata)
+}
+
+fn metadata(source: &str, rule: &str) -> HashMap<String, String> {
+    HashMap::from([(keys::SOURCE.to_owned(), source.to_owned()), (keys::RULE.to_owned(), rule.to_owned())])
+}
+
+fn metadata_of(layer: &Layer, found: &Match) -> HashMap<String, String> {
+    metadata(layer.schema().field(found.column).name(), found.rule)
+}
+
+/// The canonical unit for values in `from`, and the factor to it.
+fn to_canonical(column: &Canonical, from: Unit) -> Option<(Unit, f64)> {
+    if column.name == "down_force" && from.quantity() == (Quantity::Mass, None) {
+        let newton = Unit::parse("N")?;
+        return Some((newton, from.factor(Unit::parse("kg")?, None).ok()? * GRAVITY));
+    }
+    let to = match column.unit {
+        AS_STATED => from,
+        // Seeds and fertiliser in bushels or cubic metres are litres as well.
+        RATE if from.quantity().0 == Quantity::Volume => Unit::parse("L/ha")?,
+        RATE => from.in_system(System::Metric)?,
+        unit => Unit::parse(unit)?,
+    };
+    Some((to, from.factor(to, None).ok()?))
+}
+
+fn quantity(unit: Unit) -> &'static str {
+    match unit.quantity().0 {
+        Quantity::Mass => "mass",
+        Quantity::Count => "count",
+        _ => "volume",
+    }
+}
+
+fn amount_unit(rate: Unit) -> &'static str {
+    match rate.quantity().0 {
+        Quantity::Mass => "kg",
+        Quantity::Count => "seeds",
+        _ => "L",
+    }
+}
+
+/// A unit that the range of the values proves, and why.
+fn proven_by_range(name: &str, values: &[f64]) -> Option<(Unit, &'static str)> {
+    let valid = || values.iter().copied().filter(|value| !value.is_nan());
+    let (least, most) =
+        valid().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| (least.min(value), most.max(value)));
+    let (unit, evidence, is_proven) = match name {
+        "latitude" => ("deg", "all values are within 90 degrees", least >= -90.0 && most <= 90.0),
+        "longitude" => ("deg", "all values are within 180 degrees", least >= -180.0 && most <= 180.0),
+        "heading" => ("deg", "values are above a full turn in radians", least >= 0.0 && most > 7.0 && most <= 360.0),
+        "moisture" => ("%", "values are above 1, which a fraction is not", least >= 0.0 && most > 1.5 && most <= 100.0),
+        _ => return None,
+    };
+    Unit::parse(unit).filter(|_| is_proven).map(|unit| (unit, evidence))
+}
+
+/// All values of a column; null is not a number.
+#[expect(clippy::cast_precision_loss, reason = "measured integers are far below 2^53")]
+fn numbers(layer: &Layer, column: usize) -> Vec<f64> {
+    let mut values = Vec::with_capacity(layer.len());
+    for array in arrays(layer, column) {
+        match array.data_type() {
+            DataType::Int32 => {
+                values.extend(array.as_primitive::<Int32Type>().iter().map(|cell| cell.map_or(f64::NAN, f64::from)))
+            }
+            DataType::Int64 => values
+                .extend(array.as_primitive::<Int64Type>().iter().map(|cell| cell.map_or(f64::NAN, |cell| cell as f64))),
+            _ if array.null_count() == 0 => values.extend_from_slice(array.as_primitive::<Float64Type>().values()),
+            _ => values.extend(array.as_primitive::<Float64Type>().iter().map(|cell| cell.unwrap_or(f64::NAN))),
+        }
+    }
+    values
+}
+
+fn integers(array: &ArrayRef) -> Option<ArrayRef> {
+    let cells: Option<Int32Array> = match array.data_type() {
+        DataType::Int32 => return Some(Arc::clone(array)),
+        DataType::Int64 => array
+            .as_primitive::<Int64Type>()
+            .iter()
+            .map(|cell| cell.map(i32::try_from).transpose().ok())
+            .collect::<Option<Vec<_>>>()
+            .map(Int32Array::from),
+        DataType::Float64 => {
+            let whole = |cell: f64| {
+                #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
+                let whole = (cell.fract() == 0.0 && cell.abs() < f64::from(i32::MAX)).then_some(cell as i32);
+                whole
+            };
+            let cells = array
+                .as_primitive::<Float64Type>()
+                .iter()
+                .map(|cell| cell.map_or(Some(None), |cell| whole(cell).map(Some)));
+            cells.collect::<Option<Vec<Option<i32>>>>().map(Int32Array::from)
+        }
+        _ => None,
+    };
+    cells.map(|cells| Arc::new(cells) as ArrayRef)
+}
+
+/// Flags; an integer state has the flag in its lowest bit (logs have 1 and 0, or 33 and 32).
+fn flags(array: &ArrayRef) -> Option<ArrayRef> {
+    let flags: BooleanArray = match array.data_type() {
+        DataType::Boolean => return Some(Arc::clone(array)),
+        DataType::Int32 => {
+            array.as_primitive::<Int32Type>().iter().map(|cell| cell.map(|cell| cell & 1 == 1)).collect()
+        }
+        DataType::Int64 => {
+            array.as_primitive::<Int64Type>().iter().map(|cell| cell.map(|cell| cell & 1 == 1)).collect()
+        }
+        _ => return None,
+    };
+    Some(Arc::new(flags))
+}
+
+fn texts(array: &ArrayRef) -> Option<ArrayRef> {
+    let texts: LargeStringArray = match array.data_type() {
+        DataType::LargeUtf8 => return Some(Arc::clone(array)),
+        DataType::Int32 => {
+            array.as_primitive::<Int32Type>().iter().map(|cell| cell.map(|cell| cell.to_string())).collect()
+        }
+        DataType::Int64 => {
+            array.as_primitive::<Int64Type>().iter().map(|cell| cell.map(|cell| cell.to_string())).collect()
+        }
+        _ => return None,
+    };
+    Some(Arc::new(texts))
+}
+
+/// Keeps integers as rows, by which steps of time are grouped.
+fn rows_of_integers(rows: &mut Rows, name: &'static str, arrays: &[ArrayRef]) {
+    let cells = arrays.iter().flat_map(|array| array.as_primitive::<Int32Type>().iter());
+    rows.columns.insert(name, cells.map(|cell| cell.map_or(f64::NAN, f64::from)).collect());
+}

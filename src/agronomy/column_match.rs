@@ -1,0 +1,220 @@
+//! Finds the canonical columns of a layer by the names and units of its columns.
+
+use arrow_schema::{DataType, Field};
+
+use super::aliases;
+use super::columns::{AS_STATED, CANONICAL, Canonical, Content, JobKind, RATE, canonical};
+use super::units::{Quantity, Unit};
+use crate::archive::{Code, Diagnostic};
+use crate::error::{Error, Kind, Result};
+use crate::layer::Layer;
+
+/// A column of the layer and the canonical column that it means.
+#[derive(Clone, Debug)]
+pub(super) struct Match {
+    pub(super) column: usize,
+    /// `time`, `date`, or the name of a row of [`CANONICAL`].
+    pub(super) canonical: &'static str,
+    /// How it was found.
+    pub(super) rule: &'static str,
+    pub(super) unit: Option<Unit>,
+    /// The unit as its source spells it.
+    pub(super) unit_in: Option<String>,
+}
+
+/// Columns and units that the caller states.
+#[derive(Clone, Debug, Default)]
+pub struct Stated {
+    /// Canonical name and original column.
+    pub columns: Vec<(String, String)>,
+    /// Original column and unit.
+    pub units: Vec<(String, String)>,
+}
+
+/// Finds at most one column for each canonical column. Other candidates are diagnostics.
+pub(super) fn match_columns(layer: &Layer, stated: &Stated, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<Match>> {
+    let schema = layer.schema();
+    let attributes = attributes(layer);
+    let mut candidates: Vec<(Match, usize)> = Vec::new();
+    for (name, original) in &stated.columns {
+        let column = layer.column_index("columns", original)?;
+        let matched = Match { column, canonical: known(name)?, rule: "user", unit: None, unit_in: None };
+        candidates.push((matched, 0));
+    }
+    for (column, field) in schema.fields().iter().enumerate() {
+        let is_taken =
+            |canonical: &str| candidates.iter().any(|(other, _)| other.rule == "user" && other.canonical == canonical);
+        if layer.geometry_index() == Some(column) || candidates.iter().any(|(other, _)| other.column == column) {
+            continue;
+        }
+        if let Some((found, rank)) = find(column, field, &attributes).filter(|(found, _)| !is_taken(found.canonical)) {
+            candidates.push((found, rank));
+        }
+    }
+    let nulls = |column: usize| {
+        layer
+            .batches()
+            .iter()
+            .filter_map(|batch| batch.columns().get(column))
+            .map(|array| array.null_count())
+            .sum::<usize>()
+    };
+    candidates.sort_by_key(|(found, rank)| (*rank, nulls(found.column), found.column));
+    let mut matches: Vec<Match> = Vec::new();
+    for (mut found, _) in candidates {
+        let field = schema.field(found.column);
+        if let Some(used) = matches.iter().find(|used| used.canonical == found.canonical) {
+            let message = format!(
+                "column `{}` is not used as `{}`: `{}` is",
+                field.name(),
+                found.canonical,
+                schema.field(used.column).name()
+            );
+            diagnostics.push(Diagnostic::new(Code::ColumnNotUsed, message));
+            continue;
+        }
+        state_unit(&mut found, field, &attributes, stated, diagnostics)?;
+        matches.push(found);
+    }
+    for (original, _) in &stated.units {
+        layer.column_index("units", original)?;
+    }
+    Ok(matches)
+}
+
+/// The kind of job that the columns imply.
+pub(super) fn implied_kind(matches: &[Match]) -> Option<JobKind> {
+    let has = |names: &[&str]| matches.iter().any(|found| names.contains(&found.canonical));
+    let yields = ["yield", "yield_wet_mass", "yield_dry_mass", "yield_wet_volume", "yield_dry_volume"];
+    let has_yield = has(&yields);
+    let has_rate = has(&["target_rate", "applied_rate", "control_rate"]);
+    let counts_seeds = matches.iter().any(|found| found.unit.is_some_and(|unit| unit.quantity().0 == Quantity::Count));
+    match (has_yield, has_rate) {
+        (true, true) => None,
+        (true, false) => Some(JobKind::Yield),
+        (false, true)
+            if counts_seeds || has(&["depth", "down_force", "singulation", "skips", "doubles", "variety"]) =>
+        {
+            Some(JobKind::Planting)
+        }
+        (false, true) => Some(JobKind::AsApplied),
+        (false, false) if has(&["flow", "moisture", "protein"]) => Some(JobKind::Yield),
+        (false, false) => None,
+    }
+}
+
+/// Whether a column of this canonical name can have values in this unit.
+pub(super) fn fits(name: &str, unit: Unit) -> bool {
+    let per_area = |allowed: &[Quantity]| {
+        let (what, per) = unit.quantity();
+        per == Some(Quantity::Area) && allowed.contains(&what)
+    };
+    match canonical(name) {
+        None => false,
+        Some(Canonical { unit: RATE, .. }) => per_area(&[Quantity::Mass, Quantity::Volume, Quantity::Count]),
+        Some(Canonical { unit: AS_STATED, .. }) => per_area(&[Quantity::Mass, Quantity::Volume]),
+        // A force in kilograms or pounds is the weight of that mass.
+        Some(Canonical { name: "down_force", .. }) if unit.quantity() == (Quantity::Mass, None) => true,
+        Some(column) => Unit::parse(column.unit).is_some_and(|own| own.quantity() == unit.quantity()),
+    }
+}
+
+fn known(name: &str) -> Result<&'static str> {
+    let names = || ["time", "date"].into_iter().chain(CANONICAL.iter().map(|column| column.name));
+    names().find(|known| *known == name).ok_or_else(|| {
+        let message = format!(
+            "`columns` has no canonical column `{name}`; there are: {}",
+            names().collect::<Vec<_>>().join(", ")
+        );
+        Error::new(Kind::Value, message).with(|facts| facts.field = Some("columns".to_owned()))
+    })
+}
+
+/// Attributes of the sidecar: name and unit.
+fn attributes(layer: &Layer) -> Vec<(String, Option<String>)> {
+    let text = layer.metadata().iter().find(|(key, _)| key == "DataAttributes").map(|(_, text)| text.as_str());
+    let entries: Vec<serde_json::Value> = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let text =
+        |entry: &serde_json::Value, key: &str| entry.get(key).and_then(|value| value.as_str()).map(str::to_owned);
+    entries.iter().filter_map(|entry| Some((text(entry, "Name")?, text(entry, "Unit")))).collect()
+}
+
+/// The attribute that a column of another name abbreviates, if it is the only one.
+fn abbreviated<'a>(name: &str, attributes: &'a [(String, Option<String>)]) -> Option<&'a (String, Option<String>)> {
+    let mut all = attributes.iter().filter(|(attribute, _)| aliases::is_abbreviation(name, attribute));
+    all.next().filter(|_| all.next().is_none())
+}
+
+/// What a column means, and the rank of the rule that says so.
+fn find(column: usize, field: &Field, attributes: &[(String, Option<String>)]) -> Option<(Match, usize)> {
+    let (alias, rule) = match abbreviated(field.name(), attributes) {
+        Some((attribute, _)) => (aliases::find(attribute)?, "sidecar"),
+        None => aliases::find(field.name()).map(|alias| (alias, alias.rule))?,
+    };
+    can_hold(alias.canonical, field).then(|| {
+        let unit_in = alias.unit.map(|unit| unit.to_string());
+        (Match { column, canonical: alias.canonical, rule, unit: alias.unit, unit_in }, alias.rank)
+    })
+}
+
+/// Whether the type of a column is one that the canonical column can come from.
+fn can_hold(name: &str, field: &Field) -> bool {
+    let is_integer = matches!(field.data_type(), DataType::Int32 | DataType::Int64);
+    let is_number = is_integer || *field.data_type() == DataType::Float64;
+    let is_text = *field.data_type() == DataType::LargeUtf8;
+    match (name, canonical(name).map(|column| column.content)) {
+        ("time", _) => is_number || is_text || matches!(field.data_type(), DataType::Timestamp(..)),
+        ("date", _) => is_text || *field.data_type() == DataType::Date32,
+        (_, Some(Content::Number | Content::Integer)) => is_number,
+        (_, Some(Content::Flag)) => is_integer || *field.data_type() == DataType::Boolean,
+        ("load", _) => is_text || is_integer,
+        // Integers are ids there.
+        (_, Some(Content::Text)) => is_text,
+        _ => false,
+    }
+}
+
+/// Sets the unit: the caller's, that of the sidecar, or that of the name.
+fn state_unit(
+    found: &mut Match,
+    field: &Field,
+    attributes: &[(String, Option<String>)],
+    stated: &Stated,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<()> {
+    let needs_unit = canonical(found.canonical).is_some_and(|column| column.content == Content::Number);
+    let name = field.name();
+    let by_user = stated.units.iter().find(|(original, _)| original == name).map(|(_, unit)| unit);
+    if let Some(text) = by_user {
+        let wrong =
+            |message: String| Error::new(Kind::Value, message).with(|facts| facts.field = Some("units".to_owned()));
+        let unit = Unit::parse(text)
+            .ok_or_else(|| wrong(format!("`units`: `{text}` of column `{name}` is not a known unit")))?;
+        if !needs_unit || !fits(found.canonical, unit) {
+            return Err(wrong(format!(
+                "`units`: column `{name}` is `{}`, which cannot be in `{text}`",
+                found.canonical
+            )));
+        }
+        (found.unit, found.unit_in) = (Some(unit), Some(text.clone()));
+        return Ok(());
+    }
+    if !needs_unit {
+        return Ok(());
+    }
+    let by_attribute = || abbreviated(name, attributes).and_then(|(_, unit)| unit.clone());
+    let by_sidecar = field.metadata().get("unit").cloned().or_else(by_attribute).filter(|unit| unit != "unknown");
+    let Some(text) = by_sidecar else { return Ok(()) };
+    match Unit::parse(&text).filter(|unit| fits(found.canonical, *unit)) {
+        Some(unit) => (found.unit, found.unit_in) = (Some(unit), Some(text)),
+        None => {
+            let message = format!(
+                "column `{name}` is `{}`, but its unit `{text}` is unknown or of something else",
+                found.canonical
+            );
+            diagnostics.push(Diagnostic::new(Code::UnitUnknown, message));
+            (found.unit, found.unit_in) = (None, Some(text));
+        }
+    }
+    Ok(())
+}

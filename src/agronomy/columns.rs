@@ -1,0 +1,134 @@
+//! Canonical columns: names, units, content, and the kinds of jobs that have them.
+
+use self::Content::{Flag, Integer, Number, Text};
+use self::JobKind::{AsApplied, Planting, Yield};
+
+/// The kind of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobKind {
+    /// A harvest.
+    Yield,
+    /// Spraying and spreading.
+    AsApplied,
+    /// Planting and seeding.
+    Planting,
+}
+
+impl JobKind {
+    /// All kinds.
+    pub const ALL: &'static [Self] = &[Yield, AsApplied, Planting];
+
+    /// Its name, as the argument `kind` accepts it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Yield => "yield",
+            AsApplied => "as_applied",
+            Planting => "planting",
+        }
+    }
+
+    /// The kind of this name, of a `job_type` or `sub_type` of the service (specification 2.6), or of an operation in
+    /// sidecar metadata.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        let name: String = name.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+        match name.as_str() {
+            "yield" | "harvest" => Some(Yield),
+            "asapplied" | "sprayer" | "application" => Some(AsApplied),
+            "planting" | "planter" | "seeding" => Some(Planting),
+            _ => None,
+        }
+    }
+}
+
+/// What the cells of a canonical column hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// 64-bit floats in the unit of the column.
+    Number,
+    /// 32-bit integers.
+    Integer,
+    /// True and false.
+    Flag,
+    /// Text.
+    Text,
+}
+
+/// A canonical column.
+#[derive(Debug)]
+pub(super) struct Canonical {
+    pub(super) name: &'static str,
+    pub(super) kinds: &'static [JobKind],
+    pub(super) content: Content,
+    /// The unit, [`RATE`], [`AS_STATED`], or empty.
+    pub(super) unit: &'static str,
+}
+
+const HARVEST: &[JobKind] = &[Yield];
+const APPLIED: &[JobKind] = &[AsApplied, Planting];
+const SEEDED: &[JobKind] = &[Planting];
+
+const fn row(name: &'static str, kinds: &'static [JobKind], content: Content, unit: &'static str) -> Canonical {
+    Canonical { name, kinds, content, unit }
+}
+
+/// The unit of a rate: kilograms, litres or seeds per hectare, as the source measures.
+pub(super) const RATE: &str = "rate";
+/// Any unit of a yield.
+pub(super) const AS_STATED: &str = "as stated";
+
+/// The columns in the order of a harmonised layer. `time` and `date` precede them.
+pub(super) const CANONICAL: &[Canonical] = &[
+    row("longitude", JobKind::ALL, Number, "deg"),
+    row("latitude", JobKind::ALL, Number, "deg"),
+    row("interval", JobKind::ALL, Number, "s"),
+    row("distance", JobKind::ALL, Number, "m"),
+    row("swath_width", JobKind::ALL, Number, "m"),
+    row("heading", JobKind::ALL, Number, "deg"),
+    row("speed", JobKind::ALL, Number, "m/s"),
+    row("elevation", JobKind::ALL, Number, "m"),
+    row("pass", JobKind::ALL, Integer, ""),
+    row("section", JobKind::ALL, Integer, ""),
+    row("machine", JobKind::ALL, Integer, ""),
+    row("working", JobKind::ALL, Flag, ""),
+    row("flow", HARVEST, Number, "kg/s"),
+    row("moisture", HARVEST, Number, "%"),
+    row("yield_wet_mass", HARVEST, Number, "kg/ha"),
+    row("yield_dry_mass", HARVEST, Number, "kg/ha"),
+    row("yield_wet_volume", HARVEST, Number, "m3/ha"),
+    row("yield_dry_volume", HARVEST, Number, "m3/ha"),
+    row("yield", HARVEST, Number, AS_STATED),
+    row("protein", HARVEST, Number, "%"),
+    row("target_rate", APPLIED, Number, RATE),
+    row("applied_rate", APPLIED, Number, RATE),
+    row("control_rate", APPLIED, Number, RATE),
+    row("depth", SEEDED, Number, "m"),
+    row("down_force", SEEDED, Number, "N"),
+    row("singulation", SEEDED, Number, "%"),
+    row("skips", SEEDED, Number, "%"),
+    row("doubles", SEEDED, Number, "%"),
+    row("product", JobKind::ALL, Text, ""),
+    row("variety", JobKind::ALL, Text, ""),
+    row("crop", JobKind::ALL, Text, ""),
+    row("operator", JobKind::ALL, Text, ""),
+    row("field", JobKind::ALL, Text, ""),
+    row("load", JobKind::ALL, Text, ""),
+];
+
+/// Names of columns that are joined from several columns or computed.
+const OTHER: &[&str] = &["time", "date", "order", "area", "wet_mass", "dry_mass", "amount"];
+
+/// Whether a harmonised layer reserves this name, in any letter case. DuckDB compares names without case.
+pub(super) fn is_canonical(name: &str) -> bool {
+    CANONICAL
+        .iter()
+        .map(|column| column.name)
+        .chain(OTHER.iter().copied())
+        .any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// The canonical column of this name.
+pub(super) fn canonical(name: &str) -> Option<&'static Canonical> {
+    CANONICAL.iter().find(|column| column.name == name)
+}

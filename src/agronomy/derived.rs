@@ -1,0 +1,173 @@
+//! Columns that are computed from other canonical columns: interval, speed, area, masses and amount.
+
+use std::collections::HashMap;
+
+use super::crops::Crop;
+use super::units::KG_PER_POUND;
+
+/// Square metres in a hectare.
+const HECTARE: f64 = 10_000.0;
+/// Cubic metres in a bushel of the United States.
+const BUSHEL: f64 = 0.035_239_070_166_88;
+
+/// A computed column. Not a number is null.
+pub(super) struct Computed {
+    pub(super) name: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) values: Vec<f64>,
+    /// The columns that it follows from.
+    pub(super) source: &'static str,
+    /// Percent of water of a dry mass.
+    pub(super) moisture_basis: Option<f64>,
+}
+
+/// Canonical columns by name, in their units; not a number is null.
+pub(super) struct Rows {
+    pub(super) columns: HashMap<&'static str, Vec<f64>>,
+    /// Microseconds since 1970.
+    pub(super) times: Option<Vec<Option<i64>>>,
+    /// Percent of water at which `yield_dry_mass` is stated, if known.
+    pub(super) dry_basis: Option<f64>,
+}
+
+impl Rows {
+    fn get(&self, name: &str) -> Option<&[f64]> {
+        self.columns.get(name).map(Vec::as_slice)
+    }
+
+    /// Two or three columns combined row by row, if all are there.
+    fn combine<const N: usize>(&self, names: [&str; N], formula: impl Fn([f64; N]) -> f64) -> Option<Vec<f64>> {
+        let columns: Vec<&[f64]> = names.iter().map(|name| self.get(name)).collect::<Option<_>>()?;
+        let rows = columns.first()?.len();
+        let row = |row: usize| {
+            std::array::from_fn(|index| {
+                columns.get(index).and_then(|column| column.get(row)).copied().unwrap_or(f64::NAN)
+            })
+        };
+        Some((0..rows).map(|index| formula(row(index))).collect())
+    }
+}
+
+/// Computes what follows from the rows, in the order in which one follows from another.
+pub(super) fn compute(rows: &mut Rows, is_yield: bool, crop: Option<&Crop>) -> Vec<Computed> {
+    let mut computed = Vec::new();
+    if rows.get("interval").is_none() {
+        add(rows, &mut computed, "interval", "s", "time", None, intervals);
+    }
+    if rows.get("speed").is_none() {
+        add(rows, &mut computed, "speed", "m/s", "distance / interval", None, |rows| {
+            rows.combine(
+                ["distance", "interval"],
+                |[distance, interval]| if interval > 0.0 { distance / interval } else { f64::NAN },
+            )
+        });
+    }
+    add(rows, &mut computed, "area", "m2", "distance x swath_width", None, |rows| {
+        rows.combine(["distance", "swath_width"], |[distance, width]| {
+            if distance >= 0.0 && width >= 0.0 { distance * width } else { f64::NAN }
+        })
+    });
+    if is_yield {
+        masses(rows, &mut computed, crop);
+    } else {
+        add(rows, &mut computed, "amount", "", "applied_rate x area", None, |rows| {
+            rows.combine(["applied_rate", "area"], |[rate, area]| rate * area / HECTARE)
+        });
+    }
+    computed
+}
+
+fn masses(rows: &mut Rows, computed: &mut Vec<Computed>, crop: Option<&Crop>) {
+    type Formula = fn(&Rows, Option<&Crop>) -> Option<Vec<f64>>;
+    let wet: [(&str, Formula); 4] = [
+        ("flow x interval", |rows, _| rows.combine(["flow", "interval"], |[flow, interval]| flow * interval)),
+        ("yield_wet_mass x area", |rows, _| {
+            rows.combine(["yield_wet_mass", "area"], |[rate, area]| rate * area / HECTARE)
+        }),
+        ("yield_wet_volume x area", |rows, crop| {
+            let density = crop?.pounds_per_bushel * KG_PER_POUND / BUSHEL;
+            rows.combine(["yield_wet_volume", "area"], |[rate, area]| rate * density * area / HECTARE)
+        }),
+        ("yield_dry_mass x area, moisture", |rows, _| {
+            let basis = rows.dry_basis?;
+            rows.combine(["yield_dry_mass", "area", "moisture"], |[rate, area, moisture]| {
+                rate * area / HECTARE * (100.0 - basis) / (100.0 - moisture)
+            })
+        }),
+    ];
+    if let Some((source, values)) = wet.iter().find_map(|(source, formula)| Some((*source, formula(rows, crop)?))) {
+        add(rows, computed, "wet_mass", "kg", source, None, |_| Some(values));
+    }
+    let Some(market) = crop.map(|crop| crop.market_moisture) else { return };
+    let dry: [(&str, Formula); 2] = [
+        ("wet_mass, moisture", |rows, crop| {
+            let market = crop?.market_moisture;
+            let is_water = |moisture: f64| (0.0..100.0).contains(&moisture);
+            rows.combine(["wet_mass", "moisture"], |[mass, moisture]| {
+                if is_water(moisture) { mass * (100.0 - moisture) / (100.0 - market) } else { f64::NAN }
+            })
+        }),
+        ("yield_dry_mass x area", |rows, crop| {
+            let (basis, market) = (rows.dry_basis?, crop?.market_moisture);
+            rows.combine(["yield_dry_mass", "area"], |[rate, area]| {
+                rate * area / HECTARE * (100.0 - basis) / (100.0 - market)
+            })
+        }),
+    ];
+    if let Some((source, values)) = dry.iter().find_map(|(source, formula)| Some((*source, formula(rows, crop)?))) {
+        add(rows, computed, "dry_mass", "kg", source, Some(market), |_| Some(values));
+    }
+}
+
+fn add(
+    rows: &mut Rows,
+    computed: &mut Vec<Computed>,
+    name: &'static str,
+    unit: &'static str,
+    source: &'static str,
+    moisture_basis: Option<f64>,
+    formula: impl FnOnce(&Rows) -> Option<Vec<f64>>,
+) {
+    if let Some(values) = formula(rows) {
+        rows.columns.insert(name, values.clone());
+        computed.push(Computed { name, unit, values, source, moisture_basis });
+    }
+}
+
+/// The median step of time in each pass, if the times resolve a tenth of it.
+fn intervals(rows: &Rows) -> Option<Vec<f64>> {
+    let times = rows.times.as_ref()?;
+    let key =
+        |name: &str, row: usize| rows.get(name).and_then(|column| column.get(row)).map_or(0, |value| value.to_bits());
+    let mut last: HashMap<(u64, u64), (u64, i64)> = HashMap::new();
+    let mut steps: HashMap<u64, Vec<i64>> = HashMap::new();
+    for (row, time) in times.iter().enumerate() {
+        let Some(time) = time else { continue };
+        let pass = key("pass", row);
+        let before = last.insert((key("machine", row), key("section", row)), (pass, *time));
+        let step = before.filter(|(other, _)| *other == pass).map_or(0, |(_, before)| time.saturating_sub(before));
+        if step > 0 {
+            steps.entry(pass).or_default().push(step);
+        }
+    }
+    let resolution = resolution(times);
+    let mut medians: HashMap<u64, f64> = HashMap::new();
+    for (pass, mut steps) in steps {
+        let middle = steps.len() / 2;
+        let (_, median, _) = steps.select_nth_unstable(middle);
+        if resolution.saturating_mul(10) <= *median {
+            #[expect(clippy::cast_precision_loss, reason = "a step between rows is far below 2^53 microseconds")]
+            medians.insert(pass, *median as f64 / 1e6);
+        }
+    }
+    if medians.is_empty() {
+        return None;
+    }
+    Some((0..times.len()).map(|row| medians.get(&key("pass", row)).copied().unwrap_or(f64::NAN)).collect())
+}
+
+/// The largest of a second, a tenth, ... a microsecond that divides all times.
+fn resolution(times: &[Option<i64>]) -> i64 {
+    let divides = |step: i64| times.iter().flatten().all(|time| time.checked_rem(step) == Some(0));
+    [60_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10].into_iter().find(|step| divides(*step)).unwrap_or(1)
+}

@@ -1,0 +1,210 @@
+//! Adds canonical columns to a layer: the same names and units for all displays.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Field, Schema};
+
+use super::canonical_arrays::{Added, add_computed, add_date, add_times, number_column, other_column};
+use super::column_match::{Match, Stated, implied_kind, match_columns};
+use super::columns::{CANONICAL, Content, JobKind, canonical, is_canonical};
+use super::convert::{known_crop, stated_crop};
+use super::crops::Crop;
+use super::derived::Rows;
+use super::provenance as keys;
+use super::row_times::row_times;
+use crate::error::{Error, Kind, Result};
+use crate::layer::{Layer, LocalTimes, Offsets};
+
+/// What the caller states of a layer.
+#[derive(Clone, Debug, Default)]
+pub struct Statements {
+    /// The kind of job.
+    pub kind: Option<JobKind>,
+    /// Columns and units.
+    pub stated: Stated,
+    /// The crop.
+    pub crop: Option<String>,
+    /// What the service says of the job.
+    pub job: Job,
+    /// Offsets of the display's zone, one for each minute of [`local_times`].
+    pub offsets: Option<Vec<Offsets>>,
+}
+
+/// What the service says of a job.
+#[derive(Clone, Debug, Default)]
+pub struct Job {
+    /// The kind.
+    pub kind: Option<JobKind>,
+    /// The crop.
+    pub crop: Option<String>,
+    /// The start, in microseconds since 1970.
+    pub start: Option<i64>,
+}
+
+/// The times of a layer that are on the display's clock, whose zone the caller knows.
+pub fn local_times(layer: &Layer, statements: &Statements) -> Result<Option<LocalTimes>> {
+    let matches = match_columns(layer, &statements.stated, &mut Vec::new())?;
+    let times = row_times(layer, &matches, statements.job.start, &mut Vec::new())?;
+    Ok(times.filter(|times| times.is_local).map(|times| LocalTimes::from_local(&times.micros)))
+}
+
+/// Adds the canonical columns before the geometry. Original columns keep their values and their order; those with a
+/// canonical name get `_original` behind it.
+pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
+    let is_stated = statements.kind.is_some()
+        || statements.crop.is_some()
+        || !statements.stated.columns.is_empty()
+        || !statements.stated.units.is_empty();
+    if layer.schema().fields().iter().any(|field| keys::is_added(field)) {
+        if !is_stated {
+            return Ok(layer);
+        }
+        return harmonize(originals(layer)?, statements);
+    }
+    let mut diagnostics = Vec::new();
+    let matches = match_columns(&layer, &statements.stated, &mut diagnostics)?;
+    let kind = kind(&layer, statements, &matches)?;
+    let belongs = |name: &str| canonical(name).is_none_or(|column| column.kinds.contains(&kind));
+    let matches: Vec<Match> = matches.into_iter().filter(|found| belongs(found.canonical)).collect();
+    let times = row_times(&layer, &matches, statements.job.start, &mut diagnostics)?;
+
+    let mut added: Vec<Added> = Vec::new();
+    let mut unknown: HashMap<usize, &Match> = HashMap::new();
+    let mut rows = Rows { columns: HashMap::new(), times: None, dry_basis: None };
+    if let Some(times) = times {
+        added.extend(add_times(&layer, times, statements.offsets.as_deref(), &mut rows, &mut diagnostics)?);
+    }
+    added.extend(matches.iter().find(|found| found.canonical == "date").and_then(|date| add_date(&layer, date)));
+    let crop = crop(&layer, statements, &matches)?;
+    for column in CANONICAL {
+        let Some(found) = matches.iter().find(|found| found.canonical == column.name) else { continue };
+        if column.content != Content::Number {
+            added.extend(other_column(&layer, found, column, &mut rows));
+        } else if let Some(number) = number_column(&layer, found, column, &mut rows, &mut diagnostics) {
+            added.push(number);
+        } else {
+            unknown.insert(found.column, found);
+        }
+    }
+    add_computed(&layer, kind, crop, rows, &mut added, &mut diagnostics);
+    if added.is_empty() && unknown.is_empty() {
+        let message = format!(
+            "no column of layer `{}` has a known meaning; `columns` names them, such as `columns={{\"yield\": \"Yld\"}}`",
+            layer.name()
+        );
+        return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some("columns".to_owned())));
+    }
+    Ok(assemble(layer, added, &unknown)?.with_diagnostics(diagnostics))
+}
+
+/// The kind of job: stated, from the service, from the sidecar, or from the columns.
+fn kind(layer: &Layer, statements: &Statements, matches: &[Match]) -> Result<JobKind> {
+    let is_operation = |key: &str| ["operation", "jobtype"].contains(&key.to_lowercase().as_str());
+    let by_sidecar =
+        || layer.metadata().iter().filter(|(key, _)| is_operation(key)).find_map(|(_, name)| JobKind::find(name));
+    statements.kind.or(statements.job.kind).or_else(by_sidecar).or_else(|| implied_kind(matches)).ok_or_else(|| {
+        let found: Vec<&str> = matches.iter().map(|found| found.canonical).collect();
+        let found = if found.is_empty() { "no known column".to_owned() } else { found.join(", ") };
+        let message = format!(
+            "layer `{}` has {found}, which does not say what kind of job it is; pass `kind=`: \"yield\", \"as_applied\" or \"planting\"",
+            layer.name()
+        );
+        Error::new(Kind::Value, message).with(|facts| facts.field = Some("kind".to_owned()))
+    })
+}
+
+/// The crop: stated, from the service, from the sidecar, or the one that all rows name.
+fn crop(layer: &Layer, statements: &Statements, matches: &[Match]) -> Result<Option<&'static Crop>> {
+    if let Some(name) = &statements.crop {
+        return known_crop(name).map(Some);
+    }
+    let by_job = statements.job.crop.as_deref().and_then(Crop::find);
+    Ok(by_job.or_else(|| stated_crop(layer)).or_else(|| {
+        let found = matches.iter().find(|found| found.canonical == "crop")?;
+        let batches = layer.batches().iter().filter_map(|batch| batch.columns().get(found.column));
+        let mut names =
+            batches.filter_map(|array| array.as_string_opt::<i64>()).flat_map(|array| array.iter()).flatten();
+        let first = names.next()?;
+        names.all(|name| name == first).then(|| Crop::find(first))?
+    }))
+}
+
+/// The layer with the added columns, and with the meaning of those whose unit is unknown.
+fn assemble(layer: Layer, added: Vec<Added>, unknown: &HashMap<usize, &Match>) -> Result<Layer> {
+    let old = layer.schema();
+    let geometry = layer.geometry_index();
+    let at = geometry.filter(|index| index.checked_add(1) == Some(old.fields().len())).unwrap_or(old.fields().len());
+    let mut fields: Vec<Arc<Field>> = old
+        .fields()
+        .iter()
+        .enumerate()
+        .map(|(index, field)| original(field, unknown.get(&index).copied(), geometry == Some(index)))
+        .collect();
+    fields.splice(at..at, added.iter().map(|column| Arc::new(column.field.clone())));
+    let schema = Arc::new(Schema::new_with_metadata(fields, old.metadata().clone()));
+    let batches: std::result::Result<Vec<RecordBatch>, _> = layer
+        .batches()
+        .iter()
+        .enumerate()
+        .map(|(number, batch)| {
+            let mut columns: Vec<ArrayRef> = batch.columns().to_vec();
+            columns.splice(at..at, added.iter().filter_map(|column| column.arrays.get(number).cloned()));
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)
+        })
+        .collect();
+    let geometry = geometry.map(|index| if index >= at { index.saturating_add(added.len()) } else { index });
+    Ok(layer.with_batches(schema, table(batches)?, geometry))
+}
+
+/// An original column: renamed if a canonical column has its name, with the meaning that its unit prevents.
+fn original(field: &Arc<Field>, unknown: Option<&Match>, is_geometry: bool) -> Arc<Field> {
+    let is_renamed = !is_geometry && is_canonical(field.name());
+    if unknown.is_none() && !is_renamed {
+        return Arc::clone(field);
+    }
+    let mut metadata = field.metadata().clone();
+    let mut name = field.name().clone();
+    if let Some(found) = unknown {
+        metadata.insert(keys::CANONICAL.to_owned(), found.canonical.to_owned());
+        metadata.insert(keys::RULE.to_owned(), found.rule.to_owned());
+    }
+    if is_renamed {
+        metadata.insert(keys::ORIGINAL_NAME.to_owned(), name.clone());
+        name.push_str("_original");
+    }
+    Arc::new(Field::new(name, field.data_type().clone(), field.is_nullable()).with_metadata(metadata))
+}
+
+/// The layer before it was harmonised.
+fn originals(layer: Layer) -> Result<Layer> {
+    let old = layer.schema();
+    let kept: Vec<usize> = (0..old.fields().len()).filter(|index| !keys::is_added(old.field(*index))).collect();
+    let fields = kept.iter().map(|index| {
+        let field = old.field(*index);
+        let mut metadata = field.metadata().clone();
+        let name = metadata.remove(keys::ORIGINAL_NAME).unwrap_or_else(|| field.name().clone());
+        metadata.remove(keys::CANONICAL);
+        metadata.remove(keys::RULE);
+        Field::new(name, field.data_type().clone(), field.is_nullable()).with_metadata(metadata)
+    });
+    let schema = Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), old.metadata().clone()));
+    let batches: std::result::Result<Vec<RecordBatch>, _> = layer
+        .batches()
+        .iter()
+        .map(|batch| {
+            let columns = kept.iter().map(|index| Arc::clone(batch.column(*index))).collect();
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)
+        })
+        .collect();
+    let geometry = layer.geometry_index().and_then(|index| kept.iter().position(|kept| *kept == index));
+    Ok(layer.with_batches(schema, table(batches)?, geometry))
+}
+
+fn table(batches: std::result::Result<Vec<RecordBatch>, arrow_schema::ArrowError>) -> Result<Vec<RecordBatch>> {
+    batches.map_err(|cause| Error::new(Kind::Value, format!("the columns form no table: {cause}")))
+}

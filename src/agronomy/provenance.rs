@@ -1,0 +1,57 @@
+//! Provenance of harmonised columns, as Arrow field metadata.
+
+use std::collections::HashMap;
+
+use arrow_schema::Field;
+
+use crate::layer::Layer;
+
+/// The original column, or the columns that a computed one follows from.
+pub(super) const SOURCE: &str = "headland:source";
+/// How the column was found.
+pub(super) const RULE: &str = "headland:rule";
+/// The unit of the source as it spells it.
+pub(super) const UNIT_IN: &str = "headland:unit_in";
+/// What the values of the source were multiplied by.
+pub(super) const FACTOR: &str = "headland:factor";
+/// What proves the unit, where nothing states it.
+pub(super) const EVIDENCE: &str = "headland:evidence";
+/// `mass`, `volume` or `count`: what a rate measures.
+pub(super) const QUANTITY: &str = "headland:quantity";
+/// Percent of water at which a dry mass is stated.
+pub(super) const MOISTURE_BASIS: &str = "headland:moisture_basis";
+/// Kilograms in a bushel.
+pub(super) const KG_PER_BUSHEL: &str = "headland:kg_per_bushel";
+/// On an original column without a known unit: the canonical column that it would be.
+pub(super) const CANONICAL: &str = "headland:canonical";
+/// On an original column that was renamed: its name.
+pub(super) const ORIGINAL_NAME: &str = "headland:original_name";
+
+const ALL: &[&str] = &[RULE, UNIT_IN, FACTOR, EVIDENCE, QUANTITY, MOISTURE_BASIS, KG_PER_BUSHEL];
+
+/// Whether a column was added by harmonising.
+pub(super) fn is_added(field: &Field) -> bool {
+    field.metadata().contains_key(SOURCE)
+}
+
+impl Layer {
+    /// How each harmonised column came about: pairs of key and value, without the prefix of the metadata. Original columns
+    /// whose unit is unknown are entries without `factor`.
+    #[must_use]
+    pub fn provenance(&self) -> Vec<Vec<(String, String)>> {
+        let entry = |field: &Field| {
+            let metadata: &HashMap<String, String> = field.metadata();
+            let (column, source) = match (metadata.get(SOURCE), metadata.get(CANONICAL)) {
+                (Some(source), _) => (field.name().clone(), source.clone()),
+                (None, Some(canonical)) => (canonical.clone(), field.name().clone()),
+                (None, None) => return None,
+            };
+            let mut pairs = vec![("column".to_owned(), column), ("source".to_owned(), source)];
+            pairs.extend(metadata.get("unit").map(|unit| ("unit".to_owned(), unit.clone())));
+            let short = |key: &str| key.trim_start_matches("headland:").to_owned();
+            pairs.extend(ALL.iter().filter_map(|key| Some((short(key), metadata.get(*key)?.clone()))));
+            Some(pairs)
+        };
+        self.schema().fields().iter().filter_map(|field| entry(field)).collect()
+    }
+}
