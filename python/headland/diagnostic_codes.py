@@ -117,5 +117,13 @@ DiagnosticCode = Literal[
     "utc-doubtful",
     "no-units",
     "units-ignored",
+    "column-not-used",
+    "unit-unknown",
+    "units-contradict",
+    "crop-unknown",
+    "target-not-logged",
+    "date-assumed",
+    "date-order-unknown",
+    "time-unreadable",
 ]
 """The kind of a diagnostic."""

@@ -419,6 +419,6 @@ def _provenance(pairs: list[tuple[str, str]]) -> dict[str, str | float | None]:
         text = entry.get(name)
         if text is not None and text != "unknown":
             entry[name] = float(text)
-    if "unit" not in entry and entry["rule"] != "computed":
-        entry.setdefault("factor", None)
+    if entry.get("unit") == "unknown":
+        entry["factor"] = None
     return entry

@@ -1,7 +1,7 @@
-//! Names of columns in files of displays and farm software, and the canonical columns that they mean.
-//!
-//! Sources are files of Ag Leader, SMS, Deere and Climate displays in public repositories, and the local service.
+//! Finds the canonical column that the name of a column means.
 
+use super::alias_table::{ALIASES, IDS, LABELS, OTHER_PARTS};
+use super::columns::fits;
 use super::units::Unit;
 
 /// A canonical column that a name means, and the unit that the name states.
@@ -14,246 +14,6 @@ pub(super) struct Alias {
     /// Less is more specific, among the names of one canonical column.
     pub(super) rank: usize,
 }
-
-/// Parts of names that mean something else: goals and recommendations, zones, projected coordinates, offsets,
-/// calibration, quality of the position, and rates of nutrients that are computed from the rate of a product.
-const OTHER_PARTS: &[&str] = &[
-    "goal",
-    "recom",
-    "zone",
-    "utm",
-    "easting",
-    "northing",
-    "offset",
-    "calib",
-    "slope",
-    "bias",
-    "dop",
-    "gps_stat",
-    "diff_",
-    "gl_mas",
-    "rate__ma",
-    "area_count",
-    "prod_ac",
-    "prod_ha",
-    "flw_v",
-    "flow_v",
-];
-
-/// Names of ids, in addition to those that end in `_id`.
-const IDS: &[&str] = &["id", "fid", "oid", "gid", "objectid", "uuid", "guid"];
-
-/// Canonical name, unit that the names state, names without separators. Numbers of languages: English, French, German,
-/// Spanish, Portuguese.
-const ALIASES: &[(&str, &str, &[&str])] = &[
-    (
-        "time",
-        "",
-        &[
-            "isotime",
-            "timestamp",
-            "utctimestamp",
-            "datetime",
-            "gpstime",
-            "gpstim",
-            "time",
-            "zeit",
-            "uhrzeit",
-            "heure",
-            "hora",
-        ],
-    ),
-    ("date", "", &["date", "datum", "fecha"]),
-    ("longitude", "", &["longitude", "lon", "long", "lng", "longitud"]),
-    ("latitude", "", &["latitude", "lat", "latitud"]),
-    (
-        "interval",
-        "",
-        &["interval", "cycle", "cycles", "cycletime", "duration", "logginginterval", "duree", "dauer", "duracion"],
-    ),
-    (
-        "distance",
-        "",
-        &["distance", "dist", "dstnc", "distanc", "distancetravelled", "distancetraveled", "strecke", "distancia"],
-    ),
-    (
-        "swath_width",
-        "",
-        &[
-            "swathwidth",
-            "swath",
-            "swathwi",
-            "swthwdth",
-            "swthw",
-            "swthwidth",
-            "workingwidth",
-            "width",
-            "largeur",
-            "largeurdetravail",
-            "arbeitsbreite",
-            "breite",
-            "ancho",
-            "anchodetrabajo",
-            "largura",
-            "larguradetrabalho",
-        ],
-    ),
-    (
-        "heading",
-        "",
-        &["heading", "track", "course", "bearing", "machineheading", "piste", "kurs", "fahrtrichtung", "rumbo"],
-    ),
-    ("heading", "deg", &["hdngdg", "trckd"]),
-    (
-        "speed",
-        "",
-        &[
-            "speed",
-            "groundspeed",
-            "vehiclespeed",
-            "gpsspeed",
-            "velocity",
-            "vitesse",
-            "geschwindigkeit",
-            "velocidad",
-            "velocidade",
-        ],
-    ),
-    ("speed", "mph", &["spdmp"]),
-    ("speed", "km/h", &["vitessekm"]),
-    (
-        "elevation",
-        "",
-        &["elevation", "elev", "elevatn", "altitude", "alt", "gpsaltitude", "altura", "hoehe", "hohe", "altitud"],
-    ),
-    ("elevation", "m", &["zmetrs"]),
-    ("pass", "", &["pass", "passnum", "passnumber", "passno", "passnm", "passage", "pasada", "passada"]),
-    ("section", "", &["section", "sectionid", "boomsection"]),
-    ("machine", "", &["machine", "machineid", "serial"]),
-    (
-        "working",
-        "",
-        &[
-            "working",
-            "workstate",
-            "headerdown",
-            "headerstatus",
-            "headerstat",
-            "header",
-            "boomon",
-            "boomstatus",
-            "clutchon",
-            "status",
-        ],
-    ),
-    ("flow", "", &["flow", "massflow", "cropflow", "grainflow", "cropflwm", "debit", "durchfluss", "flujo", "fluxo"]),
-    ("flow", "lb/s", &["flwlbs"]),
-    (
-        "moisture",
-        "",
-        &[
-            "moisture",
-            "moistur",
-            "mostr",
-            "moist",
-            "grainmoisture",
-            "humidite",
-            "humedad",
-            "umidade",
-            "feuchte",
-            "feuchtigkeit",
-            "kornfeuchte",
-        ],
-    ),
-    ("yield_wet_mass", "", &["yieldwetmass", "wetmass", "yldmasswet", "yldmassw", "yieldmasswet"]),
-    ("yield_dry_mass", "", &["yielddrymass", "drymass", "yldmassdry", "yldmassd", "yieldmassdry", "drymatter"]),
-    ("yield_wet_volume", "", &["yieldwetvolume", "wetvolume", "yldvolwet", "yldvolwe", "yieldvolwet"]),
-    (
-        "yield_dry_volume",
-        "",
-        &["yielddryvolume", "dryvolume", "yldvoldry", "yldvoldr", "yldvld", "yieldvoldry", "rendvols"],
-    ),
-    ("yield_dry_volume", "bu/ac", &["drybuac"]),
-    (
-        "yield",
-        "",
-        &["yield", "vryieldvol", "vryieldmas", "yieldvol", "yld", "rendement", "ertrag", "rendimiento", "rendimento"],
-    ),
-    ("protein", "", &["protein", "proteine", "proteina", "eiweiss"]),
-    (
-        "target_rate",
-        "",
-        &[
-            "targetrate",
-            "target",
-            "targtrt",
-            "tgtrate",
-            "tgtratel",
-            "tgtratek",
-            "ratetarget",
-            "targetpop",
-            "targetpopulation",
-            "sollmenge",
-            "dosecible",
-            "dosisobjetivo",
-        ],
-    ),
-    (
-        "applied_rate",
-        "",
-        &[
-            "appliedrate",
-            "appldrate",
-            "appldrt",
-            "rateappld",
-            "rateapplied",
-            "rtapdms",
-            "rtapd",
-            "vrappratev",
-            "vrappratem",
-            "vrapprate",
-            "actualrate",
-            "population",
-            "appliedpop",
-            "seedingrate",
-            "vrseedrate",
-            "istmenge",
-            "doseappliquee",
-            "dosisaplicada",
-        ],
-    ),
-    ("control_rate", "", &["controlrate", "cntrlrt"]),
-    ("depth", "", &["depth", "seeddepth", "seedingdepth", "plantingdepth"]),
-    ("down_force", "", &["downforce"]),
-    ("singulation", "", &["singulation", "singulatn"]),
-    ("skips", "", &["skips"]),
-    ("doubles", "", &["doubles", "multiples"]),
-    ("product", "", &["product", "productname", "produkt", "produit", "producto"]),
-    ("variety", "", &["variety", "varietyname", "hybrid", "sorte", "variete", "variedad", "cultivar"]),
-    ("crop", "", &["crop", "cropname", "grain", "kultur", "culture", "cultivo"]),
-    ("operator", "", &["operator", "operatorname", "driver", "fahrer", "operateur", "operador"]),
-    ("field", "", &["field", "fieldname", "schlag", "parcelle", "parcela", "lote", "talhao"]),
-    ("load", "", &["load", "loadname"]),
-];
-
-/// Labels of SMS, whose signs other than letters and digits become `_` in a .dbf, which truncates them: canonical name,
-/// label, and the units that the label can end with.
-const LABELS: &[(&str, &str, &[&str])] = &[
-    ("distance", "distance", &["ft", "m"]),
-    ("swath_width", "swth_wdth", &["ft", "m"]),
-    ("heading", "track", &["deg"]),
-    ("interval", "duration", &["s"]),
-    ("elevation", "elevation", &["ft", "m"]),
-    ("moisture", "moisture", &["%"]),
-    ("flow", "crop_flw_m_", &["lb/s", "tonne/h"]),
-    ("yield_wet_mass", "yld_mass_wet_", &["lb/ac", "tonne/ha"]),
-    ("yield_dry_mass", "yld_mass_dry_", &["lb/ac", "tonne/ha"]),
-    ("yield_wet_volume", "yld_vol_wet_", &["bu/ac", "m3/ha"]),
-    ("yield_dry_volume", "yld_vol_dry_", &["bu/ac", "m3/ha"]),
-    ("speed", "speed", &["mph", "km/h"]),
-    ("target_rate", "tgt_rate", &["lb/ac", "kg/ha", "l/ha", "ksds/ac", "gal/ac"]),
-    ("swath_width", "largeur_de_travail", &[""]),
-];
 
 /// Truncated names are less specific than any other.
 const RANK_TRUNCATED: usize = 1_000;
@@ -323,7 +83,7 @@ fn with_suffix(name: &str, plain: &str) -> Option<Alias> {
 fn fitting(label: &str, unit: &str) -> Option<Alias> {
     let unit = Unit::parse(unit)?;
     let alias = exact(&squeeze(&self::plain(label)))?;
-    super::column_match::fits(alias.canonical, unit).then_some(Alias { unit: Some(unit), rule: "suffix", ..alias })
+    fits(alias.canonical, unit).then_some(Alias { unit: Some(unit), rule: "suffix", ..alias })
 }
 
 /// A label that is truncated at 10 or 11 characters. Its unit is certain if all labels that begin so have one unit.
@@ -397,7 +157,7 @@ mod tests {
             ("Distance_f", "distance", "ft"),
             ("Distance(m)", "distance", "m"),
             ("dist_in", "distance", "in"),
-            ("dstnc_f", "distance", ""),
+            ("dstnc_f", "distance", "ft"),
             ("DISTANC", "distance", ""),
             ("Track_deg_", "heading", "deg"),
             ("trck_d_", "heading", "deg"),

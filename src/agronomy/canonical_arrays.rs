@@ -96,8 +96,9 @@ pub(super) fn number_column(
     let schema = layer.schema();
     let original = schema.field(found.column).name();
     let values = numbers(layer, found.column);
-    let proven = || proven_by_range(column.name, &values).map(|(unit, evidence)| (unit, Some(evidence)));
-    let Some((from, evidence)) = found.unit.map(|unit| (unit, None)).or_else(proven) else {
+    let stated = found.unit.map(|unit| (unit, found.evidence.clone()));
+    let proven = || proven_by_range(column.name, &values).map(|(unit, evidence)| (unit, Some(evidence.to_owned())));
+    let Some((from, evidence)) = stated.or_else(proven) else {
         let message = format!(
             "column `{original}` is `{}`, but its unit is unknown; pass `units={{\"{original}\": ...}}`",
             column.name
@@ -113,7 +114,7 @@ pub(super) fn number_column(
     metadata.insert(keys::FACTOR.to_owned(), factor.to_string());
     metadata.insert(keys::UNIT_IN.to_owned(), found.unit_in.clone().unwrap_or_else(|| from.to_string()));
     if let Some(evidence) = evidence {
-        metadata.insert(keys::EVIDENCE.to_owned(), evidence.to_owned());
+        metadata.insert(keys::EVIDENCE.to_owned(), evidence);
     }
     if column.unit == RATE {
         metadata.insert(keys::QUANTITY.to_owned(), quantity(to).to_owned());
@@ -121,9 +122,12 @@ pub(super) fn number_column(
     if column.name == "yield_dry_mass" {
         // Dry matter has no water by definition; other dry masses have the market's, which nothing states.
         let is_dry_matter = original.to_lowercase().replace('_', "").contains("drymatter");
-        rows.dry_basis = is_dry_matter.then_some(0.0);
-        let basis = if is_dry_matter { "0" } else { "unknown" };
-        metadata.insert(keys::MOISTURE_BASIS.to_owned(), basis.to_owned());
+        rows.dry_basis = if is_dry_matter { Some(0.0) } else { rows.dry_basis };
+        let basis = rows.dry_basis.map_or_else(|| "unknown".to_owned(), |basis| basis.to_string());
+        metadata.insert(keys::MOISTURE_BASIS.to_owned(), basis);
+    }
+    if let Some(weight) = rows.kg_per_bushel.filter(|_| column.name.starts_with("yield")) {
+        metadata.insert(keys::KG_PER_BUSHEL.to_owned(), weight.to_string());
     }
     let is_unlogged = column.name == "target_rate"
         && !values.is_empty()
@@ -168,6 +172,15 @@ pub(super) fn other_column(layer: &Layer, found: &Match, column: &Canonical, row
     Some(Added { field: field(column.name, &data_type, metadata_of(layer, found)), arrays })
 }
 
+/// The interval that a proof of units gives, in every row.
+pub(super) fn constant_interval(layer: &Layer, seconds: f64, rows: &mut Rows) -> Added {
+    let array: ArrayRef = Arc::new(Float64Array::from(vec![seconds; layer.len()]));
+    rows.columns.insert("interval", vec![seconds; layer.len()]);
+    let mut metadata = metadata("flow, yield, area", "closure");
+    metadata.insert("unit".to_owned(), "s".to_owned());
+    Added { field: field("interval", &DataType::Float64, metadata), arrays: split(layer, &array) }
+}
+
 /// The computed columns, and a diagnostic if the crop is missing for a dry mass.
 pub(super) fn add_computed(
     layer: &Layer,
@@ -179,6 +192,7 @@ pub(super) fn add_computed(
 ) {
     let rate = added.iter().find(|column| column.field.name() == "applied_rate");
     let amount_unit = rate.and_then(|column| Unit::parse(column.field.metadata().get("unit")?)).map(amount_unit);
+    let weight = rows.kg_per_bushel;
     let computed = compute(&mut rows, kind == JobKind::Yield, crop);
     let has = |name: &str| computed.iter().any(|column| column.name == name);
     if kind == JobKind::Yield && crop.is_none() && has("wet_mass") {
@@ -194,8 +208,8 @@ pub(super) fn add_computed(
         if let Some(basis) = column.moisture_basis {
             metadata.insert(keys::MOISTURE_BASIS.to_owned(), basis.to_string());
         }
-        if let Some(crop) = crop.filter(|_| column.name == "dry_mass" || column.name == "wet_mass") {
-            metadata.insert(keys::KG_PER_BUSHEL.to_owned(), crop.kg_per_bushel().to_string());
+        if let Some(weight) = weight.filter(|_| column.name.ends_with("_mass")) {
+            metadata.insert(keys::KG_PER_BUSHEL.to_owned(), weight.to_string());
         }
         let array: ArrayRef = Arc::new(
             column.values.into_iter().map(|value| (!value.is_nan()).then_some(value)).collect::<Float64Array>(),
@@ -204,7 +218,7 @@ pub(super) fn add_computed(
     }
 }
 
-fn arrays(layer: &Layer, column: usize) -> impl Iterator<Item = &ArrayRef> {
+pub(super) fn arrays(layer: &Layer, column: usize) -> impl Iterator<Item = &ArrayRef> {
     layer.batches().iter().filter_map(move |batch| batch.columns().get(column))
 }
 
@@ -271,7 +285,7 @@ fn proven_by_range(name: &str, values: &[f64]) -> Option<(Unit, &'static str)> {
     let (unit, evidence, is_proven) = match name {
         "latitude" => ("deg", "all values are within 90 degrees", least >= -90.0 && most <= 90.0),
         "longitude" => ("deg", "all values are within 180 degrees", least >= -180.0 && most <= 180.0),
-        "heading" => ("deg", "values are above a full turn in radians", least >= 0.0 && most > 7.0 && most <= 360.0),
+        "heading" => ("deg", "values are above a full turn in radians", least >= -1.0 && most > 7.0 && most <= 361.0),
         "moisture" => ("%", "values are above 1, which a fraction is not", least >= 0.0 && most > 1.5 && most <= 100.0),
         _ => return None,
     };
@@ -280,7 +294,7 @@ fn proven_by_range(name: &str, values: &[f64]) -> Option<(Unit, &'static str)> {
 
 /// All values of a column; null is not a number.
 #[expect(clippy::cast_precision_loss, reason = "measured integers are far below 2^53")]
-fn numbers(layer: &Layer, column: usize) -> Vec<f64> {
+pub(super) fn numbers(layer: &Layer, column: usize) -> Vec<f64> {
     let mut values = Vec::with_capacity(layer.len());
     for array in arrays(layer, column) {
         match array.data_type() {

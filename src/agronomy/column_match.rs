@@ -3,7 +3,8 @@
 use arrow_schema::{DataType, Field};
 
 use super::aliases;
-use super::columns::{AS_STATED, CANONICAL, Canonical, Content, JobKind, RATE, canonical};
+use super::columns::{CANONICAL, Content, JobKind, canonical, fits};
+use super::statements::Stated;
 use super::units::{Quantity, Unit};
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
@@ -20,15 +21,8 @@ pub(super) struct Match {
     pub(super) unit: Option<Unit>,
     /// The unit as its source spells it.
     pub(super) unit_in: Option<String>,
-}
-
-/// Columns and units that the caller states.
-#[derive(Clone, Debug, Default)]
-pub struct Stated {
-    /// Canonical name and original column.
-    pub columns: Vec<(String, String)>,
-    /// Original column and unit.
-    pub units: Vec<(String, String)>,
+    /// What proves the unit, where nothing states it.
+    pub(super) evidence: Option<String>,
 }
 
 /// Finds at most one column for each canonical column. Other candidates are diagnostics.
@@ -38,7 +32,8 @@ pub(super) fn match_columns(layer: &Layer, stated: &Stated, diagnostics: &mut Ve
     let mut candidates: Vec<(Match, usize)> = Vec::new();
     for (name, original) in &stated.columns {
         let column = layer.column_index("columns", original)?;
-        let matched = Match { column, canonical: known(name)?, rule: "user", unit: None, unit_in: None };
+        let matched =
+            Match { column, canonical: known(name)?, rule: "user", unit: None, unit_in: None, evidence: None };
         candidates.push((matched, 0));
     }
     for (column, field) in schema.fields().iter().enumerate() {
@@ -103,22 +98,6 @@ pub(super) fn implied_kind(matches: &[Match]) -> Option<JobKind> {
     }
 }
 
-/// Whether a column of this canonical name can have values in this unit.
-pub(super) fn fits(name: &str, unit: Unit) -> bool {
-    let per_area = |allowed: &[Quantity]| {
-        let (what, per) = unit.quantity();
-        per == Some(Quantity::Area) && allowed.contains(&what)
-    };
-    match canonical(name) {
-        None => false,
-        Some(Canonical { unit: RATE, .. }) => per_area(&[Quantity::Mass, Quantity::Volume, Quantity::Count]),
-        Some(Canonical { unit: AS_STATED, .. }) => per_area(&[Quantity::Mass, Quantity::Volume]),
-        // A force in kilograms or pounds is the weight of that mass.
-        Some(Canonical { name: "down_force", .. }) if unit.quantity() == (Quantity::Mass, None) => true,
-        Some(column) => Unit::parse(column.unit).is_some_and(|own| own.quantity() == unit.quantity()),
-    }
-}
-
 fn known(name: &str) -> Result<&'static str> {
     let names = || ["time", "date"].into_iter().chain(CANONICAL.iter().map(|column| column.name));
     names().find(|known| *known == name).ok_or_else(|| {
@@ -153,7 +132,7 @@ fn find(column: usize, field: &Field, attributes: &[(String, Option<String>)]) -
     };
     can_hold(alias.canonical, field).then(|| {
         let unit_in = alias.unit.map(|unit| unit.to_string());
-        (Match { column, canonical: alias.canonical, rule, unit: alias.unit, unit_in }, alias.rank)
+        (Match { column, canonical: alias.canonical, rule, unit: alias.unit, unit_in, evidence: None }, alias.rank)
     })
 }
 

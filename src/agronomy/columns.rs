@@ -2,6 +2,7 @@
 
 use self::Content::{Flag, Integer, Number, Text};
 use self::JobKind::{AsApplied, Planting, Yield};
+use super::units::{Quantity, Unit};
 
 /// The kind of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,4 +132,20 @@ pub(super) fn is_canonical(name: &str) -> bool {
 /// The canonical column of this name.
 pub(super) fn canonical(name: &str) -> Option<&'static Canonical> {
     CANONICAL.iter().find(|column| column.name == name)
+}
+
+/// Whether a column of this canonical name can have values in this unit.
+pub(super) fn fits(name: &str, unit: Unit) -> bool {
+    let per_area = |allowed: &[Quantity]| {
+        let (what, per) = unit.quantity();
+        per == Some(Quantity::Area) && allowed.contains(&what)
+    };
+    match canonical(name) {
+        None => false,
+        Some(Canonical { unit: RATE, .. }) => per_area(&[Quantity::Mass, Quantity::Volume, Quantity::Count]),
+        Some(Canonical { unit: AS_STATED, .. }) => per_area(&[Quantity::Mass, Quantity::Volume]),
+        // A force in kilograms or pounds is the weight of that mass.
+        Some(Canonical { name: "down_force", .. }) if unit.quantity() == (Quantity::Mass, None) => true,
+        Some(column) => Unit::parse(column.unit).is_some_and(|own| own.quantity() == unit.quantity()),
+    }
 }

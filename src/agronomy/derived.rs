@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use super::crops::Crop;
-use super::units::KG_PER_POUND;
 
 /// Square metres in a hectare.
 const HECTARE: f64 = 10_000.0;
@@ -28,6 +27,10 @@ pub(super) struct Rows {
     pub(super) times: Option<Vec<Option<i64>>>,
     /// Percent of water at which `yield_dry_mass` is stated, if known.
     pub(super) dry_basis: Option<f64>,
+    /// Kilograms in a bushel, if the crop or a proof says so.
+    pub(super) kg_per_bushel: Option<f64>,
+    /// Microseconds that the clock of the times resolves.
+    pub(super) resolution: i64,
 }
 
 impl Rows {
@@ -84,8 +87,8 @@ fn masses(rows: &mut Rows, computed: &mut Vec<Computed>, crop: Option<&Crop>) {
         ("yield_wet_mass x area", |rows, _| {
             rows.combine(["yield_wet_mass", "area"], |[rate, area]| rate * area / HECTARE)
         }),
-        ("yield_wet_volume x area", |rows, crop| {
-            let density = crop?.pounds_per_bushel * KG_PER_POUND / BUSHEL;
+        ("yield_wet_volume x area", |rows, _| {
+            let density = rows.kg_per_bushel? / BUSHEL;
             rows.combine(["yield_wet_volume", "area"], |[rate, area]| rate * density * area / HECTARE)
         }),
         ("yield_dry_mass x area, moisture", |rows, _| {
@@ -134,23 +137,29 @@ fn add(
     }
 }
 
-/// The median step of time in each pass, if the times resolve a tenth of it.
-fn intervals(rows: &Rows) -> Option<Vec<f64>> {
+/// The median step of time in each pass, if the times resolve a tenth of it and most rows have a time of their own.
+pub(super) fn intervals(rows: &Rows) -> Option<Vec<f64>> {
     let times = rows.times.as_ref()?;
     let key =
         |name: &str, row: usize| rows.get(name).and_then(|column| column.get(row)).map_or(0, |value| value.to_bits());
     let mut last: HashMap<(u64, u64), (u64, i64)> = HashMap::new();
     let mut steps: HashMap<u64, Vec<i64>> = HashMap::new();
+    let mut standing = 0_usize;
     for (row, time) in times.iter().enumerate() {
         let Some(time) = time else { continue };
         let pass = key("pass", row);
         let before = last.insert((key("machine", row), key("section", row)), (pass, *time));
         let step = before.filter(|(other, _)| *other == pass).map_or(0, |(_, before)| time.saturating_sub(before));
-        if step > 0 {
+        if step <= 0 {
+            standing = standing.saturating_add(1);
+        } else {
             steps.entry(pass).or_default().push(step);
         }
     }
-    let resolution = resolution(times);
+    let resolution = rows.resolution.max(resolution(times));
+    if steps.values().map(Vec::len).sum::<usize>() < standing {
+        return None;
+    }
     let mut medians: HashMap<u64, f64> = HashMap::new();
     for (pass, mut steps) in steps {
         let middle = steps.len() / 2;

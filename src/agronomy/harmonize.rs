@@ -7,42 +7,20 @@ use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema};
 
-use super::canonical_arrays::{Added, add_computed, add_date, add_times, number_column, other_column};
-use super::column_match::{Match, Stated, implied_kind, match_columns};
+use super::canonical_arrays::{
+    Added, add_computed, add_date, add_times, constant_interval, number_column, other_column,
+};
+use super::column_match::{Match, implied_kind, match_columns};
 use super::columns::{CANONICAL, Content, JobKind, canonical, is_canonical};
 use super::convert::{known_crop, stated_crop};
 use super::crops::Crop;
 use super::derived::Rows;
 use super::provenance as keys;
 use super::row_times::row_times;
+use super::statements::Statements;
+use super::unit_proofs::prove_units;
 use crate::error::{Error, Kind, Result};
-use crate::layer::{Layer, LocalTimes, Offsets};
-
-/// What the caller states of a layer.
-#[derive(Clone, Debug, Default)]
-pub struct Statements {
-    /// The kind of job.
-    pub kind: Option<JobKind>,
-    /// Columns and units.
-    pub stated: Stated,
-    /// The crop.
-    pub crop: Option<String>,
-    /// What the service says of the job.
-    pub job: Job,
-    /// Offsets of the display's zone, one for each minute of [`local_times`].
-    pub offsets: Option<Vec<Offsets>>,
-}
-
-/// What the service says of a job.
-#[derive(Clone, Debug, Default)]
-pub struct Job {
-    /// The kind.
-    pub kind: Option<JobKind>,
-    /// The crop.
-    pub crop: Option<String>,
-    /// The start, in microseconds since 1970.
-    pub start: Option<i64>,
-}
+use crate::layer::{Layer, LocalTimes};
 
 /// The times of a layer that are on the display's clock, whose zone the caller knows.
 pub fn local_times(layer: &Layer, statements: &Statements) -> Result<Option<LocalTimes>> {
@@ -68,17 +46,24 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
     let matches = match_columns(&layer, &statements.stated, &mut diagnostics)?;
     let kind = kind(&layer, statements, &matches)?;
     let belongs = |name: &str| canonical(name).is_none_or(|column| column.kinds.contains(&kind));
-    let matches: Vec<Match> = matches.into_iter().filter(|found| belongs(found.canonical)).collect();
+    let mut matches: Vec<Match> = matches.into_iter().filter(|found| belongs(found.canonical)).collect();
     let times = row_times(&layer, &matches, statements.job.start, &mut diagnostics)?;
+    let crop = crop(&layer, statements, &matches)?;
+    let proven = prove_units(&layer, &mut matches, times.as_ref(), crop, &statements.job, &mut diagnostics)?;
 
     let mut added: Vec<Added> = Vec::new();
     let mut unknown: HashMap<usize, &Match> = HashMap::new();
-    let mut rows = Rows { columns: HashMap::new(), times: None, dry_basis: None };
+    let mut rows = Rows {
+        columns: HashMap::new(),
+        times: None,
+        dry_basis: proven.moisture_basis,
+        kg_per_bushel: crop.map(Crop::kg_per_bushel).or(proven.kg_per_bushel),
+        resolution: times.as_ref().map_or(1, |times| times.resolution),
+    };
     if let Some(times) = times {
         added.extend(add_times(&layer, times, statements.offsets.as_deref(), &mut rows, &mut diagnostics)?);
     }
     added.extend(matches.iter().find(|found| found.canonical == "date").and_then(|date| add_date(&layer, date)));
-    let crop = crop(&layer, statements, &matches)?;
     for column in CANONICAL {
         let Some(found) = matches.iter().find(|found| found.canonical == column.name) else { continue };
         if column.content != Content::Number {
@@ -88,6 +73,9 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
         } else {
             unknown.insert(found.column, found);
         }
+    }
+    if let Some(seconds) = proven.interval {
+        added.push(constant_interval(&layer, seconds, &mut rows));
     }
     add_computed(&layer, kind, crop, rows, &mut added, &mut diagnostics);
     if added.is_empty() && unknown.is_empty() {

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod alias_table;
 mod aliases;
 mod canonical_arrays;
 mod column_match;
@@ -11,12 +12,16 @@ mod crops;
 mod derived;
 mod harmonize;
 mod provenance;
+mod row_ratios;
 mod row_times;
+mod statements;
+mod unit_closure;
+mod unit_proofs;
 mod units;
 
-pub use column_match::Stated;
 pub use columns::JobKind;
 pub use convert::{Target, to_units};
 pub use crops::{CROPS, Crop};
-pub use harmonize::{Job, Statements, harmonize, local_times};
+pub use harmonize::{harmonize, local_times};
+pub use statements::{Job, Stated, Statements};
 pub use units::{Mismatch, Quantity, System, Unit};

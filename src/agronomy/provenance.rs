@@ -47,7 +47,12 @@ impl Layer {
                 (None, None) => return None,
             };
             let mut pairs = vec![("column".to_owned(), column), ("source".to_owned(), source)];
-            pairs.extend(metadata.get("unit").map(|unit| ("unit".to_owned(), unit.clone())));
+            let unit = if metadata.contains_key(CANONICAL) {
+                Some("unknown")
+            } else {
+                metadata.get("unit").map(String::as_str)
+            };
+            pairs.extend(unit.map(|unit| ("unit".to_owned(), unit.to_owned())));
             let short = |key: &str| key.trim_start_matches("headland:").to_owned();
             pairs.extend(ALL.iter().filter_map(|key| Some((short(key), metadata.get(*key)?.clone()))));
             Some(pairs)

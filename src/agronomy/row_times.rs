@@ -15,6 +15,9 @@ const DAY: i64 = 86_400_000_000;
 /// Days from 1899-12-30, the epoch of spreadsheets, to 1970.
 const SPREADSHEET_EPOCH: f64 = 25_569.0;
 
+/// The form of times in days of a spreadsheet.
+const SPREADSHEET: &str = "days of a spreadsheet";
+
 /// Times of the rows.
 pub(super) struct RowTimes {
     /// Microseconds since 1970.
@@ -25,6 +28,8 @@ pub(super) struct RowTimes {
     pub(super) form: &'static str,
     /// The columns that they come from.
     pub(super) columns: Vec<usize>,
+    /// The step of the clock in microseconds, where decimals of a day limit it; else 1.
+    pub(super) resolution: i64,
 }
 
 /// Reads the times. `start` is the start of the job, in microseconds since 1970, for times of day without a date.
@@ -53,7 +58,8 @@ pub(super) fn row_times(
         return Ok(None);
     };
     let columns = find("date").filter(|_| form == "date and time").into_iter().chain([time]).collect();
-    Ok(Some(RowTimes { micros, is_local, form, columns }))
+    let resolution = if form == SPREADSHEET { day_resolution(layer, time) } else { 1 };
+    Ok(Some(RowTimes { micros, is_local, form, columns, resolution }))
 }
 
 type Times = (Vec<Option<i64>>, bool, &'static str);
@@ -86,7 +92,7 @@ fn numbers(layer: &Layer, column: usize) -> Option<Times> {
         return None;
     }
     let (epoch, factor, form) = if all_within(29_221.0, 73_051.0) {
-        (SPREADSHEET_EPOCH, 86_400e6, "days of a spreadsheet")
+        (SPREADSHEET_EPOCH, 86_400e6, SPREADSHEET)
     } else if all_within(315_532_800.0, 4_102_444_800.0) {
         (0.0, 1e6, "seconds since 1970")
     } else if all_within(315_532_800e3, 4_102_444_800e3) {
@@ -96,7 +102,22 @@ fn numbers(layer: &Layer, column: usize) -> Option<Times> {
     };
     #[expect(clippy::cast_possible_truncation, reason = "the values are within the years that were checked")]
     let micros = cells.iter().map(|cell| cell.map(|cell| ((cell - epoch) * factor).round() as i64)).collect();
-    Some((micros, form == "days of a spreadsheet", form))
+    Some((micros, form == SPREADSHEET, form))
+}
+
+/// The microseconds of the last decimal that the days have.
+fn day_resolution(layer: &Layer, column: usize) -> i64 {
+    let days: Vec<f64> = arrays(layer, column)
+        .filter_map(|array| array.as_primitive_opt::<Float64Type>())
+        .flat_map(|array| array.iter().flatten())
+        .collect();
+    let mut step = DAY;
+    let mut scale = 1.0;
+    while step > 1 && !days.iter().all(|day| ((day * scale) - (day * scale).round()).abs() < 1e-4) {
+        step = step.checked_div(10).unwrap_or(1);
+        scale *= 10.0;
+    }
+    step
 }
 
 fn texts(

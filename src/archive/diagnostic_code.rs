@@ -210,7 +210,7 @@ codes! {
          `encoding=\"utf-8\"` reads it as UTF-8";
     TextLost = "text-lost", Error,
         "bytes that are invalid in the encoding of the text were lost and replaced by U+FFFD; read it in another \
-         encoding with encoding=...";
+         encoding with `encoding`";
     Latin1 = "latin-1", Warning,
         "the text is not UTF-8 and was read as Latin-1; pass `encoding` to read it in another encoding";
     CpgIgnored = "cpg-ignored", Warning, "the .cpg or .cst names an unknown encoding and was ignored";
@@ -272,6 +272,8 @@ codes! {
         "harmonising: two columns have one meaning, and the less specific one is not used";
     UnitUnknown = "unit-unknown", Warning,
         "harmonising: the unit of a column is unknown, so it has no harmonised column; `units` states it";
+    UnitsContradict = "units-contradict", Error,
+        "harmonising: stated units contradict each other, so masses or areas may be wrong; `units` states others";
     CropUnknown = "crop-unknown", Warning,
         "harmonising: the crop is unknown, so there is no dry mass; `crop` states it";
     TargetNotLogged = "target-not-logged", Warning,

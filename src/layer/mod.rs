@@ -24,6 +24,7 @@ mod ordered_pipeline;
 mod paired_reader;
 mod parquet;
 mod pickle;
+mod positions;
 mod ragged_geometry;
 mod read;
 mod reproject;

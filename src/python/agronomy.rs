@@ -109,9 +109,16 @@ fn parse_job(job: &Bound<'_, PyAny>) -> PyResult<Job> {
     let item = |name: &str| job.get_item(name).ok().filter(|value| !value.is_none());
     let text = |name: &str| item(name).and_then(|value| value.extract::<String>().ok());
     let start = item("start_date").and_then(|value| value.extract::<DateTime<Utc>>().ok());
+    let products: Vec<Bound<'_, PyAny>> = item("products").and_then(|list| list.extract().ok()).unwrap_or_default();
+    let total = |name: &str| -> Option<f64> {
+        let values = products.iter().filter_map(|product| product.get_item(name).ok()?.extract::<f64>().ok());
+        let total: f64 = values.sum();
+        (total > 0.0).then_some(total)
+    };
     Ok(Job {
         kind: ["job_type", "sub_type"].into_iter().find_map(|name| JobKind::find(&text(name)?)),
         crop: text("crop"),
         start: start.map(|start| start.timestamp_micros()),
+        area: total("applied_area"),
     })
 }

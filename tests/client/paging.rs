@@ -297,7 +297,7 @@ async fn list_shorter_than_its_total_is_an_error() {
         for (body, words) in [
             ("", "reports 5 records"),
             (r#","JobData":[],"FieldComputer":[]"#, "reports 5 records"),
-            (r#","Jobs":[{"ID":1}]"#, "holds `jobs` instead"),
+            (r#","Jobs":[{"ID":1}]"#, "contains `jobs` instead"),
         ] {
             let script = Script::new(move |_, _| Ok(ok(format!(r#"{{"TotalCount":5,"IsNextPage":false{body}}}"#))));
             let error = read(&mut pages(&client(&script), name, 2)).await.unwrap_err();

@@ -1,0 +1,333 @@
+//! Proves units that nothing states, by arithmetic on the columns of the layer.
+//!
+//! Grain that flows past the sensor in one interval is the yield times the area of the row. Each combination of candidate
+//! units gives a ratio of the two; the true one gives 1. What all combinations close to 1 agree on is proven.
+
+use super::column_match::Match;
+use super::crops::{CROPS, Crop};
+use super::row_ratios::{Ratio, median, median_and_range, thinned};
+use super::units::Unit;
+use crate::archive::{Code, Diagnostic};
+
+/// Fewer rows prove nothing.
+const MIN_ROWS: usize = 200;
+
+/// Combinations whose ratio is this close to 1 are possible.
+const POSSIBLE: f64 = 0.010;
+/// At least one combination has to be this close to 1.
+const ACCEPTED: f64 = 0.005;
+/// The accepted combination has to have an interquartile range below this.
+const MAX_RANGE: f64 = 0.15;
+/// A combination whose interquartile range is this many times that of the best is impossible: moisture spreads it.
+const MAX_SPREAD: f64 = 1.5;
+
+/// Percent of water at which displays dry, in addition to that of the crop.
+const MARKET_MOISTURES: &[f64] = &[13.0, 13.5, 14.0, 14.5, 15.5];
+
+/// The basis of a reported yield.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Basis {
+    Wet,
+    /// Dried or moistened to this percentage of water.
+    Dry(f64),
+    /// Dried where wetter than this percentage.
+    DryWhereWetter(f64),
+}
+
+impl Basis {
+    fn is_dry(self) -> bool {
+        self != Self::Wet
+    }
+
+    /// The share of the wet mass that is reported, at this moisture.
+    fn share(self, moisture: f64) -> f64 {
+        match self {
+            Self::Wet => 1.0,
+            Self::Dry(basis) => (100.0 - moisture) / (100.0 - basis),
+            Self::DryWhereWetter(basis) => ((100.0 - moisture) / (100.0 - basis)).min(1.0),
+        }
+    }
+
+    fn moisture(self) -> Option<f64> {
+        match self {
+            Self::Wet => None,
+            Self::Dry(basis) | Self::DryWhereWetter(basis) => Some(basis),
+        }
+    }
+}
+
+/// One combination of units.
+#[derive(Clone, Copy, Debug)]
+struct Combination {
+    flow: Option<Unit>,
+    distance: Option<Unit>,
+    swath: Option<Unit>,
+    interval: f64,
+    reported: Unit,
+    kg_per_bushel: Option<f64>,
+    basis: Basis,
+    median: f64,
+    range: f64,
+}
+
+/// What was proven of a yield, in addition to units.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Proven {
+    /// Seconds of each row, where nothing states them.
+    pub(super) interval: Option<f64>,
+    /// Kilograms in a bushel.
+    pub(super) kg_per_bushel: Option<f64>,
+    /// Percent of water of the dry yield.
+    pub(super) moisture_basis: Option<f64>,
+}
+
+/// Columns of a harvest as the file has them; not a number is null.
+pub(super) struct Harvest<'a> {
+    pub(super) distance: Option<&'a [f64]>,
+    pub(super) swath: Option<&'a [f64]>,
+    pub(super) flow: Option<&'a [f64]>,
+    /// In seconds.
+    pub(super) interval: Option<&'a [f64]>,
+    pub(super) moisture: Option<&'a [f64]>,
+    /// The reported yield, and the wet mass per area that another column states.
+    pub(super) reported: &'a [f64],
+    pub(super) wet_mass: Option<&'a [f64]>,
+}
+
+/// Units of distance and swath that earlier steps leave possible.
+pub(super) struct Candidates {
+    pub(super) distances: Vec<Unit>,
+    pub(super) swaths: Vec<Unit>,
+    pub(super) flows: Vec<Unit>,
+    pub(super) yields: Vec<Unit>,
+}
+
+/// Proves the units of flow, distance, swath width and the yield `name`, and the basis of a yield without one, which gets
+/// the canonical name of that basis.
+pub(super) fn prove_yield(
+    name: &str,
+    harvest: &Harvest<'_>,
+    candidates: &Candidates,
+    crop: Option<&Crop>,
+    matches: &mut [Match],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Proven {
+    let bases = bases(name, harvest, crop);
+    let all = combinations(&bases, harvest, candidates, crop);
+    let Some(best) = all.iter().min_by(|one, other| closeness(one).total_cmp(&closeness(other))) else {
+        return Proven::default();
+    };
+    let Some(reported) = matches.iter().find(|found| found.canonical == name).cloned() else {
+        return Proven::default();
+    };
+    if closeness(best) >= ACCEPTED || best.range >= MAX_RANGE {
+        if reported.unit.is_none() {
+            let message = format!(
+                "no combination of units explains `{name}`; the nearest has a median ratio of {:.3}",
+                best.median
+            );
+            diagnostics.push(Diagnostic::new(Code::UnitUnknown, message));
+        } else if closeness(best) > 0.03 && candidates.flows.len() == 1 && candidates.distances.len() == 1 {
+            let message = format!(
+                "the stated units contradict each other: yield times area is {:.3} times the flow",
+                best.median
+            );
+            diagnostics.push(Diagnostic::new(Code::UnitsContradict, message));
+        }
+        return Proven::default();
+    }
+    let possible: Vec<&Combination> =
+        all.iter().filter(|other| closeness(other) < POSSIBLE && other.range <= best.range * MAX_SPREAD).collect();
+    let evidence = format!("yield x area / mass: median {:.4}, interquartile range {:.3}", best.median, best.range);
+    let mut state = |name: &str, unit: Option<Unit>, is_certain: bool| {
+        let found = matches.iter_mut().find(|found| found.canonical == name && found.unit.is_none());
+        if let (Some(found), Some(unit), true) = (found, unit, is_certain) {
+            found.unit = Some(unit);
+            found.unit_in = Some(unit.to_string());
+            found.evidence = Some(evidence.clone());
+        }
+    };
+    state("flow", best.flow, possible.iter().all(|other| other.flow == best.flow));
+    state("distance", best.distance, possible.iter().all(|other| other.distance == best.distance));
+    state("swath_width", best.swath, possible.iter().all(|other| other.swath == best.swath));
+    let has_one_unit = possible.iter().all(|other| other.reported == best.reported);
+    state(name, Some(best.reported), has_one_unit);
+    let mut proven = Proven::default();
+    let same = |of: fn(&Combination) -> Option<f64>| possible.iter().all(|other| of(other) == of(best));
+    if harvest.interval.is_none() && same(|other| Some(other.interval)) {
+        proven.interval = Some(best.interval);
+    }
+    if same(|other| other.kg_per_bushel) {
+        proven.kg_per_bushel = best.kg_per_bushel;
+    }
+    let is_dry = best.basis.is_dry();
+    if possible.iter().all(|other| other.basis.is_dry() == is_dry) && has_one_unit {
+        proven.moisture_basis = best.basis.moisture().filter(|_| closeness(best) < 0.002 && best.range < 0.03);
+        if let Some(found) = matches.iter_mut().find(|found| found.canonical == "yield" && name == "yield") {
+            let is_mass = best.kg_per_bushel.is_none();
+            found.canonical = match (is_dry, is_mass) {
+                (false, false) => "yield_wet_volume",
+                (false, true) => "yield_wet_mass",
+                (true, false) => "yield_dry_volume",
+                (true, true) => "yield_dry_mass",
+            };
+            found.evidence = Some(evidence);
+        }
+    }
+    proven
+}
+
+fn closeness(combination: &Combination) -> f64 {
+    (combination.median - 1.0).abs()
+}
+
+/// All combinations, each with the median and the interquartile range of its ratio.
+fn combinations(
+    bases: &[Basis],
+    harvest: &Harvest<'_>,
+    candidates: &Candidates,
+    crop: Option<&Crop>,
+) -> Vec<Combination> {
+    let weights: Vec<f64> = match crop {
+        Some(crop) => vec![crop.kg_per_bushel()],
+        None => distinct_weights(),
+    };
+    let reported: Vec<(Unit, Option<f64>, f64)> =
+        candidates.yields.iter().flat_map(|unit| in_kg_per_hectare(*unit, &weights)).collect();
+    let mut all = Vec::new();
+    for basis in bases.iter().copied() {
+        // The ratio before any unit: reported x swath x distance / (flow x interval), or reported / wet mass per area.
+        let rows = ratios(harvest, basis);
+        if rows.len() < MIN_ROWS {
+            continue;
+        }
+        let (middle, range) = median_and_range(rows);
+        let mut add = |scale: f64, combination: Combination| {
+            all.push(Combination { median: middle * scale, range: range * scale, ..combination });
+        };
+        for (unit, kg_per_bushel, kg_per_hectare) in &reported {
+            let combination = Combination {
+                flow: None,
+                distance: None,
+                swath: None,
+                interval: 1.0,
+                reported: *unit,
+                kg_per_bushel: *kg_per_bushel,
+                basis,
+                median: 0.0,
+                range: 0.0,
+            };
+            if harvest.wet_mass.is_some() {
+                add(*kg_per_hectare, combination);
+                continue;
+            }
+            let intervals: &[f64] = if harvest.interval.is_some() { &[1.0] } else { &[1.0, 2.0] };
+            for (flow, distance, swath) in triples(candidates) {
+                for interval in intervals {
+                    let scale = kg_per_hectare / 10_000.0 * si(distance) * si(swath) / (si(flow) * interval);
+                    let units = Combination {
+                        flow: Some(flow),
+                        distance: Some(distance),
+                        swath: Some(swath),
+                        interval: *interval,
+                        ..combination
+                    };
+                    add(scale, units);
+                }
+            }
+        }
+    }
+    all
+}
+
+fn triples(candidates: &Candidates) -> impl Iterator<Item = (Unit, Unit, Unit)> {
+    candidates.flows.iter().flat_map(move |flow| {
+        candidates
+            .distances
+            .iter()
+            .flat_map(move |distance| candidates.swaths.iter().map(move |swath| (*flow, *distance, *swath)))
+    })
+}
+
+/// The ratio of each row that all columns have, before units.
+fn ratios(harvest: &Harvest<'_>, basis: Basis) -> Vec<f64> {
+    let moisture = harvest.moisture.filter(|_| basis.is_dry());
+    let columns: Option<Vec<&[f64]>> = match harvest.wet_mass {
+        Some(mass) => Some(vec![harvest.reported, mass]),
+        None => [Some(harvest.reported), harvest.distance, harvest.swath, harvest.flow].into_iter().collect(),
+    };
+    let Some(mut columns) = columns else { return Vec::new() };
+    columns.extend(harvest.interval.filter(|_| harvest.wet_mass.is_none()));
+    let interval_at = harvest.interval.is_some().then_some(4);
+    let ratio = |row: &[f64]| -> f64 {
+        let value = |index: usize| row.get(index).copied().unwrap_or(f64::NAN);
+        if harvest.wet_mass.is_some() {
+            return value(0) / value(1);
+        }
+        value(0) * value(1) * value(2) / (value(3) * interval_at.map_or(1.0, value))
+    };
+    thinned(&Ratio { columns: &columns, moisture }, |row, moisture| ratio(row) / basis.share(moisture))
+}
+
+/// The bases that a yield of this name can have.
+fn bases(name: &str, harvest: &Harvest<'_>, crop: Option<&Crop>) -> Vec<Basis> {
+    let mut bases = if name.contains("dry") { Vec::new() } else { vec![Basis::Wet] };
+    if harvest.moisture.is_some() && !name.contains("wet") {
+        let wettest = harvest
+            .moisture
+            .unwrap_or_default()
+            .iter()
+            .copied()
+            .filter(|moisture| *moisture < 100.0)
+            .fold(0.0, f64::max);
+        let own = crop.map(|crop| crop.market_moisture).filter(|own| !MARKET_MOISTURES.contains(own));
+        for percent in MARKET_MOISTURES.iter().copied().chain(own) {
+            bases.push(Basis::Dry(percent));
+            // Where no row is wetter, the values are those of the wet mass.
+            if wettest > percent {
+                bases.push(Basis::DryWhereWetter(percent));
+            }
+        }
+    }
+    bases
+}
+
+/// How many kilograms per hectare a unit of yield is, for each weight of a bushel.
+fn in_kg_per_hectare(unit: Unit, weights: &[f64]) -> Vec<(Unit, Option<f64>, f64)> {
+    let Some(metric) = Unit::parse("kg/ha") else { return Vec::new() };
+    if let Ok(factor) = unit.factor(metric, None) {
+        return vec![(unit, None, factor)];
+    }
+    weights.iter().filter_map(|weight| Some((unit, Some(*weight), unit.factor(metric, Some(*weight)).ok()?))).collect()
+}
+
+fn distinct_weights() -> Vec<f64> {
+    let mut weights: Vec<f64> = CROPS.iter().map(Crop::kg_per_bushel).collect();
+    weights.sort_by(f64::total_cmp);
+    weights.dedup();
+    weights
+}
+
+/// The factor of a unit to its SI unit: metres, or kilograms per second.
+fn si(unit: Unit) -> f64 {
+    let to = if unit.quantity().1.is_some() { "kg/s" } else { "m" };
+    Unit::parse(to).and_then(|to| unit.factor(to, None).ok()).unwrap_or(f64::NAN)
+}
+
+/// The unit among `candidates` whose ratio to 1 is within `tolerance`, if the others are further than `distance`.
+pub(super) fn nearest(
+    ratios: Vec<f64>,
+    candidates: &[(Unit, f64)],
+    tolerance: f64,
+    distance: f64,
+) -> Option<(Unit, f64)> {
+    if ratios.len() < MIN_ROWS {
+        return None;
+    }
+    let middle = median(ratios);
+    let mut all: Vec<(Unit, f64)> = candidates.iter().map(|(unit, factor)| (*unit, middle * factor)).collect();
+    all.sort_by(|one, other| (one.1 - 1.0).abs().total_cmp(&(other.1 - 1.0).abs()));
+    let (unit, ratio) = *all.first()?;
+    let is_alone = all.get(1).is_none_or(|(_, other)| (other - 1.0).abs() > distance);
+    ((ratio - 1.0).abs() < tolerance && is_alone).then_some((unit, ratio))
+}

@@ -1,0 +1,240 @@
+//! Proves units in steps: positions, totals of the job, polygons, then the yield.
+
+use std::collections::HashMap;
+
+use super::canonical_arrays::numbers;
+use super::column_match::Match;
+use super::crops::Crop;
+use super::derived::{Rows, intervals};
+use super::row_ratios::{Ratio, thinned};
+use super::row_times::RowTimes;
+use super::statements::Job;
+use super::unit_closure::{Candidates, Harvest, Proven, nearest, prove_yield};
+use super::units::Unit;
+use crate::archive::Diagnostic;
+use crate::error::Result;
+use crate::layer::Layer;
+
+/// Metres in a degree of latitude, to a percent, which the tolerance of lengths allows.
+const DEGREE: f64 = 111_200.0;
+
+/// The widths in metres that machines work.
+const WIDTHS: std::ops::RangeInclusive<f64> = 1.0..=60.0;
+
+const YIELDS: &[&str] = &["yield", "yield_wet_mass", "yield_dry_mass", "yield_wet_volume", "yield_dry_volume"];
+
+/// Original columns by canonical name, in their own units.
+struct Columns {
+    values: HashMap<&'static str, Vec<f64>>,
+    /// In seconds.
+    interval: Option<Vec<f64>>,
+}
+
+impl Columns {
+    fn get(&self, name: &str) -> Option<&[f64]> {
+        self.values.get(name).map(Vec::as_slice)
+    }
+}
+
+/// States the units of `matches` that can be proven.
+pub(super) fn prove_units(
+    layer: &Layer,
+    matches: &mut [Match],
+    times: Option<&RowTimes>,
+    crop: Option<&Crop>,
+    job: &Job,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Proven> {
+    let is_open = |name: &&str| matches.iter().any(|found| found.canonical == *name && found.unit.is_none());
+    let open_lengths = ["distance", "swath_width", "speed", "flow"].iter().any(|name| is_open(name));
+    let open_yields: Vec<&str> =
+        YIELDS.iter().copied().filter(|name| is_open(name) || *name == "yield" && has(matches, name)).collect();
+    if !open_lengths && open_yields.is_empty() {
+        return Ok(Proven::default());
+    }
+    let columns = columns(layer, matches, times);
+    prove_lengths(layer, matches, &columns, job)?;
+    let mut proven = Proven::default();
+    for name in open_yields {
+        let Some(reported) = columns.get(name) else { continue };
+        let wet_mass = metric(&columns, matches, "yield_wet_mass", "kg/ha").filter(|_| name != "yield_wet_mass");
+        let harvest = Harvest {
+            distance: columns.get("distance"),
+            swath: columns.get("swath_width"),
+            flow: columns.get("flow"),
+            interval: columns.interval.as_deref(),
+            moisture: columns.get("moisture"),
+            reported,
+            wet_mass: wet_mass.as_deref().filter(|_| columns.get("flow").is_none()),
+        };
+        let swaths = candidates(matches, "swath_width", &["in", "ft", "m"]);
+        let candidates = Candidates {
+            distances: candidates(matches, "distance", &["in", "ft", "m"]),
+            swaths: swaths
+                .into_iter()
+                .filter(|unit| harvest.swath.is_none_or(|widths| is_width(widths, *unit)))
+                .collect(),
+            flows: candidates(matches, "flow", &["lb/s", "kg/s", "t/h"]),
+            yields: candidates(matches, name, yield_units(name)),
+        };
+        let found = prove_yield(name, &harvest, &candidates, crop, matches, diagnostics);
+        proven = Proven {
+            interval: proven.interval.or(found.interval),
+            kg_per_bushel: proven.kg_per_bushel.or(found.kg_per_bushel),
+            moisture_basis: proven.moisture_basis.or(found.moisture_basis),
+        };
+    }
+    prove_speed(matches, &columns);
+    Ok(proven)
+}
+
+/// Distance by the positions of rows; swath width by the polygon of the row, or by the applied area of the job.
+fn prove_lengths(layer: &Layer, matches: &mut [Match], columns: &Columns, job: &Job) -> Result<()> {
+    if let Some(distance) = columns.get("distance").filter(|_| unit(matches, "distance").is_none()) {
+        if let Some(steps) = steps(layer, columns)? {
+            let ratios = thinned(&Ratio { columns: &[distance, &steps], moisture: None }, |row, _| quotient(row));
+            let found = nearest(ratios, &in_metres(&["in", "ft", "m", "cm"]), 0.05, 0.05);
+            state(matches, "distance", found, "distance / step between positions: median");
+        }
+    }
+    let Some(distance) = metric(columns, matches, "distance", "m") else { return Ok(()) };
+    let Some(swath) = columns.get("swath_width").filter(|_| unit(matches, "swath_width").is_none()) else {
+        return Ok(());
+    };
+    let units = in_metres(&["in", "ft", "m", "cm"]);
+    let area: Vec<f64> = distance.iter().zip(swath).map(|(distance, swath)| distance * swath).collect();
+    if layer.geometry_types().iter().any(|code| matches!(code % 1000, 3 | 6)) {
+        let polygons: Vec<f64> = layer.areas()?.into_iter().map(|area| area.unwrap_or(f64::NAN)).collect();
+        let ratios = thinned(&Ratio { columns: &[&area, &polygons], moisture: None }, |row, _| quotient(row));
+        state(
+            matches,
+            "swath_width",
+            nearest(ratios, &units, 0.03, 0.15),
+            "distance x width / area of the polygon: median",
+        );
+    }
+    if let Some(applied) = job.area.filter(|applied| *applied > 0.0 && unit(matches, "swath_width").is_none()) {
+        let total: f64 = area.iter().filter(|area| area.is_finite()).sum();
+        let ratios = vec![total / applied; area.len()];
+        state(
+            matches,
+            "swath_width",
+            nearest(ratios, &units, 0.03, 0.15),
+            "distance x width / applied area of the job:",
+        );
+    }
+    Ok(())
+}
+
+fn prove_speed(matches: &mut [Match], columns: &Columns) {
+    let Some(speed) = columns.get("speed").filter(|_| unit(matches, "speed").is_none()) else { return };
+    let (Some(distance), Some(interval)) = (metric(columns, matches, "distance", "m"), &columns.interval) else {
+        return;
+    };
+    let ratios = thinned(&Ratio { columns: &[speed, &distance, interval], moisture: None }, |row, _| match row {
+        [speed, distance, interval] => speed * interval / distance,
+        _ => f64::NAN,
+    });
+    let metre = Unit::parse("m/s");
+    let units = ["mph", "km/h", "m/s", "ft/s", "kn"].iter().filter_map(|text| {
+        let unit = Unit::parse(text)?;
+        Some((unit, unit.factor(metre?, None).ok()?))
+    });
+    let found = nearest(ratios, &units.collect::<Vec<_>>(), 0.05, 0.05);
+    state(matches, "speed", found, "speed x interval / distance: median");
+}
+
+fn columns(layer: &Layer, matches: &[Match], times: Option<&RowTimes>) -> Columns {
+    let used = ["distance", "swath_width", "flow", "interval", "speed", "moisture", "pass", "section", "machine"];
+    let is_used = |name: &str| used.contains(&name) || YIELDS.contains(&name);
+    let mut values: HashMap<&'static str, Vec<f64>> = HashMap::new();
+    for found in matches.iter().filter(|found| is_used(found.canonical)) {
+        values.insert(found.canonical, numbers(layer, found.column));
+    }
+    let mut columns = Columns { values, interval: None };
+    columns.interval = if has(matches, "interval") {
+        metric(&columns, matches, "interval", "s")
+    } else {
+        let rows = Rows {
+            columns: columns.values.clone(),
+            times: times.map(|times| times.micros.clone()),
+            dry_basis: None,
+            kg_per_bushel: None,
+            resolution: times.map_or(1, |times| times.resolution),
+        };
+        intervals(&rows)
+    };
+    columns
+}
+
+/// The length in metres from the row before, of the same machine, section and pass.
+fn steps(layer: &Layer, columns: &Columns) -> Result<Option<Vec<f64>>> {
+    let Some(positions) = layer.positions()? else { return Ok(None) };
+    let key = |name: &str, row: usize| {
+        columns.get(name).and_then(|column| column.get(row)).map_or(0, |value| value.to_bits())
+    };
+    let mut last: HashMap<[u64; 3], (f64, f64)> = HashMap::new();
+    let step = |(row, position): (usize, &Option<(f64, f64)>)| {
+        let (x, y) = (*position)?;
+        let before = last.insert(["machine", "section", "pass"].map(|name| key(name, row)), (x, y))?;
+        Some(((x - before.0) * DEGREE * y.to_radians().cos()).hypot((y - before.1) * DEGREE))
+    };
+    Ok(Some(positions.iter().enumerate().map(step).map(|step| step.unwrap_or(f64::NAN)).collect()))
+}
+
+fn has(matches: &[Match], name: &str) -> bool {
+    matches.iter().any(|found| found.canonical == name)
+}
+
+fn unit(matches: &[Match], name: &str) -> Option<Unit> {
+    matches.iter().find(|found| found.canonical == name)?.unit
+}
+
+/// A column in `to`, if its unit is known.
+fn metric(columns: &Columns, matches: &[Match], name: &str, to: &str) -> Option<Vec<f64>> {
+    let factor = unit(matches, name)?.factor(Unit::parse(to)?, None).ok()?;
+    Some(columns.get(name)?.iter().map(|value| value * factor).collect())
+}
+
+fn candidates(matches: &[Match], name: &str, all: &[&str]) -> Vec<Unit> {
+    unit(matches, name).map_or_else(|| all.iter().filter_map(|text| Unit::parse(text)).collect(), |unit| vec![unit])
+}
+
+fn yield_units(name: &str) -> &'static [&'static str] {
+    match name {
+        "yield" => &["bu/ac", "kg/ha", "t/ha", "lb/ac"],
+        "yield_wet_mass" | "yield_dry_mass" => &["kg/ha", "t/ha", "lb/ac"],
+        _ => &["bu/ac", "m3/ha"],
+    }
+}
+
+fn in_metres(units: &[&str]) -> Vec<(Unit, f64)> {
+    let metre = Unit::parse("m");
+    units
+        .iter()
+        .filter_map(|text| Unit::parse(text).and_then(|unit| Some((unit, unit.factor(metre?, None).ok()?))))
+        .collect()
+}
+
+fn is_width(widths: &[f64], unit: Unit) -> bool {
+    let usual = super::row_ratios::median(widths.iter().copied().filter(|width| *width > 0.0).collect());
+    Unit::parse("m")
+        .and_then(|metre| unit.factor(metre, None).ok())
+        .is_some_and(|factor| WIDTHS.contains(&(usual * factor)))
+}
+
+fn quotient(row: &[f64]) -> f64 {
+    match row {
+        [one, other] => one / other,
+        _ => f64::NAN,
+    }
+}
+
+fn state(matches: &mut [Match], name: &str, proven: Option<(Unit, f64)>, how: &str) {
+    let found = matches.iter_mut().find(|found| found.canonical == name);
+    if let (Some(found), Some((unit, ratio))) = (found, proven) {
+        found.unit = Some(unit);
+        found.unit_in = Some(unit.to_string());
+        found.evidence = Some(format!("{how} {ratio:.4}"));
+    }
+}

@@ -1,0 +1,36 @@
+//! One position per record, in WGS 84.
+
+use super::Layer;
+use super::wkb::FlatCoordinates;
+use crate::error::Result;
+
+impl Layer {
+    /// Longitude and latitude of each record: a point, or the mean of the vertices. `None` for null shapes, and for the
+    /// whole layer if its coordinate system is unknown.
+    pub(crate) fn positions(&self) -> Result<Option<Vec<Option<(f64, f64)>>>> {
+        let Some(crs) = &self.crs else { return Ok(None) };
+        let transform = crs.to_wgs84()?;
+        let mut flat = FlatCoordinates::default();
+        let mut positions = Vec::with_capacity(self.len());
+        for (record, wkb) in self.geometries().enumerate() {
+            let Some(wkb) = wkb else {
+                positions.push(None);
+                continue;
+            };
+            flat.read(wkb, record)?;
+            transform.apply(&mut flat.xs, &mut flat.ys)?;
+            positions.push(mean(&flat.xs).zip(mean(&flat.ys)));
+        }
+        Ok(Some(positions))
+    }
+
+    /// The area of the polygon of each record in square metres; `None` for other geometries.
+    pub(crate) fn areas(&self) -> Result<Vec<Option<f64>>> {
+        self.geometries().map(|wkb| super::area::area([wkb], self.crs.as_ref())).collect()
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "vertices are far fewer than 2^53")]
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
