@@ -10,6 +10,7 @@ from headland import import_core as _import_core  # noqa: F401 -- it has to come
 from headland._core import __version__
 from headland.archives import Limits, layers, read
 from headland.client import AsyncClient, Budget, Client
+from headland.concat import concat
 from headland.conversion import AsyncConversion, Conversion
 from headland.diagnostic_codes import DiagnosticCode
 from headland.doctor import doctor
@@ -35,6 +36,7 @@ from headland.errors import (
     UploadOutcomeUnknown,
 )
 from headland.harmonize import harmonize
+from headland.job_layers import FailedJob, JobLayers
 from headland.layer import Diagnostic, Layer
 from headland.locations import AsyncLocationPages, LocationPages
 from headland.mirror import Mirror
@@ -64,10 +66,12 @@ __all__ = [
     "DecodeError",
     "Diagnostic",
     "DiagnosticCode",
+    "FailedJob",
     "Finding",
     "HeadlandError",
     "HeadlandWarning",
     "InvalidRequest",
+    "JobLayers",
     "Layer",
     "LayerReader",
     "Limits",
@@ -87,6 +91,7 @@ __all__ = [
     "TransportError",
     "UploadOutcomeUnknown",
     "__version__",
+    "concat",
     "doctor",
     "harmonize",
     "layers",

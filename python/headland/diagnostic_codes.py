@@ -120,6 +120,7 @@ DiagnosticCode = Literal[
     "column-not-used",
     "unit-unknown",
     "units-contradict",
+    "several-bases",
     "crop-unknown",
     "target-not-logged",
     "date-assumed",

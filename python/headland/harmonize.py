@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from headland import _core, arguments, local_times
+from headland import _core, arguments
 from headland.layer import Layer
 
 if TYPE_CHECKING:
@@ -26,45 +26,51 @@ def harmonize(
 ) -> Layer:
     """Return the layer with canonical columns, which have the same names and units for all displays.
 
-    The columns are `time` (UTC), `date`, `longitude` and `latitude` (deg), `interval` (s), `distance` and `swath_width`
-    (m), `heading` (deg), `speed` (m/s), `elevation` (m), `pass`, `section`, `machine`, `working`; for a harvest `flow`
-    (kg/s), `moisture` and `protein` (%), `yield_wet_mass` and `yield_dry_mass` (kg/ha), `yield_wet_volume` and
-    `yield_dry_volume` (m3/ha), `yield` (as stated, where its basis is unknown); for spraying, spreading and planting
-    `target_rate`, `applied_rate` and `control_rate` (kg/ha, L/ha or seeds/ha); for planting `depth` (m), `down_force`
-    (N), `singulation`, `skips` and `doubles` (%); and `product`, `variety`, `crop`, `operator`, `field`, `load`.
-    Computed where they follow are `area` (m2, distance x swath width), `wet_mass` and `dry_mass` (kg, dry at the market
-    moisture of the crop), and `amount` (kg, L or seeds). The mean yield is ``sum(dry_mass) / sum(area)``: rows differ in
-    length.
+    The columns are `time` (UTC), `date`, `longitude` and `latitude` (deg), `interval` (s), `distance` and
+    `swath_width` (m), `heading` (deg), `speed` (m/s), `elevation` (m), `pass`, `section`, `machine`, `working`; for a
+    harvest `flow` (kg/s), `moisture` and `protein` (%), `yield_wet_mass` and `yield_dry_mass` (kg/ha),
+    `yield_wet_volume` and `yield_dry_volume` (m3/ha), `yield` (as stated, where its basis is unknown); for spraying,
+    spreading and planting `target_rate`, `applied_rate` and `control_rate` (kg/ha, L/ha or seeds/ha); for planting
+    `depth` (m), `down_force` (N), `singulation`, `skips` and `doubles` (%); and `product`, `variety`, `crop`,
+    `operator`, `field`, `load`. Computed where they follow are `area` (m2, distance x swath width), `wet_mass` and
+    `dry_mass` (kg, dry at the market moisture of the crop), and `amount` (kg, L or seeds). The mean yield is
+    ``sum(dry_mass) / sum(area)``: rows differ in length.
 
     Args:
-        layer: The layer. Its columns keep their values; one that has a canonical name is called ``<name>_original``.
-        job: The dict of ``client.job_data.get(id)`` or an entry of ``client.job_data.list()``: the kind of the job, and
-            its start for files that log times of day alone.
-        kind: ``"yield"``, ``"as_applied"`` or ``"planting"``; without it, that of `job`, of the archive or of the columns.
+        layer: The layer. Its columns keep their values; one with a canonical name is called ``<name>_original``.
+        job: The dict of ``client.job_data.get(id)`` or an entry of ``client.job_data.list()``: the kind of the job,
+            and its start for files that log times of day alone.
+        kind: ``"yield"``, ``"as_applied"`` or ``"planting"``; without it, that of `job`, of the archive or of the
+            columns.
         columns: Columns that headland does not find: canonical name to original name.
         units: Units that the archive does not state: original name to unit, such as ``{"YIELD": "bu/ac"}``. A column
             whose unit is unknown has no canonical column, and a diagnostic says so.
-        crop: The crop, such as ``"corn"``; without it, that of the archive or the one crop of all rows. Dry mass needs it.
-        timezone: The zone of the display's clock, such as ``"America/Chicago"``, for times that state none. Without it
-            they keep the display's clock, and a diagnostic says so.
+        crop: The crop, such as ``"corn"``; without it, that of the archive or the one crop of all rows. Dry mass
+            needs it.
+        timezone: The zone of the display's clock, such as ``"America/Chicago"``, for times that state none. Without
+            it they keep the display's clock, and a diagnostic says so.
 
     Returns:
-        The layer. `Layer.provenance` says where each column comes from. A harmonised layer is returned unchanged, unless
-        an argument states more.
+        The layer. `Layer.provenance` says where each column comes from. A harmonised layer is returned unchanged,
+        unless an argument states more.
 
     Raises:
-        ValueError: An unknown kind, column, unit, crop or zone; no column has a known meaning; or the columns do not say
-            what kind of job it is.
+        ValueError: An unknown kind, column, unit, crop or zone; no column has a known meaning; or the columns do not
+            say what kind of job it is.
         TypeError: An argument of a wrong type.
 
     >>> harvest = headland.harmonize(headland.read("job.zip"))
     """
     if not isinstance(layer, Layer):
-        raise TypeError(f"`layer` takes a headland.Layer, not {type(layer).__name__}")
-    statements = {"job": job, "kind": kind, "columns": columns, "units": units, "crop": crop}
+        raise TypeError(f"`layer`: expected headland.Layer, got {type(layer).__name__}")
+    core = layer._core  # noqa: SLF001 - the layer of this package
+    statements: dict[str, object] = {"job": job, "kind": kind, "columns": columns, "units": units, "crop": crop}
     offsets = None
     if timezone is not None:
+        # The database of zones is loaded when a zone is named.
+        from headland import local_times
+
         zone = local_times.parse_zone("timezone", arguments.text("timezone", timezone, '"America/Chicago"'))
-        times = _core.harmonized_local_times(layer._core, statements)
+        times = _core.harmonized_local_times(core, statements)
         offsets = None if times is None else local_times.offsets(zone, times.minutes)
-    return type(layer)(_core.harmonize(layer._core, statements, offsets))
+    return Layer(_core.harmonize(core, statements, offsets))

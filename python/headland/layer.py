@@ -316,6 +316,17 @@ class Layer:
         return type(self)(_core.to_units(self._core, units, None if crop is None else arguments.text("crop", crop)))
 
     @property
+    def boundary(self) -> Layer | None:
+        """The boundary of the field, if the archive of the job has it as another layer; else ``None``.
+
+        `job_data.read` reads the layer of the job from such an archive. ``headland.read`` asks for the name of one.
+
+        >>> outline = client.job_data.read(job_id).boundary
+        """
+        core = self._core.boundary
+        return None if core is None else Layer(core)
+
+    @property
     def provenance(self) -> list[dict[str, str | float | None]]:
         """Where each canonical column of a harmonised layer comes from; empty for other layers.
 

@@ -62,8 +62,8 @@ def parse_zone(argument: str, zone: str) -> dt.tzinfo:
     # A name can be that of a folder or a path outside the zone directory: those raise other errors.
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         raise ValueError(
-            f"`{argument}`: expected 'UTC', an offset such as '+02:00' or a name such as 'America/Chicago', got {zone!r}; on "
-            "systems without time zones, such as Windows, run `pip install tzdata`"
+            f"`{argument}`: expected 'UTC', an offset such as '+02:00' or a name such as 'America/Chicago', "
+            f"got {zone!r}; on systems without time zones, such as Windows, run `pip install tzdata`"
         ) from None
 
 

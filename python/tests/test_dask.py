@@ -166,7 +166,7 @@ def test_rows_say_which_job_they_are_of(archives: list[Path]) -> None:
     assert frame.groupby("job_id").size().to_dict() == {f"job-{number:02}": 10 for number in range(24)}
     named = read_archives(archives[:2], job_id=["7", "8"]).compute()
     assert named.job_id.unique().tolist() == ["7", "8"]
-    with pytest.raises(ValueError, match="there are 1 for 2"):
+    with pytest.raises(ValueError, match="got 1 for 2"):
         read_archives(archives[:2], job_id=["7"])
     with pytest.raises(TypeError, match="expected a mirror or a list of paths, got str"):
         read_archives(str(archives[0]))

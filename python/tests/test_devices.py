@@ -169,7 +169,7 @@ def test_a_map_is_downloaded_and_read(user: hl.Client) -> None:
     for refused in ("AGX", "RAD"):
         with pytest.raises(hl.InvalidRequest):
             user.prescription_maps.download(rx["id"], format=refused)
-    with pytest.raises(ValueError, match="word"):
+    with pytest.raises(ValueError, match="expected letters"):
         user.prescription_maps.download(rx["id"], format="../x")
 
 

@@ -157,7 +157,7 @@ def test_service_without_a_date_passes(faulty: hl.Sandbox) -> None:
 def test_a_service_whose_date_and_check_do_not_agree(faulty: hl.Sandbox) -> None:
     with web(lambda _: (401, {}, b"timestamp check failed")) as host:
         checkup = examine(faulty.credentials, base_url=f"http://{host}")
-    assert_fails(checkup, "clock", "timestamp check failed", "tell the operator", hl.AuthenticationError)
+    assert_fails(checkup, "clock", "timestamp check failed", "report to the operator", hl.AuthenticationError)
 
 
 # The signature, specification 5.4: host, path, and known variations of services.

@@ -77,7 +77,7 @@ def test_a_damaged_table_of_the_catalog_is_named(tmp_path: Path, lost: bool) -> 
         table.unlink()
     else:
         table.write_bytes(table.read_bytes()[:100])
-    message = r"missing; run `sync\(\)`" if lost else r"damaged \(.*\); run `verify\(\)`, .* then `sync\(\)`"
+    message = r"missing; run `sync\(\)`" if lost else r"damaged \(.*\); run `verify\(\)` .* then `sync\(\)`"
     with pytest.raises(hl.ArchiveError, match=rf"catalog/jobs.parquet` is {message}"):
         farm.sql("SELECT count(*) FROM jobs")
     assert farm.sql("SELECT count(*) FROM Yield").fetchall() == [(8,)]

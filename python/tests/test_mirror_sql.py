@@ -249,7 +249,7 @@ def test_connection_to_a_damaged_part_is_an_error(farm: Farm) -> None:
             read()
     assert farm.sql("SELECT count(*) FROM AsApplied").fetchall() == [(3,)]
     path.unlink()
-    with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is missing; `verify"):
+    with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is missing; run `sync"):
         farm.connect()
 
 

@@ -32,8 +32,14 @@ pub(super) fn match_columns(layer: &Layer, stated: &Stated, diagnostics: &mut Ve
     let mut candidates: Vec<(Match, usize)> = Vec::new();
     for (name, original) in &stated.columns {
         let column = layer.column_index("columns", original)?;
-        let matched =
-            Match { column, canonical: known(name)?, rule: "user", unit: None, unit_in: None, evidence: None };
+        let canonical = known(name)?;
+        let field = schema.field(column);
+        if !can_hold(canonical, field) {
+            let message =
+                format!("column `{original}` has the type {}, so it cannot be `{canonical}`", field.data_type());
+            return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some("columns".to_owned())));
+        }
+        let matched = Match { column, canonical, rule: "user", unit: None, unit_in: None, evidence: None };
         candidates.push((matched, 0));
     }
     for (column, field) in schema.fields().iter().enumerate() {
@@ -54,22 +60,21 @@ pub(super) fn match_columns(layer: &Layer, stated: &Stated, diagnostics: &mut Ve
             .map(|array| array.null_count())
             .sum::<usize>()
     };
-    candidates.sort_by_key(|(found, rank)| (*rank, nulls(found.column), found.column));
+    let priority = |(found, rank): &(Match, usize)| (*rank, nulls(found.column), found.column);
     let mut matches: Vec<Match> = Vec::new();
-    for (mut found, _) in candidates {
-        let field = schema.field(found.column);
-        if let Some(used) = matches.iter().find(|used| used.canonical == found.canonical) {
-            let message = format!(
-                "column `{}` is not used as `{}`: `{}` is",
-                field.name(),
-                found.canonical,
-                schema.field(used.column).name()
-            );
+    for candidate in &candidates {
+        let (found, field) = (&candidate.0, schema.field(candidate.0.column));
+        let rivals = candidates.iter().filter(|(other, _)| other.canonical == found.canonical);
+        let Some((best, _)) = rivals.min_by_key(|rival| priority(rival)) else { continue };
+        if best.column == found.column {
+            let mut found = found.clone();
+            state_unit(&mut found, field, &attributes, stated, diagnostics)?;
+            matches.push(found);
+        } else {
+            let used = schema.field(best.column).name();
+            let message = format!("column `{}` is not used as `{}`: `{used}` is", field.name(), found.canonical);
             diagnostics.push(Diagnostic::new(Code::ColumnNotUsed, message));
-            continue;
         }
-        state_unit(&mut found, field, &attributes, stated, diagnostics)?;
-        matches.push(found);
     }
     for (original, _) in &stated.units {
         layer.column_index("units", original)?;
@@ -112,7 +117,8 @@ fn known(name: &str) -> Result<&'static str> {
 /// Attributes of the sidecar: name and unit.
 fn attributes(layer: &Layer) -> Vec<(String, Option<String>)> {
     let text = layer.metadata().iter().find(|(key, _)| key == "DataAttributes").map(|(_, text)| text.as_str());
-    let entries: Vec<serde_json::Value> = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let entries: serde_json::Value = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let entries = entries.as_array().map_or(&[][..], Vec::as_slice);
     let text =
         |entry: &serde_json::Value, key: &str| entry.get(key).and_then(|value| value.as_str()).map(str::to_owned);
     entries.iter().filter_map(|entry| Some((text(entry, "Name")?, text(entry, "Unit")))).collect()

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::crops::Crop;
+use super::row_ratios::median;
 
 /// Square metres in a hectare.
 const HECTARE: f64 = 10_000.0;
@@ -143,7 +144,7 @@ pub(super) fn intervals(rows: &Rows) -> Option<Vec<f64>> {
     let key =
         |name: &str, row: usize| rows.get(name).and_then(|column| column.get(row)).map_or(0, |value| value.to_bits());
     let mut last: HashMap<(u64, u64), (u64, i64)> = HashMap::new();
-    let mut steps: HashMap<u64, Vec<i64>> = HashMap::new();
+    let mut steps: HashMap<u64, Vec<f64>> = HashMap::new();
     let mut standing = 0_usize;
     for (row, time) in times.iter().enumerate() {
         let Some(time) = time else { continue };
@@ -153,20 +154,20 @@ pub(super) fn intervals(rows: &Rows) -> Option<Vec<f64>> {
         if step <= 0 {
             standing = standing.saturating_add(1);
         } else {
-            steps.entry(pass).or_default().push(step);
+            #[expect(clippy::cast_precision_loss, reason = "a step between rows is far below 2^53 microseconds")]
+            steps.entry(pass).or_default().push(step as f64);
         }
     }
-    let resolution = rows.resolution.max(resolution(times));
+    #[expect(clippy::cast_precision_loss, reason = "at most a day in microseconds")]
+    let resolution = rows.resolution.max(resolution(times)) as f64;
     if steps.values().map(Vec::len).sum::<usize>() < standing {
         return None;
     }
     let mut medians: HashMap<u64, f64> = HashMap::new();
-    for (pass, mut steps) in steps {
-        let middle = steps.len() / 2;
-        let (_, median, _) = steps.select_nth_unstable(middle);
-        if resolution.saturating_mul(10) <= *median {
-            #[expect(clippy::cast_precision_loss, reason = "a step between rows is far below 2^53 microseconds")]
-            medians.insert(pass, *median as f64 / 1e6);
+    for (pass, steps) in steps {
+        let step = median(steps);
+        if step >= resolution * 10.0 {
+            medians.insert(pass, step / 1e6);
         }
     }
     if medians.is_empty() {

@@ -85,7 +85,8 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
         );
         return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some("columns".to_owned())));
     }
-    Ok(assemble(layer, added, &unknown)?.with_diagnostics(diagnostics))
+    let layer = assemble(layer, added, &unknown)?.with_diagnostics(diagnostics);
+    Ok(layer.with_entry(keys::KIND, kind.as_str()))
 }
 
 /// The kind of job: stated, from the service, from the sidecar, or from the columns.

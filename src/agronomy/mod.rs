@@ -7,6 +7,7 @@ mod aliases;
 mod canonical_arrays;
 mod column_match;
 mod columns;
+mod concat;
 mod convert;
 mod crops;
 mod derived;
@@ -20,6 +21,7 @@ mod unit_proofs;
 mod units;
 
 pub use columns::JobKind;
+pub use concat::{ConcatOptions, Part, concat};
 pub use convert::{Target, to_units};
 pub use crops::{CROPS, Crop};
 pub use harmonize::{harmonize, local_times};

@@ -27,6 +27,9 @@ pub(super) const CANONICAL: &str = "headland:canonical";
 /// On an original column that was renamed: its name.
 pub(super) const ORIGINAL_NAME: &str = "headland:original_name";
 
+/// Metadata of a harmonised layer: its kind.
+pub(super) const KIND: &str = "headland:kind";
+
 const ALL: &[&str] = &[RULE, UNIT_IN, FACTOR, EVIDENCE, QUANTITY, MOISTURE_BASIS, KG_PER_BUSHEL];
 
 /// Whether a column was added by harmonising.

@@ -302,9 +302,12 @@ fn in_kg_per_hectare(unit: Unit, weights: &[f64]) -> Vec<(Unit, Option<f64>, f64
 }
 
 fn distinct_weights() -> Vec<f64> {
-    let mut weights: Vec<f64> = CROPS.iter().map(Crop::kg_per_bushel).collect();
-    weights.sort_by(f64::total_cmp);
-    weights.dedup();
+    let mut weights: Vec<f64> = Vec::new();
+    for weight in CROPS.iter().map(Crop::kg_per_bushel) {
+        if !weights.contains(&weight) {
+            weights.push(weight);
+        }
+    }
     weights
 }
 
@@ -325,9 +328,9 @@ pub(super) fn nearest(
         return None;
     }
     let middle = median(ratios);
-    let mut all: Vec<(Unit, f64)> = candidates.iter().map(|(unit, factor)| (*unit, middle * factor)).collect();
-    all.sort_by(|one, other| (one.1 - 1.0).abs().total_cmp(&(other.1 - 1.0).abs()));
-    let (unit, ratio) = *all.first()?;
-    let is_alone = all.get(1).is_none_or(|(_, other)| (other - 1.0).abs() > distance);
-    ((ratio - 1.0).abs() < tolerance && is_alone).then_some((unit, ratio))
+    let distance_to_1 = |factor: f64| (middle * factor - 1.0).abs();
+    let (unit, factor) =
+        *candidates.iter().min_by(|one, other| distance_to_1(one.1).total_cmp(&distance_to_1(other.1)))?;
+    let is_alone = candidates.iter().all(|(other, factor)| *other == unit || distance_to_1(*factor) > distance);
+    (distance_to_1(factor) < tolerance && is_alone).then_some((unit, middle * factor))
 }

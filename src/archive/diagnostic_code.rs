@@ -274,6 +274,8 @@ codes! {
         "harmonising: the unit of a column is unknown, so it has no harmonised column; `units` states it";
     UnitsContradict = "units-contradict", Error,
         "harmonising: stated units contradict each other, so masses or areas may be wrong; `units` states others";
+    SeveralBases = "several-bases", Warning,
+        "concatenating: dry masses of a column have several moisture bases, such as those of several crops";
     CropUnknown = "crop-unknown", Warning,
         "harmonising: the crop is unknown, so there is no dry mass; `crop` states it";
     TargetNotLogged = "target-not-logged", Warning,

@@ -20,6 +20,7 @@ mod fmis;
 mod geojson;
 mod grain_cart;
 mod issues;
+mod job_file;
 mod ordered_pipeline;
 mod paired_reader;
 mod parquet;
@@ -48,6 +49,7 @@ pub use crate::archive::{Code, Diagnostic, Limits, ReadOptions, Source, layers};
 use crate::error::Result;
 pub use cancel::Cancel;
 pub use columns::ColumnType;
+pub use job_file::read_job;
 pub(crate) use ordered_pipeline::{run_ordered, threads};
 pub(crate) use parquet::{Bounds, ROW_GROUP, Table, Writer};
 pub use ragged_geometry::Ragged;
@@ -71,6 +73,8 @@ pub struct Layer {
     diagnostics: Vec<Diagnostic>,
     /// The WKB type codes of its geometries.
     types: Vec<u32>,
+    /// The boundary of the field, if the archive of a job has it as another layer.
+    boundary: Option<Arc<Layer>>,
 }
 
 impl Layer {
@@ -125,6 +129,12 @@ impl Layer {
     /// The WKB type codes of its geometries.
     pub(crate) fn geometry_types(&self) -> &[u32] {
         &self.types
+    }
+
+    /// The boundary of the field, if the archive of the job has it as another layer.
+    #[must_use]
+    pub fn boundary(&self) -> Option<&Self> {
+        self.boundary.as_deref()
     }
 
     /// The name of the geometry column: `geometry`, or a numbered name if a column has that name.

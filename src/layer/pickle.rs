@@ -37,6 +37,8 @@ struct LayerHeader<'a> {
     types: Vec<u32>,
     /// For each batch its row count, and whether each column has nulls.
     batches: Vec<(usize, Vec<bool>)>,
+    /// The header of the boundary, whose buffers follow those of the layer.
+    boundary: Option<String>,
 }
 
 /// Code, message, member and record of a diagnostic.
@@ -86,6 +88,12 @@ impl Layer {
             batches
                 .push((batch.num_rows(), has_nulls.ok_or_else(|| invalid_parts("a column has an unsupported type"))?));
         }
+        let mut boundary = None;
+        if let Some(layer) = self.boundary() {
+            let (header, more) = layer.to_parts()?;
+            buffers.extend(more);
+            boundary = Some(header);
+        }
         let header = LayerHeader {
             name: Cow::Borrowed(&self.name),
             source: Cow::Borrowed(&self.source),
@@ -109,6 +117,7 @@ impl Layer {
                 .collect(),
             types: self.types.clone(),
             batches,
+            boundary,
         };
         Ok((serde_json::to_string(&header).map_err(invalid_parts)?, buffers))
     }
@@ -142,6 +151,8 @@ impl Layer {
         {
             return Err(invalid_parts("the geometry column does not contain bytes"));
         }
+        let rest: Vec<&[u8]> = buffers.collect();
+        let boundary = header.boundary.map(|header| Self::from_parts(&header, &rest).map(Arc::new)).transpose()?;
         let diagnostic = |(code, message, member, record): DiagnosticParts<'_>| {
             Ok(Diagnostic { code: code_from_name(&code)?, message, member, record })
         };
@@ -156,6 +167,7 @@ impl Layer {
             metadata: header.metadata,
             diagnostics: header.diagnostics.into_iter().map(diagnostic).collect::<Result<_>>()?,
             types: header.types,
+            boundary,
         })
     }
 }

@@ -126,6 +126,7 @@ pub(super) fn empty_layer(
         metadata: Vec::new(),
         diagnostics: Vec::new(),
         types: Vec::new(),
+        boundary: None,
     };
     Ok(sidecars.apply_to(layer, set, options.columns.is_none(), diagnostics))
 }

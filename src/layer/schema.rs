@@ -108,6 +108,28 @@ impl Layer {
         self
     }
 
+    /// Sets one entry of the metadata of the layer.
+    pub(crate) fn with_entry(self, key: &str, value: &str) -> Self {
+        let mut metadata = self.metadata.clone();
+        metadata.retain(|(known, _)| known != key);
+        metadata.push((key.to_owned(), value.to_owned()));
+        self.with_metadata(metadata)
+    }
+
+    /// A layer of other rows with this coordinate system: a table from several sources.
+    pub(crate) fn concatenated(
+        self,
+        schema: SchemaRef,
+        batches: Vec<RecordBatch>,
+        geometry: Option<usize>,
+        types: Vec<u32>,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Self {
+        let layer =
+            Self { name: "concat".to_owned(), source: "concat".to_owned(), diagnostics, types, boundary: None, ..self };
+        layer.with_batches(schema, batches, geometry).with_metadata(Vec::new())
+    }
+
     /// Adds diagnostics.
     pub(crate) fn with_diagnostics(mut self, diagnostics: Vec<Diagnostic>) -> Self {
         self.diagnostics.extend(diagnostics);

@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyMapping};
 use super::bridge;
 use super::layer::Layer;
 use super::local_times::LocalTimes;
-use crate::agronomy::{self, Job, JobKind, Stated, Statements, System, Target};
+use crate::agronomy::{self, ConcatOptions, Job, JobKind, Part, Stated, Statements, System, Target};
 use crate::layer::Offsets;
 
 /// The layer with columns in other units; `units` is the name of a system or a mapping of column to unit.
@@ -121,4 +121,22 @@ fn parse_job(job: &Bound<'_, PyAny>) -> PyResult<Job> {
         start: start.map(|start| start.timestamp_micros()),
         area: total("applied_area"),
     })
+}
+
+/// A layer of a concatenation, as Python gives it: layer, job id, job name, field, start.
+type GivenPart<'py> = (PyRef<'py, Layer>, Option<String>, Option<String>, Option<String>, Option<DateTime<Utc>>);
+
+/// One layer with the canonical columns and all rows of several.
+#[pyfunction]
+pub(super) fn concat(py: Python<'_>, parts: Vec<GivenPart<'_>>, is_metric: bool, originals: bool) -> PyResult<Layer> {
+    let part = |(layer, job_id, job_name, field, start): GivenPart<'_>| Part {
+        layer: layer.records(),
+        job_id,
+        job_name,
+        field,
+        start: start.map(|start| start.timestamp_micros()),
+    };
+    let parts: Vec<Part> = parts.into_iter().map(part).collect();
+    let options = ConcatOptions { is_metric, originals };
+    bridge::compute(py, move |_| agronomy::concat(parts, options)).map(Layer::new)
 }

@@ -9,8 +9,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyTuple};
 
+use super::endpoints::row;
 use super::memory::ReleaseOnDrop;
-use super::read_options::read_options;
+use super::read_options::{call_options, read_options};
 use super::{arrow_export, bridge, errors, to_list};
 use crate::archive::{self, ReadOptions, Source};
 use crate::error::{Error, Kind, Result};
@@ -107,6 +108,11 @@ impl Layer {
     #[getter]
     fn units(&self) -> Vec<(String, String)> {
         self.layer.units()
+    }
+
+    #[getter]
+    fn boundary(&self) -> Option<Self> {
+        self.layer.boundary().cloned().map(Self::new)
     }
 
     #[getter]
@@ -260,7 +266,7 @@ pub(super) fn read_job_file(
     row: &'static str,
     origin: String,
 ) -> Result<records::Layer> {
-    match records::read(source, options) {
+    match records::read_job(source, options) {
         Ok(layer) => Ok(layer.with_source(origin)),
         Err(error) => {
             let is_named = error.facts().source.as_ref() == Some(&source.name());
@@ -271,6 +277,27 @@ pub(super) fn read_job_file(
             }))
         }
     }
+}
+
+/// Reads the file of a job that was downloaded; `origin` names it in the layer and in errors.
+#[pyfunction]
+pub(super) fn read_job(
+    py: Python<'_>,
+    file: PyBackedBytes,
+    origin: String,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<Layer> {
+    let row = row("job_data.read").map_err(|error| errors::raise(py, &error))?;
+    let options = call_options(row, options)?;
+    let source = Source::Bytes(Bytes::from_owner(file));
+    bridge::compute(py, move |_| read_job_file(&source, &options, row.full_name, origin)).map(Layer::new)
+}
+
+/// Checks reading options before any call.
+#[pyfunction]
+pub(super) fn check_read_options(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<()> {
+    let row = row("job_data.read").map_err(|error| errors::raise(py, &error))?;
+    call_options(row, options).map(drop)
 }
 
 /// Returns the names of an archive's layers.

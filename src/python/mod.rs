@@ -38,7 +38,7 @@ mod xml_tree;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use super::agronomy::{harmonize, harmonized_local_times, to_units};
+    use super::agronomy::{concat, harmonize, harmonized_local_times, to_units};
     #[pymodule_export]
     use super::arguments::{sendable, texts};
     #[pymodule_export]
@@ -56,7 +56,7 @@ mod _core {
     #[pymodule_export]
     use super::errors::error_kinds;
     #[pymodule_export]
-    use super::layer::{Layer, layers, read};
+    use super::layer::{Layer, check_read_options, layers, read, read_job};
     #[pymodule_export]
     use super::link_pages::LinkPages;
     #[pymodule_export]

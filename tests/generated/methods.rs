@@ -80,7 +80,9 @@ fn everything() -> String {
 fn one(group: &Group, mode: Mode) -> String {
     let class = mode.class(group.name);
     let calls = mode.name("Calls");
-    let mut body = format!("class {class}:\n    \"\"\"{}\"\"\"\n\n", group.doc);
+    // Reading all jobs takes several calls, so no row of the table has it.
+    let base = if group.name == "job_data" { format!("({})", mode.name("ReadAll")) } else { String::new() };
+    let mut body = format!("class {class}{base}:\n    \"\"\"{}\"\"\"\n\n", group.doc);
     let inside = inside(group);
     if inside.is_empty() {
         body.push_str(&format!(
@@ -131,6 +133,9 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
     let mut out = format!("from typing import {}\n", typing.join(", "));
     if uses("with_options") {
         out.push_str("\nfrom headland.archives import with_options\n");
+    }
+    if let Some(base) = ["ReadAll", "AsyncReadAll"].into_iter().find(|name| uses(name)) {
+        out.push_str(&format!("from headland.read_all import {base}\n"));
     }
     let mut siblings: Vec<String> = inside(group)
         .into_iter()

@@ -391,6 +391,7 @@ impl RowBuilder {
             metadata: Vec::new(),
             diagnostics,
             types,
+            boundary: None,
         };
         Ok(layer.with_metadata(metadata))
     }

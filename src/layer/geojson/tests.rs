@@ -75,6 +75,7 @@ fn layer(rows: &[usize], seed: u64) -> Layer {
         metadata: Vec::new(),
         diagnostics: Vec::new(),
         types: vec![1],
+        boundary: None,
     }
 }
 

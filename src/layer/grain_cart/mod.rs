@@ -83,6 +83,7 @@ pub(super) fn read(
         metadata: Vec::new(),
         diagnostics,
         types,
+        boundary: None,
     };
     Ok(layer.with_units(&units).with_metadata(cart.header))
 }

@@ -47,6 +47,7 @@ fn layer(rows: &[usize]) -> Layer {
         metadata: Vec::new(),
         diagnostics: Vec::new(),
         types: vec![1],
+        boundary: None,
     }
 }
 

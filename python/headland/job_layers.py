@@ -1,0 +1,87 @@
+"""The layers of several jobs, and the jobs that have none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from headland.concat import Part, concat_parts
+from headland.harmonize import harmonize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from headland.layer import Layer
+
+
+FIELD_COLUMNS = ("field", "fieldname", "field_name", "name")
+"""Columns of a boundary that name the field, in lower case."""
+
+
+class FailedJob(NamedTuple):
+    """A job without a layer: the job as listed and why."""
+
+    job: dict[str, Any]
+    """The job as in ``client.job_data.list()``."""
+    error: Exception
+    """Why there is no layer."""
+
+
+class JobLayers:
+    """The layers of several jobs: iterate over pairs of job and layer, or concatenate them.
+
+    >>> jobs = client.job_data.read_all(sub_type="yield", year=2025)
+    >>> table = jobs.concat()
+    """
+
+    def __init__(self, pairs: Sequence[tuple[dict[str, Any], Layer]], failed: Sequence[FailedJob]) -> None:
+        self._pairs = list(pairs)
+        self.failed = list(failed)
+        """The jobs that have no layer, with the reason of each."""
+
+    def __iter__(self) -> Iterator[tuple[dict[str, Any], Layer]]:
+        """Iterate over pairs of job and layer, in the order of the list of jobs."""
+        return iter(self._pairs)
+
+    def __len__(self) -> int:
+        """Return the number of layers."""
+        return len(self._pairs)
+
+    def __repr__(self) -> str:
+        """Return the numbers of layers and failures, with the reason of each failure."""
+        lines = [f"<JobLayers {len(self)} layers, {len(self.failed)} failed>"]
+        lines += [f"  {failed.job.get('name')}: {failed.error}" for failed in self.failed]
+        return "\n".join(lines)
+
+    def concat(self, *, units: Literal["metric"] | None = "metric", originals: bool = False) -> Layer:
+        """Return one layer with the canonical columns of all jobs, as ``headland.concat``.
+
+        Args:
+            units: ``"metric"``, or ``None`` to keep the units of the sources, which have to agree.
+            originals: Whether the original columns are kept.
+
+        Returns:
+            The layer, whose rows have `source`, `job_id`, `job_name`, `field` and `start_date` too.
+
+        Raises:
+            ValueError: There is no layer, the jobs are of several kinds, or a column cannot have one unit.
+
+        >>> frame = client.job_data.read_all(sub_type="yield", year=2025).concat().to_geopandas()
+        """
+        if not self._pairs:
+            raise ValueError("no job has a layer to concatenate; `failed` has the reason of each")
+        parts = [
+            Part(harmonize(layer, job=job), job["id"], job.get("name"), _field(job, layer), job.get("start_date"))
+            for job, layer in self
+        ]
+        return concat_parts(parts, units, originals=originals)
+
+
+def _field(job: dict[str, Any], layer: Layer) -> str | None:
+    """Return the name of the field: of the job, of the archive, or of the boundary next to the job's layer."""
+    stated: str | None = job.get("field_name") or layer.metadata.get("FieldName")
+    if stated is None and layer.boundary is not None:
+        names = [
+            layer.boundary.values(column) for column in layer.boundary.columns if column.casefold() in FIELD_COLUMNS
+        ]
+        stated = next((values[0] for values in names if values and isinstance(values[0], str)), None)
+    return stated

@@ -1,0 +1,284 @@
+"""Reads all jobs that match: requests the conversions, reads what is ready, and reports what failed."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import fnmatch
+import time
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+from headland import _core, arguments
+from headland.archives import with_options
+from headland.errors import HeadlandError, NotFound
+from headland.job_layers import FailedJob, JobLayers
+from headland.layer import Layer
+from headland.mirror.progress_bar import choose_display
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from headland.archives import ReadOptions
+    from headland.calls import AsyncCalls, Calls
+
+POLL_INTERVAL = 0.05
+"""Seconds between two checks of pending conversions. Only those whose requested wait is over make a call."""
+
+TIMEOUT = 3600.0
+"""Default seconds for the conversions of all jobs: 200 jobs take 20 minutes at 30 calls a minute."""
+
+KINDS = {"yield": {"yield"}, "as_applied": {"sprayer", "asapplied"}, "planting": {"planter"}}
+"""Kinds of ``headland.harmonize`` and the `sub_type` of their jobs, in lower case without blanks."""
+
+OnError = Literal["skip", "raise"]
+"""What a job without a layer does."""
+
+
+class Selection:
+    """The jobs that the caller wants."""
+
+    def __init__(
+        self,
+        sub_type: str | None,
+        year: int | None,
+        name: str | None,
+        ids: Iterable[str | int] | None,
+        on_error: object,
+    ) -> None:
+        """Check the arguments."""
+        if on_error not in ("skip", "raise"):
+            raise ValueError(f"`on_error`: expected 'skip' or 'raise', got {on_error!r}")
+        self._sub_type = None if sub_type is None else arguments.text("sub_type", sub_type, '"Yield"')
+        self._name = None if name is None else arguments.text("name", name).casefold()
+        self._year = None if year is None else arguments.whole_number("year", year, 1970, 9999)
+        if isinstance(ids, (str, int)):
+            raise TypeError("`ids`: expected several ids, got one; pass a list")
+        self.ids = None if ids is None else [str(each) for each in ids]
+
+    def first_date(self, since: str | dt.date | dt.datetime | None) -> str | dt.date | dt.datetime | None:
+        """Return the date from which the service has to list jobs: no job is uploaded before the year it started in."""
+        return since if since is not None or self._year is None else dt.date(self._year, 1, 1)
+
+    def filter(self, jobs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return the jobs of the list that match, before their start is known."""
+        listed = [dict(job) for job in jobs]
+        if self._sub_type is not None:
+            wanted = KINDS.get(self._sub_type, {_plain(self._sub_type)})
+            present = {str(job.get("sub_type")) for job in listed}
+            known = set().union(*KINDS.values()) | {_plain(text) for text in present}
+            if not wanted & known:
+                names = ", ".join(sorted(present)) or "none"
+                raise ValueError(f"`sub_type`: no job has `{self._sub_type}`; the list has: {names}")
+            listed = [job for job in listed if _plain(str(job.get("sub_type"))) in wanted]
+        if self._name is not None:
+            pattern = self._name if set("*?[") & set(self._name) else f"*{self._name}*"
+            listed = [job for job in listed if fnmatch.fnmatchcase(str(job.get("name")).casefold(), pattern)]
+        return listed if self.ids is None else [job for job in listed if job["id"] in self.ids]
+
+    def missing(self, jobs: Iterable[Mapping[str, Any]]) -> list[FailedJob]:
+        """Return the wanted ids that the list does not have."""
+        found = {job["id"] for job in jobs}
+        return [
+            FailedJob({"id": wanted}, NotFound(f"the list of jobs has no id `{wanted}` that matches"))
+            for wanted in self.ids or []
+            if wanted not in found
+        ]
+
+    def is_other_year(self, job: Mapping[str, Any]) -> bool:
+        """Return whether the job started in another year; ``ValueError`` if it states no start."""
+        if self._year is None:
+            return False
+        if job.get("start_date") is None:
+            message = f"the job states no start, so it is unknown whether it is of {self._year}; pass its id in `ids`"
+            raise ValueError(message)
+        return bool(job["start_date"].year != self._year)
+
+
+class _Results:
+    """What was read and what failed, by the place in the list; with a progress bar."""
+
+    def __init__(self, total: int, on_error: OnError, *, progress: bool | None) -> None:
+        self._total = total
+        self._raises = on_error == "raise"
+        self._layers: dict[int, tuple[dict[str, Any], Layer]] = {}
+        self._failed: dict[int, FailedJob] = {}
+        self._done = 0
+        self._display = None if progress is False else choose_display()
+
+    def add(self, index: int, job: dict[str, Any], layer: Layer) -> None:
+        self._layers[index] = (job, layer)
+        self.advance()
+
+    def fail(self, index: int, job: dict[str, Any], error: Exception) -> None:
+        if self._raises:
+            raise error
+        self._failed[index] = FailedJob(job, error)
+        self.advance()
+
+    def advance(self) -> None:
+        self._done += 1
+        if self._display is not None:
+            text = f"{self._done} of {self._total} jobs, {len(self._failed)} failed"
+            self._display.show("read_all", (self._done, self._total), text)
+
+    def close(self) -> None:
+        if self._display is not None:
+            self._display.close()
+
+    def finish(self, missing: list[FailedJob]) -> JobLayers:
+        pairs = [self._layers[index] for index in sorted(self._layers)]
+        return JobLayers(pairs, [self._failed[index] for index in sorted(self._failed)] + missing)
+
+
+class ReadAll:
+    """Reading all jobs with a synchronous client."""
+
+    __slots__ = ()
+
+    _calls: Calls
+    list: Any
+    get: Any
+    request: Any
+
+    @with_options
+    def read_all(
+        self,
+        *,
+        sub_type: str | None = None,
+        year: int | None = None,
+        since: str | dt.date | dt.datetime | None = None,
+        name: str | None = None,
+        ids: Iterable[str | int] | None = None,
+        on_error: OnError = "skip",
+        format: str = "SHP",
+        timeout: float = TIMEOUT,
+        progress: bool | None = None,
+        **options: Unpack[ReadOptions],
+    ) -> JobLayers:
+        """Read all jobs that match into layers: request all conversions first, then read in order of readiness.
+
+        Args:
+            sub_type: The kind as in the list, such as ``"Yield"``, ``"Sprayer"``, ``"As Applied"`` or ``"Planter"``, in
+                any letter case; or ``"as_applied"`` (spraying and spreading) or ``"planting"``.
+            year: Only jobs that started in this year, by the clock of the field computer.
+            since: Only jobs that the service created since then; with `year`, by default the start of that year.
+            name: Only jobs whose name contains this text, in any letter case; `*` and `?` match as in file names.
+            ids: Only jobs with these ids.
+            on_error: ``"skip"`` puts a job without a layer into `failed`; ``"raise"`` raises its error.
+            format: As for `read`.
+            timeout: Seconds for the conversions of all jobs.
+            progress: ``None`` shows a progress bar in a terminal or a notebook, ``False`` none.
+            **options: How to read, as in ``headland.read``.
+
+        Returns:
+            The layers with their jobs, in the order of the list, and the jobs that failed. Each job is the dict of
+            `get` with `name` and `sub_type` of the list. A job takes three calls: detail, conversion and file.
+
+        Raises:
+            ValueError: A wrong value of an argument.
+            HeadlandError: The list cannot be read; with ``on_error="raise"`` the first error of a job.
+
+        >>> jobs = client.job_data.read_all(sub_type="yield", year=2025)
+        >>> table = jobs.concat()
+        """
+        self._calls.core.check_call("job_data.read", {"id": "1", "format": format})
+        _core.check_read_options(options)
+        wanted = Selection(sub_type, year, name, ids, on_error)
+        seconds = arguments.seconds("timeout", timeout)
+        jobs = wanted.filter(self.list(date=wanted.first_date(since)))
+        results = _Results(len(jobs), on_error, progress=progress)
+        pending: dict[int, tuple[dict[str, Any], Any]] = {}
+        try:
+            for index, item in enumerate(jobs):
+                try:
+                    job = {**item, **self.get(item["id"])}
+                    if wanted.is_other_year(job):
+                        results.advance()
+                    else:
+                        pending[index] = (job, self.request(item["id"], format=format))
+                except (HeadlandError, ValueError) as error:
+                    results.fail(index, item, error)
+            deadline = time.monotonic() + seconds
+            while pending:
+                before = len(pending)
+                for index, (job, handle) in tuple(pending.items()):
+                    try:
+                        is_late = time.monotonic() >= deadline
+                        if not is_late and not handle.ready():
+                            continue
+                        # A conversion that is late raises what it waits for.
+                        data = handle.wait(0).result() if is_late else handle.result()
+                        results.add(index, job, _layer(data, job["id"], format, options))
+                    except HeadlandError as error:
+                        results.fail(index, job, error)
+                    del pending[index]
+                if len(pending) == before:
+                    time.sleep(POLL_INTERVAL)
+        finally:
+            results.close()
+        return results.finish(wanted.missing(jobs))
+
+
+class AsyncReadAll:
+    """Reading all jobs with an asynchronous client."""
+
+    __slots__ = ()
+
+    _calls: AsyncCalls
+    list: Any
+    get: Any
+    request: Any
+
+    @with_options
+    async def read_all(
+        self,
+        *,
+        sub_type: str | None = None,
+        year: int | None = None,
+        since: str | dt.date | dt.datetime | None = None,
+        name: str | None = None,
+        ids: Iterable[str | int] | None = None,
+        on_error: OnError = "skip",
+        format: str = "SHP",
+        timeout: float = TIMEOUT,  # noqa: ASYNC109 - the twin of `ReadAll.read_all`
+        progress: bool | None = None,
+        **options: Unpack[ReadOptions],
+    ) -> JobLayers:
+        """Read all jobs that match, as ``Client.job_data.read_all``; conversions are awaited concurrently."""
+        self._calls.core.check_call("job_data.read", {"id": "1", "format": format})
+        _core.check_read_options(options)
+        wanted = Selection(sub_type, year, name, ids, on_error)
+        seconds = arguments.seconds("timeout", timeout)
+        jobs = wanted.filter([job async for job in self.list(date=wanted.first_date(since))])
+        results = _Results(len(jobs), on_error, progress=progress)
+
+        async def read(index: int, item: dict[str, Any]) -> None:
+            try:
+                job = {**item, **await self.get(item["id"])}
+                if wanted.is_other_year(job):
+                    results.advance()
+                    return
+                handle = await self.request(item["id"], format=format)
+                data = await (await handle.wait(seconds)).result()
+                results.add(index, job, await asyncio.to_thread(_layer, data, job["id"], format, options))
+            except (HeadlandError, ValueError) as error:
+                results.fail(index, item, error)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for index, item in enumerate(jobs):
+                    group.create_task(read(index, item))
+        except* HeadlandError as errors:
+            raise errors.exceptions[0] from None
+        finally:
+            results.close()
+        return results.finish(wanted.missing(jobs))
+
+
+def _plain(text: str) -> str:
+    return "".join(text.split()).replace("_", "").casefold()
+
+
+def _layer(data: bytes, id: str, format: str, options: ReadOptions) -> Layer:
+    """Read the file of a job, as `read` does."""
+    return Layer(_core.read_job(data, f"job_data.read/{id}/{format}", options))
