@@ -28,7 +28,16 @@ pub(super) fn find(name: &str) -> Option<Alias> {
         return None;
     }
     let squeezed = squeeze(&plain);
-    exact(&squeezed).or_else(|| with_suffix(name, &plain)).or_else(|| truncated(&plain))
+    match exact(&squeezed) {
+        // The signs behind a known name can be those of a unit: `Moisture__` of `Moisture(%)`.
+        Some(alias) if alias.unit.is_none() && plain.ends_with('_') => {
+            let unit =
+                truncated(&plain).filter(|label| label.canonical == alias.canonical).and_then(|label| label.unit);
+            Some(Alias { unit, ..alias })
+        }
+        Some(alias) => Some(alias),
+        None => with_suffix(name, &plain).or_else(|| truncated(&plain)),
+    }
 }
 
 /// Whether `name` is an abbreviation of `attribute`: its beginning, or its letters without some vowels.

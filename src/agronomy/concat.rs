@@ -211,7 +211,7 @@ fn wanted(field: &Field, options: ConcatOptions) -> Field {
         metric.map_or_else(|| unit.clone(), |metric| metric.to_string())
     });
     kept.extend(unit.map(|unit| ("unit".to_owned(), unit)));
-    for key in [metadata::QUANTITY, metadata::MOISTURE_BASIS] {
+    for key in [metadata::QUANTITY, metadata::MOISTURE_BASIS, metadata::KG_PER_BUSHEL] {
         kept.extend(stated.get(key).map(|value| (key.to_owned(), value.clone())));
     }
     kept.insert(metadata::SOURCE.to_owned(), field.name().clone());
@@ -255,7 +255,16 @@ fn check_same(
             return refuse("the unit", unit);
         }
     }
-    let basis = pair(metadata::MOISTURE_BASIS);
+    let weight = pair(metadata::KG_PER_BUSHEL);
+    if weight.0 != weight.1 {
+        let mut changed = target.field.metadata().clone();
+        changed.remove(metadata::KG_PER_BUSHEL);
+        target.field = target.field.clone().with_metadata(changed);
+    }
+    let basis = (
+        target.field.metadata().get(metadata::MOISTURE_BASIS).cloned(),
+        field.metadata().get(metadata::MOISTURE_BASIS).cloned(),
+    );
     if basis.0 != basis.1 {
         if !options.is_metric {
             return refuse("the moisture basis", basis);

@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, RecordBatchOptions
 use arrow_schema::{DataType, Field, Schema};
 
 use super::crops::{CROPS, Crop};
-use super::provenance::{FACTOR, UNIT_IN};
+use super::provenance::{FACTOR, KG_PER_BUSHEL, UNIT_IN};
 use super::units::{BUSHELS_PER_ACRE, Mismatch, Quantity, System, Unit};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
@@ -33,10 +33,15 @@ struct Conversion {
 /// Converts columns to other units. Changed values become 64-bit floats. A column that has the wanted unit keeps its
 /// values and gets the standard spelling.
 ///
-/// Conversions between bushels and masses need the weight of a bushel: that of `crop`, or of the crop in the layer's
-/// metadata.
+/// Conversions between bushels and masses need the weight of a bushel: that of `crop`, of the column's metadata, or
+/// of the crop in the layer's metadata.
 pub fn to_units(layer: Layer, target: &Target, crop: Option<&str>) -> Result<Layer> {
-    let crop = crop.map(known_crop).transpose()?.or_else(|| stated_crop(&layer));
+    let given = crop.map(known_crop).transpose()?;
+    let stated = stated_crop(&layer);
+    let weight = |field: &Field| {
+        let by_column = || field.metadata().get(KG_PER_BUSHEL).and_then(|text| text.parse().ok());
+        given.map(Crop::kg_per_bushel).or_else(by_column).or_else(|| stated.map(Crop::kg_per_bushel))
+    };
     let schema = layer.schema();
     let mut conversions: HashMap<usize, Conversion> = HashMap::new();
     match target {
@@ -44,7 +49,7 @@ pub fn to_units(layer: Layer, target: &Target, crop: Option<&str>) -> Result<Lay
             for (position, field) in schema.fields().iter().enumerate() {
                 let Some((stated, unit)) = known_unit(field).filter(|_| is_number(field)) else { continue };
                 let wanted = in_system(field, unit, *system).unwrap_or(unit);
-                conversions.insert(position, conversion(field, stated, unit, wanted, crop)?);
+                conversions.insert(position, conversion(field, stated, unit, wanted, weight(field))?);
             }
         }
         Target::Columns(columns) => {
@@ -58,7 +63,7 @@ pub fn to_units(layer: Layer, target: &Target, crop: Option<&str>) -> Result<Lay
                     return Err(invalid(name, message));
                 }
                 let (stated, unit) = known_unit(field).ok_or_else(|| unknown_unit(field))?;
-                conversions.insert(position, conversion(field, stated, unit, wanted, crop)?);
+                conversions.insert(position, conversion(field, stated, unit, wanted, weight(field))?);
             }
         }
     }
@@ -113,9 +118,9 @@ pub(super) fn scaled(array: &ArrayRef, factor: f64) -> ArrayRef {
     Arc::new(values)
 }
 
-fn conversion(field: &Field, stated: &str, from: Unit, to: Unit, crop: Option<&Crop>) -> Result<Conversion> {
+fn conversion(field: &Field, stated: &str, from: Unit, to: Unit, kg_per_bushel: Option<f64>) -> Result<Conversion> {
     let name = field.name();
-    let factor = from.factor(to, crop.map(Crop::kg_per_bushel)).map_err(|mismatch| match mismatch {
+    let factor = from.factor(to, kg_per_bushel).map_err(|mismatch| match mismatch {
         Mismatch::Quantity => {
             invalid(name, format!("column `{name}` is in `{stated}`, which cannot be converted to `{to}`"))
         }

@@ -17,6 +17,8 @@ mod row_ratios;
 mod row_times;
 mod statements;
 mod unit_closure;
+#[cfg(test)]
+mod unit_closure_tests;
 mod unit_proofs;
 mod units;
 

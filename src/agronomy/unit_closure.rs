@@ -12,6 +12,9 @@ use crate::archive::{Code, Diagnostic};
 /// Fewer rows prove nothing.
 const MIN_ROWS: usize = 200;
 
+/// With more unknown units, wrong combinations come close to 1 by chance.
+const MAX_OPEN: usize = 2;
+
 /// Combinations whose ratio is this close to 1 are possible.
 const POSSIBLE: f64 = 0.010;
 /// At least one combination has to be this close to 1.
@@ -112,6 +115,11 @@ pub(super) fn prove_yield(
     matches: &mut [Match],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Proven {
+    let open = [&candidates.flows, &candidates.distances, &candidates.swaths, &candidates.yields];
+    let is_flow_used = harvest.wet_mass.is_none();
+    if is_flow_used && open.iter().filter(|units| units.len() > 1).count() > MAX_OPEN {
+        return Proven::default();
+    }
     let bases = bases(name, harvest, crop);
     let all = combinations(&bases, harvest, candidates, crop);
     let Some(best) = all.iter().min_by(|one, other| closeness(one).total_cmp(&closeness(other))) else {
@@ -162,7 +170,7 @@ pub(super) fn prove_yield(
     }
     let is_dry = best.basis.is_dry();
     if possible.iter().all(|other| other.basis.is_dry() == is_dry) && has_one_unit {
-        proven.moisture_basis = best.basis.moisture().filter(|_| closeness(best) < 0.002 && best.range < 0.03);
+        proven.moisture_basis = best.basis.moisture().filter(|_| closeness(best) < 0.002 && best.range < 0.01);
         if let Some(found) = matches.iter_mut().find(|found| found.canonical == "yield" && name == "yield") {
             let is_mass = best.kg_per_bushel.is_none();
             found.canonical = match (is_dry, is_mass) {
