@@ -1,6 +1,7 @@
 //! Names of columns in files of displays and farm software, by canonical column.
 //!
-//! Sources are files of Ag Leader, SMS, Deere and Climate displays in public repositories, and the local service.
+//! Sources are files of Ag Leader, SMS, Deere and Climate displays in public repositories, some abbreviated again by R, and
+//! the local service.
 
 /// Parts of names that mean something else: goals and recommendations, zones, projected coordinates, offsets,
 /// calibration, quality of the position, and rates of nutrients that are computed from the rate of a product.
@@ -50,7 +51,7 @@ pub(super) const ALIASES: &[(&str, &str, &[&str])] = &[
             "hora",
         ],
     ),
-    ("date", "", &["date", "datum", "fecha"]),
+    ("date", "", &["date", "datestamp", "datum", "fecha"]),
     ("longitude", "", &["longitude", "lon", "long", "lng", "longitud"]),
     ("latitude", "", &["latitude", "lat", "latitud"]),
     (
@@ -58,6 +59,7 @@ pub(super) const ALIASES: &[(&str, &str, &[&str])] = &[
         "",
         &["interval", "cycle", "cycles", "cycletime", "duration", "logginginterval", "duree", "dauer", "duracion"],
     ),
+    ("interval", "s", &["durtns"]),
     (
         "distance",
         "",
@@ -99,6 +101,7 @@ pub(super) const ALIASES: &[(&str, &str, &[&str])] = &[
             "speed",
             "groundspeed",
             "vehiclespeed",
+            "vehiclspeed",
             "gpsspeed",
             "velocity",
             "vitesse",
@@ -112,18 +115,31 @@ pub(super) const ALIASES: &[(&str, &str, &[&str])] = &[
     (
         "elevation",
         "",
-        &["elevation", "elev", "elevatn", "altitude", "alt", "gpsaltitude", "altura", "hoehe", "hohe", "altitud"],
+        &[
+            "elevation",
+            "elev",
+            "elevatn",
+            "elevtn",
+            "altitude",
+            "alt",
+            "gpsaltitude",
+            "altura",
+            "hoehe",
+            "hohe",
+            "altitud",
+        ],
     ),
     ("elevation", "m", &["zmetrs"]),
     ("pass", "", &["pass", "passnum", "passnumber", "passno", "passnm", "passage", "pasada", "passada"]),
     ("section", "", &["section", "sectionid", "boomsection"]),
-    ("machine", "", &["machine", "machineid", "serial"]),
+    ("machine", "", &["machine", "machineid", "serial", "serialnumber"]),
     (
         "working",
         "",
         &[
             "working",
             "workstate",
+            "wrkstt",
             "headerdown",
             "headerstatus",
             "headerstat",
@@ -134,7 +150,11 @@ pub(super) const ALIASES: &[(&str, &str, &[&str])] = &[
             "status",
         ],
     ),
-    ("flow", "", &["flow", "massflow", "cropflow", "grainflow", "cropflwm", "debit", "durchfluss", "flujo", "fluxo"]),
+    (
+        "flow",
+        "",
+        &["flow", "massflow", "cropflow", "grainflow", "cropflwm", "crpflwm", "debit", "durchfluss", "flujo", "fluxo"],
+    ),
     ("flow", "lb/s", &["flwlbs"]),
     (
         "moisture",
@@ -153,9 +173,13 @@ pub(super) const ALIASES: &[(&str, &str, &[&str])] = &[
             "kornfeuchte",
         ],
     ),
-    ("yield_wet_mass", "", &["yieldwetmass", "wetmass", "yldmasswet", "yldmassw", "yieldmasswet"]),
-    ("yield_dry_mass", "", &["yielddrymass", "drymass", "yldmassdry", "yldmassd", "yieldmassdry", "drymatter"]),
-    ("yield_wet_volume", "", &["yieldwetvolume", "wetvolume", "yldvolwet", "yldvolwe", "yieldvolwet"]),
+    ("yield_wet_mass", "", &["yieldwetmass", "wetmass", "yldmasswet", "yldmassw", "yldmssw", "yieldmasswet"]),
+    (
+        "yield_dry_mass",
+        "",
+        &["yielddrymass", "drymass", "yldmassdry", "yldmassd", "yldmssd", "yieldmassdry", "drymatter"],
+    ),
+    ("yield_wet_volume", "", &["yieldwetvolume", "wetvolume", "yldvolwet", "yldvolwe", "yldvlw", "yieldvolwet"]),
     (
         "yield_dry_volume",
         "",
@@ -165,7 +189,19 @@ pub(super) const ALIASES: &[(&str, &str, &[&str])] = &[
     (
         "yield",
         "",
-        &["yield", "vryieldvol", "vryieldmas", "yieldvol", "yld", "rendement", "ertrag", "rendimiento", "rendimento"],
+        &[
+            "yield",
+            "vryieldvol",
+            "vryieldvolume",
+            "vryieldmas",
+            "vryieldmass",
+            "yieldvol",
+            "yld",
+            "rendement",
+            "ertrag",
+            "rendimiento",
+            "rendimento",
+        ],
     ),
     ("protein", "", &["protein", "proteine", "proteina", "eiweiss"]),
     (
@@ -196,6 +232,8 @@ pub(super) const ALIASES: &[(&str, &str, &[&str])] = &[
             "rateappld",
             "rateapplied",
             "rtapdms",
+            "rtapdct",
+            "rtapdliq",
             "rtapd",
             "vrappratev",
             "vrappratem",
@@ -239,6 +277,6 @@ pub(super) const LABELS: &[(&str, &str, &[&str])] = &[
     ("yield_wet_volume", "yld_vol_wet_", &["bu/ac", "m3/ha"]),
     ("yield_dry_volume", "yld_vol_dry_", &["bu/ac", "m3/ha"]),
     ("speed", "speed", &["mph", "km/h"]),
-    ("target_rate", "tgt_rate", &["lb/ac", "kg/ha", "l/ha", "ksds/ac", "gal/ac"]),
+    ("target_rate", "tgt_rate", &["lb/ac", "kg/ha", "l/ha", "ksds/ac", "gal/ac", "g/ha"]),
     ("swath_width", "largeur_de_travail", &[""]),
 ];

@@ -201,6 +201,23 @@ mod tests {
             ("z_metrs", "elevation", "m"),
             ("hdng_dg", "heading", "deg"),
             ("gps_tim", "time", ""),
+            ("durtn_s", "interval", "s"),
+            ("elevtn_", "elevation", ""),
+            ("crp_flw_m", "flow", ""),
+            ("yld_mss_w", "yield_wet_mass", ""),
+            ("yld_vl_w", "yield_wet_volume", ""),
+            ("yld_mss_d", "yield_dry_mass", ""),
+            ("yld_vl_d", "yield_dry_volume", ""),
+            ("wrk_stt", "working", ""),
+            ("Rt_Apd_Ct_", "applied_rate", ""),
+            ("Rt_Apd_Liq", "applied_rate", ""),
+            ("Rt Apd Ct(ksds/ac)", "applied_rate", "ksds/ac"),
+            ("Rate_Appli", "applied_rate", ""),
+            ("Tgt_Rate_g", "target_rate", ""),
+            ("DateStamp", "date", ""),
+            ("SerialNumb", "machine", ""),
+            ("VEHICLSPEED", "speed", ""),
+            ("VRYIELDMASS", "yield", ""),
         ];
         for (name, canonical, unit) in expected {
             assert_eq!(found(name), Some((canonical, unit.to_owned())), "{name}");
@@ -254,6 +271,14 @@ mod tests {
             "PRESSURE",
             "WINDSPEED",
             "AIRTEMP",
+            "crp_flw_v",
+            "are_cnt",
+            "dff_stt",
+            "y_ffst_",
+            "prd_c__",
+            "LogTime",
+            "GWTotal",
+            "GMTTIME",
         ];
         for name in names {
             assert_eq!(found(name), None, "{name}");
