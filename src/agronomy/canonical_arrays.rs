@@ -98,6 +98,13 @@ pub(super) fn number_column(
     let values = numbers(layer, found.column);
     let stated = found.unit.map(|unit| (unit, found.evidence.clone()));
     let proven = || proven_by_range(column.name, &values).map(|(unit, evidence)| (unit, Some(evidence.to_owned())));
+    let is_unlogged = column.name == "target_rate"
+        && !values.is_empty()
+        && values.iter().all(|value| value.is_nan() || *value == 0.0);
+    if is_unlogged {
+        let message = format!("column `{original}` is 0 in every row: the target rate was not logged and is null");
+        diagnostics.push(Diagnostic::new(Code::TargetNotLogged, message));
+    }
     let Some((from, evidence)) = stated.or_else(proven) else {
         let message = format!(
             "column `{original}` is `{}`, but its unit is unknown; pass `units={{\"{original}\": ...}}`",
@@ -128,13 +135,6 @@ pub(super) fn number_column(
     }
     if let Some(weight) = rows.kg_per_bushel.filter(|_| column.name.starts_with("yield")) {
         metadata.insert(keys::KG_PER_BUSHEL.to_owned(), weight.to_string());
-    }
-    let is_unlogged = column.name == "target_rate"
-        && !values.is_empty()
-        && values.iter().all(|value| value.is_nan() || *value == 0.0);
-    if is_unlogged {
-        let message = format!("column `{original}` is 0 in every row: the target rate was not logged and is null");
-        diagnostics.push(Diagnostic::new(Code::TargetNotLogged, message));
     }
     let arrays = arrays(layer, found.column).map(|array| -> ArrayRef {
         if is_unlogged {
@@ -286,6 +286,9 @@ fn proven_by_range(name: &str, values: &[f64]) -> Option<(Unit, &'static str)> {
         "latitude" => ("deg", "all values are within 90 degrees", least >= -90.0 && most <= 90.0),
         "longitude" => ("deg", "all values are within 180 degrees", least >= -180.0 && most <= 180.0),
         "heading" => ("deg", "values are above a full turn in radians", least >= -1.0 && most > 7.0 && most <= 361.0),
+        "protein" | "singulation" => {
+            ("%", "values are above 1, which a fraction is not", least >= 0.0 && most > 1.5 && most <= 100.0)
+        }
         "moisture" => ("%", "values are above 1, which a fraction is not", least >= 0.0 && most > 1.5 && most <= 100.0),
         _ => return None,
     };
@@ -346,9 +349,23 @@ fn flags(array: &ArrayRef) -> Option<ArrayRef> {
         DataType::Int64 => {
             array.as_primitive::<Int64Type>().iter().map(|cell| cell.map(|cell| cell & 1 == 1)).collect()
         }
+        DataType::LargeUtf8 => {
+            let cells =
+                array.as_string::<i64>().iter().map(|cell| cell.map_or(Some(None), |text| state(text).map(Some)));
+            cells.collect::<Option<Vec<Option<bool>>>>()?.into()
+        }
         _ => return None,
     };
     Some(Arc::new(flags))
+}
+
+/// A state in words: the header is in the crop or down, the boom or the clutch is on.
+fn state(text: &str) -> Option<bool> {
+    match text.trim().to_lowercase().as_str() {
+        "in" | "on" | "yes" | "down" | "true" | "working" => Some(true),
+        "out" | "off" | "no" | "up" | "false" | "not working" => Some(false),
+        _ => None,
+    }
 }
 
 fn texts(array: &ArrayRef) -> Option<ArrayRef> {

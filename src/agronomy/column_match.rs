@@ -151,7 +151,7 @@ fn can_hold(name: &str, field: &Field) -> bool {
         ("time", _) => is_number || is_text || matches!(field.data_type(), DataType::Timestamp(..)),
         ("date", _) => is_text || *field.data_type() == DataType::Date32,
         (_, Some(Content::Number | Content::Integer)) => is_number,
-        (_, Some(Content::Flag)) => is_integer || *field.data_type() == DataType::Boolean,
+        (_, Some(Content::Flag)) => is_integer || is_text || *field.data_type() == DataType::Boolean,
         ("load", _) => is_text || is_integer,
         // Integers are ids there.
         (_, Some(Content::Text)) => is_text,

@@ -99,7 +99,8 @@ impl Crop {
     /// The crop of this name, in any letter case. Tokens of displays such as `WHEAT_HRD_RD_SPR` are names.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
-        let name = name.trim().to_lowercase().replace('_', " ");
+        let quotes = |sign: char| sign.is_whitespace() || sign == '"';
+        let name = name.trim_matches(quotes).to_lowercase().replace('_', " ");
         let named = |name: &str| CROPS.iter().find(|crop| crop.name == name || crop.other_names.contains(&name));
         let without_class = || {
             let (first, class) = name.split_once(' ')?;

@@ -138,42 +138,51 @@ fn add(
     }
 }
 
-/// The median step of time in each pass, if the times resolve a tenth of it and most rows have a time of their own.
+/// Longer steps than this many usual ones are gaps.
+const GAP: f64 = 3.5;
+
+/// The mean step of time in each pass without gaps, if the clock resolves a tenth of the time of the pass and most rows
+/// have a time of their own.
 pub(super) fn intervals(rows: &Rows) -> Option<Vec<f64>> {
     let times = rows.times.as_ref()?;
     let key =
         |name: &str, row: usize| rows.get(name).and_then(|column| column.get(row)).map_or(0, |value| value.to_bits());
     let mut last: HashMap<(u64, u64), (u64, i64)> = HashMap::new();
     let mut steps: HashMap<u64, Vec<f64>> = HashMap::new();
-    let mut standing = 0_usize;
+    let (mut standing, mut moving) = (0_usize, 0_usize);
     for (row, time) in times.iter().enumerate() {
         let Some(time) = time else { continue };
         let pass = key("pass", row);
         let before = last.insert((key("machine", row), key("section", row)), (pass, *time));
-        let step = before.filter(|(other, _)| *other == pass).map_or(0, |(_, before)| time.saturating_sub(before));
-        if step <= 0 {
-            standing = standing.saturating_add(1);
+        let Some((_, before)) = before.filter(|(other, _)| *other == pass) else { continue };
+        let step = time.saturating_sub(before);
+        if step > 0 {
+            moving = moving.saturating_add(1);
         } else {
-            #[expect(clippy::cast_precision_loss, reason = "a step between rows is far below 2^53 microseconds")]
-            steps.entry(pass).or_default().push(step as f64);
+            standing = standing.saturating_add(1);
         }
+        #[expect(clippy::cast_precision_loss, reason = "a step between rows is far below 2^53 microseconds")]
+        steps.entry(pass).or_default().push(step.max(0) as f64);
+    }
+    if moving <= standing {
+        return None;
     }
     #[expect(clippy::cast_precision_loss, reason = "at most a day in microseconds")]
     let resolution = rows.resolution.max(resolution(times)) as f64;
-    if steps.values().map(Vec::len).sum::<usize>() < standing {
-        return None;
-    }
-    let mut medians: HashMap<u64, f64> = HashMap::new();
+    let mut means: HashMap<u64, f64> = HashMap::new();
     for (pass, steps) in steps {
-        let step = median(steps);
-        if step >= resolution * 10.0 {
-            medians.insert(pass, step / 1e6);
+        let longest = median(steps.clone()).max(resolution) * GAP;
+        let usual = || steps.iter().filter(|step| **step <= longest);
+        let total: f64 = usual().sum();
+        if total >= resolution * 10.0 {
+            #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
+            means.insert(pass, total / usual().count() as f64 / 1e6);
         }
     }
-    if medians.is_empty() {
+    if means.is_empty() {
         return None;
     }
-    Some((0..times.len()).map(|row| medians.get(&key("pass", row)).copied().unwrap_or(f64::NAN)).collect())
+    Some((0..times.len()).map(|row| means.get(&key("pass", row)).copied().unwrap_or(f64::NAN)).collect())
 }
 
 /// The largest of a second, a tenth, ... a microsecond that divides all times.

@@ -19,6 +19,7 @@ use super::provenance as keys;
 use super::row_times::row_times;
 use super::statements::Statements;
 use super::unit_proofs::prove_units;
+use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Layer, LocalTimes};
 
@@ -67,7 +68,10 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
     for column in CANONICAL {
         let Some(found) = matches.iter().find(|found| found.canonical == column.name) else { continue };
         if column.content != Content::Number {
-            added.extend(other_column(&layer, found, column, &mut rows));
+            match other_column(&layer, found, column, &mut rows) {
+                Some(other) => added.push(other),
+                None => diagnostics.push(unfit(&layer, found)),
+            }
         } else if let Some(number) = number_column(&layer, found, column, &mut rows, &mut diagnostics) {
             added.push(number);
         } else {
@@ -96,11 +100,16 @@ fn kind(layer: &Layer, statements: &Statements, matches: &[Match]) -> Result<Job
         || layer.metadata().iter().filter(|(key, _)| is_operation(key)).find_map(|(_, name)| JobKind::find(name));
     statements.kind.or(statements.job.kind).or_else(by_sidecar).or_else(|| implied_kind(matches)).ok_or_else(|| {
         let found: Vec<&str> = matches.iter().map(|found| found.canonical).collect();
-        let found = if found.is_empty() { "no known column".to_owned() } else { found.join(", ") };
-        let message = format!(
-            "layer `{}` has {found}, which does not say what kind of job it is; pass `kind=`: \"yield\", \"as_applied\" or \"planting\"",
-            layer.name()
-        );
+        let what = if found.is_empty() {
+            format!("the columns of layer `{}` have no known meaning; pass `columns=` and", layer.name())
+        } else {
+            format!(
+                "the columns {} of layer `{}` do not say what kind of job it is; pass",
+                found.join(", "),
+                layer.name()
+            )
+        };
+        let message = format!("{what} `kind=`: \"yield\", \"as_applied\" or \"planting\"");
         Error::new(Kind::Value, message).with(|facts| facts.field = Some("kind".to_owned()))
     })
 }
@@ -112,13 +121,22 @@ fn crop(layer: &Layer, statements: &Statements, matches: &[Match]) -> Result<Opt
     }
     let by_job = statements.job.crop.as_deref().and_then(Crop::find);
     Ok(by_job.or_else(|| stated_crop(layer)).or_else(|| {
-        let found = matches.iter().find(|found| found.canonical == "crop")?;
+        let by_name = |name: &str| matches.iter().find(|found| found.canonical == name);
+        // The product of a harvest is its crop.
+        let found = by_name("crop").or_else(|| by_name("product"))?;
         let batches = layer.batches().iter().filter_map(|batch| batch.columns().get(found.column));
         let mut names =
             batches.filter_map(|array| array.as_string_opt::<i64>()).flat_map(|array| array.iter()).flatten();
         let first = names.next()?;
         names.all(|name| name == first).then(|| Crop::find(first))?
     }))
+}
+
+/// The diagnostic for a column whose cells are not what its meaning needs.
+fn unfit(layer: &Layer, found: &Match) -> Diagnostic {
+    let name = layer.schema().field(found.column).name().clone();
+    let message = format!("column `{name}` is not used as `{}`: its cells are of something else", found.canonical);
+    Diagnostic::new(Code::ColumnNotUsed, message)
 }
 
 /// The layer with the added columns, and with the meaning of those whose unit is unknown.

@@ -21,6 +21,7 @@ mod unit_closure;
 mod unit_closure_tests;
 mod unit_proofs;
 mod units;
+mod yield_basis;
 
 pub use columns::JobKind;
 pub use concat::{ConcatOptions, Part, concat};

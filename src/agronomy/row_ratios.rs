@@ -15,7 +15,7 @@ pub(super) struct Ratio<'a> {
 }
 
 /// The ratios of the rows that qualify. `formula` is given the operands of a row and its moisture.
-pub(super) fn thinned(operands: &Ratio<'_>, formula: impl Fn(&[f64], f64) -> f64) -> Vec<f64> {
+pub(super) fn thinned<T>(operands: &Ratio<'_>, formula: impl Fn(&[f64], f64) -> T) -> Vec<T> {
     let rows = operands.columns.iter().map(|column| column.len()).min().unwrap_or(0);
     let step = rows.div_ceil(MAX_ROWS).max(1);
     let least: Vec<f64> = operands.columns.iter().map(|column| quantile(column, step, LOW_QUANTILE)).collect();
@@ -32,7 +32,6 @@ pub(super) fn thinned(operands: &Ratio<'_>, formula: impl Fn(&[f64], f64) -> f64
             ratios.push(formula(&values, moisture));
         }
     }
-    ratios.retain(|ratio| ratio.is_finite());
     ratios
 }
 
@@ -43,6 +42,7 @@ pub(super) fn median(values: Vec<f64>) -> f64 {
 
 /// The median and the interquartile range.
 pub(super) fn median_and_range(mut values: Vec<f64>) -> (f64, f64) {
+    values.retain(|value| value.is_finite());
     let mut at = |numerator: usize| {
         let index = values.len().saturating_sub(1).saturating_mul(numerator) / 4;
         if values.is_empty() { f64::NAN } else { *values.select_nth_unstable_by(index, f64::total_cmp).1 }

@@ -7,10 +7,14 @@ use super::column_match::Match;
 use super::crops::{CROPS, Crop};
 use super::row_ratios::{Ratio, median, median_and_range, thinned};
 use super::units::Unit;
+use super::yield_basis::{YieldBasis, yield_basis};
 use crate::archive::{Code, Diagnostic};
 
 /// Fewer rows prove nothing.
 const MIN_ROWS: usize = 200;
+
+/// Units of flow, distance and swath width, and the interval, that have to be known.
+const MIN_KNOWN: usize = 2;
 
 /// With more unknown units, wrong combinations come close to 1 by chance.
 const MAX_OPEN: usize = 2;
@@ -25,7 +29,7 @@ const MAX_RANGE: f64 = 0.15;
 const MAX_SPREAD: f64 = 1.5;
 
 /// Percent of water at which displays dry, in addition to that of the crop.
-const MARKET_MOISTURES: &[f64] = &[13.0, 13.5, 14.0, 14.5, 15.5];
+const MARKET_MOISTURES: &[f64] = &[13.0, 13.5, 14.0, 14.5, 15.0, 15.5];
 
 /// The basis of a reported yield.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,23 +42,12 @@ enum Basis {
 }
 
 impl Basis {
-    fn is_dry(self) -> bool {
-        self != Self::Wet
-    }
-
     /// The share of the wet mass that is reported, at this moisture.
     fn share(self, moisture: f64) -> f64 {
         match self {
             Self::Wet => 1.0,
             Self::Dry(basis) => (100.0 - moisture) / (100.0 - basis),
             Self::DryWhereWetter(basis) => ((100.0 - moisture) / (100.0 - basis)).min(1.0),
-        }
-    }
-
-    fn moisture(self) -> Option<f64> {
-        match self {
-            Self::Wet => None,
-            Self::Dry(basis) | Self::DryWhereWetter(basis) => Some(basis),
         }
     }
 }
@@ -68,7 +61,8 @@ struct Combination {
     interval: f64,
     reported: Unit,
     kg_per_bushel: Option<f64>,
-    basis: Basis,
+    /// What turns the ratio before units into one of kilograms.
+    scale: f64,
     median: f64,
     range: f64,
 }
@@ -103,6 +97,8 @@ pub(super) struct Candidates {
     pub(super) swaths: Vec<Unit>,
     pub(super) flows: Vec<Unit>,
     pub(super) yields: Vec<Unit>,
+    /// Whether rows can be 1 or 2 seconds: nothing logs an interval or a time.
+    pub(super) may_guess_interval: bool,
 }
 
 /// Proves the units of flow, distance, swath width and the yield `name`, and the basis of a yield without one, which gets
@@ -115,9 +111,14 @@ pub(super) fn prove_yield(
     matches: &mut [Match],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Proven {
+    // One known factor leaves the others to chance.
+    let known =
+        [&candidates.flows, &candidates.distances, &candidates.swaths].into_iter().filter(|units| units.len() == 1);
+    let is_narrow = known.count().saturating_add(usize::from(harvest.interval.is_some())) >= MIN_KNOWN;
     let open = [&candidates.flows, &candidates.distances, &candidates.swaths, &candidates.yields];
     let is_flow_used = harvest.wet_mass.is_none();
-    if is_flow_used && open.iter().filter(|units| units.len() > 1).count() > MAX_OPEN {
+    let is_open = open.iter().filter(|units| units.len() > 1).count() > MAX_OPEN;
+    if is_flow_used && (is_open || !is_narrow || (harvest.interval.is_none() && !candidates.may_guess_interval)) {
         return Proven::default();
     }
     let bases = bases(name, harvest, crop);
@@ -168,16 +169,19 @@ pub(super) fn prove_yield(
     if same(|other| other.kg_per_bushel) {
         proven.kg_per_bushel = best.kg_per_bushel;
     }
-    let is_dry = best.basis.is_dry();
-    if possible.iter().all(|other| other.basis.is_dry() == is_dry) && has_one_unit {
-        proven.moisture_basis = best.basis.moisture().filter(|_| closeness(best) < 0.002 && best.range < 0.01);
+    let is_one_scale = possible.iter().all(|other| (other.scale / best.scale - 1.0).abs() < 1e-9);
+    let basis = if is_one_scale { yield_basis(&wet_ratios(harvest, best.scale)) } else { None };
+    if let Some(basis) = basis {
+        proven.moisture_basis = match basis {
+            YieldBasis::Dry(percent) => percent,
+            YieldBasis::Wet => None,
+        };
         if let Some(found) = matches.iter_mut().find(|found| found.canonical == "yield" && name == "yield") {
-            let is_mass = best.kg_per_bushel.is_none();
-            found.canonical = match (is_dry, is_mass) {
-                (false, false) => "yield_wet_volume",
-                (false, true) => "yield_wet_mass",
-                (true, false) => "yield_dry_volume",
-                (true, true) => "yield_dry_mass",
+            found.canonical = match (basis, best.kg_per_bushel.is_none()) {
+                (YieldBasis::Wet, false) => "yield_wet_volume",
+                (YieldBasis::Wet, true) => "yield_wet_mass",
+                (YieldBasis::Dry(_), false) => "yield_dry_volume",
+                (YieldBasis::Dry(_), true) => "yield_dry_mass",
             };
             found.evidence = Some(evidence);
         }
@@ -211,7 +215,7 @@ fn combinations(
         }
         let (middle, range) = median_and_range(rows);
         let mut add = |scale: f64, combination: Combination| {
-            all.push(Combination { median: middle * scale, range: range * scale, ..combination });
+            all.push(Combination { scale, median: middle * scale, range: range * scale, ..combination });
         };
         for (unit, kg_per_bushel, kg_per_hectare) in &reported {
             let combination = Combination {
@@ -221,7 +225,7 @@ fn combinations(
                 interval: 1.0,
                 reported: *unit,
                 kg_per_bushel: *kg_per_bushel,
-                basis,
+                scale: 1.0,
                 median: 0.0,
                 range: 0.0,
             };
@@ -257,44 +261,37 @@ fn triples(candidates: &Candidates) -> impl Iterator<Item = (Unit, Unit, Unit)> 
     })
 }
 
-/// The ratio of each row that all columns have, before units.
+/// The ratio of each row that all columns have, before units, for a basis.
 fn ratios(harvest: &Harvest<'_>, basis: Basis) -> Vec<f64> {
-    let moisture = harvest.moisture.filter(|_| basis.is_dry());
+    let rows = wet_ratios(harvest, 1.0);
+    rows.into_iter().map(|(ratio, moisture)| ratio / basis.share(moisture)).collect()
+}
+
+/// The ratio of the reported to the wet mass, and the moisture, of each row that all columns have.
+fn wet_ratios(harvest: &Harvest<'_>, scale: f64) -> Vec<(f64, f64)> {
     let columns: Option<Vec<&[f64]>> = match harvest.wet_mass {
         Some(mass) => Some(vec![harvest.reported, mass]),
         None => [Some(harvest.reported), harvest.distance, harvest.swath, harvest.flow].into_iter().collect(),
     };
     let Some(mut columns) = columns else { return Vec::new() };
     columns.extend(harvest.interval.filter(|_| harvest.wet_mass.is_none()));
-    let interval_at = harvest.interval.is_some().then_some(4);
-    let ratio = |row: &[f64]| -> f64 {
-        let value = |index: usize| row.get(index).copied().unwrap_or(f64::NAN);
-        if harvest.wet_mass.is_some() {
-            return value(0) / value(1);
-        }
-        value(0) * value(1) * value(2) / (value(3) * interval_at.map_or(1.0, value))
+    let ratio = |row: &[f64]| match row {
+        [reported, mass] => reported / mass,
+        [reported, distance, swath, flow] => reported * distance * swath / flow,
+        [reported, distance, swath, flow, interval] => reported * distance * swath / (flow * interval),
+        _ => f64::NAN,
     };
-    thinned(&Ratio { columns: &columns, moisture }, |row, moisture| ratio(row) / basis.share(moisture))
+    thinned(&Ratio { columns: &columns, moisture: harvest.moisture }, |row, moisture| (ratio(row) * scale, moisture))
 }
 
 /// The bases that a yield of this name can have.
 fn bases(name: &str, harvest: &Harvest<'_>, crop: Option<&Crop>) -> Vec<Basis> {
-    let mut bases = if name.contains("dry") { Vec::new() } else { vec![Basis::Wet] };
+    // A dry mass can be the wet one in every row, where all are drier than the market moisture.
+    let mut bases = vec![Basis::Wet];
     if harvest.moisture.is_some() && !name.contains("wet") {
-        let wettest = harvest
-            .moisture
-            .unwrap_or_default()
-            .iter()
-            .copied()
-            .filter(|moisture| *moisture < 100.0)
-            .fold(0.0, f64::max);
         let own = crop.map(|crop| crop.market_moisture).filter(|own| !MARKET_MOISTURES.contains(own));
         for percent in MARKET_MOISTURES.iter().copied().chain(own) {
-            bases.push(Basis::Dry(percent));
-            // Where no row is wetter, the values are those of the wet mass.
-            if wettest > percent {
-                bases.push(Basis::DryWhereWetter(percent));
-            }
+            bases.extend([Basis::Dry(percent), Basis::DryWhereWetter(percent)]);
         }
     }
     bases

@@ -96,6 +96,7 @@ proptest! {
             distances: candidates_of("distance", case.distance, &["in", "ft", "m"]),
             swaths: candidates_of("swath", case.swath, &["in", "ft", "m"]),
             flows: candidates_of("flow", case.flow, &["lb/s", "kg/s", "t/h"]),
+            may_guess_interval: true,
             yields: candidates_of("yield", case.reported, &["bu/ac", "kg/ha", "t/ha", "lb/ac"]),
         };
         let mut matches = [matched("yield"), matched("distance"), matched("swath_width"), matched("flow")];
@@ -134,7 +135,7 @@ proptest! {
             reported: &reported,
             wet_mass: None,
         };
-        let candidates = Candidates { distances: units(&["m"]), swaths: units(&["m"]), flows: units(&["kg/s"]), yields: units(&["bu/ac"]) };
+        let candidates = Candidates { distances: units(&["m"]), swaths: units(&["m"]), flows: units(&["kg/s"]), yields: units(&["bu/ac"]), may_guess_interval: false };
         let mut matches = [Match { unit: Some(unit("bu/ac")), ..matched("yield") }];
         let proven = prove_yield("yield", &harvest, &candidates, Some(crop), &mut matches, &mut Vec::new());
         let expected = if case.dry_at.is_some() { "yield_dry_volume" } else { "yield_wet_volume" };

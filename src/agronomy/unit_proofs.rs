@@ -46,9 +46,12 @@ pub(super) fn prove_units(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Proven> {
     let is_open = |name: &&str| matches.iter().any(|found| found.canonical == *name && found.unit.is_none());
-    let open_lengths = ["distance", "swath_width", "speed", "flow"].iter().any(|name| is_open(name));
-    let open_yields: Vec<&str> =
-        YIELDS.iter().copied().filter(|name| is_open(name) || *name == "yield" && has(matches, name)).collect();
+    let open_lengths = ["interval", "distance", "swath_width", "speed", "flow"].iter().any(|name| is_open(name));
+    let open_yields: Vec<&str> = YIELDS
+        .iter()
+        .copied()
+        .filter(|name| has(matches, name) && (open_lengths || is_open(name) || *name == "yield"))
+        .collect();
     if !open_lengths && open_yields.is_empty() {
         return Ok(Proven::default());
     }
@@ -76,6 +79,7 @@ pub(super) fn prove_units(
                 .collect(),
             flows: candidates(matches, "flow", &["lb/s", "kg/s", "t/h"]),
             yields: candidates(matches, name, yield_units(name)),
+            may_guess_interval: times.is_none() && !has(matches, "interval"),
         };
         let found = prove_yield(name, &harvest, &candidates, crop, matches, diagnostics);
         proven = Proven {
@@ -144,32 +148,57 @@ fn prove_speed(matches: &mut [Match], columns: &Columns) {
     state(matches, "speed", found, "speed x interval / distance: median");
 }
 
-fn columns(layer: &Layer, matches: &[Match], times: Option<&RowTimes>) -> Columns {
-    let used = ["distance", "swath_width", "flow", "interval", "speed", "moisture", "pass", "section", "machine"];
+fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Columns {
+    let used = [
+        "distance",
+        "swath_width",
+        "flow",
+        "interval",
+        "speed",
+        "moisture",
+        "pass",
+        "section",
+        "machine",
+        "longitude",
+        "latitude",
+    ];
     let is_used = |name: &str| used.contains(&name) || YIELDS.contains(&name);
     let mut values: HashMap<&'static str, Vec<f64>> = HashMap::new();
     for found in matches.iter().filter(|found| is_used(found.canonical)) {
         values.insert(found.canonical, numbers(layer, found.column));
     }
     let mut columns = Columns { values, interval: None };
-    columns.interval = if has(matches, "interval") {
-        metric(&columns, matches, "interval", "s")
-    } else {
-        let rows = Rows {
-            columns: columns.values.clone(),
-            times: times.map(|times| times.micros.clone()),
-            dry_basis: None,
-            kg_per_bushel: None,
-            resolution: times.map_or(1, |times| times.resolution),
-        };
-        intervals(&rows)
+    let rows = Rows {
+        columns: columns.values.clone(),
+        times: times.map(|times| times.micros.clone()),
+        dry_basis: None,
+        kg_per_bushel: None,
+        resolution: times.map_or(1, |times| times.resolution),
     };
+    let by_time = intervals(&rows);
+    if let (Some(logged), Some(steps)) =
+        (columns.get("interval").filter(|_| unit(matches, "interval").is_none()), &by_time)
+    {
+        let ratios = thinned(&Ratio { columns: &[logged, steps], moisture: None }, |row, _| quotient(row));
+        let units: Vec<(Unit, f64)> = ["s", "min"]
+            .iter()
+            .filter_map(|text| Some((Unit::parse(text)?, if *text == "s" { 1.0 } else { 60.0 })))
+            .collect();
+        state(matches, "interval", nearest(ratios, &units, 0.05, 0.05), "interval / mean step of time: median");
+    }
+    columns.interval = if has(matches, "interval") { metric(&columns, matches, "interval", "s") } else { by_time };
     columns
 }
 
 /// The length in metres from the row before, of the same machine, section and pass.
 fn steps(layer: &Layer, columns: &Columns) -> Result<Option<Vec<f64>>> {
-    let Some(positions) = layer.positions()? else { return Ok(None) };
+    let by_columns = || {
+        let (x, y) = (columns.get("longitude")?, columns.get("latitude")?);
+        let is_degree = |x: f64, y: f64| (x.abs() <= 180.0 && y.abs() <= 90.0).then_some((x, y));
+        Some(x.iter().zip(y).map(|(x, y)| is_degree(*x, *y)).collect())
+    };
+    let positions: Option<Vec<Option<(f64, f64)>>> = layer.positions()?.or_else(by_columns);
+    let Some(positions) = positions else { return Ok(None) };
     let key = |name: &str, row: usize| {
         columns.get(name).and_then(|column| column.get(row)).map_or(0, |value| value.to_bits())
     };
@@ -202,7 +231,7 @@ fn candidates(matches: &[Match], name: &str, all: &[&str]) -> Vec<Unit> {
 
 fn yield_units(name: &str) -> &'static [&'static str] {
     match name {
-        "yield" => &["bu/ac", "kg/ha", "t/ha", "lb/ac"],
+        "yield" => &["bu/ac", "m3/ha", "kg/ha", "t/ha", "lb/ac"],
         "yield_wet_mass" | "yield_dry_mass" => &["kg/ha", "t/ha", "lb/ac"],
         _ => &["bu/ac", "m3/ha"],
     }
