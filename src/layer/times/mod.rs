@@ -5,6 +5,7 @@
 
 mod parse;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -12,7 +13,7 @@ use arrow_array::types::{Date32Type, Int32Type, Int64Type, TimestampMicrosecondT
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 
-use self::parse::{Format, LocalTime, check_timestamp, parse_date, parse_time_on, parse_timestamp};
+use self::parse::{Format, LocalTime, check_day, check_timestamp, parse_date, parse_time_on, parse_timestamp};
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
@@ -263,16 +264,18 @@ impl Cells<'_> {
     }
 
     /// The text of a cell. Integers get back their leading zeros.
-    fn text(&self, row: usize) -> Option<String> {
+    fn text(&self, row: usize) -> Option<Cow<'_, str>> {
         let (Self::Dates(array) | Self::Timestamps(array) | Self::Texts(array)) = self;
         if array.is_null(row) {
             return None;
         }
         match array.data_type() {
-            DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row).to_owned()),
-            DataType::Int32 => Some(format!("{:06}", array.as_primitive::<Int32Type>().value(row))),
-            DataType::Int64 => Some(format!("{:06}", array.as_primitive::<Int64Type>().value(row))),
-            DataType::Date32 => array.as_primitive::<Date32Type>().value_as_date(row).map(|date| date.to_string()),
+            DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row).into()),
+            DataType::Int32 => Some(format!("{:06}", array.as_primitive::<Int32Type>().value(row)).into()),
+            DataType::Int64 => Some(format!("{:06}", array.as_primitive::<Int64Type>().value(row)).into()),
+            DataType::Date32 => {
+                array.as_primitive::<Date32Type>().value_as_date(row).map(|date| date.to_string().into())
+            }
             _ => None,
         }
     }
@@ -284,6 +287,10 @@ fn read_row(days: &Cells<'_>, times: Option<&Cells<'_>>, row: usize, format: Opt
             .is_valid(row)
             .then(|| check_timestamp(array.as_primitive::<TimestampMicrosecondType>().value(row)))
             .flatten();
+    }
+    if let (Cells::Dates(array), Some(times), None) = (days, times, format) {
+        let day = array.is_valid(row).then(|| i64::from(array.as_primitive::<Date32Type>().value(row)))?;
+        return parse_time_on(check_day(day)?, &times.text(row)?);
     }
     let day = days.text(row)?;
     match (times, format) {

@@ -32,18 +32,17 @@ pub(super) fn parse_time_on(day: i64, time: &str) -> Option<LocalTime> {
 /// The days since 1970 of `2026-09-01`, `2026/09/01` or `20260901`. Other orders of day and month need a format.
 pub(super) fn parse_date(text: &str) -> Option<i64> {
     let text = text.trim();
-    let digits: String = match text.as_bytes() {
+    let (year, month, day) = match text.as_bytes() {
         [_, _, _, _, first @ (b'-' | b'/'), _, _, second, _, _] if first == second => {
-            text.chars().filter(|letter| !matches!(letter, '-' | '/')).collect()
+            (text.get(..4)?, text.get(5..7)?, text.get(8..)?)
         }
-        _ => text.to_owned(),
+        [_, _, _, _, _, _, _, _] => (text.get(..4)?, text.get(4..6)?, text.get(6..)?),
+        _ => return None,
     };
-    if digits.len() != 8 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let (year, rest) = digits.split_at_checked(4)?;
-    let (month, day) = rest.split_at_checked(2)?;
-    days_since_epoch(NaiveDate::from_ymd_opt(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)?)
+    let number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok()).flatten();
+    let month = u32::try_from(number(month)?).ok()?;
+    let day = u32::try_from(number(day)?).ok()?;
+    days_since_epoch(NaiveDate::from_ymd_opt(number(year)?, month, day)?)
 }
 
 /// The days since 1970. The first and last year of Python's range are rejected, since machines write them for missing
@@ -51,6 +50,11 @@ pub(super) fn parse_date(text: &str) -> Option<i64> {
 fn days_since_epoch(date: NaiveDate) -> Option<i64> {
     let epoch = NaiveDate::from_ymd_opt(1970, 1, 1)?;
     (2..=9_998).contains(&date.year()).then(|| date.signed_duration_since(epoch).num_days())
+}
+
+/// A date column value in days since 1970; `None` if it is out of range.
+pub(super) fn check_day(day: i64) -> Option<i64> {
+    check_timestamp(day.checked_mul(DAY)?).map(|_| day)
 }
 
 /// A timestamp column value; `None` if its date is out of range.
@@ -86,10 +90,15 @@ fn parse_time_of_day(text: &str) -> Option<i64> {
         Some((whole, fraction)) => (whole, fraction),
         None => (digits, ""),
     };
-    let parts: Vec<&str> = if whole.contains(':') {
-        whole.split(':').collect()
+    let (hour, minute, second) = if whole.contains(':') {
+        let mut parts = whole.split(':');
+        let found = (parts.next()?, parts.next()?, parts.next());
+        if parts.next().is_some() {
+            return None;
+        }
+        found
     } else if whole.len() == 6 && whole.is_ascii() {
-        vec![whole.get(..2)?, whole.get(2..4)?, whole.get(4..)?]
+        (whole.get(..2)?, whole.get(2..4)?, Some(whole.get(4..)?))
     } else {
         return None;
     };
@@ -98,11 +107,12 @@ fn parse_time_of_day(text: &str) -> Option<i64> {
         if fits { part.parse().ok() } else { None }
     };
     // `9:05` is a time. `9:5` and `09:26:4` have lost a digit of unknown position.
-    let (hour, minute, second) = match &*parts {
-        [hour, minute, second] => (parse_number(hour, 1)?, parse_number(minute, 2)?, parse_number(second, 2)?),
-        [hour, minute] if fraction.is_empty() => (parse_number(hour, 1)?, parse_number(minute, 2)?, 0),
-        _ => return None,
+    let second = match second {
+        Some(second) => parse_number(second, 2)?,
+        None if fraction.is_empty() => 0,
+        None => return None,
     };
+    let (hour, minute) = (parse_number(hour, 1)?, parse_number(minute, 2)?);
     let hour = match half_day {
         None => hour,
         Some(_) if !(1..=12).contains(&hour) => return None,
@@ -112,7 +122,8 @@ fn parse_time_of_day(text: &str) -> Option<i64> {
     if hour > 23 || minute > 59 || second > 59 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let micros: i64 = format!("{fraction:0<6}").get(..6)?.parse().ok()?;
+    let digit = |place: usize| fraction.as_bytes().get(place).map_or(0, |byte| i64::from(byte.saturating_sub(b'0')));
+    let micros = (0..6).fold(0_i64, |micros, place| micros.saturating_mul(10).saturating_add(digit(place)));
     let seconds = hour.checked_mul(3600)?.checked_add(minute.checked_mul(60)?)?.checked_add(second)?;
     seconds.checked_mul(1_000_000)?.checked_add(micros)
 }

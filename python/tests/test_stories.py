@@ -1,0 +1,84 @@
+"""What users do every day, each in at most six lines, checked against the truth of the local service."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pytest
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[hl.Sandbox]:
+    """Give a service whose account has three years of six fields, from displays of both systems of units."""
+    with hl.Sandbox.demo() as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def client(service: hl.Sandbox) -> Iterator[hl.Client]:
+    """Give a client without a limit, since the service has none."""
+    with hl.Client(**service.credentials, rate_limits=(), limiter_state="memory") as client:
+        yield client
+
+
+def truth(service: hl.Sandbox, name: str) -> dict[str, Any]:
+    """Return the true totals of the job with this name."""
+    found: dict[str, Any] = next(job for job in service.truth if job["job_name"] == name)
+    return found
+
+
+def test_yield_of_one_field_in_tonnes_per_hectare(service: hl.Sandbox, client: hl.Client) -> None:
+    harvest = client.job_data.read_all(sub_type="yield", year=2025, name="Stone Hill").concat().to_geopandas()
+    mean = harvest["wet_mass"].sum() / harvest["area"].sum() * 10
+
+    expected = truth(service, "Stone Hill 2025 Harvest")
+    assert mean == pytest.approx(expected["total"]["value"] / expected["area"] * 10, rel=1e-6)
+
+
+def test_all_yield_of_a_year_as_one_frame(service: hl.Sandbox, client: hl.Client) -> None:
+    frame = client.job_data.read_all(sub_type="yield", year=2026).concat().to_geopandas()
+    frame.groupby("job_name")[["area", "wet_mass", "dry_mass"]].sum()
+
+    expected = [job for job in service.truth if job["job_name"].endswith("2026 Harvest")]
+    assert len(frame) == sum(job["rows"] for job in expected)
+    assert frame["wet_mass"].sum() == pytest.approx(sum(job["total"]["value"] for job in expected), rel=1e-6)
+    assert frame.crs == "EPSG:4326"
+
+
+def test_mean_yield_by_job_and_year_in_sql(service: hl.Sandbox, client: hl.Client) -> None:
+    rows = client.job_data.read_all(sub_type="yield").concat()
+    means = duckdb.sql(
+        "SELECT job_name, year(start_date) AS year, sum(wet_mass) / sum(area) * 10 AS mean FROM rows GROUP BY ALL"
+    ).fetchall()
+
+    assert len(means) == 18
+    for name, year, mean in means:
+        expected = truth(service, name)
+        assert mean == pytest.approx(expected["total"]["value"] / expected["area"] * 10, rel=1e-3)
+        assert str(year) in name
+
+
+def test_which_jobs_failed_and_why(client: hl.Client) -> None:
+    jobs = client.job_data.read_all(year=2024)
+    reasons = {failed.job["name"]: str(failed.error) for failed in jobs.failed}
+
+    assert len(reasons) == 5
+    assert "found no valid job data" in reasons["Mill Bottom 2024 Harvest again"]
+
+
+def test_target_and_applied_rate_of_a_spray_job(service: hl.Sandbox, client: hl.Client) -> None:
+    job = next(job for job in client.job_data.list() if job["name"] == "Stone Hill 2026 Spraying")
+    spray = hl.harmonize(client.job_data.read(job["id"]))
+    rates = spray.to_geopandas()[["target_rate", "applied_rate", "area"]]
+
+    assert spray.units["target_rate"] == spray.units["applied_rate"] == "L/ha"
+    applied = (rates["applied_rate"] * rates["area"]).sum() / 10_000
+    total = truth(service, job["name"])["total"]
+    assert applied == pytest.approx(total["value"] * 3.785411784, rel=1e-6)
+    assert total["unit"] == "gal"
