@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 GEOMETRY = "geometry"
 """The geometry column of datasets and of frames of many archives."""
 
+NOT_UNITS = {"", "unknown", "as configured on the field computer"}
+"""Texts in the unit metadata of a field that do not name a unit."""
+
 
 def pandas_options(dtype_backend: str) -> dict[str, Any]:
     """Return the arguments of ``to_pandas`` for a backend."""
@@ -57,32 +60,63 @@ def _nullable_types() -> dict[Any, Any]:
     }
 
 
-def to_frame(table: pa.Table, options: dict[str, Any]) -> pd.DataFrame:
-    """Convert a table to a frame; each column keeps its values and type, also if names are duplicate."""
+def units(schema: pa.Schema) -> dict[str, str]:
+    """Return the known units of a schema's columns, for ``frame.attrs["units"]``."""
+    stated = {field.name: (field.metadata or {}).get(b"unit", b"unknown").decode() for field in schema}
+    return {name: unit for name, unit in stated.items() if unit not in NOT_UNITS}
+
+
+def to_frame(table: pa.Table, options: dict[str, Any] | None) -> pd.DataFrame:
+    """Convert a table to a frame with units; each column keeps its values and type, also if names are duplicate.
+
+    `options` are those of ``pandas_options``; ``None`` selects the dtype of each column by its values.
+    """
     names = table.column_names
-    if len({*names}) == len(names):
-        return table.to_pandas(**options)
+    has_duplicates = len({*names}) < len(names)
     # pyarrow selects columns by name and would use the type of the last for all with the same name.
-    made = table.rename_columns([str(index) for index in range(len(names))]).to_pandas(**options)
-    made.columns = names
+    unique = table.rename_columns([str(index) for index in range(len(names))]) if has_duplicates else table
+    made = _by_values(unique) if options is None else unique.to_pandas(**options)
+    if has_duplicates:
+        made.columns = names
+    made.attrs["units"] = units(table.schema)
+    return made
+
+
+def _by_values(table: pa.Table) -> pd.DataFrame:
+    """Convert a table to numpy dtypes and pandas' own texts; integers and booleans with nulls become nullable."""
+    import pyarrow as pa
+
+    for index, field in enumerate(table.schema):
+        if pa.types.is_date(field.type):
+            # `datetime.date` objects have neither `.dt` nor arithmetic.
+            table = table.set_column(index, field.name, table.column(index).cast(pa.timestamp("us")))
+    nullable = [
+        (index, field.name)
+        for index, field in enumerate(table.schema)
+        if (pa.types.is_integer(field.type) or pa.types.is_boolean(field.type)) and table.column(index).null_count
+    ]
+    made = table.drop_columns([name for _, name in nullable]).to_pandas()
+    for index, name in nullable:
+        made.insert(index, name, table.column(index).to_pandas(types_mapper=_nullable_types().get))
     return made
 
 
 def table_to_geo_frame(table: pa.Table, dtype_backend: str = "numpy_nullable") -> gpd.GeoDataFrame:
     """Convert a table whose geometry column, if any, is named ``geometry``."""
-    import geopandas as gpd
-
     options = pandas_options(dtype_backend)
-    if GEOMETRY not in table.column_names:
-        return gpd.GeoDataFrame(table.to_pandas(**options), copy=False)
-    return to_geo_frame(table, GEOMETRY, options)
+    return to_geo_frame(table, GEOMETRY if GEOMETRY in table.column_names else None, options)
 
 
-def to_geo_frame(table: pa.Table, geometry: str, options: dict[str, Any]) -> gpd.GeoDataFrame:
-    """Convert a table with a geometry column, as ``GeoDataFrame.from_arrow`` does, in less time."""
+def to_geo_frame(table: pa.Table, geometry: str | None, options: dict[str, Any] | None) -> gpd.GeoDataFrame:
+    """Convert a table with the geometry column `geometry`, as ``GeoDataFrame.from_arrow`` does, in less time.
+
+    `options` as in ``to_frame``.
+    """
     import geopandas as gpd
     import numpy as np
 
+    if geometry is None:
+        return gpd.GeoDataFrame(to_frame(table, options), copy=False)
     index = table.schema.get_field_index(geometry)
     extension = json.loads((table.schema.field(index).metadata or {}).get(b"ARROW:extension:metadata", b"{}"))
     parts = table.column(index).chunks
@@ -90,10 +124,25 @@ def to_geo_frame(table: pa.Table, geometry: str, options: dict[str, Any]) -> gpd
         _geometries(part, start) for part, start in zip(parts, accumulate(map(len, parts), initial=0), strict=False)
     ]
     shapes = chunks[0] if len(chunks) == 1 else np.concatenate([np.empty(0, dtype=object), *chunks])
-    column = gpd.array.GeometryArray(shapes, crs=extension.get("crs"))
+    column = gpd.array.GeometryArray(shapes, crs=_crs(extension.get("crs")))
     whole = to_frame(table.remove_column(index), options)
     whole.insert(index, geometry, column)
     return gpd.GeoDataFrame(whole, geometry=geometry, copy=False)
+
+
+def _crs(system: dict[str, Any] | str | None) -> Any:
+    """Return the system by its EPSG code, so that it has the name, the area of use and the axes of the registry.
+
+    A code that the installed PROJ does not know is no reason to lose the system: its parameters define it.
+    """
+    import pyproj
+
+    if not isinstance(system, dict) or "id" not in system:
+        return system
+    try:
+        return pyproj.CRS.from_authority(system["id"]["authority"], system["id"]["code"])
+    except pyproj.exceptions.CRSError:
+        return system
 
 
 @contextmanager

@@ -6,14 +6,14 @@ import html
 import json
 import re
 import textwrap
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from headland import arguments
+from headland import arguments, extras
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
+    from pathlib import Path
     from typing import Self
 
     import geopandas as gpd
@@ -159,41 +159,44 @@ class Layer:
 
     def to_arrow(self) -> pa.Table:
         """Return a pyarrow table, which shares the memory."""
+        extras.require("geo", "pyarrow")
         import pyarrow as pa
 
         return pa.table(self)
 
     def to_geopandas(
-        self, dtype_backend: Literal["numpy_nullable", "pyarrow", "numpy"] = "numpy_nullable"
+        self, dtype_backend: Literal["numpy_nullable", "pyarrow", "numpy"] | None = None
     ) -> gpd.GeoDataFrame:
-        """Return a geopandas frame with the layer's rows, columns and coordinate system.
+        """Return a geopandas frame with the layer's rows, columns, coordinate system and units.
 
         Args:
-            dtype_backend: ``"numpy_nullable"`` keeps integers with nulls as integers (``Int32``, ``Float64``, ...),
-                ``"pyarrow"`` keeps the Arrow types and shares their memory, ``"numpy"`` uses the classic dtypes of
-                pandas: integers with nulls become floats.
+            dtype_backend: ``None`` selects the dtypes that geopandas and statistics packages expect: numbers are
+                ``float64``, ``int32`` and ``int64``, booleans ``bool``, dates and times ``datetime64[us]``, times in
+                UTC ``datetime64[us, UTC]``, texts ``str`` in pandas 3 and ``object`` in pandas 2. Only an integer or
+                boolean column with nulls is nullable (``Int32``, ``Int64``, ``boolean``). So dtypes depend on the
+                values, also those of two batches; the others depend on the Arrow types alone. ``"numpy_nullable"``
+                makes each column nullable (``Int32``, ``Float64``, ...), ``"pyarrow"`` keeps the Arrow types and
+                shares their memory, ``"numpy"`` makes floats of integers with nulls. Dates are ``datetime.date``
+                objects in the first and the last of the three, Arrow dates in ``"pyarrow"``.
 
         Returns:
-            A ``geopandas.GeoDataFrame``, equal to the result of ``geopandas.GeoDataFrame.from_arrow``. Coordinates are
-            in the layer's own system (``frame.crs``, ``None`` if it is unknown) and its units; null geometries are
-            ``None``. Dates are ``datetime.date`` objects; with ``"pyarrow"``, Arrow dates. A layer without geometry
-            becomes a frame without a geometry column. Columns with the same name keep their own values and types:
-            select one with ``frame.iloc[:, index]``.
+            A ``geopandas.GeoDataFrame`` with coordinates in the layer's own system and its units. ``frame.crs`` is
+            ``EPSG:n`` if the code is certain, ``None`` if the system is unknown. ``frame.attrs["units"]`` maps columns
+            to their known units. Null geometries are ``None``, null numbers ``NaN``. A layer without geometry becomes
+            a frame without a geometry column. Columns with the same name keep their own values and types: select one
+            with ``frame.iloc[:, index]``.
 
         Raises:
             ImportError: geopandas or pyarrow is not installed; ``pip install 'headland[geo]'`` installs both.
-            ValueError: ``dtype_backend`` is none of the three.
+            ValueError: ``dtype_backend`` has another value.
 
         >>> frame = headland.read("job.zip").to_geopandas()
         >>> frame.to_crs(frame.estimate_utm_crs()).area.sum()
         """
-        import geopandas as gpd
+        extras.require("geo", "geopandas", "pyarrow")
+        from headland.frames import pandas_options, to_geo_frame
 
-        from headland.frames import pandas_options, to_frame, to_geo_frame
-
-        options = pandas_options(dtype_backend)
-        if self._core.geometry_column is None:
-            return gpd.GeoDataFrame(to_frame(self.to_arrow(), options), copy=False)
+        options = None if dtype_backend is None else pandas_options(dtype_backend)
         return to_geo_frame(self.to_arrow(), self._core.geometry_column, options)
 
     def write_geojson(self, path: str | os.PathLike[str], crs: AsIs | None = None) -> Path:
@@ -217,7 +220,7 @@ class Layer:
 
         >>> headland.read("job.zip").write_geojson("job.geojson")
         """
-        target = Path(path)
+        target = arguments.path("path", path)
         self._core.write_geojson(target, _as_is(crs))
         return target
 
@@ -239,7 +242,7 @@ class Layer:
 
         >>> headland.read("job.zip").write_parquet("job.parquet")
         """
-        target = Path(path)
+        target = arguments.path("path", path)
         self._core.write_parquet(target)
         return target
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any
 
-from headland import _core
+from headland import _core, extras
 from headland.pages import AsyncPages, Pages
 from headland.records import DeviceLocation
 
@@ -33,6 +33,7 @@ class LocationPages(Pages[DeviceLocation]):
 
     def to_geopandas(self, dtype_backend: str = "numpy_nullable") -> Any:
         """Read the whole list into a ``geopandas.GeoDataFrame`` in EPSG:4326; `dtype_backend` as in ``to_pandas``."""
+        extras.require("geo", "geopandas", "pyarrow")
         from headland.frames import pandas_options
 
         return _frame(self.to_arrow(), pandas_options(dtype_backend))
@@ -45,6 +46,7 @@ class AsyncLocationPages(AsyncPages[DeviceLocation]):
 
     async def to_geopandas(self, dtype_backend: str = "numpy_nullable") -> Any:
         """Read the whole list into a ``geopandas.GeoDataFrame`` in EPSG:4326; `dtype_backend` as in ``to_pandas``."""
+        extras.require("geo", "geopandas", "pyarrow")
         from headland.frames import pandas_options
 
         options = pandas_options(dtype_backend)
@@ -71,9 +73,11 @@ def _frame(table: Any, options: dict[str, Any]) -> Any:
     import numpy as np
     import shapely
 
+    from headland.frames import to_frame
+
     columns = table["valid"], table["gps_date_time"].is_valid(), table["lat"], table["lon"]
     is_placed = np.fromiter(map(_core.has_position, *(column.to_pylist() for column in columns)), bool)
     longitude, latitude = (table[name].to_numpy() for name in ("lon", "lat"))
     points = np.full(len(is_placed), None, dtype=object)
     points[is_placed] = shapely.points(longitude[is_placed], latitude[is_placed])
-    return gpd.GeoDataFrame(table.to_pandas(**options), geometry=points, crs=WGS_84, copy=False)
+    return gpd.GeoDataFrame(to_frame(table, options), geometry=points, crs=WGS_84, copy=False)

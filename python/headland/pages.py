@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 
+from headland import extras
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
@@ -113,6 +115,7 @@ class Pages(_Pages[Record]):
 
         >>> table = client.field_hubs.locations(hub_id).to_arrow()
         """
+        extras.require("geo", "pyarrow")
         import pyarrow as pa
 
         try:
@@ -122,15 +125,17 @@ class Pages(_Pages[Record]):
         return pa.table(table)
 
     def to_pandas(self, dtype_backend: str = "numpy_nullable") -> Any:
-        """Read the whole list into a ``pandas.DataFrame``.
+        """Read the whole list into a ``pandas.DataFrame``; ``frame.attrs["units"]`` maps columns to their known units.
 
         Args:
             dtype_backend: ``"numpy_nullable"`` keeps integers with nulls as integers, ``"pyarrow"`` keeps the Arrow
                 types, ``"numpy"`` uses the classic dtypes of pandas.
         """
-        from headland.frames import pandas_options
+        extras.require("geo", "pandas", "pyarrow")
+        from headland.frames import pandas_options, to_frame
 
-        return self.to_arrow().to_pandas(**pandas_options(dtype_backend))
+        options = pandas_options(dtype_backend)
+        return to_frame(self.to_arrow(), options)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Export the list by the Arrow C stream interface: a batch is a page, which is read on request.
@@ -183,6 +188,7 @@ class AsyncPages(_Pages[Record]):
 
     async def to_arrow(self) -> Any:
         """Read the whole list into a ``pyarrow.Table``; an empty list has all columns and no row."""
+        extras.require("geo", "pyarrow")
         import pyarrow as pa
 
         try:
@@ -193,10 +199,11 @@ class AsyncPages(_Pages[Record]):
 
     async def to_pandas(self, dtype_backend: str = "numpy_nullable") -> Any:
         """Read the whole list into a ``pandas.DataFrame``; `dtype_backend` as in ``Pages.to_pandas``."""
-        from headland.frames import pandas_options
+        extras.require("geo", "pandas", "pyarrow")
+        from headland.frames import pandas_options, to_frame
 
         options = pandas_options(dtype_backend)
-        return (await self.to_arrow()).to_pandas(**options)
+        return to_frame(await self.to_arrow(), options)
 
     async def _read(self, core: _core.Pages) -> list[Record] | None:
         try:

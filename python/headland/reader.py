@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NoReturn, Unpack
 
-from headland import _core, arguments
+from headland import _core, arguments, extras
 from headland.archives import ReadOptions, to_core_source, with_options
 from headland.layer import Diagnostic, Layer
 
@@ -84,6 +84,7 @@ class LayerReader:
     @property
     def schema(self) -> pa.Schema:
         """The schema of every batch, for pyarrow; ``__arrow_c_schema__`` exports it to other packages."""
+        extras.require("geo", "pyarrow")
         import pyarrow as pa
 
         return pa.schema(self)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from headland import extras
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -74,20 +76,22 @@ class Table(Generic[Row]):
 
     def to_arrow(self) -> Any:
         """Return a ``pyarrow.Table``."""
+        extras.require("geo", "pyarrow")
         import pyarrow as pa
 
         return pa.table(self)
 
     def to_pandas(self, dtype_backend: str = "numpy_nullable") -> Any:
-        """Return a ``pandas.DataFrame``.
+        """Return a ``pandas.DataFrame``; ``frame.attrs["units"]`` maps columns to their known units.
 
         Args:
             dtype_backend: ``"numpy_nullable"`` keeps integers with nulls as integers, ``"pyarrow"`` keeps the Arrow
                 types, ``"numpy"`` uses the classic dtypes of pandas.
         """
-        from headland.frames import pandas_options
+        extras.require("geo", "pandas", "pyarrow")
+        from headland.frames import pandas_options, to_frame
 
-        return self.to_arrow().to_pandas(**pandas_options(dtype_backend))
+        return to_frame(self.to_arrow(), pandas_options(dtype_backend))
 
     def _repr_html_(self) -> str:
         """Return the first rows as HTML, without columns that are empty in all of them."""

@@ -83,9 +83,7 @@ class PublishedDataset:
 
         box = _box(bbox)
         scan = self._scan(job_type, year, box, columns)
-        frame = filter_box(frames.table_to_geo_frame(pa.table(scan), dtype_backend), box)
-        frame.attrs["units"] = scan.units
-        return frame
+        return filter_box(frames.table_to_geo_frame(pa.table(scan), dtype_backend), box)
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Open a DuckDB connection with views of the published state.
