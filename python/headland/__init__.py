@@ -42,11 +42,15 @@ from headland.locations import AsyncLocationPages, LocationPages
 from headland.mirror import Mirror
 from headland.newest_uploads import newest
 from headland.pages import AsyncPages, Pages
+from headland.parquet import write_parquet
 from headland.reader import Batch, LayerReader, open  # noqa: A004 -- it is `hl.open`, as `read` is `hl.read`
 from headland.sandbox import Sandbox
 from headland.settings import Timeout
 from headland.table import Table
 from headland.xml_tree import read_tree
+
+_MODULES = ("groups", "mirror", "records")
+"""Modules with public names of their own."""
 
 __all__ = [
     "ArchiveError",
@@ -99,4 +103,10 @@ __all__ = [
     "open",
     "read",
     "read_tree",
+    "write_parquet",
 ]
+
+
+def __dir__() -> list[str]:
+    """Return the public names, for completion: without modules that only the package imports."""
+    return [*__all__, *_MODULES]

@@ -1,18 +1,24 @@
-"""Reads files to upload and writes downloads to their targets."""
+"""Reads files to upload, writes downloads to their targets, and replaces files."""
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import secrets
 import shutil
 import tarfile
 import tempfile
 import zipfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Self, cast
+from typing import TYPE_CHECKING, BinaryIO, Self, cast
 
 from headland import arguments
-from headland.errors import from_os
+from headland.errors import HeadlandError, from_os
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Upload = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 """A source of an upload: a path, bytes or a binary file object."""
@@ -92,7 +98,7 @@ class Download:
         if isinstance(to, str | os.PathLike):
             arguments.path("to", to)
             # Not a `Path`, which would drop a trailing separator, the mark of a folder.
-            self.path = os.fspath(to)
+            self.path = os.path.expanduser(os.fspath(to))  # noqa: PTH111
         else:
             _check_writable(to)
             self._file = to
@@ -129,3 +135,30 @@ def _check_writable(to: object) -> None:
     writable = getattr(to, "writable", None)
     if callable(writable) and not writable():
         raise ValueError("`to` is a file object opened only for reading: open it in mode 'wb'")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a ``.part`` file next to `path`, which it replaces at the end of the block, as the core writes files.
+
+    Raises:
+        HeadlandError: The file cannot be written; or `path` is not a regular file.
+    """
+    # A symbolic link is kept, and its target is written.
+    target = path.resolve() if path.is_symlink() else path
+    if target.exists() and not target.is_file():
+        raise HeadlandError(
+            f"cannot write `{target}`: it is not a regular file, and only a regular file can be replaced; choose "
+            "another path"
+        )
+    part = target.with_name(f"{target.name[:40]}.{secrets.token_hex(8)}.part")
+    try:
+        if not target.parent.exists():
+            raise FileNotFoundError(errno.ENOENT, f"there is no folder `{target.parent}`; create it first")
+        with part.open("xb") as file:
+            yield file
+        part.replace(target)
+    except OSError as cause:
+        raise from_os("File", f"cannot write `{path}`", cause) from None
+    finally:
+        part.unlink(missing_ok=True)
