@@ -106,9 +106,9 @@ def without_inner_arguments(app, what, name, obj, options, signature, returns):
 
 
 def with_arguments(app, what, name, obj, options, lines):
-    """Add what both clients take, which is said once, at what they share."""
+    """Add the arguments of both clients, which the constructor documents, as for ``help``."""
     if name in {"headland.Client", "headland.AsyncClient"}:
-        lines += inspect.getdoc(obj.__mro__[1]).splitlines()[1:]
+        lines += inspect.getdoc(obj.__init__).splitlines()[1:]
 
 
 def with_whole_sentences(app, what, name, obj, options, lines):

@@ -8,22 +8,35 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from headland import _core
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 sendable = _core.sendable
-texts = _core.texts
 
 MAX_INT = sys.maxsize
 """The largest integer that the core accepts."""
 
 
+def _is_whole(value: object) -> TypeGuard[numbers.Integral]:
+    """Return whether it is an integer of Python or numpy."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def texts(call: str, given: Mapping[str, object]) -> dict[str, str]:
+    """Convert the arguments of a call to texts; integers may be numpy's, as in a column of ids."""
+    return _core.texts(call, {name: int(value) if _is_whole(value) else value for name, value in given.items()})
+
+
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
     """Check a whole number and its range."""
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not _is_whole(value):
         message = f"`{name}`: expected an int, got {type(value).__name__}"
         raise TypeError(message)
+    value = int(value)
     if value < least or (most is not None and value > most):
         reach = f">= {least}" if most is None else f"from {least} to {most}"
         message = f"`{name}`: expected a number {reach}, got {value}"
@@ -74,7 +87,7 @@ def seconds(name: str, value: object) -> float:
 
 
 def path(name: str, value: object) -> Path:
-    """Check a path; an empty one is refused, because it would mean the working folder."""
+    """Check a path and expand ``~``; an empty one is refused, because it would mean the working folder."""
     if not isinstance(value, str | os.PathLike):
         raise TypeError(f"`{name}`: expected a path, got {type(value).__name__}")
     written = os.fspath(value)
@@ -84,7 +97,8 @@ def path(name: str, value: object) -> Path:
         raise ValueError(f"`{name}`: expected a path, got an empty string")
     if "\0" in written:
         raise ValueError(f"`{name}`: {written!r} contains a null character, which paths cannot contain")
-    return Path(written)
+    # Unlike that of `Path`, this leaves a name of no user, such as `~$job.zip`, unchanged.
+    return Path(os.path.expanduser(written))  # noqa: PTH111
 
 
 def windows(pairs: object) -> list[tuple[int, float]]:

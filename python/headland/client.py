@@ -11,6 +11,7 @@ from headland.bearer_tokens import TokenSource
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
 from headland.groups import AsyncClientRows, ClientRows
 from headland.settings import Timeout
+from headland.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import os
@@ -60,28 +61,7 @@ class Budget(NamedTuple):
 
 
 class _ClientBase:
-    """Settings of both clients.
-
-    Args:
-        base_url: The base address of the service.
-        api_key: The partner's API key.
-        shared_secret: The partner's shared secret, as issued.
-        access_key: The customer's access key.
-        dispatch_url: The base address of the dispatch service, for ``client.dispatch``.
-        dispatch_token: Its bearer token, or a callable that returns one. The callable is called before each request,
-            and once more if the service refuses the token. `AsyncClient` also accepts a coroutine function.
-        legacy_dispatch_url: A base address of the legacy order service, for ``client.legacy_orders``.
-        legacy_orders_url: The other base address of that service, which is used if both are given.
-        legacy_token: The bearer token of that service, or a callable that returns one.
-        rate_limits: Pairs of calls and seconds that are never exceeded; an empty sequence disables the limiter.
-        limiter_state: Where processes share the state of the limiter: a path, ``"memory"`` for this client alone, or
-            ``None`` for a file in the user's state folder.
-        accept: The content type in which records are requested, ``"json"`` or ``"xml"``; the values are the same.
-        page_size: Records per page of a list, 1 to 1000.
-        timeout: Time limits; a tuple of connect, read, call and, optionally, min_throughput is accepted too.
-        ca_file: Certificates to trust in addition to the usual ones, as a PEM file: of authorities, or of the server
-            itself. A certificate marked as an authority's (``CA:TRUE``) does not identify a server.
-    """
+    """Settings of both clients."""
 
     _calls: OpenClient
 
@@ -104,6 +84,29 @@ class _ClientBase:
         timeout: Timeout = DEFAULT_TIMEOUT,
         ca_file: str | os.PathLike[str] | None = None,
     ) -> None:
+        """Check the settings; no call is made.
+
+        Args:
+            base_url: The base address of the service.
+            api_key: The partner's API key.
+            shared_secret: The partner's shared secret, as issued.
+            access_key: The customer's access key.
+            dispatch_url: The base address of the dispatch service, for ``client.dispatch``.
+            dispatch_token: Its bearer token, or a callable that returns one. The callable is called before each
+                request, and once more if the service refuses the token. `AsyncClient` also accepts a coroutine
+                function.
+            legacy_dispatch_url: A base address of the legacy order service, for ``client.legacy_orders``.
+            legacy_orders_url: The other base address of that service, which is used if both are given.
+            legacy_token: The bearer token of that service, or a callable that returns one.
+            rate_limits: Pairs of calls and seconds that are never exceeded; an empty sequence disables the limiter.
+            limiter_state: Where processes share the state of the limiter: a path, ``"memory"`` for this client alone,
+                or ``None`` for a file in the user's state folder.
+            accept: The content type in which records are requested, ``"json"`` or ``"xml"``; the values are the same.
+            page_size: Records per page of a list, 1 to 1000.
+            timeout: Time limits; a tuple of connect, read, call and, optionally, min_throughput is accepted too.
+            ca_file: Certificates to trust in addition to the usual ones, as a PEM file: of authorities, or of the
+                server itself. A certificate marked as an authority's (``CA:TRUE``) does not identify a server.
+        """
         # Secrets are hidden first, because many tools show the variables of a frame when an error occurs.
         keys = _core.Secret(api_key), _core.Secret(shared_secret), _core.Secret(access_key)
         tokens = _core.Secret(dispatch_token), _core.Secret(legacy_token)
@@ -160,6 +163,15 @@ class _ClientBase:
     def __repr__(self) -> str:
         """Return the address for display, without secrets."""
         return f"<{type(self).__name__} {getattr(self, '_calls', 'not set up')!r}>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise an error that suggests a group or method with a similar name."""
+            public = [each for each in dir(self) if not each.startswith("_")]
+            hint = "" if name.startswith("_") else did_you_mean(name, public)
+            # Without `name`, Python does not add a second suggestion to the traceback.
+            raise AttributeError(f"`{type(self).__name__}` has no attribute `{name}`{hint}", obj=self)
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled: the pickle would contain the secrets."""

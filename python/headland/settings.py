@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import _core, arguments
 from headland.errors import ConfigurationError, from_os
+from headland.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -90,7 +91,8 @@ def from_env() -> dict[str, Any]:
     if missing:
         known = {PREFIX + name.upper() for name in NAMES}
         others = sorted(variable for variable in os.environ if variable.startswith(PREFIX) and variable not in known)
-        unknown = f" (no setting: {', '.join(others)})" if others else ""
+        shown = ", ".join(f"{variable}{did_you_mean(variable, known)}" for variable in others)
+        unknown = f" (no setting: {shown})" if others else ""
         raise ConfigurationError(
             f"set {', '.join(missing)} in the environment{unknown}, or use `Client.from_profile()`",
             _setting="environment",
@@ -100,7 +102,7 @@ def from_env() -> dict[str, Any]:
 
 def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, Any]:
     """Read the table `name` of the profiles; a file readable by other users is refused."""
-    file = Path(PROFILES if path is None else path).expanduser()
+    file = arguments.path("path", PROFILES if path is None else path)
     try:
         with file.open("rb") as opened:
             _refuse_open_modes(file, os.fstat(opened.fileno()).st_mode)
@@ -115,7 +117,8 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
     unknown = sorted(set(profile) - set(NAMES))
     missing = [setting for setting in REQUIRED if setting not in profile]
     if unknown or missing:
-        wrong = [f"unknown: {', '.join(unknown)}"] * bool(unknown) + [f"missing: {', '.join(missing)}"] * bool(missing)
+        shown = ", ".join(f"{setting}{did_you_mean(setting, NAMES)}" for setting in unknown)
+        wrong = [f"unknown: {shown}"] * bool(unknown) + [f"missing: {', '.join(missing)}"] * bool(missing)
         raise ConfigurationError(f"the profile [{name}] of `{file}` is invalid ({'; '.join(wrong)})", _setting="names")
     return _convert(profile, lambda setting: f"`{setting}` of the profile [{name}] of `{file}`")
 
