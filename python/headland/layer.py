@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 import textwrap
@@ -381,37 +380,9 @@ class Layer:
 
     def _repr_html_(self) -> str:
         """Return the map, the columns and the diagnostics as HTML; needs no network."""
-        from headland.escaping import printable
+        from headland.layer_html import render
 
-        def shown(text: str) -> str:
-            return html.escape(printable(text))
-
-        units = self.units
-        rows = "".join(
-            f"<tr><td>{shown(name)}</td><td>{shown(kind)}</td>"
-            f"<td>{shown(units.get(name, ''))}</td><td>{nulls}</td></tr>"
-            for name, kind, nulls in self.describe()
-        )
-        diagnostics = "".join(
-            f"<li>{diagnostic.severity} <code>{shown(diagnostic.code)}</code> {shown(diagnostic.message)}</li>"
-            for diagnostic in self.diagnostics
-        )
-        return (
-            f"<div>{self._map()}<p>{shown(repr(self))}</p>"
-            "<table><thead><tr><th>column</th><th>type</th><th>unit</th><th>nulls</th></tr></thead>"
-            f"<tbody>{rows}</tbody></table>{f'<ul>{diagnostics}</ul>' if diagnostics else ''}</div>"
-        )
-
-    def _map(self) -> str:
-        """Return the map, or the reason why there is none: a notebook must show the table in any case."""
-        from headland.errors import HeadlandError
-
-        if self._core.geometry_column is None or len(self) == 0:
-            return ""
-        try:
-            return self.picture()
-        except (HeadlandError, ValueError) as reason:
-            return f"<p>{html.escape(str(reason))}</p>"
+        return render(self, has_map=self._core.geometry_column is not None and len(self) > 0)
 
 
 def _from_parts(kind: type[Layer], about: str, buffers: list[bytes]) -> Layer:

@@ -1,0 +1,42 @@
+"""Renders a layer as HTML for notebooks."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from headland.errors import HeadlandError
+from headland.escaping import printable
+
+if TYPE_CHECKING:
+    from headland.layer import Layer
+
+
+def render(layer: Layer, *, has_map: bool) -> str:
+    """Return the map, the columns and the diagnostics as HTML; needs no network."""
+    units = layer.units
+    rows = "".join(
+        f"<tr><td>{_shown(name)}</td><td>{_shown(kind)}</td><td>{_shown(units.get(name, ''))}</td><td>{nulls}</td></tr>"
+        for name, kind, nulls in layer.describe()
+    )
+    diagnostics = "".join(
+        f"<li>{diagnostic.severity} <code>{_shown(diagnostic.code)}</code> {_shown(diagnostic.message)}</li>"
+        for diagnostic in layer.diagnostics
+    )
+    return (
+        f"<div>{_map(layer) if has_map else ''}<p>{_shown(repr(layer))}</p>"
+        "<table><thead><tr><th>column</th><th>type</th><th>unit</th><th>nulls</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table>{f'<ul>{diagnostics}</ul>' if diagnostics else ''}</div>"
+    )
+
+
+def _shown(text: str) -> str:
+    return html.escape(printable(text))
+
+
+def _map(layer: Layer) -> str:
+    """Return the map, or the reason why there is none: a notebook must show the table in any case."""
+    try:
+        return layer.picture()
+    except (HeadlandError, ValueError) as reason:
+        return f"<p>{html.escape(str(reason))}</p>"
