@@ -6,7 +6,7 @@ import gc
 import json
 from contextlib import contextmanager
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from headland import _core, errors
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     import pyarrow as pa
+
+Frame = TypeVar("Frame", bound="pd.DataFrame")
 
 GEOMETRY = "geometry"
 """The geometry column of datasets and of frames of many archives."""
@@ -60,10 +62,11 @@ def _nullable_types() -> dict[Any, Any]:
     }
 
 
-def units(schema: pa.Schema) -> dict[str, str]:
-    """Return the known units of a schema's columns, for ``frame.attrs["units"]``."""
+def with_units(frame: Frame, schema: pa.Schema) -> Frame:
+    """Add the known units of a schema's columns as ``frame.attrs["units"]``, and return the frame."""
     stated = {field.name: (field.metadata or {}).get(b"unit", b"unknown").decode() for field in schema}
-    return {name: unit for name, unit in stated.items() if unit not in NOT_UNITS}
+    frame.attrs["units"] = {name: unit for name, unit in stated.items() if unit not in NOT_UNITS}
+    return frame
 
 
 def to_frame(table: pa.Table, options: dict[str, Any] | None) -> pd.DataFrame:
@@ -78,8 +81,7 @@ def to_frame(table: pa.Table, options: dict[str, Any] | None) -> pd.DataFrame:
     made = _by_values(unique) if options is None else unique.to_pandas(**options)
     if has_duplicates:
         made.columns = names
-    made.attrs["units"] = units(table.schema)
-    return made
+    return with_units(made, table.schema)
 
 
 def _by_values(table: pa.Table) -> pd.DataFrame:
@@ -116,7 +118,7 @@ def to_geo_frame(table: pa.Table, geometry: str | None, options: dict[str, Any] 
     import numpy as np
 
     if geometry is None:
-        return gpd.GeoDataFrame(to_frame(table, options), copy=False)
+        return with_units(gpd.GeoDataFrame(to_frame(table, options), copy=False), table.schema)
     index = table.schema.get_field_index(geometry)
     extension = json.loads((table.schema.field(index).metadata or {}).get(b"ARROW:extension:metadata", b"{}"))
     parts = table.column(index).chunks
@@ -127,7 +129,7 @@ def to_geo_frame(table: pa.Table, geometry: str | None, options: dict[str, Any] 
     column = gpd.array.GeometryArray(shapes, crs=_crs(extension.get("crs")))
     whole = to_frame(table.remove_column(index), options)
     whole.insert(index, geometry, column)
-    return gpd.GeoDataFrame(whole, geometry=geometry, copy=False)
+    return with_units(gpd.GeoDataFrame(whole, geometry=geometry, copy=False), table.schema)
 
 
 def _crs(system: dict[str, Any] | str | None) -> Any:

@@ -73,11 +73,12 @@ def _frame(table: Any, options: dict[str, Any]) -> Any:
     import numpy as np
     import shapely
 
-    from headland.frames import to_frame
+    from headland.frames import to_frame, with_units
 
     columns = table["valid"], table["gps_date_time"].is_valid(), table["lat"], table["lon"]
     is_placed = np.fromiter(map(_core.has_position, *(column.to_pylist() for column in columns)), bool)
     longitude, latitude = (table[name].to_numpy() for name in ("lon", "lat"))
     points = np.full(len(is_placed), None, dtype=object)
     points[is_placed] = shapely.points(longitude[is_placed], latitude[is_placed])
-    return gpd.GeoDataFrame(to_frame(table, options), geometry=points, crs=WGS_84, copy=False)
+    frame = gpd.GeoDataFrame(to_frame(table, options), geometry=points, crs=WGS_84, copy=False)
+    return with_units(frame, table.schema)
