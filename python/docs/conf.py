@@ -41,7 +41,7 @@ suppress_warnings = ["ref.python"]
 # Types of the standard library and of packages that users may have: without the network there are no pages to link.
 nitpick_ignore_regex = [
     ("py:class", r"(typing|collections\.abc|datetime|pathlib|os|argparse)\..*"),
-    ("py:class", r"(geopandas|dask_geopandas|duckdb|pyarrow|gpd|pa|dt)\..*"),
+    ("py:class", r"(geopandas|dask_geopandas|duckdb|pandas|pyarrow|gpd|pa|pd|dt)\..*"),
     ("py:exc", r"duckdb\..*"),
     ("py:class", r"(headland\.mirror\.dataset\.PublishedDataset|PublishedDataset)"),
     (
