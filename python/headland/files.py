@@ -155,10 +155,12 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     try:
         if not target.parent.exists():
             raise FileNotFoundError(errno.ENOENT, f"there is no folder `{target.parent}`; create it first")
-        with part.open("xb") as file:
-            yield file
-        part.replace(target)
+        file = part.open("xb")
+        try:
+            with file:
+                yield file
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as cause:
         raise from_os("File", f"cannot write `{path}`", cause) from None
-    finally:
-        part.unlink(missing_ok=True)

@@ -180,10 +180,10 @@ class Layer:
 
         Returns:
             A ``geopandas.GeoDataFrame`` with coordinates in the layer's own system and its units. ``frame.crs`` is
-            ``EPSG:n`` if the code is certain, ``None`` if the system is unknown. ``frame.attrs["units"]`` maps columns
-            to their known units. Null geometries are ``None``, null numbers ``NaN``. A layer without geometry becomes
-            a frame without a geometry column. Columns with the same name keep their own values and types: select one
-            with ``frame.iloc[:, index]``.
+            ``EPSG:n`` if the code is certain and the .prj adds no datum shift, ``None`` if it is unknown.
+            ``frame.attrs["units"]`` maps columns to their known units. Null geometries are ``None``, null numbers
+            ``NaN``. A layer without geometry becomes a frame without a geometry column. Columns with the same name keep
+            their own values and types: select one with ``frame.iloc[:, index]``.
 
         Raises:
             ImportError: geopandas or pyarrow is not installed; ``pip install 'headland[geo]'`` installs both.

@@ -144,6 +144,20 @@ def test_certain_system_is_its_epsg_code(harvest: hl.Layer) -> None:
     assert utm.to_geopandas().crs.to_string() == "EPSG:32614"
 
 
+def test_datum_shift_of_the_source_is_kept() -> None:
+    shift = b"TOWGS84[-8,160,176,0,0,0,0]"
+    ellipsoid = b'SPHEROID["Clarke 1866",6378206.4,294.978698213898]'
+    datum = b'DATUM["North_American_Datum_1927",' + ellipsoid + b"," + shift + b"]"
+    prj = (
+        b'GEOGCS["NAD27",'
+        + datum
+        + b',PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AUTHORITY["EPSG","4267"]]'
+    )
+    layer = hl.read(job("1", prj=prj).archive)
+    assert layer.to_geopandas().crs.is_bound
+    assert layer.to_geopandas().crs.source_crs.to_epsg() == 4267
+
+
 def test_other_systems_keep_their_parameters() -> None:
     local = pyproj.CRS.from_proj4("+proj=tmerc +lon_0=-98.4 +ellps=GRS80 +x_0=1234 +units=m +no_defs")
     frame = hl.read(job("1", prj=local.to_wkt("WKT1_ESRI").encode()).archive).to_geopandas()

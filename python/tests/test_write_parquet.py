@@ -109,6 +109,11 @@ def test_wrong_targets_and_frames_are_errors(client: hl.Client, small_job: str, 
     with pytest.raises(FileNotFoundError, match=r"there is no folder `.*missing`; create it first") as caught:
         hl.write_parquet(table, tmp_path / "missing" / "table.parquet")
     assert isinstance(caught.value, hl.HeadlandError)
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(NotADirectoryError, match="cannot write"):
+        hl.write_parquet(table, file / "table.parquet")
+    file.unlink()
     with pytest.raises(TypeError, match="`path`"):
         hl.write_parquet(table, 7)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"got Layer; call its own `write_parquet`"):
