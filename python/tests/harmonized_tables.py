@@ -59,7 +59,9 @@ def found(layer: hl.Layer) -> list[Found]:
         unit = "unknown" if entry.get("unit") == "unknown" else str(entry.get("unit_in") or entry.get("unit") or "")
         original = str(entry["source"]).removesuffix("_original")
         scale = "" if factor is None else f"{factor:.6g}"
-        rows.append(Found(str(entry["column"]), original, unit, scale, str(entry["rule"]) + proof(entry.get("evidence"))))
+        rows.append(
+            Found(str(entry["column"]), original, unit, scale, str(entry["rule"]) + proof(entry.get("evidence")))
+        )
     return rows
 
 
@@ -105,3 +107,17 @@ def table(fields: Sequence[tuple[str, str]], rows: Iterable[Sequence[object]]) -
 def codes(layer: hl.Layer) -> set[str]:
     """Return the codes of the diagnostics of a layer."""
     return {str(diagnostic.code) for diagnostic in layer.diagnostics}
+
+
+YIELD = ("YIELD", "N1")
+"""A field of a harvest."""
+
+
+def timed(cells: list[str], kind: str = "C", name: str = "TIME") -> hl.Layer:
+    """Return a harvest whose records have these times."""
+    return table([(name, kind), YIELD], [(cell, 5) for cell in cells])
+
+
+def dated(cells: list[tuple[str, str]], kind: str = "C") -> hl.Layer:
+    """Return a harvest whose records have these dates and times of day."""
+    return table([("DATE", kind), ("TIME", "C"), YIELD], [(*pair, 5) for pair in cells])
