@@ -19,6 +19,10 @@ PREFIXES = ("FarmerC Hill Farms-FarmerC Hill Farms-", "FarmerB_", "FarmerI_")
 """Beginnings of file names that the table leaves out."""
 
 
+WIDTHS = {"C": 26, "N": 18, "D": 8}
+"""Widths of fields by kind; wider numbers without decimals are floats."""
+
+
 class Found(NamedTuple):
     """A harmonised column: its name, the original column, the unit of that, the factor and the rule."""
 
@@ -79,7 +83,7 @@ def corpus_table() -> list[str]:
         try:
             rows = found(hl.harmonize(hl.read(path)))
         except ValueError:
-            lines.append(f"| `{name}` | | | | | no known column |")
+            lines.append(f"| `{name}` | | | | | no known meaning |")
             continue
         for number, row in enumerate(sorted(rows)):
             file = "" if number else f"`{name}`"
@@ -96,7 +100,7 @@ def section(heading: str) -> list[str]:
 
 def table(fields: Sequence[tuple[str, str]], rows: Iterable[Sequence[object]]) -> hl.Layer:
     """Return a layer without geometries; the kind of a field is C, N or D, with digits after N."""
-    kinds = [Field(name.encode(), kind[0], 26 if kind[0] != "D" else 8, int(kind[1:] or 0)) for name, kind in fields]
+    kinds = [Field(name.encode(), kind[0], WIDTHS[kind[0]], int(kind[1:] or 0)) for name, kind in fields]
     packed = [
         [f"{cell:<26}".encode() if field.kind == "C" else f"{cell:>{field.width}}".encode() for cell, field in pairs]
         for pairs in (zip(row, kinds, strict=True) for row in rows)

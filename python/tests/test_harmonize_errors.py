@@ -58,7 +58,7 @@ WRONG: list[tuple[str, Callable[[], hl.Layer], type[Exception] | str, str]] = [
         "it cannot be `moisture`",
     ),
     ("unknown `timezone`", lambda: hl.harmonize(HARVEST, timezone="Mars/Olympus"), ValueError, "'America/Chicago'"),
-    ("no column with a known meaning", lambda: hl.harmonize(GRADES), ValueError, "has no known column"),
+    ("no column with a known meaning", lambda: hl.harmonize(GRADES), ValueError, "have no known meaning"),
     (
         "no column with a known meaning, but `kind`",
         lambda: hl.harmonize(GRADES, kind="yield"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import geopandas as gpd
 import pytest
-from harmonized_tables import archives, codes, corpus, dated, table, timed
+from harmonized_tables import YIELD, archives, codes, corpus, dated, table, timed
 from shapely.geometry import Point, box
 
 import headland as hl
@@ -248,3 +248,25 @@ def test_distance_that_no_unit_explains_or_few_rows_prove_nothing(tmp_path: Path
     layer = hl.harmonize(packed(line_of_points(2.0, distance, rows), tmp_path))
     assert "distance" not in layer.to_arrow().column_names
     assert "unit-unknown" in codes(layer)
+
+
+def test_states_in_words_and_in_bits_are_flags() -> None:
+    for kind, cells in (("C", ["In", "Out", "In"]), ("N", ["33", "32", "1"])):
+        layer = hl.harmonize(table([("WORK_STATE", kind), YIELD], [(cell, 5) for cell in cells]))
+        assert layer.values("working") == [True, False, True]
+
+
+def test_state_in_unknown_words_is_not_used_and_reported() -> None:
+    layer = hl.harmonize(table([("WORK_STATE", "C"), YIELD], [("Parked", 5)]))
+    assert "working" not in layer.to_arrow().column_names
+    assert "column-not-used" in codes(layer)
+
+
+def test_one_product_of_all_rows_is_the_crop_of_a_harvest() -> None:
+    fields = [("PRODUCT", "C"), ("WETMASS", "N1"), ("MOISTURE", "N1"), ("DISTANCE", "N2"), ("SWATH", "N2")]
+    units = {"WETMASS": "kg/ha", "DISTANCE": "m", "SWATH": "m"}
+    rows = [("Wheat", 5000, 13.5, 2, 10), ("Wheat", 5000, 20, 2, 10)]
+    assert hl.harmonize(table(fields, rows), units=units).values("dry_mass") == pytest.approx([10, 10 * 80 / 86.5])
+    two = hl.harmonize(table(fields, [rows[0], ("Corn", 5000, 20, 2, 10)]), units=units)
+    assert "dry_mass" not in two.to_arrow().column_names
+    assert "crop-unknown" in codes(two)
