@@ -74,3 +74,15 @@ def harmonize(
         times = _core.harmonized_local_times(core, statements)
         offsets = None if times is None else local_times.offsets(zone, times.minutes)
     return Layer(_core.harmonize(core, statements, offsets))
+
+
+def provenance_entry(pairs: list[tuple[str, str]]) -> dict[str, str | float | None]:
+    """Return an entry of `Layer.provenance`, with numbers as such."""
+    entry: dict[str, str | float | None] = dict(pairs)
+    for name in ("factor", "moisture_basis", "kg_per_bushel"):
+        text = entry.get(name)
+        if text is not None and text != "unknown":
+            entry[name] = float(text)
+    if entry.get("unit") == "unknown":
+        entry["factor"] = None
+    return entry

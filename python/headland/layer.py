@@ -339,7 +339,9 @@ class Layer:
 
         >>> headland.harmonize(headland.read("job.zip")).provenance[0]
         """
-        return [_provenance(pairs) for pairs in self._core.provenance]
+        from headland.harmonize import provenance_entry
+
+        return [provenance_entry(pairs) for pairs in self._core.provenance]
 
     def area(self, crs: AsIs | None = None) -> float | None:
         """Return the area of the polygons; ``None`` if there are none.
@@ -396,14 +398,3 @@ def _as_is(crs: AsIs | None) -> bool:
     if crs not in (None, "as-is"):
         raise ValueError(f"`crs`: expected None (WGS 84) or 'as-is', got {crs!r}")
     return crs is not None
-
-
-def _provenance(pairs: list[tuple[str, str]]) -> dict[str, str | float | None]:
-    entry: dict[str, str | float | None] = dict(pairs)
-    for name in ("factor", "moisture_basis", "kg_per_bushel"):
-        text = entry.get(name)
-        if text is not None and text != "unknown":
-            entry[name] = float(text)
-    if entry.get("unit") == "unknown":
-        entry["factor"] = None
-    return entry

@@ -86,7 +86,9 @@ def test_units_of_the_sources_have_to_agree_if_they_are_kept(layers: dict[str, h
 
 
 def test_a_column_that_a_layer_lacks_is_null_there(layers: dict[str, hl.Layer]) -> None:
-    without = hl.harmonize(hl.read(zipped({"a.dbf": dbf([Field(b"MOISTURE", "N", 6, 2)], [[b" 12.50"]] * 3)})), kind="yield")
+    without = hl.harmonize(
+        hl.read(zipped({"a.dbf": dbf([Field(b"MOISTURE", "N", 6, 2)], [[b" 12.50"]] * 3)})), kind="yield"
+    )
     both = hl.concat([layers["metric"], without])
     assert both.values("distance")[-3:] == [None] * 3
     assert both.values("moisture")[-3:] == [12.5] * 3

@@ -36,7 +36,7 @@ def harvests(client: hl.Client) -> hl.JobLayers:
     return client.job_data.read_all(sub_type="yield", progress=False)
 
 
-def truth_of(service: hl.Sandbox) -> dict[str, dict[str, Any]]:
+def truth_of(service: hl.Sandbox) -> dict[str, Any]:
     return {truth["job_id"]: truth for truth in service.truth}
 
 
@@ -71,7 +71,7 @@ def test_an_archive_with_a_boundary_gives_the_layer_of_the_job(service: hl.Sandb
     assert boundary.boundary is None
 
 
-def test_read_gives_the_layer_and_its_boundary_too(service: hl.Sandbox, client: hl.Client, harvests: hl.JobLayers) -> None:
+def test_read_gives_the_layer_and_its_boundary_too(client: hl.Client, harvests: hl.JobLayers) -> None:
     job = next(job for job, layer in harvests if layer.boundary is not None)
     layer = client.job_data.read(job["id"], columns=["MOISTURE"])
     assert layer.columns == ["MOISTURE", "geometry"]
@@ -130,14 +130,14 @@ def test_on_error_raise_is_the_error_of_the_job(service: hl.Sandbox, client: hl.
         client.job_data.read_all(name="Mill Bottom 2024 Harvest again", on_error="raise", progress=False)
 
     async def read() -> None:
-        async with hl.AsyncClient(**service.credentials, rate_limits=(), limiter_state="memory") as client:
-            await client.job_data.read_all(name="Mill Bottom 2024 Harvest again", on_error="raise", progress=False)
+        async with hl.AsyncClient(**service.credentials, rate_limits=(), limiter_state="memory") as other:
+            await other.job_data.read_all(name="Mill Bottom 2024 Harvest again", on_error="raise", progress=False)
 
     with pytest.raises(hl.ConversionFailed):
         asyncio.run(read())
 
 
-def test_conversions_that_are_late_are_failures(service: hl.Sandbox, client: hl.Client) -> None:
+def test_conversions_that_are_late_are_failures(client: hl.Client) -> None:
     jobs = client.job_data.read_all(name="Stone Hill 2025 Harvest", format="FMIS", timeout=0, progress=False)
     assert len(jobs) + len(jobs.failed) == 1
     assert all(isinstance(failed.error, hl.NotReady) for failed in jobs.failed)

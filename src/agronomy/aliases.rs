@@ -121,7 +121,7 @@ fn truncated(plain: &str) -> Option<Alias> {
     let squeezed = squeeze(plain);
     found.or_else(|| {
         let begins = |known: &&str| known.len() > squeezed.len() && squeezed.len() >= 8 && known.starts_with(&squeezed);
-        let mut all = ALIASES.iter().filter(|(_, _, names)| names.iter().any(|name| begins(&name)));
+        let mut all = ALIASES.iter().filter(|(_, _, names)| names.iter().any(begins));
         let (canonical, unit, _) = all.next()?;
         all.next().is_none().then(|| Alias {
             canonical,

@@ -41,22 +41,19 @@ pub(super) fn add_times(
 ) -> Result<Vec<Added>> {
     let schema = layer.schema();
     let names: Vec<&str> = times.columns.iter().map(|column| schema.field(*column).name().as_str()).collect();
-    let array: ArrayRef = match offsets.filter(|_| times.is_local) {
-        Some(offsets) => {
-            let (array, met) = LocalTimes::from_local(&times.micros).to_utc("time", offsets, None)?;
-            diagnostics.extend(met);
-            array
+    let array: ArrayRef = if let Some(offsets) = offsets.filter(|_| times.is_local) {
+        let (array, met) = LocalTimes::from_local(&times.micros).to_utc("time", offsets, None)?;
+        diagnostics.extend(met);
+        array
+    } else {
+        if times.is_local {
+            let message = format!(
+                "`{}` states no zone: `time` keeps the display's clock; `timezone` names its zone",
+                names.join("` and `")
+            );
+            diagnostics.push(Diagnostic::new(Code::NoZone, message));
         }
-        None => {
-            if times.is_local {
-                let message = format!(
-                    "`{}` states no zone: `time` keeps the display's clock; `timezone` names its zone",
-                    names.join("` and `")
-                );
-                diagnostics.push(Diagnostic::new(Code::NoZone, message));
-            }
-            Arc::new(TimestampMicrosecondArray::from(times.micros).with_timezone("UTC"))
-        }
+        Arc::new(TimestampMicrosecondArray::from(times.micros).with_timezone("UTC"))
     };
     let values = array.as_primitive::<arrow_array::types::TimestampMicrosecondType>();
     rows.times = Some(values.iter().collect());
@@ -302,7 +299,7 @@ pub(super) fn numbers(layer: &Layer, column: usize) -> Vec<f64> {
     for array in arrays(layer, column) {
         match array.data_type() {
             DataType::Int32 => {
-                values.extend(array.as_primitive::<Int32Type>().iter().map(|cell| cell.map_or(f64::NAN, f64::from)))
+                values.extend(array.as_primitive::<Int32Type>().iter().map(|cell| cell.map_or(f64::NAN, f64::from)));
             }
             DataType::Int64 => values
                 .extend(array.as_primitive::<Int64Type>().iter().map(|cell| cell.map_or(f64::NAN, |cell| cell as f64))),

@@ -36,7 +36,7 @@ pub(super) fn match_columns(layer: &Layer, stated: &Stated, diagnostics: &mut Ve
         let field = schema.field(column);
         if !can_hold(canonical, field) {
             let message =
-                format!("column `{original}` has the type {}, so it cannot be `{canonical}`", field.data_type());
+                format!("column `{original}` has {}, so it cannot be `{canonical}`", cells(field.data_type()));
             return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some("columns".to_owned())));
         }
         let matched = Match { column, canonical, rule: "user", unit: None, unit_in: None, evidence: None };
@@ -89,18 +89,14 @@ pub(super) fn implied_kind(matches: &[Match]) -> Option<JobKind> {
     let has_yield = has(&yields);
     let has_rate = has(&["target_rate", "applied_rate", "control_rate"]);
     let counts_seeds = matches.iter().any(|found| found.unit.is_some_and(|unit| unit.quantity().0 == Quantity::Count));
-    match (has_yield, has_rate) {
-        (true, true) => None,
-        (true, false) => Some(JobKind::Yield),
-        (false, true)
-            if counts_seeds || has(&["depth", "down_force", "singulation", "skips", "doubles", "variety"]) =>
-        {
-            Some(JobKind::Planting)
-        }
-        (false, true) => Some(JobKind::AsApplied),
-        (false, false) if has(&["flow", "moisture", "protein"]) => Some(JobKind::Yield),
-        (false, false) => None,
+    if has_yield && has_rate {
+        return None;
     }
+    let is_seeded = || counts_seeds || has(&["depth", "down_force", "singulation", "skips", "doubles", "variety"]);
+    if has_rate {
+        return Some(if is_seeded() { JobKind::Planting } else { JobKind::AsApplied });
+    }
+    (has_yield || has(&["flow", "moisture", "protein"])).then_some(JobKind::Yield)
 }
 
 fn known(name: &str) -> Result<&'static str> {
@@ -142,6 +138,17 @@ fn find(column: usize, field: &Field, attributes: &[(String, Option<String>)]) -
     })
 }
 
+/// What the cells of a column are, in a message.
+fn cells(data_type: &DataType) -> &'static str {
+    match data_type {
+        DataType::LargeUtf8 => "texts",
+        DataType::Boolean => "flags",
+        DataType::Date32 | DataType::Timestamp(..) => "dates or times",
+        DataType::Int32 | DataType::Int64 | DataType::Float64 => "numbers",
+        _ => "other values",
+    }
+}
+
 /// Whether the type of a column is one that the canonical column can come from.
 fn can_hold(name: &str, field: &Field) -> bool {
     let is_integer = matches!(field.data_type(), DataType::Int32 | DataType::Int64);
@@ -159,6 +166,14 @@ fn can_hold(name: &str, field: &Field) -> bool {
     }
 }
 
+/// The unit that the caller states of a column.
+fn parse_unit(name: &str, text: &str) -> Result<Unit> {
+    Unit::parse(text).ok_or_else(|| {
+        let message = format!("`units`: `{text}` of column `{name}` is not a known unit");
+        Error::new(Kind::Value, message).with(|facts| facts.field = Some("units".to_owned()))
+    })
+}
+
 /// Sets the unit: the caller's, that of the sidecar, or that of the name.
 fn state_unit(
     found: &mut Match,
@@ -173,8 +188,7 @@ fn state_unit(
     if let Some(text) = by_user {
         let wrong =
             |message: String| Error::new(Kind::Value, message).with(|facts| facts.field = Some("units".to_owned()));
-        let unit = Unit::parse(text)
-            .ok_or_else(|| wrong(format!("`units`: `{text}` of column `{name}` is not a known unit")))?;
+        let unit = parse_unit(name, text)?;
         if !needs_unit || !fits(found.canonical, unit) {
             return Err(wrong(format!(
                 "`units`: column `{name}` is `{}`, which cannot be in `{text}`",
@@ -190,16 +204,13 @@ fn state_unit(
     let by_attribute = || abbreviated(name, attributes).and_then(|(_, unit)| unit.clone());
     let by_sidecar = field.metadata().get("unit").cloned().or_else(by_attribute).filter(|unit| unit != "unknown");
     let Some(text) = by_sidecar else { return Ok(()) };
-    match Unit::parse(&text).filter(|unit| fits(found.canonical, *unit)) {
-        Some(unit) => (found.unit, found.unit_in) = (Some(unit), Some(text)),
-        None => {
-            let message = format!(
-                "column `{name}` is `{}`, but its unit `{text}` is unknown or of something else",
-                found.canonical
-            );
-            diagnostics.push(Diagnostic::new(Code::UnitUnknown, message));
-            (found.unit, found.unit_in) = (None, Some(text));
-        }
+    if let Some(unit) = Unit::parse(&text).filter(|unit| fits(found.canonical, *unit)) {
+        (found.unit, found.unit_in) = (Some(unit), Some(text));
+        return Ok(());
     }
+    let message =
+        format!("column `{name}` is `{}`, but its unit `{text}` is unknown or of something else", found.canonical);
+    diagnostics.push(Diagnostic::new(Code::UnitUnknown, message));
+    (found.unit, found.unit_in) = (None, Some(text));
     Ok(())
 }

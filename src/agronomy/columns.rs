@@ -120,7 +120,7 @@ pub(super) const CANONICAL: &[Canonical] = &[
 /// Names of columns that are joined from several columns or computed.
 const OTHER: &[&str] = &["time", "date", "order", "area", "wet_mass", "dry_mass", "amount"];
 
-/// Whether a harmonised layer reserves this name, in any letter case. DuckDB compares names without case.
+/// Whether a harmonised layer reserves this name, in any letter case. SQL compares names without case.
 pub(super) fn is_canonical(name: &str) -> bool {
     CANONICAL
         .iter()

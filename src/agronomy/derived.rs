@@ -141,8 +141,11 @@ fn add(
 /// Longer steps than this many usual ones are gaps.
 const GAP: f64 = 3.5;
 
-/// The mean step of time in each pass without gaps, if the clock resolves a tenth of the time of the pass and most rows
-/// have a time of their own.
+/// Where the clock resolves this part of a step, the median step is exact.
+const FINE: f64 = 100.0;
+
+/// The usual step of time in each pass: the median, or the mean without gaps where the clock is coarse. `None` if the
+/// clock resolves no tenth of the time of a pass, or most rows share their time with others.
 pub(super) fn intervals(rows: &Rows) -> Option<Vec<f64>> {
     let times = rows.times.as_ref()?;
     let key =
@@ -171,7 +174,12 @@ pub(super) fn intervals(rows: &Rows) -> Option<Vec<f64>> {
     let resolution = rows.resolution.max(resolution(times)) as f64;
     let mut means: HashMap<u64, f64> = HashMap::new();
     for (pass, steps) in steps {
-        let longest = median(steps.clone()).max(resolution) * GAP;
+        let middle = median(steps.clone());
+        if middle >= resolution * FINE {
+            means.insert(pass, middle / 1e6);
+            continue;
+        }
+        let longest = middle.max(resolution) * GAP;
         let usual = || steps.iter().filter(|step| **step <= longest);
         let total: f64 = usual().sum();
         if total >= resolution * 10.0 {

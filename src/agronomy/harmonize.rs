@@ -89,7 +89,7 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
         );
         return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some("columns".to_owned())));
     }
-    let layer = assemble(layer, added, &unknown)?.with_diagnostics(diagnostics);
+    let layer = assemble(layer, &added, &unknown)?.with_diagnostics(diagnostics);
     Ok(layer.with_entry(keys::KIND, kind.as_str()))
 }
 
@@ -140,7 +140,7 @@ fn unfit(layer: &Layer, found: &Match) -> Diagnostic {
 }
 
 /// The layer with the added columns, and with the meaning of those whose unit is unknown.
-fn assemble(layer: Layer, added: Vec<Added>, unknown: &HashMap<usize, &Match>) -> Result<Layer> {
+fn assemble(layer: Layer, added: &[Added], unknown: &HashMap<usize, &Match>) -> Result<Layer> {
     let old = layer.schema();
     let geometry = layer.geometry_index();
     let at = geometry.filter(|index| index.checked_add(1) == Some(old.fields().len())).unwrap_or(old.fields().len());

@@ -164,7 +164,7 @@ fn times_of_day(layer: &Layer, column: usize, start: Option<i64>, diagnostics: &
     if start.is_none() {
         diagnostics.push(Diagnostic::new(Code::DateAssumed, Code::DateAssumed.documentation()));
     }
-    let mut day = start.unwrap_or(0).div_euclid(DAY) * DAY;
+    let mut day = 0_i64;
     let mut previous: Option<i64> = None;
     let format = clock_format(first_text(layer, column)?);
     let micros: Vec<Option<i64>> = arrays(layer, column)
@@ -172,6 +172,10 @@ fn times_of_day(layer: &Layer, column: usize, start: Option<i64>, diagnostics: &
         .map(|text| {
             let time = chrono::NaiveTime::parse_from_str(text?.trim(), format).ok()?;
             let micros = time.signed_duration_since(chrono::NaiveTime::MIN).num_microseconds()?;
+            if let (None, Some(start)) = (previous, start) {
+                // The start is that of another clock: the day is the one that brings the first time nearest to it.
+                day = start.saturating_sub(micros).saturating_add(DAY / 2).div_euclid(DAY).saturating_mul(DAY);
+            }
             if previous.is_some_and(|previous| previous.saturating_sub(micros) > DAY / 2) {
                 day = day.saturating_add(DAY);
             }
@@ -193,20 +197,13 @@ fn is_clock(text: &str) -> bool {
     chrono::NaiveTime::parse_from_str(text, clock_format(text)).is_ok()
 }
 
-/// The `strptime` format of the time of day in a text.
+/// The `strptime` format of the time of day in a text. Other rows may have fractions of a second.
 fn clock_format(text: &str) -> &'static str {
-    let is_half_day = text.ends_with(['M', 'm']);
-    match (
-        text.matches(':').count() > 1,
-        text.rsplit(' ').any(|part| part.contains('.') && part.contains(':')),
-        is_half_day,
-    ) {
-        (true, false, true) => "%I:%M:%S %p",
-        (true, true, true) => "%I:%M:%S%.f %p",
-        (false, _, true) => "%I:%M %p",
-        (true, false, false) => "%H:%M:%S",
-        (true, true, false) => "%H:%M:%S%.f",
-        (false, _, false) => "%H:%M",
+    match (text.matches(':').count() > 1, text.ends_with(['M', 'm'])) {
+        (true, true) => "%I:%M:%S%.f %p",
+        (false, true) => "%I:%M %p",
+        (true, false) => "%H:%M:%S%.f",
+        (false, false) => "%H:%M",
     }
 }
 

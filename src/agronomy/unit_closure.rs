@@ -6,7 +6,7 @@
 use super::column_match::Match;
 use super::crops::{CROPS, Crop};
 use super::row_ratios::{Ratio, median, median_and_range, thinned};
-use super::units::Unit;
+use super::units::{Quantity, Unit};
 use super::yield_basis::{YieldBasis, yield_basis};
 use crate::archive::{Code, Diagnostic};
 
@@ -121,32 +121,32 @@ pub(super) fn prove_yield(
     if is_flow_used && (is_open || !is_narrow || (harvest.interval.is_none() && !candidates.may_guess_interval)) {
         return Proven::default();
     }
-    let bases = bases(name, harvest, crop);
+    let is_stated = open.iter().all(|units| units.len() == 1) && (crop.is_some() || is_mass(&candidates.yields));
+    let bases = if is_stated { vec![Basis::Wet] } else { bases(name, harvest, crop) };
     let all = combinations(&bases, harvest, candidates, crop);
     let Some(best) = all.iter().min_by(|one, other| closeness(one).total_cmp(&closeness(other))) else {
         return Proven::default();
     };
-    let Some(reported) = matches.iter().find(|found| found.canonical == name).cloned() else {
-        return Proven::default();
-    };
-    if closeness(best) >= ACCEPTED || best.range >= MAX_RANGE {
-        if reported.unit.is_none() {
+    if is_stated {
+        // Drying explains a fifth at most.
+        if closeness(best) > 0.2 {
             let message = format!(
-                "no combination of units explains `{name}`; the nearest has a median ratio of {:.3}",
-                best.median
-            );
-            diagnostics.push(Diagnostic::new(Code::UnitUnknown, message));
-        } else if closeness(best) > 0.03 && candidates.flows.len() == 1 && candidates.distances.len() == 1 {
-            let message = format!(
-                "the stated units contradict each other: yield times area is {:.3} times the flow",
+                "the stated units contradict each other: yield times area is {:.3} times the mass",
                 best.median
             );
             diagnostics.push(Diagnostic::new(Code::UnitsContradict, message));
+            return Proven::default();
         }
+    } else if closeness(best) >= ACCEPTED || best.range >= MAX_RANGE {
+        let message =
+            format!("no combination of units explains `{name}`; the nearest has a median ratio of {:.3}", best.median);
+        diagnostics.push(Diagnostic::new(Code::UnitUnknown, message));
         return Proven::default();
     }
-    let possible: Vec<&Combination> =
-        all.iter().filter(|other| closeness(other) < POSSIBLE && other.range <= best.range * MAX_SPREAD).collect();
+    let possible: Vec<&Combination> = all
+        .iter()
+        .filter(|other| is_stated || closeness(other) < POSSIBLE && other.range <= best.range * MAX_SPREAD)
+        .collect();
     let evidence = format!("yield x area / mass: median {:.4}, interquartile range {:.3}", best.median, best.range);
     let mut state = |name: &str, unit: Option<Unit>, is_certain: bool| {
         let found = matches.iter_mut().find(|found| found.canonical == name && found.unit.is_none());
@@ -170,8 +170,8 @@ pub(super) fn prove_yield(
         proven.kg_per_bushel = best.kg_per_bushel;
     }
     let is_one_scale = possible.iter().all(|other| (other.scale / best.scale - 1.0).abs() < 1e-9);
-    let basis = if is_one_scale { yield_basis(&wet_ratios(harvest, best.scale)) } else { None };
-    if let Some(basis) = basis {
+    let found_basis = if is_one_scale { yield_basis(&wet_ratios(harvest, best.scale)) } else { None };
+    if let Some(basis) = found_basis {
         proven.moisture_basis = match basis {
             YieldBasis::Dry(percent) => percent,
             YieldBasis::Wet => None,
@@ -206,10 +206,11 @@ fn combinations(
     };
     let reported: Vec<(Unit, Option<f64>, f64)> =
         candidates.yields.iter().flat_map(|unit| in_kg_per_hectare(*unit, &weights)).collect();
+    let wet = wet_ratios(harvest, 1.0);
     let mut all = Vec::new();
     for basis in bases.iter().copied() {
         // The ratio before any unit: reported x swath x distance / (flow x interval), or reported / wet mass per area.
-        let rows = ratios(harvest, basis);
+        let rows: Vec<f64> = wet.iter().map(|(ratio, moisture)| ratio / basis.share(*moisture)).collect();
         if rows.len() < MIN_ROWS {
             continue;
         }
@@ -261,12 +262,6 @@ fn triples(candidates: &Candidates) -> impl Iterator<Item = (Unit, Unit, Unit)> 
     })
 }
 
-/// The ratio of each row that all columns have, before units, for a basis.
-fn ratios(harvest: &Harvest<'_>, basis: Basis) -> Vec<f64> {
-    let rows = wet_ratios(harvest, 1.0);
-    rows.into_iter().map(|(ratio, moisture)| ratio / basis.share(moisture)).collect()
-}
-
 /// The ratio of the reported to the wet mass, and the moisture, of each row that all columns have.
 fn wet_ratios(harvest: &Harvest<'_>, scale: f64) -> Vec<(f64, f64)> {
     let columns: Option<Vec<&[f64]>> = match harvest.wet_mass {
@@ -304,6 +299,10 @@ fn in_kg_per_hectare(unit: Unit, weights: &[f64]) -> Vec<(Unit, Option<f64>, f64
         return vec![(unit, None, factor)];
     }
     weights.iter().filter_map(|weight| Some((unit, Some(*weight), unit.factor(metric, Some(*weight)).ok()?))).collect()
+}
+
+fn is_mass(yields: &[Unit]) -> bool {
+    yields.iter().all(|unit| unit.quantity().0 == Quantity::Mass)
 }
 
 fn distinct_weights() -> Vec<f64> {

@@ -1,6 +1,11 @@
 //! Random harvests in all combinations of units: what is proven is right, or nothing is.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    clippy::cast_precision_loss,
+    reason = "a test says what it expects by unwrapping, and its numbers are exact"
+)]
 
 use proptest::prelude::*;
 

@@ -13,7 +13,7 @@ use super::unit_closure::{Candidates, Harvest, Proven, nearest, prove_yield};
 use super::units::Unit;
 use crate::archive::Diagnostic;
 use crate::error::Result;
-use crate::layer::Layer;
+use crate::layer::{Layer, Positions};
 
 /// Metres in a degree of latitude, to a percent, which the tolerance of lengths allows.
 const DEGREE: f64 = 111_200.0;
@@ -46,7 +46,7 @@ pub(super) fn prove_units(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Proven> {
     let is_open = |name: &&str| matches.iter().any(|found| found.canonical == *name && found.unit.is_none());
-    let open_lengths = ["interval", "distance", "swath_width", "speed", "flow"].iter().any(|name| is_open(name));
+    let open_lengths = ["interval", "distance", "swath_width", "speed", "flow"].iter().any(is_open);
     let open_yields: Vec<&str> = YIELDS
         .iter()
         .copied()
@@ -94,12 +94,12 @@ pub(super) fn prove_units(
 
 /// Distance by the positions of rows; swath width by the polygon of the row, or by the applied area of the job.
 fn prove_lengths(layer: &Layer, matches: &mut [Match], columns: &Columns, job: &Job) -> Result<()> {
-    if let Some(distance) = columns.get("distance").filter(|_| unit(matches, "distance").is_none()) {
-        if let Some(steps) = steps(layer, columns)? {
-            let ratios = thinned(&Ratio { columns: &[distance, &steps], moisture: None }, |row, _| quotient(row));
-            let found = nearest(ratios, &in_metres(&["in", "ft", "m", "cm"]), 0.05, 0.05);
-            state(matches, "distance", found, "distance / step between positions: median");
-        }
+    let open_distance = columns.get("distance").filter(|_| unit(matches, "distance").is_none());
+    let steps = if open_distance.is_some() { steps(layer, columns)? } else { None };
+    if let (Some(distance), Some(steps)) = (open_distance, steps) {
+        let ratios = thinned(&Ratio { columns: &[distance, &steps], moisture: None }, |row, _| quotient(row));
+        let found = nearest(ratios, &in_metres(&["in", "ft", "m", "cm"]), 0.05, 0.05);
+        state(matches, "distance", found, "distance / step between positions: median");
     }
     let Some(distance) = metric(columns, matches, "distance", "m") else { return Ok(()) };
     let Some(swath) = columns.get("swath_width").filter(|_| unit(matches, "swath_width").is_none()) else {
@@ -168,14 +168,17 @@ fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Co
         values.insert(found.canonical, numbers(layer, found.column));
     }
     let mut columns = Columns { values, interval: None };
-    let rows = Rows {
-        columns: columns.values.clone(),
-        times: times.map(|times| times.micros.clone()),
-        dry_basis: None,
-        kg_per_bushel: None,
-        resolution: times.map_or(1, |times| times.resolution),
-    };
-    let by_time = intervals(&rows);
+    let is_needed = !has(matches, "interval") || unit(matches, "interval").is_none();
+    let by_time = times.filter(|_| is_needed).and_then(|times| {
+        let keys = ["pass", "section", "machine"].into_iter();
+        intervals(&Rows {
+            columns: keys.filter_map(|name| Some((name, columns.get(name)?.to_vec()))).collect(),
+            times: Some(times.micros.clone()),
+            dry_basis: None,
+            kg_per_bushel: None,
+            resolution: times.resolution,
+        })
+    });
     if let (Some(logged), Some(steps)) =
         (columns.get("interval").filter(|_| unit(matches, "interval").is_none()), &by_time)
     {
@@ -197,7 +200,7 @@ fn steps(layer: &Layer, columns: &Columns) -> Result<Option<Vec<f64>>> {
         let is_degree = |x: f64, y: f64| (x.abs() <= 180.0 && y.abs() <= 90.0).then_some((x, y));
         Some(x.iter().zip(y).map(|(x, y)| is_degree(*x, *y)).collect())
     };
-    let positions: Option<Vec<Option<(f64, f64)>>> = layer.positions()?.or_else(by_columns);
+    let positions: Option<Positions> = layer.positions()?.or_else(by_columns);
     let Some(positions) = positions else { return Ok(None) };
     let key = |name: &str, row: usize| {
         columns.get(name).and_then(|column| column.get(row)).map_or(0, |value| value.to_bits())

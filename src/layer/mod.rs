@@ -52,6 +52,7 @@ pub use columns::ColumnType;
 pub use job_file::read_job;
 pub(crate) use ordered_pipeline::{run_ordered, threads};
 pub(crate) use parquet::{Bounds, ROW_GROUP, Table, Writer};
+pub(crate) use positions::Positions;
 pub use ragged_geometry::Ragged;
 pub use read::read;
 pub use stream::{Stream, TypePolicy};

@@ -4,10 +4,13 @@ use super::Layer;
 use super::wkb::FlatCoordinates;
 use crate::error::Result;
 
+/// Longitude and latitude of records; `None` for null shapes.
+pub(crate) type Positions = Vec<Option<(f64, f64)>>;
+
 impl Layer {
     /// Longitude and latitude of each record: a point, or the mean of the vertices. `None` for null shapes, and for the
     /// whole layer if its coordinate system is unknown.
-    pub(crate) fn positions(&self) -> Result<Option<Vec<Option<(f64, f64)>>>> {
+    pub(crate) fn positions(&self) -> Result<Option<Positions>> {
         let Some(crs) = &self.crs else { return Ok(None) };
         let transform = crs.to_wgs84()?;
         let mut flat = FlatCoordinates::default();
