@@ -81,7 +81,7 @@ def provenance_entry(pairs: list[tuple[str, str]]) -> dict[str, str | float | No
     entry: dict[str, str | float | None] = dict(pairs)
     for name in ("factor", "moisture_basis", "kg_per_bushel"):
         text = entry.get(name)
-        if text is not None and text != "unknown":
+        if text not in (None, "unknown", "several"):
             entry[name] = float(text)
     if entry.get("unit") == "unknown":
         entry["factor"] = None
