@@ -17,7 +17,7 @@ use super::locations;
 use super::options::Options;
 use super::plan::Plan;
 use super::progress::{Phase, Progress};
-use super::publisher;
+use super::publisher_thread;
 use super::queue::{NULL_DETAIL, Queue, Task, execute};
 use super::status::{self, Status};
 use super::sync;
@@ -241,7 +241,7 @@ async fn run_cycle(writer: &MirrorWriter, cycle: &SyncCycle, is_stale: bool, out
             snapshot.phase = Phase::Publishing;
             (snapshot.waiting_until, snapshot.limit_until) = (None, None);
         });
-        if let Some(published) = publisher::finish(writer).await? {
+        if let Some(published) = publisher_thread::finish(writer).await? {
             (outcome.generation, outcome.rows) = (Some(published.generation), Some(published.rows));
         }
         if pulled.is_err() || !writer.journal.read(ReadTxn::has_lost)? {

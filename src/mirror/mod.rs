@@ -18,7 +18,7 @@ mod lock;
 mod options;
 mod plan;
 mod progress;
-mod publisher;
+mod publisher_thread;
 mod queue;
 mod status;
 mod symlinks;

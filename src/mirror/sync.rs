@@ -14,7 +14,7 @@ use chrono::TimeDelta;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
 use super::progress::{Phase, time_at_limit};
-use super::publisher::Publisher;
+use super::publisher_thread::Publisher;
 use super::queue::{NextStep, Queue, Task, execute};
 use super::writer::{MirrorWriter, is_fatal};
 use crate::error::{Error, Kind, Result};

@@ -7,11 +7,11 @@ mod catalog;
 mod checked_file;
 mod checksums;
 mod convert;
-mod diff;
 mod footer;
 mod hilbert;
 mod manifest;
 mod part_writer;
+mod publication_plan;
 mod published;
 mod row_digest;
 mod row_origin;
@@ -27,14 +27,14 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 
-use self::diff::{PendingLayer, Plan};
 use self::manifest::Manifest;
 use self::part_writer::{ChecksummedFile, RowGroupWriter};
+use self::publication_plan::{PendingLayer, Plan};
 use self::source_archive::PublishError;
 use super::{Disk, Folder, Generation};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
-pub use diff::Sizes;
+pub use publication_plan::Sizes;
 pub use published::{Dataset, PartitionSummary};
 pub use scan::{RowGroups, Scan, Selection, read as read_row_groups};
 pub use schema::column_names;
@@ -157,8 +157,14 @@ impl<'a> Attempt<'a> {
         let usable = self.last.filter(|(_, last)| last.is_of_this_version());
         let is_present = |part: &manifest::Part| usable.is_some_and(|(path, _)| part.is_present(path));
         let is_retry = !before.is_empty();
-        let Plan { kept, written, boundaries, rejected } =
-            diff::plan_parts(usable.map(|(_, last)| last), &is_present, wanted, self.sizes, is_retry, self.cancel)?;
+        let Plan { kept, written, boundaries, rejected } = publication_plan::plan_parts(
+            usable.map(|(_, last)| last),
+            &is_present,
+            wanted,
+            self.sizes,
+            is_retry,
+            self.cancel,
+        )?;
         if before.iter().chain(&rejected).any(RejectedArchive::is_lost) {
             return Ok(AttemptOutcome::Rejected(rejected));
         }
@@ -268,7 +274,9 @@ impl<'a> Attempt<'a> {
 fn reject(mut rejected: Vec<RejectedArchive>, source: Option<&SourceArchive>, error: Error) -> Result<AttemptOutcome> {
     rejected.extend(
         source
-            .map(|source| diff::archive_error(error).map(|error| RejectedArchive::from_error(source, error)))
+            .map(|source| {
+                publication_plan::archive_error(error).map(|error| RejectedArchive::from_error(source, error))
+            })
             .transpose()?,
     );
     Ok(AttemptOutcome::Rejected(rejected))
