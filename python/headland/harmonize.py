@@ -34,7 +34,8 @@ def harmonize(
     `depth` (m), `down_force` (N), `singulation`, `skips` and `doubles` (%); and `product`, `variety`, `crop`,
     `operator`, `field`, `load`. Computed where they follow are `area` (m2, distance x swath width), `wet_mass` and
     `dry_mass` (kg, dry at the market moisture of the crop), and `amount` (kg, L or seeds). The mean yield is
-    ``sum(dry_mass) / sum(area)``: rows differ in length.
+    ``sum(dry_mass) / sum(area)`` over the rows that have a dry mass: rows
+    differ in length.
 
     Args:
         layer: The layer. Its columns keep their values; one with a canonical name is called ``<name>_original``.
@@ -74,15 +75,3 @@ def harmonize(
         times = _core.harmonized_local_times(core, statements)
         offsets = None if times is None else local_times.offsets(zone, times.minutes)
     return Layer(_core.harmonize(core, statements, offsets))
-
-
-def provenance_entry(pairs: list[tuple[str, str]]) -> dict[str, str | float | None]:
-    """Return an entry of `Layer.provenance`, with numbers as such."""
-    entry: dict[str, str | float | None] = dict(pairs)
-    for name in ("factor", "moisture_basis", "kg_per_bushel"):
-        text = entry.get(name)
-        if text not in (None, "unknown", "several"):
-            entry[name] = float(text)
-    if entry.get("unit") == "unknown":
-        entry["factor"] = None
-    return entry

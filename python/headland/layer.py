@@ -339,7 +339,7 @@ class Layer:
 
         >>> headland.harmonize(headland.read("job.zip")).provenance[0]
         """
-        from headland.harmonize import provenance_entry
+        from headland.provenance import provenance_entry
 
         return [provenance_entry(pairs) for pairs in self._core.provenance]
 

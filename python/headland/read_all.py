@@ -6,6 +6,7 @@ import asyncio
 import datetime as dt
 import fnmatch
 import time
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from headland import _core, arguments
@@ -16,8 +17,6 @@ from headland.layer import Layer
 from headland.mirror.progress_bar import choose_display
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from headland.archives import ReadOptions
     from headland.calls import AsyncCalls, Calls
 
@@ -39,25 +38,28 @@ class Selection:
 
     def __init__(
         self,
+        core: _core.Client,
+        *,
         sub_type: str | None,
         year: int | None,
+        since: str | dt.date | dt.datetime | None,
         name: str | None,
         ids: Iterable[str | int] | None,
-        on_error: object,
     ) -> None:
         """Check the arguments."""
-        if on_error not in ("skip", "raise"):
-            raise ValueError(f"`on_error`: expected 'skip' or 'raise', got {on_error!r}")
         self._sub_type = None if sub_type is None else arguments.text("sub_type", sub_type, '"Yield"')
         self._name = None if name is None else arguments.text("name", name).casefold()
         self._year = None if year is None else arguments.whole_number("year", year, 1970, 9999)
-        if isinstance(ids, (str, int)):
-            raise TypeError("`ids`: expected several ids, got one; pass a list")
-        self.ids = None if ids is None else [str(each) for each in ids]
+        self._since = since
+        if since is not None:
+            _check(core, "job_data.list", "since", {"date": since})
+        if ids is not None and (isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable)):
+            raise TypeError(f"`ids`: expected several ids, got {type(ids).__name__}; pass a list")
+        self.ids = None if ids is None else [_check(core, "job_data.get", "ids", {"id": each})["id"] for each in ids]
 
-    def first_date(self, since: str | dt.date | dt.datetime | None) -> str | dt.date | dt.datetime | None:
+    def first_date(self) -> str | dt.date | dt.datetime | None:
         """Return the date from which the service has to list jobs: no job is uploaded before the year it started in."""
-        return since if since is not None or self._year is None else dt.date(self._year, 1, 1)
+        return self._since if self._since is not None or self._year is None else dt.date(self._year, 1, 1)
 
     def filter(self, jobs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return the jobs of the list that match, before their start is known."""
@@ -79,7 +81,7 @@ class Selection:
         """Return the wanted ids that the list does not have."""
         found = {job["id"] for job in jobs}
         return [
-            FailedJob({"id": wanted}, NotFound(f"the list of jobs has no id `{wanted}` that matches"))
+            FailedJob({"id": wanted, "name": None}, NotFound(f"the list of jobs has no id `{wanted}` that matches"))
             for wanted in self.ids or []
             if wanted not in found
         ]
@@ -126,6 +128,8 @@ class _Results:
             self._display.close()
 
     def finish(self, missing: list[FailedJob]) -> JobLayers:
+        if missing and self._raises:
+            raise missing[0].error
         pairs = [self._layers[index] for index in sorted(self._layers)]
         return JobLayers(pairs, [self._failed[index] for index in sorted(self._failed)] + missing)
 
@@ -178,14 +182,13 @@ class ReadAll:
             ValueError: A wrong value of an argument.
             HeadlandError: The list cannot be read; with ``on_error="raise"`` the first error of a job.
 
-        >>> jobs = client.job_data.read_all(sub_type="yield", year=2025)
-        >>> table = jobs.concat()
+        >>> table = client.job_data.read_all(sub_type="yield", year=2025).concat()
         """
-        self._calls.core.check_call("job_data.read", {"id": "1", "format": format})
-        _core.check_read_options(options)
-        wanted = Selection(sub_type, year, name, ids, on_error)
-        seconds = arguments.seconds("timeout", timeout)
-        jobs = wanted.filter(self.list(date=wanted.first_date(since)))
+        wanted = Selection(self._calls.core, sub_type=sub_type, year=year, since=since, name=name, ids=ids)
+        seconds = _check_options(
+            self._calls, options, format=format, on_error=on_error, timeout=timeout, progress=progress
+        )
+        jobs = wanted.filter(self.list(date=wanted.first_date()))
         results = _Results(len(jobs), on_error, progress=progress)
         pending: dict[int, tuple[dict[str, Any], Any]] = {}
         try:
@@ -209,7 +212,7 @@ class ReadAll:
                         # A conversion that is late raises what it waits for.
                         data = handle.wait(0).result() if is_late else handle.result()
                         results.add(index, job, _layer(data, job["id"], format, options))
-                    except HeadlandError as error:
+                    except (HeadlandError, ValueError) as error:
                         results.fail(index, job, error)
                     del pending[index]
                 if len(pending) == before:
@@ -244,12 +247,12 @@ class AsyncReadAll:
         progress: bool | None = None,
         **options: Unpack[ReadOptions],
     ) -> JobLayers:
-        """Read all jobs that match, as ``Client.job_data.read_all``; conversions are awaited concurrently."""
-        self._calls.core.check_call("job_data.read", {"id": "1", "format": format})
-        _core.check_read_options(options)
-        wanted = Selection(sub_type, year, name, ids, on_error)
-        seconds = arguments.seconds("timeout", timeout)
-        jobs = wanted.filter([job async for job in self.list(date=wanted.first_date(since))])
+        """Like `Client.job_data.read_all`, as a coroutine; conversions are awaited concurrently."""
+        wanted = Selection(self._calls.core, sub_type=sub_type, year=year, since=since, name=name, ids=ids)
+        seconds = _check_options(
+            self._calls, options, format=format, on_error=on_error, timeout=timeout, progress=progress
+        )
+        jobs = wanted.filter([job async for job in self.list(date=wanted.first_date())])
         results = _Results(len(jobs), on_error, progress=progress)
 
         async def read(index: int, item: dict[str, Any]) -> None:
@@ -268,11 +271,43 @@ class AsyncReadAll:
             async with asyncio.TaskGroup() as group:
                 for index, item in enumerate(jobs):
                     group.create_task(read(index, item))
-        except* HeadlandError as errors:
+        except* (HeadlandError, ValueError) as errors:
             raise errors.exceptions[0] from None
         finally:
             results.close()
         return results.finish(wanted.missing(jobs))
+
+
+def _check(core: _core.Client, call: str, name: str, given: dict[str, Any]) -> dict[str, str]:
+    """Return the arguments of a call as texts; errors name the argument of `read_all`."""
+    try:
+        texts = arguments.texts(call, given)
+        core.check_call(call, texts)
+    except (TypeError, ValueError) as error:
+        message = str(error).replace(f"`{next(iter(given))}`", f"`{name}`")
+        raise type(error)(message) from None
+    return texts
+
+
+def _check_options(
+    calls: Calls | AsyncCalls,
+    options: ReadOptions,
+    *,
+    format: str,
+    on_error: object,
+    timeout: float,
+    progress: object,
+) -> float:
+    """Check what every job is read with, before any call; return the timeout in seconds."""
+    if arguments.text("on_error", on_error, '"skip"') not in ("skip", "raise"):
+        raise ValueError(f"`on_error`: expected 'skip' or 'raise', got {on_error!r}")
+    if progress is not None:
+        arguments.flag("progress", progress)
+    calls.core.check_call("job_data.read", arguments.texts("job_data.read", {"id": "1", "format": format}))
+    _core.check_read_options(options)
+    if timeout is None:
+        raise TypeError("`timeout`: expected seconds as a number, got None")
+    return arguments.seconds("timeout", timeout)
 
 
 def _plain(text: str) -> str:

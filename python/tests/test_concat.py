@@ -67,6 +67,18 @@ def test_a_concatenation_behaves_as_a_layer(layers: dict[str, hl.Layer], tmp_pat
         both.to_units("us")
 
 
+def test_masses_that_were_bushels_are_masses_again(layers: dict[str, hl.Layer]) -> None:
+    metric = hl.harmonize(layers["us"])
+    bushels = metric.to_units("us")
+    assert bushels.units["yield_dry_mass"] == "bu/ac"
+    back = bushels.to_units("metric")
+    assert back.units["yield_dry_mass"] == "kg/ha"
+    assert total(back, "yield_dry_mass") == pytest.approx(total(metric, "yield_dry_mass"), rel=1e-12)
+    both = hl.concat([bushels, metric])
+    assert both.units["yield_dry_mass"] == "kg/ha"
+    assert total(both, "yield_dry_mass") == pytest.approx(2 * total(metric, "yield_dry_mass"), rel=1e-12)
+
+
 def test_originals_are_kept_on_request(layers: dict[str, hl.Layer]) -> None:
     twice = hl.concat([layers["us"], layers["us"]], originals=True)
     assert twice.values("VRYIELDVOL") == layers["us"].values("VRYIELDVOL") * 2
@@ -92,6 +104,28 @@ def test_a_column_that_a_layer_lacks_is_null_there(layers: dict[str, hl.Layer]) 
     both = hl.concat([layers["metric"], without])
     assert both.values("distance")[-3:] == [None] * 3
     assert both.values("moisture")[-3:] == [12.5] * 3
+
+
+def test_layers_without_geometries_keep_those_of_the_others(layers: dict[str, hl.Layer]) -> None:
+    table = zipped({"a.dbf": dbf([Field(b"MOISTURE", "N", 6, 2)], [[b" 12.50"]] * 3)})
+    without = hl.harmonize(hl.read(table), kind="yield")
+    both = hl.concat([without, layers["us"]])
+    assert sum(value is not None for value in both.values("geometry")) == len(layers["us"])
+    assert both.crs == layers["us"].crs
+    assert both.values("geometry")[:3] == [None] * 3
+
+
+def test_diagnostics_name_their_source(layers: dict[str, hl.Layer]) -> None:
+    both = hl.concat([layers["metric"], layers["us"]])
+    members = {diagnostic.member for diagnostic in both.diagnostics if diagnostic.code == "no-zone"}
+    assert members == {layers["metric"].source, layers["us"].source}
+
+
+def test_statements_about_a_concatenation_are_those_of_its_layers(layers: dict[str, hl.Layer]) -> None:
+    both = hl.concat([layers["metric"], layers["us"]])
+    assert hl.harmonize(both).to_arrow().equals(both.to_arrow())
+    with pytest.raises(ValueError, match="is a concatenation, whose original columns are gone"):
+        hl.harmonize(both, crop="corn")
 
 
 def test_mixed_kinds_wrong_items_and_nothing_are_errors(layers: dict[str, hl.Layer]) -> None:

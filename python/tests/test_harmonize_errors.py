@@ -78,18 +78,28 @@ WRONG: list[tuple[str, Callable[[], hl.Layer], type[Exception] | str, str]] = [
         "pass `kind=`",
     ),
     ("no layer", lambda: hl.harmonize({}), TypeError, "expected headland.Layer"),  # type: ignore[arg-type]
-    ("`units` that is no mapping", lambda: hl.harmonize(HARVEST, units=["m"]), TypeError, "`units` takes a mapping"),  # type: ignore[arg-type]
-    ("`units` with a number", lambda: hl.harmonize(HARVEST, units={"YIELD": 5}), TypeError, "`units` takes a mapping"),  # type: ignore[dict-item]
+    (
+        "`units` that is no mapping",
+        lambda: hl.harmonize(HARVEST, units=["m"]),  # type: ignore[arg-type]
+        TypeError,
+        "`units`: expected a mapping",
+    ),
+    (
+        "`units` with a number",
+        lambda: hl.harmonize(HARVEST, units={"YIELD": 5}),  # type: ignore[dict-item]
+        TypeError,
+        "`units`: expected a mapping",
+    ),
     (
         "`columns` that is no mapping",
         lambda: hl.harmonize(HARVEST, columns="YIELD"),  # type: ignore[arg-type]
         TypeError,
-        "`columns` takes a mapping",
+        "`columns`: expected a mapping",
     ),
-    ("`crop` that is no text", lambda: hl.harmonize(HARVEST, crop=5), TypeError, "`crop` takes a str"),  # type: ignore[arg-type]
-    ("`kind` that is no text", lambda: hl.harmonize(HARVEST, kind=5), TypeError, "`kind` takes a str"),  # type: ignore[arg-type]
+    ("`crop` that is no text", lambda: hl.harmonize(HARVEST, crop=5), TypeError, "`crop`: expected a str"),  # type: ignore[arg-type]
+    ("`kind` that is no text", lambda: hl.harmonize(HARVEST, kind=5), TypeError, "`kind`: expected a str"),  # type: ignore[arg-type]
     ("`timezone` that is no text", lambda: hl.harmonize(HARVEST, timezone=5), TypeError, "expected a str"),  # type: ignore[arg-type]
-    ("`job` that is no dict", lambda: hl.harmonize(HARVEST, job="123"), TypeError, "`job` takes the dict"),  # type: ignore[arg-type]
+    ("`job` that is no dict", lambda: hl.harmonize(HARVEST, job="123"), TypeError, "`job`: expected the dict"),  # type: ignore[arg-type]
     (
         "two columns for one name",
         lambda: hl.harmonize(table([YIELD, ("YLD", "N1")], [(5, 6)])),

@@ -106,6 +106,8 @@ def test_every_list_accepts_on_error_and_rejects_other_values(client: hl.Client)
     lists = 0
     for name in groups.__all__:
         for _, method in inspect.getmembers(getattr(groups, name), inspect.isfunction):
+            if method.__name__ == "read_all":  # its `on_error` is about jobs
+                continue
             parameters = inspect.signature(method).parameters
             is_typed = "page_size" in parameters and "dict[str, Any]" not in str(
                 inspect.signature(method).return_annotation

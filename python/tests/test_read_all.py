@@ -90,7 +90,7 @@ def test_selection_by_year_name_and_ids(client: hl.Client) -> None:
     ids = [job["id"] for job, _ in jobs]
     by_id = client.job_data.read_all(ids=[int(ids[0]), "1", ids[2]], progress=False)
     assert [job["id"] for job, _ in by_id] == [ids[0], ids[2]]
-    assert [(failed.job, type(failed.error)) for failed in by_id.failed] == [({"id": "1"}, hl.NotFound)]
+    assert [(failed.job, type(failed.error)) for failed in by_id.failed] == [({"id": "1", "name": None}, hl.NotFound)]
     pattern = client.job_data.read_all(sub_type="as_applied", name="cattle*2025*", progress=False)
     assert [job["name"] for job, _ in pattern] == ["Cattle Gate 2025 Spreading"]
 

@@ -286,7 +286,14 @@ fn proven_by_range(name: &str, values: &[f64]) -> Option<(Unit, &'static str)> {
         "protein" | "singulation" => {
             ("%", "values are above 1, which a fraction is not", least >= 0.0 && most > 1.5 && most <= 100.0)
         }
-        "moisture" => ("%", "values are above 1, which a fraction is not", least >= 0.0 && most > 1.5 && most <= 100.0),
+        "moisture" => {
+            // Single readings can be out of range.
+            let count = valid().count();
+            let usual = valid().filter(|value| (0.0..=100.0).contains(value)).count();
+            let wet = valid().filter(|value| *value > 1.5 && *value <= 100.0).count();
+            let is_percent = wet > 0 && usual.saturating_mul(100) >= count.saturating_mul(99);
+            ("%", "values are above 1, which a fraction is not", is_percent)
+        }
         _ => return None,
     };
     Unit::parse(unit).filter(|_| is_proven).map(|unit| (unit, evidence))

@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, TimestampMicrosecon
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 
 use super::columns::{CANONICAL, JobKind};
-use super::convert::scaled;
+use super::convert::{in_system, scaled};
 use super::harmonize::harmonize;
 use super::provenance as metadata;
 use super::statements::Statements;
@@ -56,17 +56,18 @@ pub fn concat(parts: Vec<Part>, options: ConcatOptions) -> Result<Layer> {
         harmonized.push(Part { layer, ..part });
     }
     check_kinds(&harmonized)?;
-    let is_wgs84_needed = harmonized
-        .iter()
-        .any(|part| part.layer.crs_wkt() != harmonized.first().and_then(|first| first.layer.crs_wkt()));
+    let located = || harmonized.iter().map(|part| &part.layer).filter(|layer| layer.geometry_index().is_some());
+    let is_wgs84_needed = located().any(|layer| layer.crs_wkt() != located().next().and_then(Layer::crs_wkt));
     let mut diagnostics = Vec::new();
-    let targets = targets(&harmonized, options, &mut diagnostics)?;
     let keys = key_fields(&harmonized);
+    let targets = targets(&harmonized, &keys, options, &mut diagnostics)?;
     let mut fields = keys.clone();
     fields.extend(targets.iter().map(|target| target.field.clone()));
     let Some(first) = harmonized.first().map(|part| part.layer.clone()) else {
         return Err(Error::new(Kind::Value, "`layers` is empty: pass at least one layer".to_owned()));
     };
+    // Layers without geometries can precede those that have them.
+    let first = located().next().cloned().unwrap_or(first);
     let first = if is_wgs84_needed { first.into_wgs84()? } else { first };
     let geometry_field = first.geometry_index().and_then(|index| first.schema().fields().get(index).cloned());
     fields.extend(geometry_field.iter().map(|field| Field::clone(field)));
@@ -76,11 +77,14 @@ pub fn concat(parts: Vec<Part>, options: ConcatOptions) -> Result<Layer> {
     for part in &harmonized {
         let layer = if is_wgs84_needed { part.layer.clone().into_wgs84()? } else { part.layer.clone() };
         types.extend(layer.geometry_types());
-        diagnostics.extend(layer.diagnostics().iter().cloned());
+        diagnostics.extend(layer.diagnostics().iter().map(|diagnostic| match &diagnostic.member {
+            Some(_) => diagnostic.clone(),
+            None => diagnostic.clone().in_member(layer.source()),
+        }));
         for batch in layer.batches() {
             let rows = batch.num_rows();
             let mut columns: Vec<ArrayRef> =
-                keys.iter().map(|field| key_column(part, &layer, field.name(), rows)).collect();
+                keys.iter().map(|field| key_column(part, &layer, batch, field.name())).collect();
             for target in &targets {
                 columns.push(column(&layer, batch, target, options)?);
             }
@@ -136,19 +140,38 @@ fn kind(layer: &Layer) -> Option<JobKind> {
 fn key_fields(parts: &[Part]) -> Vec<Field> {
     let text = |name: &str| Field::new(name, DataType::LargeUtf8, true);
     let mut fields = vec![text("source"), text("job_id")];
-    if parts.iter().any(|part| part.job_name.is_some()) {
+    let has_key = |name: &str| {
+        parts.iter().any(|part| is_concatenated(&part.layer) && part.layer.schema().column_with_name(name).is_some())
+    };
+    if has_key("job_name") || parts.iter().any(|part| part.job_name.is_some()) {
         fields.push(text("job_name"));
-    }
-    if parts.iter().any(|part| part.field.is_some()) {
-        fields.push(text("field"));
-    }
-    if parts.iter().any(|part| part.start.is_some()) {
+        // Files can name the field in each row instead.
+        let is_named = |part: &Part| part.layer.schema().fields().iter().any(|field| is_field_name(field));
+        if has_key("field") || parts.iter().any(|part| part.field.is_some()) || !parts.iter().any(is_named) {
+            fields.push(text("field"));
+        }
         fields.push(Field::new("start_date", DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())), true));
     }
     fields
 }
 
-fn key_column(part: &Part, layer: &Layer, name: &str, rows: usize) -> ArrayRef {
+/// Whether a layer is a concatenation, whose rows say where they come from.
+fn is_concatenated(layer: &Layer) -> bool {
+    let rule =
+        |field: &Arc<Field>| field.metadata().get(metadata::RULE).is_some_and(|rule| rule == metadata::CONCATENATED);
+    layer.schema().fields().iter().any(rule)
+}
+
+/// Whether a column is the canonical one with the name of the field.
+fn is_field_name(field: &Field) -> bool {
+    field.name() == "field" && metadata::is_added(field)
+}
+
+fn key_column(part: &Part, layer: &Layer, batch: &RecordBatch, name: &str) -> ArrayRef {
+    let rows = batch.num_rows();
+    if let Some(kept) = batch.column_by_name(name).filter(|_| is_concatenated(layer)) {
+        return Arc::clone(kept);
+    }
     match name {
         "source" => constant(Some(layer.source()), rows),
         "job_id" => constant(part.job_id.as_deref().or_else(|| id_of_source(layer.source())), rows),
@@ -164,13 +187,18 @@ fn id_of_source(source: &str) -> Option<&str> {
 }
 
 /// The columns of the result, in canonical order, then originals in the order in which they first occur.
-fn targets(parts: &[Part], options: ConcatOptions, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<Target>> {
+fn targets(
+    parts: &[Part],
+    keys: &[Field],
+    options: ConcatOptions,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Vec<Target>> {
     let computed = ["area", "wet_mass", "dry_mass", "amount"];
     let names = ["time", "date"].into_iter().chain(CANONICAL.iter().map(|column| column.name)).chain(computed);
     let mut targets: Vec<Target> = Vec::new();
     for name in names {
         // The field that the job names replaces a column.
-        if name == "field" && parts.iter().any(|part| part.field.is_some()) {
+        if name == "field" && keys.iter().any(|key| key.name() == name) {
             continue;
         }
         let mut target: Option<Target> = None;
@@ -191,7 +219,11 @@ fn targets(parts: &[Part], options: ConcatOptions, diagnostics: &mut Vec<Diagnos
         for part in parts {
             for (index, field) in part.layer.schema().fields().iter().enumerate() {
                 let is_new = !targets.iter().any(|target| target.field.name().eq_ignore_ascii_case(field.name()));
-                if is_new && !metadata::is_added(field) && part.layer.geometry_index() != Some(index) {
+                if is_new
+                    && !metadata::is_added(field)
+                    && !keys.iter().any(|key| key.name() == field.name())
+                    && part.layer.geometry_index() != Some(index)
+                {
                     let field = Field::new(field.name(), field.data_type().clone(), true)
                         .with_metadata(field.metadata().clone());
                     targets.push(Target { field, source: part.layer.source().to_owned() });
@@ -207,7 +239,8 @@ fn wanted(field: &Field, options: ConcatOptions) -> Field {
     let stated = field.metadata();
     let mut kept: HashMap<String, String> = HashMap::new();
     let unit = stated.get("unit").map(|unit| {
-        let metric = Unit::parse(unit).filter(|_| options.is_metric).and_then(|unit| unit.in_system(System::Metric));
+        let metric =
+            Unit::parse(unit).filter(|_| options.is_metric).and_then(|unit| in_system(field, unit, System::Metric));
         metric.map_or_else(|| unit.clone(), |metric| metric.to_string())
     });
     kept.extend(unit.map(|unit| ("unit".to_owned(), unit)));
@@ -215,7 +248,7 @@ fn wanted(field: &Field, options: ConcatOptions) -> Field {
         kept.extend(stated.get(key).map(|value| (key.to_owned(), value.clone())));
     }
     kept.insert(metadata::SOURCE.to_owned(), field.name().clone());
-    kept.insert(metadata::RULE.to_owned(), "concat".to_owned());
+    kept.insert(metadata::RULE.to_owned(), metadata::CONCATENATED.to_owned());
     Field::new(field.name(), field.data_type().clone(), true).with_metadata(kept)
 }
 
@@ -250,7 +283,7 @@ fn check_same(
             .as_deref()
             .and_then(Unit::parse)
             .zip(unit.0.as_deref().and_then(Unit::parse))
-            .map(|(from, to)| from.factor(to, None));
+            .map(|(from, to)| from.factor(to, kg_per_bushel(field)));
         if !options.is_metric || !matches!(factor, Some(Ok(_))) {
             return refuse("the unit", unit);
         }
@@ -299,7 +332,7 @@ fn column(layer: &Layer, batch: &RecordBatch, target: &Target, options: ConcatOp
         let factor = from
             .and_then(|from| Unit::parse(from))
             .zip(to.and_then(|to| Unit::parse(to)))
-            .and_then(|(from, to)| from.factor(to, None).ok());
+            .and_then(|(from, to)| from.factor(to, kg_per_bushel(field)).ok());
         if let (Some(factor), true) = (factor, options.is_metric && is_canonical) {
             return Ok(scaled(array, factor));
         }
@@ -317,6 +350,11 @@ fn column(layer: &Layer, batch: &RecordBatch, target: &Target, options: ConcatOp
         layer.source()
     );
     Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.clone())))
+}
+
+/// The weight of a bushel that a column states.
+fn kg_per_bushel(field: &Field) -> Option<f64> {
+    field.metadata().get(metadata::KG_PER_BUSHEL)?.parse().ok()
 }
 
 fn constant(text: Option<&str>, rows: usize) -> ArrayRef {

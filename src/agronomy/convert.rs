@@ -38,8 +38,12 @@ struct Conversion {
 pub fn to_units(layer: Layer, target: &Target, crop: Option<&str>) -> Result<Layer> {
     let given = crop.map(known_crop).transpose()?;
     let stated = stated_crop(&layer);
+    let has_several = has_several_crops(&layer);
     let weight = |field: &Field| {
         let by_column = || field.metadata().get(KG_PER_BUSHEL).and_then(|text| text.parse().ok());
+        if has_several {
+            return by_column();
+        }
         given.map(Crop::kg_per_bushel).or_else(by_column).or_else(|| stated.map(Crop::kg_per_bushel))
     };
     let schema = layer.schema();
@@ -126,8 +130,8 @@ fn conversion(field: &Field, stated: &str, from: Unit, to: Unit, kg_per_bushel: 
         }
         Mismatch::BushelWeight => {
             let message = format!(
-                "column `{name}`: `{stated}` to `{to}` needs the weight of a bushel, but the layer has no crop; pass \
-                 `crop=`, such as `crop=\"corn\"`"
+                "column `{name}`: `{stated}` to `{to}` needs the weight of a bushel, but the layer has no crop or \
+                 several; pass `crop=`, such as `crop=\"corn\"`, for rows of one crop"
             );
             invalid(name, message)
         }
@@ -136,10 +140,19 @@ fn conversion(field: &Field, stated: &str, from: Unit, to: Unit, kg_per_bushel: 
 }
 
 /// The unit of `system` for a column. Yields are bushels in the United States, also where the column holds a mass.
-fn in_system(field: &Field, unit: Unit, system: System) -> Option<Unit> {
+pub(super) fn in_system(field: &Field, unit: Unit, system: System) -> Option<Unit> {
     let is_mass_rate = unit.quantity() == (Quantity::Mass, Some(Quantity::Area));
     if system == System::Us && is_mass_rate && field.name().to_lowercase().starts_with("yield") {
         return Some(BUSHELS_PER_ACRE);
+    }
+    // A mass that was converted to bushels is a mass again.
+    let is_volume_rate = unit.quantity() == (Quantity::Volume, Some(Quantity::Area));
+    if system == System::Metric
+        && is_volume_rate
+        && field.name().starts_with("yield_")
+        && field.name().ends_with("_mass")
+    {
+        return Unit::parse("kg/ha");
     }
     unit.in_system(system)
 }
@@ -166,6 +179,14 @@ pub(super) fn known_crop(name: &str) -> Result<&'static Crop> {
         let message = format!("the weight of a bushel is unknown for crop `{name}`; known crops: {}", names.join(", "));
         invalid("crop", message)
     })
+}
+
+/// Whether the rows are of several crops, so that no weight of a bushel is that of all.
+fn has_several_crops(layer: &Layer) -> bool {
+    let Some((column, _)) = layer.schema().column_with_name("crop") else { return false };
+    let batches = layer.batches().iter().filter_map(|batch| batch.columns().get(column));
+    let mut names = batches.filter_map(|array| array.as_string_opt::<i64>()).flat_map(|array| array.iter()).flatten();
+    names.next().is_some_and(|first| names.any(|name| name != first))
 }
 
 /// The crop that the source of the layer states.

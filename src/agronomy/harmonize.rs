@@ -25,6 +25,8 @@ use crate::layer::{Layer, LocalTimes};
 
 /// The times of a layer that are on the display's clock, whose zone the caller knows.
 pub fn local_times(layer: &Layer, statements: &Statements) -> Result<Option<LocalTimes>> {
+    let is_harmonized = layer.schema().fields().iter().any(|field| keys::is_added(field));
+    let layer = &if is_harmonized { originals(layer.clone())? } else { layer.clone() };
     let matches = match_columns(layer, &statements.stated, &mut Vec::new())?;
     let times = row_times(layer, &matches, statements.job.start, &mut Vec::new())?;
     Ok(times.filter(|times| times.is_local).map(|times| LocalTimes::from_local(&times.micros)))
@@ -33,13 +35,24 @@ pub fn local_times(layer: &Layer, statements: &Statements) -> Result<Option<Loca
 /// Adds the canonical columns before the geometry. Original columns keep their values and their order; those with a
 /// canonical name get `_original` behind it.
 pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
-    let is_stated = statements.kind.is_some()
+    let is_stated = statements.offsets.is_some()
+        || statements.kind.is_some()
         || statements.crop.is_some()
         || !statements.stated.columns.is_empty()
         || !statements.stated.units.is_empty();
     if layer.schema().fields().iter().any(|field| keys::is_added(field)) {
         if !is_stated {
             return Ok(layer);
+        }
+        let schema = layer.schema();
+        let is_concatenated =
+            |field: &Arc<Field>| field.metadata().get(keys::RULE).is_some_and(|rule| rule == keys::CONCATENATED);
+        if schema.fields().iter().any(is_concatenated) {
+            let message = format!(
+                "layer `{}` is a concatenation, whose original columns are gone; state this of its layers",
+                layer.name()
+            );
+            return Err(Error::new(Kind::Value, message));
         }
         return harmonize(originals(layer)?, statements);
     }

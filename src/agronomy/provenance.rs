@@ -27,6 +27,9 @@ pub(super) const CANONICAL: &str = "headland:canonical";
 /// On an original column that was renamed: its name.
 pub(super) const ORIGINAL_NAME: &str = "headland:original_name";
 
+/// The rule of columns of a concatenation.
+pub(super) const CONCATENATED: &str = "concat";
+
 /// Metadata of a harmonised layer: its kind.
 pub(super) const KIND: &str = "headland:kind";
 

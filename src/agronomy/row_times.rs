@@ -91,7 +91,9 @@ fn numbers(layer: &Layer, column: usize) -> Option<Times> {
     if cells.iter().all(Option::is_none) {
         return None;
     }
-    let (epoch, factor, form) = if all_within(29_221.0, 73_051.0) {
+    // Whole numbers of that size are rather seconds of a day.
+    let has_fractions = cells.iter().flatten().any(|cell| cell.fract() != 0.0);
+    let (epoch, factor, form) = if all_within(29_221.0, 73_051.0) && has_fractions {
         (SPREADSHEET_EPOCH, 86_400e6, SPREADSHEET)
     } else if all_within(315_532_800.0, 4_102_444_800.0) {
         (0.0, 1e6, "seconds since 1970")

@@ -74,19 +74,19 @@ pub(super) fn harmonize(
 fn parse_statements(given: &Bound<'_, PyDict>) -> PyResult<Statements> {
     let pairs = |name: &str| -> PyResult<Vec<(String, String)>> {
         let Some(mapping) = given.get_item(name)?.filter(|value| !value.is_none()) else { return Ok(Vec::new()) };
-        let wrong = || PyTypeError::new_err(format!("`{name}` takes a mapping of text to text"));
+        let wrong = || PyTypeError::new_err(format!("`{name}`: expected a mapping of str to str"));
         let items = mapping.cast::<PyMapping>().map_err(|_| wrong())?.items()?;
         items.iter().map(|pair| pair.extract().map_err(|_: PyErr| wrong())).collect()
     };
     let text = |name: &str| -> PyResult<Option<String>> {
         let value = given.get_item(name)?.filter(|value| !value.is_none());
         value
-            .map(|value| value.extract().map_err(|_| PyTypeError::new_err(format!("`{name}` takes a str"))))
+            .map(|value| value.extract().map_err(|_| PyTypeError::new_err(format!("`{name}`: expected a str"))))
             .transpose()
     };
     let kind = text("kind")?.map(|kind| {
         let known = JobKind::ALL.iter().copied().find(|known| known.as_str() == kind);
-        let message = || format!("`kind` takes \"yield\", \"as_applied\" or \"planting\", not {kind:?}");
+        let message = || format!("`kind`: expected \"yield\", \"as_applied\" or \"planting\", got {kind:?}");
         known.ok_or_else(|| PyValueError::new_err(message()))
     });
     let job = given.get_item("job")?.filter(|job| !job.is_none()).map(|job| parse_job(&job)).transpose()?;
@@ -103,7 +103,7 @@ fn parse_statements(given: &Bound<'_, PyDict>) -> PyResult<Statements> {
 fn parse_job(job: &Bound<'_, PyAny>) -> PyResult<Job> {
     let job = job.cast::<PyMapping>().map_err(|_| {
         PyTypeError::new_err(
-            "`job` takes the dict of `client.job_data.get(id)` or an entry of `client.job_data.list()`",
+            "`job`: expected the dict of `client.job_data.get(id)` or an entry of `client.job_data.list()`",
         )
     })?;
     let item = |name: &str| job.get_item(name).ok().filter(|value| !value.is_none());
@@ -117,10 +117,18 @@ fn parse_job(job: &Bound<'_, PyAny>) -> PyResult<Job> {
     };
     Ok(Job {
         kind: ["job_type", "sub_type"].into_iter().find_map(|name| JobKind::find(&text(name)?)),
-        crop: text("crop"),
+        crop: text("crop").or_else(|| text("field_crop")).or_else(|| product_name(&products)),
         start: start.map(|start| start.timestamp_micros()),
         area: total("applied_area"),
     })
+}
+
+/// The name of the product of a job, if it is one.
+fn product_name(products: &[Bound<'_, PyAny>]) -> Option<String> {
+    match products {
+        [product] => product.get_item("product_name").ok()?.extract().ok(),
+        _ => None,
+    }
 }
 
 /// A layer of a concatenation, as Python gives it: layer, job id, job name, field, start.
