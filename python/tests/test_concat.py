@@ -63,8 +63,6 @@ def test_a_concatenation_behaves_as_a_layer(layers: dict[str, hl.Layer], tmp_pat
     assert len(hl.concat([both, layers["us"]])) == len(both) + len(layers["us"])
     assert both.to_units({"distance": "ft"}).units["distance"] == "ft"
     assert hl.concat([layers["us"]]).to_units("us").units["yield_dry_mass"] == "bu/ac"
-    with pytest.raises(ValueError, match=r"pass `crop=`"):
-        both.to_units("us")
 
 
 def test_masses_that_were_bushels_are_masses_again(layers: dict[str, hl.Layer]) -> None:
@@ -126,6 +124,21 @@ def test_statements_about_a_concatenation_are_those_of_its_layers(layers: dict[s
     assert hl.harmonize(both).to_arrow().equals(both.to_arrow())
     with pytest.raises(ValueError, match="is a concatenation, whose original columns are gone"):
         hl.harmonize(both, crop="corn")
+
+
+def test_a_concatenation_of_concatenations_keeps_the_sources(layers: dict[str, hl.Layer]) -> None:
+    one, other = hl.concat([layers["metric"]]), hl.concat([layers["us"]])
+    both = hl.concat([one, other])
+    expected = hl.concat([layers["metric"], layers["us"]])
+    for column in ("source", "job_id", "distance", "dry_mass"):
+        assert both.values(column) == expected.values(column)
+
+
+def test_bushels_of_several_crops_are_refused(layers: dict[str, hl.Layer]) -> None:
+    both = hl.concat([layers["metric"], layers["us"]])
+    assert len(set(both.values("crop"))) == 2
+    with pytest.raises(ValueError, match="no crop or several"):
+        both.to_units("us", crop="corn")
 
 
 def test_mixed_kinds_wrong_items_and_nothing_are_errors(layers: dict[str, hl.Layer]) -> None:

@@ -170,6 +170,23 @@ def test_timezone_leaves_times_that_state_a_zone() -> None:
     assert times(layer, timezone="America/Chicago") == [utc(2025, 7, 3, 10)]
 
 
+def test_timezone_of_a_harmonised_layer_is_that_of_its_originals() -> None:
+    layer = timed(["2025-07-03T10:00:00"])
+    assert times(hl.harmonize(layer), timezone="America/Chicago") == [utc(2025, 7, 3, 15)]
+
+
+def test_whole_seconds_of_a_day_are_no_days_of_a_spreadsheet() -> None:
+    layer = hl.harmonize(table([("TIME", "N"), YIELD], [(40_000 + row, 5) for row in range(300)]))
+    assert "time" not in layer.columns
+    assert "time-unreadable" in codes(layer)
+
+
+def test_one_moisture_out_of_range_leaves_the_others() -> None:
+    rows = [(14.0, 5)] * 300
+    layer = hl.harmonize(table([("MOISTURE", "N1"), YIELD], [*rows, (120.0, 5), (-0.1, 5)]))
+    assert layer.values("moisture")[:300] == [14.0] * 300
+
+
 def test_times_out_of_order_keep_the_rows_and_add_their_rank() -> None:
     layer = hl.harmonize(timed(["2025-07-03T10:00:02Z", "2025-07-03T10:00:00Z", "2025-07-03T10:00:01Z"]))
     assert [time.second for time in layer.values("time")] == [2, 0, 1]
