@@ -70,10 +70,17 @@ class JobLayers:
         if not self._pairs:
             raise ValueError("no job has a layer to concatenate; `failed` has the reason of each")
         parts = [
-            Part(harmonize(layer, job=job), job["id"], job.get("name"), _field(job, layer), job.get("start_date"))
+            Part(_harmonized(job, layer), job["id"], job.get("name"), _field(job, layer), job.get("start_date"))
             for job, layer in self
         ]
         return concat_parts(parts, units, originals=originals)
+
+
+def _harmonized(job: dict[str, Any], layer: Layer) -> Layer:
+    try:
+        return harmonize(layer, job=job)
+    except ValueError as error:
+        raise ValueError(f"job {job['id']}, `{job.get('name')}`: {error}") from None
 
 
 def _field(job: dict[str, Any], layer: Layer) -> str | None:

@@ -187,6 +187,20 @@ def test_one_moisture_out_of_range_leaves_the_others() -> None:
     assert layer.values("moisture")[:300] == [14.0] * 300
 
 
+def test_yield_keeps_its_name_where_another_column_has_that_of_its_basis() -> None:
+    rows = [(4_000 + row, 4_000 + row, 10 + row % 10) for row in range(300)]
+    layer = table([("WETMASS", "N1"), ("YIELD", "N1"), ("MOISTURE", "N1")], rows)
+    layer = hl.harmonize(layer, units={"WETMASS": "kg/ha", "YIELD": "kg/ha"})
+    assert layer.values("yield_wet_mass") == layer.values("yield") == [4_000.0 + row for row in range(300)]
+
+
+def test_no_wet_mass_follows_from_dry_matter_of_pure_water() -> None:
+    rows = [(5_000, moisture, 2, 10) for moisture in (20, 100, 20)]
+    layer = table([("DRYMATTER", "N1"), ("MOISTURE", "N1"), ("DISTANCE", "N1"), ("SWATHWIDTH", "N1")], rows)
+    layer = hl.harmonize(layer, units={"DRYMATTER": "kg/ha", "DISTANCE": "m", "SWATHWIDTH": "m"})
+    assert layer.values("wet_mass") == [pytest.approx(12.5), None, pytest.approx(12.5)]
+
+
 def test_times_out_of_order_keep_the_rows_and_add_their_rank() -> None:
     layer = hl.harmonize(timed(["2025-07-03T10:00:02Z", "2025-07-03T10:00:00Z", "2025-07-03T10:00:01Z"]))
     assert [time.second for time in layer.values("time")] == [2, 0, 1]

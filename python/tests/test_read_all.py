@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from shapefiles import Field, dbf, zipped
 
 import headland as hl
 
@@ -38,6 +39,11 @@ def harvests(client: hl.Client) -> hl.JobLayers:
 
 def truth_of(service: hl.Sandbox) -> dict[str, Any]:
     return {truth["job_id"]: truth for truth in service.truth}
+
+
+def outline() -> hl.Layer:
+    """Return a layer that is no job's."""
+    return hl.read(zipped({"a.dbf": dbf([Field(b"NAME", "C", 4)], [[b"Home"]])}))
 
 
 def test_every_job_of_the_list_is_read_or_has_a_reason(
@@ -107,6 +113,14 @@ def test_one_table_has_the_rows_and_totals_of_all_jobs(service: hl.Sandbox, harv
         assert set(rows["job_name"]) == {expected["job_name"]}
         assert set(rows["start_date"].dt.year) == {int(str(expected["job_name"]).split()[-2])}
     assert table.schema.field("area").metadata[b"unit"] == b"m2"
+
+
+def test_a_job_that_cannot_be_harmonised_is_named(harvests: hl.JobLayers) -> None:
+    job, layer = next(iter(harvests))
+    unknown = {"id": "7", "name": "Outline"}
+    other = hl.JobLayers([(job, layer), (unknown, outline())], [])
+    with pytest.raises(ValueError, match="job 7, `Outline`: the columns of layer"):
+        other.concat()
 
 
 def test_concat_of_different_quantities_names_both_sources(client: hl.Client) -> None:

@@ -141,7 +141,9 @@ fn key_fields(parts: &[Part]) -> Vec<Field> {
     let text = |name: &str| Field::new(name, DataType::LargeUtf8, true);
     let mut fields = vec![text("source"), text("job_id")];
     let has_key = |name: &str| {
-        parts.iter().any(|part| is_concatenated(&part.layer) && part.layer.schema().column_with_name(name).is_some())
+        parts
+            .iter()
+            .any(|part| metadata::is_concatenated(&part.layer) && part.layer.schema().column_with_name(name).is_some())
     };
     if has_key("job_name") || parts.iter().any(|part| part.job_name.is_some()) {
         fields.push(text("job_name"));
@@ -155,13 +157,6 @@ fn key_fields(parts: &[Part]) -> Vec<Field> {
     fields
 }
 
-/// Whether a layer is a concatenation, whose rows say where they come from.
-fn is_concatenated(layer: &Layer) -> bool {
-    let rule =
-        |field: &Arc<Field>| field.metadata().get(metadata::RULE).is_some_and(|rule| rule == metadata::CONCATENATED);
-    layer.schema().fields().iter().any(rule)
-}
-
 /// Whether a column is the canonical one with the name of the field.
 fn is_field_name(field: &Field) -> bool {
     field.name() == "field" && metadata::is_added(field)
@@ -169,7 +164,7 @@ fn is_field_name(field: &Field) -> bool {
 
 fn key_column(part: &Part, layer: &Layer, batch: &RecordBatch, name: &str) -> ArrayRef {
     let rows = batch.num_rows();
-    if let Some(kept) = batch.column_by_name(name).filter(|_| is_concatenated(layer)) {
+    if let Some(kept) = batch.column_by_name(name).filter(|_| metadata::is_concatenated(layer)) {
         return Arc::clone(kept);
     }
     match name {

@@ -81,6 +81,11 @@ pub(super) fn compute(rows: &mut Rows, is_yield: bool, crop: Option<&Crop>) -> V
     computed
 }
 
+/// Whether a moisture is one that grain can have: of pure water no dry mass follows.
+fn is_share(moisture: f64) -> bool {
+    (0.0..100.0).contains(&moisture)
+}
+
 fn masses(rows: &mut Rows, computed: &mut Vec<Computed>, crop: Option<&Crop>) {
     type Formula = fn(&Rows, Option<&Crop>) -> Option<Vec<f64>>;
     let wet: [(&str, Formula); 4] = [
@@ -95,7 +100,7 @@ fn masses(rows: &mut Rows, computed: &mut Vec<Computed>, crop: Option<&Crop>) {
         ("yield_dry_mass x area, moisture", |rows, _| {
             let basis = rows.dry_basis?;
             rows.combine(["yield_dry_mass", "area", "moisture"], |[rate, area, moisture]| {
-                rate * area / HECTARE * (100.0 - basis) / (100.0 - moisture)
+                if is_share(moisture) { rate * area / HECTARE * (100.0 - basis) / (100.0 - moisture) } else { f64::NAN }
             })
         }),
     ];
@@ -106,9 +111,8 @@ fn masses(rows: &mut Rows, computed: &mut Vec<Computed>, crop: Option<&Crop>) {
     let dry: [(&str, Formula); 2] = [
         ("wet_mass, moisture", |rows, crop| {
             let market = crop?.market_moisture;
-            let is_water = |moisture: f64| (0.0..100.0).contains(&moisture);
             rows.combine(["wet_mass", "moisture"], |[mass, moisture]| {
-                if is_water(moisture) { mass * (100.0 - moisture) / (100.0 - market) } else { f64::NAN }
+                if is_share(moisture) { mass * (100.0 - moisture) / (100.0 - market) } else { f64::NAN }
             })
         }),
         ("yield_dry_mass x area", |rows, crop| {

@@ -25,8 +25,7 @@ use crate::layer::{Layer, LocalTimes};
 
 /// The times of a layer that are on the display's clock, whose zone the caller knows.
 pub fn local_times(layer: &Layer, statements: &Statements) -> Result<Option<LocalTimes>> {
-    let is_harmonized = layer.schema().fields().iter().any(|field| keys::is_added(field));
-    let layer = &if is_harmonized { originals(layer.clone())? } else { layer.clone() };
+    let layer = &if keys::is_harmonized(layer) { originals(layer.clone())? } else { layer.clone() };
     let matches = match_columns(layer, &statements.stated, &mut Vec::new())?;
     let times = row_times(layer, &matches, statements.job.start, &mut Vec::new())?;
     Ok(times.filter(|times| times.is_local).map(|times| LocalTimes::from_local(&times.micros)))
@@ -40,14 +39,11 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
         || statements.crop.is_some()
         || !statements.stated.columns.is_empty()
         || !statements.stated.units.is_empty();
-    if layer.schema().fields().iter().any(|field| keys::is_added(field)) {
+    if keys::is_harmonized(&layer) {
         if !is_stated {
             return Ok(layer);
         }
-        let schema = layer.schema();
-        let is_concatenated =
-            |field: &Arc<Field>| field.metadata().get(keys::RULE).is_some_and(|rule| rule == keys::CONCATENATED);
-        if schema.fields().iter().any(is_concatenated) {
+        if keys::is_concatenated(&layer) {
             let message = format!(
                 "layer `{}` is a concatenation, whose original columns are gone; state this of its layers",
                 layer.name()

@@ -40,6 +40,17 @@ pub(super) fn is_added(field: &Field) -> bool {
     field.metadata().contains_key(SOURCE)
 }
 
+/// Whether a layer has canonical columns.
+pub(super) fn is_harmonized(layer: &Layer) -> bool {
+    layer.schema().fields().iter().any(|field| is_added(field))
+}
+
+/// Whether a layer is a concatenation, whose rows say where they come from.
+pub(super) fn is_concatenated(layer: &Layer) -> bool {
+    let rule = |field: &Field| field.metadata().get(RULE).is_some_and(|rule| rule == CONCATENATED);
+    layer.schema().fields().iter().any(|field| rule(field))
+}
+
 impl Layer {
     /// How each harmonised column came about: pairs of key and value, without the prefix of the metadata. Original columns
     /// whose unit is unknown are entries without `factor`.

@@ -104,7 +104,7 @@ pub(super) struct Candidates {
 /// Proves the units of flow, distance, swath width and the yield `name`, and the basis of a yield without one, which gets
 /// the canonical name of that basis.
 pub(super) fn prove_yield(
-    name: &str,
+    name: &'static str,
     harvest: &Harvest<'_>,
     candidates: &Candidates,
     crop: Option<&Crop>,
@@ -172,18 +172,23 @@ pub(super) fn prove_yield(
     let is_one_scale = possible.iter().all(|other| (other.scale / best.scale - 1.0).abs() < 1e-9);
     let found_basis = if is_one_scale { yield_basis(&wet_ratios(harvest, best.scale)) } else { None };
     if let Some(basis) = found_basis {
-        proven.moisture_basis = match basis {
-            YieldBasis::Dry(percent) => percent,
-            YieldBasis::Wet => None,
+        if let YieldBasis::Dry(percent) = basis {
+            proven.moisture_basis = percent;
+        }
+        let full_name = match (basis, best.kg_per_bushel.is_none()) {
+            _ if name != "yield" => name,
+            (YieldBasis::Wet, false) => "yield_wet_volume",
+            (YieldBasis::Wet, true) => "yield_wet_mass",
+            (YieldBasis::Dry(_), false) => "yield_dry_volume",
+            (YieldBasis::Dry(_), true) => "yield_dry_mass",
         };
-        if let Some(found) = matches.iter_mut().find(|found| found.canonical == "yield" && name == "yield") {
-            found.canonical = match (basis, best.kg_per_bushel.is_none()) {
-                (YieldBasis::Wet, false) => "yield_wet_volume",
-                (YieldBasis::Wet, true) => "yield_wet_mass",
-                (YieldBasis::Dry(_), false) => "yield_dry_volume",
-                (YieldBasis::Dry(_), true) => "yield_dry_mass",
-            };
-            found.evidence = Some(evidence);
+        // Another column can have that name already: the yield stays as stated then.
+        let is_free = name == full_name || !matches.iter().any(|found| found.canonical == full_name);
+        if let Some(found) = matches.iter_mut().find(|found| is_free && found.canonical == name) {
+            found.canonical = full_name;
+            if name == "yield" {
+                found.evidence = Some(evidence);
+            }
         }
     }
     proven

@@ -47,7 +47,7 @@ pub(super) fn prove_units(
 ) -> Result<Proven> {
     let is_open = |name: &&str| matches.iter().any(|found| found.canonical == *name && found.unit.is_none());
     let open_lengths = ["interval", "distance", "swath_width", "speed", "flow"].iter().any(is_open);
-    let open_yields: Vec<&str> = YIELDS
+    let open_yields: Vec<&'static str> = YIELDS
         .iter()
         .copied()
         .filter(|name| has(matches, name) && (open_lengths || is_open(name) || *name == "yield"))
@@ -81,11 +81,13 @@ pub(super) fn prove_units(
             yields: candidates(matches, name, yield_units(name)),
             may_guess_interval: times.is_none() && !has(matches, "interval"),
         };
+        let column = matches.iter().find(|found| found.canonical == name).map(|found| found.column);
         let found = prove_yield(name, &harvest, &candidates, crop, matches, diagnostics);
         proven = Proven {
             interval: proven.interval.or(found.interval),
             kg_per_bushel: proven.kg_per_bushel.or(found.kg_per_bushel),
-            moisture_basis: proven.moisture_basis.or(found.moisture_basis),
+            // That of a volume says nothing of a mass in another column.
+            moisture_basis: found.moisture_basis.filter(|_| is_dry_mass(matches, column)).or(proven.moisture_basis),
         };
     }
     prove_speed(matches, &columns);
@@ -98,14 +100,14 @@ fn prove_lengths(layer: &Layer, matches: &mut [Match], columns: &Columns, job: &
     let steps = if open_distance.is_some() { steps(layer, columns)? } else { None };
     if let (Some(distance), Some(steps)) = (open_distance, steps) {
         let ratios = thinned(&Ratio { columns: &[distance, &steps], moisture: None }, |row, _| quotient(row));
-        let found = nearest(ratios, &in_metres(&["in", "ft", "m", "cm"]), 0.05, 0.05);
+        let found = nearest(ratios, &factors(&["in", "ft", "m", "cm"], "m"), 0.05, 0.05);
         state(matches, "distance", found, "distance / step between positions: median");
     }
     let Some(distance) = metric(columns, matches, "distance", "m") else { return Ok(()) };
     let Some(swath) = columns.get("swath_width").filter(|_| unit(matches, "swath_width").is_none()) else {
         return Ok(());
     };
-    let units = in_metres(&["in", "ft", "m", "cm"]);
+    let units = factors(&["in", "ft", "m", "cm"], "m");
     let area: Vec<f64> = distance.iter().zip(swath).map(|(distance, swath)| distance * swath).collect();
     if layer.geometry_types().iter().any(|code| matches!(code % 1000, 3 | 6)) {
         let polygons: Vec<f64> = layer.areas()?.into_iter().map(|area| area.unwrap_or(f64::NAN)).collect();
@@ -139,12 +141,7 @@ fn prove_speed(matches: &mut [Match], columns: &Columns) {
         [speed, distance, interval] => speed * interval / distance,
         _ => f64::NAN,
     });
-    let metre = Unit::parse("m/s");
-    let units = ["mph", "km/h", "m/s", "ft/s", "kn"].iter().filter_map(|text| {
-        let unit = Unit::parse(text)?;
-        Some((unit, unit.factor(metre?, None).ok()?))
-    });
-    let found = nearest(ratios, &units.collect::<Vec<_>>(), 0.05, 0.05);
+    let found = nearest(ratios, &factors(&["mph", "km/h", "m/s", "ft/s", "kn"], "m/s"), 0.05, 0.05);
     state(matches, "speed", found, "speed x interval / distance: median");
 }
 
@@ -183,10 +180,7 @@ fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Co
         (columns.get("interval").filter(|_| unit(matches, "interval").is_none()), &by_time)
     {
         let ratios = thinned(&Ratio { columns: &[logged, steps], moisture: None }, |row, _| quotient(row));
-        let units: Vec<(Unit, f64)> = ["s", "min"]
-            .iter()
-            .filter_map(|text| Some((Unit::parse(text)?, if *text == "s" { 1.0 } else { 60.0 })))
-            .collect();
+        let units = factors(&["s", "min"], "s");
         state(matches, "interval", nearest(ratios, &units, 0.05, 0.05), "interval / mean step of time: median");
     }
     columns.interval = if has(matches, "interval") { metric(&columns, matches, "interval", "s") } else { by_time };
@@ -212,6 +206,10 @@ fn steps(layer: &Layer, columns: &Columns) -> Result<Option<Vec<f64>>> {
         Some(((x - before.0) * DEGREE * y.to_radians().cos()).hypot((y - before.1) * DEGREE))
     };
     Ok(Some(positions.iter().enumerate().map(step).map(|step| step.unwrap_or(f64::NAN)).collect()))
+}
+
+fn is_dry_mass(matches: &[Match], column: Option<usize>) -> bool {
+    matches.iter().any(|found| Some(found.column) == column && found.canonical == "yield_dry_mass")
 }
 
 fn has(matches: &[Match], name: &str) -> bool {
@@ -240,12 +238,11 @@ fn yield_units(name: &str) -> &'static [&'static str] {
     }
 }
 
-fn in_metres(units: &[&str]) -> Vec<(Unit, f64)> {
-    let metre = Unit::parse("m");
-    units
-        .iter()
-        .filter_map(|text| Unit::parse(text).and_then(|unit| Some((unit, unit.factor(metre?, None).ok()?))))
-        .collect()
+/// Units and their factors to `to`.
+fn factors(units: &[&str], to: &str) -> Vec<(Unit, f64)> {
+    let factor =
+        |text: &&str| Unit::parse(text).and_then(|unit| Some((unit, unit.factor(Unit::parse(to)?, None).ok()?)));
+    units.iter().filter_map(factor).collect()
 }
 
 fn is_width(widths: &[f64], unit: Unit) -> bool {
