@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow_array::RecordBatch;
 use bytes::Bytes;
 use futures_util::stream;
+use headland::agronomy::{Job, JobKind};
 use headland::api;
 use headland::client::{Arguments, Client, Config, LimiterState, Pages};
 use headland::clock::SystemClock;
@@ -138,6 +139,8 @@ fn publishing(archive: &Path, jobs: u32) -> usize {
         created: None,
         display: None,
         name: String::new(),
+        field: None,
+        job: Job { kind: Some(JobKind::Yield), ..Job::default() },
     };
     let wanted: Vec<SourceArchive> = (0..jobs).map(origin).collect();
     let sizes = Sizes { bytes: 1 << 20, ..Sizes::default() };

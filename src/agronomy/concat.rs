@@ -105,7 +105,7 @@ pub fn concat(parts: Vec<Part>, options: ConcatOptions) -> Result<Layer> {
     let kind = harmonized.iter().find_map(|part| kind(&part.layer));
     let layer = first.concatenated(schema, batches, geometry, types, diagnostics);
     Ok(match kind {
-        Some(kind) => layer.with_entry(metadata::KIND, kind.as_str()),
+        Some(kind) => layer.with_entry(metadata::KIND, Some(kind.as_str())),
         None => layer,
     })
 }

@@ -99,7 +99,7 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
         return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some("columns".to_owned())));
     }
     let layer = assemble(layer, &added, &unknown)?.with_diagnostics(diagnostics);
-    Ok(layer.with_entry(keys::KIND, kind.as_str()))
+    Ok(layer.with_entry(keys::KIND, Some(kind.as_str())).with_entry(keys::CROP, crop.map(|crop| crop.name)))
 }
 
 /// The kind of job: stated, from the service, from the sidecar, or from the columns.

@@ -5,6 +5,7 @@
 mod alias_table;
 mod aliases;
 mod canonical_arrays;
+mod canonical_rows;
 mod column_match;
 mod columns;
 mod concat;
@@ -23,6 +24,7 @@ mod unit_proofs;
 mod units;
 mod yield_basis;
 
+pub use canonical_rows::{YieldMean, canonical_fields, canonical_rows, layer_kind, row_field, yield_mean};
 pub use columns::JobKind;
 pub use concat::{ConcatOptions, Part, concat};
 pub use convert::{Target, to_units};

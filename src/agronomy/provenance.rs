@@ -32,6 +32,8 @@ pub(super) const CONCATENATED: &str = "concat";
 
 /// Metadata of a harmonised layer: its kind.
 pub(super) const KIND: &str = "headland:kind";
+/// Metadata of a harmonised layer: the crop that its dry mass is of.
+pub(super) const CROP: &str = "headland:crop";
 
 const ALL: &[&str] = &[RULE, UNIT_IN, FACTOR, EVIDENCE, QUANTITY, MOISTURE_BASIS, KG_PER_BUSHEL];
 

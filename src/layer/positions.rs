@@ -27,6 +27,20 @@ impl Layer {
         Ok(Some(positions))
     }
 
+    /// Up to `count` positions, evenly over the records with a geometry, in the coordinates of the layer: points, or means
+    /// of vertices.
+    pub(crate) fn sample_positions(&self, count: usize) -> Result<Vec<(f64, f64)>> {
+        let found = self.geometries().flatten().count();
+        let step = found.div_ceil(count.max(1)).max(1);
+        let mut flat = FlatCoordinates::default();
+        let mut positions = Vec::new();
+        for (record, wkb) in self.geometries().flatten().enumerate().skip(step / 2).step_by(step) {
+            flat.read(wkb, record)?;
+            positions.extend(mean(&flat.xs).zip(mean(&flat.ys)));
+        }
+        Ok(positions)
+    }
+
     /// The area of the polygon of each record in square metres; `None` for other geometries.
     pub(crate) fn areas(&self) -> Result<Vec<Option<f64>>> {
         self.geometries().map(|wkb| super::area::area([wkb], self.crs.as_ref())).collect()

@@ -108,11 +108,11 @@ impl Layer {
         self
     }
 
-    /// Sets one entry of the metadata of the layer.
-    pub(crate) fn with_entry(self, key: &str, value: &str) -> Self {
+    /// Sets one entry of the metadata of the layer, or removes it.
+    pub(crate) fn with_entry(self, key: &str, value: Option<&str>) -> Self {
         let mut metadata = self.metadata.clone();
         metadata.retain(|(known, _)| known != key);
-        metadata.push((key.to_owned(), value.to_owned()));
+        metadata.extend(value.map(|value| (key.to_owned(), value.to_owned())));
         self.with_metadata(metadata)
     }
 

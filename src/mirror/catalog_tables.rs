@@ -25,6 +25,9 @@ use crate::wire::{Content, Name, Value, decode_detail};
 /// Locations per query, which bounds memory.
 const LOCATIONS_PER_READ: usize = 10_000;
 
+/// Field of the detail with the name of the job.
+const JOB_NAME: &str = "job_name";
+
 /// Text column that the records of the service lack: name, documentation, values.
 type Column = (&'static str, &'static str, Vec<Option<String>>);
 
@@ -75,14 +78,21 @@ fn flat_batch(shape: &'static Shape, records: &[Value]) -> Result<RecordBatch> {
 /// Detail of a job, or the fields of its listing if there is none.
 fn detail(job: &Item) -> Value {
     let detail = job.detail.as_deref().and_then(|json| read(json, &JOB_DATA_DETAIL));
-    detail.unwrap_or_else(|| {
+    let mut detail = detail.unwrap_or_else(|| {
         let time = |time: Option<_>| time.map_or(Value::Null, Value::Time);
         Value::Record(vec![
             (Name::Borrowed("create_date"), time(job.created)),
             (Name::Borrowed("update_date"), time(job.updated)),
             (Name::Borrowed("id"), Value::Text(job.id.clone())),
         ])
-    })
+    });
+    // Only sprayers state a job name; that of the others is the name in the list.
+    let is_named = detail.get(JOB_NAME).and_then(Value::as_text).is_some_and(|name| !name.is_empty());
+    if let (Value::Record(fields), false) = (&mut detail, is_named || job.name.is_empty()) {
+        fields.retain(|(field, _)| field != JOB_NAME);
+        fields.push((Name::Borrowed(JOB_NAME), Value::Text(job.name.clone())));
+    }
+    detail
 }
 
 fn read(json: &str, shape: &'static Shape) -> Option<Value> {

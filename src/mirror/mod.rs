@@ -20,6 +20,7 @@ mod plan;
 mod progress;
 mod publisher_thread;
 mod queue;
+mod source_archives;
 mod status;
 mod symlinks;
 mod sync;

@@ -7,16 +7,15 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::catalog_tables;
-use super::dataset::{self, Publication, Published as PublishedDataset, SourceArchive};
+use super::dataset::{self, Publication, Published as PublishedDataset};
 use super::ingest::{collect_garbage, forget_damaged, forget_missing_archives, quarantine};
-use super::journal::{Journal, Published, ReadTxn, Wanted};
+use super::journal::{Journal, Published, ReadTxn};
 use super::layout::Folder;
 use super::progress::{Event, Progress};
+use super::source_archives::source_archives;
 use super::writer::{MirrorWriter, Workspace};
-use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
-use crate::wire::{Content, Value, decode_detail};
 
 /// Maximum number of damaged records named in an error.
 const MAX_NAMED: usize = 5;
@@ -151,8 +150,9 @@ fn publish(
             workspace.add_note(why.clone());
             progress.push_event(Event::Unavailable(why));
         }
-        let (revision, wanted, tables) = journal
-            .read(|txn| Ok((txn.revision()?, source_archives(workspace, txn)?, catalog_tables::build_tables(txn)?)))?;
+        let (revision, wanted, tables) = journal.read(|txn| {
+            Ok((txn.revision()?, source_archives(&workspace.folder, txn)?, catalog_tables::build_tables(txn)?))
+        })?;
         let publication = dataset::publish(folder, &wanted, &tables, cancel)?;
         let (Publication::Published(PublishedDataset { rejected, .. }) | Publication::Lost(rejected)) = &publication;
         // All losses are marked in one transaction, so that a kill cannot leave some unmarked.
@@ -197,47 +197,4 @@ fn check_journal(folder: &Folder, journal: &Journal) -> Result<()> {
         named.join(", "),
     );
     Err(Error::new(Kind::File, message))
-}
-
-/// Archives whose rows belong to the dataset.
-fn source_archives(workspace: &Workspace, txn: &ReadTxn) -> Result<Vec<SourceArchive>> {
-    let store = workspace.folder.store();
-    let source = |wanted: Wanted| {
-        let Wanted { kind, id, name, sub_type, created, archive, detail } = wanted;
-        let detail = detail.and_then(|json| decode_detail(Content::Json, json.as_bytes(), &JOB_DATA_DETAIL).ok());
-        let text = |name: &str| {
-            let text = detail.as_ref().and_then(|detail| detail.get(name)).and_then(Value::as_text);
-            text.filter(|text| !text.is_empty()).map(str::to_owned)
-        };
-        let start = match detail.as_ref().and_then(|detail| detail.get("start_date")) {
-            Some(Value::Time(time)) => Some(*time),
-            _ => None,
-        };
-        let job_type = text("job_type").unwrap_or_else(|| job_type(sub_type.as_deref().unwrap_or_default()));
-        let display = text("software_version");
-        // A missing archive is rejected when it is read.
-        let path = store.path_of(&archive.sha256).unwrap_or_else(|| workspace.folder.path().join(&archive.sha256));
-        SourceArchive {
-            kind,
-            job_id: id,
-            sha256: archive.sha256,
-            archive: path,
-            job_type,
-            start,
-            created,
-            display,
-            name,
-        }
-    };
-    Ok(txn.wanted()?.into_iter().map(source).collect())
-}
-
-/// Job Type of the detail for the `SubType` of the list (specification 2.1, 2.6).
-fn job_type(sub_type: &str) -> String {
-    let kind = match sub_type {
-        "Sprayer" | "As Applied" => "AsApplied",
-        "" => "Unknown",
-        other => other,
-    };
-    kind.to_owned()
 }

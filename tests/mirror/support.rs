@@ -10,6 +10,7 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use chrono::{TimeZone as _, Utc};
+use headland::agronomy::{Job, JobKind};
 use headland::error::Result;
 use headland::layer::{self, Cancel, ReadOptions, Source};
 use headland::mirror::dataset::{Publication, Published, RejectedArchive, Sizes, SourceArchive, publish_in, verify};
@@ -67,6 +68,8 @@ impl Farm {
             created: None,
             display: None,
             name: format!("Job {id}"),
+            field: None,
+            job: Job { kind: Some(JobKind::Yield), ..Job::default() },
         };
         let key = (kind == ItemKind::Cart, id.to_owned());
         self.wanted.insert(key.clone(), origin);

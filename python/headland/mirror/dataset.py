@@ -88,12 +88,22 @@ class PublishedDataset:
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Open a DuckDB connection with views of the published state.
 
-        The views are ``dataset`` with the rows of all jobs, one for each job type (``Yield``, ``"Soil Sampling"``), and
-        the tables of the catalog: ``jobs``, ``products``, ``boundaries`` and the others. Columns are ``job_id``,
-        ``layer``, ``job_row``, those of the archives, ``geometry``, ``bbox``, and, from the folders, ``job_type``,
-        ``year`` and ``columns``. The last one is the digest of a folder's schema: it distinguishes folders whose
-        columns have different units. Names are case-insensitive. A job type with the name of another view, such as
-        ``Jobs``, has no view of its own: ``dataset`` has its rows, under that ``job_type``.
+        Views with one unit in each column are ``field_means``, the mean yield of each harvest (kg/ha over the area of
+        its rows that have a yield; dry mass at the market moisture of the crop), and ``harvest_rows``,
+        ``application_rows`` and ``planting_rows``, the rows with the canonical columns of `headland.harmonize`, of
+        which a column is null where its unit is unknown. Rows have ``job_id``, ``layer``, ``job_row``, ``job_name``,
+        ``field``, ``year`` and ``start_date``. They are not cleaned.
+
+        Views with the columns of the archives are ``dataset`` with the rows of all jobs, and one for each job type
+        (``Yield``, ``"Soil Sampling"``). Columns are ``job_id``, ``layer``, ``job_row``, those of the archives,
+        ``geometry``, ``bbox``, and, from the folders, ``job_type``, ``year`` and ``columns``. The last one is the
+        digest of a folder's schema: it distinguishes folders whose columns have different units. A job type with the
+        name of another view, such as ``Jobs``, has no view of its own: ``dataset`` has its rows, under that
+        ``job_type``.
+
+        Tables of the catalog are ``jobs``, ``products``, ``boundaries``, ``harmonized`` (where each canonical column
+        comes from, and which layers have none), ``units`` (of the archives' columns) and the others. Names are
+        case-insensitive.
 
         The checksums of all files are verified once, when the views are created; views read the files when they are
         queried. The files are kept until two more states were published.
@@ -109,13 +119,20 @@ class PublishedDataset:
             ArchiveError: A published file is missing or damaged.
             ImportError: duckdb or pandas is not installed; ``pip install 'headland[sql]'`` installs both.
 
+        Warns:
+            HeadlandWarning: Columns of ``dataset`` have several units.
+
         >>> with mirror.connect() as connection:
-        ...     means = connection.sql("SELECT job_id, avg(MOISTURE) FROM Yield GROUP BY job_id").df()
+        ...     means = connection.sql("SELECT field, year, crop, mean / 1000 AS t_ha FROM field_means").df()
         """
         extras.require("sql", "duckdb", "pandas")
         from headland.mirror import sql
 
-        return sql.connect(self.folder)
+        connection = sql.connect(self.folder)
+        warning = sql.mixed_units_warning(connection)
+        if warning is not None:
+            errors.warn(warning)
+        return connection
 
     def sql(self, query: str, /, **values: Any) -> duckdb.DuckDBPyRelation:
         """Run a query on a connection of its own, as of :meth:`connect`, and return its rows as a DuckDB relation.

@@ -22,6 +22,10 @@ SETTINGS = {
 }
 
 
+MAX_NAMED = 10
+"""Maximum number of columns named in a warning."""
+
+
 def connect(folder: Path, query: str | None = None) -> duckdb.DuckDBPyConnection:
     """Open a connection with views of the published state: those named in a query, or all."""
     state = _core.Dataset(folder)
@@ -33,6 +37,22 @@ def connect(folder: Path, query: str | None = None) -> duckdb.DuckDBPyConnection
     for statement in state.view_statements(names):
         connection.execute(statement)
     return connection
+
+
+def mixed_units_warning(connection: duckdb.DuckDBPyConnection) -> str | None:
+    """Return a warning that lists columns of the dataset with several units; None if there are none."""
+    found = connection.execute(
+        "SELECT original, string_agg(DISTINCT unit, ', ' ORDER BY unit) FROM units WHERE unit <> 'unknown' "
+        "GROUP BY lower(original), original HAVING count(DISTINCT unit) > 1 ORDER BY original"
+    ).fetchall()
+    if not found:
+        return None
+    named = ", ".join(f"`{name}` ({units})" for name, units in found[:MAX_NAMED])
+    more = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
+    return (
+        f"columns of `dataset` have several units: {named}{more}; the view `units` lists those of each job, and "
+        "`harvest_rows`, `application_rows`, `planting_rows` and `field_means` have one unit in each column"
+    )
 
 
 def run(folder: Path, query: str, values: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:

@@ -72,7 +72,7 @@ impl Layer {
 }
 
 /// Splits and joins batches to groups of `rows`; the last may be shorter.
-fn row_groups(batches: &[RecordBatch], rows: usize) -> Vec<Vec<RecordBatch>> {
+pub(crate) fn row_groups(batches: &[RecordBatch], rows: usize) -> Vec<Vec<RecordBatch>> {
     let mut groups: Vec<Vec<RecordBatch>> = Vec::new();
     let mut left = 0;
     for batch in batches {

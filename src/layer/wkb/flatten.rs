@@ -52,14 +52,14 @@ impl FlatCoordinates {
         match base_type {
             1 => self.append_run(cursor.read_run(count, stride)?, stride, Part::Point),
             2 => self.append_run(cursor.read_run(count, stride)?, stride, Part::Line),
-            3 => {
+            3 | 17 => {
                 for ring in 0..count {
                     let vertices = cursor.read_count()?;
                     let part = if ring == 0 { Part::Shell } else { Part::Hole };
                     self.append_run(cursor.read_run(vertices, stride)?, stride, part);
                 }
             }
-            4..=7 if depth < MAX_DEPTH => {
+            4..=7 | 16 if depth < MAX_DEPTH => {
                 for _ in 0..count {
                     self.append_geometry(cursor, depth.saturating_add(1))?;
                 }

@@ -7,12 +7,10 @@ use arrow_array::builder::{Float64Builder, Int32Builder, LargeBinaryBuilder, Str
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType, Field, Schema};
 
-use super::footer::GEOMETRY;
 use super::manifest::Boundary;
-use super::schema::{JOB_ID, LAYER};
+use super::schema::{JOB_ID, LAYER, wgs84_geometry_field};
 use super::source_archive::{PublishError, SourceArchive};
 use super::{convert, row_digest};
 use crate::error::{Error, Kind};
@@ -98,25 +96,20 @@ impl Columns {
     }
 
     fn finish(mut self) -> Result<Boundaries, PublishError> {
-        let describe = |name: &str, kind, text: &str, more: &[(&str, &str)]| {
-            let more = more.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-            let metadata = [("documentation".to_owned(), text.to_owned())].into_iter().chain(more).collect();
-            Field::new(name, kind, true).with_metadata(metadata)
+        let describe = |name: &str, kind, text: &str| {
+            let documentation = ("documentation".to_owned(), text.to_owned());
+            let unit = (name == "area_m2").then(|| ("unit".to_owned(), "m2".to_owned()));
+            Field::new(name, kind, true).with_metadata([documentation].into_iter().chain(unit).collect())
         };
         let texts = DataType::Utf8;
-        let geometry = [
-            (EXTENSION_TYPE_NAME_KEY, "geoarrow.wkb".to_owned()),
-            (EXTENSION_TYPE_METADATA_KEY, crs_metadata().to_string()),
-        ];
-        let geometry: Vec<(&str, &str)> = geometry.iter().map(|(key, value)| (*key, value.as_str())).collect();
         let fields = vec![
-            describe(JOB_ID, texts.clone(), "Id of the job whose archive has it.", &[]),
-            describe(LAYER, texts.clone(), "Its layer in that archive.", &[]),
-            describe("field", texts, "Name of the field, or of the boundary.", &[]),
-            describe("year", DataType::Int32, "Year of the job.", &[]),
-            describe("area_m2", DataType::Float64, "Area of the geometry on the ellipsoid.", &[("unit", "m2")]),
-            describe("area_stated", DataType::Float64, "Area that the archive states, in its own unit.", &[]),
-            describe(GEOMETRY, DataType::LargeBinary, "In WGS 84; null where the system is unknown.", &geometry),
+            describe(JOB_ID, texts.clone(), "Id of the job whose archive has it."),
+            describe(LAYER, texts.clone(), "Its layer in that archive."),
+            describe("field", texts, "Name of the field, or of the boundary."),
+            describe("year", DataType::Int32, "Year of the job."),
+            describe("area_m2", DataType::Float64, "Area of the geometry on the ellipsoid."),
+            describe("area_stated", DataType::Float64, "Area that the archive states, in its own unit."),
+            wgs84_geometry_field("In WGS 84; null where the system is unknown."),
         ];
         let arrays: Vec<ArrayRef> = vec![
             Arc::new(self.job_id.finish()),
@@ -135,10 +128,6 @@ impl Columns {
             .map_err(|cause| Error::new(Kind::Archive, format!("cannot build the table of boundaries: {cause}")))?;
         Ok(Boundaries { table, batch, types: self.types.into_iter().collect() })
     }
-}
-
-fn crs_metadata() -> serde_json::Value {
-    serde_json::json!({ "crs": Crs::wgs84().projjson(), "crs_type": "projjson" })
 }
 
 /// First column with this meaning.

@@ -1,14 +1,18 @@
 //! Writes the catalog: tables of jobs, products and devices as Parquet, and of field boundaries as GeoParquet.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::boundaries::{self, Boundaries};
+use super::checked_file::{CheckedFile, damaged_error, missing_error};
 use super::manifest::{Manifest, Table};
 use super::part_writer::{ChecksummedFile, write_error};
 use crate::error::{Error, Kind, Result};
-use crate::layer::{self, Cancel, ROW_GROUP, Writer, threads};
+use crate::layer::{self, Cancel, ROW_GROUP, Writer, row_groups, threads};
 use crate::mirror::Disk;
 
 /// Folder of the tables in a generation.
@@ -44,25 +48,66 @@ pub(super) fn write_boundaries(
     disk: &Disk,
     last: Option<(&Path, &Manifest)>,
     generation: &Path,
-    boundaries: Boundaries,
+    boundaries: &Boundaries,
     cancel: &Cancel,
 ) -> Result<Table> {
     let Boundaries { table, batch, types } = boundaries;
-    write_one(disk, last, generation, boundaries::TABLE_NAME, (table, &batch, &types), cancel)
+    write_one(disk, last, generation, boundaries::TABLE_NAME, (table.clone(), batch, types), cancel)
 }
 
 /// Links a table of the last generation; `None` if that has none.
 pub(super) fn link_previous(
     disk: &Disk,
-    last: Option<(&Path, &Manifest)>,
+    (folder, last): (&Path, &Manifest),
     generation: &Path,
     name: &str,
 ) -> Result<Option<Table>> {
     let path = format!("{FOLDER}/{name}.parquet");
-    let found = last.and_then(|(folder, last)| Some((folder, last.catalog.iter().find(|table| table.path == path)?)));
-    let Some((folder, table)) = found.filter(|(folder, table)| table.is_present(folder)) else { return Ok(None) };
+    let found = last.catalog.iter().find(|table| table.path == path && table.is_present(folder));
+    let Some(table) = found else { return Ok(None) };
     disk.link_or_copy(&folder.join(&path), &generation.join(&path))?;
     Ok(Some(table.clone()))
+}
+
+/// Writes a table of a layer-wise kind, whose rows come in pieces.
+pub(super) fn write_batches(
+    disk: &Disk,
+    last: Option<(&Path, &Manifest)>,
+    generation: &Path,
+    name: &str,
+    schema: &SchemaRef,
+    batches: &[RecordBatch],
+    cancel: &Cancel,
+) -> Result<Table> {
+    let table =
+        layer::Table { schema: Arc::clone(schema), geometry: None, boxes: String::new(), crs: None, counter: None };
+    write_table(disk, last, generation, (FOLDER, name), (table, batches, &[]), cancel)
+}
+
+/// Writes a file of canonical rows without rows, so that readers find the columns of every kind.
+pub(super) fn write_empty(
+    disk: &Disk,
+    last: Option<(&Path, &Manifest)>,
+    generation: &Path,
+    (name, table): (&str, layer::Table),
+    cancel: &Cancel,
+) -> Result<Table> {
+    disk.make_folder(&generation.join(name))?;
+    write_table(disk, last, generation, (name, name), (table, &[], &[]), cancel)
+}
+
+/// Reads a table of the last generation.
+pub(super) fn read_previous((folder, last): (&Path, &Manifest), name: &str) -> Result<Vec<RecordBatch>> {
+    let path = format!("{FOLDER}/{name}.parquet");
+    let path = folder.join(&path);
+    let stated = last.catalog.iter().find(|table| folder.join(&table.path) == path);
+    let Some(stated) = stated else { return Err(missing_error(&path)) };
+    let invalid = |cause: &dyn std::fmt::Display| damaged_error(&path, &cause.to_string());
+    let mut file = CheckedFile::open(&path, &stated.crc32)?;
+    let length = file.len();
+    let content = file.fetch(std::iter::once(0..length).collect())?;
+    let reader = ParquetRecordBatchReaderBuilder::try_new(content).and_then(ParquetRecordBatchReaderBuilder::build);
+    reader.map_err(|cause| invalid(&cause))?.map(|batch| batch.map_err(|cause| invalid(&cause))).collect()
 }
 
 fn write_one(
@@ -73,20 +118,31 @@ fn write_one(
     (table, batch, types): (layer::Table, &RecordBatch, &[u32]),
     cancel: &Cancel,
 ) -> Result<Table> {
+    write_table(disk, last, generation, (FOLDER, name), (table, std::slice::from_ref(batch), types), cancel)
+}
+
+/// Writes `<folder>/<name>.parquet`.
+fn write_table(
+    disk: &Disk,
+    last: Option<(&Path, &Manifest)>,
+    generation: &Path,
+    (folder, name): (&str, &str),
+    (table, batches, types): (layer::Table, &[RecordBatch], &[u32]),
+    cancel: &Cancel,
+) -> Result<Table> {
     let file = format!("{name}.parquet");
-    let path = format!("{FOLDER}/{file}");
-    let mut out = ChecksummedFile::begin(disk, &generation.join(FOLDER), &file)?;
-    let filled =
-        Writer::begin(Box::new(&mut out), table, Some(batch), threads(), &write_error).and_then(|mut writer| {
-            for start in (0..batch.num_rows()).step_by(ROW_GROUP) {
-                let count = ROW_GROUP.min(batch.num_rows().saturating_sub(start));
-                writer.write_group(&[batch.slice(start, count)], cancel)?;
-            }
-            writer.finish(types)
-        });
+    let path = format!("{folder}/{file}");
+    let mut out = ChecksummedFile::begin(disk, &generation.join(folder), &file)?;
+    let sample = batches.iter().max_by_key(|batch| batch.num_rows());
+    let filled = Writer::begin(Box::new(&mut out), table, sample, threads(), &write_error).and_then(|mut writer| {
+        for group in row_groups(batches, ROW_GROUP) {
+            writer.write_group(&group, cancel)?;
+        }
+        writer.finish(types)
+    });
     filled.map_err(|error| ChecksummedFile::take_error(&mut out, error))?;
     let (part, checksums) = ChecksummedFile::close(out)?;
-    let rows = batch.num_rows() as u64;
+    let rows = batches.iter().map(|batch| batch.num_rows() as u64).sum();
     let table = Table { path, rows, bytes: checksums.bytes, sha256: checksums.sha256, crc32: checksums.crc32 };
     let target = generation.join(&table.path);
     match last.filter(|(folder, last)| last.catalog.contains(&table) && table.is_present(folder)) {

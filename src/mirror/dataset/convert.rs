@@ -69,6 +69,11 @@ pub(super) fn convert_layer(source: &SourceArchive, name: &str, threads: Option<
 }
 
 impl ConvertedLayer {
+    /// Whether its geometries are in WGS 84.
+    pub(super) fn is_wgs84(&self) -> bool {
+        self.layer.crs().is_some_and(schema::is_wgs84)
+    }
+
     /// Number of records.
     pub(super) fn len(&self) -> usize {
         self.layer.len()

@@ -18,8 +18,8 @@ pub(super) const NAME: &str = "manifest.json";
 /// Format number. It rises if parts or their description change, so that all parts are rewritten.
 ///
 /// Format 2 added block checksums. Format 3 added the digest of the manifest; older manifests may have been altered
-/// without notice. Format 4 moved field boundaries from parts to a catalog table.
-const FORMAT: u32 = 4;
+/// without notice. Format 4 moved field boundaries from parts to a catalog table. Format 5 added canonical rows.
+const FORMAT: u32 = 5;
 
 /// First format with a digest in every manifest.
 const DIGEST_SINCE: u32 = 3;
@@ -79,9 +79,12 @@ pub(super) struct Part {
     pub(super) bbox: Option<[f64; 4]>,
     /// Origins of its rows, in row order.
     pub(super) origins: Vec<RowOrigin>,
+    /// Files with canonical rows of the same layers, one for each kind of job.
+    #[serde(default)]
+    pub(super) canonical: Vec<Table>,
 }
 
-/// File of the catalog.
+/// File of the catalog, or of canonical rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Table {
     pub(super) path: String,
@@ -155,6 +158,11 @@ impl Manifest {
             && self.boundaries == other.boundaries
     }
 
+    /// Tables of the catalog and files of canonical rows.
+    pub(super) fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.catalog.iter().chain(self.parts.iter().flat_map(|part| &part.canonical))
+    }
+
     /// Whether all its files exist with the stated lengths.
     pub(super) fn is_present(&self, generation: &Path) -> bool {
         self.parts.iter().all(|part| part.is_present(generation))
@@ -202,6 +210,11 @@ fn has_length(path: &Path, bytes: u64) -> bool {
 }
 
 impl Table {
+    /// Whether the file is in a folder of the generation.
+    pub(super) fn is_in(&self, folder: &str) -> bool {
+        self.path.split_once('/').is_some_and(|(own, _)| own == folder)
+    }
+
     /// Whether the file exists with the stated length.
     pub(super) fn is_present(&self, generation: &Path) -> bool {
         has_length(&generation.join(&self.path), self.bytes)
@@ -209,9 +222,10 @@ impl Table {
 }
 
 impl Part {
-    /// Whether the file exists with the stated length.
+    /// Whether the file and its canonical rows exist with the stated lengths.
     pub(super) fn is_present(&self, generation: &Path) -> bool {
         has_length(&generation.join(&self.path), self.bytes)
+            && self.canonical.iter().all(|table| table.is_present(generation))
     }
 
     /// Folder of the file, such as `dataset/job_type=.../year=.../columns=...`.

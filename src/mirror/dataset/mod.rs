@@ -3,12 +3,16 @@
 //! A generation is a pure function of the wanted archives and the previous generation.
 
 mod boundaries;
+mod canonical;
+mod canonical_writer;
 mod catalog;
 mod checked_file;
 mod checksums;
 mod convert;
+mod field_names;
 mod footer;
 mod hilbert;
+mod layer_tables;
 mod manifest;
 mod part_writer;
 mod publication_plan;
@@ -21,18 +25,21 @@ mod schema_union;
 mod source_archive;
 mod sql_views;
 mod verify;
+mod write_parts;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
 
+use self::field_names::FieldNames;
+use self::layer_tables::LayerTables;
 use self::manifest::Manifest;
-use self::part_writer::{ChecksummedFile, RowGroupWriter};
-use self::publication_plan::{PendingLayer, Plan};
+use self::publication_plan::Plan;
 use self::source_archive::PublishError;
+use self::write_parts::PartsWriter;
 use super::{Disk, Folder, Generation};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::layer::Cancel;
 pub use publication_plan::Sizes;
 pub use published::{Dataset, PartitionSummary};
@@ -151,60 +158,77 @@ impl<'a> Attempt<'a> {
     fn publish(
         &self,
         wanted: &[SourceArchive],
-        tables: &[(String, RecordBatch)],
+        tables_of_journal: &[(String, RecordBatch)],
         before: &[RejectedArchive],
     ) -> Result<AttemptOutcome> {
         let usable = self.last.filter(|(_, last)| last.is_of_this_version());
+        // If rows of the last generation cannot be read, all archives are converted again.
+        let previous = usable.and_then(|last| Some((last, LayerTables::read(last).ok()?)));
+        let (usable, tables) = match previous {
+            Some((last, tables)) => (Some(last), tables),
+            None => (None, LayerTables::new()),
+        };
         let is_present = |part: &manifest::Part| usable.is_some_and(|(path, _)| part.is_present(path));
         let is_retry = !before.is_empty();
-        let Plan { kept, written, boundaries, rejected } = publication_plan::plan_parts(
-            usable.map(|(_, last)| last),
-            &is_present,
-            wanted,
-            self.sizes,
-            is_retry,
-            self.cancel,
-        )?;
+        let last = usable.map(|(_, last)| last);
+        let mut plan = publication_plan::plan_parts(last, &is_present, wanted, self.sizes, is_retry, self.cancel)?;
+        let rejected = std::mem::take(&mut plan.rejected);
         if before.iter().chain(&rejected).any(RejectedArchive::is_lost) {
             return Ok(AttemptOutcome::Rejected(rejected));
         }
         let staged = self.folder.stage_generation()?;
         let (disk, target) = (self.folder.disk(), staged.path());
         disk.make_folder(&target.join("dataset"))?;
-        let mut catalog = catalog::write(disk, usable, target, tables, self.cancel)?;
-        let known: Vec<manifest::Boundary> = boundaries.iter().map(|(_, boundary)| boundary.clone()).collect();
-        match catalog::link_previous(
-            disk,
-            usable.filter(|(_, last)| last.boundaries == known),
-            target,
-            boundaries::TABLE_NAME,
-        )? {
-            Some(same) => catalog.push(same),
-            None => match boundaries::read(&boundaries, wanted, self.cancel) {
-                Ok(read) => catalog.push(catalog::write_boundaries(disk, usable, target, read, self.cancel)?),
-                Err(PublishError::Failed(error)) => return Err(error),
-                Err(PublishError::Rejected(index, error)) => return reject(rejected, wanted.get(index), error),
-            },
-        }
-        catalog.sort_by(|a, b| a.path.cmp(&b.path));
+        let mut catalog = catalog::write(disk, usable, target, tables_of_journal, self.cancel)?;
+        let known: Vec<manifest::Boundary> = plan.boundaries.iter().map(|(_, boundary)| boundary.clone()).collect();
+        let fields = match self.boundaries(usable, target, &plan, &known, wanted) {
+            Ok((table, fields)) => {
+                catalog.push(table);
+                fields
+            }
+            Err(PublishError::Failed(error)) => return Err(error),
+            Err(PublishError::Rejected(index, error)) => return reject(rejected, wanted.get(index), error),
+        };
+        plan.rewrite_renamed(&fields, wanted)?;
+        let Plan { kept, written, .. } = plan;
         for part in &kept {
             self.cancel.check()?;
-            if let Some((from, _)) = usable {
-                make_folders(disk, target, part.folder())?;
-                disk.link_or_copy(&from.join(&part.path), &target.join(&part.path))?;
+            let Some((from, _)) = usable else { continue };
+            for path in std::iter::once(&part.path).chain(part.canonical.iter().map(|table| &table.path)) {
+                make_folders(disk, target, path.rsplit_once('/').map_or("", |(folder, _)| folder))?;
+                disk.link_or_copy(&from.join(path), &target.join(path))?;
             }
         }
-        let (parts_kept, mut parts) = (kept.len(), kept);
+        let mut writer = PartsWriter {
+            disk,
+            target,
+            number: staged.number(),
+            sizes: self.sizes,
+            wanted,
+            fields: &fields,
+            cancel: self.cancel,
+            tables,
+            parts: Vec::new(),
+        };
+        writer.tables.keep(&kept);
         for (folder, pending) in written {
             make_folders(disk, target, &folder)?;
-            match self.write(target, staged.number(), &folder, pending, wanted) {
-                Ok(new) => parts.extend(new),
+            match writer.write(&folder, pending) {
+                Ok(()) => {}
                 Err(PublishError::Failed(error)) => return Err(error),
                 Err(PublishError::Rejected(index, error)) => return reject(rejected, wanted.get(index), error),
             }
         }
-        let parts_written = parts.len().saturating_sub(parts_kept);
-        parts.sort_by(|a, b| a.path.cmp(&b.path));
+        let (parts_kept, parts_written) = (kept.len(), writer.parts.len());
+        catalog.extend(writer.tables.write(disk, usable, target, self.cancel)?);
+        let parts: Vec<manifest::Part> = sorted(kept.into_iter().chain(writer.parts), |part| part.path.clone());
+        for (kind, name) in canonical::TABLES {
+            let is_there = parts.iter().flat_map(|part| &part.canonical).any(|table| table.is_in(name));
+            if !is_there {
+                catalog.push(catalog::write_empty(disk, usable, target, (name, canonical::table(kind)), self.cancel)?);
+            }
+        }
+        let catalog = sorted(catalog, |table| table.path.clone());
         let manifest = Manifest::new(staged.number(), parts, catalog, known);
         if let Some((_, last)) =
             self.last.filter(|(path, last)| last.has_same_content(&manifest) && last.is_present(path))
@@ -223,51 +247,33 @@ impl<'a> Attempt<'a> {
         let generation = staged.publish()?.number;
         Ok(AttemptOutcome::Done(Published { generation, parts_written, parts_kept, rows: manifest.rows, rejected }))
     }
-
-    /// Writes the parts of one folder.
-    fn write(
+    /// Writes the table of boundaries, or links that of the last generation, and reads the names of fields.
+    fn boundaries(
         &self,
+        usable: Option<(&Path, &Manifest)>,
         target: &Path,
-        generation: u64,
-        folder: &str,
-        pending: Vec<PendingLayer>,
+        plan: &Plan,
+        known: &[manifest::Boundary],
         wanted: &[SourceArchive],
-    ) -> std::result::Result<Vec<manifest::Part>, PublishError> {
-        let mut pending = sort_along_curve(pending, wanted).into_iter().peekable();
-        let mut parts = Vec::new();
-        while let Some(first) = pending.next() {
-            let name = format!("part-{generation:06}-{:02}.parquet", parts.len());
-            let (source, layer) = read_layer(first, folder, wanted)?;
-            let mut out = ChecksummedFile::begin(self.folder.disk(), &target.join(folder), &name)?;
-            let mut groups = RowGroupWriter::begin(&mut out, layer.columns.table.clone(), self.cancel);
-            let mut added = groups.add(source, &layer);
-            drop(layer);
-            let fits = |groups: &RowGroupWriter<'_>, next: &PendingLayer| {
-                groups.rows.saturating_add(next.rows) <= self.sizes.rows && groups.bytes() < self.sizes.bytes
-            };
-            while added.is_ok() {
-                let Some(next) = pending.next_if(|next| fits(&groups, next)) else { break };
-                let (source, layer) = read_layer(next, folder, wanted)?;
-                added = groups.add(source, &layer);
-            }
-            let (rows, bbox) = (groups.rows, groups.bounds);
-            let finished = added.and_then(|()| groups.finish());
-            let (row_groups, origins) = finished.map_err(|error| ChecksummedFile::take_error(&mut out, error))?;
-            let file = ChecksummedFile::keep(out, &target.join(folder).join(&name))?;
-            let path = format!("{folder}/{name}");
-            parts.push(manifest::Part {
-                path,
-                rows,
-                bytes: file.bytes,
-                sha256: file.sha256,
-                crc32: file.crc32,
-                row_groups,
-                bbox,
-                origins,
-            });
+    ) -> std::result::Result<(manifest::Table, FieldNames), PublishError> {
+        let disk = self.folder.disk();
+        if let Some(last) = usable.filter(|(_, last)| last.boundaries == known)
+            && let Ok(rows) = catalog::read_previous(last, boundaries::TABLE_NAME)
+            && let Some(table) = catalog::link_previous(disk, last, target, boundaries::TABLE_NAME)?
+        {
+            return Ok((table, FieldNames::new(&rows, plan.named_boxes(wanted))?));
         }
-        Ok(parts)
+        let read = boundaries::read(&plan.boundaries, wanted, self.cancel)?;
+        let table = catalog::write_boundaries(disk, usable, target, &read, self.cancel)?;
+        Ok((table, FieldNames::new(std::slice::from_ref(&read.batch), plan.named_boxes(wanted))?))
     }
+}
+
+/// Sorts by a key.
+fn sorted<T>(values: impl IntoIterator<Item = T>, key: impl FnMut(&T) -> String) -> Vec<T> {
+    let mut values: Vec<T> = values.into_iter().collect();
+    values.sort_by_cached_key(key);
+    values
 }
 
 /// Ends an attempt at an unreadable archive.
@@ -280,40 +286,6 @@ fn reject(mut rejected: Vec<RejectedArchive>, source: Option<&SourceArchive>, er
             .transpose()?,
     );
     Ok(AttemptOutcome::Rejected(rejected))
-}
-
-/// Sorts the layers of a folder along the curve, and at one position by job and layer, so that the order is
-/// deterministic.
-fn sort_along_curve(pending: Vec<PendingLayer>, wanted: &[SourceArchive]) -> Vec<PendingLayer> {
-    let boxes: Vec<_> = pending.iter().map(|layer| layer.bounds).collect();
-    let mut positioned: Vec<(u64, PendingLayer)> = hilbert::hilbert_order(&boxes).into_iter().zip(pending).collect();
-    let id = |layer: &PendingLayer| {
-        wanted.get(layer.archive_index).map(|source| (source.kind.as_str(), source.job_id.clone()))
-    };
-    positioned.sort_by_cached_key(|(position, layer)| (*position, id(layer), layer.name.clone()));
-    positioned.into_iter().map(|(_, layer)| layer).collect()
-}
-
-/// Converted rows of a layer; an error if it no longer belongs to `folder`.
-fn read_layer<'a>(
-    layer: PendingLayer,
-    folder: &str,
-    wanted: &'a [SourceArchive],
-) -> std::result::Result<(&'a SourceArchive, convert::ConvertedLayer), PublishError> {
-    let index = layer.archive_index;
-    let Some(source) = wanted.get(index) else {
-        return Err(PublishError::Failed(Error::new(Kind::Value, "the plan contains an archive that is not wanted")));
-    };
-    let converted = match layer.converted {
-        Some(converted) => converted,
-        None => {
-            convert::convert_layer(source, &layer.name, None).map_err(|error| PublishError::Rejected(index, error))?
-        }
-    };
-    if converted.folder(source) != folder || converted.len() as u64 != layer.rows {
-        return Err(PublishError::Rejected(index, boundaries::changed_archive_error(&source.archive)));
-    }
-    Ok((source, converted))
 }
 
 /// Creates the folders of a path with `/` as separator.

@@ -10,7 +10,7 @@ use parquet::errors::ParquetError;
 use super::checksums::{Checksums, FileChecksums};
 use super::convert::ConvertedLayer;
 use super::hilbert::{Sides, are_apart, join_boxes};
-use super::row_origin::RowOrigin;
+use super::row_origin::{CanonicalOrigin, RowOrigin};
 use super::source_archive::SourceArchive;
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, ROW_GROUP, Table, Writer, threads};
@@ -124,43 +124,46 @@ impl<'a> RowGroupWriter<'a> {
         self.writer.as_ref().map_or(0, |writer| writer.bytes() as u64)
     }
 
-    /// Appends a layer.
-    pub(super) fn add(&mut self, source: &SourceArchive, layer: &ConvertedLayer) -> Result<()> {
-        if self.count >= MIN_GROUP_ROWS && are_apart(self.around, layer.bounds) {
+    /// Appends a layer. `canonical` is what its canonical rows take from job and place, if it has any.
+    pub(super) fn add(
+        &mut self,
+        source: &SourceArchive,
+        layer: &ConvertedLayer,
+        canonical: Option<CanonicalOrigin>,
+    ) -> Result<()> {
+        let first_row = self.rows;
+        self.add_rows(layer.batches(&source.job_id), layer.bounds, layer.layer.geometry_types())?;
+        self.origins.push(RowOrigin::new(source, layer, first_row, canonical));
+        Ok(())
+    }
+
+    /// Appends rows with this bounding box and these geometry types.
+    pub(super) fn add_rows(
+        &mut self,
+        batches: impl Iterator<Item = Result<RecordBatch>>,
+        bounds: Option<Sides>,
+        types: &[u32],
+    ) -> Result<()> {
+        if self.count >= MIN_GROUP_ROWS && are_apart(self.around, bounds) {
             self.flush()?;
         }
-        for batch in layer.batches(&source.job_id) {
+        for batch in batches {
             let batch = batch?;
+            self.rows = self.rows.saturating_add(batch.num_rows() as u64);
             let mut start = 0;
             while start < batch.num_rows() {
                 let count = ROW_GROUP.saturating_sub(self.count).min(batch.num_rows().saturating_sub(start));
                 self.pending.push(batch.slice(start, count));
                 self.count = self.count.saturating_add(count);
-                self.around = join_boxes(self.around, layer.bounds);
+                self.around = join_boxes(self.around, bounds);
                 start = start.saturating_add(count);
                 if self.count >= ROW_GROUP {
                     self.flush()?;
                 }
             }
         }
-        self.types.extend(layer.layer.geometry_types());
-        self.bounds = join_boxes(self.bounds, layer.bounds);
-        let count = layer.len() as u64;
-        self.origins.push(RowOrigin {
-            kind: source.kind.as_str().to_owned(),
-            job_id: source.job_id.clone(),
-            name: source.name.clone(),
-            display: source.display.clone(),
-            layer: layer.name.clone(),
-            archive: source.sha256.clone(),
-            first_row: self.rows,
-            rows: count,
-            digest: layer.digest.clone(),
-            crs: layer.crs.clone(),
-            diagnostics: layer.layer.diagnostics().len(),
-            bbox: layer.bounds,
-        });
-        self.rows = self.rows.saturating_add(count);
+        self.types.extend(types);
+        self.bounds = join_boxes(self.bounds, bounds);
         Ok(())
     }
 

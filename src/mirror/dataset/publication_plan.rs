@@ -5,9 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::convert::{self, ConvertedLayer};
+use super::field_names::{FieldNames, NamedBox};
 use super::hilbert::Sides;
 use super::manifest::{self, Manifest};
-use super::row_origin::RowOrigin;
+use super::row_origin::{CanonicalOrigin, RowOrigin};
 use super::schema;
 use super::source_archive::{RejectedArchive, SourceArchive};
 use crate::error::{Error, Result};
@@ -52,6 +53,60 @@ pub(super) struct Plan {
     pub(super) rejected: Vec<RejectedArchive>,
 }
 
+impl Plan {
+    /// Bounding boxes of layers whose field the service states.
+    pub(super) fn named_boxes(&self, wanted: &[SourceArchive]) -> Vec<NamedBox> {
+        let by_key = index_by_key(wanted);
+        let kept = self.kept.iter().flat_map(|part| &part.origins).map(|origin| {
+            (by_key.get(&(&*origin.kind, &*origin.job_id)).and_then(|index| wanted.get(*index)), origin.bbox)
+        });
+        let written = self.written.values().flatten().map(|layer| (wanted.get(layer.archive_index), layer.bounds));
+        let named = |(source, bounds): (Option<&SourceArchive>, Option<Sides>)| {
+            let (source, bounds) = (source?, bounds?);
+            let (job_id, field) = (source.job_id.clone(), source.field.clone()?);
+            Some(NamedBox { job_id, field, year: schema::job_year(source), bounds })
+        };
+        kept.chain(written).filter_map(named).collect()
+    }
+
+    /// Writes kept parts again if the field of canonical rows is another, such as that of a new boundary.
+    pub(super) fn rewrite_renamed(&mut self, fields: &FieldNames, wanted: &[SourceArchive]) -> Result<()> {
+        let by_key = index_by_key(wanted);
+        for part in std::mem::take(&mut self.kept) {
+            let mut is_same = true;
+            let mut layers = Vec::new();
+            for origin in &part.origins {
+                let found = by_key.get(&(&*origin.kind, &*origin.job_id)).copied();
+                let Some((index, source)) = found.and_then(|index| Some((index, wanted.get(index)?))) else { continue };
+                if let Some(CanonicalOrigin { stated_field, field, positions, .. }) = &origin.canonical {
+                    is_same &=
+                        fields.name(source, stated_field.as_deref(), positions, origin.bbox)?.map(|found| found.name)
+                            == *field;
+                }
+                layers.push(PendingLayer::from_origin(origin, index));
+            }
+            if is_same {
+                self.kept.push(part);
+            } else {
+                self.written.entry(part.folder().to_owned()).or_default().extend(layers);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PendingLayer {
+    /// Layer of the last generation, which is read again.
+    fn from_origin(origin: &RowOrigin, archive_index: usize) -> Self {
+        Self { archive_index, name: origin.layer.clone(), rows: origin.rows, bounds: origin.bbox, converted: None }
+    }
+}
+
+/// Index of each archive by the kind and id of its record.
+fn index_by_key(wanted: &[SourceArchive]) -> HashMap<(&str, &str), usize> {
+    wanted.iter().enumerate().map(|(index, source)| ((source.kind.as_str(), &*source.job_id), index)).collect()
+}
+
 /// Part of the last generation.
 struct PreviousPart<'a> {
     part: &'a manifest::Part,
@@ -71,8 +126,7 @@ pub(super) fn plan_parts(
     is_retry: bool,
     cancel: &Cancel,
 ) -> Result<Plan> {
-    let by_key: HashMap<(&str, &str), usize> =
-        wanted.iter().enumerate().map(|(index, source)| ((source.kind.as_str(), &*source.job_id), index)).collect();
+    let by_key = index_by_key(wanted);
     let parts: Vec<PreviousPart<'_>> =
         last.iter().flat_map(|last| &last.parts).map(|part| compare_part(part, &by_key, wanted, is_present)).collect();
     let unchanged: HashSet<usize> = parts.iter().flat_map(|part| &part.live).map(|(_, index)| *index).collect();
@@ -124,8 +178,7 @@ pub(super) fn plan_parts(
         )?;
     } else {
         for (part, origin, index) in rewritten {
-            let (name, rows, bounds) = (origin.layer.clone(), origin.rows, origin.bbox);
-            let layer = PendingLayer { archive_index: index, name, rows, bounds, converted: None };
+            let layer = PendingLayer::from_origin(origin, index);
             plan.written.entry(part.folder().to_owned()).or_default().push(layer);
         }
     }
@@ -142,7 +195,9 @@ fn compare_part<'a>(
     let is_live = |(index, origin): (usize, &RowOrigin)| {
         let found = *by_key.get(&(&*origin.kind, &*origin.job_id))?;
         let source = wanted.get(found)?;
+        let has_same_job = origin.canonical.as_ref().is_none_or(|canonical| canonical.job == source.job_digest());
         let is_same = source.sha256 == origin.archive
+            && has_same_job
             && part.path.starts_with(&schema::job_folder(source))
             && convert::cart_layer_name(source).is_none_or(|name| name == origin.layer);
         is_same.then_some((index, found))

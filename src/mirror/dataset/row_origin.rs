@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::convert::ConvertedLayer;
 use super::source_archive::SourceArchive;
 
 /// Layer of an archive in a part.
@@ -27,9 +28,49 @@ pub(super) struct RowOrigin {
     /// Number of diagnostics of the archive reader.
     pub(super) diagnostics: usize,
     pub(super) bbox: Option<[f64; 4]>,
+    /// What its canonical rows take from job and place; `None` without canonical rows.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) canonical: Option<CanonicalOrigin>,
+}
+
+/// What the canonical rows of a layer take from its job and from boundaries of others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct CanonicalOrigin {
+    /// See [`SourceArchive::job_digest`].
+    pub(super) job: String,
+    /// Field that the archive states.
+    pub(super) stated_field: Option<String>,
+    /// Field of the rows that name none.
+    pub(super) field: Option<String>,
+    /// Longitude and latitude of some rows, which show in which boundary they are.
+    pub(super) positions: Vec<(f64, f64)>,
 }
 
 impl RowOrigin {
+    /// Origin of a layer whose rows begin at `first_row`.
+    pub(super) fn new(
+        source: &SourceArchive,
+        layer: &ConvertedLayer,
+        first_row: u64,
+        canonical: Option<CanonicalOrigin>,
+    ) -> Self {
+        Self {
+            kind: source.kind.as_str().to_owned(),
+            job_id: source.job_id.clone(),
+            name: source.name.clone(),
+            display: source.display.clone(),
+            layer: layer.name.clone(),
+            archive: source.sha256.clone(),
+            first_row,
+            rows: layer.len() as u64,
+            digest: layer.digest.clone(),
+            crs: layer.crs.clone(),
+            diagnostics: layer.layer.diagnostics().len(),
+            bbox: layer.bounds,
+            canonical,
+        }
+    }
+
     /// Updates the fields of the job that may change without a new archive.
     pub(super) fn refresh(&mut self, source: &SourceArchive) {
         self.name.clone_from(&source.name);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
+use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType, Field, Schema};
 use chrono::{Datelike, NaiveDate};
 use sha2::{Digest as _, Sha256};
@@ -111,7 +111,7 @@ fn decode_value(text: &str) -> String {
 }
 
 /// Twelve hexadecimal digits of a digest. The first is a letter, so that readers do not infer a number.
-fn short_digest(bytes: &[u8]) -> String {
+pub(super) fn short_digest(bytes: &[u8]) -> String {
     let digest = hex(&Sha256::digest(bytes));
     let first = digest.bytes().next().map_or('a', |digit| char::from(b'a' + digit % 6));
     format!("{first}{}", digest.get(1..12).unwrap_or_default())
@@ -189,6 +189,18 @@ fn crs_suffix(layer: &Layer) -> String {
         (_, Some(prj)) if !prj.is_empty() => format!("_{}", short_digest(prj.as_bytes()).get(..6).unwrap_or_default()),
         _ => "_unknown".to_owned(),
     }
+}
+
+/// Geometry column in WGS 84.
+pub(super) fn wgs84_geometry_field(documentation: &str) -> Field {
+    let crs = serde_json::json!({ "crs": Crs::wgs84().projjson(), "crs_type": "projjson" });
+    let metadata = [
+        ("documentation", documentation.to_owned()),
+        (EXTENSION_TYPE_NAME_KEY, "geoarrow.wkb".to_owned()),
+        (EXTENSION_TYPE_METADATA_KEY, crs.to_string()),
+    ];
+    let metadata = metadata.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    Field::new(GEOMETRY, DataType::LargeBinary, true).with_metadata(metadata)
 }
 
 fn geometry_field(layer: &Layer, field: &Field, name: &str) -> Field {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 
+use super::schema::short_digest;
+use crate::agronomy::Job;
 use crate::error::{Error, Kind};
 use crate::layer::Cancel;
 use crate::mirror::{ItemKind, archive_store};
@@ -29,6 +31,17 @@ pub struct SourceArchive {
     pub display: Option<String>,
     /// Name of the record.
     pub name: String,
+    /// Name of the field, if the service states it.
+    pub field: Option<String>,
+    /// What harmonising takes from the job.
+    pub job: Job,
+}
+
+impl SourceArchive {
+    /// Digest of all that canonical rows take from the record, so that they are written again if it changes.
+    pub(super) fn job_digest(&self) -> String {
+        short_digest(format!("{:?}", (&self.name, self.start, &self.job)).as_bytes())
+    }
 }
 
 /// Archive that is left out of the dataset.

@@ -1,11 +1,11 @@
-//! SQL views of the dataset: one of all rows, one per job type, and one per catalog table.
+//! SQL views of the dataset: all rows, those of each job type, canonical rows of each kind, and catalog tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::footer::{GEOMETRY, crs};
 use super::published::{Dataset, Part};
-use super::{footer, manifest};
+use super::{canonical, footer, manifest};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 
@@ -19,7 +19,7 @@ const KEYS: &str = "hive_partitioning = true, hive_types = {'job_type': VARCHAR,
 /// Source of a view.
 enum View<'a> {
     Parts(Vec<Part>),
-    Table(&'a manifest::Table),
+    Tables(Vec<&'a manifest::Table>),
 }
 
 impl Dataset {
@@ -49,8 +49,15 @@ impl Dataset {
         let stem = |table: &manifest::Table| {
             Path::new(&table.path).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
         };
-        let tables = self.manifest.catalog.iter().map(|table| (stem(table), View::Table(table)));
+        let tables = self.manifest.catalog.iter().map(|table| (stem(table), View::Tables(vec![table])));
         let mut fixed: Vec<(String, View<'_>)> = tables.collect();
+        for (_, name) in canonical::TABLES {
+            let files = || self.manifest.parts.iter().flat_map(|part| &part.canonical);
+            let files: Vec<&manifest::Table> = files().filter(|table| table.is_in(name)).collect();
+            if !files.is_empty() {
+                fixed.push((name.to_owned(), View::Tables(files)));
+            }
+        }
         if !parts.is_empty() {
             fixed.insert(0, (ALL_ROWS.to_owned(), View::Parts(parts.clone())));
         }
@@ -75,7 +82,7 @@ impl Dataset {
     fn view_files<'a>(&'a self, view: &'a View<'_>) -> Vec<(PathBuf, &'a str)> {
         match view {
             View::Parts(parts) => parts.iter().map(|part| (part.path.clone(), &*part.crc32)).collect(),
-            View::Table(table) => vec![(self.path().join(&table.path), &table.crc32)],
+            View::Tables(tables) => tables.iter().map(|table| (self.path().join(&table.path), &*table.crc32)).collect(),
         }
     }
 

@@ -9,6 +9,7 @@ use super::manifest::{self, Manifest};
 use super::row_origin::RowOrigin;
 use super::source_archive::SourceArchive;
 use super::{boundaries, convert, row_digest};
+use crate::agronomy::Job;
 use crate::error::Result;
 use crate::layer::{Cancel, run_ordered, threads};
 use crate::mirror::archive_store::{self, Finding, Problem};
@@ -35,7 +36,7 @@ pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Findin
     };
     let mut expected = BTreeSet::from([current.path.join(manifest::NAME)]);
     let parts = manifest.parts.iter().map(|part| (&part.path, &part.sha256, &part.crc32));
-    let tables = manifest.catalog.iter().map(|table| (&table.path, &table.sha256, &table.crc32));
+    let tables = manifest.tables().map(|table| (&table.path, &table.sha256, &table.crc32));
     for (path, sha256, crc32) in parts.chain(tables) {
         let path = current.path.join(path);
         findings.extend(verify_file(&path, sha256, crc32, cancel)?);
@@ -200,6 +201,8 @@ impl ArchivedRows<'_> {
             created: None,
             display: None,
             name: self.name.to_owned(),
+            field: None,
+            job: Job::default(),
         }
     }
 }
