@@ -223,6 +223,13 @@ class Client:
     def budget_async(self) -> Future[_Budget]: ...
 
 @type_check_only
+class _Filter(TypedDict):
+    job_types: list[str] | None
+    since: str | None
+    until: str | None
+    ids: list[str] | None
+
+@type_check_only
 class _Plan(TypedDict):
     new: int
     changed: int
@@ -233,6 +240,8 @@ class _Plan(TypedDict):
     calls: dict[str, tuple[int, int, int]]
     seconds: tuple[float, float]
     bytes: int | None
+    filtered: int | None
+    notes: list[str]
     text: str
 
 @type_check_only
@@ -287,9 +296,15 @@ class Mirror:
         publish_every: float,
         locations: bool,
         on_error: str,
+        filter: _Filter,
     ) -> Mirror: ...
     def __reduce__(self) -> NoReturn: ...
-    def plan(self, offline: bool, callback: Callable[[dict[str, Any], list[tuple[bool, str]]], object]) -> _Plan: ...
+    def plan(
+        self,
+        offline: bool,
+        callback: Callable[[dict[str, Any], list[tuple[bool, str]]], object],
+        filter: _Filter | None,
+    ) -> _Plan: ...
     def sync(self, callback: Callable[[dict[str, Any], list[tuple[bool, str]]], object]) -> _Outcome: ...
     def status(self) -> _Status: ...
     def verify(self, deep: bool) -> tuple[int, list[str]]: ...

@@ -31,6 +31,14 @@ def texts(call: str, given: Mapping[str, object]) -> dict[str, str]:
     return _core.texts(call, {name: int(value) if _is_whole(value) else value for name, value in given.items()})
 
 
+def text_for(name: str, call: str, parameter: str, value: object) -> str:
+    """Convert a value to the text of a call's parameter; errors name the argument instead."""
+    try:
+        return texts(call, {parameter: value})[parameter]
+    except (TypeError, ValueError) as error:
+        raise type(error)(str(error).replace(f"`{parameter}`", f"`{name}`", 1)) from None
+
+
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
     """Check a whole number and its range."""
     if not _is_whole(value):

@@ -51,7 +51,8 @@ pub struct Outcome {
     pub generation: Option<u64>,
     /// Rows of the dataset, if it was published.
     pub rows: Option<u64>,
-    /// Messages for the user: records skipped until the next sync, and lists that the access key cannot read.
+    /// Messages for the user: records skipped until the next sync, lists that the access key cannot read, and ids of the
+    /// filter without a job.
     pub notes: Vec<String>,
 }
 
@@ -73,10 +74,14 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// Mirror in `path`. Creates and opens nothing. Without a client it cannot sync.
+    /// Mirror in `path`. Creates nothing, and reads the journal only for a job type of the filter that the specification
+    /// does not have. Without a client it cannot sync.
     pub fn open(path: &Path, client: Option<Client>, options: Options) -> Result<Self> {
         if options.concurrency == 0 {
             return Err(Error::new(Kind::Value, "a sync needs at least one concurrent call"));
+        }
+        if options.filter.has_unlisted_types() {
+            options.filter.check_types(&status::listed_types(path)?)?;
         }
         Ok(Self { path: path.to_owned(), client, options })
     }
@@ -114,7 +119,8 @@ impl Mirror {
             let made = |purpose: &str| {
                 calls.iter().filter(|calls| calls.purpose == purpose).map(|calls| calls.this_run).sum::<u64>()
             };
-            Plan::from_journal(txn, SyncCycle::load(txn)?.as_ref(), &queue, &budget, (made("lists"), made("details")))
+            let (cycle, made) = (SyncCycle::load(txn)?, (made("lists"), made("details")));
+            Plan::from_journal(txn, cycle.as_ref(), (&queue, &self.options.filter), &budget, made)
         })
     }
 
@@ -133,8 +139,9 @@ impl Mirror {
             },
         };
         journal.read(|txn| {
-            let queue = Queue::load(txn, Vec::new(), 0, self.now())?;
-            Plan::from_journal(txn, SyncCycle::load(txn)?.as_ref(), &queue, &budget, (0, 0))
+            let filter = &self.options.filter;
+            let queue = Queue::load(txn, Vec::new(), 0, filter, self.now())?;
+            Plan::from_journal(txn, SyncCycle::load(txn)?.as_ref(), (&queue, filter), &budget, (0, 0))
         })
     }
 
@@ -162,6 +169,7 @@ impl Mirror {
             snapshot.phase = Phase::Done;
             snapshot.time_left = Some(Duration::ZERO);
         });
+        writer.journal.read(|txn| self.options.filter.notes(txn))?.into_iter().for_each(|note| writer.add_note(note));
         let snapshot = progress.snapshot();
         (outcome.calls, outcome.bytes, outcome.notes) = (snapshot.calls_done, snapshot.bytes, writer.take_notes());
         Ok(outcome)
@@ -268,7 +276,7 @@ async fn pull(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<()> {
 /// Remaining work. Unfinished lists of locations are resumed.
 fn load_queue(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<Queue> {
     let devices = locations::due_devices(writer, cycle)?;
-    writer.journal.read(|txn| Queue::load(txn, devices, cycle.number, writer.now()))
+    writer.journal.read(|txn| Queue::load(txn, devices, cycle.number, &writer.options.filter, writer.now()))
 }
 
 /// Reads the lists of the account, details of computers, and first pages of locations.

@@ -7,6 +7,7 @@ pub mod dataset;
 mod archive_log;
 mod archive_store;
 mod catalog_tables;
+mod filter;
 mod fs;
 mod handle;
 mod ingest;
@@ -28,6 +29,7 @@ mod sync_cycle;
 mod writer;
 
 pub use archive_store::{Finding, Problem, Store, Stored};
+pub use filter::Filter;
 pub use fs::{Disk, FaultInjector, Operation, Part};
 pub use handle::{Mirror, Outcome, Verification};
 pub use ingest::{collect_garbage, ingest, quarantine, recover, repair};

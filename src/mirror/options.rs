@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::filter::Filter;
 use crate::client::OnError;
 
 /// Options of a mirror.
@@ -20,6 +21,8 @@ pub struct Options {
     pub locations: bool,
     /// Handling of unreadable values in lists.
     pub on_error: OnError,
+    /// Jobs whose details and files are requested.
+    pub filter: Filter,
 }
 
 impl Default for Options {
@@ -31,6 +34,7 @@ impl Default for Options {
             publish_every: Duration::from_secs(600),
             locations: true,
             on_error: OnError::Null,
+            filter: Filter::default(),
         }
     }
 }

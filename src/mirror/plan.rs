@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+use super::filter::Filter;
 use super::journal::ReadTxn;
 use super::progress::{format_duration, format_size, time_at_limit};
 use super::queue::{Queue, Remaining};
@@ -34,6 +35,8 @@ pub struct Plan {
     pub gone: u64,
     /// Files not downloaded yet, regardless of when they became known.
     pub files: u64,
+    /// Files not downloaded yet that the filter leaves out; `None` without a filter.
+    pub filtered: Option<u64>,
     /// Whether the cycle lists all jobs, as happens regularly.
     pub is_relist: bool,
     /// When the lists were read; `None` for a plan from the journal alone.
@@ -50,6 +53,8 @@ pub struct Plan {
     pub time: (Duration, Duration),
     /// Estimated bytes of the files, by the mean of stored ones; `None` without any.
     pub bytes: Option<u64>,
+    /// Messages for the user: ids of the filter without a job.
+    pub notes: Vec<String>,
 }
 
 impl Plan {
@@ -73,7 +78,7 @@ impl Plan {
     pub(super) fn from_journal(
         txn: &ReadTxn,
         cycle: Option<&SyncCycle>,
-        queue: &Queue,
+        (queue, filter): (&Queue, &Filter),
         budget: &Budget,
         made: (u64, u64),
     ) -> Result<Self> {
@@ -87,6 +92,7 @@ impl Plan {
             changed: cycle.map_or(0, |cycle| cycle.changed),
             gone: cycle.map_or(0, |cycle| cycle.gone),
             files: wanted,
+            filtered: queue.filtered(),
             is_relist: cycle.is_some_and(|cycle| cycle.relist.is_some()),
             lists_read_at: cycle.map(|cycle| cycle.began),
             lists: both(made.0, lists, lists),
@@ -95,6 +101,7 @@ impl Plan {
             collected: both(0, converting, wanted),
             time: (Duration::ZERO, Duration::ZERO),
             bytes: bytes.filter(|_| summary.archives > 0),
+            notes: filter.notes(txn)?,
         };
         let (least, most) = plan.calls_left();
         plan.time = (time_at_limit(least, budget), time_at_limit(most, budget));
@@ -103,7 +110,7 @@ impl Plan {
 }
 
 impl fmt::Display for Plan {
-    /// `212 to 230 calls, about 7 min, 1.2 GB`.
+    /// `212 to 230 calls, about 7 min, 1.2 GB; the filter leaves out 12 files`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (least, most) = self.calls_left();
         if least == most {
@@ -120,9 +127,10 @@ impl fmt::Display for Plan {
             write!(f, ", {least} to {most}")?;
         }
         match self.bytes {
-            _ if self.files == 0 => Ok(()),
-            Some(bytes) => write!(f, ", about {}", format_size(bytes)),
-            None => write!(f, ", {} files of unknown size", self.files),
+            _ if self.files == 0 => {}
+            Some(bytes) => write!(f, ", about {}", format_size(bytes))?,
+            None => write!(f, ", {} files of unknown size", self.files)?,
         }
+        self.filtered.map_or(Ok(()), |files| write!(f, "; the filter leaves out {files} files"))
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::filter::Filter;
 use super::ingest::{ingest, quarantine};
 use super::journal::{FileState, Item, ItemKind, ReadTxn, WriteTxn};
 use super::lists::{self, List};
@@ -68,6 +69,8 @@ pub(super) struct Queue {
     files: VecDeque<FileRequest>,
     details: VecDeque<Task>,
     others: VecDeque<Task>,
+    /// Files that the filter leaves out; `None` without a filter.
+    filtered: Option<u64>,
 }
 
 /// Number of remaining calls by purpose.
@@ -91,8 +94,15 @@ impl Remaining {
 }
 
 impl Queue {
-    /// Loads the remaining work from the journal. `devices` are those whose lists are read.
-    pub(super) fn load(txn: &ReadTxn, devices: Vec<Device>, cycle: u64, now: DateTime<Utc>) -> Result<Self> {
+    /// Loads the remaining work from the journal. `devices` are those whose lists are read. Conversions that have begun
+    /// are collected whatever the filter, since their requests have used the rate limit.
+    pub(super) fn load(
+        txn: &ReadTxn,
+        devices: Vec<Device>,
+        cycle: u64,
+        filter: &Filter,
+        now: DateTime<Utc>,
+    ) -> Result<Self> {
         let mut queue = Self::default();
         for item in txn.in_state("asked", usize::MAX)? {
             if let FileState::Asked { ready_at, times } = item.file {
@@ -101,9 +111,14 @@ impl Queue {
                 queue.converting.push(Reverse((ready_at, Duration::MAX, FileRequest::from_item(&item, times))));
             }
         }
-        queue.files = txn.unasked(usize::MAX)?.iter().map(|item| FileRequest::from_item(item, 0)).collect();
-        let details = txn.details_due(usize::MAX)?;
-        queue.details = details.into_iter().map(|item| Task::Detail { id: item.id, stamp: item.stamp }).collect();
+        let mut files = txn.unasked(usize::MAX)?;
+        let unasked = files.len();
+        files.retain(|item| filter.includes_file(item));
+        let filtered = u64::try_from(unasked.saturating_sub(files.len())).unwrap_or(u64::MAX);
+        queue.filtered = filter.is_set().then_some(filtered);
+        queue.files = files.iter().map(|item| FileRequest::from_item(item, 0)).collect();
+        let details = txn.details_due(usize::MAX)?.into_iter().filter(|item| filter.includes_detail(item));
+        queue.details = details.map(|item| Task::Detail { id: item.id, stamp: item.stamp }).collect();
         let maps = txn.records_without_detail(List::Maps.records(), usize::MAX)?;
         queue.others = maps.into_iter().map(|id| Task::Record { list: List::Maps, id }).collect();
         queue.others.extend(devices.into_iter().map(|device| Task::Locations(device, cycle)));
@@ -138,6 +153,11 @@ impl Queue {
     /// When the last conversion is ready.
     pub(super) fn last_ready_at(&self) -> Option<DateTime<Utc>> {
         self.converting.iter().map(|Reverse((ready_at, ..))| *ready_at).max()
+    }
+
+    /// Number of files that the filter leaves out; `None` without a filter.
+    pub(super) fn filtered(&self) -> Option<u64> {
+        self.filtered
     }
 
     pub(super) fn is_empty(&self) -> bool {

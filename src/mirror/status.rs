@@ -60,7 +60,7 @@ pub struct Status {
     pub calls: Vec<Calls>,
     /// Published generation.
     pub generation: Option<u64>,
-    /// Whether it shows everything in the journal.
+    /// Whether it shows everything in the journal: all records, and the rows of all downloaded files.
     pub is_published: bool,
     /// Why readers do not get the last publication, if a generation or link was removed, and what to do.
     pub lost: Option<String>,
@@ -75,6 +75,18 @@ pub fn account(path: &std::path::Path) -> Result<Option<String>> {
     }
     let folder = Folder::open(path, false)?;
     Journal::open(&folder, None)?.read(|txn| txn.get_meta("account"))
+}
+
+/// Kinds in the list of jobs that the mirror has read; none without a journal.
+pub(super) fn listed_types(path: &std::path::Path) -> Result<Vec<String>> {
+    if !path.join("journal.sqlite").is_file() {
+        return Ok(Vec::new());
+    }
+    let folder = Folder::open(path, false)?;
+    let types = Journal::open(&folder, None)?.read(ReadTxn::types)?;
+    let mut listed: Vec<String> = types.into_iter().filter_map(|count| count.sub_type).collect();
+    listed.dedup();
+    Ok(listed)
 }
 
 pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>) -> Result<Status> {

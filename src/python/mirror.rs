@@ -12,6 +12,23 @@ use super::{bridge, errors};
 use crate::error::Result;
 use crate::mirror::{self as core, Event, ItemKind, Planned, Progress, Snapshot, StateCount, TypeCount, Unavailable};
 
+/// Conditions of a filter, as a dict.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct FilterValues {
+    job_types: Option<Vec<String>>,
+    since: Option<String>,
+    until: Option<String>,
+    ids: Option<Vec<String>>,
+}
+
+impl FilterValues {
+    fn core(&self) -> Result<core::Filter> {
+        let Self { job_types, since, until, ids } = self;
+        core::Filter::new(job_types.as_deref(), since.as_deref(), until.as_deref(), ids.as_deref())
+    }
+}
+
 /// A folder and its client. Nothing is open between calls.
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Mirror {
@@ -22,15 +39,19 @@ pub(super) struct Mirror {
 
 impl Mirror {
     fn core(&self) -> Result<core::Mirror> {
+        self.core_with(self.options.clone())
+    }
+
+    fn core_with(&self, options: core::Options) -> Result<core::Mirror> {
         let client = self.client.as_ref().map(|client| client.get().core()).transpose()?;
-        core::Mirror::open(&self.path, client, self.options.clone())
+        core::Mirror::open(&self.path, client, options)
     }
 }
 
 #[pymethods]
 impl Mirror {
     #[new]
-    #[pyo3(signature = (*, path, client, relist, overlap, concurrency, publish_every, locations, on_error))]
+    #[pyo3(signature = (*, path, client, relist, overlap, concurrency, publish_every, locations, on_error, filter))]
     #[expect(clippy::too_many_arguments, reason = "the settings of a mirror, by keyword")]
     fn new(
         py: Python<'_>,
@@ -42,6 +63,7 @@ impl Mirror {
         publish_every: f64,
         locations: bool,
         on_error: &str,
+        filter: FilterValues,
     ) -> PyResult<Self> {
         let options = core::Options {
             relist: parse_seconds("relist", relist)?,
@@ -50,6 +72,7 @@ impl Mirror {
             publish_every: parse_seconds("publish_every", publish_every)?,
             locations,
             on_error: parse_on_error(on_error)?,
+            filter: filter.core().map_err(|error| errors::raise(py, &error))?,
         };
         let mirror = Self { path, client, options };
         mirror.core().map_err(|error| errors::raise(py, &error))?;
@@ -62,10 +85,19 @@ impl Mirror {
         Err(pyo3::exceptions::PyTypeError::new_err(why))
     }
 
-    /// Plans a sync; with `offline`, from the journal alone. `callback` is as in `sync`.
-    #[pyo3(signature = (offline, callback))]
-    fn plan<'py>(&self, py: Python<'py>, offline: bool, callback: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        let core = self.core().map_err(|error| errors::raise(py, &error))?;
+    /// Plans a sync; with `offline`, from the journal alone. `callback` is as in `sync`. A `filter` replaces that of the
+    /// mirror.
+    #[pyo3(signature = (offline, callback, filter))]
+    fn plan<'py>(
+        &self,
+        py: Python<'py>,
+        offline: bool,
+        callback: &Bound<'py, PyAny>,
+        filter: Option<FilterValues>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let filter = filter.map_or_else(|| Ok(self.options.filter.clone()), |filter| filter.core());
+        let core = filter.and_then(|filter| self.core_with(core::Options { filter, ..self.options.clone() }));
+        let core = core.map_err(|error| errors::raise(py, &error))?;
         let plan = if offline {
             bridge::compute(py, move |_| core.plan_offline())?
         } else {
@@ -83,6 +115,8 @@ impl Mirror {
         facts.set_item("changed", plan.changed)?;
         facts.set_item("gone", plan.gone)?;
         facts.set_item("files", plan.files)?;
+        facts.set_item("filtered", plan.filtered)?;
+        facts.set_item("notes", &plan.notes)?;
         facts.set_item("is_relist", plan.is_relist)?;
         facts.set_item("lists_read_at", plan.lists_read_at)?;
         let calls = PyDict::new(py);

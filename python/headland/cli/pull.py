@@ -35,6 +35,12 @@ VERIFICATION_FAILED = 11
 RESUME_HINT = "interrupted: finished work is kept; run the same command again to resume"
 
 
+FILTERS = (
+    ("--type", "job_types", "TYPE", "only files of jobs of these kinds: Yield, Planter, Sprayer, AsApplied, GrainCart"),
+    ("--id", "ids", "ID", "only files of jobs with these ids"),
+)
+"""Filters with several values: option, argument of the mirror, placeholder, help."""
+
 MirrorAction = Callable[["Account", hl.Mirror, argparse.Namespace], int]
 """An action on a mirror that returns an exit code."""
 
@@ -79,6 +85,10 @@ def add_verbs(verbs: Verbs) -> None:
     pull.add_argument(
         "--relist", default=RELIST, metavar="SPAN", help="maximum age of the list of all jobs: 1d, 36h, ..."
     )
+    for name, dest, metavar, text in FILTERS:
+        pull.add_argument(name, dest=dest, action="extend", nargs="+", metavar=metavar, help=text)
+    pull.add_argument("--since", metavar="DATE", help="only jobs that the service received since this date or time")
+    pull.add_argument("--until", metavar="DATE", help="only jobs that it received until the end of this date, in UTC")
     pull.add_argument("--no-locations", dest="locations", action="store_false", help="omit locations of devices")
     pull.add_argument("--quiet", action="store_true", help="show no progress")
 
@@ -95,11 +105,18 @@ def _folder(text: str) -> Path:
 def _pull(given: argparse.Namespace) -> int:
     if given.deep and given.what != "verify":
         raise ValueError("`--deep` is valid only with --verify")
+    if given.what in {"status", "verify"} and any(value is not None for value in _filters(given).values()):
+        raise ValueError(f"`--type`, `--since`, `--until` and `--id` are not valid with --{given.what}")
     if given.what == "status":
         return _run_each(_existing(given), given, _status)
     if given.what == "verify":
         return _run_each(_existing(given), given, _verify)
     return _pull_concurrently(_accounts(given), given)
+
+
+def _filters(given: argparse.Namespace) -> dict[str, Any]:
+    """Return the filters of the mirror."""
+    return {name: getattr(given, name) for name in ("job_types", "since", "until", "ids")}
 
 
 def _accounts(given: argparse.Namespace) -> list[Account]:
@@ -149,7 +166,11 @@ def _command(given: argparse.Namespace, folder: Path, profiles: list[str]) -> st
     flags = {given.what: given.what, "deep": given.deep, "no-locations": not given.locations}
     flags |= {"quiet": given.quiet, "json": given.json}
     words += [f"--{name}" for name, is_set in flags.items() if is_set]
-    return shlex.join([*words, *(["--relist", given.relist] if given.relist != RELIST else [])])
+    words += ["--relist", given.relist] if given.relist != RELIST else []
+    filters = {"type": given.job_types, "since": given.since, "until": given.until, "id": given.ids}
+    for name, value in filters.items():
+        words += [] if value is None else [f"--{name}", *([value] if isinstance(value, str) else value)]
+    return shlex.join(words)
 
 
 def _run_each(accounts: list[Account], given: argparse.Namespace, action: MirrorAction) -> int:
@@ -228,7 +249,8 @@ def _pull_account(
     listener = _ProgressListener(account.name or "", display, stop)
     keys = settings.from_env() if account.profile is None else settings.from_profile(account.profile, None)
     with hl.Client(**keys) as client:
-        mirror = hl.Mirror(account.folder, client, relist=given.relist, locations=given.locations)
+        options = {"relist": given.relist, "locations": given.locations, **_filters(given)}
+        mirror = hl.Mirror(account.folder, client, **options)
         plan = mirror.plan(progress=listener)
         if given.what == "plan":
             return Pulled(account, plan, None, None)

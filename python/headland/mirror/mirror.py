@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from headland import _core, arguments
 from headland.escaping import printable
+from headland.mirror import filters
 from headland.mirror.dataset import PublishedDataset
 from headland.mirror.models import Outcome, Plan, Status, Verification
 from headland.mirror.progress import LOG, ProgressReporter
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from headland.client import Client
 
@@ -33,6 +34,10 @@ class Mirror(PublishedDataset):
     published state is always complete. One process at a time syncs a folder; any number may read the published state
     meanwhile.
 
+    `job_types`, `since`, `until` and `ids` are filters: they select the jobs whose details and files are requested. The
+    lists are always read whole. What is in the mirror stays there and in the dataset, and a sync without a filter
+    requests the rest.
+
     >>> mirror = headland.Mirror("farm", headland.Client.from_env())
     >>> print(mirror.plan())
     >>> mirror.sync()
@@ -49,6 +54,13 @@ class Mirror(PublishedDataset):
         publish_every: How often a long sync publishes its progress.
         on_error: Handling of a list value that cannot be read. ``"null"`` keeps the record with None instead, and
             `Outcome.notes` states its path; ``"raise"`` raises ``DecodeError`` for the list.
+        job_types: Only jobs of these kinds, in any spelling: as in lists (``"Sprayer"``, ``"As Applied"``) or in the
+            dataset (``"AsApplied"`` for both); ``"GrainCart"`` are grain cart files, which other kinds leave out.
+        since: Only jobs that the service received since this date or aware datetime, as its list states in
+            ``CreateDate``. When a job started is only in its detail, which costs a call for each job.
+        until: Only jobs that the service received before this datetime, or until the end of this date in UTC. Jobs
+            without a ``CreateDate``, and grain carts, are included whatever the time.
+        ids: Only jobs with these ids, and no grain carts. `Outcome.notes` names ids that the list does not have.
     """
 
     __slots__ = ("_client", "_core", "folder")
@@ -64,6 +76,10 @@ class Mirror(PublishedDataset):
         concurrency: int = 16,
         publish_every: str | dt.timedelta = "10min",
         on_error: str = "null",
+        job_types: str | Iterable[str] | None = None,
+        since: str | dt.date | dt.datetime | None = None,
+        until: str | dt.date | dt.datetime | None = None,
+        ids: Iterable[str | int] | None = None,
     ) -> None:
         from headland.client import Client
 
@@ -82,9 +98,19 @@ class Mirror(PublishedDataset):
             publish_every=_parse_span("publish_every", publish_every),
             locations=arguments.flag("locations", locations),
             on_error=arguments.text("on_error", on_error),
+            filter=filters.convert(job_types=job_types, since=since, until=until, ids=ids),
         )
 
-    def plan(self, *, offline: bool = False, progress: Callable[[dict[str, Any]], object] | bool | None = None) -> Plan:
+    def plan(
+        self,
+        *,
+        offline: bool = False,
+        progress: Callable[[dict[str, Any]], object] | bool | None = None,
+        job_types: str | Iterable[str] | None = None,
+        since: str | dt.date | dt.datetime | None = None,
+        until: str | dt.date | dt.datetime | None = None,
+        ids: Iterable[str | int] | None = None,
+    ) -> Plan:
         """Plan a sync: number of calls by purpose, duration at the rate limit, number of bytes.
 
         It reads the lists that are due, and details of devices; a sync within an hour does not read them again.
@@ -92,20 +118,29 @@ class Mirror(PublishedDataset):
         Args:
             offline: Plan from the journal alone, without a call; changes since the last call are unknown.
             progress: As in `sync`, while the lists are read.
+            job_types: As for the mirror. If any filter is given here, this plan uses these filters instead of those of
+                the mirror.
+            since: As for the mirror.
+            until: As for the mirror.
+            ids: As for the mirror.
 
         Returns:
             Number of calls, duration and number of bytes; printing it shows a line for each purpose of calls.
 
         Raises:
+            ValueError: A wrong filter, such as an unknown job type.
             ConfigurationError: The mirror has no client, or the folder mirrors another account.
             Conflict: Another process syncs the folder.
 
         >>> plan = mirror.plan()
         >>> print(plan, plan.new, plan.calls)
+        >>> mirror.plan(job_types="Yield", since="2026-01-01").files
         """
+        given = filters.convert(job_types=job_types, since=since, until=until, ids=ids)
+        selected = given if any(value is not None for value in given.values()) else None
         try:
             with ProgressReporter(progress) as reporter:
-                return Plan.of(self._core.plan(arguments.flag("offline", offline), reporter))
+                return Plan.of(self._core.plan(arguments.flag("offline", offline), reporter, selected))
         finally:
             self._warn_pending()
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import errors
+from headland.escaping import printable
 from headland.mirror import formatting, render, summary
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ class Plan(JsonValues):
     """Removed ones: the service no longer has them."""
     files: int
     """Files still to download, regardless of when they became known."""
+    filtered: int | None
+    """Other files that the filter leaves out; ``None`` without a filter."""
     is_relist: bool
     """Whether all jobs are listed, as is done from time to time."""
     lists_read_at: dt.datetime | None
@@ -97,6 +100,8 @@ class Plan(JsonValues):
     """Estimated bytes of the files, from the mean of known ones; ``None`` if none is known."""
     text: str
     """The plan in one line."""
+    notes: list[str]
+    """Notes for the user: ids of the filter that the list of jobs does not have."""
 
     @property
     def calls(self) -> tuple[int, int]:
@@ -111,8 +116,8 @@ class Plan(JsonValues):
         return sum(each.least for each in calls), sum(each.most for each in calls)
 
     def __str__(self) -> str:
-        """Return the plan in one line, and a line for each purpose of calls."""
-        return "\n".join([self.text, *self._reasons()])
+        """Return the plan in one line, a line for each purpose of calls, and the notes."""
+        return "\n".join([self.text, *self._reasons(), *(f"  note: {printable(note)}" for note in self.notes)])
 
     def _reasons(self) -> list[str]:
         lists, details, asked, collected = (self.by_purpose[name] for name in PURPOSES)
@@ -138,12 +143,14 @@ class Plan(JsonValues):
             changed=facts["changed"],
             gone=facts["gone"],
             files=facts["files"],
+            filtered=facts["filtered"],
             is_relist=facts["is_relist"],
             lists_read_at=facts["lists_read_at"],
             by_purpose=calls,
             seconds=facts["seconds"],
             bytes=facts["bytes"],
             text=facts["text"],
+            notes=facts["notes"],
         )
 
 
@@ -166,7 +173,9 @@ class Outcome(JsonValues):
     rows: int | None
     """Rows of the dataset, if one was published."""
     notes: list[str]
-    """Notes for the user: records skipped until the next sync, lists that the key does not permit."""
+    """Notes for the user: records skipped until the next sync, lists that the key does not permit, ids of the filter
+    that the list of jobs does not have.
+    """
 
 
 @dataclass(frozen=True)
@@ -213,7 +222,7 @@ class Status(JsonValues):
     generation: int | None
     """The published generation."""
     is_published: bool
-    """Whether it includes everything known."""
+    """Whether it includes all known records and all downloaded files; ``unasked`` files are not downloaded yet."""
     unavailable: list[Unavailable]
     """Unavailable files and details, at most twenty of a kind."""
     dataset: list[Stock]

@@ -64,13 +64,17 @@ def html(status: Status) -> str:
 
 def _overview(status: Status) -> list[tuple[str, str]]:
     now = status.read_at
-    due = ", due at the next sync" if status.relist_due else ""
+    relist = ", due at the next sync" if status.relist_due else ""
     if status.generation is None and status.damage is None:
         published = "nothing yet"
     elif status.parts is None or status.rows is None or status.rows_bytes is None:
         published = f"cannot be read: {status.damage}"
     else:
-        is_new = "everything known" if status.is_published else "older than the known records"
+        due = sum(
+            counts.get(state, 0) for counts in (status.jobs, status.grain_carts) for state in ("unasked", "asked")
+        )
+        known = f"everything here, {formatting.number(due, 'file')} to come" if due else "everything known"
+        is_new = known if status.is_published else "older than the known records"
         files = formatting.number(status.parts, "file")
         rows = formatting.number(status.rows, "row")
         published = f"{rows} in {files}, {formatting.size(status.rows_bytes)}, {is_new}"
@@ -82,7 +86,7 @@ def _overview(status: Status) -> list[tuple[str, str]]:
         ("on the disk", formatting.size(status.disk)),
         (
             "lists",
-            f"read {formatting.age(status.listed_at, now)}; all jobs {formatting.age(status.relisted_at, now)}{due}",
+            f"read {formatting.age(status.listed_at, now)}; all jobs {formatting.age(status.relisted_at, now)}{relist}",
         ),
         ("calls", ", ".join(f"{count.ever:,} {name}" for name, count in status.calls.items()) or "none yet"),
     ]

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
 
 use super::checksums::checksum_texts;
-use super::items::{Archive, FileState, ItemKind};
+use super::items::{Archive, FileState, ItemKind, LOST_ARCHIVE};
 use super::sql_values::{format_time, read_count, to_i64};
 use super::transaction::{ReadTxn, WriteTxn};
 use crate::error::Result;
@@ -119,7 +119,8 @@ impl WriteTxn<'_> {
                 .prepare_cached(
                     "UPDATE item SET before_gone = CASE WHEN state = 'gone' THEN ?4 END, \
                      state = CASE WHEN state = 'gone' THEN 'gone' ELSE ?4 END, since = ?5, \
-                     ripe_at = ?6, times = coalesce(?7, times), reason = ?8, status = ?9, other = ?10 \
+                     ripe_at = ?6, times = coalesce(?7, times), status = ?9, other = ?10, \
+                     reason = CASE WHEN ?4 = 'asked' AND state IN ('unasked', 'asked') THEN reason ELSE ?8 END \
                      WHERE kind = ?1 AND id = ?2 AND stamp = ?3 AND state <> 'superseded'",
                 )?
                 .execute(params![
@@ -267,21 +268,31 @@ impl WriteTxn<'_> {
         self.map_error(work())
     }
 
-    /// Marks an archive as missing or damaged. Its items request it again, and nothing is published before that.
+    /// Marks an archive as missing or damaged. Its items request it again whatever the filter, and nothing is published
+    /// before that.
     pub(in crate::mirror) fn mark_lost(&self, sha256: &str, now: DateTime<Utc>) -> Result<()> {
         let work = || {
-            let states: Vec<String> = self
+            let states: Vec<(String, Option<String>)> = self
                 .connection
                 .prepare_cached(&format!(
                     "UPDATE item SET state = CASE WHEN state = 'have' THEN 'unasked' ELSE state END, since = ?2, \
-                     before_gone = CASE WHEN before_gone = 'have' THEN 'unasked' ELSE before_gone END, {FALL_BACK} \
-                     WHERE sha256 = ?1 RETURNING state"
+                     before_gone = CASE WHEN before_gone = 'have' THEN 'unasked' ELSE before_gone END, \
+                     reason = CASE WHEN state IN ('have', 'unasked', 'asked') THEN ?3 ELSE reason END, {FALL_BACK} \
+                     WHERE sha256 = ?1 RETURNING state, other"
                 ))?
-                .query_map(params![sha256, format_time(now)], |row| row.get(0))?
+                .query_map(params![sha256, format_time(now), LOST_ARCHIVE], |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect::<rusqlite::Result<_>>()?;
+            // A superseded upload is replaced by its newer one.
+            for (_, newer) in states.iter().filter(|(state, _)| state == "superseded") {
+                self.connection
+                    .prepare_cached(
+                        "UPDATE item SET reason = ?2 WHERE kind = 'cart' AND id = ?1 AND state IN ('unasked', 'asked')",
+                    )?
+                    .execute(params![newer, LOST_ARCHIVE])?;
+            }
             self.connection.prepare_cached("UPDATE item SET earlier = NULL WHERE earlier = ?1")?.execute([sha256])?;
             self.connection.prepare_cached("DELETE FROM known_archive WHERE sha256 = ?1")?.execute([sha256])?;
-            Ok(states.iter().any(|state| state != "gone"))
+            Ok(states.iter().any(|(state, _)| state != "gone"))
         };
         if self.map_error(work())? { self.set_lost(true) } else { Ok(()) }
     }

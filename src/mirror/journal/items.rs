@@ -139,6 +139,8 @@ pub struct Item {
     pub detail: Option<String>,
     /// State of its file.
     pub file: FileState,
+    /// Whether its archive was lost and not downloaded again yet.
+    pub is_lost: bool,
     /// Archive whose rows are published: of this version, or of an earlier one until the new file is stored.
     pub archive: Option<Archive>,
     /// Number of the last full list that contained it.
@@ -163,6 +165,9 @@ pub struct Wanted {
     /// Detail, as JSON.
     pub detail: Option<String>,
 }
+
+/// Reason of an unasked item whose archive was lost.
+pub(super) const LOST_ARCHIVE: &str = "lost";
 
 const COLUMNS: &str = "i.kind, i.id, i.name, i.uri, i.sub_type, i.created, i.updated, i.stamp, i.listed, i.detail, \
     i.state, i.ripe_at, i.times, i.reason, i.status, i.other, i.sha256, i.file_name, a.bytes, i.seen";
@@ -199,6 +204,7 @@ pub(super) fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
         stamp: row.get(7)?,
         listed: row.get(8)?,
         detail: row.get(9)?,
+        is_lost: file == FileState::Unasked && reason()? == LOST_ARCHIVE,
         file,
         archive,
         seen: read_count(row, 19)?,

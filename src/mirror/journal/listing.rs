@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
 use super::checksums::checksum_texts;
-use super::items::ItemKind;
+use super::items::{ItemKind, LOST_ARCHIVE};
 use super::sql_values::{format_time, read_count, to_i64};
 use super::transaction::WriteTxn;
 use crate::error::Result;
@@ -143,8 +143,8 @@ impl WriteTxn<'_> {
             self.connection
                 .prepare_cached(
                     "UPDATE item SET name = ?3, created = ?4, updated = ?5, stamp = ?6, state = 'unasked', since = ?7, \
-                     ripe_at = NULL, times = 0, reason = NULL, status = NULL, other = NULL, before_gone = NULL \
-                     WHERE kind = ?1 AND id = ?2",
+                     ripe_at = NULL, times = 0, status = NULL, other = NULL, before_gone = NULL, \
+                     reason = CASE WHEN state IN ('unasked', 'asked') THEN reason END WHERE kind = ?1 AND id = ?2",
                 )?
                 .execute(params![kind, listed.id, listed.name, created, updated, stamp, format_time(now)])?;
         } else {
@@ -186,6 +186,14 @@ impl WriteTxn<'_> {
                  AND state = 'superseded'",
             )?
             .execute(params![newest, format_time(now)])?;
+        // The newest upload replaces those whose archives were lost.
+        self.connection
+            .prepare_cached(
+                "UPDATE item SET reason = ?3 WHERE kind = 'cart' AND id = ?1 AND state = 'unasked' AND EXISTS \
+                 (SELECT 1 FROM item lost WHERE lost.kind = 'cart' AND lost.name = ?2 AND lost.state = 'unasked' \
+                 AND lost.reason = ?3)",
+            )?
+            .execute(params![newest, name, LOST_ARCHIVE])?;
         for (_, older) in ids {
             self.connection
                 .prepare_cached(

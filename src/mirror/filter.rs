@@ -1,0 +1,369 @@
+//! Filter of a sync: the jobs whose details and files are requested. The lists are always read whole.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Days, NaiveDate, Utc};
+
+use super::journal::{FileState, Item, ItemKind, ReadTxn};
+use crate::api;
+use crate::client::Arguments;
+use crate::error::{Error, Kind, Result};
+use crate::wire::time::{Read, read};
+
+/// Known kinds, each with the normalized names of those kinds in lists that may be of it. Lists and details use
+/// different names: a detail of `AsApplied` is listed as `Sprayer` or `As Applied`, and `Planter/Sprayer` may be of
+/// either machine (specification 2.1 and 2.6).
+const KINDS: [(&str, &[&str]); 6] = [
+    ("AsApplied", &["asapplied", "sprayer", PLANTER_SPRAYER]),
+    ("GrainCart", &[CART]),
+    ("Planter", &["planter", PLANTER_SPRAYER]),
+    ("Planter/Sprayer", &[PLANTER_SPRAYER]),
+    ("Sprayer", &["sprayer", PLANTER_SPRAYER]),
+    ("Yield", &["yield"]),
+];
+
+const CART: &str = "graincart";
+const PLANTER_SPRAYER: &str = "plantersprayer";
+
+/// `planting` is the name of `Planter` in canonical rows.
+const PLANTING: &str = "planting";
+
+/// Maximum number of ids that a note names.
+const MAX_NAMED: usize = 20;
+
+/// Jobs whose details and files a sync requests; by default all jobs and grain carts.
+///
+/// It never removes anything from the mirror. A conversion that has begun is collected, and a lost archive is requested
+/// again, whatever the filter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Normalized names of kinds in lists.
+    job_types: Option<BTreeSet<String>>,
+    /// Names that are no known kind, as given. The mirror may have listed jobs of that kind.
+    unlisted: Vec<String>,
+    /// Earliest time of creation.
+    since: Option<DateTime<Utc>>,
+    /// First time of creation that is too late.
+    until: Option<DateTime<Utc>>,
+    /// Ids of jobs.
+    ids: Option<BTreeSet<String>>,
+}
+
+impl Filter {
+    /// Filter of kinds in any spelling, of times as ISO 8601, and of ids of jobs. `None` omits a condition. A date alone
+    /// in `until` includes that day, in UTC.
+    pub fn new(
+        job_types: Option<&[String]>,
+        since: Option<&str>,
+        until: Option<&str>,
+        ids: Option<&[String]>,
+    ) -> Result<Self> {
+        let mut filter = Self {
+            since: since.map(|text| parse_time("since", text)).transpose()?,
+            until: until.map(parse_end).transpose()?,
+            ids: ids.map(|ids| ids.iter().map(|id| check_id(id)).collect()).transpose()?,
+            ..Self::default()
+        };
+        if let (Some(since), Some(until), Some(from), Some(to)) = (since, until, filter.since, filter.until)
+            && from >= to
+        {
+            return Err(value_error(format!("`since` {since} is not before `until` {until}")));
+        }
+        if let Some(names) = job_types {
+            if names.is_empty() {
+                return Err(value_error("`job_types` is empty; omit it for all job types".to_owned()));
+            }
+            let mut listed = BTreeSet::new();
+            for name in names {
+                let kinds = listed_kinds(name);
+                if kinds.is_empty() {
+                    filter.unlisted.push(name.clone());
+                }
+                listed.extend(kinds.iter().map(|kind| (*kind).to_owned()));
+                listed.extend(kinds.is_empty().then(|| normalize(name)));
+            }
+            filter.job_types = Some(listed);
+        }
+        Ok(filter)
+    }
+
+    /// Whether it has a condition.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.job_types.is_some() || self.since.is_some() || self.until.is_some() || self.ids.is_some()
+    }
+
+    /// Names of kinds that are not in the specification.
+    pub(super) fn has_unlisted_types(&self) -> bool {
+        !self.unlisted.is_empty()
+    }
+
+    /// Fails if a name is neither a known kind nor one of those that the mirror has listed.
+    pub(super) fn check_types(&self, listed: &[String]) -> Result<()> {
+        for name in &self.unlisted {
+            let plain = normalize(name);
+            if plain.is_empty() || !listed.iter().any(|kind| normalize(kind) == plain) {
+                let known: BTreeSet<&str> =
+                    KINDS.iter().map(|(kind, _)| *kind).chain(listed.iter().map(String::as_str)).collect();
+                let known: Vec<&str> = known.into_iter().collect();
+                return Err(value_error(format!("`job_types`: unknown type `{name}`; known: {}", known.join(", "))));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the conditions apply to an item. A job without a kind or without a time of creation meets the condition
+    /// for it. Grain carts have no time in lists, and `ids` are those of jobs.
+    #[must_use]
+    pub fn includes(&self, item: &Item) -> bool {
+        if item.kind == ItemKind::Cart {
+            return self.ids.is_none() && self.job_types.as_ref().is_none_or(|kinds| kinds.contains(CART));
+        }
+        let kind = item.sub_type.as_deref().map(normalize).filter(|kind| !kind.is_empty());
+        let is_type = |kinds: &BTreeSet<String>| kind.as_ref().is_none_or(|kind| kinds.contains(kind));
+        self.job_types.as_ref().is_none_or(is_type)
+            && self.ids.as_ref().is_none_or(|ids| ids.contains(&item.id))
+            && item.created.is_none_or(|created| {
+                self.since.is_none_or(|since| created >= since) && self.until.is_none_or(|until| created < until)
+            })
+    }
+
+    /// Whether to request the file of an item that was not requested yet.
+    pub(super) fn includes_file(&self, item: &Item) -> bool {
+        item.is_lost || self.includes(item)
+    }
+
+    /// Whether to request the detail of a job. The dataset needs one for each job with an archive.
+    pub(super) fn includes_detail(&self, item: &Item) -> bool {
+        let has_rows = item.archive.is_some() || item.is_lost || matches!(item.file, FileState::Asked { .. });
+        (has_rows && item.detail.is_none()) || self.includes(item)
+    }
+
+    /// Notes for the user on ids that the list of jobs does not have, or that the other conditions leave out.
+    pub(super) fn notes(&self, txn: &ReadTxn) -> Result<Vec<String>> {
+        let (mut missing, mut others) = (Vec::new(), Vec::new());
+        for id in self.ids.iter().flatten() {
+            match txn.item(ItemKind::Job, id)?.filter(|item| item.file != FileState::Gone) {
+                None => missing.push(id.as_str()),
+                Some(item) if !self.includes(&item) => others.push(id.as_str()),
+                Some(_) => {}
+            }
+        }
+        let note = |ids: &[&str], text: &str| (!ids.is_empty()).then(|| format!("`ids`: {text} {}", join(ids)));
+        let missing = note(&missing, "the list of jobs does not have");
+        Ok(missing.into_iter().chain(note(&others, "the other filters leave out")).collect())
+    }
+}
+
+/// Normalized names in lists of a known kind; empty for any other.
+fn listed_kinds(name: &str) -> &'static [&'static str] {
+    let plain = normalize(name);
+    let plain = if plain == PLANTING { "planter" } else { &plain };
+    KINDS.iter().find(|(kind, _)| normalize(kind) == plain).map_or(&[], |(_, listed)| listed)
+}
+
+/// Removes what spellings differ in: case, blanks, punctuation, and the plural, as of grain carts. `to_geopandas`
+/// compares job types likewise.
+fn normalize(kind: &str) -> String {
+    let plain: String = kind.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
+    plain.strip_suffix('s').map_or_else(|| plain.clone(), str::to_owned)
+}
+
+fn parse_time(name: &str, text: &str) -> Result<DateTime<Utc>> {
+    match read(text) {
+        Read::Time(time) => Ok(time),
+        Read::Nothing | Read::Wrong => Err(value_error(format!(
+            "`{name}` is not a time: `{text}`; write it as ISO 8601, such as 2026-09-01 or 2026-09-01T12:00:00Z"
+        ))),
+    }
+}
+
+/// First time after `until`: the time itself, or the end of a day.
+fn parse_end(text: &str) -> Result<DateTime<Utc>> {
+    let time = parse_time("until", text)?;
+    let is_date = NaiveDate::parse_from_str(text.trim(), "%Y-%m-%d").is_ok();
+    Ok(if is_date { time.checked_add_days(Days::new(1)).unwrap_or(time) } else { time })
+}
+
+/// Id of a job, checked as for a call.
+fn check_id(id: &str) -> Result<String> {
+    let Some(row) = api::row("job_data.get") else { return Ok(id.to_owned()) };
+    match Arguments::new(row, &[("id", id.to_owned())]) {
+        Ok(_) => Ok(id.to_owned()),
+        Err(error) => {
+            Err(Error::new(error.kind(), error.message().replacen("`id` of job_data.get", "an id of `ids`", 1)))
+        }
+    }
+}
+
+/// The first ids, and the number of the others.
+fn join(ids: &[&str]) -> String {
+    let named: Vec<String> = ids.iter().take(MAX_NAMED).map(|id| format!("`{id}`")).collect();
+    let more = ids.len().saturating_sub(MAX_NAMED);
+    if more > 0 { format!("{} and {more} more", named.join(", ")) } else { named.join(", ") }
+}
+
+fn value_error(message: String) -> Error {
+    Error::new(Kind::Value, message)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
+
+    use super::*;
+    use crate::mirror::journal::Archive;
+
+    fn item(kind: ItemKind, sub_type: Option<&str>, created: Option<&str>) -> Item {
+        Item {
+            kind,
+            id: "31".to_owned(),
+            name: "North 40".to_owned(),
+            uri: None,
+            sub_type: sub_type.map(str::to_owned),
+            created: created.map(|text| parse_time("created", text).unwrap()),
+            updated: None,
+            stamp: String::new(),
+            listed: String::new(),
+            detail: None,
+            file: FileState::Unasked,
+            is_lost: false,
+            archive: None,
+            seen: 0,
+        }
+    }
+
+    fn job(sub_type: &str) -> Item {
+        item(ItemKind::Job, Some(sub_type), Some("2026-06-01T12:00:00Z"))
+    }
+
+    fn by_types(names: &[&str]) -> Result<Filter> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        Filter::new(Some(&names), None, None, None)
+    }
+
+    fn by_times(since: Option<&str>, until: Option<&str>) -> Result<Filter> {
+        Filter::new(None, since, until, None)
+    }
+
+    fn message<T: std::fmt::Debug>(result: Result<T>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn filter_without_conditions_includes_everything() {
+        let filter = Filter::default();
+        assert!(!filter.is_set());
+        assert!(filter.includes(&job("Yield")) && filter.includes(&item(ItemKind::Cart, None, None)));
+    }
+
+    #[test]
+    fn job_type_in_any_spelling_includes_its_listed_kinds() {
+        let listed = ["Planter", "Sprayer", "As Applied", "Yield", "Planter/Sprayer", ""];
+        for (name, expected) in [
+            ("yield", &["Yield"][..]),
+            (" YIELD ", &["Yield"]),
+            ("Planter", &["Planter", "Planter/Sprayer"]),
+            ("planting", &["Planter", "Planter/Sprayer"]),
+            ("Sprayer", &["Sprayer", "Planter/Sprayer"]),
+            ("AsApplied", &["Sprayer", "As Applied", "Planter/Sprayer"]),
+            ("as_applied", &["Sprayer", "As Applied", "Planter/Sprayer"]),
+            ("Planter/Sprayer", &["Planter/Sprayer"]),
+            ("Grain Carts", &[]),
+        ] {
+            let filter = by_types(&[name]).unwrap();
+            assert!(!filter.has_unlisted_types(), "{name}");
+            let found: Vec<&str> = listed.into_iter().filter(|kind| filter.includes(&job(kind))).collect();
+            // A job without a kind may be of any.
+            let expected: Vec<&str> =
+                listed.into_iter().filter(|kind| kind.is_empty() || expected.contains(kind)).collect();
+            assert_eq!(found, expected, "{name}");
+        }
+        assert!(by_types(&["Yield", "Planter"]).unwrap().includes(&job("Planter")));
+    }
+
+    #[test]
+    fn unknown_job_type_is_an_error_unless_the_mirror_has_listed_it() {
+        let filter = by_types(&["Yeild"]).unwrap();
+        assert!(filter.has_unlisted_types());
+        let known =
+            "`job_types`: unknown type `Yeild`; known: AsApplied, GrainCart, Planter, Planter/Sprayer, Sprayer, Yield";
+        assert_eq!(message(filter.check_types(&[])), known);
+        assert!(by_types(&["tillage"]).unwrap().check_types(&["Tillage".to_owned()]).is_ok());
+        assert!(by_types(&["tillage"]).unwrap().includes(&job("Tillage")));
+        assert!(message(filter.check_types(&["Tillage".to_owned()])).ends_with("Sprayer, Tillage, Yield"));
+        assert!(by_types(&[" "]).unwrap().check_types(&["/".to_owned()]).is_err());
+        assert_eq!(message(by_types(&[])), "`job_types` is empty; omit it for all job types");
+    }
+
+    #[test]
+    fn since_is_inclusive_and_until_exclusive_but_a_date_includes_its_day() {
+        let created = |text: &str| item(ItemKind::Job, Some("Yield"), Some(text));
+        let filter = by_times(Some("2026-06-01"), Some("2026-06-02T12:00:00+02:00")).unwrap();
+        for (text, is_included) in [
+            ("2026-05-31T23:59:59Z", false),
+            ("2026-06-01T00:00:00Z", true),
+            ("2026-06-02T09:59:59Z", true),
+            ("2026-06-02T10:00:00Z", false),
+        ] {
+            assert_eq!(filter.includes(&created(text)), is_included, "{text}");
+        }
+        let day = by_times(Some("2026-06-01"), Some(" 2026-06-01 ")).unwrap();
+        assert!(day.includes(&created("2026-06-01T23:59:59.9Z")) && !day.includes(&created("2026-06-02T00:00:00Z")));
+        assert!(day.includes(&item(ItemKind::Job, Some("Yield"), None)), "a job without a time is included");
+        assert!(by_times(None, Some("9999-12-31")).unwrap().includes(&created("9999-12-31T23:59:59Z")));
+    }
+
+    #[test]
+    fn wrong_times_are_errors_that_name_the_argument() {
+        assert!(
+            message(by_times(Some("soon"), None)).starts_with("`since` is not a time: `soon`; write it as ISO 8601")
+        );
+        assert!(message(by_times(None, Some(""))).starts_with("`until` is not a time: ``"));
+        for (since, until) in [("2026-06-02", "2026-06-01"), ("2026-06-01T12:00:00Z", "2026-06-01T12:00:00Z")] {
+            let expected = format!("`since` {since} is not before `until` {until}");
+            assert_eq!(message(by_times(Some(since), Some(until))), expected);
+        }
+    }
+
+    #[test]
+    fn ids_are_of_jobs_and_checked_as_for_a_call() {
+        let by_ids = |ids: &[&str]| {
+            Filter::new(None, None, None, Some(&ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>()))
+        };
+        assert!(by_ids(&["7", "31"]).unwrap().includes(&job("Yield")));
+        assert!(!by_ids(&["7"]).unwrap().includes(&job("Yield")));
+        assert!(!by_ids(&[]).unwrap().includes(&job("Yield")));
+        assert!(!by_ids(&["31"]).unwrap().includes(&item(ItemKind::Cart, None, None)));
+        assert!(message(by_ids(&["a/b"])).starts_with("an id of `ids` contains '/'"));
+    }
+
+    #[test]
+    fn grain_carts_are_left_out_only_by_job_types_and_ids() {
+        let cart = item(ItemKind::Cart, None, None);
+        assert!(by_times(Some("2026-06-01"), None).unwrap().includes(&cart));
+        assert!(by_types(&["Yield", "GrainCart"]).unwrap().includes(&cart));
+        assert!(!by_types(&["Yield"]).unwrap().includes(&cart));
+    }
+
+    #[test]
+    fn lost_archives_and_details_of_published_rows_are_requested_in_any_case() {
+        let filter = by_types(&["Planter"]).unwrap();
+        let archive = Archive { sha256: String::new(), file_name: String::new(), bytes: 0 };
+        let asked = FileState::Asked { ready_at: DateTime::UNIX_EPOCH, times: 1 };
+        let requests = |item: &Item| (filter.includes_file(item), filter.includes_detail(item));
+        assert_eq!(requests(&job("Yield")), (false, false));
+        assert_eq!(requests(&Item { is_lost: true, ..job("Yield") }), (true, true));
+        assert_eq!(requests(&Item { archive: Some(archive.clone()), ..job("Yield") }), (false, true));
+        assert_eq!(requests(&Item { file: asked, ..job("Yield") }), (false, true));
+        let earlier = Item { archive: Some(archive), detail: Some("{}".to_owned()), ..job("Yield") };
+        assert_eq!(requests(&earlier), (false, false), "the detail of the earlier version stays");
+        assert_eq!(requests(&job("Planter")), (true, true));
+    }
+
+    #[test]
+    fn long_list_of_ids_is_shortened() {
+        assert_eq!(join(&["7", "31"]), "`7`, `31`");
+        assert!(join(&["7"; 22]).ends_with("`7` and 2 more"));
+    }
+}
