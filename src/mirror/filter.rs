@@ -93,7 +93,7 @@ impl Filter {
         self.job_types.is_some() || self.since.is_some() || self.until.is_some() || self.ids.is_some()
     }
 
-    /// Names of kinds that are not in the specification.
+    /// Whether a name is no known kind, so that [`Filter::check_types`] has to compare it with the lists of the mirror.
     pub(super) fn has_unlisted_types(&self) -> bool {
         !self.unlisted.is_empty()
     }
@@ -103,8 +103,8 @@ impl Filter {
         for name in &self.unlisted {
             let plain = normalize(name);
             if plain.is_empty() || !listed.iter().any(|kind| normalize(kind) == plain) {
-                let known: BTreeSet<&str> =
-                    KINDS.iter().map(|(kind, _)| *kind).chain(listed.iter().map(String::as_str)).collect();
+                let unlisted = listed.iter().map(String::as_str).filter(|kind| listed_kinds(kind).is_empty());
+                let known: BTreeSet<&str> = KINDS.iter().map(|(kind, _)| *kind).chain(unlisted).collect();
                 let known: Vec<&str> = known.into_iter().collect();
                 return Err(value_error(format!("`job_types`: unknown type `{name}`; known: {}", known.join(", "))));
             }
@@ -291,7 +291,10 @@ mod tests {
         assert_eq!(message(filter.check_types(&[])), known);
         assert!(by_types(&["tillage"]).unwrap().check_types(&["Tillage".to_owned()]).is_ok());
         assert!(by_types(&["tillage"]).unwrap().includes(&job("Tillage")));
-        assert!(message(filter.check_types(&["Tillage".to_owned()])).ends_with("Sprayer, Tillage, Yield"));
+        assert!(
+            message(filter.check_types(&["Tillage".to_owned(), "As Applied".to_owned()]))
+                .ends_with("Sprayer, Tillage, Yield")
+        );
         assert!(by_types(&[" "]).unwrap().check_types(&["/".to_owned()]).is_err());
         assert_eq!(message(by_types(&[])), "`job_types` is empty; omit it for all job types");
     }

@@ -129,8 +129,12 @@ impl fmt::Display for Plan {
         match self.bytes {
             _ if self.files == 0 => {}
             Some(bytes) => write!(f, ", about {}", format_size(bytes))?,
-            None => write!(f, ", {} files of unknown size", self.files)?,
+            None => write!(f, ", {} of unknown size", format_files(self.files))?,
         }
-        self.filtered.map_or(Ok(()), |files| write!(f, "; the filter leaves out {files} files"))
+        self.filtered.map_or(Ok(()), |files| write!(f, "; the filter leaves out {}", format_files(files)))
     }
+}
+
+fn format_files(count: u64) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
 }
