@@ -71,9 +71,8 @@ class Requests:
         """Return the ids of jobs whose files and details were requested, and the number of grain carts."""
         requests = self.new()
         jobs = [each for each in requests if each.path.startswith("/jobdata/")]
-        files, details = [], []
-        for each in jobs:
-            (files if "format=" in each.query else details).append(each.path.rsplit("/", 1)[1])
+        files = [each.path.rsplit("/", 1)[1] for each in jobs if "format=" in each.query]
+        details = [each.path.rsplit("/", 1)[1] for each in jobs if "format=" not in each.query]
         return files, details, sum(each.path.startswith("/graincart/") for each in requests)
 
 

@@ -192,6 +192,10 @@ LONG: Any = "long"
         (ValueError, "`source`: expected a path, got an empty string", lambda _: hl.layers("")),
         (ValueError, "`file`: expected a path, got an empty string", lambda client: client.job_data.upload("")),
         (ValueError, r"`folder`: 'farm\\x00' contains a null", lambda client: hl.Mirror("farm\0", client)),
+        (ValueError, "`job_types`: unknown type `Y`", lambda client: hl.Mirror("no farm", client, job_types="Y")),
+        (ValueError, "`since` is not a time", lambda client: hl.Mirror("no farm", client, since="soon")),
+        (ValueError, "`until` is not a time", lambda client: hl.Mirror("no farm", client, until=LONG)),
+        (TypeError, "`ids`: expected several ids", lambda client: hl.Mirror("no farm", client, ids="31")),
         (ValueError, r"`source`: 'job\\x00.zip' contains a null", lambda _: hl.read("job\0.zip")),
         (
             ValueError,

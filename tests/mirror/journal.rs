@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use headland::mirror::{
-    Archive, Cursor, FileState, Folder, Item, ItemKind, Journal, Listed, Location, Published, ReadTxn, Reading, Relist,
-    Removed, collect_garbage, quarantine,
+    Archive, Cursor, FileState, Finding, Folder, Item, ItemKind, Journal, Listed, Location, Problem, Published,
+    ReadTxn, Reading, Relist, Removed, collect_garbage, quarantine, repair,
 };
 
 use crate::account::{at, begin_relist, cart, content, job, open, place, pull};
@@ -193,6 +193,40 @@ fn highest_numeric_id_wins_among_grain_cart_files_of_one_name() {
     let odd = |id: &str| Listed { id: id.to_owned(), ..cart(0, "c.grc") };
     list(&[odd("x-1"), odd("x-2")], None);
     assert_eq!((cart_of("x-1").file, cart_of("x-2").file), (FileState::Unasked, FileState::Unasked));
+}
+
+#[test]
+fn lost_archive_marks_the_version_or_upload_that_replaces_it() {
+    let home = place();
+    let (folder, journal) = open(home.path());
+    let lose = |sha256: &str| {
+        let path = format!("{sha256}.zip").into();
+        let finding = Finding { problem: Problem::Missing, path, detail: String::new() };
+        repair(&journal, &[finding], at(1)).unwrap();
+    };
+    let first = pull(&folder, &journal, &job(1, 0), "first");
+    list(&journal, &[job(1, 1), job(2, 0)], None);
+    assert!(!item(&journal, "1").is_lost, "it still has the archive of its earlier version");
+    lose(&first.sha256);
+    list(&journal, &[job(1, 2)], None);
+    assert_eq!((item(&journal, "1").is_lost, item(&journal, "2").is_lost), (true, false));
+    pull(&folder, &journal, &job(1, 2), "third");
+    list(&journal, &[job(1, 3)], None);
+    assert!(!item(&journal, "1").is_lost);
+    // A newer upload of a grain cart file, listed before and after the loss.
+    let list_cart =
+        |id| journal.write(|step| step.list_page(ItemKind::Cart, &[cart(id, "a.grc")], None, at(0))).unwrap();
+    let cart_of = |id: &str| journal.read(|look| look.item(ItemKind::Cart, id)).unwrap().unwrap();
+    let archive = Archive { sha256: format!("{:0>64}", 9), file_name: "9.grc".to_owned(), bytes: 3 };
+    list_cart(9);
+    let (have, stamp) = (FileState::Have(archive.clone()), cart_of("9").stamp);
+    journal.write(|step| step.set_file(ItemKind::Cart, "9", &stamp, &have, at(0))).unwrap();
+    list_cart(10);
+    assert!(!cart_of("10").is_lost);
+    lose(&archive.sha256);
+    assert!(cart_of("10").is_lost);
+    list_cart(11);
+    assert!(cart_of("11").is_lost);
 }
 
 #[test]
