@@ -245,7 +245,7 @@ def test_changed_job_keeps_its_rows_while_a_filter_leaves_it_out(account: hl.San
     assert {*files} == {*details} == {changed, added}
 
 
-def test_lost_archive_is_requested_again_whatever_the_filter(account: hl.Sandbox, tmp_path: Path) -> None:
+def test_lost_archive_is_requested_again_regardless_of_the_filter(account: hl.Sandbox, tmp_path: Path) -> None:
     farm = tmp_path / "farm"
     whole = mirror_of(account, farm, job_types=["Yield", "Planter", "GrainCart"])
     rows = whole.sync().rows
@@ -276,7 +276,7 @@ def test_lost_dataset_and_archives_are_restored_by_a_filtered_sync(account: hl.S
     assert filtered.verify(deep=True).ok
 
 
-def test_conversion_that_has_begun_is_collected_whatever_the_filter(tmp_path: Path) -> None:
+def test_conversion_that_has_begun_is_collected_regardless_of_the_filter(tmp_path: Path) -> None:
     farm = tmp_path / "farm"
     with hl.Sandbox(small_jobs=JOBS, rate_limits=(), conversion_time=3.0) as service:
 

@@ -34,7 +34,7 @@ const MAX_NAMED: usize = 20;
 /// Jobs whose details and files a sync requests; by default all jobs and grain carts.
 ///
 /// It never removes anything from the mirror. A conversion that has begun is collected, and a lost archive is requested
-/// again, whatever the filter.
+/// again, regardless of the filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Normalized names of kinds in lists.
@@ -209,8 +209,6 @@ fn value_error(message: String) -> Error {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests expect by unwrapping")]
-
     use super::*;
     use crate::mirror::journal::Archive;
 

@@ -95,7 +95,7 @@ impl Remaining {
 
 impl Queue {
     /// Loads the remaining work from the journal. `devices` are those whose lists are read. Conversions that have begun
-    /// are collected whatever the filter, since their requests have used the rate limit.
+    /// are collected regardless of the filter, since their requests have used the rate limit.
     pub(super) fn load(
         txn: &ReadTxn,
         devices: Vec<Device>,

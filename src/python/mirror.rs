@@ -23,7 +23,7 @@ struct FilterValues {
 }
 
 impl FilterValues {
-    fn core(&self) -> Result<core::Filter> {
+    fn core(self) -> Result<core::Filter> {
         let Self { job_types, since, until, ids } = self;
         core::Filter::new(job_types.as_deref(), since.as_deref(), until.as_deref(), ids.as_deref())
     }
@@ -95,7 +95,7 @@ impl Mirror {
         callback: &Bound<'py, PyAny>,
         filter: Option<FilterValues>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let filter = filter.map_or_else(|| Ok(self.options.filter.clone()), |filter| filter.core());
+        let filter = filter.map_or_else(|| Ok(self.options.filter.clone()), FilterValues::core);
         let core = filter.and_then(|filter| self.core_with(core::Options { filter, ..self.options.clone() }));
         let core = core.map_err(|error| errors::raise(py, &error))?;
         let plan = if offline {

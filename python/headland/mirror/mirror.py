@@ -59,7 +59,7 @@ class Mirror(PublishedDataset):
         since: Only jobs that the service received since this date or aware datetime, as its list states in
             ``CreateDate``. When a job started is only in its detail, which costs a call for each job.
         until: Only jobs that the service received before this datetime, or until the end of this date in UTC. Jobs
-            without a ``CreateDate``, and grain carts, are included whatever the time.
+            without a ``CreateDate``, and grain carts, are included regardless of the time.
         ids: Only jobs with these ids, and no grain carts. `Outcome.notes` names ids that the list does not have.
     """
 

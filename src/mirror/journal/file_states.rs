@@ -268,8 +268,8 @@ impl WriteTxn<'_> {
         self.map_error(work())
     }
 
-    /// Marks an archive as missing or damaged. Its items request it again whatever the filter, and nothing is published
-    /// before that.
+    /// Marks an archive as missing or damaged. Its items request it again regardless of the filter, and nothing is
+    /// published before that.
     pub(in crate::mirror) fn mark_lost(&self, sha256: &str, now: DateTime<Utc>) -> Result<()> {
         let work = || {
             let states: Vec<(String, Option<String>)> = self
