@@ -11,6 +11,7 @@ mod boundaries;
 #[path = "../archives/builder.rs"]
 #[expect(dead_code, reason = "the tests of archives use more of it")]
 mod builder;
+mod canonical;
 #[path = "../archives/canonical_text.rs"]
 #[expect(dead_code, reason = "the tests of archives use more of it")]
 mod canonical_text;
