@@ -11,6 +11,7 @@ import headland as hl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +82,33 @@ def test_target_and_applied_rate_of_a_spray_job(service: hl.Sandbox, client: hl.
     total = truth(service, job["name"])["total"]
     assert applied == pytest.approx(total["value"] * 3.785411784, rel=1e-6)
     assert total["unit"] == "gal"
+
+
+@pytest.fixture(scope="module")
+def mirror(client: hl.Client, tmp_path_factory: pytest.TempPathFactory) -> hl.Mirror:
+    """Give a mirror of the account."""
+    mirror = hl.Mirror(tmp_path_factory.mktemp("mirror") / "farm", client, locations=False)
+    mirror.sync(progress=False)
+    return mirror
+
+
+def test_mean_yield_by_field_and_year_in_sql(service: hl.Sandbox, mirror: hl.Mirror) -> None:
+    means = mirror.sql(
+        "SELECT field, year, sum(wet_mass) / sum(area) * 10 AS t_ha FROM harvest_rows GROUP BY ALL"
+    ).fetchall()
+
+    assert len(means) == 18
+    for field, year, mean in means:
+        expected = truth(service, f"{field} {year} Harvest")
+        assert mean == pytest.approx(expected["total"]["value"] / expected["area"] * 10, rel=1e-3)
+
+
+def test_colleague_reads_the_published_folder_with_duckdb_alone(mirror: hl.Mirror, tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    mirror.publish(folder)
+    means = duckdb.sql(
+        f"SELECT field, year, sum(dry_mass) / sum(area) * 10 FROM '{folder}/latest/catalog/field_means.parquet' GROUP BY 1, 2"
+    ).fetchall()
+
+    expected = mirror.sql("SELECT field, year, mean / 1000 FROM field_means").fetchall()
+    assert sorted(means) == pytest.approx(sorted(expected), rel=1e-9)

@@ -41,6 +41,9 @@ def connect(folder: Path, query: str | None = None) -> duckdb.DuckDBPyConnection
 
 def mixed_units_warning(connection: duckdb.DuckDBPyConnection) -> str | None:
     """Return a warning that lists columns of the dataset with several units; None if there are none."""
+    # A mirror of an earlier version has no such table until its next sync.
+    if not connection.execute("SELECT 1 FROM duckdb_views() WHERE view_name = 'units'").fetchall():
+        return None
     found = connection.execute(
         "SELECT original, string_agg(DISTINCT unit, ', ' ORDER BY unit) FROM units WHERE unit <> 'unknown' "
         "GROUP BY lower(original), original HAVING count(DISTINCT unit) > 1 ORDER BY original"

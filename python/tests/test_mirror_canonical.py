@@ -1,0 +1,146 @@
+"""Canonical rows of a mirror: one unit in each column, for every display, readable without headland."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import polars as pl
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from mirror_fixtures import job, published
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TABLES = ("harvest_rows", "application_rows", "planting_rows")
+
+MARKET_MOISTURE = {"corn": 15.5, "soybean": 13.0, "sorghum": 14.0, "sunflower": 10.0}
+"""Percent of water, from section 5 of the rules; the reference of this test."""
+
+KG_PER_POUND = 0.45359237
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[hl.Sandbox]:
+    """Give a service whose displays log in units of both systems."""
+    with hl.Sandbox.demo() as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def mirror(service: hl.Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[hl.Mirror]:
+    """Give a mirror of the account."""
+    with hl.Client(**service.credentials, rate_limits=(), limiter_state="memory") as client:
+        mirror = hl.Mirror(tmp_path_factory.mktemp("mirror") / "farm", client, locations=False)
+        mirror.sync(progress=False)
+        yield mirror
+
+
+def harvests(service: hl.Sandbox) -> dict[str, Any]:
+    """Return the truth of the harvests, by the name of the job."""
+    return {each["job_name"]: each for each in service.truth if each["sub_type"] == "Yield"}
+
+
+def test_area_and_mass_of_every_harvest_are_the_truth(service: hl.Sandbox, mirror: hl.Mirror) -> None:
+    found = mirror.sql("SELECT job_name, count(*), sum(area), sum(wet_mass) FROM harvest_rows GROUP BY 1").fetchall()
+    expected = harvests(service)
+    assert len(found) == 18
+    for name, rows, area, mass in found:
+        truth = expected[name]
+        assert rows == truth["rows"]
+        assert area == pytest.approx(truth["area"], rel=1e-6)
+        assert mass == pytest.approx(truth["total"]["value"], rel=1e-6)
+
+
+def test_means_equal_those_computed_from_the_columns_of_the_display(mirror: hl.Mirror) -> None:
+    """The mean is weighted by area: rows of a job differ in length, so that the mean of rows is another one."""
+    connection = duckdb_without_warnings(mirror)
+    means = connection.execute("SELECT job_id, crop, mean, moisture_basis, rows_without_yield FROM field_means").fetchall()
+    for job_id, crop, mean, basis, rows_without_yield in means:
+        units = dict(connection.execute("SELECT original, unit FROM units WHERE job_id = ?", [job_id]).fetchall())
+        kilograms = {"lb/s": KG_PER_POUND, "kg/s": 1.0}[units["FLOW"]]
+        metres = {"ft": 0.3048, "m": 1.0}[units["DISTANCE"]]
+        mass, area, rows = connection.execute(
+            "SELECT sum(FLOW * CYCLE * (100 - MOISTURE)), sum(DISTANCE * SWATHWIDTH), "
+            "avg(FLOW * CYCLE * (100 - MOISTURE) / (DISTANCE * SWATHWIDTH)) "
+            "FROM Yield WHERE job_id = ? AND FLOW * MOISTURE * CYCLE * DISTANCE * SWATHWIDTH IS NOT NULL",
+            [job_id],
+        ).fetchall()[0]
+        assert basis == MARKET_MOISTURE[crop]
+        expected = mass * kilograms / (100 - basis) / (area * metres**2) * 10_000
+        assert mean == pytest.approx(expected, rel=1e-6)
+        assert rows_without_yield > 0
+        assert abs(rows / (mass / area) - 1) > 1e-6, "rows are even, so the weight is not tested"
+
+
+def duckdb_without_warnings(mirror: hl.Mirror) -> duckdb.DuckDBPyConnection:
+    """Open a connection, whose warning about units another test checks."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", hl.HeadlandWarning)
+        return mirror.connect()
+
+
+def test_every_job_has_its_field_and_the_catalog_says_why(service: hl.Sandbox, mirror: hl.Mirror) -> None:
+    fields = dict(mirror.sql("SELECT job_name, field FROM field_means").fetchall())
+    assert fields == {name: truth["field"] for name, truth in harvests(service).items()}
+    plantings = mirror.sql("SELECT DISTINCT job_name, field FROM planting_rows").fetchall()
+    assert len(plantings) == 18
+    assert all(name.startswith(field) for name, field in plantings)
+    rules = mirror.sql(
+        "SELECT DISTINCT rule, evidence FROM harmonized WHERE \"column\" = 'field' AND evidence LIKE '%own%' OR rule = 'same ground'"
+    ).fetchall()
+    assert rules
+    assert all("of their box in common" in evidence for rule, evidence in rules if rule == "same ground")
+
+
+def test_rows_have_keys_and_the_name_of_the_list(mirror: hl.Mirror) -> None:
+    joined = mirror.sql(
+        "SELECT count(*), count(r.job_name), count(*) FILTER (r.job_name = jobs.name), "
+        "count(*) FILTER (r.start_date = jobs.start_date), count(*) FILTER (r.year = year(jobs.start_date)) "
+        "FROM harvest_rows r JOIN jobs ON jobs.id = r.job_id"
+    ).fetchall()[0]
+    assert joined[0] > 0
+    assert len(set(joined)) == 1
+    originals = "SELECT job_id, layer, job_row FROM Yield"
+    keys = "SELECT job_id, layer, job_row FROM harvest_rows"
+    assert mirror.sql(f"({originals} EXCEPT {keys}) UNION ALL ({keys} EXCEPT {originals})").fetchall() == []
+    assert mirror.sql("SELECT count(*) FROM jobs WHERE job_name IS NULL").fetchall() == [(0,)]
+
+
+def test_readers_without_headland_get_the_same_columns_from_every_file(mirror: hl.Mirror) -> None:
+    current = Path(mirror.folder) / "current"
+    for table in TABLES:
+        files = sorted((current / table).glob("*.parquet"))
+        schemas = [pq.read_schema(file).remove_metadata() for file in files]
+        assert schemas
+        assert all(schema.equals(schemas[0], check_metadata=True) for schema in schemas)
+        expected = mirror.sql(f"SELECT count(*), count(area) FROM {table}").fetchall()[0]
+        assert duckdb.sql(f"SELECT count(*), count(area) FROM '{current}/{table}/*.parquet'").fetchall()[0] == expected
+        frame = pl.scan_parquet(current / table / "*.parquet").select(pl.len(), pl.col("area").count().alias("area"))
+        assert frame.collect().row(0) == expected
+        assert ds.dataset(current / table).count_rows() == expected[0]
+    units = {field.name: (field.metadata or {}).get(b"unit") for field in pq.read_schema(files[0])}
+    assert units["area"] == b"m2"
+
+
+def test_connection_warns_once_of_columns_with_several_units(mirror: hl.Mirror) -> None:
+    with pytest.warns(hl.HeadlandWarning) as caught:
+        mirror.connect()
+    assert len(caught) == 1
+    message = str(caught[0].message)
+    assert "`FLOW` (kg/s, lb/s)" in message
+    assert "`harvest_rows`" in message
+
+
+def test_mirror_of_an_earlier_version_is_read_without_the_new_tables(tmp_path: Path) -> None:
+    farm = published(tmp_path / "farm", [job("101", rows=4)])
+    with farm.connect() as connection:
+        assert connection.sql("SELECT count(*) FROM dataset").fetchall() == [(4,)]
+    with pytest.raises(ValueError, match="field_means does not exist"):
+        farm.sql("SELECT * FROM field_means")
