@@ -2,7 +2,7 @@
 
 from headland.mirror.mirror import Mirror
 from headland.mirror.models import Calls, CallsMade, Outcome, Plan, Status, Unavailable, Verification
-from headland.mirror.publish import Publication
+from headland.mirror.publication import Publication
 from headland.mirror.summary import Stock
 
 __all__ = [

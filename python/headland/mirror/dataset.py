@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import duckdb
     import geopandas as gpd
 
-    from headland.mirror.publish import Publication
+    from headland.mirror.publication import Publication
 
 ROWS_PER_TASK = 262_144
 """Maximum rows of a Dask task, four row groups, unless a single row group is larger."""

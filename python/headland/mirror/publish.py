@@ -19,7 +19,6 @@ import errno
 import hashlib
 import json
 import os
-import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
@@ -27,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import _core, errors
 from headland.mirror import object_store
+from headland.mirror.publication import MANIFEST, POINTER, STATE_NAME, STATES_PREFIX, Publication, entries
 from headland.mirror.summary import JOURNAL
 
 if TYPE_CHECKING:
@@ -34,18 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from headland.mirror.object_store import Store
-
-POINTER = "current.json"
-"""The file that names the newest state."""
-
-MANIFEST = "manifest.json"
-"""The file of a state that lists its files and the origin of their rows."""
-
-STATE_NAME = re.compile(r"generations/\d+-[0-9a-f]{12}")
-"""The name of a state's folder: the number of the generation, and a digest of its manifest."""
-
-STATES_PREFIX = "generations/"
-"""Prefix of the names of states."""
 
 ABANDONED_AFTER = timedelta(days=1)
 """How long a state not named by `current.json` is kept: another publication may be writing it."""
@@ -73,26 +61,6 @@ class Pointer(NamedTuple):
     state: str | None
     before: str | None
     account: str | None
-
-
-class Publication(NamedTuple):
-    """The result of publishing."""
-
-    url: str
-    """The address of the store."""
-    state: str
-    """The folder of the state in the store, such as ``generations/000012-0f3a5c77de10``."""
-    sent: int
-    """Number of files sent."""
-    kept: int
-    """Number of files that the store already had."""
-    bytes_sent: int
-    """Number of bytes sent."""
-
-    @property
-    def dataset(self) -> str:
-        """The address of the dataset, for readers of folders of Parquet files."""
-        return f"{self.url}/{self.state}/dataset"
 
 
 def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) -> Publication:
@@ -178,10 +146,6 @@ def _mirror_conflict(url: str, folder: Path) -> str | None:
     )
 
 
-def _entries(manifest: dict[str, Any]) -> list[dict[str, Any]]:
-    return [*manifest["parts"], *manifest["catalog"]]
-
-
 def _archive(folder: Path, path: Path) -> File:
     """Return an archive, which is named by its digest."""
     return File(path, path.relative_to(folder).as_posix(), path.stat().st_size, path.stem)
@@ -227,11 +191,11 @@ def _known(store: Store, state: str) -> dict[str, str]:
     """Return the paths of the previous state's files in the store, by digest."""
     there = store.sizes(f"{state}/")
     try:
-        said = json.loads(store.read(f"{state}/{MANIFEST}") or b"{}")
-        places = {entry["sha256"]: (f"{state}/{entry['path']}", entry["bytes"]) for entry in _entries(said)}
-    except (ValueError, KeyError, TypeError, RecursionError):
+        files = entries(store.read(f"{state}/{MANIFEST}") or b"{}")
+    except ValueError:
         # Unknown files are sent.
         return {}
+    places = {each.sha256: (f"{state}/{each.path}", each.bytes) for each in files}
     return {digest: place for digest, (place, size) in places.items() if there.get(place) == size}
 
 

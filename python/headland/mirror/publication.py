@@ -1,0 +1,83 @@
+"""The layout of a publication, and the result of publishing."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+POINTER = "current.json"
+"""The file that names the newest state."""
+
+MANIFEST = "manifest.json"
+"""The file of a state that lists its files and the origin of their rows."""
+
+README = "README.txt"
+"""The file that explains the publication to readers without headland."""
+
+LATEST = "latest"
+"""The folder with the files of the newest state, under a name that does not change."""
+
+STATE_NAME = re.compile(r"generations/\d+-[0-9a-f]{12}")
+"""The name of a state's folder: the number of the generation, and a digest of its manifest."""
+
+STATES_PREFIX = "generations/"
+"""Prefix of the names of states."""
+
+
+class Publication(NamedTuple):
+    """The result of publishing."""
+
+    url: str
+    """The address of the store, or the path of the folder."""
+    state: str
+    """The folder of the state in the store, such as ``generations/000012-0f3a5c77de10``."""
+    sent: int
+    """Number of files sent."""
+    kept: int
+    """Number of files that the store already had."""
+    bytes_sent: int
+    """Number of bytes sent."""
+
+    @property
+    def dataset(self) -> str:
+        """The address of the dataset in the state's folder, for readers of folders of Parquet files."""
+        return f"{self.url}/{self.state}/dataset"
+
+    @property
+    def latest(self) -> str:
+        """The address of the folder that has the newest state after each publication."""
+        return f"{self.url}/{LATEST}"
+
+
+class Entry(NamedTuple):
+    """A file in a manifest: its path in the state, its size and its digest."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+def entries(manifest: bytes) -> list[Entry]:
+    """Return the files in a manifest, of all its tables.
+
+    Raises:
+        ValueError: The manifest is damaged.
+    """
+    try:
+        lists = [value for value in json.loads(manifest).values() if isinstance(value, list)]
+        found = [
+            Entry(each["path"], each["bytes"], each["sha256"]) for rows in lists for each in rows if "path" in each
+        ]
+    except (KeyError, TypeError, AttributeError, RecursionError) as cause:
+        raise ValueError(repr(cause)) from None
+    # Any program may have written the manifest at the target: no path may lead out of the state.
+    outside = [each.path for each in found if not _is_inside(each.path)]
+    if outside:
+        raise ValueError(f"it lists {outside[0]!r}")
+    return found
+
+
+def _is_inside(path: object) -> bool:
+    return isinstance(path, str) and not path.startswith("/") and ".." not in PurePosixPath(path).parts
