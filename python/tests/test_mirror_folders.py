@@ -37,8 +37,8 @@ def test_file_in_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
     farm = published(tmp_path / "farm", JOBS[:1])
     file = tmp_path / "notes.txt"
     file.write_text("mine")
-    for url in (file.as_uri(), file.as_uri() + "/below"):
-        with pytest.raises(ValueError, match=r"`url` is at or below the file `.*notes.txt`"):
+    for url in (file.as_uri(), file.as_uri() + "/below", file, f"{file}/below"):
+        with pytest.raises(ValueError, match=r"`target` is at or below the file `.*notes.txt`"):
             farm.publish(url)
     with pytest.raises(hl.ConfigurationError, match=r"notes.txt` is at or below a file, but a mirror is a folder"):
         Farm(file).publish((tmp_path / "there").as_uri())
@@ -77,7 +77,7 @@ def test_folders_of_removed_states_are_removed(tmp_path: Path) -> None:
 
 def test_creation_of_the_folder_is_an_option(tmp_path: Path) -> None:
     farm, target = published(tmp_path / "farm", JOBS[:1]), tmp_path / "shared"
-    with pytest.raises(ValueError, match=r"a store from `url` \(file://.*/shared\) and the options: .*/shared"):
+    with pytest.raises(ValueError, match=r"a store from `target` \(file://.*/shared\) and the options: .*/shared"):
         farm.publish(target.as_uri(), mkdir=False)
     assert not target.exists()
     assert farm.publish(target.as_uri(), mkdir=True).sent == 2

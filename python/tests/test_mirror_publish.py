@@ -140,20 +140,29 @@ def test_publication_is_read_by_geopandas_and_duckdb(store: tuple[Service, str],
         for path in (tmp_path / "current").rglob("*.*")
         if path.is_file()
     }
-    assert {name.split("/", 2)[-1] for name in there(service, url)} - {"current.json"} == local
+    names = there(service, url).keys()
+    assert names == {
+        "current.json",
+        "README.txt",
+        *(f"{done.state}/{name}" for name in local),
+        *(f"latest/{name}" for name in local),
+    }
 
 
 def test_only_what_changed_is_sent(store: tuple[Service, str], tmp_path: Path) -> None:
     service, url = store
     first = published(tmp_path, JOBS).publish(url, **service.options)
-    assert len(service.writes()) == first.sent + 2 == 4 + 2
+    latest = ["/latest/manifest.json"] * 2
+    assert len(service.writes()) == first.sent + 3 + len(latest) == 4 + 3 + 2, "the manifest, the pointer, README.txt"
     again = Farm(tmp_path).publish(url, **service.options)
     assert (again.sent, again.kept, again.bytes_sent) == (0, 4, 0)
     assert service.writes() == []
     changed = published(tmp_path, [*JOBS, job("103", "AsApplied")], number=2)
     second = changed.publish(url, **service.options)
     assert second.kept == 3, "the three parts"
-    assert len(service.writes()) == second.sent + 2 == 2 + 2, "the new part, the catalog; the manifest, the pointer"
+    written = service.writes()
+    assert len(written) == second.sent + 2 + len(latest) == 2 + 2 + 2, "new part, catalog; manifest, pointer"
+    assert [path for path in written if "/latest/" in path] == [f"/{url.partition('//')[2]}{name}" for name in latest]
     assert rows(service, url) == {"101": 40, "102": 40}
 
 
@@ -196,7 +205,7 @@ def test_failure_of_any_write_leaves_the_publication(store: tuple[Service, str],
     done = farm.publish(url, archives=True, **service.options)
     assert rows(service, url) == {"102": 40}
     # Seven files, sequentially or concurrently: received ones are not sent again.
-    assert len(service.writes()) == done.sent + 2
+    assert len(service.writes()) == done.sent + 2 + 2, "the manifest and the pointer; twice the manifest of `latest/`"
     assert done.sent + done.kept == 7
 
 
@@ -294,7 +303,7 @@ def test_no_error_shows_credentials(store: tuple[Service, str], tmp_path: Path, 
 )
 def test_invalid_addresses_are_errors_without_credentials(tmp_path: Path, url: str, options: dict[str, Any]) -> None:
     farm = published(tmp_path, JOBS[:1])
-    with pytest.raises(ValueError, match="`url`") as caught:
+    with pytest.raises(ValueError, match="`target`") as caught:
         farm.publish(url, **options)
     # Only the caller has the address in a variable; options passed by name are in no variable any more.
     text = everything_of(caught.value) if options else str(caught.value)
@@ -322,19 +331,23 @@ def test_missing_bucket_is_an_error(moto: Service, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("/tmp/x", r"such as 'file:///tmp/x' for a folder or 's3://bucket/farm' for a bucket, got '/tmp/x'$"),
-        ("shared disk", r"such as 'file:///.*/shared%20disk' for a folder"),
-        ("", r"such as 'file:///srv/farm' for a folder or 's3://bucket/farm' for a bucket, got ''"),
-        ("s3:bucket/farm", r"'s3://bucket/farm' for a bucket, got 's3:bucket/farm'"),
-        ("file:work", "'file:///srv/farm' for a folder or .*, got 'file:work'$"),
-        ("FILE:/work", "'file:///srv/farm' for a folder"),
-        ("file://data/farm", "'file:///srv/farm' for a folder"),
-        (f"user:{SECRET}@host/x", "got a string without a scheme"),
+        ("s3:bucket/farm", "got 's3:bucket/farm'; begin"),
+        ("bucket:farm", "got 'bucket:farm'; begin the path of a folder with a colon in its name with '/'$"),
+        ("my field: north/x", "got 'my field: north/x'; begin"),
+        (Path("s3://bucket/farm"), "got 's3:/bucket/farm'; begin"),
+        ("file:work", "got 'file:work'; begin"),
+        ("FILE:/work", "got 'FILE:/work'; begin"),
+        ("file://data/farm", "got 'file://data/farm'; begin"),
+        (f"user:{SECRET}@host/x", "got a string with a colon; begin"),
+        (f"user@host:{SECRET}", "got a string with a colon; begin"),
     ],
 )
-def test_invalid_url_is_an_error_with_an_example(tmp_path: Path, url: str, message: str) -> None:
+def test_invalid_url_is_an_error_with_an_example(tmp_path: Path, url: str | Path, message: str) -> None:
     farm = published(tmp_path, JOBS[:1])
-    with pytest.raises(ValueError, match=f"^`url`: expected a URL, .*{message}") as caught:
+    example = (
+        "^`target`: expected a path such as '/srv/farm', or a URL such as 's3://bucket/farm' or 'file:///srv/farm', "
+    )
+    with pytest.raises(ValueError, match=example + message) as caught:
         farm.publish(url, secret_access_key=KEY)
     assert SECRET not in str(caught.value)
     assert KEY not in everything_of(caught.value)
@@ -343,7 +356,7 @@ def test_invalid_url_is_an_error_with_an_example(tmp_path: Path, url: str, messa
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("file:///", r"is the root of the file system: pass the URL of a folder"),
+        ("file:///", r"is the root of the file system: pass the address of a folder"),
         ("file:////", r"is the root of the file system"),
         ("memory://", r"is in the memory of this process, which no other process can read"),
         ("memory:///farm", r"is in the memory of this process"),
@@ -355,6 +368,6 @@ def test_invalid_url_is_an_error_with_an_example(tmp_path: Path, url: str, messa
 )
 def test_url_without_its_own_folder_is_an_error(tmp_path: Path, url: str, message: str) -> None:
     farm = published(tmp_path, JOBS[:1])
-    with pytest.raises(ValueError, match=f"`url` {message}") as caught:
+    with pytest.raises(ValueError, match=f"`target` {message}") as caught:
         farm.publish(url, secret_access_key=SECRET)
     assert SECRET not in everything_of(caught.value)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mirror_fixtures import Farm, job, published
 
-from headland.mirror.object_store import Store
+from headland.mirror import latest
+from headland.mirror.object_store import Store, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 DAY = 86_400
 
-MOST = 25
+MOST = 30
 """More operations on the store than a publication here needs."""
 
 
@@ -96,6 +97,17 @@ def assert_whole(target: Path, context: object) -> None:
         assert hashlib.sha256((state / entry["path"]).read_bytes()).hexdigest() == entry["sha256"], context
 
 
+def assert_latest(target: Path, context: object) -> None:
+    """Compare `latest/` with the state that the pointer names."""
+    assert files_of(target / "latest") == files_of(target / current(target)["state"]), context
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    # obstore leaves and hides `name#0` if it copies a file onto its own hard link.
+    found = (path for path in folder.rglob("*") if path.is_file() and "#" not in path.name)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
 @pytest.mark.parametrize("pair", [(2, 3), (2, 0), (0, 2), (2, 2)])
 def test_final_state_is_complete(
     states: list[Farm], pair: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -106,7 +118,9 @@ def test_final_state_is_complete(
         farm.publish(begun.as_uri())
     do, turns = Store._do, Turns(0, 0)
     monkeypatch.setattr(Store, "_do", lambda self, *rest, **given: turns.take(lambda: do(self, *rest, **given)))
-    monkeypatch.setattr("headland.mirror.publish.ThreadPoolExecutor", InPlace)
+    monkeypatch.setattr("headland.mirror.object_store.ThreadPoolExecutor", InPlace)
+    # The lock of `latest/` would wait for another turn; the next test covers that folder.
+    monkeypatch.setattr("headland.mirror.latest.update", lambda *_: None)
     with ThreadPoolExecutor(2) as pool:
         for first, second in itertools.product(range(MOST), range(1, MOST)):
             if first > turns.counts[0] > 0 or second > turns.counts[1] > 0:
@@ -121,6 +135,46 @@ def test_final_state_is_complete(
             assert_whole(target, (first, second))
             shutil.rmtree(target)
     assert max(turns.counts) < MOST
+
+
+@pytest.mark.parametrize("pair", [(2, 3), (2, 0), (2, 2)])
+def test_latest_is_the_newest_state(
+    states: list[Farm], pair: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder stands for an object store, which has no renames; it has all states, and 1 is current."""
+    begun, target = tmp_path / "begun", tmp_path / "out"
+    names = [farm.publish(tmp_path / str(which)).state for which, farm in enumerate(states)]
+    states[1].publish(begun.as_uri())
+    for which, name in enumerate(names):
+        shutil.copytree(tmp_path / str(which) / name, begun / name, dirs_exist_ok=True)
+    do, turns = Store._do, Turns(0, 0)
+    monkeypatch.setattr(Store, "_do", lambda self, *rest, **given: turns.take(lambda: do(self, *rest, **given)))
+    monkeypatch.setattr("headland.mirror.object_store.ThreadPoolExecutor", InPlace)
+    monkeypatch.setattr("headland.mirror.latest.local_path", lambda _: None)
+
+    class Replacing(Farm):
+        """Only the end of a publication."""
+
+        def publish(self, url: Any, **_: Any) -> Any:
+            store = open_store(url, {})
+            store.put("current.json", json.dumps({"state": names[int(self.folder.name)]}).encode())
+            latest.update(store, lambda: json.loads(store.read("current.json") or b"")["state"])
+
+    with ThreadPoolExecutor(2) as pool:
+        for first, second in itertools.product(range(MOST), range(1, MOST)):
+            if first > turns.counts[0] > 0 or second > turns.counts[1] > 0:
+                continue
+            shutil.copytree(begun, target)
+            turns = Turns(first, second)
+            done = [
+                pool.submit(turns.publish, which, Replacing(tmp_path / str(state)), target)
+                for which, state in enumerate(pair)
+            ]
+            for each in done:
+                each.result()
+            assert_latest(target, (first, second))
+            shutil.rmtree(target)
+    assert 0 < max(turns.counts) < MOST
 
 
 def test_state_of_another_unfinished_publication_stays_for_a_day(states: list[Farm], tmp_path: Path) -> None:
@@ -147,4 +201,5 @@ def test_a_state_that_is_published_again_is_kept(states: list[Farm], tmp_path: P
         names.append(done.state)
         assert current(target)["state"] == done.state
         assert_whole(target, names)
+        assert_latest(target, names)
     assert len(list((target / "generations").glob("*/manifest.json"))) == 2

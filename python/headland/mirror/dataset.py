@@ -11,6 +11,7 @@ from headland import _core, arguments, errors, extras, frames
 from headland.mirror import job_types
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
@@ -210,42 +211,49 @@ class PublishedDataset:
         tasks = [[groups] for groups, _ in found] or [[]]
         return frame_of_tasks(read_row_groups, tasks, pa.schema(scan), boxes=[around for _, around in found], bbox=box)
 
-    def publish(self, url: str, *, archives: bool = False, **store_options: Any) -> Publication:
-        """Copy the published dataset to an object store, for readers elsewhere; they never see an incomplete state.
+    def publish(self, target: str | os.PathLike[str], *, archives: bool = False, **store_options: Any) -> Publication:
+        """Copy the published dataset to a folder or an object store, for readers elsewhere, with or without headland.
 
-        Files in the store are identified by name and size, and are not sent again. If a file in the store is damaged
-        but has its size, readers with headland detect it by the checksums: remove it there and publish again.
+        The newest state is in ``latest/``, and ``README.txt`` explains the tables. A reader that needs one complete
+        state at any time uses the folder in ``generations/`` named by ``current.json``, which never changes.
+
+        Files at the target are identified by name and size, and are not sent again. If a file there is damaged but has
+        its size, readers with headland detect it by the checksums: remove it there and publish again.
 
         Args:
-            url: The address, without credentials: ``s3://bucket/farm``, ``gs://``, ``az://``, ``file:///folder``.
+            target: The path of a folder, which is created if missing and needs no extra; ``~`` is expanded. Or a URL
+                without credentials: ``s3://bucket/farm``, ``gs://``, ``az://``, ``file:///folder``.
             archives: Whether the archives are included.
-            store_options: Options of ``obstore.store.from_url``, such as ``region=``, ``access_key_id=``,
+            store_options: For a URL, options of ``obstore.store.from_url``, such as ``region=``, ``access_key_id=``,
                 ``secret_access_key=``, ``endpoint=``. Without them, obstore uses the environment. A missing folder is
                 created, and empty folders are removed; ``mkdir=False`` and ``automatic_cleanup=False`` disable this.
 
         Returns:
-            The numbers of files sent and kept, and the address of the published state.
+            The numbers of files sent and kept, and the addresses of the published state; ``latest`` does not change.
 
         Raises:
             ConfigurationError: Nothing was published yet; or a file of the mirror differs from its manifest; or the
                 mirror of another account is published there, or of any account while the journal with the account of
-                this mirror is missing.
-            ArchiveError: The manifest or a file is missing, or the manifest or the store's pointer to the newest state
-                is damaged.
+                this mirror is missing; or a folder ``latest`` there was not written by a publication.
+            ArchiveError: The manifest or a file is missing, or the manifest or the pointer to the newest state at the
+                target is damaged.
             PermissionDenied: The credentials do not permit writing to the store.
-            TransportError: The store was unreachable or refused a request. The state published there before is
-                unchanged.
-            ValueError: The address is invalid, contains credentials, leads to no folder of its own (``file:///``,
-                ``memory://``), or to a folder in a mirror, this or another.
-            ImportError: obstore is not installed; ``pip install 'headland[s3]'`` installs it.
+            TransportError: The store was unreachable or refused a request. The state named by ``current.json`` is
+                complete.
+            HeadlandError: The folder cannot be written, such as a full disk; also an ``OSError``. The same applies.
+            TypeError: The target is neither a text nor a path.
+            ValueError: The target is invalid, contains credentials, leads to no folder of its own (``/``,
+                ``memory://``), or to a folder in a mirror, this or another; or a path has options of a store.
+            ImportError: The target is a URL and obstore is not installed; ``pip install 'headland[s3]'`` installs it.
 
+        >>> done = mirror.publish("shared/farm")
+        >>> import duckdb
+        >>> duckdb.sql(f"SELECT count(*) FROM '{done.latest}/catalog/jobs.parquet'")
         >>> mirror.publish("s3://cooperative/farm", region="us-east-1")
         """
-        extras.require("s3", "obstore")
         from headland.mirror import publish
 
-        url = arguments.text("url", url)
-        return publish.publish(self.folder, url, store_options, archives=arguments.flag("archives", archives))
+        return publish.publish(self.folder, target, store_options, archives=arguments.flag("archives", archives))
 
     def _scan(
         self,

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import os
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from headland import errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+CONCURRENCY = 8
+"""Number of concurrent transfers: there are few large files, or many small archives."""
 
 MAX_MESSAGE = 600
 """Maximum length of a store's message in an error."""
@@ -93,6 +100,15 @@ class Store:
         raise kind(f"cannot {verb} `{name}` at `{self.url}`: {reason}") from None
 
 
+def concurrently(action: Callable[[T], R], items: Iterable[T]) -> list[R]:
+    """Run an action on each item, in several threads; the first error ends it."""
+    pool = ThreadPoolExecutor(CONCURRENCY)
+    try:
+        return list(pool.map(action, items))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 class SecretValues:
     """Secret values, hidden from tracebacks."""
 
@@ -123,6 +139,15 @@ def _texts(name: str, value: object) -> Iterator[tuple[str, str]]:
             yield from _texts(str(inner), each)
 
 
+def is_url(target: object) -> bool:
+    """Return whether a target is a URL or similar: text with a colon before the first slash, as in `s3://bucket`.
+
+    Such text in a path object counts too: it would be the folder `s3:`.
+    """
+    text = os.fspath(target) if isinstance(target, str | os.PathLike) else ""
+    return isinstance(text, str) and ":" in os.path.splitdrive(text)[1].partition("/")[0]
+
+
 def local_path(url: str) -> Path | None:
     """Return the folder of a file URL; None for any other store."""
     split = urlsplit(url)
@@ -134,33 +159,32 @@ def url_problem(url: str) -> str | None:
     try:
         split = urlsplit(url)
     except ValueError as cause:
-        return f"`url` is not a URL: {cause}"
+        return f"`target` is not a URL: {cause}"
     if split.query or split.fragment or "@" in split.netloc:
-        return "`url` must not contain credentials or other settings: pass them by name, as options"
+        return "`target` must not contain credentials or other settings: pass them by name, as options"
     if "\0" in unquote(url):
-        return "`url` contains a null character, which folder names cannot contain"
+        return "`target` contains a null character, which folder names cannot contain"
     if split.scheme == "memory":
-        return "`url` is in the memory of this process, which no other process can read: pass the URL of a store"
+        return "`target` is in the memory of this process, which no other process can read: pass the URL of a store"
     # `file:work` is not the folder `work`: it would be read as `/work`.
     if not url.lower().startswith("file:///") if split.scheme == "file" else "://" not in url:
-        is_path = url and not split.scheme and url[0] != "~" and "@" not in url
-        example = Path(url).absolute().as_uri() if is_path else "file:///srv/farm"
-        given = "a string without a scheme" if "@" in url else repr(url)
+        given = "a string with a colon" if "@" in url else repr(url)
         return (
-            f"`url`: expected a URL, such as {example!r} for a folder or 's3://bucket/farm' for a bucket, got {given}"
+            "`target`: expected a path such as '/srv/farm', or a URL such as 's3://bucket/farm' or 'file:///srv/farm', "
+            f"got {given}; begin the path of a folder with a colon in its name with '/'"
         )
     path = local_path(url)
-    return None if path is None else _path_problem(path)
+    return None if path is None else path_problem(path)
 
 
-def _path_problem(path: Path) -> str | None:
+def path_problem(path: Path) -> str | None:
     """Return the reason why nothing can be published into a folder; None if there is none."""
-    advice = "pass the URL of a folder, which is created if missing"
+    advice = "pass the address of a folder, which is created if missing"
     if path == Path(path.anchor):
-        return f"`url` is the root of the file system: {advice}"
+        return f"`target` is the root of the file system: {advice}"
     # The store reports folders without permission.
     file = next((each for each in (path, *path.parents) if os.path.isfile(each)), None)  # noqa: PTH113
-    return None if file is None else f"`url` is at or below the file `{file}`: {advice}"
+    return None if file is None else f"`target` is at or below the file `{file}`: {advice}"
 
 
 def open_store(url: str, options: dict[str, Any]) -> Store:
@@ -177,4 +201,4 @@ def open_store(url: str, options: dict[str, Any]) -> Store:
     finally:
         options.clear()
     shown = f"{split.scheme}://{split.hostname or ''}{split.path}"
-    raise ValueError(f"cannot open a store from `url` ({shown}) and the options: {reason}") from None
+    raise ValueError(f"cannot open a store from `target` ({shown}) and the options: {reason}") from None

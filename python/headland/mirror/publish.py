@@ -1,16 +1,18 @@
-"""Copies the published dataset of a mirror to an object store.
+"""Copies the published dataset of a mirror to an object store or a local folder.
 
 In the store, as in the mirror, each state has an immutable folder of its own, `generations/<name>`. `current.json`
-names the newest state and, by a digest, its account. It is written last: readers that follow it, or that stay in a
-state's folder, never see an incomplete state. Files that the store has from the previous state are copied inside the
-store, and files left by a failed attempt are not sent again. The archives are next to the states, named by their
-digests.
+names the newest state and, by a digest, its account. It is written after all files of the state: readers that follow
+it, or that stay in a state's folder, never see an incomplete state. Files that the store has from the previous state
+are copied inside the store, and files left by a failed attempt are not sent again. The archives are next to the
+states, named by their digests.
 
 Several publications may run concurrently at one address: the state named by `current.json` after all have ended is
 complete. Each one removes old states before it writes `current.json`, and then checks whether its own state still
 exists. So the last one has seen everything that the others removed, and has sent it again. Old is the previous state
 according to `current.json`, and any other state not written to for a day by the store's clock; a younger one may be in
 progress. A state begins with its manifest, so its age is known.
+
+After `current.json`, `README.txt` and the files of the newest state under `latest/` are written, see `latest.py`.
 """
 
 from __future__ import annotations
@@ -19,13 +21,14 @@ import errno
 import hashlib
 import json
 import os
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headland import _core, errors
-from headland.mirror import object_store
+from headland import _core, arguments, errors, extras
+from headland.mirror import latest, object_store, readme
+from headland.mirror.folder_store import FolderStore
+from headland.mirror.object_store import concurrently
 from headland.mirror.publication import MANIFEST, POINTER, STATE_NAME, STATES_PREFIX, Publication, entries
 from headland.mirror.summary import JOURNAL
 
@@ -35,12 +38,10 @@ if TYPE_CHECKING:
 
     from headland.mirror.object_store import Store
 
+    AnyStore = Store | FolderStore
+
 ABANDONED_AFTER = timedelta(days=1)
 """How long a state not named by `current.json` is kept: another publication may be writing it."""
-
-CONCURRENCY = 8
-"""Number of concurrent transfers: there are few large files, or many small archives."""
-
 
 REPAIR_HINT = "run `verify()` to find other damage, then `sync()` to rewrite the dataset"
 """The solution for a damaged file; until `verify()` has read it, a sync treats one of the same size as intact."""
@@ -63,13 +64,13 @@ class Pointer(NamedTuple):
     account: str | None
 
 
-def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) -> Publication:
-    """Publish the current state of a mirror to a store; `options` may contain credentials and are emptied."""
-    reason = object_store.url_problem(url) or _mirror_conflict(url, folder)
-    if reason is not None:
+def publish(folder: Path, target: object, options: dict[str, Any], *, archives: bool) -> Publication:
+    """Publish the current state of a mirror; `options` may contain credentials and are emptied."""
+    try:
+        store = _open(folder, target, options)
+    finally:
+        # Tracebacks show local variables.
         options.clear()
-        raise ValueError(reason)
-    store = object_store.open_store(url, options)
     state = _core.Dataset(folder)
     text = state.manifest
     account = _core.mirrored_account(folder)
@@ -85,10 +86,12 @@ def publish(folder: Path, url: str, options: dict[str, Any], *, archives: bool) 
         said = {"format": 1, "state": name, "before": last.state} | ({"account": account} if account else {})
         store.put(POINTER, json.dumps(said).encode())
         again = _upload_missing(store, name, name, text, files)
+    readme.write(store)
+    latest.update(store, lambda: _pointer(store, folder, account).state)
     return Publication(store.url, name, len(sent) + len(again), len(files) - len(sent), sum(sent) + sum(again))
 
 
-def _upload_missing(store: Store, current: str | None, name: str, text: bytes, files: list[File]) -> list[int]:
+def _upload_missing(store: AnyStore, current: str | None, name: str, text: bytes, files: list[File]) -> list[int]:
     """Send the missing files of a state to the store, and return the size of each file sent.
 
     Args:
@@ -105,14 +108,10 @@ def _upload_missing(store: Store, current: str | None, name: str, text: bytes, f
     manifest = f"{name}/{MANIFEST}"
     if current != name or there.get(manifest) != len(text):
         store.put(manifest, text)
-    pool = ThreadPoolExecutor(CONCURRENCY)
-    try:
-        return [count for count in pool.map(partial(_send, store, known, there), files) if count is not None]
-    finally:
-        pool.shutdown(cancel_futures=True)
+    return [count for count in concurrently(partial(_send, store, known, there), files) if count is not None]
 
 
-def _remove(store: Store, last: Pointer, name: str) -> None:
+def _remove(store: AnyStore, last: Pointer, name: str) -> None:
     """Remove states that are obsolete once another state replaces the last one."""
     there = store.times(STATES_PREFIX)
     begun = there.get(f"{name}/{MANIFEST}")
@@ -127,9 +126,39 @@ def _remove(store: Store, last: Pointer, name: str) -> None:
             store.remove(list(times))
 
 
-def _mirror_conflict(url: str, folder: Path) -> str | None:
-    """Return an error if an address leads into a mirror, this or another; None if it does not."""
-    place = object_store.local_path(url)
+def _open(folder: Path, target: object, options: dict[str, Any]) -> AnyStore:
+    """Open the store at a URL, or the folder at a path.
+
+    Raises:
+        TypeError: The target is neither a text nor a path.
+        ValueError: The target leads to no folder of its own, or a path has options.
+        ImportError: obstore is not installed, and the target is a URL.
+    """
+    if not isinstance(target, str | os.PathLike):
+        raise TypeError(f"`target`: expected a path or a URL, got {type(target).__name__}")
+    if object_store.is_url(target):
+        extras.require("s3", "obstore")
+        url = arguments.text("target", os.fspath(target))
+        problem = object_store.url_problem(url)
+        _refuse(problem or _mirror_conflict(object_store.local_path(url), folder))
+        return object_store.open_store(url, options)
+    if options:
+        raise ValueError(
+            f"`{next(iter(options))}` is an option of object stores, but `target` is a path: pass a URL such as "
+            "'s3://bucket/farm' or 'file:///srv/farm', or omit the option"
+        )
+    place = arguments.path("target", target).absolute()
+    _refuse(object_store.path_problem(place) or _mirror_conflict(place, folder))
+    return FolderStore(place)
+
+
+def _refuse(problem: str | None) -> None:
+    if problem is not None:
+        raise ValueError(problem)
+
+
+def _mirror_conflict(place: Path | None, folder: Path) -> str | None:
+    """Return an error if a path leads into a mirror, this or another; None if it does not, or there is no path."""
     if place is None:
         return None
     target, own = place.resolve(), folder.resolve()
@@ -141,8 +170,8 @@ def _mirror_conflict(url: str, folder: Path) -> str | None:
     if around is None:
         return None
     return (
-        f"`url` is inside a mirror, that in `{around}`, whose next sync would treat it as its own: "
-        "pass the URL of a folder outside it"
+        f"`target` is inside a mirror, that in `{around}`, whose next sync would treat it as its own: "
+        "pass the address of a folder outside it"
     )
 
 
@@ -151,7 +180,7 @@ def _archive(folder: Path, path: Path) -> File:
     return File(path, path.relative_to(folder).as_posix(), path.stat().st_size, path.stem)
 
 
-def _pointer(store: Store, folder: Path, account: str | None) -> Pointer:
+def _pointer(store: AnyStore, folder: Path, account: str | None) -> Pointer:
     """Return the content of the store's pointer, if the mirror of `account` may be published there.
 
     Raises:
@@ -187,7 +216,7 @@ def _pointer(store: Store, folder: Path, account: str | None) -> Pointer:
     return found
 
 
-def _known(store: Store, state: str) -> dict[str, str]:
+def _known(store: AnyStore, state: str) -> dict[str, str]:
     """Return the paths of the previous state's files in the store, by digest."""
     there = store.sizes(f"{state}/")
     try:
@@ -199,7 +228,7 @@ def _known(store: Store, state: str) -> dict[str, str]:
     return {digest: place for digest, (place, size) in places.items() if there.get(place) == size}
 
 
-def _send(store: Store, known: dict[str, str], there: dict[str, int], file: File) -> int | None:
+def _send(store: AnyStore, known: dict[str, str], there: dict[str, int], file: File) -> int | None:
     """Copy or send one file to the store, and return its size if it was sent."""
     if there.get(file.name) == file.bytes:
         return None

@@ -1,0 +1,144 @@
+"""Keeps the newest state of a publication under a plain name, `latest/`, for readers without `current.json`.
+
+In a local folder, `latest.new/` is built from hard links and replaces `latest/` by two renames, under a lock of the
+folder. Between the renames, the files are in `latest.old/`. After a kill, the next publication removes what is left.
+
+An object store has no renames: files are copied one by one, and while that is done, `latest/manifest.json` lists none.
+Files are identified by the digests in that manifest, since a table may change and keep its path and size.
+
+Several publications may run concurrently. Each one reads `current.json` again at its end, and starts over with the new
+state if it changed. So `latest/` has the state named by `current.json` after all have ended.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headland import errors
+from headland.mirror.folder_store import FolderStore
+from headland.mirror.object_store import concurrently, local_path
+from headland.mirror.publication import LATEST, MANIFEST, Entry, entries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from headland.mirror.object_store import Store
+
+NEW, OLD = f"{LATEST}.new", f"{LATEST}.old"
+"""The folders with the next and with the previous files, during a replacement."""
+
+LATEST_MANIFEST = f"{LATEST}/{MANIFEST}"
+
+UNFINISHED = b"{}"
+"""The manifest of a folder whose files are being replaced."""
+
+
+def update(store: Store | FolderStore, newest: Callable[[], str | None]) -> None:
+    """Make `latest/` equal to the newest state, which `newest` reads from the pointer."""
+    # A file URL leads to a local folder too.
+    place = local_path(store.url)
+    if place is not None:
+        store = FolderStore(place)
+    if isinstance(store, FolderStore):
+        with store.lock():
+            _update(store, newest)
+    else:
+        _update(store, newest)
+
+
+def _update(store: Store | FolderStore, newest: Callable[[], str | None]) -> None:
+    last = None
+    while (state := newest()) is not None and state != last:
+        text = store.read(f"{state}/{MANIFEST}")
+        if text is None:
+            missing = [MANIFEST]
+        elif isinstance(store, FolderStore):
+            missing = _replace_folder(store, state, text, _files(store, state, text))
+        else:
+            # Files of a state that was replaced meanwhile may have been copied over those of the new one.
+            missing = _replace_files(store, state, text, _files(store, state, text), is_known=last is None)
+        # A state that is not the newest one any more may have been removed.
+        if missing and newest() == state:
+            raise errors.ArchiveError(f"`{state}/{missing[0]}` at `{store.url}` is missing: publish again")
+        last = state
+
+
+def _files(store: Store | FolderStore, state: str, text: bytes) -> list[Entry]:
+    try:
+        return entries(text)
+    except ValueError as cause:
+        raise errors.ArchiveError(
+            f"`{state}/{MANIFEST}` at `{store.url}` is damaged ({cause}): remove that file there and publish again"
+        ) from None
+
+
+def _replace_folder(store: FolderStore, state: str, text: bytes, files: list[Entry]) -> list[str]:
+    """Replace the folder `latest/`, unless it has these files; return the files missing in the state."""
+    latest = store.folder / LATEST
+    if not latest.exists() and (store.folder / OLD).exists():
+        # A process was killed between the two renames.
+        store.rename(OLD, LATEST)
+    for name in (NEW, OLD):
+        store.remove_folder(name)
+    there = _existing(store)
+    if latest.is_symlink() or (latest.exists() and not latest.is_dir()):
+        raise _foreign(store)
+    expected = {each.path: each.bytes for each in files} | {MANIFEST: len(text)}
+    if there == {f"{LATEST}/{path}": size for path, size in expected.items()} and store.read(LATEST_MANIFEST) == text:
+        return []
+    missing = _copy(store, state, NEW, [*expected])
+    if missing:
+        store.remove_folder(NEW)
+        return missing
+    if latest.exists():
+        store.rename(LATEST, OLD)
+    store.rename(NEW, LATEST)
+    store.remove_folder(OLD)
+    return []
+
+
+def _replace_files(store: Store, state: str, text: bytes, files: list[Entry], *, is_known: bool) -> list[str]:
+    """Replace changed files of `latest/`, or all if its content is unknown; return the files missing in the state."""
+    there = _existing(store)
+    before = store.read(LATEST_MANIFEST)
+    try:
+        known = {each.path: each.sha256 for each in entries(before or UNFINISHED)} if is_known else {}
+    except ValueError:
+        known = {}
+    changed = [
+        each.path
+        for each in files
+        if known.get(each.path) != each.sha256 or there.get(f"{LATEST}/{each.path}") != each.bytes
+    ]
+    obsolete = there.keys() - {f"{LATEST}/{each.path}" for each in files} - {LATEST_MANIFEST}
+    if before == text and not changed and not obsolete:
+        return []
+    store.put(LATEST_MANIFEST, UNFINISHED)
+    missing = _copy(store, state, LATEST, changed)
+    if missing:
+        return missing
+    if obsolete:
+        store.remove(sorted(obsolete))
+    store.put(LATEST_MANIFEST, text)
+    return []
+
+
+def _existing(store: Store | FolderStore) -> dict[str, int]:
+    """Return the files in `latest/` and their sizes, if a publication has written them."""
+    there = store.sizes(f"{LATEST}/")
+    if there and LATEST_MANIFEST not in there:
+        raise _foreign(store)
+    return there
+
+
+def _copy(store: Store | FolderStore, state: str, target: str, paths: list[str]) -> list[str]:
+    """Copy files of a state, and return those that do not exist."""
+    done = concurrently(lambda path: store.copy(f"{state}/{path}", f"{target}/{path}"), paths)
+    return [path for path, is_copied in zip(paths, done, strict=True) if not is_copied]
+
+
+def _foreign(store: Store | FolderStore) -> Exception:
+    return errors.ConfigurationError(
+        f"`{LATEST}` at `{store.url}` was not written by a publication, and its files would be removed: move it away "
+        f"and publish again; the new state is complete, but only under the name in `current.json`"
+    )

@@ -1,0 +1,91 @@
+"""Writes the text that explains a publication to readers without headland."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headland.mirror.publication import README
+
+if TYPE_CHECKING:
+    from headland.mirror.folder_store import FolderStore
+    from headland.mirror.object_store import Store
+
+TEXT = """\
+Field data published by headland
+================================
+
+These are tables of field work: harvest, application, planting and others.
+They are Parquet and GeoParquet files. DuckDB, polars, pandas, geopandas and
+QGIS read them; headland is not needed.
+
+Folders
+-------
+latest/        The newest state. Use it in scripts and maps: its name does not
+               change. Each publication replaces it, so store nothing there.
+generations/   Complete states that never change, the newest two.
+current.json   Names the newest state in generations/.
+archives/      The original files of the jobs, if they are published.
+
+In a local folder, latest/ is replaced as a whole. In an object store, its
+files are replaced one by one, and latest/manifest.json lists no file meanwhile.
+If you need one complete state at any time, read "state" in current.json, and
+then the files in that folder.
+
+Tables of a state
+-----------------
+dataset/               All rows with the columns and units of the display, in
+                       folders by job type, year and set of columns.
+harvest_rows/          Harvest, application and planting with the same columns
+application_rows/      for all jobs, in SI units: area in m2, mass in kg, rates
+planting_rows/         per m2 or ha as the column says. Missing values are null.
+catalog/field_means.parquet
+                       Each harvest job: crop, area, dry_mass, mean in kg/ha.
+catalog/harmonized.parquet
+                       The original column of each column in SI units.
+catalog/units.parquet  The units of the original columns.
+catalog/boundaries.parquet
+                       The field boundaries.
+catalog/jobs.parquet   The jobs; catalog/ has further tables.
+manifest.json          The files, with their sizes and SHA-256 digests.
+
+A state published by an earlier version of headland lacks some of these tables.
+
+Queries
+-------
+Run them in the folder of this file, or write its address before `latest`.
+
+DuckDB, the mean yield of each field and year in kg/ha:
+
+    SELECT field, year, sum(dry_mass) / sum(area) * 10000 AS mean
+    FROM 'latest/catalog/field_means.parquet' GROUP BY ALL;
+
+DuckDB, the number of rows of each job type and year:
+
+    SELECT job_type, year, count(*) AS rows
+    FROM read_parquet('latest/dataset/**/*.parquet', hive_partitioning = true, union_by_name = true)
+    GROUP BY ALL ORDER BY ALL;
+
+polars, the jobs:
+
+    import polars as pl
+    print(pl.read_parquet("latest/catalog/jobs.parquet"))
+
+geopandas, the rows of one folder as points on the ground:
+
+    import geopandas as gpd
+    from pathlib import Path
+    part = next(Path("latest/dataset").rglob("*.parquet"))
+    print(gpd.read_parquet(part))
+
+QGIS: drag latest/catalog/boundaries.parquet into the window of a map.
+"""
+
+TITLE = TEXT.partition("\n")[0].encode()
+"""The first line of the text, in every version of headland."""
+
+
+def write(store: Store | FolderStore) -> None:
+    """Write the text, unless it is there; a file with another title is kept."""
+    there = store.read(README)
+    if there is None or (there.startswith(TITLE) and there != TEXT.encode()):
+        store.put(README, TEXT.encode())
