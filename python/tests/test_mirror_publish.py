@@ -221,6 +221,29 @@ def test_failed_write_of_the_pointer_leaves_the_publication(store: tuple[Service
     assert rows(service, url) == {"101": 40}
 
 
+@pytest.mark.parametrize("nth", range(1, 6))
+def test_failure_in_latest_is_repaired(store: tuple[Service, str], tmp_path: Path, nth: int) -> None:
+    service, url = store
+    published(tmp_path, JOBS[:1]).publish(url, **service.options)
+    farm, count = published(tmp_path, JOBS[1:], number=2), iter(range(1, 1000))
+    service.refuse.append(lambda _, path: 500 if "/latest/" in path and next(count) >= nth else None)
+    with pytest.raises(hl.TransportError):
+        farm.publish(url, **service.options)
+    service.refuse.clear()
+    assert rows(service, url) == {"102": 40}, "the state of the pointer is complete"
+    manifest = bytes(obstore.get(from_url(url, **service.options), "latest/manifest.json").bytes())
+    assert (manifest == b"{}") == (nth > 2), "after the first write, the manifest lists no file"
+    done = farm.publish(url, **service.options)
+    assert done.sent == 0
+    opened = from_url(url, **service.options)
+    content = {name: bytes(obstore.get(opened, name).bytes()) for name in there(service, url)}
+    latest, state = (
+        {name.removeprefix(prefix): text for name, text in content.items() if name.startswith(prefix)}
+        for prefix in ("latest/", f"{done.state}/")
+    )
+    assert latest == state
+
+
 def test_file_lost_at_the_target_is_sent_again(store: tuple[Service, str], tmp_path: Path) -> None:
     service, url = store
     farm = published(tmp_path, JOBS)

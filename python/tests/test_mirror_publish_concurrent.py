@@ -155,8 +155,8 @@ def test_latest_is_the_newest_state(
     class Replacing(Farm):
         """Only the end of a publication."""
 
-        def publish(self, url: Any, **_: Any) -> Any:
-            store = open_store(url, {})
+        def publish(self, target: Any, **_: Any) -> Any:
+            store = open_store(target, {})
             store.put("current.json", json.dumps({"state": names[int(self.folder.name)]}).encode())
             latest.update(store, lambda: json.loads(store.read("current.json") or b"")["state"])
 

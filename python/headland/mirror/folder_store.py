@@ -24,13 +24,11 @@ PART_MAX_AGE = 86_400.0
 """Seconds until an incomplete file counts as left by a killed process."""
 
 ADVICE = {
-    errno.ENOSPC: "free space there and publish again, which resumes",
-    errno.EDQUOT: "free space of this user's quota there and publish again, which resumes",
-    errno.EACCES: "permit this user to write there, or pass another folder",
-    errno.EPERM: "permit this user to write there, or pass another folder",
-    errno.EROFS: "pass a folder on a file system that can be written",
-    errno.ENOTDIR: "a file is where a folder is needed: move it away",
-    errno.EEXIST: "a file is where a folder is needed: move it away",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free space there and publish again, which resumes"),
+    **dict.fromkeys(
+        (errno.EACCES, errno.EPERM, errno.EROFS), "permit this user to write there, or pass another folder"
+    ),
+    **dict.fromkeys((errno.ENOTDIR, errno.EEXIST), "a file is where a folder is needed: move it away"),
     errno.EISDIR: "a folder is where a file is needed: move it away",
 }
 """The solution by error number."""

@@ -36,7 +36,7 @@ UNFINISHED = b"{}"
 def update(store: Store | FolderStore, newest: Callable[[], str | None]) -> None:
     """Make `latest/` equal to the newest state, which `newest` reads from the pointer."""
     # A file URL leads to a local folder too.
-    place = local_path(store.url)
+    place = None if isinstance(store, FolderStore) else local_path(store.url)
     if place is not None:
         store = FolderStore(place)
     if isinstance(store, FolderStore):
@@ -50,16 +50,13 @@ def _update(store: Store | FolderStore, newest: Callable[[], str | None]) -> Non
     last = None
     while (state := newest()) is not None and state != last:
         text = store.read(f"{state}/{MANIFEST}")
-        if text is None:
-            missing = [MANIFEST]
-        elif isinstance(store, FolderStore):
-            missing = _replace_folder(store, state, text, _files(store, state, text))
-        else:
-            # Files of a state that was replaced meanwhile may have been copied over those of the new one.
-            missing = _replace_files(store, state, text, _files(store, state, text), is_known=last is None)
-        # A state that is not the newest one any more may have been removed.
-        if missing and newest() == state:
-            raise errors.ArchiveError(f"`{state}/{missing[0]}` at `{store.url}` is missing: publish again")
+        # Without a manifest, another publication is removing this state, and replaces `latest/` later.
+        if text is not None:
+            if isinstance(store, FolderStore):
+                _replace_folder(store, state, text, _files(store, state, text))
+            else:
+                # Files of a state that was replaced meanwhile may have been copied over those of the new one.
+                _replace_files(store, state, text, _files(store, state, text), is_known=last is None)
         last = state
 
 
@@ -72,8 +69,8 @@ def _files(store: Store | FolderStore, state: str, text: bytes) -> list[Entry]:
         ) from None
 
 
-def _replace_folder(store: FolderStore, state: str, text: bytes, files: list[Entry]) -> list[str]:
-    """Replace the folder `latest/`, unless it has these files; return the files missing in the state."""
+def _replace_folder(store: FolderStore, state: str, text: bytes, files: list[Entry]) -> None:
+    """Replace the folder `latest/`, unless it has these files."""
     latest = store.folder / LATEST
     if not latest.exists() and (store.folder / OLD).exists():
         # A process was killed between the two renames.
@@ -85,20 +82,18 @@ def _replace_folder(store: FolderStore, state: str, text: bytes, files: list[Ent
         raise _foreign(store)
     expected = {each.path: each.bytes for each in files} | {MANIFEST: len(text)}
     if there == {f"{LATEST}/{path}": size for path, size in expected.items()} and store.read(LATEST_MANIFEST) == text:
-        return []
-    missing = _copy(store, state, NEW, [*expected])
-    if missing:
+        return
+    if not _copy(store, state, NEW, [*expected]):
         store.remove_folder(NEW)
-        return missing
+        return
     if latest.exists():
         store.rename(LATEST, OLD)
     store.rename(NEW, LATEST)
     store.remove_folder(OLD)
-    return []
 
 
-def _replace_files(store: Store, state: str, text: bytes, files: list[Entry], *, is_known: bool) -> list[str]:
-    """Replace changed files of `latest/`, or all if its content is unknown; return the files missing in the state."""
+def _replace_files(store: Store, state: str, text: bytes, files: list[Entry], *, is_known: bool) -> None:
+    """Replace changed files of `latest/`, or all if its content is unknown."""
     there = _existing(store)
     before = store.read(LATEST_MANIFEST)
     try:
@@ -112,15 +107,13 @@ def _replace_files(store: Store, state: str, text: bytes, files: list[Entry], *,
     ]
     obsolete = there.keys() - {f"{LATEST}/{each.path}" for each in files} - {LATEST_MANIFEST}
     if before == text and not changed and not obsolete:
-        return []
+        return
     store.put(LATEST_MANIFEST, UNFINISHED)
-    missing = _copy(store, state, LATEST, changed)
-    if missing:
-        return missing
+    if not _copy(store, state, LATEST, changed):
+        return
     if obsolete:
         store.remove(sorted(obsolete))
     store.put(LATEST_MANIFEST, text)
-    return []
 
 
 def _existing(store: Store | FolderStore) -> dict[str, int]:
@@ -131,14 +124,13 @@ def _existing(store: Store | FolderStore) -> dict[str, int]:
     return there
 
 
-def _copy(store: Store | FolderStore, state: str, target: str, paths: list[str]) -> list[str]:
-    """Copy files of a state, and return those that do not exist."""
-    done = concurrently(lambda path: store.copy(f"{state}/{path}", f"{target}/{path}"), paths)
-    return [path for path, is_copied in zip(paths, done, strict=True) if not is_copied]
+def _copy(store: Store | FolderStore, state: str, target: str, paths: list[str]) -> bool:
+    """Copy files of a state; returns False if another publication has removed some of them."""
+    return all(concurrently(lambda path: store.copy(f"{state}/{path}", f"{target}/{path}"), paths))
 
 
 def _foreign(store: Store | FolderStore) -> Exception:
     return errors.ConfigurationError(
         f"`{LATEST}` at `{store.url}` was not written by a publication, and its files would be removed: move it away "
-        f"and publish again; the new state is complete, but only under the name in `current.json`"
+        "and publish again; until then, only `current.json` leads to the new state"
     )

@@ -70,11 +70,11 @@ polars, the jobs:
     import polars as pl
     print(pl.read_parquet("latest/catalog/jobs.parquet"))
 
-geopandas, the rows of one folder as points on the ground:
+geopandas, the harvest of one year on the ground:
 
     import geopandas as gpd
     from pathlib import Path
-    part = next(Path("latest/dataset").rglob("*.parquet"))
+    part = next(Path("latest/dataset/job_type=Yield").rglob("*.parquet"))
     print(gpd.read_parquet(part))
 
 QGIS: drag latest/catalog/boundaries.parquet into the window of a map.
