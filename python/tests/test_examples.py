@@ -67,7 +67,7 @@ def test_every_python_block_of_the_readme_runs(
     monkeypatch.chdir(tmp_path)
     given["client"].job_data.download(given["job_id"], to=tmp_path / "job.zip")
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     for block in blocks:
         exec(block, {})
     assert (tmp_path / "job.parquet").stat().st_size > 0

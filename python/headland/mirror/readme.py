@@ -36,13 +36,17 @@ Tables of a state
 dataset/               All rows with the columns and units of the display, in
                        folders by job type, year and set of columns.
 harvest_rows/          Harvest, application and planting with the same columns
-application_rows/      for all jobs, in SI units: area in m2, mass in kg, rates
-planting_rows/         per m2 or ha as the column says. Missing values are null.
+application_rows/      for all jobs: area in m2, masses in kg, yields in kg/ha,
+planting_rows/         rates in kg/ha, L/ha or seeds/ha by "quantity". A value
+                       is null if no column has it or its unit is unknown.
 catalog/field_means.parquet
-                       Each harvest job: crop, area, dry_mass, mean in kg/ha.
+                       Each harvest: field, year, crop, area of the rows that
+                       have a yield (m2), dry_mass (kg, at moisture_basis in
+                       percent), mean (kg/ha).
 catalog/harmonized.parquet
-                       The original column of each column in SI units.
-catalog/units.parquet  The units of the original columns.
+                       Where each of these columns comes from, and why a layer
+                       is not among them.
+catalog/units.parquet  The units of the columns of dataset/.
 catalog/boundaries.parquet
                        The field boundaries.
 catalog/jobs.parquet   The jobs; catalog/ has further tables.
@@ -58,6 +62,11 @@ DuckDB, the mean yield of each field and year in kg/ha:
 
     SELECT field, year, sum(dry_mass) / sum(area) * 10000 AS mean
     FROM 'latest/catalog/field_means.parquet' GROUP BY ALL;
+
+DuckDB, the applied amount of each job, in kg, L or seeds:
+
+    SELECT job_name, quantity, sum(amount) AS amount, sum(area) AS area
+    FROM 'latest/application_rows/*.parquet' GROUP BY ALL;
 
 DuckDB, the number of rows of each job type and year:
 
