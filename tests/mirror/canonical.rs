@@ -116,7 +116,7 @@ fn layer_that_cannot_be_harmonised_is_named_with_the_reason() {
     farm.put("1", &shapefile(&[("Xyzzy", b'N', 6, 1)], &[b"   14.5".to_vec()], &[point(1.0, 2.0)], Some(WGS_84)));
     farm.put("2", &harvest(INSIDE, 1)).job = Job { kind: None, ..Job::default() };
     farm.publish_and_compare();
-    assert_eq!(rows(&farm).len(), 0, "a job of another type is no harvest, whatever its columns are called");
+    assert_eq!(rows(&farm).len(), 0, "a job of another type is no harvest, although it has a column `Yield`");
     assert_eq!(catalog(&farm, "harmonized", "rule"), [Some("refused".to_owned())]);
     let [reason] = catalog(&farm, "harmonized", "evidence").try_into().unwrap();
     assert!(reason.unwrap().contains("no column of layer `field` has a known meaning"));

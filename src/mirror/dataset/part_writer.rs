@@ -133,7 +133,21 @@ impl<'a> RowGroupWriter<'a> {
     ) -> Result<()> {
         let first_row = self.rows;
         self.add_rows(layer.batches(&source.job_id), layer.bounds, layer.layer.geometry_types())?;
-        self.origins.push(RowOrigin::new(source, layer, first_row, canonical));
+        self.origins.push(RowOrigin {
+            kind: source.kind.as_str().to_owned(),
+            job_id: source.job_id.clone(),
+            name: source.name.clone(),
+            display: source.display.clone(),
+            layer: layer.name.clone(),
+            archive: source.sha256.clone(),
+            first_row,
+            rows: layer.len() as u64,
+            digest: layer.digest.clone(),
+            crs: layer.crs.clone(),
+            diagnostics: layer.layer.diagnostics().len(),
+            bbox: layer.bounds,
+            canonical,
+        });
         Ok(())
     }
 

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::convert::ConvertedLayer;
 use super::source_archive::SourceArchive;
 
 /// Layer of an archive in a part.
@@ -47,30 +46,6 @@ pub(super) struct CanonicalOrigin {
 }
 
 impl RowOrigin {
-    /// Origin of a layer whose rows begin at `first_row`.
-    pub(super) fn new(
-        source: &SourceArchive,
-        layer: &ConvertedLayer,
-        first_row: u64,
-        canonical: Option<CanonicalOrigin>,
-    ) -> Self {
-        Self {
-            kind: source.kind.as_str().to_owned(),
-            job_id: source.job_id.clone(),
-            name: source.name.clone(),
-            display: source.display.clone(),
-            layer: layer.name.clone(),
-            archive: source.sha256.clone(),
-            first_row,
-            rows: layer.len() as u64,
-            digest: layer.digest.clone(),
-            crs: layer.crs.clone(),
-            diagnostics: layer.layer.diagnostics().len(),
-            bbox: layer.bounds,
-            canonical,
-        }
-    }
-
     /// Updates the fields of the job that may change without a new archive.
     pub(super) fn refresh(&mut self, source: &SourceArchive) {
         self.name.clone_from(&source.name);

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType, Field, Schema};
 use chrono::{Datelike, NaiveDate};
-use sha2::{Digest as _, Sha256};
 
 use super::footer::GEOMETRY;
 use super::manifest::version;
+use super::short_digest::short_digest;
 use super::source_archive::SourceArchive;
 use crate::layer::crs::Crs;
 use crate::layer::{Layer, Table};
@@ -108,13 +108,6 @@ fn decode_value(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// Twelve hexadecimal digits of a digest. The first is a letter, so that readers do not infer a number.
-pub(super) fn short_digest(bytes: &[u8]) -> String {
-    let digest = hex(&Sha256::digest(bytes));
-    let first = digest.bytes().next().map_or('a', |digit| char::from(b'a' + digit % 6));
-    format!("{first}{}", digest.get(1..12).unwrap_or_default())
 }
 
 /// Table layout of a layer, with the key of its columns. Equal keys mean equal layouts.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 
-use super::schema::short_digest;
+use super::short_digest::short_digest;
 use crate::agronomy::Job;
 use crate::error::{Error, Kind};
 use crate::layer::Cancel;
