@@ -129,16 +129,19 @@ fn group(file: &str, shapes: &[&'static Shape], groups: &[(String, Vec<&'static 
             imports.push_str(&format!("{gap}    {}", import(other, &used)));
         }
     }
+    let has_own_id = |shape: &&Shape| !is_summary(shape) && shape.fields.iter().any(|field| field.snake == "id");
+    let required = if shapes.iter().any(|shape| has_own_id(&shape)) { "Required, " } else { "" };
     let typing = if imports.is_empty() {
-        "from typing import TypedDict\n".to_owned()
+        format!("from typing import {required}TypedDict\n")
     } else {
-        format!("from typing import TYPE_CHECKING, TypedDict\n\nif TYPE_CHECKING:\n{imports}")
+        format!("from typing import TYPE_CHECKING, {required}TypedDict\n\nif TYPE_CHECKING:\n{imports}")
     };
     let mut out = format!(
         "{MARK}\"\"\"The records of `{file}` as typed dicts.\"\"\"\n\nfrom __future__ import annotations\n\n{typing}"
     );
     for shape in shapes {
-        out.push_str(&format!("\n\nclass {}(TypedDict, total=False):\n", shape.name));
+        let total = if is_summary(shape) { "" } else { ", total=False" };
+        out.push_str(&format!("\n\nclass {}(TypedDict{total}):\n", shape.name));
         out.push_str(&format!("    \"\"\"{}\n\n", shape.doc));
         out.push_str(&wrap(&format!("Specification {}.", shape.section), "    "));
         out.push_str("\n    Attributes:\n");
@@ -147,10 +150,20 @@ fn group(file: &str, shapes: &[&'static Shape], groups: &[(String, Vec<&'static 
         }
         out.push_str("\n    \"\"\"\n\n");
         for field in shape.fields {
-            out.push_str(&format!("    {}: {}\n", field.snake, annotation(field)));
+            let annotation = match annotation(field) {
+                address if is_summary(shape) && field.snake == "uri" => address.replace(" | None", ""),
+                own if field.snake == "id" && !is_summary(shape) => format!("Required[{own}]"),
+                other => other,
+            };
+            out.push_str(&format!("    {}: {annotation}\n", field.snake));
         }
     }
     out
+}
+
+/// Whether a shape is a summary item of a list. Specification 2.1 always sends its fields.
+fn is_summary(shape: &Shape) -> bool {
+    shape.section == "2.1"
 }
 
 /// The documentation of a field with its unit, since users search for units.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Required, TypedDict
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -26,7 +26,7 @@ class AccessKeyDetail(TypedDict, total=False):
     """
 
     access_key: str | None
-    id: str
+    id: Required[str]
     friendly_name: str | None
     description: str | None
     is_active: bool | None

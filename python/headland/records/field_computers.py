@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Required, TypedDict
 
 if TYPE_CHECKING:
     import datetime as dt
 
 
-class FieldComputerItem(TypedDict, total=False):
+class FieldComputerItem(TypedDict):
     """A field computer in a list.
 
     Specification 2.1.
@@ -23,7 +23,7 @@ class FieldComputerItem(TypedDict, total=False):
 
     id: str
     name: str | None
-    uri: str | None
+    uri: str
 
 
 class FieldComputerDetail(TypedDict, total=False):
@@ -46,7 +46,7 @@ class FieldComputerDetail(TypedDict, total=False):
 
     """
 
-    id: str
+    id: Required[str]
     name: str | None
     device_type: str | None
     status: str | None
@@ -58,7 +58,7 @@ class FieldComputerDetail(TypedDict, total=False):
     software_version: str | None
 
 
-class PrescriptionMapItem(TypedDict, total=False):
+class PrescriptionMapItem(TypedDict):
     """A prescription map in a list.
 
     Specification 2.1.
@@ -73,11 +73,11 @@ class PrescriptionMapItem(TypedDict, total=False):
 
     id: str
     name: str | None
-    uri: str | None
+    uri: str
     sub_type: str | None
 
 
-class JobDataItem(TypedDict, total=False):
+class JobDataItem(TypedDict):
     """A job in a list.
 
     Specification 2.1.
@@ -94,7 +94,7 @@ class JobDataItem(TypedDict, total=False):
 
     id: str
     name: str | None
-    uri: str | None
+    uri: str
     sub_type: str | None
     create_date: dt.datetime | None
     update_date: dt.datetime | None
@@ -119,7 +119,7 @@ class DeviceLocation(TypedDict, total=False):
 
     """
 
-    id: str
+    id: Required[str]
     device_id: str | None
     sub_type: str | None
     lat: float | None

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Required, TypedDict
 
 if TYPE_CHECKING:
     import datetime as dt
 
 
-class FieldHubItem(TypedDict, total=False):
+class FieldHubItem(TypedDict):
     """A field hub in a list.
 
     Specification 2.1.
@@ -23,7 +23,7 @@ class FieldHubItem(TypedDict, total=False):
 
     id: str
     name: str | None
-    uri: str | None
+    uri: str
 
 
 class FieldHubReport(TypedDict, total=False):
@@ -72,7 +72,7 @@ class FieldHubReport(TypedDict, total=False):
 
     """
 
-    id: str
+    id: Required[str]
     device_id: str | None
     sub_type: str | None
     lat: float | None
@@ -125,7 +125,7 @@ class FieldHubDetail(TypedDict, total=False):
 
     """
 
-    id: str
+    id: Required[str]
     name: str | None
     make: str | None
     model: str | None

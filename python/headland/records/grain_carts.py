@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Required, TypedDict
 
 
 class GrainCart(TypedDict, total=False):
@@ -18,5 +18,5 @@ class GrainCart(TypedDict, total=False):
 
     """
 
-    id: str
+    id: Required[str]
     name: str | None

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Required, TypedDict
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -26,7 +26,7 @@ class Ingredient(TypedDict, total=False):
 
     """
 
-    id: str
+    id: Required[str]
     name: str | None
     manufacturer: str | None
     epa_number: str | None
@@ -48,7 +48,7 @@ class AppliedProduct(TypedDict, total=False):
 
     """
 
-    id: str
+    id: Required[str]
     type: str | None
     brand: str | None
     variety: str | None
@@ -84,7 +84,7 @@ class Product(TypedDict, total=False):
 
     """
 
-    id: str
+    id: Required[str]
     product_number: int | None
     product_name: str | None
     applied_volume: float | None
@@ -157,7 +157,7 @@ class JobDataDetail(TypedDict, total=False):
     status: str | None
     job_type: str | None
     available_files: list[AvailableFile]
-    id: str
+    id: Required[str]
     field_computer_id: str | None
     file_name: str | None
     job_name: str | None
