@@ -155,3 +155,14 @@ def test_interval_from_whole_seconds_is_right_on_average(tmp_path: Path, interva
     table = harvest.harmonized(tmp_path, kind="yield").to_arrow()
     if "interval" in table.column_names:
         assert np.nanmean(np.array(table["interval"])) == pytest.approx(interval, rel=0.005)
+
+
+def test_stated_unit_of_distance_that_positions_contradict_is_a_diagnostic(tmp_path: Path) -> None:
+    harvest = Harvest((12.0, 16.0))
+    harvest.columns |= {"DISTANCE": harvest.step / FOOT, "SWATHWIDTH": np.full(ROWS, 30.0)}
+    for unit, expected in (("m", 1), ("ft", 0)):
+        layer = harvest.harmonized(tmp_path, kind="yield", units={"DISTANCE": unit, "SWATHWIDTH": "ft"})
+        found = [each for each in layer.diagnostics if each.code == "units-contradict"]
+        assert len(found) == expected
+        assert all("`DISTANCE` is stated in m, but steps between positions show ft" in each.message for each in found)
+        assert all(each.severity == "error" for each in found)

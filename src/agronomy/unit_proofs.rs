@@ -11,7 +11,7 @@ use super::row_times::RowTimes;
 use super::statements::Job;
 use super::unit_closure::{Candidates, Harvest, Proven, nearest, prove_yield};
 use super::units::Unit;
-use crate::archive::Diagnostic;
+use crate::archive::{Code, Diagnostic};
 use crate::error::Result;
 use crate::layer::{Layer, Positions};
 
@@ -20,6 +20,9 @@ const DEGREE: f64 = 111_200.0;
 
 /// The widths in metres that machines work.
 const WIDTHS: std::ops::RangeInclusive<f64> = 1.0..=60.0;
+
+/// Rows on which a stated unit is compared with the positions.
+const CHECKED_ROWS: usize = 5_000;
 
 const YIELDS: &[&str] = &["yield", "yield_wet_mass", "yield_dry_mass", "yield_wet_volume", "yield_dry_volume"];
 
@@ -45,6 +48,7 @@ pub(super) fn prove_units(
     job: &Job,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Proven> {
+    check_distance(layer, matches, diagnostics)?;
     let is_open = |name: &&str| matches.iter().any(|found| found.canonical == *name && found.unit.is_none());
     let open_lengths = ["interval", "distance", "swath_width", "speed", "flow"].iter().any(is_open);
     let open_yields: Vec<&'static str> = YIELDS
@@ -128,6 +132,37 @@ fn prove_lengths(layer: &Layer, matches: &mut [Match], columns: &Columns, job: &
             nearest(ratios, &units, 0.03, 0.15),
             "distance x width / applied area of the job:",
         );
+    }
+    Ok(())
+}
+
+/// Compares the stated unit of distances with the positions of the first rows.
+fn check_distance(layer: &Layer, matches: &[Match], diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
+    let Some(found) = matches.iter().find(|found| found.canonical == "distance") else { return Ok(()) };
+    let Some(stated) = found.unit else { return Ok(()) };
+    let head = layer.head(CHECKED_ROWS);
+    let used = ["distance", "pass", "section", "machine", "longitude", "latitude"];
+    let columns = Columns {
+        values: matches
+            .iter()
+            .filter(|found| used.contains(&found.canonical))
+            .map(|found| (found.canonical, numbers(&head, found.column)))
+            .collect(),
+        interval: None,
+    };
+    let Some((distance, steps)) = columns.get("distance").zip(steps(&head, &columns)?) else { return Ok(()) };
+    let ratios = thinned(&Ratio { columns: &[distance, &steps], moisture: None }, |row, _| quotient(row));
+    let Some((proven, ratio)) = nearest(ratios, &factors(&["in", "ft", "m", "cm"], "m"), 0.05, 0.05) else {
+        return Ok(());
+    };
+    if proven != stated {
+        let schema = layer.schema();
+        let name = schema.field(found.column).name();
+        let message = format!(
+            "column `{name}` is stated in {stated}, but steps between positions show {proven} (median ratio {ratio:.3}); \
+             if the positions are right, pass `units={{\"{name}\": \"{proven}\"}}`"
+        );
+        diagnostics.push(Diagnostic::new(Code::UnitsContradict, message));
     }
     Ok(())
 }

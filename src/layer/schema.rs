@@ -108,6 +108,20 @@ impl Layer {
         self
     }
 
+    /// The layer with its first records only.
+    pub(crate) fn head(&self, count: usize) -> Self {
+        let mut left = count;
+        let mut batches = Vec::new();
+        for batch in &self.batches {
+            let rows = left.min(batch.num_rows());
+            left = left.saturating_sub(rows);
+            if rows > 0 {
+                batches.push(batch.slice(0, rows));
+            }
+        }
+        self.clone().with_batches(SchemaRef::clone(&self.schema), batches, self.geometry)
+    }
+
     /// Sets one entry of the metadata of the layer, or removes it.
     pub(crate) fn with_entry(self, key: &str, value: Option<&str>) -> Self {
         let mut metadata = self.metadata.clone();

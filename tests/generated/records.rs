@@ -130,7 +130,7 @@ fn group(file: &str, shapes: &[&'static Shape], groups: &[(String, Vec<&'static 
         }
     }
     let has_own_id = |shape: &&Shape| !is_summary(shape) && shape.fields.iter().any(|field| field.snake == "id");
-    let required = if shapes.iter().any(|shape| has_own_id(&shape)) { "Required, " } else { "" };
+    let required = if shapes.iter().any(has_own_id) { "Required, " } else { "" };
     let typing = if imports.is_empty() {
         format!("from typing import {required}TypedDict\n")
     } else {
