@@ -46,7 +46,7 @@ nitpick_ignore_regex = [
     ("py:class", r"(headland\.mirror\.dataset\.PublishedDataset|PublishedDataset)"),
     (
         "py:class",
-        r"(headland\.pages\.Record|Record|headland\.table\.Row|Row|Path|Source|AsIs|Token|TypeName|DiagnosticCode|JobKind|OnError|Severity)",
+        r"(headland\.pages\.Record|Record|headland\.table\.Row|Row|Path|Source|AsIs|Token|TypeName|DiagnosticCode|JobKind|TableLike|OnError|Severity)",
     ),
 ]
 

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from headland import _core
 from headland.layer import Layer
+from headland.reader import LayerReader
+from headland.table_input import as_layer, is_table
 
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable
+
+    from headland.table_input import TableLike
 
 
 class Part(NamedTuple):
@@ -22,14 +26,17 @@ class Part(NamedTuple):
     start_date: dt.datetime | None = None
 
 
-def concat(layers: Iterable[Layer], *, units: Literal["metric"] | None = "metric", originals: bool = False) -> Layer:
+def concat(
+    layers: Iterable[TableLike], *, units: Literal["metric"] | None = "metric", originals: bool = False
+) -> Layer:
     """Return one layer with the canonical columns and all rows of several layers, in their order.
 
     Layers that are not harmonised are harmonised (``headland.harmonize``). A column that a layer lacks is null there.
     Geometries are transformed to WGS 84 unless all layers have one coordinate system.
 
     Args:
-        layers: The layers, of one kind of job.
+        layers: The layers, of one kind of job. Tables are accepted as in ``headland.harmonize``; their `source` is the
+            name of their type, such as ``GeoDataFrame``.
         units: ``"metric"`` converts to the canonical units; ``None`` keeps the units, and a column with two units,
             quantities or moisture bases is an error that names both sources.
         originals: Whether the original columns are kept, those of one name as one column.
@@ -40,17 +47,15 @@ def concat(layers: Iterable[Layer], *, units: Literal["metric"] | None = "metric
     Raises:
         ValueError: No layer, layers of several kinds, columns without a known meaning, or a column that cannot have one
             unit, such as rates in kg/ha and L/ha.
-        TypeError: An item that is no layer.
+        TypeError: An item that is neither a layer nor a table.
+        ImportError: A table needs pyarrow; ``pip install 'headland[geo]'`` installs it.
 
     >>> both = headland.concat([headland.read("north.zip"), headland.read("south.zip")])
     """
-    if isinstance(layers, Layer):
+    # A reader is a stream, and also the batches of it.
+    if is_table(layers) and not isinstance(layers, LayerReader):
         raise TypeError("`layers`: expected several layers, got one; pass a list")
-    parts = []
-    for layer in layers:
-        if not isinstance(layer, Layer):
-            raise TypeError(f"`layers`: expected headland.Layer, got {type(layer).__name__}")
-        parts.append(Part(layer))
+    parts = [Part(as_layer("layers", layer)) for layer in layers]
     return concat_parts(parts, units, originals=originals)
 
 

@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headland import _core, arguments
 from headland.layer import Layer
+from headland.table_input import as_layer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from headland.table_input import TableLike
 
 JobKind = Literal["yield", "as_applied", "planting"]
 """Kinds of jobs that have canonical columns."""
 
 
 def harmonize(
-    layer: Layer,
+    layer: TableLike,
     *,
     job: Mapping[str, Any] | None = None,
     kind: JobKind | None = None,
@@ -38,7 +41,9 @@ def harmonize(
     differ in length.
 
     Args:
-        layer: The layer. Its columns keep their values; one with a canonical name is called ``<name>_original``.
+        layer: The layer, or a table: a GeoDataFrame, a pandas or polars frame, a DuckDB relation, an Arrow table or
+            stream, with or without geometries. Its units are ``frame.attrs["units"]`` or the Arrow field metadata
+            ``unit``. The columns keep their values; one with a canonical name is called ``<name>_original``.
         job: The dict of ``client.job_data.get(id)`` or an entry of ``client.job_data.list()``: the kind of the job,
             and its start for files that log times of day alone.
         kind: ``"yield"``, ``"as_applied"`` or ``"planting"``; without it, that of `job`, of the archive or of the
@@ -56,15 +61,17 @@ def harmonize(
         unless an argument states more.
 
     Raises:
-        ValueError: An unknown kind, column, unit, crop or zone; no column has a known meaning; or the columns do not
-            say what kind of job it is.
+        ValueError: An unknown kind, column, unit, crop or zone; no column has a known meaning; the columns do not say
+            what kind of job it is; or a table has several geometry columns, a malformed geometry, or a column of a type
+            that layers do not have.
         TypeError: An argument of a wrong type.
+        ImportError: A table needs pyarrow; ``pip install 'headland[geo]'`` installs it.
 
     >>> harvest = headland.harmonize(headland.read("job.zip"))
+    >>> frame = headland.read("job.zip").to_geopandas()
+    >>> dry = headland.harmonize(frame[frame.MOISTURE < 20], kind="yield")
     """
-    if not isinstance(layer, Layer):
-        raise TypeError(f"`layer`: expected headland.Layer, got {type(layer).__name__}")
-    core = layer._core  # noqa: SLF001 - the layer of this package
+    core = as_layer("layer", layer)._core  # noqa: SLF001 - the layer of this package
     statements: dict[str, object] = {"job": job, "kind": kind, "columns": columns, "units": units, "crop": crop}
     offsets = None
     if timezone is not None:

@@ -146,7 +146,7 @@ def test_mixed_kinds_wrong_items_and_nothing_are_errors(layers: dict[str, hl.Lay
         hl.concat([layers["metric"], layers["planting"]])
     with pytest.raises(TypeError, match="expected several layers, got one"):
         hl.concat(layers["metric"])  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"expected headland\.Layer, got str"):
+    with pytest.raises(TypeError, match=r"expected headland\.Layer, .*, got str; read archives with `headland\.read`"):
         hl.concat(["job.zip"])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="`layers` is empty"):
         hl.concat([])

@@ -18,6 +18,7 @@ mod columns;
 mod containment;
 mod deletion_flags;
 mod fmis;
+mod from_table;
 mod geojson;
 mod grain_cart;
 mod issues;

@@ -191,7 +191,7 @@ fn code_from_name(code: &str) -> Result<Code> {
 }
 
 /// Type name and time zone of each column type that layers have.
-fn type_name(kind: &DataType) -> Option<(&'static str, Option<&str>)> {
+pub(super) fn type_name(kind: &DataType) -> Option<(&'static str, Option<&str>)> {
     Some(match kind {
         DataType::Boolean => ("bool", None),
         DataType::Int32 => ("int32", None),

@@ -41,7 +41,12 @@ pub(super) fn import_array(object: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     // SAFETY: capsules with these names hold a schema and an array of that schema. The schema lives as long as its
     // capsule. The array is moved out of its capsule, which is then empty.
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
-    data.map(make_array).map_err(|error| PyValueError::new_err(format!("the array cannot be read: {error}")))
+    // Buffers of files that are mapped to memory can be unaligned, which arrays refuse with a panic.
+    let aligned = data.map(|mut data| {
+        data.align_buffers();
+        make_array(data)
+    });
+    aligned.map_err(|error| PyValueError::new_err(format!("the array cannot be read: {error}")))
 }
 
 /// Exports a schema to the C interface.

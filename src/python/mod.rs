@@ -3,6 +3,7 @@
 mod agronomy;
 mod arguments;
 mod arrow_export;
+mod arrow_import;
 mod bridge;
 mod c_schema;
 mod client;
@@ -43,6 +44,8 @@ mod _core {
     use super::arguments::{sendable, texts};
     #[pymodule_export]
     use super::arrow_export::Table;
+    #[pymodule_export]
+    use super::arrow_import::layer_from_batch;
     #[pymodule_export]
     use super::client::Client;
     #[pymodule_export]

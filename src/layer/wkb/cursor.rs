@@ -100,6 +100,14 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// Checks that bytes are one well-formed geometry, and returns its type code.
+pub(in crate::layer) fn check_wkb(wkb: &[u8]) -> Result<u32> {
+    let mut cursor = Cursor::new(wkb);
+    cursor.visit_runs(&mut |_, _, _| ())?;
+    let code = wkb.get(1..5).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes);
+    code.filter(|_| cursor.bytes.is_empty()).ok_or_else(malformed)
+}
+
 /// The header of a little-endian point without Z and M.
 pub(in crate::layer) const POINT_HEADER: [u8; 5] = [1, 1, 0, 0, 0];
 

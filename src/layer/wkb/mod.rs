@@ -5,5 +5,5 @@
 mod cursor;
 mod flatten;
 
-pub(super) use cursor::{Cursor, GeometryHeader, POINT_HEADER, flat_point, ordinate, points};
+pub(super) use cursor::{Cursor, GeometryHeader, POINT_HEADER, check_wkb, flat_point, ordinate, points};
 pub(super) use flatten::{FlatCoordinates, Part};
