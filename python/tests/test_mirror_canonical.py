@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,10 @@ import pytest
 from mirror_fixtures import job, published
 
 import headland as hl
+from headland.mirror import readme
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 TABLES = ("harvest_rows", "application_rows", "planting_rows")
 
@@ -96,7 +98,7 @@ def test_every_job_has_its_field_and_the_catalog_says_why(service: hl.Sandbox, m
     assert all(name.startswith(field) for name, field in plantings)
     rules = mirror.sql("SELECT rule, evidence FROM harmonized WHERE \"column\" = 'field'").fetchall()
     assert {rule for rule, _ in rules} == {"boundary", "job", "same ground"}
-    assert all("of their box in common" in evidence for rule, evidence in rules if rule == "same ground")
+    assert all("same ground as those of job" in evidence for rule, evidence in rules if rule == "same ground")
 
 
 def test_rows_have_keys_and_the_name_of_the_list(mirror: hl.Mirror) -> None:
@@ -142,5 +144,30 @@ def test_mirror_of_an_earlier_version_is_read_without_the_new_tables(tmp_path: P
     farm = published(tmp_path / "farm", [job("101", rows=4)])
     with farm.connect() as connection:
         assert connection.sql("SELECT count(*) FROM dataset").fetchall() == [(4,)]
-    with pytest.raises(ValueError, match="field_means does not exist"):
+    with pytest.raises(ValueError, match=r"field_means does not exist.*`sync\(\)` upgrades it"):
         farm.sql("SELECT * FROM field_means")
+
+
+def test_publication_has_every_table_and_its_readme_is_right(
+    mirror: hl.Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror.publish(tmp_path / "out")
+    monkeypatch.chdir(tmp_path / "out")
+    current = (Path(mirror.folder) / "current").resolve()
+    published = {path.relative_to("latest") for path in Path("latest").rglob("*.parquet")}
+    assert published == {path.relative_to(current) for path in current.rglob("*.parquet")}
+    queries = [textwrap.dedent(each) for each in readme.TEXT.split("\n\n") if each.startswith("    ")]
+    assert len(queries) == 5
+    means, amounts, counts = (duckdb.sql(query).fetchall() for query in queries[:3])
+    assert (len(means), len(amounts)) == (18, 12)
+    assert sum(rows for *_, rows in counts) == mirror.sql("SELECT count(*) FROM dataset").fetchall()[0][0]
+    run: Callable[[str, dict[str, Any]], None] = exec
+    for query in queries[3:]:
+        run(query, {})
+
+
+def test_clock_says_whether_times_are_those_of_the_display(mirror: hl.Mirror) -> None:
+    clocks = mirror.sql("SELECT DISTINCT clock FROM harvest_rows").fetchall()
+    assert clocks == [("display",)]
+    crops = {crop for (crop,) in mirror.sql("SELECT DISTINCT crop FROM harvest_rows").fetchall()}
+    assert crops == set(MARKET_MOISTURE)

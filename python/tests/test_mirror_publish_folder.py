@@ -12,7 +12,7 @@ import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import geopandas as gpd
@@ -24,9 +24,6 @@ import headland as hl
 from headland import _core
 from headland.mirror import readme
 from headland.mirror.publication import entries
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 JOBS = [job("101", year="2025", rows=40), job("102", rows=40, west=-97.0), job("104", "Soil%20Sampling", places=False)]
 CHANGED = [*JOBS[1:], job("103", "AsApplied", rows=7)]
@@ -312,19 +309,3 @@ def test_readme_is_written_unless_it_is_of_others(tmp_path: Path, content: bytes
     time = (target / "README.txt").stat().st_mtime_ns
     farm.publish(target)
     assert (target / "README.txt").stat().st_mtime_ns == time
-
-
-def test_queries_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    published(tmp_path / "farm", JOBS).publish(tmp_path / "out")
-    monkeypatch.chdir(tmp_path / "out")
-    tables = "SELECT 'North' AS field, 2026 AS year, 4.0 AS dry_mass, 40.0 AS area"
-    queries = [textwrap.dedent(each) for each in readme.TEXT.split("\n\n") if each.startswith("    ")]
-    assert len(queries) == 4
-    with duckdb.connect() as connection:
-        connection.execute(f"COPY ({tables}) TO 'latest/catalog/field_means.parquet'")
-        means, counts = (connection.execute(query).fetchall() for query in queries[:2])
-    assert means == [("North", 2026, 1000.0)]
-    assert counts == [("Soil Sampling", 2026, 4), ("Yield", 2025, 40), ("Yield", 2026, 40)]
-    run: Callable[[str], None] = exec
-    for query in queries[2:]:
-        run(query)

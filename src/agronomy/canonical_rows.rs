@@ -1,15 +1,18 @@
 //! Canonical rows: the fixed columns of each kind of job, and the rows of a harmonised layer in them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
+use arrow_array::types::{Float64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef, Float64Array, LargeStringArray, RecordBatch, new_null_array};
 use arrow_schema::{DataType, Field, TimeUnit};
+use chrono::{DateTime, Datelike as _};
 
 use super::columns::{AS_STATED, CANONICAL, Content, JobKind, RATE};
+use super::crops::Crop;
 use super::provenance as keys;
+use crate::archive::Code;
 use crate::layer::Layer;
 
 /// Measure of the rates and the amount of a row: `mass`, `volume` or `count`.
@@ -21,6 +24,21 @@ const YIELD_DRY_BASIS: &str = "yield_dry_basis";
 /// Weight of a bushel of the volumes.
 const KG_PER_BUSHEL: &str = "kg_per_bushel";
 
+/// Clock of `time`.
+const CLOCK: &str = "clock";
+
+/// What columns mean whose name does not say it.
+const DOCUMENTATION: [(&str, &str); 8] = [
+    (CLOCK, "`UTC`, or `display` where `time` is that of the display, whose zone nothing states."),
+    (QUANTITY, "`mass`, `volume` or `count`: rates are in kg/ha, L/ha or seeds/ha, the amount in kg, L or seeds."),
+    (MOISTURE_BASIS, "Water of `dry_mass`: the market moisture of the crop."),
+    (YIELD_DRY_BASIS, "Water of `yield_dry_mass`; null where the display does not tell it."),
+    (KG_PER_BUSHEL, "Weight of a bushel of the volumes."),
+    ("area", "Distance times swath width, also of rows without yield or rate."),
+    ("yield_dry_mass", "As the display computed it, at the moisture of `yield_dry_basis`."),
+    ("amount", "Applied rate times area."),
+];
+
 /// The rates, the one that is applied first.
 const RATES: [&str; 3] = ["applied_rate", "target_rate", "control_rate"];
 
@@ -30,6 +48,7 @@ pub fn canonical_fields(kind: JobKind) -> Vec<Field> {
     let number = |name: &str, unit: &str| column(name, DataType::Float64, unit);
     let mut fields = vec![
         column("time", DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())), ""),
+        column(CLOCK, DataType::LargeUtf8, ""),
         column("date", DataType::Date32, ""),
         column("order", DataType::Int32, ""),
     ];
@@ -65,7 +84,9 @@ pub fn canonical_fields(kind: JobKind) -> Vec<Field> {
 
 fn column(name: &str, data_type: DataType, unit: &str) -> Field {
     let unit = (!unit.is_empty()).then(|| ("unit".to_owned(), unit.to_owned()));
-    Field::new(name, data_type, true).with_metadata(unit.into_iter().collect())
+    let documentation = DOCUMENTATION.iter().find(|(own, _)| *own == name);
+    let documentation = documentation.map(|(_, text)| ("documentation".to_owned(), (*text).to_owned()));
+    Field::new(name, data_type, true).with_metadata(unit.into_iter().chain(documentation).collect())
 }
 
 /// The kind of a harmonised layer.
@@ -96,16 +117,20 @@ pub fn canonical_rows(layer: &Layer, kind: JobKind) -> Vec<Vec<ArrayRef>> {
     let quantity = RATES.iter().find_map(|name| stated(name, keys::QUANTITY));
     let is_other = |name: &str| RATES.contains(&name) && stated(name, keys::QUANTITY) != quantity;
     let weight = ["yield_wet_volume", "yield_dry_volume"].iter().find_map(|name| number(name, keys::KG_PER_BUSHEL));
+    let is_local = layer.diagnostics().iter().any(|diagnostic| diagnostic.code == Code::NoZone);
+    let clock = added.contains_key("time").then_some(if is_local { "display" } else { "UTC" });
     let cells = |field: &Field, batch: &RecordBatch| -> ArrayRef {
         let rows = batch.num_rows();
         let numbers = |value: Option<f64>| Arc::new(Float64Array::from(vec![value; rows])) as ArrayRef;
         let texts = |text: Option<&str>| Arc::new(LargeStringArray::from(vec![text; rows])) as ArrayRef;
         match field.name().as_str() {
+            CLOCK => texts(clock),
             QUANTITY => texts(quantity.map(String::as_str)),
             MOISTURE_BASIS => numbers(number("dry_mass", keys::MOISTURE_BASIS)),
             YIELD_DRY_BASIS => numbers(number("yield_dry_mass", keys::MOISTURE_BASIS)),
             KG_PER_BUSHEL => numbers(weight),
             name => match added.get(name).and_then(|index| batch.columns().get(*index)) {
+                Some(array) if name == "crop" => crop_names(array),
                 Some(array) if array.data_type() == field.data_type() && !is_other(name) => Arc::clone(array),
                 None if name == "crop" => texts(crop(layer)),
                 _ => new_null_array(field.data_type(), rows),
@@ -114,6 +139,25 @@ pub fn canonical_rows(layer: &Layer, kind: JobKind) -> Vec<Vec<ArrayRef>> {
     };
     let fields = canonical_fields(kind);
     layer.batches().iter().map(|batch| fields.iter().map(|field| cells(field, batch)).collect()).collect()
+}
+
+/// Crops by their common names; texts that are no known crop stay.
+fn crop_names(array: &ArrayRef) -> ArrayRef {
+    let Some(texts) = array.as_string_opt::<i64>() else { return new_null_array(&DataType::LargeUtf8, array.len()) };
+    let mut known: HashMap<&str, &str> = HashMap::new();
+    let mut name = |text| *known.entry(text).or_insert_with(|| Crop::find(text).map_or(text, |crop| crop.name));
+    Arc::new(texts.iter().map(|text| text.map(&mut name)).collect::<LargeStringArray>())
+}
+
+/// Year of the first row with a time.
+#[must_use]
+pub fn first_year(layer: &Layer) -> Option<i32> {
+    let schema = layer.schema();
+    let index = schema.fields().iter().position(|field| field.name() == "time" && keys::is_added(field))?;
+    let times = layer.batches().iter().filter_map(|batch| {
+        batch.columns().get(index)?.as_primitive_opt::<TimestampMicrosecondType>()?.iter().flatten().next()
+    });
+    times.filter_map(DateTime::from_timestamp_micros).map(|time| time.year()).next()
 }
 
 /// The one field that all rows of a harmonised layer name.
@@ -127,15 +171,19 @@ pub fn row_field(layer: &Layer) -> Option<String> {
     names.all(|name| name == first).then(|| first.to_owned())
 }
 
-/// The mean yield of a harvest, over the ground of the rows that have a yield.
+/// The mean yield of a harvest in a field, over the ground of the rows that have a yield.
 #[derive(Clone, Debug, PartialEq)]
 pub struct YieldMean {
+    /// The field that the rows name.
+    pub field: Option<String>,
     /// The crop, if it is known.
     pub crop: Option<String>,
     /// All rows.
     pub rows: u64,
-    /// Rows without dry mass or without area.
+    /// Rows without area, without a dry mass above 0, or with the header up.
     pub rows_without_yield: u64,
+    /// Area of these rows in square metres.
+    pub area_without_yield: f64,
     /// Area of the other rows in square metres.
     pub area: f64,
     /// Their dry mass in kilograms.
@@ -144,38 +192,57 @@ pub struct YieldMean {
     pub moisture_basis: Option<f64>,
 }
 
-/// The mean yield of a harmonised layer; `None` for other kinds.
+/// The mean yields of a harmonised harvest by the field that rows name; empty for other kinds.
 #[must_use]
-pub fn yield_mean(layer: &Layer) -> Option<YieldMean> {
+pub fn yield_means(layer: &Layer) -> Vec<YieldMean> {
     if layer_kind(layer) != Some(JobKind::Yield) {
-        return None;
+        return Vec::new();
     }
     let schema = layer.schema();
     let index = |name: &str| schema.fields().iter().position(|field| field.name() == name && keys::is_added(field));
-    let mut mean = YieldMean {
-        crop: crop(layer).map(str::to_owned),
-        rows: layer.len() as u64,
-        rows_without_yield: layer.len() as u64,
-        area: 0.0,
-        dry_mass: 0.0,
-        moisture_basis: None,
-    };
-    let (Some(dry), Some(area)) = (index("dry_mass"), index("area")) else { return Some(mean) };
-    let basis = schema.field(dry).metadata().get(keys::MOISTURE_BASIS);
-    mean.moisture_basis = basis.and_then(|basis| basis.parse().ok());
+    let basis =
+        index("dry_mass").and_then(|index| schema.field(index).metadata().get(keys::MOISTURE_BASIS)?.parse().ok());
+    let mut means: BTreeMap<Option<&str>, YieldMean> = BTreeMap::new();
     for batch in layer.batches() {
-        let numbers =
-            |index: usize| batch.columns().get(index).and_then(|array| array.as_primitive_opt::<Float64Type>());
-        let (Some(masses), Some(areas)) = (numbers(dry), numbers(area)) else { continue };
-        for (mass, area) in masses.iter().zip(areas) {
-            if let (Some(mass), Some(area)) = (mass, area) {
-                mean.rows_without_yield = mean.rows_without_yield.saturating_sub(1);
-                mean.area += area;
-                mean.dry_mass += mass;
+        let array = |name: &str| index(name).and_then(|index| batch.columns().get(index));
+        let numbers = |name: &str| array(name).and_then(|array| array.as_primitive_opt::<Float64Type>());
+        let (masses, areas) = (numbers("dry_mass"), numbers("area"));
+        let working = array("working").and_then(|array| array.as_boolean_opt());
+        let fields = array("field").and_then(|array| array.as_string_opt::<i64>());
+        for row in 0..batch.num_rows() {
+            let number = |array: Option<&Float64Array>| {
+                array
+                    .filter(|array| array.is_valid(row))
+                    .map(|array| array.value(row))
+                    .filter(|value| value.is_finite())
+            };
+            let field = fields.filter(|fields| fields.is_valid(row)).map(|fields| fields.value(row).trim());
+            let field = field.filter(|name| !name.is_empty());
+            let mean = means.entry(field).or_insert_with(|| YieldMean {
+                field: field.map(str::to_owned),
+                crop: crop(layer).map(str::to_owned),
+                rows: 0,
+                rows_without_yield: 0,
+                area_without_yield: 0.0,
+                area: 0.0,
+                dry_mass: 0.0,
+                moisture_basis: basis,
+            });
+            let is_idle = working.is_some_and(|working| working.is_valid(row) && !working.value(row));
+            mean.rows = mean.rows.saturating_add(1);
+            match (number(masses), number(areas)) {
+                (Some(mass), Some(area)) if mass > 0.0 && area > 0.0 && !is_idle => {
+                    mean.area += area;
+                    mean.dry_mass += mass;
+                }
+                (_, area) => {
+                    mean.rows_without_yield = mean.rows_without_yield.saturating_add(1);
+                    mean.area_without_yield += area.unwrap_or(0.0);
+                }
             }
         }
     }
-    Some(mean)
+    means.into_values().collect()
 }
 
 #[cfg(test)]
@@ -189,7 +256,7 @@ mod tests {
             let fields = canonical_fields(kind);
             fields.iter().map(|field| field.name().as_str()).collect::<Vec<_>>().join(" ")
         };
-        let all = "time date order longitude latitude interval distance swath_width heading speed elevation pass section \
+        let all = "time clock date order longitude latitude interval distance swath_width heading speed elevation pass section \
                    machine working";
         let texts = "product variety crop operator field load area";
         assert_eq!(

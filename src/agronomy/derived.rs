@@ -60,10 +60,15 @@ pub(super) fn compute(rows: &mut Rows, is_yield: bool, crop: Option<&Crop>) -> V
     }
     if rows.get("speed").is_none() {
         add(rows, &mut computed, "speed", "m/s", "distance / interval", None, |rows| {
-            rows.combine(
-                ["distance", "interval"],
-                |[distance, interval]| if interval > 0.0 { distance / interval } else { f64::NAN },
-            )
+            let speed = |[distance, interval]: [f64; 2]| if interval > 0.0 { distance / interval } else { f64::NAN };
+            let mut speeds = rows.combine(["distance", "interval"], speed)?;
+            // The distance after a gap is that of the gap.
+            for (speed, is_gap) in speeds.iter_mut().zip(gaps(rows)) {
+                if is_gap {
+                    *speed = f64::NAN;
+                }
+            }
+            Some(speeds)
         });
     }
     add(rows, &mut computed, "area", "m2", "distance x swath_width", None, |rows| {
@@ -147,6 +152,21 @@ const GAP: f64 = 3.5;
 
 /// Where the clock resolves this part of a step, the median step is exact.
 const FINE: f64 = 100.0;
+
+/// Rows whose time is more than some intervals after the row before, of the same machine, section and pass.
+fn gaps(rows: &Rows) -> Vec<bool> {
+    let (Some(times), Some(intervals)) = (&rows.times, rows.get("interval")) else { return Vec::new() };
+    let key =
+        |name: &str, row: usize| rows.get(name).and_then(|column| column.get(row)).map_or(0, |value| value.to_bits());
+    let mut last: HashMap<[u64; 3], i64> = HashMap::new();
+    let is_gap = |(row, (time, interval)): (usize, (&Option<i64>, &f64))| {
+        let Some(time) = *time else { return false };
+        let before = last.insert(["machine", "section", "pass"].map(|name| key(name, row)), time);
+        #[expect(clippy::cast_precision_loss, reason = "a step between rows is far below 2^53 microseconds")]
+        before.is_some_and(|before| time.saturating_sub(before) as f64 > GAP * interval * 1e6)
+    };
+    times.iter().zip(intervals).enumerate().map(is_gap).collect()
+}
 
 /// The usual step of time in each pass: the median, or the mean without gaps where the clock is coarse. `None` if the
 /// clock resolves no tenth of the time of a pass, or most rows share their time with others.

@@ -24,7 +24,7 @@ mod unit_proofs;
 mod units;
 mod yield_basis;
 
-pub use canonical_rows::{YieldMean, canonical_fields, canonical_rows, layer_kind, row_field, yield_mean};
+pub use canonical_rows::{YieldMean, canonical_fields, canonical_rows, first_year, layer_kind, row_field, yield_means};
 pub use columns::JobKind;
 pub use concat::{ConcatOptions, Part, concat};
 pub use convert::{Target, to_units};

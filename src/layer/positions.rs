@@ -1,5 +1,7 @@
 //! One position per record, in WGS 84.
 
+use std::collections::BTreeSet;
+
 use super::Layer;
 use super::wkb::FlatCoordinates;
 use crate::error::Result;
@@ -27,14 +29,23 @@ impl Layer {
         Ok(Some(positions))
     }
 
-    /// Up to `count` positions, evenly over the records with a geometry, in the coordinates of the layer: points, or means
-    /// of vertices.
+    /// Positions of up to `count` records with a geometry, in the coordinates of the layer: points, or means of vertices.
+    ///
+    /// Multiples of the golden ratio spread over the records without a period, which passes of one length have.
     pub(crate) fn sample_positions(&self, count: usize) -> Result<Vec<(f64, f64)>> {
+        const GOLDEN: f64 = 0.618_033_988_749_894_9;
         let found = self.geometries().flatten().count();
-        let step = found.div_ceil(count.max(1)).max(1);
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of the number of records"
+        )]
+        let record = |sample: usize| ((sample as f64 * GOLDEN).fract() * found as f64) as usize;
+        let records: BTreeSet<usize> = (1..=count.min(found)).map(record).collect();
         let mut flat = FlatCoordinates::default();
         let mut positions = Vec::new();
-        for (record, wkb) in self.geometries().flatten().enumerate().skip(step / 2).step_by(step) {
+        for (record, wkb) in self.geometries().flatten().enumerate().filter(|(record, _)| records.contains(record)) {
             flat.read(wkb, record)?;
             positions.extend(mean(&flat.xs).zip(mean(&flat.ys)));
         }

@@ -67,9 +67,10 @@ def entries(manifest: bytes) -> list[Entry]:
     """
     try:
         lists = [value for value in json.loads(manifest).values() if isinstance(value, list)]
-        found = [
-            Entry(each["path"], each["bytes"], each["sha256"]) for rows in lists for each in rows if "path" in each
-        ]
+        files = [each for rows in lists for each in rows if "path" in each]
+        # Canonical rows are listed at the parts of whose layers they are.
+        files += [each for part in files for each in part.get("canonical", [])]
+        found = [Entry(each["path"], each["bytes"], each["sha256"]) for each in files]
     except (KeyError, TypeError, AttributeError, RecursionError) as cause:
         raise ValueError(repr(cause)) from None
     # Any program may have written the manifest at the target: no path may lead out of the state.

@@ -38,7 +38,12 @@ dataset/               All rows with the columns and units of the display, in
 harvest_rows/          Harvest, application and planting with the same columns
 application_rows/      for all jobs: area in m2, masses in kg, yields in kg/ha,
 planting_rows/         rates in kg/ha, L/ha or seeds/ha by "quantity". A value
-                       is null if no column has it or its unit is unknown.
+                       is null if no column has it or its unit is unknown, so
+                       divide sums over the same rows. "time" is in UTC, or in
+                       the time of the display, as "clock" says; "start_date"
+                       is in that of the display. Yields in kg/ha and m3/ha
+                       are those of the display, the dry ones at its own
+                       moisture; "dry_mass" is at "moisture_basis".
 catalog/field_means.parquet
                        Each harvest: field, year, crop, area of the rows that
                        have a yield (m2), dry_mass (kg, at moisture_basis in
@@ -63,10 +68,12 @@ DuckDB, the mean yield of each field and year in kg/ha:
     SELECT field, year, sum(dry_mass) / sum(area) * 10000 AS mean
     FROM 'latest/catalog/field_means.parquet' GROUP BY ALL;
 
-DuckDB, the applied amount of each job, in kg, L or seeds:
+DuckDB, the applied amount of each job, in kg, L or seeds, and its rate:
 
-    SELECT job_name, quantity, sum(amount) AS amount, sum(area) AS area
-    FROM 'latest/application_rows/*.parquet' GROUP BY ALL;
+    SELECT job_name, quantity, sum(amount) AS amount,
+           sum(amount) / sum(area) * 10000 AS rate
+    FROM 'latest/application_rows/*.parquet'
+    WHERE amount IS NOT NULL GROUP BY ALL;
 
 DuckDB, the number of rows of each job type and year:
 

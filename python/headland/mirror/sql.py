@@ -22,6 +22,9 @@ SETTINGS = {
 }
 
 
+NEW_VIEWS = ("harvest_rows", "application_rows", "planting_rows", "field_means", "harmonized", "units")
+"""Views that a mirror of an earlier version lacks."""
+
 MAX_NAMED = 10
 """Maximum number of columns named in a warning."""
 
@@ -78,7 +81,9 @@ def run(folder: Path, query: str, values: Mapping[str, Any]) -> duckdb.DuckDBPyR
         there = ", ".join(
             '"' + name.replace('"', '""') + '"' for name in [*_core.Dataset(folder).view_names(), *tables]
         )
-        raise ValueError(f"{str(reason).splitlines()[0]} There are: {there}") from None
+        missing = [name for name in NEW_VIEWS if f"name {name} " in str(reason)]
+        advice = "; this mirror is of an earlier version, and `sync()` upgrades it" if missing else ""
+        raise ValueError(f"{str(reason).splitlines()[0]} There are: {there}{advice}") from None
 
 
 def _parameter(value: Any) -> Any:

@@ -76,7 +76,7 @@ impl Columns {
         let layer = if layer.crs().is_some() { layer.clone().into_wgs84().unwrap_or(layer) } else { layer };
         let is_placed = layer.crs().is_some_and(super::schema::is_wgs84);
         self.types.extend(layer.geometry_types().iter().filter(|_| is_placed));
-        let field = find_column(&layer, Meaning::Field).or_else(|| find_column(&layer, Meaning::Name));
+        let (field, name) = (find_column(&layer, Meaning::Field), find_column(&layer, Meaning::Name));
         let stated = find_column(&layer, Meaning::Area);
         let mut geometries = layer.geometries();
         for (batch_index, batch) in layer.batches().iter().enumerate() {
@@ -85,7 +85,8 @@ impl Columns {
                 let wkb = geometries.next().flatten().filter(|_| is_placed);
                 self.job_id.append_value(&boundary.job_id);
                 self.layer.append_value(&boundary.layer);
-                self.field.append_option(value(field));
+                // The name of a boundary, such as `Boundary 1`, need not be that of its field.
+                self.field.append_option(value(field).or_else(|| boundary.field.clone()).or_else(|| value(name)));
                 self.year.append_option(boundary.year);
                 self.area.append_option(area::area([wkb], Some(&Crs::wgs84()))?);
                 self.stated.append_option(value(stated).and_then(|text| text.parse().ok()));

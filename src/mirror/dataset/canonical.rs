@@ -9,11 +9,12 @@ use arrow_array::{
     TimestampMicrosecondArray,
 };
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use chrono::Datelike as _;
 
 use super::convert::ConvertedLayer;
 use super::schema::{self, JOB_ID, JOB_ROW, LAYER};
 use super::source_archive::SourceArchive;
-use crate::agronomy::{JobKind, Statements, canonical_fields, canonical_rows, harmonize, layer_kind};
+use crate::agronomy::{JobKind, Statements, canonical_fields, canonical_rows, first_year, harmonize, layer_kind};
 use crate::error::{Error, Kind, Result};
 use crate::layer::crs::Crs;
 use crate::layer::{Layer, Table};
@@ -42,7 +43,7 @@ pub(super) fn table(kind: JobKind) -> Table {
             DataType::LargeUtf8,
             "Stated by row, job or archive, or that of the boundary or the job on the same ground.",
         ),
-        described("year", DataType::Int32, "Year in which the job started."),
+        described("year", DataType::Int32, "Year in which the job started, or of its first row."),
         described("start_date", clock, "Start of the job, by the clock of the field computer."),
     ];
     fields.extend(canonical_fields(kind).into_iter().filter(|field| field.name() != FIELD));
@@ -76,7 +77,7 @@ pub(super) fn rows(
     let schema = table(kind).schema;
     let canonical = canonical_fields(kind);
     let named = canonical.iter().position(|column| column.name() == FIELD);
-    let is_placed = layer.is_wgs84();
+    let (is_placed, year) = (layer.is_wgs84(), row_year(source, harmonized));
     let mut first = 0_usize;
     let batches = canonical_rows(harmonized, kind).into_iter().zip(harmonized.batches()).map(|(cells, batch)| {
         let rows = batch.num_rows();
@@ -90,7 +91,7 @@ pub(super) fn rows(
             Arc::new(Int64Array::from_iter_values(numbers)),
             text(Some(&*source.name).filter(|name| !name.is_empty())),
             field_names(named.and_then(|index| cells.get(index)), field, rows),
-            Arc::new(Int32Array::from(vec![schema::job_year(source); rows])),
+            Arc::new(Int32Array::from(vec![year; rows])),
             Arc::new(TimestampMicrosecondArray::from(vec![start; rows]).with_timezone("UTC")),
         ];
         first = first.saturating_add(rows);
@@ -104,6 +105,16 @@ pub(super) fn rows(
         })
     });
     Ok(Some((kind, batches.collect::<Result<_>>()?)))
+}
+
+/// Years before this one are those of clocks that were never set.
+const FIRST_YEAR: i32 = 1990;
+
+/// Year of the job's start, or else of its rows, or else of its upload.
+pub(super) fn row_year(source: &SourceArchive, harmonized: &Layer) -> Option<i32> {
+    let is_set = |year: &i32| *year >= FIRST_YEAR;
+    let start = source.start.map(|start| start.year()).filter(is_set);
+    start.or_else(|| first_year(harmonized).filter(is_set)).or_else(|| schema::job_year(source))
 }
 
 /// Field of each row: its own, or that of the job.

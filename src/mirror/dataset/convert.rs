@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, LargeStringArray, RecordBatch};
 
+use super::field_names::sample_positions;
 use super::hilbert::Sides;
 use super::row_digest;
 use super::schema::{self, Columns};
@@ -25,6 +26,8 @@ pub(super) struct ConvertedLayer {
     /// Coordinate system of the archive: EPSG code or name.
     pub(super) crs: Option<String>,
     pub(super) bounds: Option<Sides>,
+    /// Longitude and latitude of some rows; empty if they are not in WGS 84.
+    pub(super) positions: Vec<(f64, f64)>,
 }
 
 /// Layer names of an archive in the dataset.
@@ -65,7 +68,8 @@ pub(super) fn convert_layer(source: &SourceArchive, name: &str, threads: Option<
     let layer = if layer.crs().is_some() { layer.clone().into_wgs84().unwrap_or(layer) } else { layer };
     let bounds = Bounds::from_geometries(layer.geometries())?.sides();
     let columns = schema::dataset_columns(&layer);
-    Ok(ConvertedLayer { layer, name: name.to_owned(), columns, digest, crs, bounds })
+    let positions = sample_positions(&layer)?;
+    Ok(ConvertedLayer { layer, name: name.to_owned(), columns, digest, crs, bounds, positions })
 }
 
 impl ConvertedLayer {

@@ -11,12 +11,17 @@ use super::source_archive::SourceArchive;
 use crate::error::Result;
 use crate::layer::{Bounds, Layer, contains};
 
-/// Positions of a layer that are compared with boundaries.
-const SAMPLES: usize = 9;
+/// Positions of a layer that are compared with boundaries and with other layers.
+const SAMPLES: usize = 25;
 
-/// Least share of two bounding boxes that is the same ground. Boxes of neighbours have far less in common, and passes of
-/// two machines on one field differ by less.
-const SAME_GROUND: f64 = 0.8;
+/// Share of positions that have to agree: rows at the edge may be outside by the error of a receiver.
+const AGREEING: f64 = 0.9;
+
+/// Positions of two layers on the same ground are nearer than this many times their mean distance.
+const NEAR: f64 = 1.5;
+
+/// Boundaries whose areas differ by less than this factor are versions of one boundary.
+const SAME_AREA: f64 = 1.1;
 
 /// Metadata key of exports that names the field.
 const FIELD_NAME: &str = "fieldname";
@@ -31,18 +36,18 @@ struct NamedBoundary {
     geometry: Vec<u8>,
 }
 
-/// Bounding box of a job whose field the service states.
-pub(super) struct NamedBox {
+/// Ground of a job whose field the service states.
+pub(super) struct NamedGround {
     pub(super) job_id: String,
     pub(super) field: String,
     pub(super) year: Option<i32>,
-    pub(super) bounds: Sides,
+    pub(super) positions: Vec<(f64, f64)>,
 }
 
 /// Boundaries and jobs that name a field.
 pub(super) struct FieldNames {
     boundaries: Vec<NamedBoundary>,
-    boxes: Vec<NamedBox>,
+    ground: Vec<NamedGround>,
 }
 
 /// Name of a field, and where it comes from.
@@ -72,8 +77,8 @@ pub(super) fn stated_field(layer: &Layer) -> Option<String> {
 }
 
 impl FieldNames {
-    /// Reads the table of boundaries. `boxes` are those of jobs whose field the service states.
-    pub(super) fn new(tables: &[RecordBatch], boxes: Vec<NamedBox>) -> Result<Self> {
+    /// Reads the table of boundaries. `ground` is that of jobs whose field the service states.
+    pub(super) fn new(tables: &[RecordBatch], ground: Vec<NamedGround>) -> Result<Self> {
         let mut boundaries = Vec::new();
         for table in tables {
             let text = |name: &str, row: usize| {
@@ -96,16 +101,15 @@ impl FieldNames {
                 });
             }
         }
-        Ok(Self { boundaries, boxes })
+        Ok(Self { boundaries, ground })
     }
 
-    /// Field of a layer with this bounding box, whose archive states `stated`, and which has rows at `positions`.
+    /// Field of a layer whose archive states `stated`, and which has rows at `positions`; `None` if it is on several.
     pub(super) fn name(
         &self,
         source: &SourceArchive,
         stated: Option<&str>,
         positions: &[(f64, f64)],
-        bounds: Option<Sides>,
     ) -> Result<Option<FieldName>> {
         let found = |name: &str, rule, evidence| Some(FieldName { name: name.to_owned(), rule, evidence });
         if let Some(name) = &source.field {
@@ -114,46 +118,70 @@ impl FieldNames {
         if let Some(name) = stated {
             return Ok(found(name, "archive", None));
         }
-        if let Some(own) = self.boundaries.iter().find(|boundary| boundary.job_id == source.job_id) {
-            return Ok(found(&own.field, "boundary", Some("the boundary in its archive".to_owned())));
+        let own: Vec<&NamedBoundary> =
+            self.boundaries.iter().filter(|boundary| boundary.job_id == source.job_id).collect();
+        if let Some(first) = own.first() {
+            let is_one = own.iter().all(|boundary| boundary.field == first.field);
+            let own = if is_one { Some(*first) } else { smallest_around(own.into_iter(), positions)? };
+            return Ok(
+                own.and_then(|own| found(&own.field, "boundary", Some("the boundary in its archive".to_owned())))
+            );
         }
-        let mut best: Option<(usize, &NamedBoundary)> = None;
-        for boundary in &self.boundaries {
-            let count = boundary.count(positions)?;
-            // Of boundaries with the same rows, the newest counts, and of one year the smallest.
-            let rank = |(count, boundary): (usize, &NamedBoundary)| (count, boundary.year, -boundary.area);
-            if count.saturating_mul(2) > positions.len() && best.is_none_or(|best| rank(best) < rank((count, boundary)))
-            {
-                best = Some((count, boundary));
-            }
-        }
-        if let Some((count, boundary)) = best {
-            let evidence =
-                format!("the boundary of job {} contains {count} of {} positions", boundary.job_id, positions.len());
+        if let Some(boundary) = smallest_around(self.boundaries.iter(), positions)? {
+            let evidence = format!("the boundary of job {} contains its rows", boundary.job_id);
             return Ok(found(&boundary.field, "boundary", Some(evidence)));
         }
-        // Without positions in degrees, the box is in other coordinates.
-        let Some(bounds) = bounds.filter(|_| !positions.is_empty()) else { return Ok(None) };
-        let share = |named: &&NamedBox| common_share(named.bounds, bounds);
-        let same = self.boxes.iter().filter(|named| share(named) >= SAME_GROUND);
-        let best = same.max_by(|one, other| {
-            one.year.cmp(&other.year).then(share(one).total_cmp(&share(other))).then(other.job_id.cmp(&one.job_id))
-        });
-        Ok(best.and_then(|named| {
-            let percent = (share(&named) * 100.0).floor();
-            let evidence =
-                format!("its rows and those of job {} have {percent} % of their box in common", named.job_id);
-            found(&named.field, "same ground", Some(evidence))
+        let same = self.ground.iter().filter(|ground| is_same_ground(&ground.positions, positions));
+        let newest = same.max_by_key(|ground| (ground.year, std::cmp::Reverse(&ground.job_id)));
+        Ok(newest.and_then(|ground| {
+            let evidence = format!("its rows are on the same ground as those of job {}", ground.job_id);
+            found(&ground.field, "same ground", Some(evidence))
         }))
     }
 }
 
-/// Area that two boxes have in common, as a share of the area that they cover together.
-fn common_share(one: Sides, other: Sides) -> f64 {
-    let area = |[west, south, east, north]: Sides| (east - west).max(0.0) * (north - south).max(0.0);
-    let common = area([one[0].max(other[0]), one[1].max(other[1]), one[2].min(other[2]), one[3].min(other[3])]);
-    let both = area(one) + area(other) - common;
-    if both > 0.0 { common / both } else { 0.0 }
+/// The smallest boundary that contains nearly all positions; of its versions the newest.
+fn smallest_around<'a>(
+    boundaries: impl Iterator<Item = &'a NamedBoundary>,
+    positions: &[(f64, f64)],
+) -> Result<Option<&'a NamedBoundary>> {
+    let mut around = Vec::new();
+    for boundary in boundaries {
+        if !positions.is_empty() && share(boundary.count(positions)?, positions.len()) >= AGREEING {
+            around.push(boundary);
+        }
+    }
+    let least = around.iter().map(|boundary| boundary.area).fold(f64::INFINITY, f64::min);
+    let versions = around.into_iter().filter(|boundary| boundary.area <= least * SAME_AREA);
+    Ok(versions.max_by_key(|boundary| (boundary.year, std::cmp::Reverse(&boundary.job_id))))
+}
+
+/// Whether positions of two layers are spread over the same ground: those of each are near to those of the other.
+fn is_same_ground(one: &[(f64, f64)], other: &[(f64, f64)]) -> bool {
+    let Some((_, latitude)) = one.first() else { return false };
+    let scale = latitude.to_radians().cos();
+    let plane = |positions: &[(f64, f64)]| positions.iter().map(|(x, y)| (x * scale, *y)).collect::<Vec<_>>();
+    let (one, other) = (plane(one), plane(other));
+    let all = || one.iter().chain(&other);
+    let extent = |side: fn(&(f64, f64)) -> f64| {
+        let (low, high) = all()
+            .map(side)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        high - low
+    };
+    #[expect(clippy::cast_precision_loss, reason = "some tens of positions")]
+    let count = one.len().min(other.len()) as f64;
+    let near = NEAR * (extent(|(x, _)| *x) * extent(|(_, y)| *y) / count).sqrt();
+    let is_near = |from: &[(f64, f64)], to: &[(f64, f64)]| {
+        let within = |(x, y): &&(f64, f64)| to.iter().any(|(a, b)| (x - a).hypot(y - b) <= near);
+        share(from.iter().filter(within).count(), from.len()) >= AGREEING
+    };
+    one.len() == SAMPLES && other.len() == SAMPLES && is_near(&one, &other) && is_near(&other, &one)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "some tens of positions")]
+fn share(count: usize, of: usize) -> f64 {
+    count as f64 / of.max(1) as f64
 }
 
 impl NamedBoundary {
@@ -192,29 +220,83 @@ mod tests {
         }
     }
 
-    fn named(job_id: &str, field: &str, year: i32, bounds: Sides) -> NamedBox {
-        NamedBox { job_id: job_id.to_owned(), field: field.to_owned(), year: Some(year), bounds }
+    fn boundary(field: &str, year: i32, side: f64) -> NamedBoundary {
+        let corners =
+            [(10.0, 50.0), (10.0 + side, 50.0), (10.0 + side, 50.0 + side), (10.0, 50.0 + side), (10.0, 50.0)];
+        let mut wkb = vec![1, 3, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0];
+        for (x, y) in corners {
+            wkb.extend([f64::to_le_bytes(x), f64::to_le_bytes(y)].concat());
+        }
+        NamedBoundary {
+            job_id: format!("{field} {year}"),
+            field: field.to_owned(),
+            year: Some(year),
+            area: side * side,
+            bounds: Some([10.0, 50.0, 10.0 + side, 50.0 + side]),
+            geometry: wkb,
+        }
     }
 
-    /// The last year's name holds for ground that was worked before, a neighbour's never does.
+    /// A farm around a field does not name it, a newer version of the field does, and ground of two fields has no name.
+    #[test]
+    fn boundary_that_names_a_field_is_the_smallest_around_all_rows() {
+        let rows = positions(0.4, |_, _| true);
+        let mut names = FieldNames::new(&[], Vec::new()).unwrap();
+        names.boundaries = vec![
+            boundary("Alpha", 2024, 0.0101),
+            boundary("Alpha East", 2025, 0.0103),
+            boundary("Whole farm", 2026, 0.1),
+            boundary("Corner", 2026, 0.004),
+        ];
+        let name = |names: &FieldNames| names.name(&source(None), None, &rows).unwrap().map(|found| found.name);
+        assert_eq!(name(&names), Some("Alpha East".to_owned()));
+        // Two boundaries in the own archive: the one around the rows.
+        for own in names.boundaries.iter_mut().filter(|boundary| ["Corner", "Alpha"].contains(&&*boundary.field)) {
+            own.job_id = "7".to_owned();
+        }
+        assert_eq!(name(&names), Some("Alpha".to_owned()));
+        names.boundaries.retain(|boundary| boundary.field != "Alpha");
+        names.boundaries.push(NamedBoundary { job_id: "7".to_owned(), ..boundary("Half", 2026, 0.007) });
+        assert_eq!(name(&names), None, "rows in several boundaries, and outside");
+    }
+
+    /// Positions of a job that covers the part of a square that `is_worked`.
+    fn positions(salt: f64, is_worked: fn(f64, f64) -> bool) -> Vec<(f64, f64)> {
+        let spread = |step: f64| (1..).map(move |number| (f64::from(number) * step + salt).fract());
+        let all = spread(0.754_877_666).zip(spread(0.569_840_291));
+        all.filter(|(x, y)| is_worked(*x, *y)).map(|(x, y)| (10.0 + x * 0.01, 50.0 + y * 0.006)).take(SAMPLES).collect()
+    }
+
+    fn named(field: &str, year: i32, positions: Vec<(f64, f64)>) -> NamedGround {
+        NamedGround { job_id: year.to_string(), field: field.to_owned(), year: Some(year), positions }
+    }
+
+    /// The last name of the same ground holds; parts of a field and neighbours get no name, even if their boxes agree.
     #[test]
     fn field_without_a_boundary_is_that_of_the_same_ground() {
-        let boxes = vec![
-            named("1", "Old Name", 2024, [0.0, 0.0, 1.0, 1.0]),
-            named("2", "New Name", 2025, [0.0, 0.0, 1.0, 0.98]),
-            named("3", "Neighbour", 2026, [0.9, 0.0, 1.9, 1.0]),
-        ];
-        let names = FieldNames::new(&[], boxes).unwrap();
-        let name = |stated, positions: &[(f64, f64)], bounds| {
-            names.name(&source(None), stated, positions, bounds).unwrap().map(|found| (found.name, found.rule))
+        let whole: fn(f64, f64) -> bool = |_, _| true;
+        let ground =
+            vec![named("Old Name", 2024, positions(0.1, whole)), named("New Name", 2025, positions(0.2, whole))];
+        let names = FieldNames::new(&[], ground).unwrap();
+        let name = |names: &FieldNames, stated, positions: &[(f64, f64)]| {
+            names.name(&source(None), stated, positions).unwrap().map(|found| (found.name, found.rule))
         };
-        let inside = [(0.5, 0.5)];
         let found = |name: &str, rule| Some((name.to_owned(), rule));
-        assert_eq!(name(None, &inside, Some([0.01, 0.0, 1.0, 1.0])), found("New Name", "same ground"));
-        assert_eq!(name(Some("Stated"), &inside, Some([0.0, 0.0, 1.0, 1.0])), found("Stated", "archive"));
-        assert_eq!(name(None, &inside, Some([0.0, 0.0, 0.6, 1.0])), None, "part of a field");
-        assert_eq!(name(None, &[], Some([0.0, 0.0, 1.0, 1.0])), None, "not in degrees");
-        let by_service = names.name(&source(Some("Service")), Some("Stated"), &[], None).unwrap();
+        for salt in 0..20 {
+            let positions = positions(f64::from(salt) / 20.0, whole);
+            assert_eq!(name(&names, None, &positions), found("New Name", "same ground"), "{salt}");
+        }
+        assert_eq!(name(&names, Some("Stated"), &positions(0.3, whole)), found("Stated", "archive"));
+        assert_eq!(name(&names, None, &positions(0.3, |x, _| x < 0.6)), None, "part of the field");
+        assert_eq!(name(&names, None, &[]), None, "not in degrees");
+        let circle: fn(f64, f64) -> bool = |x, y| (x - 0.5).hypot(y - 0.5) < 0.5;
+        let corners: fn(f64, f64) -> bool = |x, y| (x - 0.5).hypot(y - 0.5) >= 0.5;
+        for (one, other) in [(circle, corners), (|x, y| x < y, |x, y| x >= y), (|x, _| x < 0.5, |x, _| x >= 0.5)] {
+            let names = FieldNames::new(&[], vec![named("Neighbour", 2025, positions(0.1, one))]).unwrap();
+            assert_eq!(name(&names, None, &positions(0.3, other)), None);
+            assert_eq!(name(&names, None, &positions(0.3, one)), found("Neighbour", "same ground"));
+        }
+        let by_service = names.name(&source(Some("Service")), Some("Stated"), &[]).unwrap();
         assert_eq!(by_service.map(|found| found.name), Some("Service".to_owned()));
     }
 }

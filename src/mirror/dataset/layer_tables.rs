@@ -10,13 +10,14 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::{Array, ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
+use super::canonical::row_year;
 use super::catalog;
 use super::convert::ConvertedLayer;
 use super::field_names::FieldName;
 use super::manifest::{Manifest, Part, Table};
-use super::schema::{self, JOB_ID, LAYER, OWN_COLUMNS};
+use super::schema::{JOB_ID, LAYER, OWN_COLUMNS};
 use super::source_archive::SourceArchive;
-use crate::agronomy::{row_field, yield_mean};
+use crate::agronomy::{row_field, yield_means};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, Layer};
 use crate::mirror::Disk;
@@ -87,10 +88,16 @@ impl LayerTables {
                         "field",
                         "Stated by rows, job or archive, or that of the boundary or the job on the same ground.",
                     ),
-                    column("year", DataType::Int32, "Year in which the job started.", ""),
+                    column("year", DataType::Int32, "Year in which the job started, or of its first row.", ""),
                     text("crop", "The crop, if it is known."),
                     column("rows", DataType::Int64, "Rows of the layer.", ""),
-                    column("rows_without_yield", DataType::Int64, "Rows without dry mass or area.", ""),
+                    column(
+                        "rows_without_yield",
+                        DataType::Int64,
+                        "Rows without area, without a dry mass above 0, or with the header up.",
+                        "",
+                    ),
+                    column("area_without_yield", DataType::Float64, "Area of these rows.", "m2"),
                     column("area", DataType::Float64, "Area of the rows that have a yield.", "m2"),
                     column("dry_mass", DataType::Float64, "Dry mass of these rows.", "kg"),
                     column(
@@ -161,13 +168,11 @@ impl LayerTables {
         field: Option<&FieldName>,
     ) -> Result<()> {
         let mut provenance = harmonized.provenance();
-        let named = row_field(harmonized);
-        if let (Some(found), None) = (field, &named) {
+        if let (Some(found), None) = (field, row_field(harmonized)) {
             let entry = [("column", "field"), ("rule", found.rule)].into_iter();
             let entry = entry.chain(found.evidence.as_deref().map(|evidence| ("evidence", evidence)));
             provenance.push(entry.map(|(key, value)| (key.to_owned(), value.to_owned())).collect());
         }
-        let field = named.as_deref().or(field.map(|found| &*found.name));
         let column = |key: &str| {
             let cell = |entry: &Vec<(String, String)>| {
                 entry.iter().find(|(name, _)| name == key).map(|(_, value)| value.clone())
@@ -176,24 +181,29 @@ impl LayerTables {
         };
         let columns = ["column", "source", "unit", "unit_in", "rule", "evidence"].map(column).into();
         self.harmonized.add(source, layer, columns)?;
-        let Some(mean) = yield_mean(harmonized) else { return Ok(()) };
-        let text = |text: Option<&str>| Arc::new(StringArray::from(vec![text])) as ArrayRef;
-        let count = |rows: u64| Arc::new(Int64Array::from(vec![i64::try_from(rows).unwrap_or(i64::MAX)])) as ArrayRef;
-        let number = |value: Option<f64>| Arc::new(Float64Array::from(vec![value])) as ArrayRef;
-        let has_yield = mean.rows_without_yield < mean.rows;
-        let columns = vec![
-            text(Some(&*source.name).filter(|name| !name.is_empty())),
-            text(field),
-            Arc::new(Int32Array::from(vec![schema::job_year(source)])),
-            text(mean.crop.as_deref()),
-            count(mean.rows),
-            count(mean.rows_without_yield),
-            number(has_yield.then_some(mean.area)),
-            number(has_yield.then_some(mean.dry_mass)),
-            number(mean.moisture_basis),
-            number((mean.area > 0.0).then(|| mean.dry_mass / mean.area * 10_000.0)),
-        ];
-        self.field_means.add(source, layer, columns)
+        let year = row_year(source, harmonized);
+        for mean in yield_means(harmonized) {
+            let text = |text: Option<&str>| Arc::new(StringArray::from(vec![text])) as ArrayRef;
+            let count =
+                |rows: u64| Arc::new(Int64Array::from(vec![i64::try_from(rows).unwrap_or(i64::MAX)])) as ArrayRef;
+            let number = |value: Option<f64>| Arc::new(Float64Array::from(vec![value])) as ArrayRef;
+            let has_yield = mean.area > 0.0;
+            let columns = vec![
+                text(Some(&*source.name).filter(|name| !name.is_empty())),
+                text(mean.field.as_deref().or(field.map(|found| &*found.name))),
+                Arc::new(Int32Array::from(vec![year])),
+                text(mean.crop.as_deref()),
+                count(mean.rows),
+                count(mean.rows_without_yield),
+                number(Some(mean.area_without_yield)),
+                number(has_yield.then_some(mean.area)),
+                number(has_yield.then_some(mean.dry_mass)),
+                number(mean.moisture_basis),
+                number(has_yield.then(|| mean.dry_mass / mean.area * 10_000.0)),
+            ];
+            self.field_means.add(source, layer, columns)?;
+        }
+        Ok(())
     }
 
     /// Writes the tables to the catalog.

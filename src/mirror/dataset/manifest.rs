@@ -59,6 +59,9 @@ pub(super) struct Boundary {
     pub(super) archive: String,
     /// Year of the job.
     pub(super) year: Option<i32>,
+    /// Field of the job, if the service states it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) field: Option<String>,
     /// Digest of the rows in the archive; see [`super::row_digest`].
     pub(super) digest: String,
 }

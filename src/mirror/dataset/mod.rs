@@ -262,11 +262,11 @@ impl<'a> Attempt<'a> {
             && let Ok(rows) = catalog::read_previous(last, boundaries::TABLE_NAME)
             && let Some(table) = catalog::link_previous(disk, last, target, boundaries::TABLE_NAME)?
         {
-            return Ok((table, FieldNames::new(&rows, plan.named_boxes(wanted))?));
+            return Ok((table, FieldNames::new(&rows, plan.named_ground(wanted))?));
         }
         let read = boundaries::read(&plan.boundaries, wanted, self.cancel)?;
         let table = catalog::write_boundaries(disk, usable, target, &read, self.cancel)?;
-        Ok((table, FieldNames::new(std::slice::from_ref(&read.batch), plan.named_boxes(wanted))?))
+        Ok((table, FieldNames::new(std::slice::from_ref(&read.batch), plan.named_ground(wanted))?))
     }
 }
 

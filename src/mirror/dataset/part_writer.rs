@@ -146,6 +146,7 @@ impl<'a> RowGroupWriter<'a> {
             crs: layer.crs.clone(),
             diagnostics: layer.layer.diagnostics().len(),
             bbox: layer.bounds,
+            positions: layer.positions.clone(),
             canonical,
         });
         Ok(())

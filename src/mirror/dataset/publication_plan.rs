@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::convert::{self, ConvertedLayer};
-use super::field_names::{FieldNames, NamedBox};
+use super::field_names::{FieldNames, NamedGround};
 use super::hilbert::Sides;
 use super::manifest::{self, Manifest};
 use super::row_origin::{CanonicalOrigin, RowOrigin};
@@ -38,6 +38,7 @@ pub(super) struct PendingLayer {
     pub(super) name: String,
     pub(super) rows: u64,
     pub(super) bounds: Option<Sides>,
+    pub(super) positions: Vec<(f64, f64)>,
     /// Converted rows, if they fit in memory.
     pub(super) converted: Option<ConvertedLayer>,
 }
@@ -54,17 +55,18 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Bounding boxes of layers whose field the service states.
-    pub(super) fn named_boxes(&self, wanted: &[SourceArchive]) -> Vec<NamedBox> {
+    /// Ground of layers whose field the service states.
+    pub(super) fn named_ground(&self, wanted: &[SourceArchive]) -> Vec<NamedGround> {
         let by_key = index_by_key(wanted);
-        let kept = self.kept.iter().flat_map(|part| &part.origins).map(|origin| {
-            (by_key.get(&(&*origin.kind, &*origin.job_id)).and_then(|index| wanted.get(*index)), origin.bbox)
-        });
-        let written = self.written.values().flatten().map(|layer| (wanted.get(layer.archive_index), layer.bounds));
-        let named = |(source, bounds): (Option<&SourceArchive>, Option<Sides>)| {
-            let (source, bounds) = (source?, bounds?);
+        let source = |origin: &RowOrigin| wanted.get(*by_key.get(&(&*origin.kind, &*origin.job_id))?);
+        let kept = self.kept.iter().flat_map(|part| &part.origins);
+        let kept = kept.map(|origin| (source(origin), &origin.positions));
+        let written = self.written.values().flatten();
+        let written = written.map(|layer| (wanted.get(layer.archive_index), &layer.positions));
+        let named = |(source, positions): (Option<&SourceArchive>, &Vec<(f64, f64)>)| {
+            let source = source?;
             let (job_id, field) = (source.job_id.clone(), source.field.clone()?);
-            Some(NamedBox { job_id, field, year: schema::job_year(source), bounds })
+            Some(NamedGround { job_id, field, year: schema::job_year(source), positions: positions.clone() })
         };
         kept.chain(written).filter_map(named).collect()
     }
@@ -78,10 +80,9 @@ impl Plan {
             for origin in &part.origins {
                 let found = by_key.get(&(&*origin.kind, &*origin.job_id)).copied();
                 let Some((index, source)) = found.and_then(|index| Some((index, wanted.get(index)?))) else { continue };
-                if let Some(CanonicalOrigin { stated_field, field, positions, .. }) = &origin.canonical {
-                    is_same &=
-                        fields.name(source, stated_field.as_deref(), positions, origin.bbox)?.map(|found| found.name)
-                            == *field;
+                if let Some(CanonicalOrigin { stated_field, field, .. }) = &origin.canonical {
+                    let named = fields.name(source, stated_field.as_deref(), &origin.positions)?;
+                    is_same &= named.map(|found| found.name) == *field;
                 }
                 layers.push(PendingLayer::from_origin(origin, index));
             }
@@ -98,7 +99,14 @@ impl Plan {
 impl PendingLayer {
     /// Layer of the last generation, which is read again.
     fn from_origin(origin: &RowOrigin, archive_index: usize) -> Self {
-        Self { archive_index, name: origin.layer.clone(), rows: origin.rows, bounds: origin.bbox, converted: None }
+        Self {
+            archive_index,
+            name: origin.layer.clone(),
+            rows: origin.rows,
+            bounds: origin.bbox,
+            positions: origin.positions.clone(),
+            converted: None,
+        }
     }
 }
 
@@ -139,7 +147,8 @@ pub(super) fn plan_parts(
         if let Some((index, source)) = found.and_then(|index| Some((*index, wanted.get(*index)?)))
             && source.sha256 == boundary.archive
         {
-            plan.boundaries.push((index, manifest::Boundary { year: schema::job_year(source), ..boundary.clone() }));
+            let (year, field) = (schema::job_year(source), source.field.clone());
+            plan.boundaries.push((index, manifest::Boundary { year, field, ..boundary.clone() }));
         }
     }
     plan.boundaries.sort_by(|(a, one), (b, other)| (a, &one.layer).cmp(&(b, &other.layer)));
@@ -249,6 +258,7 @@ fn read_archives(
                     }
                     let folder = layer.folder(source);
                     let (rows, bounds, name) = (layer.len() as u64, layer.bounds, layer.name.clone());
+                    let positions = layer.positions.clone();
                     let more = kept_bytes.saturating_add(layer.memory_size() as u64);
                     let fits = more <= sizes.bytes;
                     if fits {
@@ -260,6 +270,7 @@ fn read_archives(
                         name,
                         rows,
                         bounds,
+                        positions,
                         converted,
                     });
                 }
@@ -277,6 +288,7 @@ fn to_boundary(source: &SourceArchive, layer: ConvertedLayer) -> manifest::Bound
         layer: layer.name,
         archive: source.sha256.clone(),
         year: schema::job_year(source),
+        field: source.field.clone(),
         digest: layer.digest,
     }
 }

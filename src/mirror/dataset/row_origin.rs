@@ -27,6 +27,9 @@ pub(super) struct RowOrigin {
     /// Number of diagnostics of the archive reader.
     pub(super) diagnostics: usize,
     pub(super) bbox: Option<[f64; 4]>,
+    /// Longitude and latitude of some rows, which show in which boundary they are.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(super) positions: Vec<(f64, f64)>,
     /// What its canonical rows take from job and place; `None` without canonical rows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(super) canonical: Option<CanonicalOrigin>,
@@ -41,8 +44,6 @@ pub(super) struct CanonicalOrigin {
     pub(super) stated_field: Option<String>,
     /// Field of the rows that name none.
     pub(super) field: Option<String>,
-    /// Longitude and latitude of some rows, which show in which boundary they are.
-    pub(super) positions: Vec<(f64, f64)>,
 }
 
 impl RowOrigin {

@@ -7,7 +7,7 @@ use std::vec::IntoIter;
 use super::canonical;
 use super::canonical_writer::{CanonicalFiles, CanonicalWriter};
 use super::convert::{self, ConvertedLayer};
-use super::field_names::{FieldNames, sample_positions, stated_field};
+use super::field_names::{FieldNames, stated_field};
 use super::layer_tables::LayerTables;
 use super::manifest::Part;
 use super::part_writer::{ChecksummedFile, RowGroupWriter};
@@ -122,14 +122,14 @@ impl PartsWriter<'_> {
             }
             Some(Ok(harmonized)) => harmonized,
         };
-        let (positions, stated_field) = (sample_positions(&layer.layer)?, stated_field(&layer.layer));
-        let found = self.fields.name(source, stated_field.as_deref(), &positions, layer.bounds)?;
+        let stated_field = stated_field(&layer.layer);
+        let found = self.fields.name(source, stated_field.as_deref(), &layer.positions)?;
         let field = found.as_ref().map(|found| found.name.clone());
         if let Some((kind, rows)) = canonical::rows(source, layer, &harmonized, field.as_deref())? {
             writer.add(kind, rows, layer)?;
         }
         self.tables.add_harmonized(source, &layer.name, &harmonized, found.as_ref())?;
-        Ok(Some(CanonicalOrigin { job: source.job_digest(), stated_field, field, positions }))
+        Ok(Some(CanonicalOrigin { job: source.job_digest(), stated_field, field }))
     }
 }
 
