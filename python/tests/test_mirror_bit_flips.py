@@ -49,7 +49,7 @@ def chosen(path: Path) -> list[int]:
 def read_with_each_bit_flipped(folder: Path) -> int:
     """Read a mirror with bits of its first part flipped; return the number of errors, which every read must raise."""
     farm = Farm(folder)
-    path = min((folder / "current").resolve().rglob("part-*.parquet"))
+    path = min((folder / "current" / "dataset").resolve().rglob("part-*.parquet"))
     expected, refused = farm.to_geopandas(), 0
     for bit in flipped(path, chosen(path)):
         try:
@@ -120,6 +120,19 @@ def test_workers_and_queries_reject_flipped_bits_too(tmp_path: Path) -> None:
         with pytest.raises(hl.ArchiveError, match=r"jobs.parquet` is damaged"):
             farm.sql("SELECT * FROM jobs")
     assert len(frame.compute(scheduler="threads")) == 80
+
+
+def test_queries_of_canonical_rows_reject_flipped_bits(tmp_path: Path) -> None:
+    farm = synced(tmp_path / "farm")
+    current = (tmp_path / "farm" / "current").resolve()
+    part = max(current.glob("*_rows/part-*.parquet"), key=lambda path: path.stat().st_size)
+    query = f"SELECT * FROM {part.parent.name}"
+    rows = len(farm.sql(query).fetchall())
+    assert rows > 0
+    for _ in flipped(part, [100, 8 * part.stat().st_size // 2, 8 * part.stat().st_size - 100]):
+        with pytest.raises(hl.ArchiveError, match=rf"{part.name}` is damaged"):
+            farm.sql(query)
+    assert len(farm.sql(query).fetchall()) == rows
 
 
 def test_publication_without_checksums_is_read(tmp_path: Path) -> None:
