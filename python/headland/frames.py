@@ -1,4 +1,4 @@
-"""Converts Arrow columns to pandas columns, and well-known binary to geometries."""
+"""Converts Arrow columns to pandas and polars columns, and well-known binary to geometries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from headland import _core, errors
+from headland.layer_rows import distinct_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import geopandas as gpd
     import numpy as np
     import pandas as pd
+    import polars as pl
     import pyarrow as pa
 
 Frame = TypeVar("Frame", bound="pd.DataFrame")
@@ -199,3 +201,23 @@ def _geometries(column: pa.Array, start: int) -> np.ndarray[Any, Any]:
         "vertex and rings of two (diagnostic `short-part`); `to_arrow()` returns them unchanged"
     )
     return shapes  # type: ignore[no-any-return]
+
+
+def total_bounds(column: pa.ChunkedArray) -> tuple[float, float, float, float] | None:
+    """Return the bounding box of well-known binary; ``None`` without a vertex."""
+    import numpy as np
+    import shapely
+
+    shapes = [_geometries(part, 0) for part in column.chunks]
+    west, south, east, north = map(float, shapely.total_bounds(np.concatenate(shapes)))
+    return None if west != west else (west, south, east, north)  # noqa: PLR0124 - it is NaN
+
+
+def to_polars(table: pa.Table) -> pl.DataFrame:
+    """Convert a table to polars with unique names; an extension such as ``geoarrow.wkb`` becomes its plain type."""
+    import polars as pl
+    import pyarrow as pa
+
+    # Fields of their own have no metadata, so polars makes no extension type of the geometry.
+    plain = dict(zip(distinct_names(table.column_names), table.columns, strict=True))
+    return pl.DataFrame(pa.table(plain))

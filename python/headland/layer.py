@@ -7,7 +7,8 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from headland import arguments, extras
+from headland import arguments
+from headland.layer_views import LayerViews
 
 if TYPE_CHECKING:
     import os
@@ -15,17 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-    import geopandas as gpd
-    import pyarrow as pa
-
-    from headland import _core
     from headland.diagnostic_codes import DiagnosticCode, Severity
 
 AsIs = Literal["as-is"]
 """Coordinates as in the archive, instead of WGS 84."""
-
-NUMBER_TYPES = ("Int", "UInt", "Float")
-"""Prefixes of Arrow's names of number types."""
 
 MAX_CRS_SHOWN = 60
 """Maximum length of a coordinate system's name in one line."""
@@ -51,24 +45,13 @@ class Diagnostic(NamedTuple):
     """
 
 
-class Column(NamedTuple):
-    """A column: its name, Arrow type and number of nulls."""
-
-    name: str
-    type: str
-    nulls: int
-
-
-class Layer:
+class Layer(LayerViews):
     """A table of field data: columns, geometry, coordinate system, units, metadata and diagnostics.
 
     It supports the Arrow C stream, so ``pyarrow.table(layer)``, polars and duckdb accept it.
     """
 
-    __slots__ = ("_core",)
-
-    def __init__(self, core: _core.Layer) -> None:
-        self._core = core
+    __slots__ = ()
 
     @property
     def name(self) -> str:
@@ -81,24 +64,10 @@ class Layer:
         return self._core.source
 
     @property
-    def columns(self) -> list[str]:
-        """Names of the columns in order, including the geometry column."""
-        return self._core.columns
-
-    @property
     def crs(self) -> str | None:
         """The coordinate system: ``EPSG:n`` if it is certain, else the text of the .prj, else ``None``."""
         epsg = self._core.crs_epsg
         return self._core.crs_wkt if epsg is None else f"EPSG:{epsg}"
-
-    @property
-    def units(self) -> dict[str, str]:
-        """The unit of each column of numbers, ``"unknown"`` if not stated; also of other columns with a unit.
-
-        Archives state units by column name, so columns with the same name have the same unit.
-        """
-        numbers = {column.name: "unknown" for column in self.describe() if column.type.startswith(NUMBER_TYPES)}
-        return numbers | dict(self._core.units)
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -109,14 +78,6 @@ class Layer:
     def diagnostics(self) -> list[Diagnostic]:
         """Diagnostics of the reading, ordered by member and record."""
         return [Diagnostic(**diagnostic) for diagnostic in self._core.diagnostics]
-
-    def describe(self) -> list[Column]:
-        """Return name, type and null count of each column."""
-        return [Column(*column) for column in self._core.describe()]
-
-    def __len__(self) -> int:
-        """Return the number of records."""
-        return len(self._core)
 
     def __repr__(self) -> str:
         """Return name, size and coordinate system in one line."""
@@ -155,48 +116,6 @@ class Layer:
         """
         collection: dict[str, Any] = json.loads(self._core.geojson(as_is=False))
         return collection
-
-    def to_arrow(self) -> pa.Table:
-        """Return a pyarrow table, which shares the memory."""
-        extras.require("geo", "pyarrow")
-        import pyarrow as pa
-
-        return pa.table(self)
-
-    def to_geopandas(
-        self, dtype_backend: Literal["numpy_nullable", "pyarrow", "numpy"] | None = None
-    ) -> gpd.GeoDataFrame:
-        """Return a geopandas frame with the layer's rows, columns, coordinate system and units.
-
-        Args:
-            dtype_backend: ``None`` selects the dtypes that geopandas and statistics packages expect: numbers are
-                ``float64``, ``int32`` and ``int64``, booleans ``bool``, dates and times ``datetime64[us]``, times in
-                UTC ``datetime64[us, UTC]``, texts ``str`` in pandas 3 and ``object`` in pandas 2. Only an integer or
-                boolean column with nulls is nullable (``Int32``, ``Int64``, ``boolean``). So dtypes depend on the
-                values, also those of two batches; the others depend on the Arrow types alone. ``"numpy_nullable"``
-                makes each column nullable (``Int32``, ``Float64``, ...), ``"pyarrow"`` keeps the Arrow types and
-                shares their memory, ``"numpy"`` makes floats of integers with nulls. Dates are ``datetime.date``
-                objects in the first and the last of the three, Arrow dates in ``"pyarrow"``.
-
-        Returns:
-            A ``geopandas.GeoDataFrame`` with coordinates in the layer's own system and its units. ``frame.crs`` is
-            ``EPSG:n`` if the code is certain and the .prj adds no datum shift, ``None`` if it is unknown.
-            ``frame.attrs["units"]`` maps columns to their known units. Null geometries are ``None``, null numbers
-            ``NaN``. A layer without geometry becomes a frame without a geometry column. Columns with the same name keep
-            their own values and types: select one with ``frame.iloc[:, index]``.
-
-        Raises:
-            ImportError: geopandas or pyarrow is not installed; ``pip install 'headland[geo]'`` installs both.
-            ValueError: ``dtype_backend`` has another value.
-
-        >>> frame = headland.read("job.zip").to_geopandas()
-        >>> frame.to_crs(frame.estimate_utm_crs()).area.sum()
-        """
-        extras.require("geo", "geopandas", "pyarrow")
-        from headland.frames import pandas_options, to_geo_frame
-
-        options = None if dtype_backend is None else pandas_options(dtype_backend)
-        return to_geo_frame(self.to_arrow(), self._core.geometry_column, options)
 
     def write_geojson(self, path: str | os.PathLike[str], crs: AsIs | None = None) -> Path:
         """Write GeoJSON (RFC 7946): one feature per line, outer rings counter-clockwise, shortest exact digits.
@@ -244,15 +163,6 @@ class Layer:
         target = arguments.path("path", path)
         self._core.write_parquet(target)
         return target
-
-    def values(self, column: str) -> list[Any]:
-        """Return the cells of one column as Python values, without any other package; null is ``None``.
-
-        Raises:
-            ValueError: There is no column with this name, or several. Select one of several by position:
-                ``to_arrow().column(index)``.
-        """
-        return self._core.values(arguments.text("column", column))
 
     def with_time(
         self,
@@ -327,21 +237,6 @@ class Layer:
         """
         core = self._core.boundary
         return None if core is None else Layer(core)
-
-    @property
-    def provenance(self) -> list[dict[str, str | float | None]]:
-        """Where each canonical column of a harmonised layer comes from; empty for other layers.
-
-        Each dict has `column`, `source` (the original column, or the columns that a computed one follows from), `rule`
-        (how it was found), and where they apply `unit`, `unit_in`, `factor`, `evidence`, `quantity`, `moisture_basis`
-        (percent of water) and `kg_per_bushel`. An original column whose unit is unknown has no canonical column: its
-        `factor` is ``None``.
-
-        >>> headland.harmonize(headland.read("job.zip")).provenance[0]
-        """
-        from headland.provenance import provenance_entry
-
-        return [provenance_entry(pairs) for pairs in self._core.provenance]
 
     def area(self, crs: AsIs | None = None) -> float | None:
         """Return the area of the polygons; ``None`` if there are none.
