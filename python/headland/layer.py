@@ -239,23 +239,29 @@ class Layer(LayerViews):
         return None if core is None else Layer(core)
 
     def area(self, crs: AsIs | None = None) -> float | None:
-        """Return the area of the polygons; ``None`` if there are none.
+        """Return the area of the polygons, or the worked area of a harmonised layer of points; ``None`` without either.
+
+        The worked area is the sum of the column `area`, distance x swath width of each row, in square metres. It needs
+        no coordinate system. A layer that is not harmonised has no such column: see ``headland.harmonize``.
 
         Args:
             crs: ``None`` computes square metres on the ellipsoid of WGS 84, regardless of the layer's system.
-                ``"as-is"`` computes the planar area in the square of the coordinates' unit, also if the system is
-                unknown.
+                ``"as-is"`` computes the planar area of polygons in the square of the coordinates' unit, also if the
+                system is unknown.
 
         Returns:
-            The sum over all records, without holes. Areas covered by two records count twice.
+            The sum over all records, without holes. Areas covered by two records count twice. Rows without a distance
+            or a swath width do not count.
 
         Raises:
             ValueError: The coordinate system is unknown and ``crs`` is not ``"as-is"``, or ``crs`` has another value.
             ArchiveError: The system or a coordinate cannot be transformed to WGS 84.
 
-        >>> hectares = headland.read("job.zip").area() / 10_000
+        >>> hectares = headland.harmonize(headland.read("job.zip")).area() / 10_000
         """
-        return self._core.area(_as_is(crs))
+        as_is = _as_is(crs)
+        worked = None if as_is else self._worked_area()
+        return self._core.area(as_is) if worked is None else worked
 
     def picture(
         self,

@@ -302,3 +302,13 @@ class LayerViews:
         from headland.frames import to_polars
 
         return to_polars(self.to_arrow())
+
+    def _worked_area(self) -> float | None:
+        """Return the sum of the canonical column `area` in square metres; ``None`` without it or with polygons."""
+        if not any(entry["column"] == "area" for entry in self.provenance) or self._core.area(as_is=True) is not None:
+            return None
+        from headland import _core
+
+        in_metres = _core.to_units(self._core, {"area": "m2"}, None)
+        areas = [area for area in in_metres.values("area") if area is not None]
+        return sum(areas) if areas else None
