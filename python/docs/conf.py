@@ -41,13 +41,14 @@ suppress_warnings = ["ref.python"]
 # Types of the standard library and of packages that users may have: without the network there are no pages to link.
 nitpick_ignore_regex = [
     ("py:class", r"(typing|collections\.abc|datetime|pathlib|os|argparse)\..*"),
-    ("py:class", r"(geopandas|dask_geopandas|duckdb|pandas|pyarrow|gpd|pa|pd|dt)\..*"),
+    ("py:class", r"(geopandas|dask_geopandas|duckdb|pandas|polars|pyarrow|gpd|pa|pd|pl|dt)\..*"),
     ("py:exc", r"duckdb\..*"),
     ("py:class", r"(headland\.mirror\.dataset\.PublishedDataset|PublishedDataset)"),
     (
         "py:class",
         r"(headland\.pages\.Record|Record|headland\.table\.Row|Row|Path|Source|AsIs|Token|TypeName|DiagnosticCode|JobKind|TableLike|OnError|Severity)",
     ),
+    ("py:class", r"(DtypeBackend|Rows|Summary)"),
 ]
 
 
@@ -56,6 +57,7 @@ NOT_MADE_BY_USERS = {
     "AsyncLocationPages",
     "AsyncPages",
     "Checkup",
+    "ColumnSummary",
     "Conversion",
     "Faults",
     "Finding",
@@ -66,8 +68,10 @@ NOT_MADE_BY_USERS = {
     "Pages",
     "Plan",
     "Publication",
+    "Rows",
     "Status",
     "Stock",
+    "Summary",
     "Table",
     "Unavailable",
     "Verification",

@@ -9,7 +9,6 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from headland import _core, errors
-from headland.layer_rows import distinct_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -217,6 +216,8 @@ def to_polars(table: pa.Table) -> pl.DataFrame:
     """Convert a table to polars with unique names; an extension such as ``geoarrow.wkb`` becomes its plain type."""
     import polars as pl
     import pyarrow as pa
+
+    from headland.layer_rows import distinct_names
 
     # Fields of their own have no metadata, so polars makes no extension type of the geometry.
     plain = dict(zip(distinct_names(table.column_names), table.columns, strict=True))
