@@ -21,14 +21,14 @@ MAX_INT = sys.maxsize
 """The largest integer that the core accepts."""
 
 
-def _is_whole(value: object) -> TypeGuard[numbers.Integral]:
+def is_whole(value: object) -> TypeGuard[numbers.Integral]:
     """Return whether it is an integer of Python or numpy."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def texts(call: str, given: Mapping[str, object]) -> dict[str, str]:
     """Convert the arguments of a call to texts; integers may be numpy's, as in a column of ids."""
-    return _core.texts(call, {name: int(value) if _is_whole(value) else value for name, value in given.items()})
+    return _core.texts(call, {name: int(value) if is_whole(value) else value for name, value in given.items()})
 
 
 def text_for(name: str, call: str, parameter: str, value: object) -> str:
@@ -41,7 +41,7 @@ def text_for(name: str, call: str, parameter: str, value: object) -> str:
 
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
     """Check a whole number and its range."""
-    if not _is_whole(value):
+    if not is_whole(value):
         message = f"`{name}`: expected an int, got {type(value).__name__}"
         raise TypeError(message)
     value = int(value)

@@ -16,7 +16,7 @@ from headland.pages import AsyncPages, Pages
 from headland.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import BinaryIO
 
@@ -34,9 +34,14 @@ PAGE_SIZE = (1, 1000)
 class OpenClient:
     """The client of the core until it is closed."""
 
-    def __init__(self, core: _core.Client, tokens: Mapping[str, TokenSource]) -> None:
+    def __init__(
+        self, core: _core.Client, tokens: Mapping[str, TokenSource], address: str, windows: Sequence[tuple[int, float]]
+    ) -> None:
         self._open: _core.Client | None = core
         self._tokens = tokens
+        self.address = address
+        """The base address, for display; the core has checked that it contains no secret."""
+        self._windows = windows
 
     @property
     def core(self) -> _core.Client:
@@ -51,8 +56,9 @@ class OpenClient:
         self._open = None
 
     def __repr__(self) -> str:
-        """Return the address for display."""
-        return "closed" if self._open is None else repr(self._open)
+        """Return the address and the rate limit for display, without keys."""
+        limits = ", ".join(f"{calls} calls per {seconds:g} s" for calls, seconds in self._windows)
+        return f"{self.address}, {'closed' if self._open is None else limits or 'no rate limit'}"
 
     def warn_pending(self) -> None:
         """Issue the pending warnings of the core; called after every call, failed or not."""
@@ -127,7 +133,7 @@ class Calls(OpenClient):
     ) -> Pages[Any]:
         """Return a list that reads its pages on demand."""
         _check_paging(page_size, page)
-        return Pages(lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending)
+        return Pages(lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending, call, page)
 
     def locations(
         self,
@@ -140,7 +146,9 @@ class Calls(OpenClient):
     ) -> LocationPages:
         """Return a list of locations that reads its pages on demand."""
         _check_paging(page_size, page)
-        return LocationPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending)
+        return LocationPages(
+            lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending, call, page
+        )
 
     def table(self, call: str, given: Mapping[str, object]) -> Table[Any]:
         """Return the parts of a record as rows of a table."""
@@ -236,7 +244,9 @@ class AsyncCalls(OpenClient):
     ) -> AsyncPages[Any]:
         """Return a list that reads its pages on demand."""
         _check_paging(page_size, page)
-        return AsyncPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending)
+        return AsyncPages(
+            lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending, call, page
+        )
 
     def locations(
         self,
@@ -249,7 +259,9 @@ class AsyncCalls(OpenClient):
     ) -> AsyncLocationPages:
         """Return a list of locations that reads its pages on demand."""
         _check_paging(page_size, page)
-        return AsyncLocationPages(lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending)
+        return AsyncLocationPages(
+            lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending, call, page
+        )
 
     async def table(self, call: str, given: Mapping[str, object]) -> Table[Any]:
         """Return the parts of a record as rows of a table."""

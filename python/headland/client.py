@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self
 from headland import _core, arguments, doctor_report, settings
 from headland.bearer_tokens import TokenSource
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
+from headland.group_display import add_representations
 from headland.groups import AsyncClientRows, ClientRows
 from headland.settings import Timeout
 from headland.suggestions import did_you_mean
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
     from headland.conversion import AsyncConversion, Conversion
     from headland.doctor_report import Checkup
+
+    _Parts = tuple[_core.Client, Mapping[str, TokenSource], str, Sequence[tuple[int, float]]]
+
+add_representations()
 
 DEFAULT_TIMEOUT = Timeout()
 
@@ -112,9 +117,10 @@ class _ClientBase:
         tokens = _core.Secret(dispatch_token), _core.Secret(legacy_token)
         api_key = shared_secret = access_key = dispatch_token = legacy_token = HIDDEN
         connect, read, call, min_throughput = settings.timeout(timeout)
+        address, windows = arguments.text("base_url", base_url), arguments.windows(rate_limits)
         self._attach(
             _core.Client(
-                base_url=arguments.text("base_url", base_url),
+                base_url=address,
                 api_key=keys[0],
                 shared_secret=keys[1],
                 access_key=keys[2],
@@ -123,7 +129,7 @@ class _ClientBase:
                 legacy_dispatch_url=_address("legacy_dispatch_url", legacy_dispatch_url),
                 legacy_orders_url=_address("legacy_orders_url", legacy_orders_url),
                 legacy_token=tokens[1],
-                rate_limits=arguments.windows(rate_limits),
+                rate_limits=windows,
                 limiter_state=None if limiter_state is None else arguments.path("limiter_state", limiter_state),
                 accept=accept,
                 page_size=arguments.whole_number("page_size", page_size, *PAGE_SIZE),
@@ -137,9 +143,11 @@ class _ClientBase:
                 "dispatch": TokenSource("dispatch_token", tokens[0]),
                 "legacy_orders": TokenSource("legacy_token", tokens[1]),
             },
+            address,
+            windows,
         )
 
-    def _attach(self, core: _core.Client, tokens: Mapping[str, TokenSource]) -> None:
+    def _attach(self, *parts: *_Parts) -> None:
         """Create the groups of calls."""
         raise NotImplementedError
 
@@ -161,8 +169,9 @@ class _ClientBase:
         return cls(**settings.from_profile(name, path))
 
     def __repr__(self) -> str:
-        """Return the address for display, without secrets."""
-        return f"<{type(self).__name__} {getattr(self, '_calls', 'not set up')!r}>"
+        """Return the address and the rate limit for display, without keys; makes no call."""
+        calls = vars(self).get("_calls")
+        return f"<headland.{type(self).__name__} {'not set up' if calls is None else f'of {calls!r}'}>"
 
     if not TYPE_CHECKING:
 
@@ -188,8 +197,8 @@ class Client(_ClientBase, ClientRows):
 
     _calls: Calls
 
-    def _attach(self, core: _core.Client, tokens: Mapping[str, TokenSource]) -> None:
-        ClientRows.__init__(self, Calls(core, tokens))
+    def _attach(self, *parts: *_Parts) -> None:
+        ClientRows.__init__(self, Calls(*parts))
 
     def conversion(self, id: str) -> Conversion:
         """Resume a conversion that was requested elsewhere, by the ``id`` of its handle."""
@@ -252,8 +261,8 @@ class AsyncClient(_ClientBase, AsyncClientRows):
 
     _calls: AsyncCalls
 
-    def _attach(self, core: _core.Client, tokens: Mapping[str, TokenSource]) -> None:
-        AsyncClientRows.__init__(self, AsyncCalls(core, tokens))
+    def _attach(self, *parts: *_Parts) -> None:
+        AsyncClientRows.__init__(self, AsyncCalls(*parts))
 
     def conversion(self, id: str) -> AsyncConversion:
         """Resume a conversion that was requested elsewhere, by the ``id`` of its handle."""

@@ -81,6 +81,10 @@ class LinkPages:
         """Return the total count, ``None`` if the service states none."""
         return await self._call_async(self._core.total_async)
 
+    def known_total(self) -> int | None:
+        """Return the total count after a page was read; requests neither a page nor a token."""
+        return self._core.total(NO_TOKEN)
+
     def _call(self, call: Callable[[_core.Secret], Outcome]) -> Outcome:
         # No token is requested if no request is made.
         return self._tokens.call_with_token(call) if self._core.needs_request() else call(NO_TOKEN)

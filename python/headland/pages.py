@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, SupportsIndex, TypeVar, cast, overload
 
-from headland import extras
+from headland import extras, page_display
+from headland.filtered_pages import AsyncFilteredPages, Condition, FilteredPages
+from headland.link_pages import LinkPages
+from headland.page_buffer import PageBuffer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -17,38 +22,91 @@ _LOCATION_ATTRIBUTES = ("__geo_interface__", "to_geopandas")
 """Attributes that only lists of locations have."""
 
 
-class _Reading:
+class _Reading(Generic[Record]):
     """One pass over a list."""
 
-    __slots__ = ("core", "is_started")
+    __slots__ = ("core", "first_page", "is_probed", "is_shown", "is_started")
 
     def __init__(self, core: _core.Pages) -> None:
         self.core = core
         self.is_started = False
+        self.is_probed = False
+        """Whether the core has read the first page and keeps it."""
+        self.first_page: list[Record] | None = None
+        """The first page, if it was displayed before it was returned."""
+        self.is_shown = False
 
 
 class _Pages(Generic[Record]):
-    """Opens a list and keeps its latest reading, for both kinds of list."""
+    """Opens a list and keeps its latest reading and its first records, for both kinds of list."""
 
-    __slots__ = ("_open", "_reading", "_warn_pending")
+    __slots__ = ("_head", "_name", "_open", "_page", "_reading", "_warn_pending")
 
-    def __init__(self, open_pages: Callable[[], _core.Pages], warn_pending: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        open_pages: Callable[[], _core.Pages],
+        warn_pending: Callable[[], None],
+        name: str = "list",
+        page: int | None = None,
+    ) -> None:
         self._open = open_pages
         self._warn_pending = warn_pending
+        self._name = name
+        self._page = page
+        self._head: page_display.Head | None = None
         # Opened now, so that wrong arguments are reported immediately, although nothing is read yet.
-        self._reading = _Reading(open_pages())
+        self._reading: _Reading[Record] = _Reading(open_pages())
 
-    def _current_reading(self, *, unread: bool) -> _core.Pages:
+    def _unread(self) -> _Reading[Record]:
         """Return the reading of ``len()`` and ``first()``, or a new one if iteration has used it."""
-        if unread and self._reading.is_started:
+        if self._reading.is_started:
             self._reading = _Reading(self._open())
-        return self._reading.core
+        return self._reading
 
-    def _start(self) -> _core.Pages:
+    def _start(self) -> _Reading[Record]:
         """Return an unused reading, which continues from the page read by ``len()`` or ``first()``."""
-        core = self._current_reading(unread=True)
-        self._reading.is_started = True
-        return core
+        reading = self._unread()
+        reading.is_started = True
+        return reading
+
+    def _start_table(self) -> _core.Pages:
+        """Return an unused reading of the core; a list whose first page was displayed is read again."""
+        if self._reading.first_page is not None:
+            self._reading.is_started = True
+        return self._start().core
+
+    def _keep_head(self, reading: _Reading[Record], page: list[Record] | None) -> None:
+        """Keep the first records of a reading for display."""
+        if not reading.is_shown:
+            reading.is_shown = True
+            core = reading.core
+            total = core.known_total() if isinstance(core, LinkPages) else core.total()
+            self._head = page_display.Head((page or [])[: page_display.SHOWN], total)
+
+    def _shown_head(self) -> page_display.Head | None:
+        """Return the first records if a page was read; makes no call."""
+        reading = self._reading
+        if reading.is_probed and not reading.is_started and reading.first_page is None:
+            try:
+                reading.first_page = cast("list[Record]", reading.core.next_page() or [])
+                self._keep_head(reading, reading.first_page)
+            except Exception:  # noqa: BLE001 - a display raises nothing; the next reading reports the error
+                reading.is_started = True
+        return self._head
+
+    def __repr__(self) -> str:
+        """Return the name of the list, or its first records once a page was read; makes no call."""
+        head = self._shown_head()
+        return (
+            f"<{type(self).__name__} {self._name}>" if head is None else page_display.text(self._name, self._page, head)
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the same as HTML, for notebooks; makes no call."""
+        head = self._shown_head()
+        if head is None:
+            return f"<p>{escape(repr(self))}</p>"
+        return page_display.html(self._name, self._page, head)
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled: a list is read through its client, which contains secrets."""
@@ -66,11 +124,22 @@ class _Pages(Generic[Record]):
             raise AttributeError(f"a list of these records has no `{name}`{why}", name=name, obj=self)
 
 
+class _Cursor(Generic[Record]):
+    """The position of ``next(pages)``."""
+
+    __slots__ = ("reading", "records")
+
+    def __init__(self, reading: _Reading[Record]) -> None:
+        self.reading = reading
+        self.records: Iterator[Record] = iter(())
+
+
 class Pages(_Pages[Record]):
     """A lazy list of records, read page by page during iteration.
 
     Iterating again reads the list again. ``len()`` is the total count of the service; it reads the first page, which
-    iteration then uses.
+    iteration then uses. ``pages[0]`` and ``pages[:5]`` read as many pages as needed. ``next(pages)`` has a cursor of
+    its own. Once a page was read, the list is displayed with its count and first records; a display makes no call.
 
     It is also a table. ``to_arrow()``, ``to_pandas()`` and every package that reads Arrow streams (``pyarrow``,
     ``polars``, ``duckdb``) return a column for each field of the specification. Ids and texts are strings, times are
@@ -78,18 +147,92 @@ class Pages(_Pages[Record]):
     Fields that are not in the specification are in the last column, ``unknown_fields``, as the text of a JSON object.
     """
 
-    __slots__ = ()
+    __slots__ = ("_buffer", "_buffered", "_cursor")
+
+    def __init__(
+        self,
+        open_pages: Callable[[], _core.Pages],
+        warn_pending: Callable[[], None],
+        name: str = "list",
+        page: int | None = None,
+    ) -> None:
+        super().__init__(open_pages, warn_pending, name, page)
+        self._buffer: PageBuffer[Record] = PageBuffer(name)
+        self._buffered: _Reading[Record] | None = None
+        self._cursor: _Cursor[Record] | None = None
 
     def __iter__(self) -> Iterator[Record]:
         """Iterate over the records."""
-        core = self._start()
-        while (page := self._read(core)) is not None:
+        reading = self._start()
+        while (page := self._read(reading)) is not None:
             yield from page
+
+    def __next__(self) -> Record:
+        """Return the next record of a cursor that is independent of iteration; a failed page is requested again."""
+        if self._cursor is None:
+            self._cursor = _Cursor(self._start())
+        cursor = self._cursor
+        while True:
+            for record in cursor.records:
+                return record
+            page = self._read(cursor.reading)
+            if page is None:
+                raise StopIteration
+            cursor.records = iter(page)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Record]: ...
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Record | list[Record]:
+        """Return one record, or the list of records of a slice.
+
+        Pages are read as far as needed. The first 100,000 records are kept for the next access, as they were read.
+
+        Args:
+            index: An integer or a slice that is not negative.
+
+        Raises:
+            IndexError: The index is negative or beyond the end.
+            ValueError: A slice is negative, or the list is longer than the records that are kept.
+            TypeError: It is neither an integer nor a slice.
+
+        >>> newest = client.job_data.list()[0]
+        """
+        return self._buffer.get(index, self._read_indexed)
+
+    def filter(
+        self, predicate: Callable[[Record], object] | None = None, *, sub_type: str | None = None
+    ) -> FilteredPages[Record]:
+        """Return the records that meet a condition as a lazy list; the client filters, so all pages are read.
+
+        Args:
+            predicate: A function of a record; the record is kept if the result is true.
+            sub_type: The kind of a job as in ``read_all``, such as ``"Yield"``; letter case and blanks are ignored.
+
+        Raises:
+            TypeError: Neither is given, or one is of another type.
+
+        >>> harvests = list(client.job_data.list().filter(sub_type="Yield"))
+        """
+        return FilteredPages(self, self._name, self._start_reading, Condition(predicate, sub_type))
+
+    def _read_indexed(self) -> list[Record] | None:
+        if self._buffered is None:
+            self._buffered = self._start()
+        return self._read(self._buffered)
+
+    def _start_reading(self) -> Callable[[], list[Record] | None]:
+        """Return a function that returns the next page of a new pass over the list, ``None`` after the last."""
+        return partial(self._read, self._start())
 
     def __len__(self) -> int:
         """Return the total count; raises ``TypeError`` if the service does not count this list."""
+        reading = self._reading
         try:
-            total = self._current_reading(unread=False).total()
+            total = reading.core.total()
+            reading.is_probed = True
         finally:
             self._warn_pending()
         if total is None:
@@ -103,8 +246,13 @@ class Pages(_Pages[Record]):
 
     def first(self) -> Record | None:
         """Return the first record, or ``None`` if the list is empty."""
+        reading = self._unread()
+        if reading.first_page is not None:
+            return next(iter(reading.first_page), None)
         try:
-            return cast("Record | None", self._current_reading(unread=True).first())
+            record = reading.core.first()
+            reading.is_probed = True
+            return cast("Record | None", record)
         finally:
             self._warn_pending()
 
@@ -119,7 +267,7 @@ class Pages(_Pages[Record]):
         import pyarrow as pa
 
         try:
-            table = self._start().table()
+            table = self._start_table().table()
         finally:
             self._warn_pending()
         return pa.table(table)
@@ -144,13 +292,19 @@ class Pages(_Pages[Record]):
         as text, because the interface has no other form; ``to_arrow()`` raises the original error.
         """
         del requested_schema
-        return self._start().stream(self._warn_pending)
+        return self._start_table().stream(self._warn_pending)
 
-    def _read(self, core: _core.Pages) -> list[Record] | None:
+    def _read(self, reading: _Reading[Record]) -> list[Record] | None:
+        """Return the records of the next page, ``None`` after the last."""
+        if reading.first_page is not None:
+            page, reading.first_page = reading.first_page, None
+            return page
         try:
-            return cast("list[Record] | None", core.next_page())
+            read = reading.core.next_page()
         finally:
             self._warn_pending()
+        self._keep_head(reading, cast("list[Record] | None", read))
+        return cast("list[Record] | None", read)
 
 
 class AsyncPages(_Pages[Record]):
@@ -163,15 +317,29 @@ class AsyncPages(_Pages[Record]):
 
     async def __aiter__(self) -> AsyncIterator[Record]:
         """Iterate over the records."""
-        core = self._start()
-        while (page := await self._read(core)) is not None:
+        reading = self._start()
+        while (page := await self._read(reading)) is not None:
             for record in page:
                 yield record
 
+    def __getitem__(self, index: object) -> NoReturn:
+        """Refuse: an index cannot be awaited."""
+        raise TypeError(
+            f"{self._name} has no index, because its pages are awaited: use `async for` or `await pages.first()`"
+        )
+
+    def filter(
+        self, predicate: Callable[[Record], object] | None = None, *, sub_type: str | None = None
+    ) -> AsyncFilteredPages[Record]:
+        """Return the records that meet a condition, for ``async for``; see ``Pages.filter``."""
+        return AsyncFilteredPages(self, self._name, Condition(predicate, sub_type))
+
     async def total(self) -> int:
         """Return the total count; raises ``TypeError`` if the service does not count this list."""
+        reading = self._reading
         try:
-            total = await self._current_reading(unread=False).total_async()
+            total = await reading.core.total_async()
+            reading.is_probed = True
         finally:
             self._warn_pending()
         if total is None:
@@ -181,8 +349,13 @@ class AsyncPages(_Pages[Record]):
 
     async def first(self) -> Record | None:
         """Return the first record, or ``None`` if the list is empty."""
+        reading = self._unread()
+        if reading.first_page is not None:
+            return next(iter(reading.first_page), None)
         try:
-            return cast("Record | None", await self._current_reading(unread=True).first_async())
+            record = await reading.core.first_async()
+            reading.is_probed = True
+            return cast("Record | None", record)
         finally:
             self._warn_pending()
 
@@ -192,7 +365,7 @@ class AsyncPages(_Pages[Record]):
         import pyarrow as pa
 
         try:
-            table = await self._start().table_async()
+            table = await self._start_table().table_async()
         finally:
             self._warn_pending()
         return pa.table(table)
@@ -205,8 +378,14 @@ class AsyncPages(_Pages[Record]):
         options = pandas_options(dtype_backend)
         return to_frame(await self.to_arrow(), options)
 
-    async def _read(self, core: _core.Pages) -> list[Record] | None:
+    async def _read(self, reading: _Reading[Record]) -> list[Record] | None:
+        """Return the records of the next page, ``None`` after the last."""
+        if reading.first_page is not None:
+            page, reading.first_page = reading.first_page, None
+            return page
         try:
-            return cast("list[Record] | None", await core.next_page_async())
+            read = await reading.core.next_page_async()
         finally:
             self._warn_pending()
+        self._keep_head(reading, cast("list[Record] | None", read))
+        return cast("list[Record] | None", read)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from headland import _core, arguments
+from headland import _core, arguments, sub_types
 from headland.archives import with_options
 from headland.errors import HeadlandError, NotFound
 from headland.job_layers import FailedJob, JobLayers
@@ -25,9 +25,6 @@ POLL_INTERVAL = 0.05
 
 TIMEOUT = 3600.0
 """Default seconds for the conversions of all jobs: 200 jobs take 20 minutes at 30 calls a minute."""
-
-KINDS = {"yield": {"yield"}, "as_applied": {"sprayer", "asapplied"}, "planting": {"planter"}}
-"""Kinds of ``headland.harmonize`` and the `sub_type` of their jobs, in lower case without blanks."""
 
 OnError = Literal["skip", "raise"]
 """What a job without a layer does."""
@@ -65,13 +62,13 @@ class Selection:
         """Return the jobs of the list that match, before their start is known."""
         listed = [dict(job) for job in jobs]
         if self._sub_type is not None:
-            wanted = KINDS.get(self._sub_type, {_plain(self._sub_type)})
+            wanted = sub_types.wanted(self._sub_type)
             present = {str(job.get("sub_type")) for job in listed}
-            known = set().union(*KINDS.values()) | {_plain(text) for text in present}
+            known = set().union(*sub_types.KINDS.values()) | {sub_types.plain(text) for text in present}
             if not wanted & known:
                 names = ", ".join(sorted(present)) or "none"
                 raise ValueError(f"`sub_type`: no job has `{self._sub_type}`; the list has: {names}")
-            listed = [job for job in listed if _plain(str(job.get("sub_type"))) in wanted]
+            listed = [job for job in listed if sub_types.plain(str(job.get("sub_type"))) in wanted]
         if self._name is not None:
             pattern = self._name if set("*?[") & set(self._name) else f"*{self._name}*"
             listed = [job for job in listed if fnmatch.fnmatchcase(str(job.get("name")).casefold(), pattern)]
@@ -308,10 +305,6 @@ def _check_options(
     if timeout is None:
         raise TypeError("`timeout`: expected seconds as a number, got None")
     return arguments.seconds("timeout", timeout)
-
-
-def _plain(text: str) -> str:
-    return "".join(text.split()).replace("_", "").casefold()
 
 
 def _layer(data: bytes, id: str, format: str, options: ReadOptions) -> Layer:
