@@ -63,6 +63,11 @@ class _Pages(Generic[Record]):
             self._reading = _Reading(self._open())
         return self._reading
 
+    def _counted(self) -> _Reading[Record]:
+        """Return a reading with the total count; the core keeps none once a list of one page was iterated."""
+        is_unknown = self._page is not None and self._head is not None and self._head.total is None
+        return self._unread() if is_unknown else self._reading
+
     def _start(self) -> _Reading[Record]:
         """Return an unused reading, which continues from the page read by ``len()`` or ``first()``."""
         reading = self._unread()
@@ -229,7 +234,7 @@ class Pages(_Pages[Record]):
 
     def __len__(self) -> int:
         """Return the total count; raises ``TypeError`` if the service does not count this list."""
-        reading = self._reading
+        reading = self._counted()
         try:
             total = reading.core.total()
             reading.is_probed = True
@@ -336,7 +341,7 @@ class AsyncPages(_Pages[Record]):
 
     async def total(self) -> int:
         """Return the total count; raises ``TypeError`` if the service does not count this list."""
-        reading = self._reading
+        reading = self._counted()
         try:
             total = await reading.core.total_async()
             reading.is_probed = True

@@ -99,6 +99,10 @@ def test_display_of_one_page_and_of_an_empty_list(client: hl.Client) -> None:
     page = client.job_data.list(page=2, page_size=4)
     assert len(page) > 4
     assert repr(page).splitlines()[0] == f"{len(page)} job data, first 4 of page 2:"
+    other = client.job_data.list(page=2, page_size=4)
+    assert other[3] == page[3]
+    assert repr(other).splitlines()[0] == "job data, first 4 of page 2:"
+    assert len(other) == len(page)
     empty = client.job_data.list(date="2099-01-01")
     assert not empty
     assert (repr(empty), empty._repr_html_()) == ("0 job data", "<div><p>0 job data</p></div>")
