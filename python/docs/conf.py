@@ -46,7 +46,7 @@ nitpick_ignore_regex = [
     ("py:class", r"(headland\.mirror\.dataset\.PublishedDataset|PublishedDataset)"),
     (
         "py:class",
-        r"(headland\.pages\.Record|Record|headland\.table\.Row|Row|Path|Source|AsIs|Token|TypeName|DiagnosticCode|JobKind|TableLike|OnError|Severity)",
+        r"(headland\.(pages|filtered_pages)\.Record|Record|headland\.table\.Row|Row|Path|Source|AsIs|Token|TypeName|DiagnosticCode|JobKind|TableLike|OnError|Severity)",
     ),
     ("py:class", r"(DtypeBackend|Rows|Summary)"),
 ]
@@ -54,12 +54,14 @@ nitpick_ignore_regex = [
 
 NOT_MADE_BY_USERS = {
     "AsyncConversion",
+    "AsyncFilteredPages",
     "AsyncLocationPages",
     "AsyncPages",
     "Checkup",
     "ColumnSummary",
     "Conversion",
     "Faults",
+    "FilteredPages",
     "Finding",
     "Layer",
     "LayerReader",
