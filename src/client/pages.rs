@@ -224,6 +224,11 @@ impl Pages {
                 return Err(self.no_new_record(resume.saturating_sub(1)));
             }
             self.has_changed = true;
+            if self.prefetch.has_run() {
+                // The records of this page are known now, so that the check at the end would not see the change.
+                self.read_again();
+                return Ok(items);
+            }
             after = resume;
         } else if is_empty && page.is_next_page && shrinkage == 0 && read >= self.frontier {
             // Records that were added and removed can move known ones onto this page, as long as the count permits it.

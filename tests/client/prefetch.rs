@@ -147,3 +147,26 @@ proptest! {
         }
     }
 }
+
+/// A fetched page has only known records, so the first page is read, which has new ones. Then records moved while pages
+/// were fetched, and one of them moved to a page that was fetched before.
+#[tokio::test(start_paused = true)]
+async fn change_seen_on_the_first_page_between_prefetched_pages_loses_no_record() {
+    let mut list = jobs(0..33);
+    let mut count = 0;
+    let latencies = [7, 7, 7, 0, 8, 0, 8].map(Duration::from_millis).to_vec();
+    let script = Script::uneven(latencies, move |_, request| {
+        count += 1;
+        if let Some((removed, added)) =
+            [(7, (12, 1001)), (11, (13, 1002))].into_iter().find(|(at, _)| *at == count).map(|change| change.1)
+        {
+            list.ids.retain(|id| *id != removed);
+            list.ids.insert(0, added);
+        }
+        Ok(list.page(request))
+    });
+    let mut ids = read(&mut pages(&client(&script), "job_data.list", 2)).await.unwrap();
+    ids.sort_unstable();
+    ids.retain(|id| ![12, 13].contains(id));
+    assert_eq!(ids, (0..12).chain(14..33).chain(1001..1003).collect::<Vec<_>>());
+}
