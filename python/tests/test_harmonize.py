@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from harmonized_tables import archives, corpus, corpus_table, found, section
+from harmonized_tables import YIELD, archives, corpus, corpus_table, found, section, table
 
 import headland as hl
 
@@ -333,3 +333,9 @@ def test_provenance_is_in_geoparquet_and_in_pickles(jobs: list[Job], tmp_path: P
     again = pickle.loads(pickle.dumps(layer))
     assert again.provenance == layer.provenance
     assert hl.harmonize(again).to_arrow().equals(layer.to_arrow(), check_metadata=True)
+
+
+def test_layer_without_known_units_is_harmonised_once() -> None:
+    layer = hl.harmonize(table([YIELD], [(5,)]))
+    assert hl.harmonize(layer).columns == layer.columns == ["YIELD_original"]
+    assert hl.harmonize(layer, units={"YIELD": "kg/ha"}).units["yield"] == "kg/ha"

@@ -18,6 +18,18 @@ MASSES = table([("WETMASS", "N1"), ("DISTANCE", "N2"), ("SWATH", "N2")], [(5000,
 MASS_UNITS = {"WETMASS": "kg/ha", "DISTANCE": "m", "SWATH": "m"}
 RATES = table([("TARGETRATE", "N1"), ("APPLDRATE", "N1")], [(0, 100)] * 3)
 
+
+def rates(unit: str) -> hl.Layer:
+    """Return an application in a unit."""
+    return hl.harmonize(table([("APPLDRATE", "N1")], [(100,)]), kind="as_applied", units={"APPLDRATE": unit})
+
+
+def lengths(unit: str) -> hl.Layer:
+    """Return a harvest whose distances are in a unit."""
+    layer = table([("DISTANCE", "N2")], [(2,)])
+    return hl.harmonize(layer, kind="yield", units={"DISTANCE": unit}).to_units({"distance": unit})
+
+
 WRONG: list[tuple[str, Callable[[], hl.Layer], type[Exception] | str, str]] = [
     (
         "`units` with an unknown unit",
@@ -128,6 +140,25 @@ WRONG: list[tuple[str, Callable[[], hl.Layer], type[Exception] | str, str]] = [
         "target-not-logged",
         "was not logged and is null",
     ),
+    (
+        "`concat` of two kinds of jobs",
+        lambda: hl.concat([hl.harmonize(HARVEST), hl.harmonize(RATES)]),
+        ValueError,
+        "concatenate layers of one kind",
+    ),
+    (
+        "`concat` of kilograms and litres in one column",
+        lambda: hl.concat([rates("kg/ha"), rates("L/ha")]),
+        ValueError,
+        "the quantity is mass in",
+    ),
+    (
+        "`concat` of two units with `units=None`",
+        lambda: hl.concat([lengths("m"), lengths("ft")], units=None),
+        ValueError,
+        "the unit is m in",
+    ),
+    ("`concat` without layers", lambda: hl.concat([]), ValueError, "pass at least one layer"),
 ]
 """Wrong input: its name, the call, the exception or the code of the diagnostic, and a part of the message."""
 

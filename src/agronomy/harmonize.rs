@@ -218,7 +218,7 @@ fn originals(layer: Layer) -> Result<Layer> {
         })
         .collect();
     let geometry = layer.geometry_index().and_then(|index| kept.iter().position(|kept| *kept == index));
-    Ok(layer.with_batches(schema, table(batches)?, geometry))
+    Ok(layer.with_batches(schema, table(batches)?, geometry).with_entry(keys::KIND, None).with_entry(keys::CROP, None))
 }
 
 fn table(batches: std::result::Result<Vec<RecordBatch>, arrow_schema::ArrowError>) -> Result<Vec<RecordBatch>> {

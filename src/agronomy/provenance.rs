@@ -42,9 +42,9 @@ pub(super) fn is_added(field: &Field) -> bool {
     field.metadata().contains_key(SOURCE)
 }
 
-/// Whether a layer has canonical columns.
+/// Whether a layer was harmonised. It has no canonical column if all its units are unknown.
 pub(super) fn is_harmonized(layer: &Layer) -> bool {
-    layer.schema().fields().iter().any(|field| is_added(field))
+    layer.metadata().iter().any(|(key, _)| key == KIND) || layer.schema().fields().iter().any(|field| is_added(field))
 }
 
 /// Whether a layer is a concatenation, whose rows say where they come from.
