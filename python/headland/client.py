@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self
 from headland import _core, arguments, doctor_report, settings
 from headland.bearer_tokens import TokenSource
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
-from headland.group_display import add_representations
 from headland.groups import AsyncClientRows, ClientRows
 from headland.settings import Timeout
 from headland.suggestions import did_you_mean
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from headland.doctor_report import Checkup
 
     _Parts = tuple[_core.Client, Mapping[str, TokenSource], str, Sequence[tuple[int, float]]]
-
-add_representations()
 
 DEFAULT_TIMEOUT = Timeout()
 

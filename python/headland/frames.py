@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from headland import _core, errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import geopandas as gpd
     import numpy as np
@@ -212,13 +212,11 @@ def total_bounds(column: pa.ChunkedArray) -> tuple[float, float, float, float] |
     return None if west != west else (west, south, east, north)  # noqa: PLR0124 - it is NaN
 
 
-def to_polars(table: pa.Table) -> pl.DataFrame:
+def to_polars(names: Iterable[str], table: pa.Table) -> pl.DataFrame:
     """Convert a table to polars with unique names; an extension such as ``geoarrow.wkb`` becomes its plain type."""
     import polars as pl
     import pyarrow as pa
 
-    from headland.layer_rows import distinct_names
-
     # Fields of their own have no metadata, so polars makes no extension type of the geometry.
-    plain = dict(zip(distinct_names(table.column_names), table.columns, strict=True))
+    plain = dict(zip(names, table.columns, strict=True))
     return pl.DataFrame(pa.table(plain))

@@ -63,7 +63,8 @@ def rows(layer: LayerViews, block: int = BLOCK) -> Iterator[dict[str, Any]]:
         return
     if geometry is not None:
         table = table.drop_columns(geometry)
-    keys = distinct_names(names)
+    unique = zip(layer.columns, layer._core.distinct_columns, strict=True)  # noqa: SLF001 - of this package
+    keys = [key for name, key in unique if name != geometry]
     for batch in table.to_batches(max_chunksize=max(block, 1)):
         yield from _joined(keys, [_values(column) for column in batch.columns], batch.num_rows)
 
@@ -82,17 +83,3 @@ def _values(column: pa.Array) -> list[Any]:
     if getattr(column.type, "tz", None) is None:
         return cells
     return [None if time is None else time.astimezone(dt.UTC) for time in cells]
-
-
-def distinct_names(names: list[str]) -> list[str]:
-    """Return unique names, as ``write_geojson`` writes them: a later column with the same name gets a number."""
-    taken, seen, distinct = {*names}, set[str](), list[str]()
-    for name in names:
-        key, number = name, 0
-        while key in (taken if name in seen else seen):
-            number += 1
-            key = f"{name}_{number}"
-        seen.add(name)
-        taken.add(key)
-        distinct.append(key)
-    return distinct

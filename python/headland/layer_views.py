@@ -301,7 +301,7 @@ class LayerViews:
         extras.require("polars", "polars", "pyarrow")
         from headland.frames import to_polars
 
-        return to_polars(self.to_arrow())
+        return to_polars(self._core.distinct_columns, self.to_arrow())
 
     def _worked_area(self) -> float | None:
         """Return the sum of the canonical column `area` in square metres; ``None`` without it or with polygons."""

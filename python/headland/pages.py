@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from headland import _core
 
+    _Parts = tuple[Callable[[], _core.Pages], Callable[[], None], str, int | None]
+
 Record = TypeVar("Record")
 
 _LOCATION_ATTRIBUTES = ("__geo_interface__", "to_geopandas")
@@ -46,8 +48,8 @@ class _Pages(Generic[Record]):
         self,
         open_pages: Callable[[], _core.Pages],
         warn_pending: Callable[[], None],
-        name: str = "list",
-        page: int | None = None,
+        name: str,
+        page: int | None,
     ) -> None:
         self._open = open_pages
         self._warn_pending = warn_pending
@@ -154,15 +156,9 @@ class Pages(_Pages[Record]):
 
     __slots__ = ("_buffer", "_buffered", "_cursor")
 
-    def __init__(
-        self,
-        open_pages: Callable[[], _core.Pages],
-        warn_pending: Callable[[], None],
-        name: str = "list",
-        page: int | None = None,
-    ) -> None:
-        super().__init__(open_pages, warn_pending, name, page)
-        self._buffer: PageBuffer[Record] = PageBuffer(name)
+    def __init__(self, *parts: *_Parts) -> None:
+        super().__init__(*parts)
+        self._buffer: PageBuffer[Record] = PageBuffer(self._name)
         self._buffered: _Reading[Record] | None = None
         self._cursor: _Cursor[Record] | None = None
 

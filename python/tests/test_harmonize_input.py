@@ -301,3 +301,12 @@ def test_one_product_of_all_rows_is_the_crop_of_a_harvest() -> None:
     two = hl.harmonize(table(fields, [rows[0], ("Corn", 5000, 20, 2, 10)]), units=units)
     assert "dry_mass" not in two.to_arrow().column_names
     assert "crop-unknown" in codes(two)
+
+
+def test_speed_after_a_gap_is_unknown() -> None:
+    seconds = [*range(60), *range(90, 150)]
+    rows = [(f"2025-09-01T10:{second // 60:02}:{second % 60:02}Z", 60 if second == 90 else 2, 5) for second in seconds]
+    layer = hl.harmonize(table([("TIME", "C"), ("DISTANCE", "N2"), YIELD], rows), units={"DISTANCE": "m"})
+    speeds = layer["speed"]
+    assert speeds[60] is None
+    assert [speed for index, speed in enumerate(speeds) if index != 60] == pytest.approx([2.0] * 119)

@@ -21,7 +21,7 @@ from mirror_fixtures import job
 from shapefiles import POINT, RINGS, Field, Shape, dbf, shp, zipped
 
 import headland as hl
-from headland.layer_rows import Rows, distinct_names, rows
+from headland.layer_rows import Rows, rows
 from headland.layer_summary import ColumnSummary, summarize
 from headland.layer_views import LayerViews
 
@@ -180,11 +180,11 @@ def test_later_columns_with_the_same_name_get_a_number(twins: hl.Layer, monkeypa
         (["A", "A", "A_1", "A_1"], ["A", "A_2", "A_1", "A_1_1"]),
     ],
 )
-def test_distinct_names_are_those_of_the_core(names: list[str], expected: list[str]) -> None:
-    assert distinct_names(names) == expected
+def test_rows_and_frames_have_the_names_of_geojson(names: list[str], expected: list[str]) -> None:
     fields = [Field(name.encode(), "N", 9) for name in names]
     layer = hl.read(job("1", rows=1, fields=fields, cells=[[b"        1"] * len(names)]).archive)
     assert list(layer.__geo_interface__["features"][0]["properties"]) == expected
+    assert list(layer.head(1)[0]) == layer.to_polars().columns[:-1] == expected
 
 
 def test_cells_by_name(timed: hl.Layer) -> None:

@@ -108,6 +108,32 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
+def publish_interleaved(
+    farms: list[Farm],
+    begun: Path,
+    target: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    check: Callable[[Path, object], None],
+) -> list[int]:
+    """Publish two mirrors in every order of their requests, and check each result; return their numbers of requests."""
+    do, turns = Store._do, Turns(0, 0)
+    monkeypatch.setattr(Store, "_do", lambda self, *rest, **given: turns.take(lambda: do(self, *rest, **given)))
+    monkeypatch.setattr("headland.mirror.object_store.ThreadPoolExecutor", InPlace)
+    with ThreadPoolExecutor(2) as pool:
+        for first, second in itertools.product(range(MOST), range(1, MOST)):
+            if first > turns.counts[0] > 0 or second > turns.counts[1] > 0:
+                # One of the two had ended earlier.
+                continue
+            shutil.copytree(begun, target)
+            turns = Turns(first, second)
+            done = [pool.submit(turns.publish, which, farm, target) for which, farm in enumerate(farms)]
+            for each in done:
+                each.result()
+            check(target, (first, second))
+            shutil.rmtree(target)
+    return turns.counts
+
+
 @pytest.mark.parametrize("pair", [(2, 3), (2, 0), (0, 2), (2, 2)])
 def test_final_state_is_complete(
     states: list[Farm], pair: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -116,25 +142,10 @@ def test_final_state_is_complete(
     begun, target = tmp_path / "begun", tmp_path / "out"
     for farm in states[:2]:
         farm.publish(begun.as_uri())
-    do, turns = Store._do, Turns(0, 0)
-    monkeypatch.setattr(Store, "_do", lambda self, *rest, **given: turns.take(lambda: do(self, *rest, **given)))
-    monkeypatch.setattr("headland.mirror.object_store.ThreadPoolExecutor", InPlace)
     # The lock of `latest/` would wait for another turn; the next test covers that folder.
     monkeypatch.setattr("headland.mirror.latest.update", lambda *_: None)
-    with ThreadPoolExecutor(2) as pool:
-        for first, second in itertools.product(range(MOST), range(1, MOST)):
-            if first > turns.counts[0] > 0 or second > turns.counts[1] > 0:
-                # One of the two had ended earlier.
-                continue
-            shutil.copytree(begun, target)
-            turns = Turns(first, second)
-            farms = [states[which] for which in pair]
-            done = [pool.submit(turns.publish, which, farm, target) for which, farm in enumerate(farms)]
-            for each in done:
-                each.result()
-            assert_whole(target, (first, second))
-            shutil.rmtree(target)
-    assert max(turns.counts) < MOST
+    counts = publish_interleaved([states[which] for which in pair], begun, target, monkeypatch, assert_whole)
+    assert max(counts) < MOST
 
 
 @pytest.mark.parametrize("pair", [(2, 3), (2, 0), (2, 2)])
@@ -147,9 +158,6 @@ def test_latest_is_the_newest_state(
     states[1].publish(begun.as_uri())
     for which, name in enumerate(names):
         shutil.copytree(tmp_path / str(which) / name, begun / name, dirs_exist_ok=True)
-    do, turns = Store._do, Turns(0, 0)
-    monkeypatch.setattr(Store, "_do", lambda self, *rest, **given: turns.take(lambda: do(self, *rest, **given)))
-    monkeypatch.setattr("headland.mirror.object_store.ThreadPoolExecutor", InPlace)
     monkeypatch.setattr("headland.mirror.latest.local_path", lambda _: None)
 
     class Replacing(Farm):
@@ -160,21 +168,9 @@ def test_latest_is_the_newest_state(
             store.put("current.json", json.dumps({"state": names[int(self.folder.name)]}).encode())
             latest.update(store, lambda: json.loads(store.read("current.json") or b"")["state"])
 
-    with ThreadPoolExecutor(2) as pool:
-        for first, second in itertools.product(range(MOST), range(1, MOST)):
-            if first > turns.counts[0] > 0 or second > turns.counts[1] > 0:
-                continue
-            shutil.copytree(begun, target)
-            turns = Turns(first, second)
-            done = [
-                pool.submit(turns.publish, which, Replacing(tmp_path / str(state)), target)
-                for which, state in enumerate(pair)
-            ]
-            for each in done:
-                each.result()
-            assert_latest(target, (first, second))
-            shutil.rmtree(target)
-    assert 0 < max(turns.counts) < MOST
+    farms: list[Farm] = [Replacing(tmp_path / str(state)) for state in pair]
+    counts = publish_interleaved(farms, begun, target, monkeypatch, assert_latest)
+    assert 0 < max(counts) < MOST
 
 
 def test_state_of_another_unfinished_publication_stays_for_a_day(states: list[Farm], tmp_path: Path) -> None:

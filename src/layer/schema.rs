@@ -108,6 +108,12 @@ impl Layer {
         self
     }
 
+    /// Unique names of the columns, as Parquet and JSON need them.
+    #[must_use]
+    pub fn distinct_columns(&self) -> Vec<String> {
+        distinct_names(&self.schema)
+    }
+
     /// The layer with its first records only.
     pub(crate) fn head(&self, count: usize) -> Self {
         let mut left = count;

@@ -78,6 +78,12 @@ impl Layer {
         self.layer.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
+    /// Unique names of the columns in order: a later column with the same name gets a number.
+    #[getter]
+    fn distinct_columns(&self) -> Vec<String> {
+        self.layer.distinct_columns()
+    }
+
     /// Returns name, type and null count of each column.
     fn describe(&self) -> Vec<(String, String, usize)> {
         let schema = self.layer.schema();

@@ -81,7 +81,11 @@ fn one(group: &Group, mode: Mode) -> String {
     let class = mode.class(group.name);
     let calls = mode.name("Calls");
     // Reading all jobs takes several calls, so no row of the table has it.
-    let base = if group.name == "job_data" { format!("({})", mode.name("ReadAll")) } else { String::new() };
+    let base = match group.name {
+        "" => String::new(),
+        "job_data" => format!("({}, CallGroup)", mode.name("ReadAll")),
+        _ => "(CallGroup)".to_owned(),
+    };
     let mut body = format!("class {class}{base}:\n    \"\"\"{}\"\"\"\n\n", group.doc);
     let inside = inside(group);
     if inside.is_empty() {
@@ -133,6 +137,10 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
     let mut out = format!("from typing import {}\n", typing.join(", "));
     if uses("with_options") {
         out.push_str("\nfrom headland.archives import with_options\n");
+    }
+    if uses("CallGroup") {
+        out.push_str(if uses("with_options") { "" } else { "\n" });
+        out.push_str("from headland.call_group import CallGroup\n");
     }
     if let Some(base) = ["ReadAll", "AsyncReadAll"].into_iter().find(|name| uses(name)) {
         out.push_str(&format!("from headland.read_all import {base}\n"));

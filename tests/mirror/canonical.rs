@@ -6,8 +6,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::Int64Type;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array as _, RecordBatch};
+use chrono::{TimeZone as _, Utc};
 use headland::agronomy::{Job, JobKind};
 use headland::layer::Cancel;
 use headland::mirror::Problem;
@@ -25,8 +26,39 @@ fn harvest(corner: (f64, f64), salt: u32) -> Vec<u8> {
     points(120, corner, salt)
 }
 
+/// A harvest whose units a sidecar states. Each record has time, distance, width, flow, moisture, field and header.
+fn logged(records: &[&str]) -> Vec<u8> {
+    const JSON: &str = r#"{"DataAttributes":[{"Name":"DISTANCE","Unit":"m"},{"Name":"SWATHWIDTH","Unit":"m"},
+        {"Name":"FLOW","Unit":"kg/s"},{"Name":"CYCLE","Unit":"s"},{"Name":"MOISTURE","Unit":"%"}]}"#;
+    let fields: [Field<'_>; 8] = [
+        ("TIME", b'C', 20, 0),
+        ("DISTANCE", b'N', 5, 1),
+        ("SWATHWIDTH", b'N', 5, 1),
+        ("FLOW", b'N', 5, 1),
+        ("CYCLE", b'N', 5, 1),
+        ("MOISTURE", b'N', 5, 1),
+        ("FIELD", b'C', 6, 0),
+        ("HEADERDOWN", b'N', 1, 0),
+    ];
+    let rows: Vec<&[u8]> = records.iter().map(|record| record.as_bytes()).collect();
+    let places: Vec<Vec<u8>> = (0..records.len()).map(|_| point(INSIDE.0, INSIDE.1)).collect();
+    let (points, index) = shp(1, &places);
+    zip(&[
+        ("yield.shp", &points),
+        ("yield.shx", &index),
+        ("yield.dbf", &dbf(&fields, &rows, 0)),
+        ("yield.prj", WGS_84.as_bytes()),
+        ("yield-Deere-Metadata.json", JSON.as_bytes()),
+    ])
+}
+
 /// A harvest with the boundary of its field, a square of two kilometres in UTM zone 12.
 fn boundary(field: &str) -> Vec<u8> {
+    boundary_in("FIELD", field)
+}
+
+/// The same with the name in another column.
+fn boundary_in(column: &str, field: &str) -> Vec<u8> {
     let (x, y, side) = (500_000.0, 5_000_000.0, 2_000.0);
     let ring = parts(POLYGON, &[0], &[(x, y), (x, y + side), (x + side, y + side), (x + side, y), (x, y)]);
     let (outline, outline_index) = shp(POLYGON, &[ring]);
@@ -35,7 +67,7 @@ fn boundary(field: &str) -> Vec<u8> {
     zip(&[
         ("edge.shp", &outline),
         ("edge.shx", &outline_index),
-        ("edge.dbf", &dbf(&[("FIELD", b'C', 10, 0)], &[name.as_bytes()], 0)),
+        ("edge.dbf", &dbf(&[(column, b'C', 10, 0)], &[name.as_bytes()], 0)),
         ("edge.prj", UTM_12.as_bytes()),
         ("yield.shp", &rows),
         ("yield.shx", &rows_index),
@@ -184,6 +216,59 @@ fn boundary_names_the_field_of_earlier_jobs_on_its_ground() {
     farm.put("4", &harvest(INSIDE, 4)).field = Some("South".to_owned());
     farm.publish();
     assert_eq!(fields(&farm), [named("1", Some("South")), named("2", None), named("4", Some("South"))].into());
+}
+
+/// Numbers of a column of the means; null is not a number.
+fn means(farm: &Farm, column: &str) -> Vec<f64> {
+    let numbers = |batch: RecordBatch| {
+        let array = batch.column_by_name(column).unwrap().as_primitive::<Float64Type>().clone();
+        array.iter().map(|number| number.unwrap_or(f64::NAN)).collect::<Vec<_>>()
+    };
+    batches(&farm.folder.path().join("catalog/field_means.parquet")).into_iter().flat_map(numbers).collect()
+}
+
+/// 20 kg a row of 20 m2 are 10 t/ha. Travel with the header up and rows without mass are no harvested ground, and each
+/// field that rows name has its mean.
+#[test]
+fn mean_is_over_rows_with_a_yield_and_by_field() {
+    let mut farm = Farm::new();
+    let job = farm.put(
+        "1",
+        &logged(&[
+            " 2024-12-31T10:00:00Z  2.0 10.0 10.0  2.0 15.5North 1",
+            " 2024-12-31T10:00:02Z  2.0 10.0 10.0  2.0 15.5North 0",
+            " 2024-12-31T10:00:04Z  9.0 10.0  0.0  2.0 15.5North 1",
+            " 2024-12-31T10:00:06Z  2.0 10.0  5.0  2.0 15.5South 1",
+        ]),
+    );
+    (job.start, job.created) = (None, Utc.with_ymd_and_hms(2026, 1, 2, 0, 0, 0).single());
+    job.job.crop = Some("Corn".to_owned());
+    farm.publish_and_compare();
+    assert_eq!(catalog(&farm, "field_means", "field"), [Some("North".to_owned()), Some("South".to_owned())]);
+    assert_eq!(means(&farm, "mean"), [10_000.0, 5_000.0]);
+    assert_eq!((means(&farm, "area"), means(&farm, "area_without_yield")), (vec![20.0, 20.0], vec![110.0, 0.0]));
+    let [file] = canonical(&farm, "harvest_rows").try_into().unwrap();
+    for batch in batches(&file) {
+        let years = batch.column_by_name("year").unwrap().as_primitive::<Int32Type>().clone();
+        assert!(years.iter().all(|year| year == Some(2024)), "that of the rows, since the job states no start");
+        let clocks = batch.column_by_name("clock").unwrap().as_string::<i64>().clone();
+        assert!(clocks.iter().all(|clock| clock == Some("UTC")), "the times state their zone");
+    }
+}
+
+/// A boundary called `Boundary 1` in the archive of a job is the boundary of the field that the service states.
+#[test]
+fn boundary_of_a_job_with_a_stated_field_has_that_name() {
+    let mut farm = Farm::new();
+    farm.put("1", &boundary_in("NAME", "Part 1")).field = Some("Home".to_owned());
+    farm.put("2", &harvest(INSIDE, 2));
+    farm.publish();
+    assert_eq!(catalog(&farm, "boundaries", "field"), [Some("Home".to_owned())]);
+    assert_eq!(fields(&farm)["2"], Some("Home".to_owned()));
+    farm.wanted.get_mut(&(false, "1".to_owned())).unwrap().field = Some("House".to_owned());
+    farm.publish();
+    assert_eq!(catalog(&farm, "boundaries", "field"), [Some("House".to_owned())]);
+    assert_eq!(fields(&farm)["2"], Some("House".to_owned()));
 }
 
 #[test]

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headland.call_group import CallGroup
+
 from .dispatch_batches import DispatchBatches
 from .dispatch_equipment import DispatchEquipment
 from .dispatch_field_operations import DispatchFieldOperations
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from headland.calls import Calls
 
 
-class Dispatch:
+class Dispatch(CallGroup):
     """The dispatch service: field operations, the equipment that they are assigned to, products and batches."""
 
     __slots__ = ("batches", "equipment", "field_operations", "products")

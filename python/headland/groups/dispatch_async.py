@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headland.call_group import CallGroup
+
 from .dispatch_batches_async import AsyncDispatchBatches
 from .dispatch_equipment_async import AsyncDispatchEquipment
 from .dispatch_field_operations_async import AsyncDispatchFieldOperations
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from headland.calls import AsyncCalls
 
 
-class AsyncDispatch:
+class AsyncDispatch(CallGroup):
     """The dispatch service: field operations, the equipment that they are assigned to, products and batches."""
 
     __slots__ = ("batches", "equipment", "field_operations", "products")

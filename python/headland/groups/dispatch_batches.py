@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headland.call_group import CallGroup
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from headland.pages import Pages
 
 
-class DispatchBatches:
+class DispatchBatches(CallGroup):
     """Batches of the dispatch service."""
 
     __slots__ = ("_calls",)

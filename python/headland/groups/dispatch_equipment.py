@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headland.call_group import CallGroup
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from headland.pages import Pages
 
 
-class DispatchEquipment:
+class DispatchEquipment(CallGroup):
     """Equipment of the dispatch service, and the work that is assigned to it."""
 
     __slots__ = ("_calls",)

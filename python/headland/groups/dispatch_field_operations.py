@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headland.call_group import CallGroup
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from headland.calls import Calls
 
 
-class DispatchFieldOperations:
+class DispatchFieldOperations(CallGroup):
     """Field operations: work orders of the dispatch service, their mixes, targets and completions."""
 
     __slots__ = ("_calls",)

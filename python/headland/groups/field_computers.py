@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from headland.call_group import CallGroup
+
 if TYPE_CHECKING:
     from headland.calls import Calls
     from headland.locations import LocationPages
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     )
 
 
-class FieldComputers:
+class FieldComputers(CallGroup):
     """Field computers: the in-cab displays that record job data."""
 
     __slots__ = ("_calls",)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from headland.call_group import CallGroup
+
 if TYPE_CHECKING:
     from headland.calls import AsyncCalls
     from headland.locations import AsyncLocationPages
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     )
 
 
-class AsyncFieldComputers:
+class AsyncFieldComputers(CallGroup):
     """Field computers: the in-cab displays that record job data."""
 
     __slots__ = ("_calls",)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from headland.call_group import CallGroup
+
 if TYPE_CHECKING:
     import datetime as dt
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from headland.records import DeviceLocation, FieldHubDetail, FieldHubItem
 
 
-class AsyncFieldHubs:
+class AsyncFieldHubs(CallGroup):
     """Field hubs: the modems that report where machines are and how their inputs stand."""
 
     __slots__ = ("_calls",)

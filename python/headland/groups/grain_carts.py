@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack, cast, overload
 
 from headland.archives import with_options
+from headland.call_group import CallGroup
 
 if TYPE_CHECKING:
     import os
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from headland.records import Created, GrainCart
 
 
-class GrainCarts:
+class GrainCarts(CallGroup):
     """Grain carts: the files of loads that carts weigh in the field."""
 
     __slots__ = ("_calls",)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack, cast, overload
 
 from headland.archives import with_options
+from headland.call_group import CallGroup
 from headland.read_all import AsyncReadAll
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from headland.table import Table
 
 
-class AsyncJobData(AsyncReadAll):
+class AsyncJobData(AsyncReadAll, CallGroup):
     """Job data: the yield, as-applied and planting files that field computers produce."""
 
     __slots__ = ("_calls",)

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headland.call_group import CallGroup
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from headland.pages import Pages
 
 
-class LegacyOrders:
+class LegacyOrders(CallGroup):
     """Work orders of the legacy order service, which the dispatch service replaces."""
 
     __slots__ = ("_calls",)

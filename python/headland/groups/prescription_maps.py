@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast, overload
 
+from headland.call_group import CallGroup
+
 if TYPE_CHECKING:
     import os
     from pathlib import Path
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from headland.records import Created, PrescriptionMapDetail, PrescriptionMapItem
 
 
-class PrescriptionMaps:
+class PrescriptionMaps(CallGroup):
     """Prescription maps: files of target rates that are sent to field computers."""
 
     __slots__ = ("_calls",)

@@ -36,9 +36,8 @@ pub(super) fn write(
             let message = format!("`{name}` is not a table name: use letters, digits and `_`");
             return Err(Error::new(Kind::Value, message));
         }
-        let table =
-            layer::Table { schema: batch.schema(), geometry: None, boxes: String::new(), crs: None, counter: None };
-        written.push(write_one(disk, last, generation, name, (table, batch, &[]), cancel)?);
+        let batches = std::slice::from_ref(batch);
+        written.push(write_batches(disk, last, generation, name, &batch.schema(), batches, cancel)?);
     }
     Ok(written)
 }
@@ -52,7 +51,8 @@ pub(super) fn write_boundaries(
     cancel: &Cancel,
 ) -> Result<Table> {
     let Boundaries { table, batch, types } = boundaries;
-    write_one(disk, last, generation, boundaries::TABLE_NAME, (table.clone(), batch, types), cancel)
+    let content = (table.clone(), std::slice::from_ref(batch), &**types);
+    write_table(disk, last, generation, (FOLDER, boundaries::TABLE_NAME), content, cancel)
 }
 
 /// Links a table of the last generation; `None` if that has none.
@@ -69,7 +69,7 @@ pub(super) fn link_previous(
     Ok(Some(table.clone()))
 }
 
-/// Writes a table of a layer-wise kind, whose rows come in pieces.
+/// Writes a table without geometries, whose rows may come in several batches.
 pub(super) fn write_batches(
     disk: &Disk,
     last: Option<(&Path, &Manifest)>,
@@ -98,27 +98,15 @@ pub(super) fn write_empty(
 
 /// Reads a table of the last generation.
 pub(super) fn read_previous((folder, last): (&Path, &Manifest), name: &str) -> Result<Vec<RecordBatch>> {
-    let path = format!("{FOLDER}/{name}.parquet");
-    let path = folder.join(&path);
-    let stated = last.catalog.iter().find(|table| folder.join(&table.path) == path);
-    let Some(stated) = stated else { return Err(missing_error(&path)) };
+    let name = format!("{FOLDER}/{name}.parquet");
+    let path = folder.join(&name);
+    let Some(stated) = last.catalog.iter().find(|table| table.path == name) else { return Err(missing_error(&path)) };
     let invalid = |cause: &dyn std::fmt::Display| damaged_error(&path, &cause.to_string());
     let mut file = CheckedFile::open(&path, &stated.crc32)?;
     let length = file.len();
     let content = file.fetch(std::iter::once(0..length).collect())?;
     let reader = ParquetRecordBatchReaderBuilder::try_new(content).and_then(ParquetRecordBatchReaderBuilder::build);
     reader.map_err(|cause| invalid(&cause))?.map(|batch| batch.map_err(|cause| invalid(&cause))).collect()
-}
-
-fn write_one(
-    disk: &Disk,
-    last: Option<(&Path, &Manifest)>,
-    generation: &Path,
-    name: &str,
-    (table, batch, types): (layer::Table, &RecordBatch, &[u32]),
-    cancel: &Cancel,
-) -> Result<Table> {
-    write_table(disk, last, generation, (FOLDER, name), (table, std::slice::from_ref(batch), types), cancel)
 }
 
 /// Writes `<folder>/<name>.parquet`.

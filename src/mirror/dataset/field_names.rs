@@ -1,11 +1,14 @@
 //! Names the field of a job: stated, that of a boundary, or that of a job on the same ground.
 
+use std::cmp::Reverse;
+
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int32Type};
 use arrow_array::{Array as _, RecordBatch};
 
 use super::footer::GEOMETRY;
 use super::hilbert::Sides;
+use super::row_origin::FieldName;
 use super::schema::JOB_ID;
 use super::source_archive::SourceArchive;
 use crate::error::Result;
@@ -48,16 +51,6 @@ pub(super) struct NamedGround {
 pub(super) struct FieldNames {
     boundaries: Vec<NamedBoundary>,
     ground: Vec<NamedGround>,
-}
-
-/// Name of a field, and where it comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FieldName {
-    pub(super) name: String,
-    /// `job`, `archive`, `boundary` or `same ground`.
-    pub(super) rule: &'static str,
-    /// Which boundary or which job names it.
-    pub(super) evidence: Option<String>,
 }
 
 /// Position of some rows of a layer in WGS 84.
@@ -111,7 +104,9 @@ impl FieldNames {
         stated: Option<&str>,
         positions: &[(f64, f64)],
     ) -> Result<Option<FieldName>> {
-        let found = |name: &str, rule, evidence| Some(FieldName { name: name.to_owned(), rule, evidence });
+        let found = |name: &str, rule: &str, evidence| {
+            Some(FieldName { name: name.to_owned(), rule: rule.to_owned(), evidence })
+        };
         if let Some(name) = &source.field {
             return Ok(found(name, "job", None));
         }
@@ -131,16 +126,17 @@ impl FieldNames {
             let evidence = format!("the boundary of job {} contains its rows", boundary.job_id);
             return Ok(found(&boundary.field, "boundary", Some(evidence)));
         }
-        let same = self.ground.iter().filter(|ground| is_same_ground(&ground.positions, positions));
-        let newest = same.max_by_key(|ground| (ground.year, std::cmp::Reverse(&ground.job_id)));
-        Ok(newest.and_then(|ground| {
-            let evidence = format!("its rows are on the same ground as those of job {}", ground.job_id);
-            found(&ground.field, "same ground", Some(evidence))
-        }))
+        let same = || self.ground.iter().filter(|ground| is_same_ground(&ground.positions, positions));
+        let Some(newest) = same().max_by_key(|ground| (ground.year, Reverse(&ground.job_id))) else { return Ok(None) };
+        // The first job with this name stays the same if others follow.
+        let first =
+            same().filter(|ground| ground.field == newest.field).min_by_key(|ground| (ground.year, &ground.job_id));
+        let evidence = format!("its rows are on the same ground as those of job {}", first.unwrap_or(newest).job_id);
+        Ok(found(&newest.field, "same ground", Some(evidence)))
     }
 }
 
-/// The smallest boundary that contains nearly all positions; of its versions the newest.
+/// The smallest boundary that contains nearly all positions; of its versions the first with the newest name.
 fn smallest_around<'a>(
     boundaries: impl Iterator<Item = &'a NamedBoundary>,
     positions: &[(f64, f64)],
@@ -152,8 +148,13 @@ fn smallest_around<'a>(
         }
     }
     let least = around.iter().map(|boundary| boundary.area).fold(f64::INFINITY, f64::min);
-    let versions = around.into_iter().filter(|boundary| boundary.area <= least * SAME_AREA);
-    Ok(versions.max_by_key(|boundary| (boundary.year, std::cmp::Reverse(&boundary.job_id))))
+    let versions = || around.iter().filter(|boundary| boundary.area <= least * SAME_AREA);
+    let Some(newest) = versions().max_by_key(|boundary| (boundary.year, Reverse(&boundary.job_id))) else {
+        return Ok(None);
+    };
+    // The first boundary with this name stays the same if others follow.
+    let same_name = versions().filter(|boundary| boundary.field == newest.field);
+    Ok(same_name.min_by_key(|boundary| (boundary.year, &boundary.job_id)).copied())
 }
 
 /// Whether positions of two layers are spread over the same ground: those of each are near to those of the other.
@@ -281,7 +282,7 @@ mod tests {
         let name = |names: &FieldNames, stated, positions: &[(f64, f64)]| {
             names.name(&source(None), stated, positions).unwrap().map(|found| (found.name, found.rule))
         };
-        let found = |name: &str, rule| Some((name.to_owned(), rule));
+        let found = |name: &str, rule: &str| Some((name.to_owned(), rule.to_owned()));
         for salt in 0..20 {
             let positions = positions(f64::from(salt) / 20.0, whole);
             assert_eq!(name(&names, None, &positions), found("New Name", "same ground"), "{salt}");
@@ -296,6 +297,12 @@ mod tests {
             assert_eq!(name(&names, None, &positions(0.3, other)), None);
             assert_eq!(name(&names, None, &positions(0.3, one)), found("Neighbour", "same ground"));
         }
+        // A further job with the name changes nothing, so that the rows need not be written again.
+        let named_by = |names: &FieldNames| names.name(&source(None), None, &positions(0.3, whole)).unwrap().unwrap();
+        let before = named_by(&names);
+        let mut names = names;
+        names.ground.push(named("New Name", 2026, positions(0.4, whole)));
+        assert_eq!(named_by(&names), before);
         let by_service = names.name(&source(Some("Service")), Some("Stated"), &[]).unwrap();
         assert_eq!(by_service.map(|found| found.name), Some("Service".to_owned()));
     }

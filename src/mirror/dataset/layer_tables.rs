@@ -13,8 +13,8 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use super::canonical::row_year;
 use super::catalog;
 use super::convert::ConvertedLayer;
-use super::field_names::FieldName;
 use super::manifest::{Manifest, Part, Table};
+use super::row_origin::FieldName;
 use super::schema::{JOB_ID, LAYER, OWN_COLUMNS};
 use super::source_archive::SourceArchive;
 use crate::agronomy::{row_field, yield_means};
@@ -169,7 +169,7 @@ impl LayerTables {
     ) -> Result<()> {
         let mut provenance = harmonized.provenance();
         if let (Some(found), None) = (field, row_field(harmonized)) {
-            let entry = [("column", "field"), ("rule", found.rule)].into_iter();
+            let entry = [("column", "field"), ("rule", &*found.rule)].into_iter();
             let entry = entry.chain(found.evidence.as_deref().map(|evidence| ("evidence", evidence)));
             provenance.push(entry.map(|(key, value)| (key.to_owned(), value.to_owned())).collect());
         }

@@ -81,8 +81,7 @@ impl Plan {
                 let found = by_key.get(&(&*origin.kind, &*origin.job_id)).copied();
                 let Some((index, source)) = found.and_then(|index| Some((index, wanted.get(index)?))) else { continue };
                 if let Some(CanonicalOrigin { stated_field, field, .. }) = &origin.canonical {
-                    let named = fields.name(source, stated_field.as_deref(), &origin.positions)?;
-                    is_same &= named.map(|found| found.name) == *field;
+                    is_same &= fields.name(source, stated_field.as_deref(), &origin.positions)? == *field;
                 }
                 layers.push(PendingLayer::from_origin(origin, index));
             }

@@ -43,7 +43,17 @@ pub(super) struct CanonicalOrigin {
     /// Field that the archive states.
     pub(super) stated_field: Option<String>,
     /// Field of the rows that name none.
-    pub(super) field: Option<String>,
+    pub(super) field: Option<FieldName>,
+}
+
+/// Name of a field, and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FieldName {
+    pub(super) name: String,
+    /// `job`, `archive`, `boundary` or `same ground`.
+    pub(super) rule: String,
+    /// Which boundary or which job names it.
+    pub(super) evidence: Option<String>,
 }
 
 impl RowOrigin {

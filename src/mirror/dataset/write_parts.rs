@@ -124,12 +124,12 @@ impl PartsWriter<'_> {
         };
         let stated_field = stated_field(&layer.layer);
         let found = self.fields.name(source, stated_field.as_deref(), &layer.positions)?;
-        let field = found.as_ref().map(|found| found.name.clone());
-        if let Some((kind, rows)) = canonical::rows(source, layer, &harmonized, field.as_deref())? {
+        let field = found.as_ref().map(|found| &*found.name);
+        if let Some((kind, rows)) = canonical::rows(source, layer, &harmonized, field)? {
             writer.add(kind, rows, layer)?;
         }
         self.tables.add_harmonized(source, &layer.name, &harmonized, found.as_ref())?;
-        Ok(Some(CanonicalOrigin { job: source.job_digest(), stated_field, field }))
+        Ok(Some(CanonicalOrigin { job: source.job_digest(), stated_field, field: found }))
     }
 }
 
