@@ -39,6 +39,7 @@ from headland.harmonize import harmonize
 from headland.job_layers import FailedJob, JobLayers
 from headland.layer import Diagnostic, Layer
 from headland.locations import AsyncLocationPages, LocationPages
+from headland.map import Map
 from headland.mirror import Mirror
 from headland.newest_uploads import newest
 from headland.pages import AsyncPages, Pages
@@ -80,6 +81,7 @@ __all__ = [
     "LayerReader",
     "Limits",
     "LocationPages",
+    "Map",
     "MethodNotAllowed",
     "Mirror",
     "NoCoverage",

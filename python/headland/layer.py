@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from headland.diagnostic_codes import DiagnosticCode, Severity
+    from headland.map import Map
 
 AsIs = Literal["as-is"]
 """Coordinates as in the archive, instead of WGS 84."""
@@ -272,14 +273,92 @@ class Layer(LayerViews):
         width: int | None = None,
         crs: AsIs | None = None,
     ) -> str:
-        """Draw an SVG map of one column, with a legend, its unit and a scale bar."""
+        """Return the SVG text of `plot`, for files and pages; in a notebook, use `plot`.
+
+        Args:
+            column: As in `plot`.
+            title: As in `plot`.
+            unit: As in `plot`.
+            width: As in `plot`.
+            crs: As in `plot`.
+
+        Returns:
+            The text of the map.
+
+        >>> svg = headland.read("job.zip").picture("YIELD")
+        """
+        return self.plot(column, title=title, unit=unit, width=width, crs=crs).svg
+
+    def plot(
+        self,
+        column: str | None = None,
+        *,
+        title: str | None = None,
+        unit: str | None = None,
+        width: int | None = None,
+        vmin: float | None = None,
+        vmax: float | None = None,
+        crs: AsIs | None = None,
+    ) -> Map:
+        """Draw a map of one column, with a legend, its unit and a scale bar. A notebook shows it.
+
+        Args:
+            column: The column. ``None`` chooses a yield or a rate, else another measured column, else the locations;
+                never an id, a year or a coordinate. Texts, flags and up to 8 different numbers are drawn as classes.
+            title: The title; ``None`` is the name of the layer.
+            unit: The unit of the values; ``None`` is that of the layer. It labels the map and converts nothing: see
+                `to_units`.
+            width: The width in pixels, 760 by default.
+            vmin: The value of the first colour, so that several maps have one scale; ``None`` is the 2 % quantile.
+            vmax: The value of the last colour; ``None`` is the 98 % quantile.
+            crs: ``"as-is"`` draws unchanged coordinates, also if their system is unknown.
+
+        Returns:
+            The map. A layer of more than some thousand records is thinned evenly, and the map states the counts.
+
+        Raises:
+            ValueError: The layer has no geometry or no such column, the column has neither numbers nor text, `vmin` is
+                not below `vmax`, or the coordinate system is unknown and `crs` is not ``"as-is"``.
+            ArchiveError: A coordinate cannot be transformed to WGS 84.
+
+        >>> headland.read("job.zip").plot("YIELD").save("yield.svg")
+        """
+        from headland.map import Map
+
         texts = {"column": column, "title": title, "unit": unit}
         given = {name: None if text is None else arguments.text(name, text) for name, text in texts.items()}
-        return self._core.picture(
+        svg = self._core.picture(
             **given,
             width=None if width is None else arguments.whole_number("width", width, 1, 2**32 - 1),
+            vmin=vmin,
+            vmax=vmax,
             as_is=_as_is(crs),
         )
+        shown = given["column"] or self._core.map_column() or "locations"
+        return Map(svg, f"{shown} of {given['title'] or self.name}")
+
+    def explore(self, column: str | None = None) -> Any:
+        """Show the records on an interactive map with lonboard, or with folium if that is what is installed.
+
+        Args:
+            column: The column of the colours; ``None`` chooses one as in `plot`. Hovering shows values with units.
+
+        Returns:
+            A ``lonboard.Map`` or a ``folium.Map``, which a notebook shows. The map of the background comes from the
+            network; data stay on this machine. folium shows at most 20,000 records, thinned evenly.
+
+        Raises:
+            ImportError: Neither is installed: ``pip install 'headland[explore]'``.
+            ValueError: The layer has no geometry or no such column, or its coordinate system is unknown.
+
+        >>> headland.read("job.zip").explore("YIELD")
+        """
+        from headland.explore import explore
+
+        if self._core.geometry_column is None:
+            raise ValueError(f"layer `{self.name}` has no geometry, so there is nothing to show")
+        name = self._core.map_column() if column is None else arguments.text("column", column)
+        return explore(self, name)
 
     def _repr_html_(self) -> str:
         """Return the map, the columns and the diagnostics as HTML; needs no network."""

@@ -60,7 +60,8 @@ pub(super) fn is_abbreviation(name: &str, attribute: &str) -> bool {
     letters.peek().is_none()
 }
 
-fn is_other(plain: &str) -> bool {
+/// Whether a name in lower case means something that no canonical column has, such as a goal or an id.
+pub(super) fn is_other(plain: &str) -> bool {
     let letters = plain.trim_matches('_');
     let is_id =
         IDS.contains(&letters) || (letters.ends_with("_id") && letters != "machine_id" && letters != "section_id");

@@ -13,6 +13,9 @@ mod convert;
 mod crops;
 mod derived;
 mod harmonize;
+mod map_column;
+#[cfg(test)]
+mod map_column_tests;
 mod provenance;
 mod row_ratios;
 mod row_times;
@@ -30,5 +33,6 @@ pub use concat::{ConcatOptions, Part, concat};
 pub use convert::{Target, to_units};
 pub use crops::{CROPS, Crop};
 pub use harmonize::{harmonize, local_times};
+pub use map_column::map_column;
 pub use statements::{Job, Stated, Statements};
 pub use units::{Mismatch, Quantity, System, Unit};

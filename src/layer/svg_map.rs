@@ -1,4 +1,4 @@
-//! Draws a layer as an SVG map: chooses the column and collects its values.
+//! Draws a layer as an SVG map: collects the values of a column.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
@@ -8,9 +8,6 @@ use arrow_schema::DataType;
 use super::Layer;
 use super::picture::{Drawing, Picture, Values, draw};
 use crate::error::{Error, Kind, Result};
-
-/// Parts of column names that a map shows by preference, in this order.
-const COLUMN_KEYWORDS: [&str; 8] = ["yield", "yld", "applied", "appl", "rate", "target", "flow", "moist"];
 
 /// The most records that a map is drawn from. Longer layers are sampled at a regular interval.
 const MAX_SAMPLE: usize = 200_000;
@@ -25,24 +22,33 @@ impl Layer {
     /// Draws an SVG map of one column with legend, unit, scale bar, title, and the drawn and total number of records.
     /// Needs no network and no font file.
     pub fn picture(&self, options: &Picture) -> Result<String> {
+        let column = options.column.as_ref().map(|name| self.column_index("column", name)).transpose()?;
+        self.picture_of(column, options)
+    }
+
+    /// Same as [`Layer::picture`], with the column by its position.
+    pub(crate) fn picture_of(&self, index: Option<usize>, options: &Picture) -> Result<String> {
         if self.geometry.is_none() {
             let message = format!("layer `{}` has no geometry, so there is nothing to draw", self.name);
             return Err(Error::new(Kind::Value, message));
         }
+        let (low, high) = options.limits;
+        let is_range = low.zip(high).is_none_or(|(low, high)| low < high);
+        if !is_range || [low, high].into_iter().flatten().any(|limit| !limit.is_finite()) {
+            let message =
+                format!("`vmin` and `vmax`: expected finite numbers with vmin < vmax, got {low:?} and {high:?}");
+            return Err(Error::new(Kind::Value, message));
+        }
         let transform = if options.as_is { None } else { Some(self.known_crs()?.to_wgs84()?) };
-        let (column, shown) = match &options.column {
-            Some(name) => {
-                let index = self.column_index("column", name)?;
-                let shown = self.map_column(index).ok_or_else(|| {
-                    Error::new(
-                        Kind::Value,
-                        format!("column `{name}` contains neither numbers nor text, so it has no colours"),
-                    )
-                })?;
-                (self.schema.fields().get(index).map(|field| field.name().clone()), Some(shown))
-            }
-            None => self.default_column().map_or((None, None), |(name, shown)| (Some(name), Some(shown))),
-        };
+        let column = index.and_then(|index| self.schema.fields().get(index)).map(|field| field.name().clone());
+        let shown = index.map(|index| {
+            self.map_column(index).ok_or_else(|| {
+                let name = column.as_deref().unwrap_or_default();
+                let message = format!("column `{name}` contains neither numbers nor text, so it has no colours");
+                Error::new(Kind::Value, message)
+            })
+        });
+        let shown = shown.transpose()?;
         let unit = options.unit.clone().or_else(|| {
             let units = self.units();
             units.into_iter().find(|(name, _)| Some(name) == column.as_ref()).map(|(_, unit)| unit)
@@ -67,29 +73,7 @@ impl Layer {
             column: column.as_deref(),
             unit: unit.as_deref(),
             width: options.width,
-        })
-    }
-
-    /// The default column: the first with a keyword in its name, else the first whose values differ.
-    fn default_column(&self) -> Option<(String, MapColumn)> {
-        let mut fields: Vec<(usize, &str)> = self
-            .schema
-            .fields()
-            .iter()
-            .enumerate()
-            .filter(|(_, field)| matches!(field.data_type(), DataType::Float64 | DataType::Int32 | DataType::Int64))
-            .map(|(index, field)| (index, field.name().as_str()))
-            .collect();
-        fields.sort_by_key(|(_, name)| {
-            let lower = name.to_ascii_lowercase();
-            COLUMN_KEYWORDS.iter().position(|word| lower.contains(word)).unwrap_or(COLUMN_KEYWORDS.len())
-        });
-        fields.into_iter().find_map(|(index, name)| {
-            let shown = self.map_column(index)?;
-            let MapColumn::Numbers(numbers) = &shown else { return None };
-            let mut values = numbers.iter().flatten();
-            let first = values.next()?;
-            values.any(|value| value.total_cmp(first).is_ne()).then(|| (name.to_owned(), shown))
+            limits: options.limits,
         })
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::drawing::Values;
+use super::text::format_value;
 
 /// Every tenth colour of Viridis, which is perceptually uniform and safe for colour-blind readers
 /// (<https://bids.github.io/colormap/>).
@@ -38,7 +39,7 @@ const MAX_STEPS: usize = 8;
 #[derive(Debug)]
 pub(super) enum ColourScale<'a> {
     Plain,
-    /// A ramp from `low` to `high`, which exclude the outer 2 % on both sides.
+    /// A ramp from `low` to `high`: the limits, else values that exclude the outer 2 % on both sides.
     Ramp {
         values: &'a [Option<f64>],
         low: f64,
@@ -46,6 +47,8 @@ pub(super) enum ColourScale<'a> {
         least: f64,
         most: f64,
         missing: usize,
+        /// Whether `low` or `high` is a limit.
+        is_limited: bool,
     },
     Steps {
         values: &'a [Option<f64>],
@@ -61,10 +64,10 @@ pub(super) enum ColourScale<'a> {
 }
 
 impl<'a> ColourScale<'a> {
-    pub(super) fn from_values(values: &Values<'a>) -> Self {
+    pub(super) fn from_values(values: &Values<'a>, limits: (Option<f64>, Option<f64>)) -> Self {
         match *values {
             Values::None => Self::Plain,
-            Values::Numbers(values) => numeric_scale(values),
+            Values::Numbers(values) => numeric_scale(values, limits),
             Values::Categories(values) => category_scale(values),
         }
     }
@@ -110,6 +113,36 @@ impl<'a> ColourScale<'a> {
         }
     }
 
+    /// The value or the range of values of a shade, which a viewer shows where the pointer is.
+    pub(super) fn label(&self, shade: usize, unit: Option<&str>) -> Option<String> {
+        let unit = unit.map(|unit| format!(" {unit}")).unwrap_or_default();
+        match self {
+            Self::Plain => None,
+            Self::Ramp { low, high, least, most, .. } if shade < SHADES => {
+                #[expect(clippy::cast_precision_loss, reason = "a few shades")]
+                let edge = |shade: usize| {
+                    let position = shade as f64 / SHADES as f64;
+                    low * (1.0 - position) + high * position
+                };
+                let (mut from, mut to) = (edge(shade), edge(shade + 1));
+                // The outer shades also hold the values beyond the ramp.
+                if shade == 0 {
+                    from = from.min(*least);
+                }
+                if shade == SHADES - 1 {
+                    to = to.max(*most);
+                }
+                Some(format!("{} to {}{unit}", format_value(from), format_value(to)))
+            }
+            Self::Steps { steps, .. } if shade < steps.len() => {
+                steps.get(shade).map(|step| format!("{}{unit}", format_value(*step)))
+            }
+            Self::Names { names, .. } if shade < names.len() => names.get(shade).map(ToString::to_string),
+            Self::Names { names, .. } if shade == names.len() => Some("another value".to_owned()),
+            _ => Some("no value".to_owned()),
+        }
+    }
+
     /// The number of records without a value.
     pub(super) fn missing(&self) -> usize {
         match self {
@@ -149,7 +182,7 @@ pub(super) fn ramp_colour(step: usize, steps: usize) -> String {
     colour
 }
 
-fn numeric_scale(values: &[Option<f64>]) -> ColourScale<'_> {
+fn numeric_scale(values: &[Option<f64>], limits: (Option<f64>, Option<f64>)) -> ColourScale<'_> {
     let mut known: Vec<f64> = (0..values.len()).filter_map(|record| finite_number(values, record)).collect();
     let missing = values.len() - known.len();
     known.sort_unstable_by(f64::total_cmp);
@@ -165,14 +198,18 @@ fn numeric_scale(values: &[Option<f64>]) -> ColourScale<'_> {
     let (Some(least), Some(most)) = (known.first().copied(), known.last().copied()) else {
         return ColourScale::Steps { values, steps, missing };
     };
-    if steps.len() <= MAX_STEPS {
+    let is_limited = limits.0.is_some() || limits.1.is_some();
+    if steps.len() <= MAX_STEPS && !is_limited {
         return ColourScale::Steps { values, steps, missing };
     }
     let trimmed = known.len() / 50;
     let low = known.get(trimmed).copied().unwrap_or(least);
     let high = known.get(known.len() - 1 - trimmed).copied().unwrap_or(most);
     let (low, high) = if low < high { (low, high) } else { (least, most) };
-    ColourScale::Ramp { values, low, high, least, most, missing }
+    let (low, high) = (limits.0.unwrap_or(low), limits.1.unwrap_or(high));
+    // One limit beyond all values leaves no range.
+    let high = if low < high { high } else { low + 1.0 };
+    ColourScale::Ramp { values, low, high, least, most, missing, is_limited }
 }
 
 fn category_scale<'a>(values: &'a [Option<&'a str>]) -> ColourScale<'a> {

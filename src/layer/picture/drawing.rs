@@ -32,4 +32,6 @@ pub struct Drawing<'a> {
     pub unit: Option<&'a str>,
     /// The width in pixels; `None` is 760.
     pub width: Option<u32>,
+    /// The values of the first and the last colour of numbers, where given.
+    pub limits: (Option<f64>, Option<f64>),
 }

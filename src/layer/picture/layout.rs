@@ -191,8 +191,9 @@ fn draw_legend(svg: &mut String, drawing: &Drawing<'_>, scale: &ColourScale<'_>,
     }
     match scale {
         ColourScale::Plain => {}
-        ColourScale::Ramp { low, high, least, most, .. } => {
-            y = draw_ramp(svg, (x, y), layout, [*low, *high, *least, *most]);
+        ColourScale::Ramp { low, high, least, most, is_limited, .. } => {
+            let colours = if *is_limited { "colours: limited" } else { "colours: 2 % to 98 %" };
+            y = draw_ramp(svg, (x, y), layout, [*low, *high, *least, *most], colours);
         }
         ColourScale::Steps { steps, .. } => {
             for (step, value) in steps.iter().enumerate().rev() {
@@ -220,7 +221,13 @@ fn draw_swatch(svg: &mut String, x: f64, y: &mut f64, colour: &str, escaped: &st
 }
 
 /// Draws the ramp with its numbers. Returns the y of the next entry.
-fn draw_ramp(svg: &mut String, (x, y): (f64, f64), layout: &Layout, [low, high, least, most]: [f64; 4]) -> f64 {
+fn draw_ramp(
+    svg: &mut String,
+    (x, y): (f64, f64),
+    layout: &Layout,
+    [low, high, least, most]: [f64; 4],
+    colours: &str,
+) -> f64 {
     let length = (layout.panel_height - 128.0).clamp(96.0, 220.0);
     #[expect(clippy::cast_precision_loss, reason = "a few shades")]
     let part = length / SHADES as f64;
@@ -245,7 +252,7 @@ fn draw_ramp(svg: &mut String, (x, y): (f64, f64), layout: &Layout, [low, high, 
     }
     let mut next = y + length + 20.0;
     if least < low || most > high {
-        write_text(svg, (x, next), r#"font-size="11""#, PALE, "colours: 2 % to 98 %");
+        write_text(svg, (x, next), r#"font-size="11""#, PALE, colours);
         next += 14.0;
         let all = format!("all values: {} to {}", format_value(least), format_value(most));
         write_text(svg, (x, next), r#"font-size="11""#, PALE, &all);

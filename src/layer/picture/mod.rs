@@ -18,7 +18,7 @@ pub use drawing::{Drawing, Values};
 /// Options of a picture.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
-    /// The shown column; `None` chooses one.
+    /// The shown column; `None` draws locations without values in [`Layer::picture`](crate::layer::Layer::picture).
     pub column: Option<String>,
     /// The title; `None` is the name of the layer.
     pub title: Option<String>,
@@ -26,6 +26,8 @@ pub struct Picture {
     pub unit: Option<String>,
     /// The width in pixels; `None` is 760.
     pub width: Option<u32>,
+    /// The values of the first and the last colour of numbers; `None` is the 2 % or the 98 % quantile.
+    pub limits: (Option<f64>, Option<f64>),
     /// Draws unchanged coordinates, for layers with an unknown CRS.
     pub as_is: bool,
 }
@@ -33,11 +35,11 @@ pub struct Picture {
 /// Draws the map. A malformed geometry or an invalid coordinate is an error with the record.
 pub fn draw(drawing: &Drawing<'_>) -> Result<String> {
     let extent = Extent::measure(drawing.geometries, drawing.transform)?;
-    let scale = ColourScale::from_values(&drawing.values);
+    let scale = ColourScale::from_values(&drawing.values, drawing.limits);
     let layout = layout::Layout::new(drawing, &extent);
     let selection = extent.select();
     let symbols_svg = match selection.shape {
-        Shape::Dots | Shape::Squares { .. } => symbols::draw_dots(&extent, &selection, &scale, &layout),
+        Shape::Dots | Shape::Squares { .. } => symbols::draw_dots(drawing, &extent, &selection, &scale, &layout),
         Shape::Outlines => symbols::draw_outlines(drawing, &extent, &selection, &scale, &layout)?,
     };
     Ok(layout::write(drawing, &extent, &selection, &scale, &layout, &symbols_svg))

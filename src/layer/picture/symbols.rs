@@ -6,6 +6,7 @@ use super::colour::ColourScale;
 use super::drawing::{Drawing, Values};
 use super::extent::{self, Extent, Selection, Shape};
 use super::layout::Layout;
+use super::text::escape;
 use crate::error::Result;
 use crate::layer::wkb::{FlatCoordinates, Part};
 
@@ -15,7 +16,13 @@ const MIN_TOLERANCE: f64 = 2.0;
 const MAX_CORNERS: usize = 50_000;
 
 /// Draws touching round dots, or a grid of squares.
-pub(super) fn draw_dots(extent: &Extent, selection: &Selection, scale: &ColourScale<'_>, layout: &Layout) -> String {
+pub(super) fn draw_dots(
+    drawing: &Drawing<'_>,
+    extent: &Extent,
+    selection: &Selection,
+    scale: &ColourScale<'_>,
+    layout: &Layout,
+) -> String {
     let (opening, paint, mark, corner) = if let Shape::Squares { cell } = selection.shape {
         // Slightly larger than the cell, so that no seam is visible.
         #[expect(clippy::cast_possible_truncation, reason = "tenths of a pixel on a page")]
@@ -42,7 +49,7 @@ pub(super) fn draw_dots(extent: &Extent, selection: &Selection, scale: &ColourSc
         path.push_str(&mark);
         *last = (x, y);
     }
-    group_paths(&opening, &paths, scale, |colour| format!(r#"{paint}="{colour}""#))
+    group_paths(&opening, &paths, scale, drawing, |colour| format!(r#"{paint}="{colour}""#))
 }
 
 /// Draws lines and polygons.
@@ -64,25 +71,35 @@ pub(super) fn draw_outlines(
     let plain = matches!(drawing.values, Values::None);
     // A thin line of the same colour closes seams between neighbours. Few zones are separated by white lines.
     let few = selection.markers.len() <= 300;
-    let mut svg = group_paths(r#"<g transform="scale(.1)" stroke-linejoin="round">"#, &fills, scale, |colour| {
-        match (plain, few) {
-            (true, _) => format!(r#"fill="{colour}" fill-opacity=".35" stroke="{colour}" stroke-width="12""#),
-            (false, true) => format!(r##"fill="{colour}" stroke="#fff" stroke-width="6""##),
-            (false, false) => format!(r#"fill="{colour}" stroke="{colour}" stroke-width="3""#),
-        }
-    });
+    let mut svg =
+        group_paths(r#"<g transform="scale(.1)" stroke-linejoin="round">"#, &fills, scale, drawing, |colour| {
+            match (plain, few) {
+                (true, _) => format!(r#"fill="{colour}" fill-opacity=".35" stroke="{colour}" stroke-width="12""#),
+                (false, true) => format!(r##"fill="{colour}" stroke="#fff" stroke-width="6""##),
+                (false, false) => format!(r#"fill="{colour}" stroke="{colour}" stroke-width="3""#),
+            }
+        });
     let opening =
         r#"<g transform="scale(.1)" fill="none" stroke-linejoin="round" stroke-linecap="round" stroke-width="18">"#;
-    svg.push_str(&group_paths(opening, &strokes, scale, |colour| format!(r#"stroke="{colour}""#)));
+    svg.push_str(&group_paths(opening, &strokes, scale, drawing, |colour| format!(r#"stroke="{colour}""#)));
     Ok(svg)
 }
 
-fn group_paths(opening: &str, paths: &[String], scale: &ColourScale<'_>, paint: impl Fn(&str) -> String) -> String {
+fn group_paths(
+    opening: &str,
+    paths: &[String],
+    scale: &ColourScale<'_>,
+    drawing: &Drawing<'_>,
+    paint: impl Fn(&str) -> String,
+) -> String {
     let mut svg = String::new();
     for (shade, colour) in scale.colours() {
-        if let Some(path) = paths.get(shade).filter(|path| !path.is_empty()) {
-            let _ = write!(svg, r#"<path {} d="{path}"/>"#, paint(&colour));
-        }
+        let Some(path) = paths.get(shade).filter(|path| !path.is_empty()) else { continue };
+        let paint = paint(&colour);
+        let _ = match scale.label(shade, drawing.unit) {
+            Some(label) => write!(svg, r#"<path {paint} d="{path}"><title>{}</title></path>"#, escape(&label)),
+            None => write!(svg, r#"<path {paint} d="{path}"/>"#),
+        };
     }
     if svg.is_empty() { svg } else { format!("{opening}{svg}</g>\n") }
 }

@@ -28,6 +28,10 @@ fn polygon(rings: &[&[(f64, f64)]]) -> Vec<u8> {
 
 /// A map on WGS 84 with a title that needs XML escapes.
 fn map(geometries: &[Vec<u8>], values: Values<'_>) -> Result<String> {
+    limited_map(geometries, values, (None, None))
+}
+
+fn limited_map(geometries: &[Vec<u8>], values: Values<'_>, limits: (Option<f64>, Option<f64>)) -> Result<String> {
     let transform = Crs::wgs84().to_wgs84()?;
     let geometries: Vec<Option<&[u8]>> = geometries.iter().map(|wkb| Some(wkb.as_slice())).collect();
     draw(&Drawing {
@@ -39,6 +43,7 @@ fn map(geometries: &[Vec<u8>], values: Values<'_>) -> Result<String> {
         column: Some("Yld_Mass_D"),
         unit: Some("bu/ac"),
         width: None,
+        limits,
     })
 }
 
@@ -137,6 +142,30 @@ fn colours_follow_the_values() {
 }
 
 #[test]
+fn limits_give_several_maps_one_scale() {
+    let colour_of = |values: &[Option<f64>]| {
+        let wkb: Vec<Vec<u8>> = (0..10_u32).map(|index| point(10.0 + f64::from(index) * 1e-4, 50.0)).collect();
+        let svg = limited_map(&wkb, Values::Numbers(values), (Some(0.0), Some(100.0))).unwrap();
+        let path = svg.split("<path stroke=\"").find(|path| path.contains("50 to 53.1 bu/ac")).unwrap().to_owned();
+        path[..7].to_owned()
+    };
+    let low: Vec<Option<f64>> = (0..10_u32).map(|value| Some(f64::from(value) + 41.5)).collect();
+    let high: Vec<Option<f64>> = (0..10_u32).map(|value| Some(f64::from(value) * 10.0 + 51.0)).collect();
+    assert_eq!(colour_of(&low), colour_of(&high));
+}
+
+#[test]
+fn paths_are_labelled_with_their_values() {
+    let wkb: Vec<Vec<u8>> = (0..3_u32).map(|index| point(10.0 + f64::from(index) * 1e-4, 50.0)).collect();
+    let svg = map(&wkb, Values::Numbers(&[Some(120.0), Some(180.5), None])).unwrap();
+    for label in ["120 bu/ac", "181 bu/ac", "no value"] {
+        assert!(svg.contains(&format!("<title>{label}</title></path>")), "{label}: {svg}");
+    }
+    let svg = map(&wkb, Values::Categories(&[Some("oats & rye"), Some("corn"), None])).unwrap();
+    assert!(svg.contains("<title>oats &amp; rye</title></path>"), "{svg}");
+}
+
+#[test]
 fn rare_names_share_a_colour() {
     let names: Vec<String> = (0..12).map(|name| format!("Product {name} & Co")).collect();
     let values: Vec<Option<&str>> = names.iter().map(|name| Some(name.as_str())).collect();
@@ -158,6 +187,7 @@ fn sample_is_labelled() {
         column: None,
         unit: None,
         width: None,
+        limits: (None, None),
     };
     assert!(draw(&drawing).unwrap().contains("draws 2 of 4 points, from a sample of 2"));
 }
@@ -175,6 +205,7 @@ fn unknown_unit_and_crs_are_labelled() {
         column: Some("N"),
         unit: None,
         width: Some(500),
+        limits: (None, None),
     };
     let svg = draw(&drawing).unwrap();
     assert!(svg.contains(">unit unknown<") && svg.contains("coordinates as they are") && svg.contains("width=\"500\""));

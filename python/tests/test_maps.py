@@ -1,0 +1,136 @@
+"""Maps: default columns of real files, one scale for several maps, and what notebooks and files show."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import shapefile  # pyshp
+
+import headland as hl
+
+CORPUS = Path(os.environ.get("HEADLAND_CORPUS", Path(__file__).resolve().parents[3] / "shared" / "corpus"))
+WGS84 = (
+    'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],'
+    'PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]'
+)
+PRESCRIPTIONS = {
+    "Field_Cut_rx": "N",
+    "Riley_Expert_rx": "N",
+    "Team_1_rx": "Nitrogen",
+    "caleb.trevor.dipiza_rx": "N2",
+    "Field_Cut": "N",
+    "Yield Zones Team Shooting in the Dark": "N",
+}
+"""The prescriptions of the corpus with an id and a rate."""
+
+JOBS = {
+    "FarmerB_AA1617_2016_POLY_AA_N_sec1west": "vrappratev",
+    "FarmerB_PRO_PRO_2017_sec1east": "protein",
+    "FarmerB_YE_YLD_2014_sec1west": "yield",
+    "FarmerC Hill Farms-FarmerC Hill Farms-Millview-Oats": "VRYIELDVOL",
+    "FarmerC Hill Farms-FarmerC Hill Farms-Millview-Wheat (Hrd Rd Spr) seeding": "AppldRt",
+    "FarmerI_AA16_AA_N_2016_henrys": "rt_apd_ms_",
+    "FarmerI_YE_YLD_2016_henrys": "yield",
+    "FarmerI_henrys_2018_AA_N": "rate_appld",
+}
+"""The jobs of the corpus. All other layers have an id or no column at all, and show their locations."""
+
+
+@pytest.fixture
+def layer() -> hl.Layer:
+    """Return points with an id, a year and a yield."""
+    members = {ending: io.BytesIO() for ending in ("shp", "shx", "dbf")}
+    with shapefile.Writer(**members, shapeType=shapefile.POINT) as writer:
+        writer.field("ID", "N", 9, 0)
+        writer.field("YEAR", "N", 9, 0)
+        writer.field("YIELD", "N", 9, 2)
+        for row in range(12):
+            writer.point(-98.0 + row * 1e-4, 49.0)
+            writer.record(row, 2026, 40.0 + row)
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for ending, member in members.items():
+            archive.writestr(f"POINTS.{ending}", member.getvalue())
+        archive.writestr("POINTS.prj", WGS84)
+    return hl.read(content.getvalue())
+
+
+def test_default_column_of_the_corpus() -> None:
+    paths = sorted((CORPUS / "ag").rglob("*.zip")) + sorted((CORPUS / "ag").rglob("*.shp"))
+    found = {}
+    for path in paths:
+        layer = hl.read(path)
+        shown = layer.plot(crs=None if layer.crs else "as-is")
+        found[path.stem] = repr(shown).removeprefix("<headland.Map of ").partition(" of ")[0]
+    if paths:
+        assert {name: column for name, column in found.items() if column != "locations"} == PRESCRIPTIONS | JOBS
+
+
+def test_map_of_a_notebook_and_its_text(layer: hl.Layer) -> None:
+    shown = layer.plot()
+    assert shown.svg == layer.picture() == shown._repr_svg_()
+    assert shown.svg in shown._repr_html_()
+    assert ">YIELD<" in shown.svg
+    assert repr(shown) == "<headland.Map of YIELD of POINTS: `save` writes it, `svg` is its text>"
+    assert ">ID<" in layer.plot("ID").svg
+    assert "<svg" in layer._repr_html_()
+
+
+def test_saved_map_is_a_picture_or_a_page(layer: hl.Layer, tmp_path: Path) -> None:
+    shown = layer.plot(title="A & B")
+    assert shown.save(tmp_path / "map.svg").read_text(encoding="utf-8") == shown.svg
+    page = shown.save(tmp_path / "map.HTML").read_text(encoding="utf-8")
+    assert "<title>YIELD of A &amp; B</title>" in page
+    assert shown.svg in page
+    with pytest.raises(ValueError, match=r"^`path`: expected a name that ends in .svg or .html, got `map.png`$"):
+        shown.save(tmp_path / "map.png")
+
+
+def test_limits_are_the_ends_of_the_scale(layer: hl.Layer) -> None:
+    shown = layer.plot(vmin=0, vmax=100).svg
+    assert "40.6 to 43.8" in shown
+    assert "colours: limited" not in shown
+    assert "colours: limited" in layer.plot(vmax=45).svg
+    for vmin, vmax in ((2.0, 2.0), (math.nan, None), (None, math.inf)):
+        with pytest.raises(ValueError, match=r"^`vmin` and `vmax`: expected finite numbers with vmin < vmax, got "):
+            layer.plot(vmin=vmin, vmax=vmax)
+
+
+# lonboard uses arguments of pandas that will go.
+@pytest.mark.filterwarnings("ignore:The .* keyword in DataFrame")
+@pytest.mark.parametrize("installed", ["folium", "lonboard"])
+def test_interactive_map_shows_values_with_units(
+    layer: hl.Layer, installed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import importlib.util
+
+    find = importlib.util.find_spec
+    other = {"folium": "lonboard", "lonboard": "folium"}[installed]
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == other else find(name, *rest))
+    shown: Any = layer.explore()
+    assert type(shown).__module__.partition(".")[0] == installed
+    if installed == "folium":
+        page = shown.get_root().render()
+        assert '"YIELD": 51.0' in page
+        assert "YIELD (unknown)" in page
+        assert page.count('"_colour": "#440154"') >= 1
+    else:
+        (points,) = shown.layers
+        assert len(points.table) == 12
+        assert "YIELD (unknown)" in points.table.column_names
+
+
+def test_interactive_map_needs_geometry_and_a_library(layer: hl.Layer, monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+
+    with pytest.raises(ValueError, match="nothing"):
+        layer.explore("nothing")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
+    with pytest.raises(ImportError, match=r"pip install 'headland\[explore\]'"):
+        layer.explore()
