@@ -185,6 +185,7 @@ class Client:
         call: float,
         min_throughput: int,
         ca_file: Path | None,
+        progress: bool | None,
     ) -> Client: ...
     def __reduce__(self) -> NoReturn: ...
     def take_warnings(self) -> list[str]: ...
@@ -440,8 +441,17 @@ class Layer:
     def to_parts(self) -> tuple[str, list[bytes]]: ...
     @staticmethod
     def from_parts(about: str, buffers: list[bytes]) -> Layer: ...
+    def map_column(self) -> str | None: ...
     def picture(
-        self, *, column: str | None, title: str | None, unit: str | None, width: int | None, as_is: bool
+        self,
+        *,
+        column: str | None,
+        title: str | None,
+        unit: str | None,
+        width: int | None,
+        as_is: bool,
+        vmin: float | None,
+        vmax: float | None,
     ) -> str: ...
 
 @final

@@ -85,6 +85,7 @@ class _ClientBase:
         page_size: int = 1000,
         timeout: Timeout = DEFAULT_TIMEOUT,
         ca_file: str | os.PathLike[str] | None = None,
+        progress: bool | None = None,
     ) -> None:
         """Check the settings; no call is made.
 
@@ -108,6 +109,9 @@ class _ClientBase:
             timeout: Time limits; a tuple of connect, read, call and, optionally, min_throughput is accepted too.
             ca_file: Certificates to trust in addition to the usual ones, as a PEM file: of authorities, or of the
                 server itself. A certificate marked as an authority's (``CA:TRUE``) does not identify a server.
+            progress: Whether waits of two seconds or longer are shown in one line on standard error, which vanishes
+                when the wait ends: for the rate limit, a retry or a conversion. ``None`` shows them in a terminal or a
+                notebook. The logger ``headland`` has them in any case, at level INFO, and each request at DEBUG.
         """
         # Secrets are hidden first, because many tools show the variables of a frame when an error occurs.
         keys = _core.Secret(api_key), _core.Secret(shared_secret), _core.Secret(access_key)
@@ -135,6 +139,7 @@ class _ClientBase:
                 call=call,
                 min_throughput=min_throughput,
                 ca_file=None if ca_file is None else arguments.path("ca_file", ca_file),
+                progress=None if progress is None else arguments.flag("progress", progress),
             ),
             {
                 "dispatch": TokenSource("dispatch_token", tokens[0]),

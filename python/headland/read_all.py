@@ -15,6 +15,7 @@ from headland.errors import HeadlandError, NotFound
 from headland.job_layers import FailedJob, JobLayers
 from headland.layer import Layer
 from headland.mirror.progress_bar import choose_display
+from headland.waiting_line import LINE
 
 if TYPE_CHECKING:
     from headland.archives import ReadOptions
@@ -102,7 +103,10 @@ class _Results:
         self._layers: dict[int, tuple[dict[str, Any], Layer]] = {}
         self._failed: dict[int, FailedJob] = {}
         self._done = 0
+        self._wait = ""
         self._display = None if progress is False else choose_display()
+        if self._display is not None:
+            LINE.redirect(self._show_wait)
 
     def add(self, index: int, job: dict[str, Any], layer: Layer) -> None:
         self._layers[index] = (job, layer)
@@ -116,12 +120,18 @@ class _Results:
 
     def advance(self) -> None:
         self._done += 1
+        self._show_wait(self._wait)
+
+    def _show_wait(self, wait: str) -> None:
+        self._wait = wait
         if self._display is not None:
-            text = f"{self._done} of {self._total} jobs, {len(self._failed)} failed"
+            failed = f"{len(self._failed)} failed" if self._failed else ""
+            text = ", ".join(filter(None, (f"{self._done} of {self._total} jobs", failed, wait)))
             self._display.show("read_all", (self._done, self._total), text)
 
     def close(self) -> None:
         if self._display is not None:
+            LINE.restore(self._show_wait)
             self._display.close()
 
     def finish(self, missing: list[FailedJob]) -> JobLayers:

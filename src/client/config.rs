@@ -9,7 +9,7 @@ use crate::error::{Error, Kind, Result};
 use crate::limiter::{DEFAULT_WINDOWS, Window};
 use crate::secret::{Secret, SecretKind, Secrets};
 use crate::signing::{Credentials, SigningKey};
-use crate::transport::Timeouts;
+use crate::transport::{Observer, Timeouts};
 use crate::wire::Content;
 
 /// The recommended maximum page size (specification 4.1).
@@ -48,6 +48,8 @@ pub struct Config {
     pub timeout: Timeouts,
     /// PEM file of certificates that are trusted in addition to the system's.
     pub ca_file: Option<PathBuf>,
+    /// Receives requests and waits.
+    pub observer: Observer,
 }
 
 /// The source of a bearer token.
@@ -90,6 +92,7 @@ impl Config {
             page_size: LARGEST_PAGE,
             timeout: Timeouts::default(),
             ca_file: None,
+            observer: Observer::default(),
         }
     }
 

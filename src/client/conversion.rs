@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use super::arguments::Arguments;
 use super::destination::{Delivered, Destination, Sink, Target};
-use super::download::{not_ready, pause};
+use super::download::{CONVERSION, not_ready, pause};
 use super::receive_file::{FileCall, FileResult, request_file};
 use super::setup::Client;
 use crate::api::{Endpoint, row};
 use crate::error::{Error, Kind, Result};
 use crate::part_file::PartFile;
-use crate::transport::Classified;
+use crate::transport::{Classified, Waiting};
 
 /// A file that the service may still have to create.
 #[derive(Debug)]
@@ -62,11 +62,13 @@ impl Conversion {
     /// Polls and waits as the service states until the file is ready. Returns `NotReady` at the deadline.
     pub async fn wait(&mut self, timeout: Option<Duration>) -> Result<()> {
         let deadline = self.deadline(timeout);
+        let client = self.client.clone();
+        let mut waiting = client.context().waiting();
         loop {
             if self.ready_within(self.poll_timeout(deadline, timeout)).await? {
                 return Ok(());
             }
-            self.sleep_until_next_poll(deadline.saturating_sub(self.now())).await?;
+            self.sleep_until_next_poll(deadline.saturating_sub(self.now()), &mut waiting).await?;
         }
     }
 
@@ -86,6 +88,8 @@ impl Conversion {
     pub async fn result_within(&mut self, target: Target, timeout: Option<Duration>) -> Result<Delivered> {
         let destination = Destination::from_target(&target)?;
         let deadline = self.deadline(timeout);
+        let client = self.client.clone();
+        let mut waiting = client.context().waiting();
         loop {
             if let Some((part, name)) = &self.stored {
                 return destination.deliver_copy(part, name);
@@ -95,7 +99,7 @@ impl Conversion {
             {
                 return destination.deliver(sink);
             }
-            self.sleep_until_next_poll(deadline.saturating_sub(self.now())).await?;
+            self.sleep_until_next_poll(deadline.saturating_sub(self.now()), &mut waiting).await?;
         }
     }
 
@@ -132,13 +136,14 @@ impl Conversion {
         }
     }
 
-    async fn sleep_until_next_poll(&self, time_left: Duration) -> Result<()> {
+    async fn sleep_until_next_poll(&self, time_left: Duration, waiting: &mut Waiting<'_>) -> Result<()> {
         let pause = self.pause_left();
         if pause >= time_left
             && let Some((classified, _)) = &self.last_reply
         {
             return Err(not_ready(&classified.error, pause, time_left));
         }
+        waiting.report(pause, || format!("{CONVERSION} ({})", self.id()));
         self.client.context().clock.sleep(pause).await;
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::receive_file::{FileCall, FileResult, request_file};
 use super::setup::Client;
 use crate::api::Endpoint;
 use crate::error::{Kind, Result};
-use crate::transport::{Attempts, Classified};
+use crate::transport::{Attempts, Classified, Waiting};
 
 /// Pauses between polls if the service states none; they double up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -28,6 +28,7 @@ pub(super) async fn download(
     let context = client.context();
     let mut attempts = context.attempts(&file.call, context.timeouts.call);
     let mut polls = 0;
+    let mut waiting = client.context().waiting();
     loop {
         match request_file(&mut attempts, &file, &destination).await? {
             FileResult::File(sink) => return destination.deliver(sink).map_err(|error| attempts.finish(error)),
@@ -35,23 +36,33 @@ pub(super) async fn download(
             FileResult::MoreTime(classified) => {
                 let pause = pause(&classified, polls);
                 polls = polls.saturating_add(1);
-                wait(client, &attempts, &classified, pause).await?;
+                wait(client, &attempts, &classified, pause, &mut waiting).await?;
             }
         }
     }
 }
 
 /// Waits. If the deadline is earlier, returns an error immediately, because the wait would be useless.
-async fn wait(client: &Client, attempts: &Attempts<'_>, classified: &Classified, pause: Duration) -> Result<()> {
+async fn wait(
+    client: &Client,
+    attempts: &Attempts<'_>,
+    classified: &Classified,
+    pause: Duration,
+    waiting: &mut Waiting<'_>,
+) -> Result<()> {
     let time_left = attempts.time_left();
     if pause >= time_left {
         let mut error = classified.error.clone();
         error = not_ready(&error, pause, time_left);
         return Err(attempts.finish(error));
     }
+    waiting.report(pause, || CONVERSION.to_owned());
     client.context().clock.sleep(pause).await;
     Ok(())
 }
+
+/// What a call for a file waits for.
+pub(super) const CONVERSION: &str = "the service to convert the file";
 
 /// The error of a file that is not ready at the deadline.
 pub(super) fn not_ready(error: &crate::error::Error, pause: Duration, time_left: Duration) -> crate::error::Error {

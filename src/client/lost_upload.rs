@@ -46,6 +46,8 @@ pub(super) async fn look_up(
     let mut found = Vec::new();
     for pause in LOOKUP_PAUSES {
         if !pause.is_zero() {
+            let mut waiting = client.context().waiting();
+            waiting.report(pause, || "the list to show the uploaded file".to_owned());
             client.context().clock.sleep(pause).await;
         }
         found = match candidates(client, row, list, name, sent_at).await {

@@ -72,9 +72,21 @@ impl Client {
         let timeouts = config.timeout;
         let skew = Arc::new(Skew::default());
         let accept = config.accept;
-        let secrets = config.secrets();
-        let context =
-            ServiceContext { base, auth, secrets, limiter, clock, transport, skew, warnings, timeouts, jitter, accept };
+        let (secrets, observer) = (config.secrets(), config.observer.clone());
+        let context = ServiceContext {
+            base,
+            auth,
+            secrets,
+            limiter,
+            clock,
+            transport,
+            skew,
+            warnings,
+            observer,
+            timeouts,
+            jitter,
+            accept,
+        };
         let services = Arc::new(Services::new(&config, &context, connect)?);
         let (config, context) = (Arc::new(config), Arc::new(context));
         Ok(Self { config, context, services, token: None, own_uploads: Arc::default() })

@@ -17,8 +17,7 @@ use crate::clock::Clock;
 /// How often the log is read again while a call of another process is in flight: its end notifies no task here.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
-/// How often the log is read while a call of this process is in flight. Its end notifies the task, but its lease may
-/// expire earlier.
+/// How often the log is read while a call of this process, whose lease may expire, is in flight. Its end notifies the task.
 const LEASE_CHECK: Duration = Duration::from_secs(1);
 
 /// If the head of the queue leaves a slot free for this long, no thread polls its call.
@@ -141,9 +140,19 @@ impl Limiter {
         !self.windows.is_empty()
     }
 
-    /// Waits for a slot, at most for `timeout`. A wait that is known to be longer is an immediate error. `lease` is the
-    /// longest time that the request can take. Returns `None` if the limiter is disabled.
+    /// Same as [`Limiter::grant_with`], without a callback.
     pub async fn grant(&self, lease: Duration, timeout: Duration) -> Result<Option<Slot>, DeadlineExceeded> {
+        self.grant_with(lease, timeout, |_| {}).await
+    }
+
+    /// Waits for a slot, at most for `timeout`. A wait that is known to be longer is an immediate error. `lease` is the
+    /// longest time that the request can take. `on_wait` receives each computed wait. `None`: the limiter is disabled.
+    pub async fn grant_with(
+        &self,
+        lease: Duration,
+        timeout: Duration,
+        mut on_wait: impl FnMut(Duration),
+    ) -> Result<Option<Slot>, DeadlineExceeded> {
         if !self.is_enabled() {
             return Ok(None);
         }
@@ -151,10 +160,11 @@ impl Limiter {
         if position.ahead > 0 {
             let (next, now) = self.transact(|log, now| (log.next_slot(&self.windows, now, position.ahead), now));
             check_timeout(timeout, now, next)?;
+            on_wait(time_until(now, next.time));
         }
         tokio::select! {
             biased;
-            slot = self.wait_in_queue(lease, timeout) => slot.map(Some),
+            slot = self.wait_in_queue(lease, timeout, on_wait) => slot.map(Some),
             () = self.clock.sleep(timeout) => {
                 let (next, now) = self.transact(|log, now| (log.next_slot(&self.windows, now, 0), now));
                 Err(deadline_exceeded(now, next))
@@ -162,7 +172,12 @@ impl Limiter {
         }
     }
 
-    async fn wait_in_queue(&self, lease: Duration, timeout: Duration) -> Result<Slot, DeadlineExceeded> {
+    async fn wait_in_queue(
+        &self,
+        lease: Duration,
+        timeout: Duration,
+        mut on_wait: impl FnMut(Duration),
+    ) -> Result<Slot, DeadlineExceeded> {
         let started = self.now();
         let mut head = None;
         loop {
@@ -182,6 +197,7 @@ impl Limiter {
                 return Ok(Slot { limiter: self.clone(), id, granted: now, state: SlotState::Granted });
             }
             check_timeout(timeout.saturating_sub(time_until(started, now)), now, next)?;
+            on_wait(time_until(now, next.time));
             if head.is_none() {
                 continue;
             }

@@ -17,22 +17,26 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use tokio::runtime::{Builder, Runtime};
-use tokio::task::AbortHandle;
 
+use super::activity::Events;
+use super::asyncio_future::{Canceller, running_loop, send_outcome};
 use super::errors;
 use super::fork_safe::PerProcess;
 use super::reentrancy::WaitGuard;
 use super::shutdown::Shutdown;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
+use crate::transport::Observer;
 
 /// How long calls in flight may take to finish after a signal has ended a wait.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// How long a wait may last without a check for signals.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
+
+/// The name of the background thread, which may deliver events itself: Python runs no signal handlers in it.
+const DRIVER: &str = "headland-driver";
 
 struct Bridge {
     runtime: Runtime,
@@ -44,6 +48,7 @@ struct Bridge {
     is_registered: AtomicBool,
     /// The worker thread of the main thread, while it is idle.
     idle_worker: Mutex<Option<Sender<Job>>>,
+    events: Events,
 }
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -72,6 +77,7 @@ fn new_bridge() -> Result<Bridge> {
         shutdown: Shutdown::default(),
         is_registered: AtomicBool::new(false),
         idle_worker: Mutex::new(None),
+        events: Events::default(),
     })
 }
 
@@ -171,6 +177,22 @@ pub(super) fn drop_unattached(object: Py<PyAny>) {
     }
 }
 
+/// Returns an observer whose events the waiting caller passes to Python at its checks for signals, where an exception of a
+/// signal handler ends the wait. Events of asynchronous calls are passed immediately.
+pub(super) fn observer(progress: Option<bool>) -> Observer {
+    Observer::new(move |event| {
+        let Ok(bridge) = BRIDGE.get(new_bridge) else { return };
+        bridge.events.push(event, progress);
+        if std::thread::current().name() == Some(DRIVER) {
+            bridge.attach(|py| {
+                if let Err(error) = bridge.events.deliver(py) {
+                    error.write_unraisable(py, None);
+                }
+            });
+        }
+    })
+}
+
 /// Waits for `future` in this thread without the GIL. A signal ends the wait and drops the future.
 pub(super) fn block_on<T: Send>(py: Python<'_>, future: impl Future<Output = Result<T>> + Send) -> PyResult<T> {
     block_on_with_callback(py, future, |_| Ok(()), || false)
@@ -183,10 +205,23 @@ pub(super) fn block_on<T: Send>(py: Python<'_>, future: impl Future<Output = Res
 pub(super) fn block_on_with_callback<'py, T: Send>(
     py: Python<'py>,
     future: impl Future<Output = Result<T>> + Send,
-    mut callback: impl FnMut(Python<'py>) -> PyResult<()>,
+    callback: impl FnMut(Python<'py>) -> PyResult<()>,
     request_end: impl FnOnce() -> bool,
 ) -> PyResult<T> {
     let bridge = bridge(py)?;
+    let outcome = wait_for(py, bridge, future, callback, request_end);
+    // The end of a wait that was dropped with the future.
+    bridge.events.deliver(py)?;
+    outcome
+}
+
+fn wait_for<'py, T: Send>(
+    py: Python<'py>,
+    bridge: &'static Bridge,
+    future: impl Future<Output = Result<T>> + Send,
+    mut callback: impl FnMut(Python<'py>) -> PyResult<()>,
+    request_end: impl FnOnce() -> bool,
+) -> PyResult<T> {
     let _guard = WaitGuard::enter();
     let mut future = pin!(future);
     let mut poll = || {
@@ -205,7 +240,7 @@ pub(super) fn block_on_with_callback<'py, T: Send>(
             callback(py)?;
             return outcome.map_err(|error| errors::raise(py, &error));
         }
-        if let Err(reason) = py.check_signals().and_then(|()| callback(py)) {
+        if let Err(reason) = py.check_signals().and_then(|()| bridge.events.deliver(py)).and_then(|()| callback(py)) {
             let interrupted_at = Instant::now();
             if request_end() {
                 while poll().is_err() && py.check_signals().is_ok() && interrupted_at.elapsed() < GRACE_PERIOD {}
@@ -317,7 +352,7 @@ pub(super) fn spawn<T: Send + 'static>(
 fn start_driver(bridge: &'static Bridge) -> Result<()> {
     if bridge.driver.get().is_none() {
         std::thread::Builder::new()
-            .name("headland-driver".to_owned())
+            .name(DRIVER.to_owned())
             .spawn(move || bridge.runtime.block_on(std::future::pending::<()>()))
             .map_err(|cause| {
                 let message = format!(
@@ -329,54 +364,4 @@ fn start_driver(bridge: &'static Bridge) -> Result<()> {
         let _ = bridge.driver.set(());
     }
     Ok(())
-}
-
-fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    static GET_RUNNING_LOOP: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    GET_RUNNING_LOOP.import(py, "asyncio", "get_running_loop")?.call0()
-}
-
-/// Sends the outcome to the thread of the event loop. A closed loop refuses it; then no caller waits for it.
-fn send_outcome(py: Python<'_>, event_loop: &Py<PyAny>, waiter: Py<PyAny>, outcome: PyResult<Py<PyAny>>) {
-    let set_outcome = SetOutcome { waiter, outcome: Some(outcome) };
-    let _ = Bound::new(py, set_outcome)
-        .and_then(|set_outcome| event_loop.call_method1(py, "call_soon_threadsafe", (set_outcome,)));
-}
-
-/// Callback in the thread of the event loop: sets the outcome of the asyncio future unless it was cancelled.
-#[pyclass(module = "headland._core")]
-struct SetOutcome {
-    waiter: Py<PyAny>,
-    outcome: Option<PyResult<Py<PyAny>>>,
-}
-
-#[pymethods]
-impl SetOutcome {
-    fn __call__(&mut self, py: Python<'_>) -> PyResult<()> {
-        let waiter = self.waiter.bind(py);
-        if waiter.call_method0("done")?.is_truthy()? {
-            return Ok(());
-        }
-        match self.outcome.take() {
-            Some(Ok(value)) => waiter.call_method1("set_result", (value,)).map(drop),
-            Some(Err(error)) => waiter.call_method1("set_exception", (error.into_value(py),)).map(drop),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Callback of a done asyncio future: aborts the task if the future was cancelled.
-#[pyclass(frozen, module = "headland._core")]
-struct Canceller {
-    task: AbortHandle,
-}
-
-#[pymethods]
-impl Canceller {
-    fn __call__(&self, waiter: &Bound<'_, PyAny>) -> PyResult<()> {
-        if waiter.call_method0("cancelled")?.is_truthy()? {
-            self.task.abort();
-        }
-        Ok(())
-    }
 }

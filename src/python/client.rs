@@ -56,7 +56,7 @@ impl Client {
 #[pymethods]
 impl Client {
     #[new]
-    #[pyo3(signature = (*, base_url, api_key, shared_secret, access_key, dispatch_url, dispatch_token, legacy_dispatch_url, legacy_orders_url, legacy_token, rate_limits, limiter_state, accept, page_size, connect, read, call, min_throughput, ca_file))]
+    #[pyo3(signature = (*, base_url, api_key, shared_secret, access_key, dispatch_url, dispatch_token, legacy_dispatch_url, legacy_orders_url, legacy_token, rate_limits, limiter_state, accept, page_size, connect, read, call, min_throughput, ca_file, progress))]
     #[expect(clippy::too_many_arguments, reason = "the settings of the client, by keyword")]
     fn new(
         py: Python<'_>,
@@ -78,6 +78,7 @@ impl Client {
         call: f64,
         min_throughput: u64,
         ca_file: Option<PathBuf>,
+        progress: Option<bool>,
     ) -> PyResult<Self> {
         let config = Config {
             base_url,
@@ -100,6 +101,7 @@ impl Client {
                 min_throughput,
             },
             ca_file,
+            observer: bridge::observer(progress),
         };
         let client = Self { config, core: PerProcess::new() };
         bridge::without_gil(py, || client.core().map(drop))?.map_err(|error| errors::raise(py, &error))?;

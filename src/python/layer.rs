@@ -13,6 +13,7 @@ use super::endpoints::row;
 use super::memory::ReleaseOnDrop;
 use super::read_options::{call_options, read_options};
 use super::{arrow_export, bridge, errors, to_list};
+use crate::agronomy;
 use crate::archive::{self, ReadOptions, Source};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{self as records, Cancel, picture::Picture};
@@ -213,7 +214,17 @@ impl Layer {
         Ok(Self::new(layer))
     }
 
-    #[pyo3(signature = (*, column, title, unit, width, as_is))]
+    /// Returns the column that a map shows by default.
+    fn map_column(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.compute(py, |layer, _| {
+            let column = agronomy::map_column(layer);
+            Ok(column.and_then(|index| layer.schema().fields().get(index).map(|field| field.name().clone())))
+        })
+    }
+
+    /// Draws an SVG map; without a column, it chooses one.
+    #[pyo3(signature = (*, column, title, unit, width, as_is, vmin, vmax))]
+    #[expect(clippy::too_many_arguments, reason = "the options of a map, by keyword")]
     fn picture(
         &self,
         py: Python<'_>,
@@ -222,9 +233,14 @@ impl Layer {
         unit: Option<String>,
         width: Option<u32>,
         as_is: bool,
+        vmin: Option<f64>,
+        vmax: Option<f64>,
     ) -> PyResult<String> {
-        let options = Picture { column, title, unit, width, as_is };
-        self.compute(py, move |layer, _| layer.picture(&options))
+        let options = Picture { column, title, unit, width, limits: (vmin, vmax), as_is };
+        self.compute(py, move |layer, _| match options.column {
+            Some(_) => layer.picture(&options),
+            None => layer.picture_of(agronomy::map_column(layer), &options),
+        })
     }
 }
 

@@ -1,9 +1,11 @@
 //! Python bindings: the only module that uses pyo3.
 
+mod activity;
 mod agronomy;
 mod arguments;
 mod arrow_export;
 mod arrow_import;
+mod asyncio_future;
 mod bridge;
 mod c_schema;
 mod client;

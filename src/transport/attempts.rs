@@ -10,8 +10,8 @@ use super::classify::{Classified, ResponseParts, classify_fault, classify_reply,
 use super::context::{Call, Jitter, ServiceContext};
 use super::retry_policy::{Decision, MAX_LIMITED_ATTEMPTS, Outcome, RetryClass, decide};
 use super::skew::{Arrival, Correction, Stamp};
-use super::wait_errors::{exceeds_timeout, format_wait, next_call_message, with_detail};
-use super::{Body, Fault, FaultKind, Reply, Request, error_body};
+use super::wait_messages::{exceeds_timeout, format_wait, limit_reason, next_call_message, retry_reason, with_detail};
+use super::{Body, Fault, FaultKind, FullResponse, Reply, Request, error_body};
 use crate::api::{Endpoint, Method};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::{RateLimitHeaders, Slot};
@@ -47,19 +47,6 @@ pub enum AttemptResult {
     },
     /// The service needs more time for a file.
     MoreTime(Classified),
-}
-
-/// A reply whose body was read completely.
-#[derive(Clone, Debug)]
-pub struct FullResponse {
-    /// The status.
-    pub status: u16,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// The body.
-    pub body: Vec<u8>,
-    /// Whether the reply marks the end of its body, so that the body is known to be complete.
-    pub is_framed: bool,
 }
 
 /// The attempts of one call.
@@ -116,6 +103,7 @@ impl Attempts<'_> {
             }
             let sent = self.send(request).await;
             let sent = sent.map(|reply| Reply { headers: self.context.masked_headers(reply.headers), ..reply });
+            self.context.report_request(self.call, self.sent, self.sent_at, &sent);
             let classified = match sent {
                 Ok(reply) if (200..300).contains(&reply.status) => {
                     let rate_limit = self.read_rate_limit(&reply);
@@ -237,6 +225,8 @@ impl Attempts<'_> {
             return Err(self.finish(error.with(|facts| facts.retry_after = facts.retry_after.or(Some(pause)))));
         }
         if !pause.is_zero() {
+            let mut waiting = self.context.waiting();
+            waiting.report(pause, || retry_reason(self.failures, self.call.row, &classified.error));
             self.context.clock.sleep(pause).await;
         }
         Ok(None)
@@ -258,7 +248,14 @@ impl Attempts<'_> {
     async fn grant(&mut self) -> Result<Option<Slot>> {
         let lease = self.context.timeouts.connect.saturating_add(self.context.timeouts.read).saturating_mul(2);
         let (rate_limit_error, time_left) = (self.rate_limit_error.take(), self.time_left());
-        match self.context.limiter.grant(lease, time_left).await {
+        let limiter = &self.context.limiter;
+        let mut waiting = self.context.waiting();
+        let on_wait = |pause| {
+            if !waiting.is_reported() {
+                waiting.report(pause, || limit_reason(&limiter.budget()));
+            }
+        };
+        match limiter.grant_with(lease, time_left, on_wait).await {
             Ok(slot) => Ok(slot),
             Err(exceeded) => {
                 let message =

@@ -7,10 +7,11 @@ use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
+use super::activity::Waiting;
 use super::base_url::Address;
 use super::retry_policy::RetryClass;
 use super::skew::Stamp;
-use super::{Auth, BaseUrl, NextLink, Request, Skew, Transport, Warnings};
+use super::{Auth, BaseUrl, Fault, NextLink, Observer, Reply, Request, Skew, Transport, Warnings};
 use crate::api::{Endpoint, Method};
 use crate::clock::Clock;
 use crate::error::{Error, Kind, Result};
@@ -37,6 +38,8 @@ pub struct ServiceContext {
     pub skew: Arc<Skew>,
     /// Warnings for the user.
     pub warnings: Arc<Warnings>,
+    /// Receives requests and waits.
+    pub observer: Observer,
     /// Timeouts.
     pub timeouts: Timeouts,
     /// Variation of pauses.
@@ -101,6 +104,33 @@ pub struct Call {
 }
 
 impl ServiceContext {
+    /// A wait of a call that is not reported yet.
+    #[must_use]
+    pub fn waiting(&self) -> Waiting<'_> {
+        Waiting::new(&self.observer, &*self.clock)
+    }
+
+    /// Reports a request that was answered or failed.
+    pub(super) fn report_request(
+        &self,
+        call: &Call,
+        attempt: u32,
+        sent_at: Duration,
+        sent: &std::result::Result<Reply, Fault>,
+    ) {
+        self.observer.report_request(|| {
+            let outcome = match sent {
+                Ok(reply) => format!("status {}", reply.status),
+                Err(fault) => fault.message.clone(),
+            };
+            let (name, method, path) = (call.row.full_name, call.row.method.as_str(), &call.path);
+            let milliseconds = self.clock.elapsed().saturating_sub(sent_at).as_millis();
+            let attempt = if attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
+            let text = format!("{name}: {method} {path}, {outcome} after {milliseconds} ms{attempt}");
+            self.secrets.mask(&text).into_owned()
+        });
+    }
+
     /// Builds the request, signed with the current time in `stamp`: waiting for the limiter may take longer than a
     /// signature is valid.
     pub(super) fn request(&self, call: &Call, class: RetryClass, stamp: Stamp) -> Result<Request> {

@@ -1,5 +1,6 @@
 //! HTTP transport and the attempt loop: one request, its reply, and the retry policy.
 
+mod activity;
 mod attempts;
 mod auth;
 mod base_url;
@@ -15,7 +16,7 @@ mod probe;
 mod reply_masking;
 mod retry_policy;
 mod skew;
-mod wait_errors;
+mod wait_messages;
 mod warnings;
 
 use std::fmt;
@@ -28,7 +29,8 @@ use http::HeaderMap;
 
 use crate::api::Method;
 
-pub use attempts::{AttemptResult, Attempts, FullResponse, LARGEST_RECORD};
+pub use activity::{Event, Observer, Waiting};
+pub use attempts::{AttemptResult, Attempts, LARGEST_RECORD};
 pub use auth::Auth;
 pub use base_url::{BaseUrl, redacted};
 pub use body::{Body, is_truncated_document, unmarked_end_fault};
@@ -66,6 +68,19 @@ pub struct Reply {
     pub headers: HeaderMap,
     /// The bytes as received, before `Content-Encoding` is decoded.
     pub body: BodyStream,
+}
+
+/// A reply whose body was read completely.
+#[derive(Clone, Debug)]
+pub struct FullResponse {
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Vec<u8>,
+    /// Whether the reply marks the end of its body, so that the body is known to be complete.
+    pub is_framed: bool,
 }
 
 impl fmt::Debug for Reply {

@@ -7,7 +7,7 @@ use super::body_timeout::BodyTimeout;
 use super::classify::{Classified, ResponseParts, classify_fault, classify_reply, is_about_time};
 use super::retry_policy::RetryClass;
 use super::skew::{Arrival, Correction, measure};
-use super::wait_errors::next_call_message;
+use super::wait_messages::next_call_message;
 use super::{Body, Call, Fault, FullResponse, Reply, ServiceContext, classify_response};
 use crate::error::{Error, Kind, Result};
 use crate::limiter::RateLimitHeaders;

@@ -1,9 +1,29 @@
-//! Error messages for waits that exceed the timeout of a call.
+//! Messages about waits: their reasons, and errors of waits that exceed the timeout of a call.
 
 use std::time::Duration;
 
+use crate::api::Endpoint;
 use crate::error::Error;
-use crate::limiter::{DeadlineExceeded, LONGEST_WAIT};
+use crate::limiter::{Budget, DeadlineExceeded, LONGEST_WAIT, Window};
+
+/// What a call waits for: the largest window that is used up, else a wait that the service requested.
+pub(super) fn limit_reason(budget: &Budget) -> String {
+    let full = budget.windows.iter().filter(|(window, used)| *used >= window.calls);
+    match full.max_by_key(|(window, _)| window.period) {
+        Some((Window { calls, period }, _)) => format!("the rate limit ({calls} calls in {} s)", period.as_secs_f64()),
+        None if budget.service_wait.is_some() => "the rate limit, as the service requests".to_owned(),
+        None => "the rate limit, after other calls of this key".to_owned(),
+    }
+}
+
+/// What a call waits for after an error.
+pub(super) fn retry_reason(retry: u32, row: &Endpoint, error: &Error) -> String {
+    let cause = error.facts().status.map_or_else(
+        || "the connection failed".to_owned(),
+        |status| format!("the service answered with status {status}"),
+    );
+    format!("retry {retry} of {}, because {cause}", row.full_name)
+}
 
 /// When the limiter allows the next call, and whether the service requested the wait.
 pub(super) fn next_call_message(exceeded: &DeadlineExceeded) -> String {

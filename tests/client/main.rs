@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests say what they expect by unwrapping, as the tests do")]
 
+mod activity;
 mod attempts;
 mod calls;
 mod clock_changes;

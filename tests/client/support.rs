@@ -14,7 +14,7 @@ use headland::transport::{BodyStream, Fault, FaultKind, Reply, Request, SendFutu
 
 pub(crate) const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
-/// 2026-09-21T13:46:40Z.
+/// 2026-09-21T14:13:20Z.
 pub(crate) const START: i64 = 1_790_000_000;
 
 /// Chunks that are generated as they are read.

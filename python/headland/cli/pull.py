@@ -248,7 +248,8 @@ def _pull_account(
     """Mirror an account, in a thread of its own."""
     listener = _ProgressListener(account.name or "", display, stop)
     keys = settings.from_env() if account.profile is None else settings.from_profile(account.profile, None)
-    with hl.Client(**keys) as client:
+    # The progress of the pull states what it waits for.
+    with hl.Client(**keys, progress=False) as client:
         options = {"relist": given.relist, "locations": given.locations, **_filters(given)}
         mirror = hl.Mirror(account.folder, client, **options)
         plan = mirror.plan(progress=listener)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headland.escaping import printable
 from headland.mirror import formatting, progress_bar
+from headland.waiting_line import LINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,10 +104,15 @@ class ProgressReporter:
             self._bar.show("", fraction(snapshot), line(snapshot, now - self._changed))
 
     def __enter__(self) -> Self:
-        """Return the reporter."""
+        """Return the reporter; the progress states what the run waits for, so the waiting line would repeat it."""
+        LINE.redirect(self._ignore_wait)
         return self
 
     def __exit__(self, *_: object) -> None:
         """Remove the progress bar."""
+        LINE.restore(self._ignore_wait)
         if self._bar is not None:
             self._bar.close()
+
+    def _ignore_wait(self, wait: str) -> None:
+        """Show no second text."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import sys
 import threading
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
+from headland.waiting_line import has_display, is_notebook, terminal_width
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-DEFAULT_WIDTH = 80
-"""Default width of a terminal of unknown width, in columns."""
 
 CLEAR = "\r\x1b[K"
 """Control sequence that clears the current line."""
@@ -36,18 +34,12 @@ class Display(Protocol):
 
 def choose_display() -> Display | None:
     """Return the display for this environment; ``None`` without a terminal or notebook."""
-    in_notebook = _is_notebook()
-    if sys.stderr is None or not (in_notebook or sys.stderr.isatty()):
+    if not has_display():
         return None
+    in_notebook = is_notebook()
     if importlib.util.find_spec("tqdm") is None:
         return Lines(sys.stderr)
     return Bars(_tqdm(in_notebook=in_notebook), sys.stderr)
-
-
-def _is_notebook() -> bool:
-    """Return whether the process is a Jupyter kernel, without an import."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return getattr(shell, "kernel", None) is not None
 
 
 def _tqdm(*, in_notebook: bool) -> Callable[..., Any]:
@@ -62,14 +54,6 @@ def _tqdm(*, in_notebook: bool) -> Callable[..., Any]:
 
 def _with_name(name: str, text: str) -> str:
     return f"{name}: {text}" if name else text
-
-
-def _terminal_width(out: TextIO) -> int:
-    """Return the width of the terminal, or a default if it is unknown."""
-    try:
-        return os.get_terminal_size(out.fileno()).columns or DEFAULT_WIDTH
-    except OSError:
-        return DEFAULT_WIDTH
 
 
 class Bars:
@@ -127,7 +111,7 @@ class Lines:
             self._texts[name] = _with_name(name, f"{done * 100 // max(whole, 1)}% {text}")
             shown = " | ".join(self._texts.values())
             # A longer line would wrap and could not be overwritten.
-            self._out.write(CLEAR + shown[: _terminal_width(self._out) - 1])
+            self._out.write(CLEAR + shown[: terminal_width(self._out) - 1])
             self._out.flush()
 
     @contextmanager

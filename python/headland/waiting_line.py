@@ -1,0 +1,105 @@
+"""Shows on standard error what calls wait for, in one line that vanishes when the wait ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DEFAULT_WIDTH = 80
+"""Default width of a terminal of unknown width, in columns."""
+
+MIN_SECONDS = 2.0
+"""Shorter waits show no line."""
+
+
+def is_notebook() -> bool:
+    """Return whether the process is a Jupyter kernel, without an import."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return getattr(shell, "kernel", None) is not None
+
+
+def has_display() -> bool:
+    """Return whether standard error is a terminal or the output of a notebook."""
+    return sys.stderr is not None and (is_notebook() or sys.stderr.isatty())
+
+
+def terminal_width(out: TextIO) -> int:
+    """Return the width of the terminal, or a default if it is unknown."""
+    try:
+        return os.get_terminal_size(out.fileno()).columns or DEFAULT_WIDTH
+    except (OSError, ValueError):
+        return DEFAULT_WIDTH
+
+
+class WaitingLine:
+    """The line of this process; calls of several threads and tasks share it."""
+
+    def __init__(self) -> None:
+        self._waits: dict[int, tuple[str, float]] = {}
+        self._begun: dict[int, float] = {}
+        self._width = 0
+        self._targets: list[Callable[[str], None]] = []
+        self._lock = threading.RLock()
+
+    def begin(self, wait: int, text: str, seconds: float, *, progress: bool | None) -> None:
+        """Show a wait that lasts two seconds or longer, or its new text."""
+        if progress is False or not (progress or has_display()):
+            return
+        with self._lock:
+            now = time.monotonic()
+            begun = self._begun.setdefault(wait, now)
+            if now - begun + seconds >= MIN_SECONDS:
+                self._waits[wait] = (text, now + seconds)
+                self._draw()
+
+    def end(self, wait: int) -> None:
+        """Remove a wait."""
+        with self._lock:
+            self._begun.pop(wait, None)
+            if self._waits.pop(wait, None) is not None:
+                self._draw()
+
+    def redirect(self, show: Callable[[str], None]) -> None:
+        """Pass the text to `show`, which shows it in a progress bar on the same stream, until `restore`."""
+        with self._lock:
+            self._write("")
+            self._targets.append(show)
+
+    def restore(self, show: Callable[[str], None]) -> None:
+        """Show the line again."""
+        with self._lock:
+            if show in self._targets:
+                self._targets.remove(show)
+            self._draw()
+
+    def _draw(self) -> None:
+        """Replace the shown line by the wait that ends last; several waits are counted."""
+        text = ""
+        if self._waits:
+            text = max(self._waits.values(), key=lambda wait: wait[1])[0]
+            if len(self._waits) > 1:
+                text += f" ({len(self._waits)} calls wait)"
+        if self._targets:
+            self._targets[-1](text)
+        else:
+            self._write(text)
+
+    def _write(self, text: str) -> None:
+        out = sys.stderr
+        if out is None or not (text or self._width):
+            return
+        text = text[: terminal_width(out) - 1]
+        # Blanks instead of a control sequence: notebooks show the sequence itself.
+        out.write("\r" + " " * self._width + "\r" + text)
+        out.flush()
+        self._width = len(text)
+
+
+LINE = WaitingLine()
+"""The line of this process."""

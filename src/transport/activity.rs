@@ -1,0 +1,95 @@
+//! Activity of calls for logs and displays: requests that ended, and waits.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::clock::Clock;
+
+/// Shorter waits are not reported.
+const MIN_WAIT: Duration = Duration::from_secs(1);
+
+/// One event of a call. Texts contain no secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A request was answered or failed.
+    Request(String),
+    /// A call waits; later events of the same wait have the same id.
+    Wait {
+        /// Identifies the wait in this process.
+        id: u64,
+        /// How long, what for, and until when.
+        text: String,
+        /// The expected length.
+        pause: Duration,
+    },
+    /// The wait with this id has ended.
+    Resumed(u64),
+}
+
+/// Receives the events of calls in the thread that makes the call.
+#[derive(Clone, Default)]
+pub struct Observer(Option<Arc<dyn Fn(Event) + Send + Sync>>);
+
+impl Observer {
+    /// An observer that calls `receive`, which must not block.
+    pub fn new(receive: impl Fn(Event) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(receive)))
+    }
+
+    /// Reports a request. The text is only built if the event is received.
+    pub(super) fn report_request(&self, text: impl FnOnce() -> String) {
+        if let Some(receive) = &self.0 {
+            receive(Event::Request(text()));
+        }
+    }
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Observer").field(&self.0.is_some()).finish()
+    }
+}
+
+/// A wait of a call. It ends when this is dropped, also if the call is cancelled.
+pub struct Waiting<'a> {
+    observer: &'a Observer,
+    clock: &'a dyn Clock,
+    id: Option<u64>,
+}
+
+impl<'a> Waiting<'a> {
+    /// A wait that is not reported yet.
+    pub(super) fn new(observer: &'a Observer, clock: &'a dyn Clock) -> Self {
+        Self { observer, clock, id: None }
+    }
+
+    /// Reports that the call waits for `reason`, probably for `pause`.
+    pub fn report(&mut self, pause: Duration, reason: impl FnOnce() -> String) {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let Observer(Some(receive)) = self.observer else { return };
+        if pause < MIN_WAIT {
+            return;
+        }
+        let id = *self.id.get_or_insert_with(|| NEXT.fetch_add(1, Ordering::Relaxed));
+        let seconds = pause.as_secs().saturating_add(u64::from(pause.subsec_millis() >= 500));
+        let end = chrono::TimeDelta::from_std(pause).ok().and_then(|pause| self.clock.now().checked_add_signed(pause));
+        let until = end.map(|end| format!(", until {}", end.format("%H:%M:%S UTC"))).unwrap_or_default();
+        receive(Event::Wait { id, text: format!("waiting {seconds} s for {}{until}", reason()), pause });
+    }
+
+    /// Whether the wait was reported.
+    #[must_use]
+    pub const fn is_reported(&self) -> bool {
+        self.id.is_some()
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if let (Some(id), Observer(Some(receive))) = (self.id, self.observer) {
+            receive(Event::Resumed(id));
+        }
+    }
+}
