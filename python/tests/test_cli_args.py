@@ -86,7 +86,7 @@ def test_flags_are_bare_or_have_a_boolean_value(
         (["sandbox", "--conversion-time", "inf"], "`conversion_time`: expected finite seconds >= 0, got inf"),
         (["sandbox", "--rate-limit", "30"], "`--rate-limit`: expected CALLS/SECONDS"),
         (["sandbox", "--port", "http"], "--port: invalid int value: 'http'"),
-        (["nothing"], "invalid choice: 'nothing'"),
+        (["nothing"], "there is no verb `nothing`; the verbs: demo"),
         ([], "VERB"),
     ],
 )

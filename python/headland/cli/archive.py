@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headland as hl
 from headland import _core
-from headland.cli.output import Verbs, add_verb, print_json, print_table, print_text
+from headland.cli.output import print_json, print_text
+from headland.cli.parser import Verbs, add_verb
+from headland.cli.tables import print_table
 from headland.escaping import printable
 
 if TYPE_CHECKING:
@@ -18,29 +21,56 @@ if TYPE_CHECKING:
 COMPANION_FILES = ("advanced.xml", "jobdata.xml")
 """XML files that describe the tables next to them, and are read with those."""
 
+PAGE = "index.html"
+"""Name of the page that the demo writes."""
 
-def add_verbs(verbs: Verbs) -> None:
-    """Add the verbs."""
-    demo = add_verb(verbs, "demo", _demo, "Start a service, pull every job and map every field.")
+
+def add_demo(verbs: Verbs) -> None:
+    """Add the verb ``demo``."""
+    examples = ("demo --open", "demo --archives my-shapefiles --out maps")
+    demo = add_verb(verbs, "demo", _demo, "Start a service, pull every job and map every field.", examples)
     demo.add_argument("--archives", type=Path, metavar="DIR", help="also upload and map the archives in DIR")
     demo.add_argument("--out", type=Path, metavar="DIR", help="folder for the maps and tables")
+    demo.add_argument("--open", action="store_true", help="open the page with the maps in the browser")
     demo.add_argument("--quiet", action="store_true", help="show no progress")
 
-    read = add_verb(verbs, "read", _read, "Describe an archive, or convert it; print an XML file as a tree.")
-    read.add_argument("file", type=Path, help="a zip, a shapefile, a grain cart file, an XML file or a folder")
-    read.add_argument("--layer", help="name of the layer, if the archive has several")
-    read.add_argument("--encoding", help="the encoding of texts; overrides that of the archive")
+
+def add_read(verbs: Verbs) -> None:
+    """Add the verb ``read``."""
+    examples = ("read job.zip", "read job.zip --to job.parquet")
+    text = "Describe an archive, or convert it; print an XML file as a tree."
+    read = add_verb(verbs, "read", _read, text, examples)
+    read.add_argument(
+        "file", type=Path, metavar="FILE", help="a zip, a shapefile, a grain cart file, an XML file or a folder"
+    )
+    read.add_argument("--layer", metavar="NAME", help="name of the layer, if the archive has several")
+    read.add_argument("--encoding", metavar="NAME", help="the encoding of texts; overrides that of the archive")
     read.add_argument("--lenient", action="store_true", help="read the intact parts of a damaged archive")
     read.add_argument("--to", type=Path, metavar="FILE", help="write FILE: .parquet or .geojson")
 
-    openapi = add_verb(verbs, "openapi", _openapi, "Print the interface as an OpenAPI 3.1 document.")
+
+def add_openapi(verbs: Verbs) -> None:
+    """Add the verb ``openapi``."""
+    examples = ("openapi", "openapi --out service.json")
+    openapi = add_verb(verbs, "openapi", _openapi, "Print the interface as an OpenAPI 3.1 document.", examples)
     openapi.add_argument("--out", type=Path, metavar="FILE", help="write FILE instead")
 
 
 def _demo(given: argparse.Namespace) -> int:
     from headland.demo import run
 
-    return run(given.archives, given.out, json=given.json, quiet=given.quiet)
+    code = run(given.archives, given.out, json=given.json, quiet=given.quiet)
+    if given.open:
+        _open_in_browser((Path("demo") if given.out is None else given.out) / PAGE)
+    return code
+
+
+def _open_in_browser(page: Path) -> None:
+    """Open a page in the browser; without one, the printed path of the page is all that the user needs."""
+    import webbrowser
+
+    if page.exists() and not webbrowser.open(page.resolve().as_uri()):
+        print_text("headland: there is no browser to open the page in", sys.stderr)
 
 
 def _read(given: argparse.Namespace) -> int:
@@ -94,7 +124,7 @@ def _columns(layer: hl.Layer) -> list[dict[str, object]]:
 
 def _print(layer: hl.Layer, written: Path | None) -> None:
     print_text(f"{printable(layer.name)}: {len(layer)} records, {layer.crs or 'no coordinate system'}")
-    print_table(_columns(layer), ("name", "type", "unit", "nulls"))
+    print_table(_columns(layer), ("name", "type", "unit", "nulls"), whole=["name"])
     for key, value in layer.metadata.items():
         print_text(printable(f"{key}: {value}"))
     for diagnostic in layer.diagnostics:

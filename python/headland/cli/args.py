@@ -8,6 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import headland as hl
+from headland.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +43,10 @@ def bind_arguments(call: str, words: list[str], method: Callable[..., Any]) -> t
         name = name.replace("-", "_")
         parameter = signature.parameters.get(name)
         if parameter is None:
-            raise ValueError(f"there is no argument `--{name}`; there are: {', '.join(signature.parameters)}")
+            known = [f"--{each}" for each in signature.parameters]
+            raise ValueError(
+                f"there is no argument `--{name}`{did_you_mean(f'--{name}', known)}; there are: {', '.join(known)}"
+            )
         if not equals:
             text = _option_value(name, parameter, rest)
         value = _convert(f"--{name}", parameter, text)

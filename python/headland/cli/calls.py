@@ -1,112 +1,106 @@
-"""Verbs that call the service: ``ls``, ``get``, ``upload``, ``send``, ``budget``, ``call``."""
+"""Verbs that call the service: ``get``, ``upload``, ``send``, ``budget``, ``call``."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Mapping
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import headland as hl
 from headland import _core, settings
-from headland.cli.args import bind_arguments, count
-from headland.cli.output import Verbs, add_verb, print_json, print_record, print_table
-
-if TYPE_CHECKING:
-    import argparse
-
-LISTS = {
-    "fieldcomputers": "field_computers",
-    "prescriptionmaps": "prescription_maps",
-    "jobdata": "job_data",
-    "fieldhubs": "field_hubs",
-    "graincart": "grain_carts",
-    "grain_carts": "grain_carts",
-}
-"""Words for lists, from the service and from the groups, with the group of each."""
-
-FILES = {"jobdata": "SHP", "prescriptionmaps": "bin"}
-"""Words with files in several formats, with the default format."""
-
-COLUMNS = {
-    "field_computers": ("id", "name"),
-    "prescription_maps": ("id", "name", "sub_type"),
-    "field_hubs": ("id", "name"),
-    "job_data": ("id", "name", "sub_type", "create_date", "update_date"),
-    "grain_carts": ("id", "name"),
-}
+from headland.cli.args import bind_arguments
+from headland.cli.kinds import FILES, KINDS, UPLOADS, kind
+from headland.cli.output import print_json, print_record
+from headland.cli.parser import Parser, Verbs, add_verb
+from headland.suggestions import did_you_mean
 
 
-def add_verbs(verbs: Verbs) -> None:
-    """Add the verbs."""
-    ls = _add(verbs, "ls", _ls, "List job data, prescription maps, field computers, field hubs or grain cart files.")
-    ls.add_argument("what", choices=LISTS)
-    ls.add_argument("--date", help="only job data between this time and now")
-    ls.add_argument("--limit", type=count, metavar="N", help="only the first N")
-
-    get = _add(verbs, "get", _get, "Describe one record, or download its file with --to.")
-    get.add_argument("what", choices=LISTS)
-    get.add_argument("id")
+def add_get(verbs: Verbs) -> None:
+    """Add the verb ``get``."""
+    examples = ("get job_data 31", "get job_data 31 --to job.zip --format SHP")
+    get = add_service_verb(verbs, "get", _get, "Describe one record, or download its file with --to.", examples)
+    get.add_argument("what", type=kind(*KINDS), metavar="KIND", help=", ".join(KINDS))
+    get.add_argument("id", metavar="ID", help="id of the record, as `headland ls KIND` shows it")
     get.add_argument("--to", type=Path, metavar="FILE", help="a folder or a file for the download")
     get.add_argument(
-        "--format", help="BIN, SHP (default), FMIS or XML of jobdata; bin (default) or shp of prescriptionmaps"
+        "--format", help="BIN, SHP (default), FMIS or XML of job_data; bin (default) or shp of prescription_maps"
     )
     get.add_argument("--overwrite", action="store_true", help="replace an existing file")
 
-    upload = _add(verbs, "upload", _upload, "Upload a file of job data or of a grain cart, or a prescription map.")
-    upload.add_argument("what", choices=(*FILES, "graincart", "grain_carts"))
-    upload.add_argument("file", type=Path)
+
+def add_upload(verbs: Verbs) -> None:
+    """Add the verb ``upload``."""
+    examples = ("upload prescription_maps north-40.zip", "upload job_data harvest.jdp.zip --json")
+    text = "Upload job data, a prescription map or a grain cart file."
+    upload = add_service_verb(verbs, "upload", _upload, text, examples)
+    upload.add_argument("what", type=kind(*UPLOADS), metavar="KIND", help=", ".join(UPLOADS))
+    upload.add_argument("file", type=Path, metavar="FILE", help="the file to upload")
     upload.add_argument("--file-type", choices=("RX", "AGX"), help="type of a prescription map: RX (default) or AGX")
 
-    send = _add(verbs, "send", _send, "Queue a prescription map for a field computer.")
+
+def add_send(verbs: Verbs) -> None:
+    """Add the verb ``send``."""
+    examples = ("send 82 460", "send 82 460 --profile farm")
+    send = add_service_verb(verbs, "send", _send, "Queue a prescription map for a field computer.", examples)
     send.add_argument("map", metavar="MAP", help="id of the prescription map")
     send.add_argument("computer", metavar="COMPUTER", help="id of the field computer")
 
-    _add(verbs, "budget", _budget, "Show the remaining calls of the rate limit.")
 
-    call = _add(verbs, "call", _call, "Make any call: GROUP.METHOD [ARG...] [--name value].")
-    call.add_argument("name", choices=[*_core.rows(), "get_uri"], metavar="GROUP.METHOD", help=", ".join(_core.rows()))
+def add_budget(verbs: Verbs) -> None:
+    """Add the verb ``budget``."""
+    examples = ("budget", "budget --profile farm --json")
+    add_service_verb(verbs, "budget", _budget, "Show the remaining calls of the rate limit.", examples)
+
+
+def add_call(verbs: Verbs) -> None:
+    """Add the verb ``call``."""
+    examples = ("call access_key --json", "call job_data.list --page-size 10 --page 0")
+    text = "Make any call: GROUP.METHOD [ARG...] [--name value]."
+    call = add_service_verb(verbs, "call", _call, text, examples)
+    call.add_argument("name", type=_method_name, metavar="GROUP.METHOD", help=", ".join(_core.rows()))
     call.add_argument("arguments", nargs="...", metavar="ARG", help="arguments, by position or as --name value")
 
 
-def _add(verbs: Verbs, name: str, run: Any, help: str) -> argparse.ArgumentParser:
-    verb = add_verb(verbs, name, run, help)
+def method_names() -> list[str]:
+    """Return the names of all calls."""
+    return [*_core.rows(), "get_uri"]
+
+
+def _method_name(text: str) -> str:
+    names = method_names()
+    if text not in names:
+        suggestion = did_you_mean(text, names) or "; `headland call --help` lists them"
+        raise argparse.ArgumentTypeError(f"there is no call `{text}`{suggestion}")
+    return text
+
+
+def add_service_verb(verbs: Verbs, name: str, run: Any, help: str, examples: tuple[str, str]) -> Parser:
+    """Add a verb that makes calls, with the options of the client."""
+    verb = add_verb(verbs, name, run, help, examples)
     verb.add_argument("--profile", metavar="NAME", help="read the keys from this profile, not the environment")
     verb.add_argument("--accept", metavar="TYPE", help="request records as json (the default) or xml")
     return verb
 
 
-def _client(given: argparse.Namespace) -> hl.Client:
+def client_of(given: argparse.Namespace) -> hl.Client:
+    """Return the client of the given profile, or of the environment."""
     found = settings.from_env() if given.profile is None else settings.from_profile(given.profile, None)
     return hl.Client(**found if given.accept is None else {**found, "accept": given.accept})
 
 
-def _ls(given: argparse.Namespace) -> int:
-    options = {} if given.date is None else {"date": given.date}
-    if options and given.what != "jobdata":
-        raise ValueError("`--date` is valid only with jobdata")
-    with _client(given) as client:
-        records = islice(getattr(client, LISTS[given.what]).list(**options), given.limit)
-        if given.json:
-            for record in records:
-                print_json(record)
-        else:
-            print_table(records, COLUMNS[LISTS[given.what]])
-    return 0
-
-
 def _get(given: argparse.Namespace) -> int:
-    with _client(given) as client:
+    with client_of(given) as client:
         if given.to is None:
-            _show_record(getattr(client, LISTS[given.what]).get(given.id), given)
+            _show_record(getattr(client, given.what).get(given.id), given)
         elif given.what in FILES:
-            group = getattr(client, LISTS[given.what])
+            group = getattr(client, given.what)
             path = group.download(
                 given.id, format=given.format or FILES[given.what], to=given.to, overwrite=given.overwrite
             )
             _show(path, as_json=given.json)
-        elif LISTS[given.what] == "grain_carts":
+        elif given.what == "grain_carts":
             _show(client.grain_carts.download(given.id, to=given.to, overwrite=given.overwrite), as_json=given.json)
         else:
             raise ValueError(f"{given.what} have no file to download")
@@ -115,21 +109,21 @@ def _get(given: argparse.Namespace) -> int:
 
 def _upload(given: argparse.Namespace) -> int:
     options = {} if given.file_type is None else {"file_type": given.file_type}
-    if options and given.what != "prescriptionmaps":
-        raise ValueError("`--file-type` is valid only with prescriptionmaps")
-    with _client(given) as client:
-        _show(getattr(client, LISTS[given.what]).upload(given.file, **options), as_json=given.json)
+    if options and given.what != "prescription_maps":
+        raise ValueError("`--file-type` is valid only with prescription_maps")
+    with client_of(given) as client:
+        _show(getattr(client, given.what).upload(given.file, **options), as_json=given.json)
     return 0
 
 
 def _send(given: argparse.Namespace) -> int:
-    with _client(given) as client:
+    with client_of(given) as client:
         client.prescription_maps.send(given.map, given.computer)
     return 0
 
 
 def _budget(given: argparse.Namespace) -> int:
-    with _client(given) as client:
+    with client_of(given) as client:
         budget = client.budget()
     record = budget._asdict()
     record["windows"] = [window._asdict() for window in budget.windows]
@@ -139,7 +133,7 @@ def _budget(given: argparse.Namespace) -> int:
 
 def _call(given: argparse.Namespace) -> int:
     arguments = _take_own_options(given)
-    with _client(given) as client:
+    with client_of(given) as client:
         method: Any = client
         for part in given.name.split("."):
             method = getattr(method, part)

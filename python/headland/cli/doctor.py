@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import headland as hl
-from headland.cli.output import Verbs, add_verb, print_json, print_text
+from headland.cli.output import print_json, print_text
+from headland.cli.parser import Verbs, add_verb
 
 if TYPE_CHECKING:
     import argparse
 
 
-def add_verbs(verbs: Verbs) -> None:
-    """Add the verb."""
-    verb = add_verb(verbs, "doctor", _doctor, "Find out why calls fail, step by step, and what to do next.")
+def add_doctor(verbs: Verbs) -> None:
+    """Add the verb ``doctor``."""
+    examples = ("doctor", "doctor --profile farm --json")
+    verb = add_verb(verbs, "doctor", _doctor, "Find out why calls fail, step by step, and what to do.", examples)
     verb.add_argument("--profile", metavar="NAME", help="read the keys from this profile, not the environment")
 
 

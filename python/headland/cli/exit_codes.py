@@ -6,7 +6,7 @@ import json
 import sys
 
 import headland as hl
-from headland.cli.output import print_text
+from headland.cli.output import RED, print_text
 from headland.escaping import printable
 
 INTERRUPTED = 130
@@ -59,7 +59,7 @@ def print_error(error: BaseException, *, as_json: bool, profile: str | None = No
         about = {} if profile is None else {"profile": profile}
         print_text(json.dumps({"error": name, "message": message, **about, **facts}, default=str), sys.stderr)
     elif isinstance(error, UsageError):
-        print_text(f"{error.usage}{error.prog}: error: {message}", sys.stderr)
+        print_text(f"{error.usage}{error.prog}: error: {message}", sys.stderr, mark=(RED, "error"))
     else:
         about_text = "" if profile is None else f"{profile}: "
-        print_text(f"headland: {about_text}{name}: {message}", sys.stderr)
+        print_text(f"headland: {about_text}{name}: {message}", sys.stderr, mark=(RED, name))

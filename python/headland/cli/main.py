@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import headland as hl
-from headland.cli import archive, calls, doctor, pull, sandbox
-from headland.cli.exit_codes import INTERRUPTED, UsageError, exit_code, print_error
+from headland.cli import archive, calls, doctor, lists, pull, sandbox
+from headland.cli.exit_codes import INTERRUPTED, exit_code, print_error
 from headland.cli.output import print_text
+from headland.cli.parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are printed by `main`, like all others."""
+VERBS = (
+    archive.add_demo,
+    doctor.add_doctor,
+    lists.add_ls,
+    calls.add_get,
+    pull.add_pull,
+    archive.add_read,
+    calls.add_upload,
+    calls.add_send,
+    calls.add_call,
+    calls.add_budget,
+    sandbox.add_sandbox,
+    archive.add_openapi,
+)
+"""What adds the verbs, in the order of the help."""
 
-    def error(self, message: str) -> NoReturn:
-        """Raise instead of printing and exiting."""
-        raise UsageError(message, self.prog, self.format_usage())
+EPILOG = """\
+to begin:
+  headland demo --open            the whole tour, without keys
+  headland login                  store the keys of an account
+  headland ls job_data --limit 5  list five of its jobs
+
+Keys are read from HEADLAND_BASE_URL, HEADLAND_API_KEY, HEADLAND_SHARED_SECRET
+and HEADLAND_ACCESS_KEY (for dispatch also HEADLAND_DISPATCH_URL and
+HEADLAND_DISPATCH_TOKEN), or with --profile NAME from a profile. Exit codes: see
+`python -m pydoc headland.cli`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments_given = sys.argv[1:] if arguments is None else list(arguments)
     as_json = "--json" in arguments_given
     try:
-        given = _parser().parse_args(arguments_given)
+        given = _parser().parse(arguments_given)
         as_json = given.json or as_json
         done: int = given.run(given)
     except KeyboardInterrupt:
@@ -47,16 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return done
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="headland",
-        description="From an access key to tidy, mapped field data.",
-        epilog="Keys come from HEADLAND_BASE_URL, HEADLAND_API_KEY, HEADLAND_SHARED_SECRET and "
-        "HEADLAND_ACCESS_KEY (for dispatch also HEADLAND_DISPATCH_URL and HEADLAND_DISPATCH_TOKEN), or from "
-        "--profile NAME. Exit codes: see `python -m pydoc headland.cli`.",
-    )
+def _parser() -> Parser:
+    parser = Parser(prog="headland", description="From an access key to tidy, mapped field data.", epilog=EPILOG)
     parser.add_argument("--version", action="version", version=f"headland {hl.__version__}")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for module in (archive, calls, doctor, pull, sandbox):
-        module.add_verbs(verbs)
+    verbs = parser.add_verbs()
+    for add in VERBS:
+        add(verbs)
     return parser

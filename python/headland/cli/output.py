@@ -1,41 +1,44 @@
-"""Prints results of verbs: JSON for programs, columns for people."""
+"""Prints results of verbs: JSON for programs, lines for people."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
+import os
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from headland.escaping import printable
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
 
-Verbs = Any
-"""The sub-commands of `argparse`, whose type has no public name."""
-
+BOLD, RED, RESET = "\x1b[1m", "\x1b[31m", "\x1b[0m"
+"""Styles of texts in a terminal."""
 
 LINE = threading.Lock()
 """Locked while a line is printed."""
 
 
-def add_verb(verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], help: str) -> argparse.ArgumentParser:
-    """Add a verb; every verb has ``--json``."""
-    verb: argparse.ArgumentParser = verbs.add_parser(name, help=help, description=help)
-    verb.add_argument("--json", action="store_true", help="print JSON, one value per line, also for errors")
-    verb.set_defaults(run=run)
-    return verb
+def has_colour(file: TextIO) -> bool:
+    """Return whether a stream is a terminal that shows colours; see https://no-color.org."""
+    return file.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def print_text(text: str, file: TextIO | None = None) -> None:
-    """Print complete lines, also from concurrent threads; control characters are escaped."""
+def print_text(text: str, file: TextIO | None = None, *, mark: tuple[str, str] | None = None) -> None:
+    """Print complete lines, also from concurrent threads; control characters are escaped.
+
+    `mark` is a style and the part of the text that has it in a terminal.
+    """
     out = sys.stdout if file is None else file
+    shown = printable(text, lines=True)
+    if mark is not None and has_colour(out):
+        style, marked = mark
+        shown = shown.replace(marked, f"{style}{marked}{RESET}", 1)
     with LINE:
-        out.write(f"{printable(text, lines=True)}\n")
+        out.write(f"{shown}\n")
         out.flush()
 
 
@@ -48,25 +51,12 @@ def print_record(record: Mapping[str, object]) -> None:
     """Print a record, one field per line."""
     width = max((len(name) for name in record), default=0)
     for name, value in record.items():
-        shown = json.dumps(value, default=_plain) if isinstance(value, dict | list) else _cell(value)
+        shown = json.dumps(value, default=_plain) if isinstance(value, dict | list) else cell(value)
         print_text(f"{printable(name):<{width}}  {shown}")
 
 
-def print_table(records: Iterable[Mapping[str, object]], columns: Iterable[str]) -> None:
-    """Print records as they are received, one per line, in columns separated by tabs."""
-    names = list(columns)
-    head: str | None = "\t".join(names)
-    # The head is printed with the first record: a list that cannot be read prints nothing.
-    for record in records:
-        if head is not None:
-            print_text(head)
-            head = None
-        print_text("\t".join(_cell(record.get(name)) for name in names))
-    if head is not None:
-        print_text(head)
-
-
-def _cell(value: object) -> str:
+def cell(value: object) -> str:
+    """Return a value as the text of a table."""
     if value is None:
         return ""
     return _plain(value) if isinstance(value, dt.datetime) else printable(str(value))

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import headland as hl
 from headland import settings
 from headland.cli.exit_codes import INTERRUPTED, exit_code, print_error
-from headland.cli.output import Verbs, add_verb, print_json, print_text
+from headland.cli.output import print_json, print_text
+from headland.cli.parser import Verbs, add_verb
 from headland.escaping import printable
 from headland.mirror import formatting, progress, progress_bar, summary
 
@@ -63,9 +64,10 @@ class Pulled(NamedTuple):
     status: hl.mirror.Status | None
 
 
-def add_verbs(verbs: Verbs) -> None:
-    """Add the verb."""
-    pull = add_verb(verbs, "pull", _pull, "Mirror a whole account into a folder, or update the mirror.")
+def add_pull(verbs: Verbs) -> None:
+    """Add the verb ``pull``."""
+    examples = ("pull --to farm --plan", "pull --to farm --type Yield --since 2025-01-01")
+    pull = add_verb(verbs, "pull", _pull, "Mirror a whole account into a folder, or update the mirror.", examples)
     pull.add_argument("--to", type=_folder, metavar="DIR", required=True, help="the folder of the mirror")
     pull.add_argument(
         "--profile",

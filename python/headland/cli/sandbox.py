@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import headland as hl
 from headland import sandbox, settings
-from headland.cli.output import Verbs, add_verb, print_json, print_text
+from headland.cli.output import print_json, print_text
+from headland.cli.parser import Verbs, add_verb
 
 if TYPE_CHECKING:
     import argparse
@@ -21,12 +22,13 @@ POLL_INTERVAL = 0.05
 """Seconds between two checks for a signal."""
 
 
-def add_verbs(verbs: Verbs) -> None:
-    """Add the verb."""
-    verb = add_verb(verbs, "sandbox", _serve, "Run the whole service on loopback until interrupted.")
-    verb.add_argument("--port", type=int, default=0, help="the port; 0 selects a free one")
+def add_sandbox(verbs: Verbs) -> None:
+    """Add the verb ``sandbox``."""
+    examples = ("sandbox", "sandbox --port 8080 --data state --json")
+    verb = add_verb(verbs, "sandbox", _serve, "Run the whole service on loopback until interrupted.", examples)
+    verb.add_argument("--port", type=int, default=0, metavar="PORT", help="the port; 0 selects a free one")
     verb.add_argument("--data", type=Path, metavar="DIR", help="store the state in DIR; by default, in memory")
-    verb.add_argument("--seed", type=int, default=0, help="selects the generated account")
+    verb.add_argument("--seed", type=int, default=0, metavar="N", help="selects the generated account")
     verb.add_argument(
         "--rate-limit",
         action="append",
@@ -34,7 +36,13 @@ def add_verbs(verbs: Verbs) -> None:
         help="such as 30/60; repeat it, or separate by commas; `off` disables the limit",
     )
     verb.add_argument("--window", choices=("fixed", "sliding"), default="fixed", help="kind of window")
-    verb.add_argument("--conversion-time", type=float, default=sandbox.CONVERSION_TIME, metavar="SECONDS")
+    verb.add_argument(
+        "--conversion-time",
+        type=float,
+        default=sandbox.CONVERSION_TIME,
+        metavar="SECONDS",
+        help="time of a conversion",
+    )
     verb.add_argument(
         "--clock",
         choices=("real", "moved"),
