@@ -93,8 +93,11 @@ def from_env() -> dict[str, Any]:
         others = sorted(variable for variable in os.environ if variable.startswith(PREFIX) and variable not in known)
         shown = ", ".join(f"{variable}{did_you_mean(variable, known)}" for variable in others)
         unknown = f" (no setting: {shown})" if others else ""
+        names = ", ".join(missing)
         raise ConfigurationError(
-            f"set {', '.join(missing)} in the environment{unknown}, or use `Client.from_profile()`",
+            f"set {names} in the environment{unknown}, or use `Client.from_profile()`",
+            _with_options=f"set {names} in the environment{unknown}, or use `--profile NAME` with a profile, which "
+            "`headland login` stores",
             _setting="environment",
         )
     return _convert(found, lambda name: PREFIX + name.upper())
@@ -114,6 +117,11 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
     if "keyring" in profile:
         service = profile.pop("keyring")
         profile["shared_secret"] = _from_keyring(service, name, file)
+    return from_table(profile, name, file)
+
+
+def from_table(profile: Mapping[str, Any], name: str, file: Path) -> dict[str, Any]:
+    """Check the names in a profile, whose secrets are hidden, and convert its values."""
     unknown = sorted(set(profile) - set(NAMES))
     missing = [setting for setting in REQUIRED if setting not in profile]
     if unknown or missing:
@@ -146,7 +154,9 @@ def _parse_profile(content: bytes, name: str, file: Path) -> dict[str, Any]:
     profiles = None
     if not isinstance(profile, dict):
         profile = None
-        raise ConfigurationError(f"there is no profile [{name}] in `{file}`; it has: {known}", _setting="no profile")
+        message = f"there is no profile [{name}] in `{file}`; it has: {known}"
+        hint = f"{message}; `headland login --profile {name}` stores one"
+        raise ConfigurationError(message, _with_options=hint, _setting="no profile")
     return {key: _core.Secret(value) if key in SECRETS else value for key, value in profile.items()}
 
 

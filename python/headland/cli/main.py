@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import headland as hl
-from headland.cli import archive, calls, doctor, lists, pull, sandbox
+from headland.cli import archive, calls, doctor, lists, login, pull, sandbox
 from headland.cli.exit_codes import INTERRUPTED, exit_code, print_error
 from headland.cli.output import print_text
 from headland.cli.parser import Parser
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 VERBS = (
     archive.add_demo,
+    login.add_login,
     doctor.add_doctor,
     lists.add_ls,
     calls.add_get,
