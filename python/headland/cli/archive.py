@@ -38,7 +38,7 @@ def add_demo(verbs: Verbs) -> None:
 def add_read(verbs: Verbs) -> None:
     """Add the verb ``read``."""
     examples = ("read job.zip", "read job.zip --to job.parquet")
-    text = "Describe an archive, or convert it; print an XML file as a tree."
+    text = "Describe or convert an archive; print an XML file as a tree."
     read = add_verb(verbs, "read", _read, text, examples)
     read.add_argument(
         "file", type=Path, metavar="FILE", help="a zip, a shapefile, a grain cart file, an XML file or a folder"

@@ -35,7 +35,7 @@ OPTIONS = {"sub_type": "--type", "year": "--year", "since": "--date", "name": "-
 def add_ls(verbs: Verbs) -> None:
     """Add the verb ``ls``."""
     examples = ("ls job_data --type yield --year 2025", "ls prescription_maps --name north --limit 5 --json")
-    ls = add_service_verb(verbs, "ls", _ls, "List records of one kind: id, name, ...", examples)
+    ls = add_service_verb(verbs, "ls", _ls, "List records of one kind, such as job_data, with filters.", examples)
     ls.add_argument("what", type=kind(*KINDS), metavar="KIND", help=", ".join(KINDS))
     ls.add_argument(
         "--type",

@@ -7,13 +7,14 @@ import getpass
 import json
 import shlex
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headland as hl
 from headland import _core, arguments, settings
 from headland.cli.output import print_json, print_text
-from headland.cli.parser import Verbs, add_verb
+from headland.cli.parser import TEXT_WIDTH, Verbs, add_verb
 from headland.cli.profile_file import change_table, read_file, read_table, replace_file
 from headland.cli.secret_store import SERVICE, Keyring
 
@@ -33,10 +34,8 @@ def add_login(verbs: Verbs) -> None:
     """Add the verb ``login``."""
     examples = ("login", "login --profile farm --no-keyring < keys.txt")
     verb = add_verb(verbs, "login", _login, "Check the keys of an account and store them in a profile.", examples)
-    verb.description = (
-        f"{verb.description} Without a terminal, standard input\n"
-        f"has one line for each of: {', '.join(QUESTIONS.values())}."
-    )
+    lines = f"Without a terminal, standard input has a line for each of: {', '.join(QUESTIONS.values())}."
+    verb.description = f"{verb.description}\n\n{textwrap.fill(lines, TEXT_WIDTH)}"
     verb.add_argument("--profile", default="default", metavar="NAME", help="name of the profile (default: default)")
     verb.add_argument("--no-keyring", action="store_true", help="store the secret in the file, not in the keyring")
     verb.add_argument("--no-check", action="store_true", help="store the keys without a call to the service")

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import headland as hl
-from headland.cli import archive, calls, doctor, lists, login, pull, sandbox
+from headland.cli import archive, calls, completion, doctor, lists, login, pull, sandbox
 from headland.cli.exit_codes import INTERRUPTED, exit_code, print_error
 from headland.cli.output import print_text
 from headland.cli.parser import Parser
@@ -29,6 +29,7 @@ VERBS = (
     calls.add_budget,
     sandbox.add_sandbox,
     archive.add_openapi,
+    completion.add_completion,
 )
 """What adds the verbs, in the order of the help."""
 

@@ -58,6 +58,12 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         width = min(WIDTH, shutil.get_terminal_size().columns - 2)
         super().__init__(prog, **{**options, "width": width})
 
+    def add_argument(self, action: argparse.Action) -> None:
+        """Measure an argument; verbs are indented more than `argparse` counts, which would break the longest line."""
+        super().add_argument(action)
+        if action.nargs == argparse.PARSER:
+            self._action_max_length += self._indent_increment
+
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are printed by `main`, like all others."""
