@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import getpass
 import json
+import os
 import shlex
 import sys
 import textwrap
@@ -46,7 +47,7 @@ def _login(given: argparse.Namespace) -> int:
     if not name or not name.isprintable():
         raise ValueError(f"`--profile`: expected a name, got {name!r}")
     # A link to the file, such as into a folder of settings, stays a link.
-    file = Path(arguments.path("path", settings.PROFILES)).resolve()
+    file = Path(os.path.realpath(arguments.path("path", settings.PROFILES)))
     content = read_file(file)
     stored = read_table(content, name, file)
     answers = _ask(stored.get("base_url"))

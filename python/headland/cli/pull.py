@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import headland as hl
 from headland import settings
+from headland.cli.args import count
 from headland.cli.exit_codes import INTERRUPTED, exit_code, print_error
+from headland.cli.job_selection import Jobs
 from headland.cli.output import print_json, print_text
 from headland.cli.parser import Verbs, add_verb
 from headland.escaping import printable
@@ -91,6 +93,15 @@ def add_pull(verbs: Verbs) -> None:
         pull.add_argument(name, dest=dest, action="extend", nargs="+", metavar=metavar, help=text)
     pull.add_argument("--since", metavar="DATE", help="only jobs that the service received since this date or time")
     pull.add_argument("--until", metavar="DATE", help="only jobs that it received until the end of this date, in UTC")
+    pull.add_argument(
+        "--year",
+        type=count,
+        metavar="YYYY",
+        help="only jobs that started in this year; a call for each job of the list",
+    )
+    pull.add_argument(
+        "--name", metavar="TEXT", help="only jobs whose name contains TEXT; * and ? match as in file names"
+    )
     pull.add_argument("--no-locations", dest="locations", action="store_false", help="omit locations of devices")
     pull.add_argument("--quiet", action="store_true", help="show no progress")
 
@@ -107,8 +118,10 @@ def _folder(text: str) -> Path:
 def _pull(given: argparse.Namespace) -> int:
     if given.deep and given.what != "verify":
         raise ValueError("`--deep` is valid only with --verify")
-    if given.what in {"status", "verify"} and any(value is not None for value in _filters(given).values()):
-        raise ValueError(f"`--type`, `--since`, `--until` and `--id` are not valid with --{given.what}")
+    if given.what in {"status", "verify"} and any(
+        value is not None for value in (*_filters(given).values(), given.year, given.name)
+    ):
+        raise ValueError(f"filters such as `--type` are not valid with --{given.what}")
     if given.what == "status":
         return _run_each(_existing(given), given, _status)
     if given.what == "verify":
@@ -170,8 +183,9 @@ def _command(given: argparse.Namespace, folder: Path, profiles: list[str]) -> st
     words += [f"--{name}" for name, is_set in flags.items() if is_set]
     words += ["--relist", given.relist] if given.relist != RELIST else []
     filters = {"type": given.job_types, "since": given.since, "until": given.until, "id": given.ids}
+    filters |= {"year": given.year, "name": given.name}
     for name, value in filters.items():
-        words += [] if value is None else [f"--{name}", *([value] if isinstance(value, str) else value)]
+        words += [] if value is None else [f"--{name}", *(value if isinstance(value, list) else [str(value)])]
     return shlex.join(words)
 
 
@@ -253,6 +267,8 @@ def _pull_account(
     # The progress of the pull states what it waits for.
     with hl.Client(**keys, progress=False) as client:
         options = {"relist": given.relist, "locations": given.locations, **_filters(given)}
+        if given.year is not None or given.name is not None:
+            options["ids"] = _selected(client, given)
         mirror = hl.Mirror(account.folder, client, **options)
         plan = mirror.plan(progress=listener)
         if given.what == "plan":
@@ -262,6 +278,16 @@ def _pull_account(
                 print_text(_named(account, plan.text))
         outcome = mirror.sync(progress=listener)
         return Pulled(account, plan, outcome, mirror.status())
+
+
+def _selected(client: hl.Client, given: argparse.Namespace) -> list[str]:
+    """Return the ids of the jobs of a year or a name, which the list and the details state."""
+    found = [job["id"] for job in Jobs(client, year=given.year, name=given.name)]
+    if given.ids is not None:
+        found = [each for each in found if each in given.ids]
+    if not found:
+        raise ValueError("no job matches `--year` and `--name`: `headland ls job_data` lists the jobs")
+    return found
 
 
 class _ProgressListener:

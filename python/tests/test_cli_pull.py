@@ -1,0 +1,78 @@
+"""The filters `--year` and `--name` of the verb `pull`, which select jobs as `ls` does."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headland.cli import main
+from headland.mirror import summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import headland as hl
+
+    Pull = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def pull(
+    service: hl.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Pull:
+    """Return a function that runs the verb."""
+    for name, value in {**service.credentials, "rate_limits": ""}.items():
+        monkeypatch.setenv(f"HEADLAND_{name.upper()}", str(value))
+
+    def run(*words: str) -> tuple[int, str, str]:
+        code = main(["pull", "--to", str(tmp_path / "farm"), "--no-locations", *words])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return run
+
+
+def test_year_and_name_select_jobs(client: hl.Client, pull: Pull) -> None:
+    def plan(*words: str) -> Any:
+        code, out, err = pull("--plan", "--json", *words)
+        assert code == 0, err
+        found = json.loads(out)["plan"]
+        return found["files"], {purpose: calls["most"] for purpose, calls in found["by_purpose"].items()}
+
+    jobs = list(client.job_data.list())
+    starts = {job["id"]: client.job_data.get(job["id"])["start_date"] for job in jobs}
+    of_2025 = [job for job in jobs if (start := starts[job["id"]]) is not None and start.year == 2025]
+    named = [job for job in of_2025 if "harvest" in str(job["name"]).casefold()]
+    assert 0 < len(named) < len(of_2025) < len(jobs)
+    for words, wanted in ((("--year", "2025"), of_2025), (("--year=2025", "--name", "HARVEST"), named)):
+        assert plan(*words) == plan("--id", *(job["id"] for job in wanted))
+    first = named[0]["id"]
+    assert plan("--name", "harvest", "--id", first, "9") == plan("--id", first)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--verify", "--name", "x"), "filters such as `--type` are not valid with --verify"),
+        (("--year", "12"), "`--year`: expected"),
+        (("--name", "no such name"), "no job matches `--year` and `--name`"),
+    ],
+)
+def test_wrong_filter_is_an_error(pull: Pull, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
+    code, out, err = pull(*words)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert not (tmp_path / "farm").exists()
+
+
+def test_suggested_command_keeps_the_filters(pull: Pull, tmp_path: Path) -> None:
+    journal = tmp_path / "farm" / "north" / summary.JOURNAL
+    journal.parent.mkdir(parents=True)
+    journal.touch()
+    code, _, err = pull("--plan", "--year", "2025", "--name", "x y")
+    assert code == 2
+    assert f"run `headland pull --to {journal.parent}" in err
+    assert "--year 2025 --name 'x y'`" in err
