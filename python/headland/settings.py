@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tomllib
 from pathlib import Path
@@ -111,9 +112,11 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
             _refuse_open_modes(file, os.fstat(opened.fileno()).st_mode)
             profile = _parse_profile(opened.read(), name, file)
     except OSError as cause:
-        raise from_os(
-            "ConfigurationError", f"cannot read the profile file `{file}`", cause, _setting="profiles"
-        ) from None
+        message = f"cannot read the profile file `{file}`"
+        hint = f"{message}: {cause.strerror or cause}"
+        if isinstance(cause, FileNotFoundError):
+            hint += f"; `headland login --profile {shlex.quote(name)}` writes it"
+        raise from_os("ConfigurationError", message, cause, _with_options=hint, _setting="profiles") from None
     if "keyring" in profile:
         service = profile.pop("keyring")
         profile["shared_secret"] = _from_keyring(service, name, file)
@@ -155,7 +158,7 @@ def _parse_profile(content: bytes, name: str, file: Path) -> dict[str, Any]:
     if not isinstance(profile, dict):
         profile = None
         message = f"there is no profile [{name}] in `{file}`; it has: {known}"
-        hint = f"{message}; `headland login --profile {name}` stores one"
+        hint = f"{message}; `headland login --profile {shlex.quote(name)}` stores one"
         raise ConfigurationError(message, _with_options=hint, _setting="no profile")
     return {key: _core.Secret(value) if key in SECRETS else value for key, value in profile.items()}
 
