@@ -104,6 +104,12 @@ def from_env() -> dict[str, Any]:
     return _convert(found, lambda name: PREFIX + name.upper())
 
 
+def choose_profile(given: str | None) -> str | None:
+    """Return the profile of a command: the given one, else ``default`` if the environment has no keys; None for those."""
+    has_keys = any(os.environ.get(PREFIX + name.upper()) for name in REQUIRED)
+    return "default" if given is None and not has_keys and PROFILES.expanduser().exists() else given
+
+
 def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, Any]:
     """Read the table `name` of the profiles; a file readable by other users is refused."""
     file = arguments.path("path", PROFILES if path is None else path)

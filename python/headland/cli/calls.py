@@ -79,14 +79,15 @@ def _method_name(text: str) -> str:
 def add_service_verb(verbs: Verbs, name: str, run: Any, help: str, examples: tuple[str, str]) -> Parser:
     """Add a verb that makes calls, with the options of the client."""
     verb = add_verb(verbs, name, run, help, examples)
-    verb.add_argument("--profile", metavar="NAME", help="read the keys from this profile, not the environment")
+    verb.add_argument("--profile", metavar="NAME", help="read the keys from this profile")
     verb.add_argument("--accept", metavar="TYPE", help="request records as json (the default) or xml")
     return verb
 
 
 def client_of(given: argparse.Namespace) -> hl.Client:
-    """Return the client of the given profile, or of the environment."""
-    found = settings.from_env() if given.profile is None else settings.from_profile(given.profile, None)
+    """Return the client of the given profile, of the environment, or of the default profile."""
+    profile = settings.choose_profile(given.profile)
+    found = settings.from_env() if profile is None else settings.from_profile(profile, None)
     return hl.Client(**found if given.accept is None else {**found, "accept": given.accept})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import headland as hl
+from headland import settings
 from headland.cli.output import print_json, print_text
 from headland.cli.parser import Verbs, add_verb
 
@@ -16,11 +17,11 @@ def add_doctor(verbs: Verbs) -> None:
     """Add the verb ``doctor``."""
     examples = ("doctor", "doctor --profile farm --json")
     verb = add_verb(verbs, "doctor", _doctor, "Find out why calls fail, step by step, and what to do.", examples)
-    verb.add_argument("--profile", metavar="NAME", help="read the keys from this profile, not the environment")
+    verb.add_argument("--profile", metavar="NAME", help="read the keys from this profile")
 
 
 def _doctor(given: argparse.Namespace) -> int:
-    checkup = hl.doctor(given.profile, tell=_print_json if given.json else _print)
+    checkup = hl.doctor(settings.choose_profile(given.profile), tell=_print_json if given.json else _print)
     if checkup.error is not None:
         # The verb ends with the error that prevents calls.
         raise checkup.error

@@ -76,7 +76,7 @@ def add_pull(verbs: Verbs) -> None:
         action="extend",
         nargs="+",
         metavar="NAME",
-        help="read the keys from this profile, not the environment; several are mirrored concurrently into DIR/NAME",
+        help="read the keys from this profile; several are mirrored concurrently into DIR/NAME",
     )
     what = pull.add_mutually_exclusive_group()
     for name, text in (
@@ -263,7 +263,8 @@ def _pull_account(
 ) -> Pulled:
     """Mirror an account, in a thread of its own."""
     listener = _ProgressListener(account.name or "", display, stop)
-    keys = settings.from_env() if account.profile is None else settings.from_profile(account.profile, None)
+    profile = settings.choose_profile(account.profile)
+    keys = settings.from_env() if profile is None else settings.from_profile(profile, None)
     # The progress of the pull states what it waits for.
     with hl.Client(**keys, progress=False) as client:
         options = {"relist": given.relist, "locations": given.locations, **_filters(given)}
