@@ -180,6 +180,27 @@ def test_proxy_with_an_unknown_host_name(service: hl.Sandbox, monkeypatch: pytes
     assert_fails(checkup, "name", "cannot resolve host", next_step, hl.TransportError)
 
 
+@pytest.mark.parametrize(
+    "malformed", ["http//joe:hunter2@proxy:8080", "ftp://joe:hunter2@proxy", "http://", "my proxy"]
+)
+def test_proxy_that_calls_ignore(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch, malformed: str) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", malformed)
+    checkup = examine(service.credentials, base_url=f"https://{UNKNOWN}")
+    next_step = "calls ignore HTTPS_PROXY, because it is not the address of a proxy, such as `http://proxy:3128`"
+    assert_fails(checkup, "name", "cannot resolve host", next_step, hl.TransportError)
+    assert f"`{UNKNOWN}` in base_url" in (checkup.findings[-1].next_step or "")
+    assert "hunter2" not in str(checkup)
+
+
+@pytest.mark.parametrize("form", ["{}", "{}:3128", "http://{}", "HTTPS://{}:3128/", "socks5://joe:hunter2@{}:1080"])
+def test_proxy_that_calls_use(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", form.format(UNKNOWN))
+    checkup = examine(service.credentials, base_url="https://fields.invalid")
+    assert not checkup.ok
+    assert "calls ignore" not in str(checkup)
+    assert f"`{UNKNOWN}" in str(checkup)
+
+
 @contextlib.contextmanager
 def tunnel(to: str) -> Iterator[str]:
     """Run a proxy that forwards every call to one server."""
