@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import io
 import os
 import re
+from collections.abc import Sequence  # noqa: TC003 -- for `typing.get_type_hints`
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
-from headland import _core, arguments
+from headland import _core, arguments, errors, missing_files
 from headland.files import read_bytes
 from headland.layer import Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
     from typing import Self
 
@@ -172,9 +174,22 @@ def to_core_source(source: Source) -> bytes | Path:
                 "download the URL first, for example with `urllib.request.urlretrieve(url, 'job.zip')`; for files of "
                 "jobs, call `client.job_data.read(id)` or `client.job_data.download(id, to='job.zip')`"
             )
+        _check_exists(path)
         # A pipe has no size and cannot be read at an offset.
         return path.read_bytes() if path.is_fifo() else path
     return _read_and_rewind(cast("object", source))
+
+
+def _check_exists(path: Path) -> None:
+    """Refuse a missing file here, because the system's error of the core names no folder and no similar file."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        message = f"cannot read `{path}`: {missing_files.reason(path)}"
+        raise errors.from_core("ArchiveError", message, {"_source": str(path)}, errno.ENOENT) from None
+    except OSError:
+        # The core reports it.
+        return
 
 
 def _read_and_rewind(file: object) -> bytes:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable  # noqa: TC003 -- for `typing.get_type_hints`
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from headland import _core
 from headland.layer import Layer
 from headland.reader import LayerReader
-from headland.table_input import as_layer, is_table
+from headland.table_input import TableLike, as_layer, is_table
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable
-
-    from headland.table_input import TableLike
 
 
 class Part(NamedTuple):

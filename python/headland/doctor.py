@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os  # noqa: TC003 -- for `typing.get_type_hints`
+from collections.abc import Callable  # noqa: TC003 -- for `typing.get_type_hints`
 
 from headland import _core, errors, settings
 from headland.client import Client
 from headland.doctor_report import Checkup, Finding, run_doctor
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable
 
 
 def doctor(

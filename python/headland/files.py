@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Self, cast
 
-from headland import arguments
-from headland.errors import HeadlandError, from_os
+from headland import arguments, missing_files
+from headland.errors import HeadlandError, from_core, from_os
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +42,9 @@ def read_upload(call: str, file: Upload) -> tuple[str, bytes]:
         path = arguments.path("file", file)
         try:
             return arguments.sendable("file", path.name), path.read_bytes()
+        except FileNotFoundError:
+            message = f"cannot read `{path}` to upload it: {missing_files.reason(path)}"
+            raise from_core("InvalidRequest", message, {}, errno.ENOENT) from None
         except OSError as cause:
             raise from_os("InvalidRequest", f"cannot read `{path}` to upload it", cause) from None
     content = read_bytes(file, "file")

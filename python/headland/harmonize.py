@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping  # noqa: TC003 -- for `typing.get_type_hints`
+from typing import Any, Literal
 
 from headland import _core, arguments
 from headland.layer import Layer
-from headland.table_input import as_layer
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from headland.table_input import TableLike
+from headland.table_input import TableLike, as_layer
 
 JobKind = Literal["yield", "as_applied", "planting"]
 """Kinds of jobs that have canonical columns."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 -- for `typing.get_type_hints`
 from typing import TYPE_CHECKING, Literal, NoReturn, Unpack
 
 from headland import _core, arguments, extras
-from headland.archives import ReadOptions, to_core_source, with_options
+from headland.archives import ReadOptions, Source, to_core_source, with_options
 from headland.layer import Diagnostic, Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from types import TracebackType
     from typing import Self
 
     import pyarrow as pa
-
-    from headland.archives import Source
 
 TypeName = Literal["int32", "int64", "float64", "string", "date", "bool"]
 """A type to which a column can be converted."""

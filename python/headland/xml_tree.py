@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headland import _core, arguments
-from headland.archives import Limits, to_core_source
-
-if TYPE_CHECKING:
-    from headland.archives import Source
+from headland.archives import Limits, Source, to_core_source
 
 TREE_LIMITS = Limits(bytes=256 << 20)
 """Limits of an XML file by default: a tree needs several times the memory of its file."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+import typing
 from importlib import metadata, resources
 from pathlib import Path
 
 import headland as hl
 from headland import _core, groups
+from headland.archives import ReadOptions
 
 
 def test_all_is_sorted_and_complete() -> None:
@@ -34,6 +36,14 @@ def test_importing_needs_no_other_package() -> None:
 def test_nothing_is_required_at_run_time() -> None:
     required = metadata.requires("headland") or []
     assert [line for line in required if "extra ==" not in line] == []
+
+
+def test_type_hints_of_functions_resolve_without_other_packages() -> None:
+    functions = {name: value for name, value in vars(hl).items() if inspect.isfunction(value) and name in hl.__all__}
+    # A frame of pandas, which headland does not import.
+    del functions["write_parquet"]
+    assert all("return" in typing.get_type_hints(function) for function in functions.values())
+    assert "columns" in typing.get_type_hints(ReadOptions)
 
 
 def test_the_package_is_typed() -> None:
