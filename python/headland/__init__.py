@@ -6,6 +6,8 @@
 ...     layer = client.job_data.read(job["id"])
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from headland import import_core as _import_core  # noqa: F401 -- it has to come before the core
 from headland._core import __version__
 from headland.archives import Limits, layers, read
@@ -52,6 +54,9 @@ from headland.xml_tree import read_tree
 
 _MODULES = ("groups", "mirror", "records")
 """Modules with public names of their own."""
+
+_OPTIONAL_MODULES = ("dask",)
+"""Modules that are imported by name, because they need other packages."""
 
 __all__ = [
     "ArchiveError",
@@ -112,3 +117,15 @@ __all__ = [
 def __dir__() -> list[str]:
     """Return the public names, for completion: without modules that only the package imports."""
     return [*__all__, *_MODULES]
+
+
+if not _TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Raise an error that suggests a public name similar to a wrong one."""
+        from headland.suggestions import did_you_mean
+
+        hint = "" if name.startswith("_") else did_you_mean(name, __dir__())
+        if name in _OPTIONAL_MODULES:
+            hint = f" yet: run `import headland.{name}` first"
+        raise AttributeError(f"`headland` has no attribute `{name}`{hint}")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import numbers
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 from headland import _core
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 sendable = _core.sendable
 
@@ -28,7 +26,20 @@ def is_whole(value: object) -> TypeGuard[numbers.Integral]:
 
 def texts(call: str, given: Mapping[str, object]) -> dict[str, str]:
     """Convert the arguments of a call to texts; integers may be numpy's, as in a column of ids."""
-    return _core.texts(call, {name: int(value) if is_whole(value) else value for name, value in given.items()})
+    try:
+        return _core.texts(call, {name: int(value) if is_whole(value) else value for name, value in given.items()})
+    except (TypeError, ValueError) as error:
+        raise type(error)(_explained(str(error), given)) from None
+
+
+def _explained(message: str, given: Mapping[str, object]) -> str:
+    """Return a message about arguments that also explains a record instead of its id, and a missing time of pandas."""
+    for name, value in given.items():
+        if message.startswith(f"`{name}`: expected a str or an int") and isinstance(value, Mapping) and "id" in value:
+            return f'{message}; pass the id of the record, `record["id"]`'
+        if isinstance(value, dt.datetime) and value != value:  # noqa: PLR0124 -- only NaT differs from itself
+            return f"`{name}`: expected a date or a time, got NaT, a missing time of pandas"
+    return message
 
 
 def text_for(name: str, call: str, parameter: str, value: object) -> str:

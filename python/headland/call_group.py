@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from headland.suggestions import missing_attribute
 
 MAX_LENGTH = 120
 """Longest line that lists the methods of a group."""
@@ -24,3 +26,9 @@ class CallGroup:
         start = f"<{name} of {calls.address}"
         text = f"{start}: {', '.join(members)}>"
         return text if len(text) <= MAX_LENGTH else f"{start}>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise an error that suggests a method with a similar name."""
+            raise missing_attribute(self, name)

@@ -47,7 +47,7 @@ class OpenClient:
     def core(self) -> _core.Client:
         """The client of the core; ``RuntimeError`` once it is closed."""
         if self._open is None:
-            message = "the client is closed"
+            message = "the client is closed: create another one, or make all calls inside its `with` block"
             raise RuntimeError(message)
         return self._open
 

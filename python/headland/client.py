@@ -11,7 +11,7 @@ from headland.bearer_tokens import TokenSource
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
 from headland.groups import AsyncClientRows, ClientRows
 from headland.settings import Timeout
-from headland.suggestions import did_you_mean
+from headland.suggestions import missing_attribute
 
 if TYPE_CHECKING:
     import os
@@ -179,10 +179,7 @@ class _ClientBase:
 
         def __getattr__(self, name: str) -> NoReturn:
             """Raise an error that suggests a group or method with a similar name."""
-            public = [each for each in dir(self) if not each.startswith("_")]
-            hint = "" if name.startswith("_") else did_you_mean(name, public)
-            # Without `name`, Python does not add a second suggestion to the traceback.
-            raise AttributeError(f"`{type(self).__name__}` has no attribute `{name}`{hint}", obj=self)
+            raise missing_attribute(self, name)
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled: the pickle would contain the secrets."""

@@ -201,7 +201,7 @@ class HeadlandWarning(UserWarning):
     """A correction that the user should know about."""
 
 
-for _public in HeadlandError.__subclasses__():
+for _public in (HeadlandError, HeadlandWarning, *HeadlandError.__subclasses__()):
     # The public location, for tracebacks: `headland.ArchiveError`.
     _public.__module__ = "headland"
 

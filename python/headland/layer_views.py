@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 from headland import arguments, extras
 
@@ -69,6 +69,18 @@ class LayerViews:
         from headland.provenance import provenance_entry
 
         return [provenance_entry(pairs) for pairs in self._core.provenance]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise an error that names the column or a similar attribute."""
+            from headland.suggestions import missing_attribute
+
+            is_column = not name.startswith("_") and name in self
+            hint = f': the column is `layer["{name}"]`' if is_column else ""
+            raise missing_attribute(
+                self, name, hint=hint, other="; `to_pandas()` and `to_geopandas()` return frames, which have more"
+            )
 
     def describe(self) -> list[Column]:
         """Return name, type and null count of each column."""

@@ -10,6 +10,7 @@ from headland import extras, page_display
 from headland.filtered_pages import AsyncFilteredPages, Condition, FilteredPages
 from headland.link_pages import LinkPages
 from headland.page_buffer import PageBuffer
+from headland.suggestions import missing_attribute
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -126,9 +127,9 @@ class _Pages(Generic[Record]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Raise an error that explains why this list has no map."""
+            """Raise an error that explains why this list has no map, or suggests a similar name."""
             why = ": only lists of locations have it" if name in _LOCATION_ATTRIBUTES else ""
-            raise AttributeError(f"a list of these records has no `{name}`{why}", name=name, obj=self)
+            raise missing_attribute(self, name, hint=why)
 
 
 class _Cursor(Generic[Record]):

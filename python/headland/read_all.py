@@ -291,8 +291,12 @@ def _check(core: _core.Client, call: str, name: str, given: dict[str, Any]) -> d
         texts = arguments.texts(call, given)
         core.check_call(call, texts)
     except (TypeError, ValueError) as error:
-        message = str(error).replace(f"`{next(iter(given))}`", f"`{name}`")
-        raise type(error)(message) from None
+        # The user has not made this call.
+        message = str(error).removesuffix(f" ({call})")
+        parameter = f"`{next(iter(given))}`"
+        raise type(error)(
+            message.replace(f"{parameter} of {call}", parameter).replace(parameter, f"`{name}`")
+        ) from None
     return texts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import sys
@@ -9,8 +10,8 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headland import _core, arguments
-from headland.errors import ConfigurationError, from_os
+from headland import _core, arguments, missing_files
+from headland.errors import ConfigurationError, from_core, from_os
 from headland.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -117,6 +118,12 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
         with file.open("rb") as opened:
             _refuse_open_modes(file, os.fstat(opened.fileno()).st_mode)
             profile = _parse_profile(opened.read(), name, file)
+    except FileNotFoundError:
+        message = (
+            f"cannot read the profile file `{file}`: {missing_files.reason(file)}; create the file with a "
+            f"table [{name}] and mode 0600, or use `Client.from_env()`"
+        )
+        raise from_core("ConfigurationError", message, {"_setting": "profiles"}, errno.ENOENT) from None
     except OSError as cause:
         message = f"cannot read the profile file `{file}`"
         hint = f"{message}: {cause.strerror or cause}"

@@ -21,5 +21,26 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f": did you mean `{plain[found[0]]}`?" if found else ""
 
 
+def missing_attribute(owner: object, name: str, *, hint: str = "", other: str = "") -> AttributeError:
+    """Return the error of a wrong attribute, for ``__getattr__``; it suggests a similar public one.
+
+    Consoles and notebooks probe names with an underscore on each display, so those are not compared.
+
+    Args:
+        owner: The object.
+        name: The attribute.
+        hint: The end of the message, instead of a suggestion.
+        other: The end of the message if no attribute is similar.
+    """
+    kind = type(owner)
+    if hasattr(kind, name):
+        # A property has raised the error, which Python has dropped: it is raised again.
+        object.__getattribute__(owner, name)
+    if not hint and not name.startswith("_"):
+        hint = did_you_mean(name, [each for each in dir(owner) if not each.startswith("_")]) or other
+    # Without `name`, Python does not add a second suggestion to the traceback.
+    return AttributeError(f"`{kind.__name__}` has no attribute `{name}`{hint}", obj=owner)
+
+
 def _plain(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter.isalnum())

@@ -110,6 +110,49 @@ def test_wrong_attributes_of_a_client_suggest_the_right_one(kind: type[hl.Client
     assert not hasattr(client, "__deepcopy__")
 
 
+def test_wrong_attributes_suggest_the_right_one(client: hl.Client) -> None:
+    layer: Any = hl.harmonize(pd.DataFrame({"YIELD": [1.0], "AREA": [2.0]}), kind="yield")
+    package: Any = hl
+    for owner, wrong, right in (
+        (client.job_data, "lst", r"`JobData` .*: did you mean `list`\?"),
+        (client.dispatch, "product", r"`Dispatch` .*: did you mean `products`\?"),
+        (client.job_data.list(), "to_panda", r"`Pages` .*: did you mean `to_pandas`\?"),
+        (client.job_data.list(), "to_geopandas", "`Pages` .*: only lists of locations have it"),
+        (layer, "to_geopanda", r"`Layer` .*: did you mean `to_geopandas`\?"),
+        (layer, "AREA_original", r"""`Layer` .*: the column is `layer\["AREA_original"\]`"""),
+        (layer, "groupby", "`Layer` .*`groupby`; `to_pandas.* return frames, which have more"),
+        (layer, "_lst", "`Layer` has no attribute `_lst`"),
+        (package, "reed", r"`headland` .*: did you mean `read`\?"),
+        (package, "_reed", "`headland` has no attribute `_reed`"),
+    ):
+        with pytest.raises(AttributeError, match=f"^{right}$"):
+            getattr(owner, wrong)
+
+
+def test_attribute_error_inside_a_property_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hl.Layer, "crs", property(lambda _: [].missing))  # type: ignore[attr-defined]
+    layer = hl.harmonize(pd.DataFrame({"YIELD": [1.0]}), kind="yield")
+    with pytest.raises(AttributeError, match="'list' object has no attribute 'missing'"):
+        _ = layer.crs
+
+
+def test_missing_files_name_the_folder_and_a_similar_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "north.zip").touch()
+    monkeypatch.chdir(tmp_path)
+    for path, shown in (
+        ("nort.zip", f"no such file or folder in `{tmp_path}`: did you mean `north.zip`?"),
+        (tmp_path / "nort.zip", f"no such file or folder: did you mean `{tmp_path / 'north.zip'}`?"),
+        ("xyz", f"no such file or folder in `{tmp_path}`"),
+        ("data/north.zip", f"there is no folder `data` in `{tmp_path}`"),
+        (tmp_path / "data/north.zip", f"there is no folder `{tmp_path / 'data'}`"),
+    ):
+        for call in (hl.read, hl.open, hl.layers):
+            with pytest.raises(hl.ArchiveError) as caught:
+                call(path)
+            assert str(caught.value) == f"cannot read `{path}`: {shown}"
+            assert isinstance(caught.value, FileNotFoundError)
+
+
 def test_suggestion_is_shown_once(client: hl.Client) -> None:
     with pytest.raises(AttributeError) as caught:
         _ = client.jobdata  # type: ignore[attr-defined]
