@@ -17,7 +17,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"headland {version}"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
-html_sidebars = {page: [] for page in ("getting_started", "archives", "mirror", "sandbox", "command_line")}
+html_sidebars = {page: [] for page in ("getting_started", "archives", "mirror", "sandbox", "command_line", "mistakes")}
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
@@ -46,7 +46,7 @@ nitpick_ignore_regex = [
     ("py:class", r"(headland\.mirror\.dataset\.PublishedDataset|PublishedDataset)"),
     (
         "py:class",
-        r"(headland\.(pages|filtered_pages)\.Record|Record|headland\.table\.Row|Row|Path|Source|AsIs|Token|TypeName|DiagnosticCode|JobKind|TableLike|OnError|Severity)",
+        r"(headland\.(pages|filtered_pages|newest_uploads)\.Record|Record|headland\.table_input\.ArrowStream|headland\.table\.Row|Row|Path|Source|AsIs|Token|TypeName|DiagnosticCode|JobKind|TableLike|OnError|Severity)",
     ),
     ("py:class", r"(DtypeBackend|Rows|Summary)"),
 ]
