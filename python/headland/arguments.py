@@ -29,15 +29,16 @@ def texts(call: str, given: Mapping[str, object]) -> dict[str, str]:
     try:
         return _core.texts(call, {name: int(value) if is_whole(value) else value for name, value in given.items()})
     except (TypeError, ValueError) as error:
-        raise type(error)(_explained(str(error), given)) from None
+        raise type(error)(_explained(error, given)) from None
 
 
-def _explained(message: str, given: Mapping[str, object]) -> str:
+def _explained(error: Exception, given: Mapping[str, object]) -> str:
     """Return a message about arguments that also explains a record instead of its id, and a missing time of pandas."""
+    message = str(error)
     for name, value in given.items():
         if message.startswith(f"`{name}`: expected a str or an int") and isinstance(value, Mapping) and "id" in value:
             return f'{message}; pass the id of the record, `record["id"]`'
-        if isinstance(value, dt.datetime) and value != value:  # noqa: PLR0124 -- only NaT differs from itself
+        if isinstance(error, ValueError) and isinstance(value, dt.datetime) and value != value:  # noqa: PLR0124 -- only NaT differs from itself
             return f"`{name}`: expected a date or a time, got NaT, a missing time of pandas"
     return message
 

@@ -29,8 +29,14 @@ def doctor(
     Returns:
         The findings; no finding raises an error.
 
+    Raises:
+        TypeError: `profile` is not a name.
+
     >>> print(headland.doctor())
     """
+    if profile is not None and not isinstance(profile, str):
+        kind = type(profile).__name__
+        raise TypeError(f"`profile`: expected the name of a profile, got {kind}; `client.doctor()` diagnoses a client")
     from_env = profile is None and path is None
     source = "from the environment" if from_env else f"from the profile [{profile or 'default'}]"
     try:

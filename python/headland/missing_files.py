@@ -21,6 +21,8 @@ def reason(path: Path) -> str:
     where = "" if path.is_absolute() else f" in `{Path.cwd()}`"
     if not folder.exists():
         return f"there is no folder `{folder}`{where}"
+    if "*" in path.name:
+        return f"paths have no patterns: read each of `Path({str(folder)!r}).glob({path.name!r})`"
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in islice(entries, MAX_COMPARED)]

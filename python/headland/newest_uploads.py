@@ -14,11 +14,19 @@ def newest(records: Iterable[Record]) -> list[Record]:
     A grain cart's device uploads a growing file repeatedly, each time under a new, higher id. Records keep their order;
     all records without a name are kept.
 
+    Raises:
+        TypeError: An item is no record.
+        ValueError: Records have the same name, and the id of one is not a number.
+
     >>> files = headland.newest(client.grain_carts.list())
     """
     kept = list(records)
     best: dict[str, int] = {}
     for position, record in enumerate(kept):
+        if not isinstance(record, Mapping):
+            raise TypeError(
+                f"`records`: expected records, such as `client.grain_carts.list()`, got {type(record).__name__}"
+            )
         name = record.get("name")
         if isinstance(name, str) and name:
             known = best.get(name)

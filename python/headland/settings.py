@@ -114,6 +114,7 @@ def choose_profile(given: str | None) -> str | None:
 def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, Any]:
     """Read the table `name` of the profiles; a file readable by other users is refused."""
     file = arguments.path("path", PROFILES if path is None else path)
+    hint = f"; another file is `path={name!r}`" if path is None and str(name).endswith(".toml") else ""
     try:
         with file.open("rb") as opened:
             _refuse_open_modes(file, os.fstat(opened.fileno()).st_mode)
@@ -121,7 +122,7 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
     except FileNotFoundError:
         message = (
             f"cannot read the profile file `{file}`: {missing_files.reason(file)}; create the file with a "
-            f"table [{name}] and mode 0600, or use `Client.from_env()`"
+            f"table [{name}] and mode 0600, or use `Client.from_env()`{hint}"
         )
         raise from_core("ConfigurationError", message, {"_setting": "profiles"}, errno.ENOENT) from None
     except OSError as cause:

@@ -142,6 +142,7 @@ def test_missing_files_name_the_folder_and_a_similar_file(tmp_path: Path, monkey
     for path, shown in (
         ("nort.zip", f"no such file or folder in `{tmp_path}`: did you mean `north.zip`?"),
         (tmp_path / "nort.zip", f"no such file or folder: did you mean `{tmp_path / 'north.zip'}`?"),
+        ("*.zip", "paths have no patterns: read each of `Path('.').glob('*.zip')`"),
         ("xyz", f"no such file or folder in `{tmp_path}`"),
         ("data/north.zip", f"there is no folder `data` in `{tmp_path}`"),
         (tmp_path / "data/north.zip", f"there is no folder `{tmp_path / 'data'}`"),
@@ -151,6 +152,29 @@ def test_missing_files_name_the_folder_and_a_similar_file(tmp_path: Path, monkey
                 call(path)
             assert str(caught.value) == f"cannot read `{path}`: {shown}"
             assert isinstance(caught.value, FileNotFoundError)
+
+
+def test_values_of_another_kind_are_explained(client: hl.Client, tmp_path: Path) -> None:
+    job: Any = client.job_data.list().first()
+    read_all: Any = client.job_data.read_all
+    calls: tuple[tuple[type[Exception], str, Callable[[], object]], ...] = (
+        (
+            TypeError,
+            r"^`id`: .* got dict; pass the id of the record, `record\[\"id\"\]`$",
+            lambda: client.job_data.get(job),
+        ),
+        (TypeError, r"^`ids`: .* got dict; pass the id of the record", lambda: read_all(ids=[job])),
+        (TypeError, r"^`ids`: expected a str or an int, got NaTType$", lambda: read_all(ids=[pd.NaT])),
+        (ValueError, "^`since`: expected a date or a time, got NaT", lambda: read_all(since=pd.NaT)),
+        (ValueError, "^`since`: expected .* got NaT", lambda: hl.Mirror(tmp_path, client, since=pd.NaT)),
+        (ValueError, "^`since` is not a time: `last year`; [^()]*$", lambda: read_all(since="last year")),
+        (TypeError, "^`records`: expected records, such as .*, got str$", lambda: hl.newest(["a"])),  # type: ignore[type-var]
+        (TypeError, "^`profile`: .* got Client; `client.doctor.*", lambda: hl.doctor(client)),  # type: ignore[arg-type]
+        (hl.ConfigurationError, r"another file is `path='a.toml'`$", lambda: hl.Client.from_profile("a.toml")),
+    )
+    for error, message, call in calls:
+        with pytest.raises(error, match=message):
+            call()
 
 
 def test_suggestion_is_shown_once(client: hl.Client) -> None:

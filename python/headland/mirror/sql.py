@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from headland import _core
+from headland.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,13 +79,13 @@ def run(folder: Path, query: str, values: Mapping[str, Any]) -> duckdb.DuckDBPyR
     except duckdb.CatalogException as reason:
         if "Table with name" not in str(reason):
             raise
-        tables = [name for name in values if name not in parameters]
-        there = ", ".join(
-            '"' + name.replace('"', '""') + '"' for name in [*_core.Dataset(folder).view_names(), *tables]
-        )
+        names = [*_core.Dataset(folder).view_names(), *(name for name in values if name not in parameters)]
+        there = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+        wrong = re.search("with name (.+?) does not exist", str(reason))
+        hint = "" if wrong is None else did_you_mean(wrong[1], names).replace(":", ";", 1)
         missing = [name for name in NEW_VIEWS if f"name {name} " in str(reason)]
         advice = "; this mirror is of an earlier version, and `sync()` upgrades it" if missing else ""
-        raise ValueError(f"{str(reason).splitlines()[0]} There are: {there}{advice}") from None
+        raise ValueError(f"{str(reason).splitlines()[0]} There are: {there}{hint}{advice}") from None
 
 
 def _parameter(value: Any) -> Any:
