@@ -211,7 +211,7 @@ def test_list_without_locations_is_no_map(client: hl.Client) -> None:
     for name in ("__geo_interface__", "to_geopandas"):
         with pytest.raises(AttributeError, match="only lists of locations"):
             getattr(client.job_data.list(), name)
-    with pytest.raises(AttributeError, match="no `colour`"):
+    with pytest.raises(AttributeError, match="no attribute `colour`"):
         client.job_data.list().colour  # type: ignore[attr-defined] # noqa: B018
 
 
