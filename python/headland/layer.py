@@ -86,7 +86,7 @@ class Layer(LayerViews):
         # Well-known text begins with the name of the system, as in `PROJCS["WGS_1984_UTM_Zone_32N",...]`.
         named = WKT_NAME.match(crs)
         crs = textwrap.shorten(named[1] if named else crs, MAX_CRS_SHOWN)
-        return f"<Layer {self.name!r}: {len(self)} records, {len(self.columns)} columns, {crs}>"
+        return f"<Layer {self.name!r}: {len(self):,} records, {len(self.columns)} columns, {crs}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle rows, schema and metadata for other processes; they contain no secret."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 BLOCK = 10_000
 """Rows that are converted at once."""
 
+MAX_CELL = 40
+"""Characters of a text in a table."""
+
 
 class Rows(list[dict[str, Any]]):
     """Rows of a layer: a list of dicts, which notebooks show as a table with units."""
@@ -38,8 +41,18 @@ class Rows(list[dict[str, Any]]):
 def table_html(titles: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """Return an HTML table with escaped texts; ``None`` is an empty cell."""
     head = "".join(f"<th>{_shown(title)}</th>" for title in titles)
-    body = "".join(f"<tr>{''.join(f'<td>{_shown(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    body = "".join(f"<tr>{''.join(map(_cell_html, row))}</tr>" for row in rows)
+    return f"<table style='white-space:nowrap'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell_html(cell: object) -> str:
+    """Return a cell: numbers on the right with six digits, long texts cut before their characters are escaped."""
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        shown = f"{cell:.6g}" if isinstance(cell, float) else f"{cell}"
+        return f"<td style='text-align:right'>{shown}</td>"
+    if isinstance(cell, str) and len(cell) > MAX_CELL:
+        cell = f"{cell[: MAX_CELL - 1]}…"
+    return f"<td>{_shown(cell)}</td>"
 
 
 def _shown(cell: object) -> str:

@@ -67,7 +67,7 @@ class Summary(tuple[ColumnSummary, ...]):
 
     def _repr_html_(self) -> str:
         """Return an HTML table; all texts are escaped."""
-        return table_html(TITLES, map(_texts, self))
+        return table_html(TITLES, map(astuple, self))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a frame with one row for each column and the names of ``ColumnSummary``.

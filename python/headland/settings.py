@@ -106,7 +106,7 @@ def from_env() -> dict[str, Any]:
 
 
 def choose_profile(given: str | None) -> str | None:
-    """Return the profile of a command: the given one, else ``default`` if the environment has no keys; None for those."""
+    """Return the given profile, else ``default`` if the environment has no keys; ``None`` reads the environment."""
     has_keys = any(os.environ.get(PREFIX + name.upper()) for name in REQUIRED)
     return "default" if given is None and not has_keys and PROFILES.expanduser().exists() else given
 

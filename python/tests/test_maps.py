@@ -95,8 +95,8 @@ def test_saved_map_is_a_picture_or_a_page(layer: hl.Layer, tmp_path: Path) -> No
 def test_limits_are_the_ends_of_the_scale(layer: hl.Layer) -> None:
     shown = layer.plot(vmin=0, vmax=100).svg
     assert "40.6 to 43.8" in shown
-    assert "colours: limited" not in shown
-    assert "colours: limited" in layer.plot(vmax=45).svg
+    assert "colours: 0 to 100" not in shown
+    assert "colours: 40 to 45" in layer.plot(vmax=45).svg
     for vmin, vmax in ((2.0, 2.0), (math.nan, None), (None, math.inf)):
         with pytest.raises(ValueError, match=r"^`vmin` and `vmax`: expected finite numbers with vmin < vmax, got "):
             layer.plot(vmin=vmin, vmax=vmax)

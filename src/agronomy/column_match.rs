@@ -4,6 +4,7 @@ use arrow_schema::{DataType, Field};
 
 use super::aliases;
 use super::columns::{CANONICAL, Content, JobKind, canonical, fits};
+use super::convert::UNIT_EXAMPLES;
 use super::statements::Stated;
 use super::units::{Quantity, Unit};
 use crate::archive::{Code, Diagnostic};
@@ -169,7 +170,7 @@ fn can_hold(name: &str, field: &Field) -> bool {
 /// The unit that the caller states of a column.
 fn parse_unit(name: &str, text: &str) -> Result<Unit> {
     Unit::parse(text).ok_or_else(|| {
-        let message = format!("`units`: `{text}` of column `{name}` is not a known unit");
+        let message = format!("`units`: `{text}` of column `{name}` is not a known unit; {UNIT_EXAMPLES}");
         Error::new(Kind::Value, message).with(|facts| facts.field = Some("units".to_owned()))
     })
 }

@@ -196,11 +196,11 @@ pub(super) fn stated_crop(layer: &Layer) -> Option<&'static Crop> {
     crops.find_map(|(_, name)| Crop::find(name))
 }
 
+/// The end of a message about an unknown unit.
+pub(super) const UNIT_EXAMPLES: &str = "examples are `t/ha`, `kg/ha`, `bu/ac`, `L/ha`, `m`, `km/h`, `%`";
+
 fn unknown_word(column: &str, word: &str) -> Error {
-    invalid(
-        column,
-        format!("`{word}` is not a known unit; examples are `t/ha`, `kg/ha`, `bu/ac`, `L/ha`, `m`, `km/h`, `%`"),
-    )
+    invalid(column, format!("`{word}` is not a known unit; {UNIT_EXAMPLES}"))
 }
 
 fn unknown_unit(field: &Field) -> Error {
@@ -209,7 +209,10 @@ fn unknown_unit(field: &Field) -> Error {
         Some(stated) => {
             format!("column `{name}` is in `{stated}`, which is not a known unit")
         }
-        None => format!("the unit of column `{name}` is unknown, so it cannot be converted"),
+        None => format!(
+            "the unit of column `{name}` is unknown, so it cannot be converted; state it with \
+             `headland.harmonize(layer, units={{\"{name}\": \"bu/ac\"}})`"
+        ),
     };
     invalid(name, message)
 }

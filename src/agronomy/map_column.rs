@@ -1,4 +1,4 @@
-//! Chooses the column that a map of a layer shows: what was measured or applied, never an id, a year or a coordinate.
+//! Chooses the column that a map of a layer shows, what was measured or applied and never an id, and labels its unit.
 
 use std::collections::HashSet;
 
@@ -8,6 +8,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
 use super::aliases;
+use super::units::Unit;
 use crate::layer::Layer;
 
 /// What a map is usually made for, most wanted first, by canonical name.
@@ -70,6 +71,15 @@ pub fn map_column(layer: &Layer) -> Option<usize> {
         },
     );
     ranked.min().map(|(_, index)| index)
+}
+
+/// The unit of a column in one spelling: `bu/ac` for `bu1ac-1`. `None` if it is not stated or unknown here.
+#[must_use]
+pub fn unit_label(layer: &Layer, index: usize) -> Option<String> {
+    let schema = layer.schema();
+    let name = schema.fields().get(index)?.name();
+    let (_, stated) = layer.units().into_iter().find(|(known, _)| known == name)?;
+    Unit::parse(&stated).map(|unit| unit.to_string())
 }
 
 fn rank(name: &str, data_type: &DataType, arrays: &[&ArrayRef]) -> Option<Rank> {

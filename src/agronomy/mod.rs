@@ -33,6 +33,6 @@ pub use concat::{ConcatOptions, Part, concat};
 pub use convert::{Target, to_units};
 pub use crops::{CROPS, Crop};
 pub use harmonize::{harmonize, local_times};
-pub use map_column::map_column;
+pub use map_column::{map_column, unit_label};
 pub use statements::{Job, Stated, Statements};
 pub use units::{Mismatch, Quantity, System, Unit};

@@ -27,7 +27,8 @@ impl ReadOptions {
     pub fn check(&self) -> Result<()> {
         if let Some(target) = self.to_crs.as_deref().filter(|target| !is_wgs84(target)) {
             let message = format!(
-                "unsupported `to_crs`: layers can be transformed to `EPSG:4326` (`WGS84`) only, got `{target}`"
+                "unsupported `to_crs`: layers can be transformed to `EPSG:4326` (`WGS84`) only, got `{target}`; for other \
+                 systems, use `layer.to_geopandas().to_crs(...)`"
             );
             return Err(Error::new(Kind::Value, message));
         }

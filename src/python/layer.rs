@@ -237,9 +237,13 @@ impl Layer {
         vmax: Option<f64>,
     ) -> PyResult<String> {
         let options = Picture { column, title, unit, width, limits: (vmin, vmax), as_is };
-        self.compute(py, move |layer, _| match options.column {
-            Some(_) => layer.picture(&options),
-            None => layer.picture_of(agronomy::map_column(layer), &options),
+        self.compute(py, move |layer, _| {
+            let index = match &options.column {
+                Some(name) => Some(layer.column_index("column", name)?),
+                None => agronomy::map_column(layer),
+            };
+            let unit = options.unit.clone().or_else(|| index.and_then(|index| agronomy::unit_label(layer, index)));
+            layer.picture_of(index, &Picture { unit, ..options })
         })
     }
 }

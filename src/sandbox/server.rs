@@ -24,8 +24,11 @@ use crate::error::{Error, Kind, Result};
 /// Binds a listener on loopback and returns its port. Port 0 selects a free port.
 pub(super) fn bind(port: u16) -> Result<(TcpListener, u16)> {
     let fail = |error: std::io::Error| {
-        Error::new(Kind::Configuration, format!("the sandbox cannot listen on 127.0.0.1:{port}: {error}"))
-            .with(|facts| facts.os_error = error.raw_os_error())
+        Error::new(
+            Kind::Configuration,
+            format!("the sandbox cannot listen on 127.0.0.1:{port}: {error}; choose another port, or 0 for a free one"),
+        )
+        .with(|facts| facts.os_error = error.raw_os_error())
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(fail)?;
     listener.set_nonblocking(true).map_err(fail)?;

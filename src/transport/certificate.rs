@@ -53,9 +53,8 @@ impl Certificate {
                 "Its certificate is for another host: use the name in its subjectAltName as the host, or make one for \
                  this host"
             }
-            Self::Untrusted | Self::NoTls | Self::Other => {
-                "Pass ca_file if its certificate is from a private authority"
-            }
+            Self::NoTls => "The port does not answer with TLS: check the scheme and the port of base_url",
+            Self::Untrusted | Self::Other => "Pass ca_file if its certificate is from a private authority",
         }
     }
 }

@@ -48,7 +48,9 @@ pub(super) fn classify_fault(fault: &Fault, host: &str) -> Classified {
         FaultKind::Request => {
             (Outcome::Unsendable, format!("the request to {host} could not be built and was not sent: {message}"))
         }
-        FaultKind::Name => (Outcome::NotSent, format!("cannot resolve host `{host}`: {message}")),
+        FaultKind::Name => {
+            (Outcome::NotSent, format!("cannot resolve host `{host}`: {message}; check the spelling of the address"))
+        }
         FaultKind::Connect | FaultKind::Refused => (Outcome::NotSent, format!("cannot connect to {host}: {message}")),
         FaultKind::Tls => {
             let advice = Certificate::from_message(message).advice();

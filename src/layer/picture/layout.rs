@@ -192,7 +192,8 @@ fn draw_legend(svg: &mut String, drawing: &Drawing<'_>, scale: &ColourScale<'_>,
     match scale {
         ColourScale::Plain => {}
         ColourScale::Ramp { low, high, least, most, is_limited, .. } => {
-            let colours = if *is_limited { "colours: limited" } else { "colours: 2 % to 98 %" };
+            let limits = format!("colours: {} to {}", format_value(*low), format_value(*high));
+            let colours = if *is_limited { &limits } else { "colours: 2 % to 98 %" };
             y = draw_ramp(svg, (x, y), layout, [*low, *high, *least, *most], colours);
         }
         ColourScale::Steps { steps, .. } => {
