@@ -32,6 +32,7 @@ def add_demo(verbs: Verbs) -> None:
     demo.add_argument("--archives", type=Path, metavar="DIR", help="also upload and map the archives in DIR")
     demo.add_argument("--out", type=Path, metavar="DIR", help="folder for the maps and tables")
     demo.add_argument("--open", action="store_true", help="open the page with the maps in the browser")
+    demo.add_argument("--geojson", action="store_true", help="write each layer as GeoJSON too")
     demo.add_argument("--quiet", action="store_true", help="show no progress")
 
 
@@ -59,7 +60,7 @@ def add_openapi(verbs: Verbs) -> None:
 def _demo(given: argparse.Namespace) -> int:
     from headland.demo import run
 
-    code = run(given.archives, given.out, json=given.json, quiet=given.quiet)
+    code = run(given.archives, given.out, json=given.json, quiet=given.quiet, geojson=given.geojson)
     if given.open:
         _open_in_browser((Path("demo") if given.out is None else given.out) / PAGE)
     return code

@@ -1,4 +1,4 @@
-"""The demo: pulls, stores and maps every job of the service, as a user would."""
+"""The demo: pulls, stores, measures and maps every job of the service, as a user would."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from headland.client import Client
 from headland.sandbox import Sandbox
 
 from .archives import find_archives
+from .draw import draw_field
 from .page import write_page
-from .pull import UPLOADED, Pulled, pull
+from .pull import Pulled, pull
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,9 @@ SERVICE_WINDOWS = ((30, 2.0),)
 CLIENT_WINDOWS = ((30, 2.0), (15, 1.0))
 
 
-def run(archives: Path | None, out: Path | None, *, json: bool = False, quiet: bool = False) -> int:
+def run(
+    archives: Path | None, out: Path | None, *, json: bool = False, quiet: bool = False, geojson: bool = False
+) -> int:
     """Start the service, pull every job, and write files, maps and one page that shows them.
 
     Args:
@@ -38,6 +41,7 @@ def run(archives: Path | None, out: Path | None, *, json: bool = False, quiet: b
         out: The folder for the results, created if missing; `demo` if None.
         json: Whether to print one JSON line with the results instead of the page's path.
         quiet: Whether to print no progress.
+        geojson: Whether to write each layer as GeoJSON too, which is several times larger than GeoParquet.
 
     Returns:
         The exit code: 0, or 1 if a job that should have a map has none.
@@ -55,11 +59,13 @@ def run(archives: Path | None, out: Path | None, *, json: bool = False, quiet: b
         say(f"the service runs at {service.base_url}, with windows of seconds in place of minutes")
         uploaded, refused = upload(client, found, say)
         truth = {row["job_id"]: row for row in service.truth}
-        pulled = pull(client, out, uploaded, truth, say) + refused
+        pulled = pull(client, out, uploaded, truth, say, geojson=geojson) + refused
         calls = len(service.requests)
         by_path = Counter(request.path.lower() for request in service.requests)
     for job in pulled:
         job.calls = by_path[f"/jobdata/{job.id}".lower()]
+    for field in dict.fromkeys(job.field for job in pulled):
+        draw_field([job for job in pulled if job.field == field], out)
     page = write_page(out, pulled, calls=calls, seconds=time.monotonic() - started)
     failed = [job for job in pulled if job.problem is not None and not job.is_expected]
     for job in failed:
@@ -82,7 +88,7 @@ def upload(client: Client, found: list[Archive], say: Callable[[str], None]) -> 
             uploaded[client.job_data.upload(archive.content())["id"]] = archive.name
         except (hl.HeadlandError, OSError, ValueError) as error:
             message = f"cannot upload {archive.name}: {error}"
-            refused.append(Pulled("", archive.name, "", UPLOADED, archive.name, problem=message))
+            refused.append(Pulled("", archive.name, "", archive.name, archive.name, problem=message))
         say(f"[{number}/{len(found)}] {message}")
     return uploaded, refused
 

@@ -1,111 +1,105 @@
-"""Writes the page with every map and a table of the jobs. It needs no network and no script."""
+"""Writes the page: the table of all jobs, the fields with small maps, and a card for each field."""
 
 from __future__ import annotations
 
+import re
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from headland.escaping import printable
+
+from .card import card
+from .formats import KINDS, area_text
+from .jobs_table import jobs_table
+from .style import STYLE
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from .pull import Pulled
 
 __all__ = ["write_page"]
 
-STYLE = """
-:root { color-scheme: light; --ink: #1d2b26; --soft: #5c6b64; --line: #dde4df; --paper: #fbfcfa; }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 1180px; padding: 2.5rem 1.5rem 4rem; background: var(--paper); color: var(--ink);
-  font: 15px/1.5 system-ui, "Segoe UI", Roboto, sans-serif; }
-h1 { font-size: 1.9rem; margin: 0 0 .3rem; letter-spacing: -.01em; }
-h2 { font-size: 1.15rem; margin: 2.6rem 0 .8rem; }
-p.lead { color: var(--soft); margin: 0 0 1.6rem; max-width: 60rem; }
-table { border-collapse: collapse; width: 100%; font-size: .86rem; font-variant-numeric: tabular-nums; }
-th { text-align: left; color: var(--soft); font-weight: 600; }
-th, td { padding: .34rem .7rem .34rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-td.number, th.number { text-align: right; }
-.maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(460px, 1fr)); gap: 1.1rem; }
-figure { margin: 0; background: #fff; border: 1px solid var(--line); border-radius: 8px; padding: .6rem; }
-figure img { width: 100%; height: auto; display: block; }
-figcaption { font-size: .8rem; color: var(--soft); padding: .4rem .2rem 0; }
-a { color: #1c6b4a; }
-.ok { color: #1c6b4a; } .problem { color: #9a3412; }
-"""
+PANEL = re.compile(r'viewBox="0 0 (\d+) (\d+)".*?<svg x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"', re.DOTALL)
+"""The size of a map, and the place and size of its panel without title and legend."""
 
-HEAD = ("job", "kind", "rows", "area", "total", "calls", "time", "files")
-NUMBERS = {"rows", "area", "total", "calls", "time"}
+MEANING = (
+    "Areas and totals are measured from the layers alone. The mean of a harvest is dry mass per worked area, at the "
+    "moisture of the market; its total is the mass as harvested. Other means are amount per worked area. Truth is the "
+    "total that the generator of the local service knows; real archives have none."
+)
 
 
 def write_page(out: Path, pulled: list[Pulled], *, calls: int, seconds: float) -> Path:
     """Write `index.html` next to the files that it shows, and return its path."""
-    mapped = [job for job in pulled if job.picture is not None]
-    rows = sum(job.rows for job in pulled)
-    checked = [job for job in pulled if job.agrees is not None]
-    agreeing = sum(job.agrees is True for job in checked)
+    ordered = list(enumerate(sorted(pulled, key=position), 1))
+    mapped = [pair for pair in ordered if pair[1].picture is not None]
+    fields = [(name, list(jobs)) for name, jobs in groupby(mapped, lambda pair: pair[1].field)]
     parts = [
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
+        "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>",
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
         f"<title>headland: every field on a map</title><style>{STYLE}</style></head><body>",
-        "<h1>Every field on a map</h1>",
-        f"<p class='lead'>{len(mapped)} of {len(pulled)} jobs mapped, {rows:,} rows, ",
-        f"{calls:,} calls, {seconds:.0f} s. ",
-        f"The totals of {agreeing} of {len(checked)} generated jobs, summed from the layers, ",
-        "equal the generator's truth within one part in a million (✓).</p>",
+        f"<header><h1>Every field on a map</h1><p class='lead'>{lead(pulled, calls, seconds)}</p></header><main>",
+        "<section class='panel' id='jobs' aria-labelledby='jobs-name'><div class='heading'>",
+        "<h2 id='jobs-name'>All jobs</h2><nav aria-label='On this page'><a href='#fields'>all fields</a></nav></div>",
+        f"{jobs_table(ordered)}<p class='note'>{MEANING}</p></section>",
+        "<section class='panel' id='fields' aria-labelledby='fields-name'><div class='heading'>",
+        "<h2 id='fields-name'>All fields</h2><nav aria-label='Back'><a href='#jobs'>all jobs</a></nav></div>",
+        f"<div class='contents'>{''.join(entry(index, *each) for index, each in enumerate(fields, 1))}</div></section>",
+        *(card(index, *each) for index, each in enumerate(fields, 1)),
+        "</main></body></html>\n",
     ]
-    ordered = sorted(mapped, key=lambda job: job.field)
-    for name, jobs in groupby(ordered, key=lambda job: job.field):
-        parts.append(f"<h2>{escape(name)}</h2><div class='maps'>{''.join(map(figure, jobs))}</div>")
-    parts.append(f"<h2>What was pulled</h2>{table(pulled)}</body></html>")
     page = out / "index.html"
     page.write_text("".join(parts), encoding="utf-8")
     return page
 
 
-def figure(job: Pulled) -> str:
-    """Return one map with its caption and links to its files."""
-    links = " · ".join(f"<a href='{escape(name)}'>{escape(name.rsplit('.', 1)[-1])}</a>" for name in job.files)
-    alt = escape(f"Map of {job.name}")
-    caption = f"{escape(job.name)}, {job.rows:,} rows · {links}"
-    return f"<figure><img src='{escape(job.picture or '')}' alt='{alt}'><figcaption>{caption}</figcaption></figure>"
+def position(job: Pulled) -> tuple[bool, str, int, int, str]:
+    """Return the order of jobs: fields by name, kinds as in a card, years; jobs without a map last."""
+    kind = None if job.measured is None else job.measured.kind
+    kinds = [*KINDS, kind]
+    return job.picture is None, job.field, kinds.index(kind), job.year or 0, job.name
 
 
-def table(pulled: Iterable[Pulled]) -> str:
-    """Return the table of all jobs, with the reason for jobs without a map."""
-    head = "".join(f"<th{number(name)}>{name}</th>" for name in HEAD)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(map(line, pulled))}</tbody></table>"
+def lead(pulled: list[Pulled], calls: int, seconds: float) -> str:
+    """Return the summary of the demo: what was pulled, and how many totals equal the truth."""
+    mapped = sum(job.picture is not None for job in pulled)
+    known = [job for job in pulled if job.known is not None]
+    agreeing = sum(job.agrees is True for job in known)
+    unmeasured = sum(job.difference is None for job in known)
+    rest = len(known) - agreeing - unmeasured
+    text = f"{mapped} of {len(pulled)} jobs mapped, {sum(job.rows for job in pulled):,} rows, {calls:,} calls, "
+    text += f"{seconds:.0f} s. The totals of {agreeing} of {len(known)} generated jobs equal the truth within one part "
+    text += "in a million"
+    if unmeasured:
+        text += f"; {unmeasured} have no total, because their files state no unit"
+    return text + (f"; {rest} differ." if rest else ".")
 
 
-def number(name: str) -> str:
-    """Return the class attribute of a number column."""
-    return " class='number'" if name in NUMBERS else ""
-
-
-def line(job: Pulled) -> str:
-    """Return one row of the table."""
-    start = f"<tr><td>{escape(job.name)}</td><td>{escape(job.kind)}</td>"
-    if job.problem is not None:
-        return f"{start}<td colspan='6' class='problem'>{escape(job.problem)}</td></tr>"
-    cells = {
-        "rows": f"{job.rows:,}",
-        "area": f"{job.area / 10_000:,.1f} ha" if job.area is not None else "",
-        "total": total(job),
-        "calls": str(job.calls),
-        "time": f"{job.seconds:.1f} s",
-        "files": " ".join(f"<a href='{escape(name)}'>{escape(name.rsplit('.', 1)[-1])}</a>" for name in job.files),
-    }
-    return start + "".join(f"<td{number(name)}>{cell}</td>" for name, cell in cells.items()) + "</tr>"
-
-
-def total(job: Pulled) -> str:
-    """Return the harvested, planted or applied quantity, and whether the generator agrees."""
-    if job.total is None:
-        return ""
-    label, value, unit = job.total
-    mark = (
-        ""
-        if job.agrees is None
-        else (" <span class='ok'>✓</span>" if job.agrees else " <span class='problem'>✗</span>")
+def entry(index: int, field: str, jobs: list[tuple[int, Pulled]]) -> str:
+    """Return the link to a card, with the map of its last harvest."""
+    members = [job for _, job in jobs]
+    harvests = [job for job in members if job.measured is not None and job.measured.kind == "yield"]
+    latest = max(harvests or members, key=lambda job: job.year or 0)
+    years = sorted({job.year for job in members if job.year is not None})
+    span = "" if not years else f", {years[0]}" if len(years) == 1 else f", {years[0]} to {years[-1]}"
+    count = f"{len(members)} {'map' if len(members) == 1 else 'maps'}{span}"
+    ground = area_text(None if latest.measured is None else latest.measured.area)
+    size = "" if ground is None else f"<br>{ground} worked"
+    return (
+        f"<a href='#field-{index}'>{thumbnail(latest)}<b>{escape(printable(field))}</b><small>{count}{size}</small></a>"
     )
-    return f"{escape(label)} {value:,.0f} {escape(unit)}{mark}"
+
+
+def thumbnail(job: Pulled) -> str:
+    """Return the panel of the map as written, without title and legend."""
+    found = PANEL.search(job.svg)
+    if found is None:
+        return ""
+    width, height, x, y, across, along = map(int, found.groups())
+    place = f"width:{width / across:.2%};height:{height / along:.2%};left:{-x / across:.2%};top:{-y / along:.2%}"
+    return (
+        f"<span class='thumb' style='aspect-ratio:{across}/{along}'>"
+        f"<img loading='lazy' src='{escape(job.picture or '')}' alt='' style='{place}'></span>"
+    )

@@ -1,15 +1,16 @@
-"""Pulls every job through the public client: requests all, then saves and maps each when it is ready."""
+"""Pulls every job through the public client: requests all, then saves and measures each when it is ready."""
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, replace
 from dataclasses import field as attribute
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland.archives import layers, read
 from headland.errors import ConversionFailed, HeadlandError, NoCoverage
+
+from .measure import Amount, Measured, converted, measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,13 +21,25 @@ if TYPE_CHECKING:
     from headland.layer import Layer
     from headland.records import JobDataItem
 
-__all__ = ["UPLOADED", "Pulled", "pull"]
+__all__ = ["Pulled", "pull"]
 
-UPLOADED = "Uploaded archives"
-"""The heading of jobs on fields that the service does not know."""
+OTHER = "Other jobs"
+"""The heading of jobs on fields that the generator does not know."""
 
-# Preferred columns of a map; the first one in the layer is used.
-MAPPED = ("VRYIELDVOL", "APPLDRATE", "POPULATION", "YIELD", "FLOW", "APPLIED", "RATE", "PROTEIN", "TARGET")
+AGREEMENT = 1e-6
+"""The relative difference up to which a total equals the known one."""
+
+MAX_DIAGNOSTICS = 20
+"""Maximum number of diagnostics on the page for one job."""
+
+
+class Logged(NamedTuple):
+    """A column as the file has it, and the canonical columns that read it."""
+
+    name: str
+    type: str
+    unit: str
+    canonical: str
 
 
 @dataclass
@@ -35,17 +48,23 @@ class Pulled:
 
     id: str
     name: str
-    kind: str
+    sub_type: str
     field: str
     source: str | None = None
     """The uploaded archive, if any."""
+    entry: Mapping[str, Any] = attribute(default_factory=dict)
+    """The job as the service lists it."""
     rows: int = 0
-    area: float | None = None
-    """Square metres."""
-    total: tuple[str, float, str] | None = None
-    """The harvested, planted or applied quantity: label, value, unit."""
-    agrees: bool | None = None
-    """Whether the total of the layer equals the generator's; None if the generator has none."""
+    layer: Layer | None = None
+    """The layer until it is drawn, harmonised if possible."""
+    measured: Measured | None = None
+    known: Amount | None = None
+    """The generator's total; None for real archives."""
+    known_area: float | None = None
+    """The generator's area in square metres."""
+    has_known_rows: bool = False
+    columns: list[Logged] = attribute(default_factory=list)
+    diagnostics: list[str] = attribute(default_factory=list)
     calls: int = 0
     seconds: float = 0.0
     problem: str | None = None
@@ -53,11 +72,47 @@ class Pulled:
     """Whether the problem is a property of the job, such as no coverage."""
     files: list[str] = attribute(default_factory=list)
     picture: str | None = None
+    svg: str = ""
+    scale: tuple[float, float] | None = None
+    """The values of the first and the last colour, if other maps have them too."""
+
+    @property
+    def year(self) -> int | None:
+        """The year of the work."""
+        return None if self.measured is None or self.measured.start is None else self.measured.start.year
+
+    @property
+    def title(self) -> str:
+        """The title of the map."""
+        item = None if self.measured is None else self.measured.item
+        place = self.name if self.source else f"{self.field} {self.year or ''}".strip()
+        return f"{place}: {item}" if item else place
+
+    @property
+    def stem(self) -> str:
+        """The name of the files without the ending."""
+        return "".join(sign if sign.isalnum() or sign in "-_." else "_" for sign in f"{self.name}-{self.id}")
+
+    @property
+    def difference(self) -> float | None:
+        """The difference between the measured and the known total in percent."""
+        total = None if self.measured is None else self.measured.total
+        if total is None or self.known is None or total.unit != self.known.unit:
+            return None
+        return (total.value / self.known.value - 1.0) * 100.0
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether rows and measured total equal the known ones; None if there is nothing to compare."""
+        difference = self.difference
+        return None if difference is None else abs(difference) <= AGREEMENT * 100.0 and self.has_known_rows
 
     def summary(self) -> dict[str, Any]:
-        """Return the fields for scripts."""
-        keys = ("id", "name", "kind", "field", "source", "rows", "area", "total", "agrees", "calls", "problem", "files")
-        return {key: getattr(self, key) for key in keys}
+        """Return the fields for scripts; areas are square metres, totals kg, L or seeds."""
+        keys = ("id", "name", "field", "source", "year", "rows", "known", "known_area", "difference", "agrees", "scale")
+        measured = ("kind", "item", "area", "mean", "total", "column", "unit")
+        values = {key: None if self.measured is None else getattr(self.measured, key) for key in measured}
+        return {key: getattr(self, key) for key in (*keys, "calls", "problem", "files")} | values
 
 
 def pull(
@@ -66,15 +121,17 @@ def pull(
     uploaded: Mapping[str, str],
     truth: Mapping[str, Mapping[str, Any]],
     say: Callable[[str], None],
+    *,
+    geojson: bool = False,
 ) -> list[Pulled]:
-    """Pull every job, save it as GeoParquet and GeoJSON, and draw it."""
+    """Pull every job, save it as GeoParquet, and measure it."""
     jobs = list(client.job_data.list())
     say(f"{len(jobs)} jobs; asking for all of them before waiting for any")
     asked: list[tuple[Pulled, Conversion | None]] = [request(client, job, uploaded, truth) for job in jobs]
     out.mkdir(parents=True, exist_ok=True)
     pulled = []
     for number, (job, handle) in enumerate(asked, 1):
-        layers = [job] if handle is None else collect(job, handle, out, truth.get(job.id))
+        layers = [job] if handle is None else collect(job, handle, out, truth.get(job.id), geojson=geojson)
         pulled += layers
         for layer in layers:
             message = layer.problem or f"{layer.rows:,} rows in {layer.seconds:.1f} s"
@@ -89,8 +146,10 @@ def request(
     job_id, name = str(job["id"]), str(job["name"])
     known = truth.get(job_id)
     source = uploaded.get(job_id)
-    place = str(known["field"]) if known is not None else (UPLOADED if source else "Other jobs")
-    pulled = Pulled(job_id, name.removesuffix(".jdp.zip"), job["sub_type"] or "", place, source)
+    place = str(known["field"]) if known is not None else source or OTHER
+    pulled = Pulled(job_id, name.removesuffix(".jdp.zip"), job["sub_type"] or "", place, source, entry=job)
+    if known is not None:
+        pulled.known, pulled.known_area = converted(known["total"]), known["area"]
     try:
         return pulled, client.job_data.request(job_id, format="SHP")
     except HeadlandError as error:
@@ -98,7 +157,9 @@ def request(
         return pulled, None
 
 
-def collect(pulled: Pulled, handle: Conversion, out: Path, known: Mapping[str, Any] | None) -> list[Pulled]:
+def collect(
+    pulled: Pulled, handle: Conversion, out: Path, known: Mapping[str, Any] | None, *, geojson: bool
+) -> list[Pulled]:
     """Wait for a job, read it, and save its files; an archive of several layers results in a map of each."""
     started = time.monotonic()
     made = [pulled]
@@ -108,10 +169,11 @@ def collect(pulled: Pulled, handle: Conversion, out: Path, known: Mapping[str, A
         if len(names) > 1:
             made = [replace(pulled, name=f"{pulled.name}, {name}", files=[]) for name in names]
         for one, name in zip(made, names, strict=True):
-            save(one, read(archive, layer=name), out, known)
+            save(one, read(archive, layer=name), out, geojson=geojson)
+            one.has_known_rows = known is not None and one.rows == known["rows"]
     except HeadlandError as error:
         for one in made:
-            if one.picture is None:
+            if not one.files:
                 record_problem(one, error)
     for one in made:
         one.seconds = (time.monotonic() - started) / len(made)
@@ -125,42 +187,32 @@ def record_problem(pulled: Pulled, error: HeadlandError) -> None:
     pulled.is_expected = pulled.source is None and isinstance(error, NoCoverage | ConversionFailed)
 
 
-def save(pulled: Pulled, layer: Layer, out: Path, known: Mapping[str, Any] | None) -> None:
-    """Save a layer as GeoParquet, GeoJSON and SVG, and measure it."""
+def save(pulled: Pulled, layer: Layer, out: Path, *, geojson: bool) -> None:
+    """Save a layer as read, and measure it."""
     pulled.rows = len(layer)
-    stem = "".join(sign if sign.isalnum() or sign in "-_." else "_" for sign in f"{pulled.name}-{pulled.id}")
-    layer.write_parquet(out / f"{stem}.parquet")
-    layer.write_geojson(out / f"{stem}.geojson")
-    svg = layer.picture(column=mapped_column(layer), title=title(pulled))
-    (out / f"{stem}.svg").write_text(svg, encoding="utf-8")
-    pulled.picture = f"{stem}.svg"
-    pulled.files = [f"{stem}.parquet", f"{stem}.geojson", f"{stem}.svg"]
-    if known is None:
-        pulled.area = layer.area()
-        return
-    covered, pulled.total, pulled.agrees = measure(layer, known)
-    pulled.area = layer.area() or covered
+    layer.write_parquet(out / f"{pulled.stem}.parquet")
+    pulled.files = [f"{pulled.stem}.parquet"]
+    if geojson:
+        layer.write_geojson(out / f"{pulled.stem}.geojson")
+        pulled.files.append(f"{pulled.stem}.geojson")
+    pulled.layer, pulled.measured = measure(layer, pulled.entry)
+    pulled.columns = logged(layer, pulled.layer)
+    diagnostics = pulled.layer.diagnostics
+    pulled.diagnostics = [f"{each.severity} {each.code}: {each.message}" for each in diagnostics[:MAX_DIAGNOSTICS]]
+    if len(diagnostics) > MAX_DIAGNOSTICS:
+        pulled.diagnostics.append(f"and {len(diagnostics) - MAX_DIAGNOSTICS:,} more")
+    if pulled.measured.error is not None:
+        pulled.diagnostics.append(pulled.measured.error)
 
 
-def title(pulled: Pulled) -> str:
-    """Return the title of a map, with the field first: users search maps by field."""
-    return pulled.name if pulled.source or pulled.field in pulled.name else f"{pulled.field}: {pulled.name}"
-
-
-def mapped_column(layer: Layer) -> str | None:
-    """Return the column of the map, which must have more than one value; None leaves the choice to `picture`."""
-    names = {name.upper(): name for name in layer.columns if name in layer.units}
-    for word in MAPPED:
-        for upper, name in names.items():
-            if word in upper and len(set(layer.values(name)) - {None}) > 1:
-                return name
-    return None
-
-
-def measure(layer: Layer, known: Mapping[str, Any]) -> tuple[float | None, tuple[str, float, str], bool]:
-    """Return the total of a layer by the generator's formula, and whether it matches the truth within 1e-6."""
-    total = known["total"]
-    columns = [layer.values(name) for name in total["columns"]]
-    value = total["factor"] * math.fsum(math.prod(row) for row in zip(*columns, strict=True) if None not in row)
-    agrees = math.isclose(value, total["value"], rel_tol=1e-6) and len(layer) == known["rows"]
-    return known["area"], (total["label"], value, total["unit"]), agrees
+def logged(layer: Layer, canonical: Layer) -> list[Logged]:
+    """Return the columns as read, and the canonical column of each."""
+    readers: dict[str, list[str]] = {}
+    for entry in canonical.provenance:
+        for source in str(entry["source"]).split(", "):
+            readers.setdefault(source.removesuffix("_original"), []).append(str(entry["column"]))
+    units = layer.units
+    return [
+        Logged(column.name, column.type, units.get(column.name, ""), ", ".join(readers.get(column.name, [])))
+        for column in layer.describe()
+    ]

@@ -1,0 +1,128 @@
+"""Writes the card of a field: its maps by kind and year, each with its numbers and details."""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from headland.escaping import printable
+
+from .formats import (
+    area_text,
+    dates_text,
+    difference_text,
+    kind_text,
+    mean_text,
+    number,
+    total_text,
+)
+from .jobs_table import NO_AREA, not_measured
+
+if TYPE_CHECKING:
+    from .measure import Measured
+    from .pull import Pulled
+
+__all__ = ["card"]
+
+
+def card(index: int, field: str, jobs: list[tuple[int, Pulled]]) -> str:
+    """Return the card of a field, whose jobs are ordered by kind and year."""
+    sections = "".join(section(kind, list(members)) for kind, members in groupby(jobs, lambda pair: kind_text(pair[1])))
+    return (
+        f"<section class='card' id='field-{index}' aria-labelledby='name-{index}'><div class='heading'>"
+        f"<h2 id='name-{index}'>{shown(field)}</h2>"
+        "<nav aria-label='Back'><a href='#jobs'>all jobs</a><a href='#fields'>all fields</a></nav>"
+        f"</div>{sections}</section>"
+    )
+
+
+def section(kind: str, jobs: list[tuple[int, Pulled]]) -> str:
+    """Return the maps of one kind next to each other, and their scales."""
+    scales = dict.fromkeys(scale_text(job) for _, job in jobs if job.scale is not None)
+    small = f"<small>{'; '.join(scales)}</small>" if scales else ""
+    return f"<h3>{escape(kind)}{small}</h3><div class='maps'>{''.join(figure(*pair) for pair in jobs)}</div>"
+
+
+def scale_text(job: Pulled) -> str:
+    """Return the common scale of the maps of one kind and unit."""
+    low, high = job.scale or (0.0, 0.0)
+    unit = "" if job.measured is None else job.measured.unit or ""
+    return escape(f"one scale for {unit}: {number(low)} to {number(high)}")
+
+
+def figure(index: int, job: Pulled) -> str:
+    """Return one map with its numbers; hovering over the drawing shows values."""
+    found = job.measured
+    if found is None:
+        return ""
+    rows = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in numbers_of(job, found))
+    reason = "" if found.problem is None else f"<p class='reason bad'>{escape(not_harmonised(found))}</p>"
+    return (
+        f"<figure id='job-{index}' data-scale='{scale_attribute(job)}'><div class='map'>{job.svg}</div>"
+        f"<figcaption><dl>{rows}</dl>{reason}{details(job)}"
+        f"<p class='back'><a href='#row-{index}'>row in the table</a></p></figcaption></figure>"
+    )
+
+
+def scale_attribute(job: Pulled) -> str:
+    """Return kind, unit and scale for scripts and tests."""
+    if job.scale is None or job.measured is None:
+        return "own"
+    return escape(f"{job.measured.kind} {job.measured.unit} {job.scale[0]:g} {job.scale[1]:g}")
+
+
+def not_harmonised(found: Measured) -> str:
+    """Return the note of a map that shows numbers as logged."""
+    return f"Not harmonised. {found.problem} The map shows the numbers as logged, on a scale of its own."
+
+
+def numbers_of(job: Pulled, found: Measured) -> list[tuple[str, str]]:
+    """Return names and values of the caption."""
+    reason = found.problem or "The layer does not state it."
+    crop = "Product" if found.kind == "as_applied" else "Crop"
+    total = total_text(found.total, found.kind)
+    if total is not None and found.kind == "yield":
+        total += " as harvested"
+    if total is not None and job.difference is not None:
+        total += f" <span class='soft'>({difference_text(job.difference)} to the truth)</span>"
+    dates = dates_text(found)
+    if dates is not None and found.is_local:
+        dates = f"<span title='Times of the clock of the display; the file states no zone.'>{dates}</span>"
+    return [
+        (crop, shown(found.item) if found.item else "<span class='soft'>not stated</span>"),
+        ("Mean", mean(found) or not_measured(reason)),
+        ("Area", area_text(found.area) or not_measured(NO_AREA)),
+        ("Total", total or not_measured(reason)),
+        ("Work", dates or "<span class='soft'>not stated</span>"),
+    ]
+
+
+def mean(found: Measured) -> str | None:
+    """Return the mean with the moisture to which it refers, and at the moisture of the map."""
+    text = mean_text(found.mean, found.kind)
+    if text is None or found.kind != "yield":
+        return text
+    text += " as harvested" if found.basis is None else f" at {found.basis:g} % water"
+    mapped = mean_text(found.mapped_mean, found.kind)
+    return text if mapped is None else f"{text} <span class='soft'>({mapped} {escape(found.label.lower())})</span>"
+
+
+def details(job: Pulled) -> str:
+    """Return the columns as the file has them, the diagnostics and the files."""
+    rows = "".join(f"<tr>{''.join(f'<td>{shown(cell)}</td>' for cell in column)}</tr>" for column in job.columns)
+    diagnostics = "".join(f"<li>{shown(text)}</li>" for text in job.diagnostics) or "<li>none</li>"
+    links = ", ".join(f"<a href='{escape(name)}'>{escape(name.rsplit('.', 1)[-1])}</a>" for name in job.files)
+    origin = f"<li>{shown(job.name)}, job {shown(job.id)}</li><li>{job.rows:,} rows, {job.calls} calls</li>"
+    if job.known_area is not None:
+        origin += f"<li>true area {area_text(job.known_area)}</li>"
+    return (
+        f"<details><summary>Columns, diagnostics and files</summary><div><ul>{origin}<li>files: {links}</li></ul>"
+        "<table><thead><tr><th>column</th><th>type</th><th>unit</th><th>read as</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table><h4>Diagnostics</h4><ul>{diagnostics}</ul></div></details>"
+    )
+
+
+def shown(text: str) -> str:
+    """Return a text of a file or of the service, escaped for the page."""
+    return escape(printable(text))

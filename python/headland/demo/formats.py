@@ -1,0 +1,76 @@
+"""Formats amounts, areas, differences and dates as text of the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from .measure import Amount, Measured
+    from .pull import Pulled
+
+__all__ = ["KINDS", "area_text", "dates_text", "difference_text", "kind_text", "mean_text", "number", "total_text"]
+
+KINDS = {"yield": "Yield", "as_applied": "As applied", "planting": "Planting"}
+"""Headings of the kinds of jobs, in the order of a card."""
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def number(value: float) -> str:
+    """Return a number with three significant digits or all digits before the point."""
+    digits = max(3 - len(str(int(abs(value)))), 0)
+    return f"{value:,.{digits}f}".replace("-", MINUS)
+
+
+def kind_text(job: Pulled) -> str:
+    """Return the kind of a job, or its type in the service."""
+    kind = None if job.measured is None else job.measured.kind
+    return KINDS.get(kind or "", job.sub_type or "Other")
+
+
+def area_text(square_metres: float | None) -> str | None:
+    """Return an area in hectares."""
+    return None if square_metres is None else f"{square_metres / 10_000:,.2f} ha"
+
+
+def total_text(total: Amount | None, kind: str | None) -> str | None:
+    """Return a harvest in tonnes, and other totals in kg, L or thousand seeds."""
+    if total is None:
+        return None
+    if total.unit == "seeds":
+        return f"{total.value / 1000:,.0f} thousand seeds"
+    if kind == "yield" and total.unit == "kg":
+        return f"{total.value / 1000:,.2f} t"
+    return f"{total.value:,.0f} {total.unit}"
+
+
+def mean_text(mean: Amount | None, kind: str | None) -> str | None:
+    """Return the mean of a harvest in t/ha, and other means per hectare in their unit."""
+    if mean is None:
+        return None
+    if kind == "yield":
+        return f"{mean.value / 1000:,.2f} t/ha"
+    return f"{mean.value:,.0f} {mean.unit}" if mean.unit.startswith("seeds") else f"{number(mean.value)} {mean.unit}"
+
+
+def difference_text(percent: float) -> str:
+    """Return a difference in percent with its sign, and zero without one."""
+    text = f"{percent:+.2f}".replace("-", MINUS)
+    return f"{'0.00' if text[1:] == '0.00' else text} %"
+
+
+def dates_text(found: Measured) -> str | None:
+    """Return the dates of the work from start to end, with times of day if it is one day."""
+    if found.start is None or found.end is None:
+        return None
+    start, end = found.start, found.end
+    if start.date() == end.date():
+        return f"{day(start)}, {start:%H:%M} to {end:%H:%M}"
+    return f"{day(start)}, {start:%H:%M}, to {day(end)}, {end:%H:%M}"
+
+
+def day(time: datetime) -> str:
+    """Return a date such as 4 May 2026."""
+    return f"{time.day} {time:%b %Y}"

@@ -1,0 +1,228 @@
+"""Measures a layer: kind, crop or product, dates of work, area, mean and total, from its canonical columns alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headland.errors import HeadlandError
+from headland.harmonize import harmonize
+from headland.sub_types import KINDS, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headland.layer import Layer
+
+__all__ = ["Amount", "Measured", "converted", "measure", "numbers"]
+
+YIELDS = {
+    "yield_dry_mass": ("t/ha", "Yield, dry"),
+    "yield_wet_mass": ("t/ha", "Yield, wet"),
+    "yield_dry_volume": ("m3/ha", "Yield, dry"),
+    "yield_wet_volume": ("m3/ha", "Yield, wet"),
+}
+"""Columns of a harvest in the order of preference: the unit and the label of the map."""
+
+RATES = {"applied_rate": "Applied rate", "control_rate": "Control rate", "target_rate": "Target rate"}
+"""Columns of the other jobs in the order of preference, and the label of the map. Their unit follows the product."""
+
+TO_BASE = {
+    "kg": ("kg", 1.0),
+    "lb": ("kg", 0.45359237),
+    "L": ("L", 1.0),
+    "gal": ("L", 3.785411784),
+    "seeds": ("seeds", 1.0),
+}
+"""Units of known totals: the unit in which layers are measured, and the factor."""
+
+MAX_NAMES = 3
+"""Maximum number of crops or products of one job on the page."""
+
+
+class Amount(NamedTuple):
+    """A number with its unit."""
+
+    value: float
+    unit: str
+
+
+@dataclass
+class Measured:
+    """What a layer says about its job. Each value is None if the layer does not state or prove it."""
+
+    kind: str | None = None
+    item: str | None = None
+    """The crop or the product."""
+    start: datetime | None = None
+    end: datetime | None = None
+    is_local: bool = False
+    """Whether times are those of the display's clock."""
+    area: float | None = None
+    """Square metres."""
+    mean: Amount | None = None
+    basis: float | None = None
+    """Percent of water in the mean of a harvest; None if it is the mass as harvested."""
+    mapped_mean: Amount | None = None
+    """The mean at the moisture of the map, where that is a different one."""
+    total: Amount | None = None
+    """The mass as harvested, or the amount applied or planted."""
+    column: str | None = None
+    """The canonical column of the map; None if the layer has none in a known unit."""
+    unit: str | None = None
+    label: str = "Values as logged"
+    problem: str | None = None
+    """Why the layer has no column for the map, as a sentence."""
+    error: str | None = None
+    """The message of the failed harmonisation."""
+
+
+def measure(layer: Layer, job: Mapping[str, Any]) -> tuple[Layer, Measured]:
+    """Return the harmonised layer, or the layer as read, and what it says; the kind is that of `job` or the columns."""
+    kind = kind_of(str(job["sub_type"] or ""))
+    try:
+        canonical = harmonize(layer, job=job if kind else None)
+    except (HeadlandError, ValueError) as error:
+        problem = "Its columns have no meaning that is known for sure."
+        return layer, Measured(kind, area=polygons(layer), problem=problem, error=str(error))
+    found = Measured(kind or kind_from_columns(canonical), area=polygons(canonical))
+    found.is_local = any(diagnostic.code == "no-zone" for diagnostic in canonical.diagnostics)
+    found.item = item(canonical, found.kind)
+    found.start, found.end = dates(canonical)
+    choose_column(found, canonical)
+    if found.kind == "yield":
+        measure_harvest(found, canonical)
+    else:
+        measure_amount(found, canonical)
+    return canonical, found
+
+
+def kind_of(sub_type: str) -> str | None:
+    """Return the kind of a job, such as ``"yield"``."""
+    return next((kind for kind, words in KINDS.items() if plain(sub_type) in words), None)
+
+
+def kind_from_columns(layer: Layer) -> str | None:
+    """Return the kind of a layer by its canonical columns."""
+    names = {str(entry["column"]) for entry in layer.provenance}
+    if names & {*YIELDS, "yield", "flow", "wet_mass"}:
+        return "yield"
+    if names & {"singulation", "skips", "doubles", "down_force"} or quantity(layer) == "seeds/ha":
+        return "planting"
+    return "as_applied" if names & RATES.keys() else None
+
+
+def quantity(layer: Layer) -> str | None:
+    """Return the unit of the first rate of a layer."""
+    return next((layer.units[name] for name in RATES if name in layer.columns), None)
+
+
+def polygons(layer: Layer) -> float | None:
+    """Return the area of polygons or the worked area of points; None if the layer has neither."""
+    try:
+        return layer.area()
+    except (HeadlandError, ValueError):
+        # The coordinate system is unknown, so the area is, too.
+        return None
+
+
+def numbers(layer: Layer, column: str) -> list[float]:
+    """Return the finite numbers of a column, in no particular order."""
+    return [value for value in layer.values(column) if isinstance(value, float | int) and math.isfinite(value)]
+
+
+def item(layer: Layer, kind: str | None) -> str | None:
+    """Return the crop of a harvest, crop and variety of a planting, or the product of an application."""
+    wanted = {"yield": ("crop",), "planting": ("crop", "variety"), "as_applied": ("product",)}.get(kind or "", ())
+    stated = {str(entry["column"]) for entry in layer.provenance}
+    texts = []
+    for column in wanted:
+        if column in stated and column in layer.columns:
+            different = sorted({value for value in layer.values(column) if isinstance(value, str) and value.strip()})
+            more = f" and {len(different) - MAX_NAMES} more" if len(different) > MAX_NAMES else ""
+            texts += [" + ".join(different[:MAX_NAMES]) + more] if different else []
+    return ", ".join(texts) or None
+
+
+def dates(layer: Layer) -> tuple[datetime | None, datetime | None]:
+    """Return the first and the last time of work."""
+    if "time" not in layer.columns:
+        return None, None
+    if any(diagnostic.code == "date-assumed" for diagnostic in layer.diagnostics):
+        return None, None
+    times = [time for time in layer.values("time") if isinstance(time, datetime)]
+    return (min(times), max(times)) if times else (None, None)
+
+
+def choose_column(found: Measured, layer: Layer) -> None:
+    """Choose the canonical column of the map, or state why there is none."""
+    units = layer.units
+    choices = YIELDS if found.kind == "yield" else {name: (units.get(name), label) for name, label in RATES.items()}
+    for column, (unit, label) in choices.items():
+        if column in layer.columns and unit is not None and numbers(layer, column):
+            found.column, found.unit, found.label = column, unit, label
+            basis = moisture_basis(layer, column)
+            if column == "yield_dry_mass" and basis is not None:
+                found.label = "Yield, dry matter" if basis == 0.0 else f"Yield at {basis:g} %"
+            return
+    unproved = next(
+        (entry for entry in layer.provenance if entry["column"] in choices or entry["column"] == "yield"), None
+    )
+    what = "yield" if found.kind == "yield" else "rate"
+    if unproved is None:
+        found.problem = f"The layer has no column of a {what}."
+    else:
+        found.label = RATES.get(str(unproved["column"]), "Yield")
+        found.problem = f"The file does not state the unit of the {what}, and its rows do not prove one."
+
+
+def moisture_basis(layer: Layer, column: str) -> float | None:
+    """Return the percent of water to which a column refers, if known."""
+    basis = next((entry.get("moisture_basis") for entry in layer.provenance if entry["column"] == column), None)
+    return basis if isinstance(basis, float) else None
+
+
+def measure_harvest(found: Measured, layer: Layer) -> None:
+    """Measure the mean by the dry mass, else by the mass as harvested; the total is the mass as harvested."""
+    found.total = total(layer, "wet_mass", "kg")
+    found.mean = mean(layer, "dry_mass", "kg")
+    if found.mean is None:
+        found.mean = mean(layer, "wet_mass", "kg")
+        return
+    found.basis = moisture_basis(layer, "dry_mass")
+    mapped = moisture_basis(layer, "yield_dry_mass") if found.column == "yield_dry_mass" else None
+    if found.basis is not None and mapped is not None and mapped != found.basis:
+        factor = (100.0 - found.basis) / (100.0 - mapped)
+        found.mapped_mean = Amount(found.mean.value * factor, found.mean.unit)
+
+
+def measure_amount(found: Measured, layer: Layer) -> None:
+    """Measure the amount applied or planted."""
+    unit = layer.units.get("amount")
+    if unit in ("kg", "L", "seeds"):
+        found.total = total(layer, "amount", unit)
+        found.mean = mean(layer, "amount", unit)
+
+
+def total(layer: Layer, column: str, unit: str) -> Amount | None:
+    """Return the sum of a column of masses or amounts."""
+    values = numbers(layer, column) if column in layer.columns else []
+    return Amount(math.fsum(values), unit) if values else None
+
+
+def mean(layer: Layer, column: str, unit: str) -> Amount | None:
+    """Return ``sum(column) / sum(area)`` per hectare over the rows that have both: rows differ in length."""
+    if column not in layer.columns or "area" not in layer.columns:
+        return None
+    rows = zip(layer.values(column), layer.values("area"), strict=True)
+    both = [(value, area) for value, area in rows if value is not None and area is not None]
+    ground = math.fsum(area for _, area in both)
+    return Amount(math.fsum(value for value, _ in both) / ground * 10_000, f"{unit}/ha") if ground > 0 else None
+
+
+def converted(known: Mapping[str, Any]) -> Amount:
+    """Return a known total in the unit in which layers are measured."""
+    unit, factor = TO_BASE[known["unit"]]
+    return Amount(known["value"] * factor, unit)
