@@ -1,11 +1,13 @@
-"""The demo command: every job pulled, every file readable by other packages, the totals equal to the truth."""
+"""The demo command: every job pulled, files readable by other packages, measured totals equal to the truth."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,10 @@ import geopandas
 import pytest
 
 import headland as hl
+from headland.demo.jobs_table import row
+from headland.demo.measure import measure
+from headland.demo.pull import Pulled
+from headland.table_input import as_layer
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = Path(os.environ.get("HEADLAND_CORPUS", ROOT.parent / "shared" / "corpus"))
@@ -40,37 +46,184 @@ def assert_others_read_it(path: Path, rows: int) -> None:
     assert counted == [(rows,)]
 
 
-@pytest.mark.timeout(300)
-def test_demo_maps_every_field_with_true_totals(tmp_path: Path) -> None:
-    summary, progress = run_demo(tmp_path)
+class Page(HTMLParser):
+    """The parsed page: ids, links, sources, and texts inside and outside `<details>`."""
+
+    VOID = frozenset({"meta", "img", "br", "path", "rect", "circle"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.sources: list[str] = []
+        self.scales: list[str] = []
+        self.rows: list[list[str]] = []
+        self.outside: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == [], "every element is closed"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.ids += [given["id"]] if "id" in given else []
+        self.links += [given["href"]] if "href" in given else []
+        self.sources += [given["src"]] if "src" in given else []
+        self.scales += [given["data-scale"]] if "data-scale" in given else []
+        if tag == "tr" and given.get("id", "").startswith("row-"):
+            self.rows.append([])
+        if tag == "td" and "details" not in self.open:
+            self.rows[-1].append("")
+        if "details" not in self.open:
+            self.outside += [given.get("aria-label", ""), given.get("title", ""), given.get("alt", "")]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "details" not in self.open and "style" not in self.open:
+            self.outside.append(data)
+            if "td" in self.open:
+                self.rows[-1][-1] += data
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any], str]:
+    """Run the demo without options once: the folder, the JSON output and the progress."""
+    out = tmp_path_factory.mktemp("demo")
+    return out, *run_demo(out)
+
+
+@pytest.fixture(scope="module")
+def page(demo: tuple[Path, dict[str, Any], str]) -> Page:
+    """Parse the page of the demo."""
+    return Page(Path(demo[1]["page"]).read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def truth() -> dict[str, Any]:
+    """Return the known totals by job id."""
     with hl.Sandbox.demo() as service:
-        truth = {row["job_id"]: row for row in service.truth}
+        return {known["job_id"]: known for known in service.truth}
+
+
+@pytest.mark.timeout(300)
+def test_demo_measures_every_job(demo: tuple[Path, dict[str, Any], str], truth: dict[str, Any]) -> None:
+    out, summary, progress = demo
     jobs = {job["id"]: job for job in summary["jobs"]}
     assert truth.keys() <= jobs.keys()
-    for job_id, row in truth.items():
+    for job_id, known in truth.items():
         job = jobs[job_id]
-        assert job["rows"] == row["rows"]
-        assert job["agrees"] is True, job
-        assert job["area"] == pytest.approx(row["area"], rel=1e-3)
-        assert_others_read_it(parquet(job, tmp_path), row["rows"])
-        assert json.loads((tmp_path / job["files"][1]).read_bytes())["type"] == "FeatureCollection"
+        assert job["rows"] == known["rows"]
+        assert job["area"] == pytest.approx(known["area"], rel=1e-6)
+        assert_others_read_it(parquet(job, out), known["rows"])
         # At least one request and one download; one more request if the conversion was not ready.
         assert job["calls"] >= 2
+        if job["total"] is None:
+            assert (job["kind"], job["year"], job["difference"]) == ("as_applied", 2024, None), "files without units"
+            continue
+        assert job["agrees"] is True, job
+        total, unit = job["total"]
+        assert unit == {"Yield": "kg", "Planter": "seeds"}.get(known["sub_type"], unit)
+        # The mean is dry mass at the moisture of the market, so it differs a little from the mass as harvested.
+        tolerance = 0.1 if job["kind"] == "yield" else 1e-6
+        assert job["mean"][0] == pytest.approx(total / job["area"] * 10_000, rel=tolerance)
     assert sum(job["calls"] for job in summary["jobs"]) == summary["calls"] - 1, "and one call for the list"
     problems = [job["problem"] for job in summary["jobs"] if job["problem"]]
     assert len(set(problems)) == 7, "one job without coverage, and one for each way in which a conversion fails"
-    page = Path(summary["page"]).read_text(encoding="utf-8")
-    for row in truth.values():
-        assert row["field"] in page
-    assert page.count("<figure>") == len(truth)
     assert progress.count("[") >= len(summary["jobs"]), "every job is reported as it is complete"
+
+
+@pytest.mark.timeout(300)
+def test_demo_writes_at_most_30_mb_and_no_geojson(demo: tuple[Path, dict[str, Any], str]) -> None:
+    files = [path for path in demo[0].rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} == {".html", ".svg", ".parquet"}
+    assert sum(path.stat().st_size for path in files) <= 30_000_000
+
+
+@pytest.mark.timeout(300)
+def test_links_of_the_page_have_targets(page: Page, demo: tuple[Path, dict[str, Any], str]) -> None:
+    assert len(page.ids) == len(set(page.ids))
+    inside = {link[1:] for link in page.links if link.startswith("#")}
+    assert inside <= set(page.ids)
+    for group in ("job-", "row-", "field-"):
+        assert any(link.startswith(group) for link in inside), group
+    assert {"jobs", "fields"} <= inside
+    for name in [link for link in page.links if not link.startswith("#")] + page.sources:
+        assert "//" not in name, "the page needs no network"
+        assert (demo[0] / name).is_file()
+
+
+@pytest.mark.timeout(300)
+def test_table_has_measured_and_true_totals(page: Page, truth: dict[str, Any]) -> None:
+    rows = {tuple(cells[:3]): cells[3:] for cells in page.rows if len(cells) == 9}
+    assert len(rows) == len(truth)
+    crop, mean, area, total, known, difference = rows["Stone Hill", "2026", "Yield"]
+    # The area of the mean is that of the rows that have a dry mass.
+    assert (crop, mean, area) == ("Sunflower", "2.14 t/ha at 10 %", "11.59 ha")
+    assert (total, known, difference) == ("24.74 t", "24.74 t", "0.00 %")
+    _, mean, area, total, known, difference = rows["Cattle Gate", "2024", "As applied"]
+    assert (mean, area, total, known, difference) == ("not measured", "43.44 ha", "not measured", "7,976 kg", "")
+    assert rows["Barn Quarter", "2026", "Planting"][3:] == ["8,876 thousand seeds", "8,876 thousand seeds", "0.00 %"]
+    assert sum("not measured" in cells for cells in rows.values()) == 6
+
+
+@pytest.mark.timeout(300)
+def test_maps_of_a_kind_in_a_card_have_one_scale(page: Page, demo: tuple[Path, dict[str, Any], str]) -> None:
+    scales: dict[tuple[str, str, str], set[tuple[float, ...]]] = {}
+    units = {"yield": {"t/ha"}, "as_applied": {"kg/ha", "L/ha"}, "planting": {"seeds/ha"}}
+    for job in demo[1]["jobs"]:
+        if job["scale"] is not None:
+            assert job["unit"] in units[job["kind"]]
+            scales.setdefault((job["field"], job["kind"], job["unit"]), set()).add(tuple(job["scale"]))
+    assert len(scales) == 18, "six fields with three kinds of jobs"
+    assert all(len(different) == 1 for different in scales.values())
+    shown = [scale for scale in page.scales if scale != "own"]
+    assert (len(shown), len(set(shown)), len(page.scales)) == (48, 18, 54)
+    notes = " ".join(page.outside)
+    assert notes.count("Not harmonised. The file does not state the unit of the rate") == 6
+    # Hovering over a map shows values with the unit.
+    assert re.search(r"\d to [\d.]+ t/ha", notes)
+
+
+@pytest.mark.timeout(300)
+def test_names_of_displays_are_in_details_only(page: Page, demo: tuple[Path, dict[str, Any], str]) -> None:
+    words = set(re.findall(r"\w+", " ".join(page.outside)))
+    names = {name for job in demo[1]["jobs"] if job["files"] for name in read_columns(parquet(job, demo[0]))}
+    assert {"APPLDRATE", "VRYIELDVOL", "POPULATION"} <= names
+    assert not names & words
+
+
+def test_points_without_swath_have_no_area_despite_known_area() -> None:
+    points = geopandas.points_from_xy([-97.5, -97.4999, -97.4998], [45.0, 45.0, 45.0])
+    frame = geopandas.GeoDataFrame({"APPLDRATE": [1.0, 2.0, 3.0]}, geometry=points, crs="EPSG:4326")
+    layer, found = measure(as_layer("layer", frame), {"sub_type": "Sprayer"})
+    assert (found.area, found.mean, found.total, found.column) == (None, None, None, None)
+    job = Pulled("1", "A & B", "Sprayer", "A & B", layer=layer, measured=found, known_area=1e4, picture="map.svg")
+    cells = Page(f"<table>{row(1, job)}</table>").rows[0]
+    assert cells == ["A & B", "", "As applied", "", *["not measured"] * 3, "", ""]
+    assert "neither polygons nor distances and swath widths" in row(1, job)
+
+
+def read_columns(path: Path) -> list[str]:
+    """Return the names of the columns of a file, without geometry and bounding box."""
+    described = duckdb.sql(f"describe select * from read_parquet('{path}')").fetchall()
+    return [cells[0] for cells in described if cells[0] not in ("geometry", "bbox")]
 
 
 @pytest.mark.timeout(300)
 def test_demo_maps_real_archives(tmp_path: Path) -> None:
     if not (CORPUS / "ag").is_dir():
         pytest.skip("no corpus at HEADLAND_CORPUS or ../shared/corpus")
-    summary, _ = run_demo(tmp_path, "--archives", str(CORPUS / "ag"))
+    summary, _ = run_demo(tmp_path, "--archives", str(CORPUS / "ag"), "--geojson")
     expected = {}
     for path in (CORPUS / "expected").glob("*.json"):
         document = json.loads(path.read_bytes())
@@ -82,6 +235,16 @@ def test_demo_maps_real_archives(tmp_path: Path) -> None:
     for name, rows in expected.items():
         assert uploaded[name]["rows"] == rows, uploaded[name]
         assert_others_read_it(parquet(uploaded[name], tmp_path), rows)
+        geojson = next(file for file in uploaded[name]["files"] if file.endswith(".geojson"))
+        assert json.loads((tmp_path / geojson).read_bytes())["type"] == "FeatureCollection"
+        assert uploaded[name]["known"] is uploaded[name]["difference"] is None
+    page = Page(Path(summary["page"]).read_text(encoding="utf-8"))
+    assert len(page.ids) == len(set(page.ids))
+    rows_by_name = {cells[0]: cells for cells in page.rows if len(cells) == 9}
+    for job in uploaded.values():
+        cells = rows_by_name[Path(job["source"]).stem]
+        assert cells[7:] == ["", ""], "real archives have no truth"
+        assert ("not measured" in cells[5]) == (job["area"] is None)
 
 
 @pytest.mark.timeout(300)

@@ -64,8 +64,8 @@ def run(
         by_path = Counter(request.path.lower() for request in service.requests)
     for job in pulled:
         job.calls = by_path[f"/jobdata/{job.id}".lower()]
-    for field in dict.fromkeys(job.field for job in pulled):
-        draw_field([job for job in pulled if job.field == field], out)
+    for card in dict.fromkeys(job.card for job in pulled):
+        draw_field([job for job in pulled if job.card == card], out)
     page = write_page(out, pulled, calls=calls, seconds=time.monotonic() - started)
     failed = [job for job in pulled if job.problem is not None and not job.is_expected]
     for job in failed:

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from .measure import Measured
     from .pull import Pulled
 
-__all__ = ["card"]
+__all__ = ["field_card"]
 
 
-def card(index: int, field: str, jobs: list[tuple[int, Pulled]]) -> str:
+def field_card(index: int, field: str, jobs: list[tuple[int, Pulled]]) -> str:
     """Return the card of a field, whose jobs are ordered by kind and year."""
     sections = "".join(section(kind, list(members)) for kind, members in groupby(jobs, lambda pair: kind_text(pair[1])))
     return (
@@ -48,7 +48,7 @@ def scale_text(job: Pulled) -> str:
     """Return the common scale of the maps of one kind and unit."""
     low, high = job.scale or (0.0, 0.0)
     unit = "" if job.measured is None else job.measured.unit or ""
-    return escape(f"one scale for {unit}: {number(low)} to {number(high)}")
+    return escape(f"one scale: {number(low)} to {number(high)} {unit}")
 
 
 def figure(index: int, job: Pulled) -> str:
@@ -60,8 +60,8 @@ def figure(index: int, job: Pulled) -> str:
     reason = "" if found.problem is None else f"<p class='reason bad'>{escape(not_harmonised(found))}</p>"
     return (
         f"<figure id='job-{index}' data-scale='{scale_attribute(job)}'><div class='map'>{job.svg}</div>"
-        f"<figcaption><dl>{rows}</dl>{reason}{details(job)}"
-        f"<p class='back'><a href='#row-{index}'>row in the table</a></p></figcaption></figure>"
+        f"<figcaption><dl>{rows}</dl>{reason}<p class='back'><a href='#row-{index}'>table row</a></p>"
+        f"{details(job)}</figcaption></figure>"
     )
 
 
@@ -84,28 +84,40 @@ def numbers_of(job: Pulled, found: Measured) -> list[tuple[str, str]]:
     total = total_text(found.total, found.kind)
     if total is not None and found.kind == "yield":
         total += " as harvested"
-    if total is not None and job.difference is not None:
-        total += f" <span class='soft'>({difference_text(job.difference)} to the truth)</span>"
     dates = dates_text(found)
     if dates is not None and found.is_local:
         dates = f"<span title='Times of the clock of the display; the file states no zone.'>{dates}</span>"
     return [
         (crop, shown(found.item) if found.item else "<span class='soft'>not stated</span>"),
         ("Mean", mean(found) or not_measured(reason)),
-        ("Area", area_text(found.area) or not_measured(NO_AREA)),
-        ("Total", total or not_measured(reason)),
+        *mapped_mean(found),
+        ("Area", compared(area_text(found.area), job.area_difference) or not_measured(NO_AREA)),
+        ("Total", compared(total, job.difference) or not_measured(reason)),
         ("Work", dates or "<span class='soft'>not stated</span>"),
     ]
 
 
+def compared(text: str | None, percent: float | None) -> str | None:
+    """Return a measured value with its difference to the truth."""
+    if text is None or percent is None:
+        return text
+    return f"{text} <span class='soft'>({difference_text(percent)} to the truth)</span>"
+
+
 def mean(found: Measured) -> str | None:
-    """Return the mean with the moisture to which it refers, and at the moisture of the map."""
+    """Return the mean, for a harvest with the moisture to which it refers."""
     text = mean_text(found.mean, found.kind)
     if text is None or found.kind != "yield":
         return text
-    text += " as harvested" if found.basis is None else f" at {found.basis:g} % water"
-    mapped = mean_text(found.mapped_mean, found.kind)
-    return text if mapped is None else f"{text} <span class='soft'>({mapped} {escape(found.label.lower())})</span>"
+    return f"{text} as harvested" if found.basis is None else f"{text} at {found.basis:g} % water"
+
+
+def mapped_mean(found: Measured) -> list[tuple[str, str]]:
+    """Return the mean at the moisture of the map, if that is a different one."""
+    text = mean_text(found.mapped_mean, found.kind)
+    if text is None:
+        return []
+    return [("Dry matter" if not found.mapped_basis else f"At {found.mapped_basis:g} %", f"{text}, as mapped")]
 
 
 def details(job: Pulled) -> str:
@@ -117,7 +129,7 @@ def details(job: Pulled) -> str:
     if job.known_area is not None:
         origin += f"<li>true area {area_text(job.known_area)}</li>"
     return (
-        f"<details><summary>Columns, diagnostics and files</summary><div><ul>{origin}<li>files: {links}</li></ul>"
+        f"<details><summary>Columns, diagnostics, files</summary><div><ul>{origin}<li>files: {links}</li></ul>"
         "<table><thead><tr><th>column</th><th>type</th><th>unit</th><th>read as</th></tr></thead>"
         f"<tbody>{rows}</tbody></table><h4>Diagnostics</h4><ul>{diagnostics}</ul></div></details>"
     )

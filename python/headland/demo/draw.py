@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from headland.errors import HeadlandError
 
-from .measure import numbers
+from .measure import LABELS, numbers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_field"]
 
-WIDTH = 480
+WIDTH = 460
 """The width of a map in pixels: a third of a wide screen."""
 
 LOW, HIGH = 0.02, 0.98
@@ -36,7 +36,7 @@ def draw_field(jobs: list[Pulled], out: Path) -> None:
         if layer is None or found is None:
             continue
         if found.column is None or found.unit is None:
-            draw_as_logged(job, layer, found.label, out)
+            draw_as_logged(job, layer, out)
         else:
             layer = layer.to_units({found.column: found.unit})
             scales[found.kind, found.column, found.unit].append((job, layer))
@@ -70,7 +70,7 @@ def draw_on_scale(job: Pulled, layer: Layer, column: str, limits: tuple[float, f
     write(job, relabel(svg, column, label), out)
 
 
-def draw_as_logged(job: Pulled, layer: Layer, label: str, out: Path) -> None:
+def draw_as_logged(job: Pulled, layer: Layer, out: Path) -> None:
     """Draw the default column of a layer without a canonical one, on a scale of its own."""
     column = layer._core.map_column()  # noqa: SLF001 - the layer of this package
     try:
@@ -78,6 +78,8 @@ def draw_as_logged(job: Pulled, layer: Layer, label: str, out: Path) -> None:
     except (HeadlandError, ValueError) as error:
         job.problem = str(error)
         return
+    sources = {str(entry["source"]): str(entry["column"]) for entry in layer.provenance}
+    label = LABELS.get(sources.get(column or "", ""), "Values as logged")
     write(job, svg if column is None else relabel(svg, column, label), out)
 
 

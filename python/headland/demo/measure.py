@@ -16,18 +16,22 @@ if TYPE_CHECKING:
 
     from headland.layer import Layer
 
-__all__ = ["Amount", "Measured", "converted", "measure", "numbers"]
+__all__ = ["LABELS", "Amount", "Measured", "converted", "measure", "numbers"]
 
 YIELDS = {
     "yield_dry_mass": ("t/ha", "Yield, dry"),
     "yield_wet_mass": ("t/ha", "Yield, wet"),
     "yield_dry_volume": ("m3/ha", "Yield, dry"),
     "yield_wet_volume": ("m3/ha", "Yield, wet"),
+    "yield": (None, "Yield, as stated"),
 }
-"""Columns of a harvest in the order of preference: the unit and the label of the map."""
+"""Columns of a harvest in the order of preference: the unit and the label of the map. None is the unit as stated."""
 
 RATES = {"applied_rate": "Applied rate", "control_rate": "Control rate", "target_rate": "Target rate"}
 """Columns of the other jobs in the order of preference, and the label of the map. Their unit follows the product."""
+
+LABELS = RATES | {column: label for column, (_, label) in YIELDS.items()}
+"""The label of each column that a map may show."""
 
 TO_BASE = {
     "kg": ("kg", 1.0),
@@ -67,12 +71,14 @@ class Measured:
     """Percent of water in the mean of a harvest; None if it is the mass as harvested."""
     mapped_mean: Amount | None = None
     """The mean at the moisture of the map, where that is a different one."""
+    mapped_basis: float | None = None
     total: Amount | None = None
     """The mass as harvested, or the amount applied or planted."""
     column: str | None = None
     """The canonical column of the map; None if the layer has none in a known unit."""
     unit: str | None = None
-    label: str = "Values as logged"
+    label: str = ""
+    """The name of the column on the map."""
     problem: str | None = None
     """Why the layer has no column for the map, as a sentence."""
     error: str | None = None
@@ -159,23 +165,19 @@ def dates(layer: Layer) -> tuple[datetime | None, datetime | None]:
 def choose_column(found: Measured, layer: Layer) -> None:
     """Choose the canonical column of the map, or state why there is none."""
     units = layer.units
-    choices = YIELDS if found.kind == "yield" else {name: (units.get(name), label) for name, label in RATES.items()}
+    choices = YIELDS if found.kind == "yield" else {name: (None, label) for name, label in RATES.items()}
     for column, (unit, label) in choices.items():
-        if column in layer.columns and unit is not None and numbers(layer, column):
-            found.column, found.unit, found.label = column, unit, label
+        if column in layer.columns and units[column] != "unknown" and numbers(layer, column):
+            found.column, found.unit, found.label = column, unit or units[column], label
             basis = moisture_basis(layer, column)
             if column == "yield_dry_mass" and basis is not None:
                 found.label = "Yield, dry matter" if basis == 0.0 else f"Yield at {basis:g} %"
             return
-    unproved = next(
-        (entry for entry in layer.provenance if entry["column"] in choices or entry["column"] == "yield"), None
-    )
     what = "yield" if found.kind == "yield" else "rate"
-    if unproved is None:
-        found.problem = f"The layer has no column of a {what}."
-    else:
-        found.label = RATES.get(str(unproved["column"]), "Yield")
+    if any(entry["column"] in choices for entry in layer.provenance):
         found.problem = f"The file does not state the unit of the {what}, and its rows do not prove one."
+    else:
+        found.problem = f"The layer has no column of a {what}."
 
 
 def moisture_basis(layer: Layer, column: str) -> float | None:
@@ -195,6 +197,7 @@ def measure_harvest(found: Measured, layer: Layer) -> None:
     mapped = moisture_basis(layer, "yield_dry_mass") if found.column == "yield_dry_mass" else None
     if found.basis is not None and mapped is not None and mapped != found.basis:
         factor = (100.0 - found.basis) / (100.0 - mapped)
+        found.mapped_basis = mapped
         found.mapped_mean = Amount(found.mean.value * factor, found.mean.unit)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from headland.escaping import printable
 
-from .card import card
+from .card import field_card
 from .formats import KINDS, area_text
 from .jobs_table import jobs_table
 from .style import STYLE
@@ -35,7 +35,7 @@ def write_page(out: Path, pulled: list[Pulled], *, calls: int, seconds: float) -
     """Write `index.html` next to the files that it shows, and return its path."""
     ordered = list(enumerate(sorted(pulled, key=position), 1))
     mapped = [pair for pair in ordered if pair[1].picture is not None]
-    fields = [(name, list(jobs)) for name, jobs in groupby(mapped, lambda pair: pair[1].field)]
+    fields = [(card[1], list(jobs)) for card, jobs in groupby(mapped, lambda pair: pair[1].card)]
     parts = [
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>",
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
@@ -47,7 +47,7 @@ def write_page(out: Path, pulled: list[Pulled], *, calls: int, seconds: float) -
         "<section class='panel' id='fields' aria-labelledby='fields-name'><div class='heading'>",
         "<h2 id='fields-name'>All fields</h2><nav aria-label='Back'><a href='#jobs'>all jobs</a></nav></div>",
         f"<div class='contents'>{''.join(entry(index, *each) for index, each in enumerate(fields, 1))}</div></section>",
-        *(card(index, *each) for index, each in enumerate(fields, 1)),
+        *(field_card(index, *each) for index, each in enumerate(fields, 1)),
         "</main></body></html>\n",
     ]
     page = out / "index.html"
@@ -55,11 +55,11 @@ def write_page(out: Path, pulled: list[Pulled], *, calls: int, seconds: float) -
     return page
 
 
-def position(job: Pulled) -> tuple[bool, str, int, int, str]:
-    """Return the order of jobs: fields by name, kinds as in a card, years; jobs without a map last."""
+def position(job: Pulled) -> tuple[bool, tuple[bool, str, str], int, int, str]:
+    """Return the order of jobs: cards, kinds, years; jobs without a map last."""
     kind = None if job.measured is None else job.measured.kind
     kinds = [*KINDS, kind]
-    return job.picture is None, job.field, kinds.index(kind), job.year or 0, job.name
+    return job.picture is None, job.card, kinds.index(kind), job.year or 0, job.name
 
 
 def lead(pulled: list[Pulled], calls: int, seconds: float) -> str:
@@ -73,7 +73,7 @@ def lead(pulled: list[Pulled], calls: int, seconds: float) -> str:
     text += f"{seconds:.0f} s. The totals of {agreeing} of {len(known)} generated jobs equal the truth within one part "
     text += "in a million"
     if unmeasured:
-        text += f"; {unmeasured} have no total, because their files state no unit"
+        text += f"; {unmeasured} have no measured total, for the reason in their card"
     return text + (f"; {rest} differ." if rest else ".")
 
 
@@ -100,6 +100,6 @@ def thumbnail(job: Pulled) -> str:
     width, height, x, y, across, along = map(int, found.groups())
     place = f"width:{width / across:.2%};height:{height / along:.2%};left:{-x / across:.2%};top:{-y / along:.2%}"
     return (
-        f"<span class='thumb' style='aspect-ratio:{across}/{along}'>"
-        f"<img loading='lazy' src='{escape(job.picture or '')}' alt='' style='{place}'></span>"
+        f"<span class='frame'><span class='thumb' style='aspect-ratio:{across}/{along}'>"
+        f"<img loading='lazy' src='{escape(job.picture or '')}' alt='' style='{place}'></span></span>"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from dataclasses import field as attribute
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland.archives import layers, read
@@ -86,7 +87,12 @@ class Pulled:
         """The title of the map."""
         item = None if self.measured is None else self.measured.item
         place = self.name if self.source else f"{self.field} {self.year or ''}".strip()
-        return f"{place}: {item}" if item else place
+        return f"{place}: {item.split(',')[0]}" if item else place
+
+    @property
+    def card(self) -> tuple[bool, str, str]:
+        """The card of the job, in the order of the page: uploaded archives first."""
+        return self.source is None, self.field, self.source or ""
 
     @property
     def stem(self) -> str:
@@ -100,6 +106,12 @@ class Pulled:
         if total is None or self.known is None or total.unit != self.known.unit:
             return None
         return (total.value / self.known.value - 1.0) * 100.0
+
+    @property
+    def area_difference(self) -> float | None:
+        """The difference between the measured and the known area in percent."""
+        area = None if self.measured is None else self.measured.area
+        return None if area is None or self.known_area is None else (area / self.known_area - 1.0) * 100.0
 
     @property
     def agrees(self) -> bool | None:
@@ -146,7 +158,7 @@ def request(
     job_id, name = str(job["id"]), str(job["name"])
     known = truth.get(job_id)
     source = uploaded.get(job_id)
-    place = str(known["field"]) if known is not None else source or OTHER
+    place = str(known["field"]) if known is not None else PurePath(source).stem if source else OTHER
     pulled = Pulled(job_id, name.removesuffix(".jdp.zip"), job["sub_type"] or "", place, source, entry=job)
     if known is not None:
         pulled.known, pulled.known_area = converted(known["total"]), known["area"]

@@ -23,7 +23,7 @@ h3 small { font-weight: 400; font-size: .86rem; color: var(--soft); margin-left:
 h4 { font-size: .95rem; margin: .6rem 0 .3rem; }
 a { color: var(--accent); text-underline-offset: .15em; }
 .lead, .note { color: var(--soft); margin: 0 0 1rem; max-width: 62rem; }
-.note { font-size: .86rem; }
+.note { font-size: .86rem; margin: .9rem 0 0; }
 .bad { color: var(--bad); } .ok { color: var(--accent); } .soft { color: var(--soft); }
 .panel, .card { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 1.1rem 1.2rem;
   margin: 1.4rem 0; }
@@ -35,7 +35,8 @@ table { border-collapse: collapse; width: 100%; font-size: .86rem; font-variant-
 th { text-align: left; color: var(--soft); font-weight: 600; }
 th, td { padding: .34rem .9rem .34rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .jobs thead th { position: sticky; top: 0; background: var(--card); box-shadow: inset 0 -1px var(--line); border: 0; }
-.jobs td { white-space: nowrap; }
+.jobs td { white-space: nowrap; } .jobs td:first-child { white-space: normal; min-width: 7.5rem; }
+.jobs td a { display: inline-block; max-width: 15rem; overflow: hidden; text-overflow: ellipsis; vertical-align: top; }
 .jobs td.bad { white-space: normal; min-width: 22rem; }
 .number { text-align: right; }
 :target { scroll-margin-top: 3rem; }
@@ -46,23 +47,25 @@ tr:target td, figure:target { background: color-mix(in srgb, var(--accent) 14%, 
 .contents a:hover { border-color: var(--accent); }
 .contents b { display: block; margin-top: .4rem; }
 .contents small { color: var(--soft); }
-.thumb { display: block; position: relative; overflow: hidden; border-radius: 6px; background: #f3f3ef; }
+.frame { display: grid; align-content: center; aspect-ratio: 1 / 1.12; border-radius: 6px; background: #f3f3ef;
+  overflow: hidden; }
+.thumb { display: block; position: relative; overflow: hidden; }
 .thumb img { position: absolute; max-width: none; }
 .maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 345px), 1fr)); gap: 1.1rem; }
 figure { margin: 0; border: 1px solid var(--line); border-radius: 10px; padding: .7rem; min-width: 0; }
 .map { background: var(--sheet); border-radius: 8px; overflow: hidden; }
 .map > svg { display: block; width: 100%; height: auto; }
-@media (prefers-color-scheme: dark) { .map > svg, .thumb img { filter: brightness(.945); } }
-figcaption { padding: .2rem .1rem 0; font-size: .86rem; }
+@media (prefers-color-scheme: dark) { .map > svg, .frame { filter: brightness(.945); } }
+figcaption { padding: .6rem .1rem 0; font-size: .86rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .9rem; margin: 0; }
 dt { color: var(--soft); } dd { margin: 0; font-variant-numeric: tabular-nums; }
 .reason { margin: .5rem 0 0; }
 details { margin-top: .6rem; } summary { cursor: pointer; color: var(--accent); }
 details > div { overflow-x: auto; max-height: 22rem; overflow-y: auto; }
 details table { font-size: .8rem; } details ul { padding-left: 1.1rem; font-size: .8rem; }
-.back { display: flex; gap: 1rem; margin: .5rem 0 0; }
-@media (max-width: 600px) { body { padding: 1.2rem .7rem 3rem; } .panel, .card { padding: .9rem .8rem; }
-  .contents { grid-template-columns: repeat(auto-fill, minmax(140px, 1fr)); gap: .6rem; } figure { padding: .5rem; }
+.back { float: right; margin: .6rem 0 0; }
+@media (max-width: 600px) { body { padding: 1.2rem .7rem 3rem; } .panel, .card { padding: .8rem .5rem; }
+  .contents { grid-template-columns: repeat(auto-fill, minmax(140px, 1fr)); gap: .6rem; } figure { padding: .3rem; }
   h3 small { display: block; margin: 0; } }
 @media print { .scroll { max-height: none; } }
 """
