@@ -57,7 +57,11 @@ def figure(index: int, job: Pulled) -> str:
     if found is None:
         return ""
     rows = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in numbers_of(job, found))
-    reason = "" if found.problem is None else f"<p class='reason bad'>{escape(not_harmonised(found))}</p>"
+    reason = (
+        ""
+        if found.problem is None
+        else f"<p class='reason bad'>{escape(f'Not harmonised. {found.problem} {job.note}')}</p>"
+    )
     return (
         f"<figure id='job-{index}' data-scale='{scale_attribute(job)}'><div class='map'>{job.svg}</div>"
         f"<figcaption><dl>{rows}</dl>{reason}<p class='back'><a href='#row-{index}'>table row</a></p>"
@@ -70,11 +74,6 @@ def scale_attribute(job: Pulled) -> str:
     if job.scale is None or job.measured is None:
         return "own"
     return escape(f"{job.measured.kind} {job.measured.unit} {job.scale[0]:g} {job.scale[1]:g}")
-
-
-def not_harmonised(found: Measured) -> str:
-    """Return the note of a map that shows numbers as logged."""
-    return f"Not harmonised. {found.problem} The map shows the numbers as logged, on a scale of its own."
 
 
 def numbers_of(job: Pulled, found: Measured) -> list[tuple[str, str]]:
@@ -98,10 +97,10 @@ def numbers_of(job: Pulled, found: Measured) -> list[tuple[str, str]]:
 
 
 def compared(text: str | None, percent: float | None) -> str | None:
-    """Return a measured value with its difference to the truth."""
+    """Return a measured value with its difference from the truth."""
     if text is None or percent is None:
         return text
-    return f"{text} <span class='soft'>({difference_text(percent)} to the truth)</span>"
+    return f"{text} <span class='soft'>(difference {difference_text(percent)})</span>"
 
 
 def mean(found: Measured) -> str | None:

@@ -78,6 +78,9 @@ def draw_as_logged(job: Pulled, layer: Layer, out: Path) -> None:
     except (HeadlandError, ValueError) as error:
         job.problem = str(error)
         return
+    job.note = "The map shows the numbers as logged, on a scale of its own."
+    if column is None:
+        job.note = "The map shows locations alone."
     sources = {str(entry["source"]): str(entry["column"]) for entry in layer.provenance}
     label = LABELS.get(sources.get(column or "", ""), "Values as logged")
     write(job, svg if column is None else relabel(svg, column, label), out)

@@ -40,8 +40,8 @@ def row(index: int, job: Pulled) -> str:
         reason = f"<td colspan='7' class='bad'>{escape(job.problem or 'no map')}</td>"
         return f"<tr id='row-{index}'><td>{escape(job.name)}</td><td></td>{reason}</tr>"
     mean = mean_text(found.mean, found.kind)
-    if found.basis is not None and mean is not None:
-        mean += f" <span class='soft'>at {found.basis:g} %</span>"
+    if mean is not None and found.kind == "yield":
+        mean += f" <span class='soft'>{'wet' if found.basis is None else f'at {found.basis:g} %'}</span>"
     reason = found.problem or "The layer does not state it."
     cells = {
         "Field": f"<a href='#job-{index}'>{escape(job.field)}</a>",

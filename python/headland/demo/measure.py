@@ -30,7 +30,9 @@ YIELDS = {
 RATES = {"applied_rate": "Applied rate", "control_rate": "Control rate", "target_rate": "Target rate"}
 """Columns of the other jobs in the order of preference, and the label of the map. Their unit follows the product."""
 
-LABELS = RATES | {column: label for column, (_, label) in YIELDS.items()}
+LABELS = (
+    RATES | {"protein": "Protein", "moisture": "Moisture"} | {column: label for column, (_, label) in YIELDS.items()}
+)
 """The label of each column that a map may show."""
 
 TO_BASE = {
@@ -173,11 +175,11 @@ def choose_column(found: Measured, layer: Layer) -> None:
             if column == "yield_dry_mass" and basis is not None:
                 found.label = "Yield, dry matter" if basis == 0.0 else f"Yield at {basis:g} %"
             return
-    what = "yield" if found.kind == "yield" else "rate"
+    what = {"yield": "yield", None: "yield or rate"}.get(found.kind, "rate")
     if any(entry["column"] in choices for entry in layer.provenance):
         found.problem = f"The file does not state the unit of the {what}, and its rows do not prove one."
     else:
-        found.problem = f"The layer has no column of a {what}."
+        found.problem = f"The layer has no column that is known to be a {what}."
 
 
 def moisture_basis(layer: Layer, column: str) -> float | None:

@@ -30,6 +30,9 @@ OTHER = "Other jobs"
 AGREEMENT = 1e-6
 """The relative difference up to which a total equals the known one."""
 
+MAX_TITLE = 28
+"""Maximum length of a field or archive in the title of a map, which has its width."""
+
 MAX_DIAGNOSTICS = 20
 """Maximum number of diagnostics on the page for one job."""
 
@@ -74,6 +77,8 @@ class Pulled:
     files: list[str] = attribute(default_factory=list)
     picture: str | None = None
     svg: str = ""
+    note: str = ""
+    """What a map without a canonical column shows, as a sentence."""
     scale: tuple[float, float] | None = None
     """The values of the first and the last colour, if other maps have them too."""
 
@@ -87,6 +92,8 @@ class Pulled:
         """The title of the map."""
         item = None if self.measured is None else self.measured.item
         place = self.name if self.source else f"{self.field} {self.year or ''}".strip()
+        if len(place) > MAX_TITLE:
+            return f"{place[:MAX_TITLE]}\N{HORIZONTAL ELLIPSIS}"
         return f"{place}: {item.split(',')[0]}" if item else place
 
     @property
@@ -101,7 +108,7 @@ class Pulled:
 
     @property
     def difference(self) -> float | None:
-        """The difference between the measured and the known total in percent."""
+        """The difference of the measured from the known total in percent."""
         total = None if self.measured is None else self.measured.total
         if total is None or self.known is None or total.unit != self.known.unit:
             return None
@@ -109,7 +116,7 @@ class Pulled:
 
     @property
     def area_difference(self) -> float | None:
-        """The difference between the measured and the known area in percent."""
+        """The difference of the measured from the known area in percent."""
         area = None if self.measured is None else self.measured.area
         return None if area is None or self.known_area is None else (area / self.known_area - 1.0) * 100.0
 

@@ -56,6 +56,8 @@ figure { margin: 0; border: 1px solid var(--line); border-radius: 10px; padding:
 .map { background: var(--sheet); border-radius: 8px; overflow: hidden; }
 .map > svg { display: block; width: 100%; height: auto; }
 @media (prefers-color-scheme: dark) { .map > svg, .frame { filter: brightness(.945); } }
+figure:only-child { grid-column: 1 / -1; display: grid; gap: 0 1.4rem; align-items: start; max-width: 910px;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 345px), 420px)); }
 figcaption { padding: .6rem .1rem 0; font-size: .86rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .9rem; margin: 0; }
 dt { color: var(--soft); } dd { margin: 0; font-variant-numeric: tabular-nums; }
