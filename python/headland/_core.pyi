@@ -446,6 +446,7 @@ class Layer:
         self,
         *,
         column: str | None,
+        label: str | None,
         title: str | None,
         unit: str | None,
         width: int | None,

@@ -293,6 +293,7 @@ class Layer(LayerViews):
         self,
         column: str | None = None,
         *,
+        label: str | None = None,
         title: str | None = None,
         unit: str | None = None,
         width: int | None = None,
@@ -305,6 +306,7 @@ class Layer(LayerViews):
         Args:
             column: The column. ``None`` chooses a yield or a rate, else another measured column, else the locations;
                 never an id, a year or a coordinate. Texts, flags and up to 8 different numbers are drawn as classes.
+            label: The name of the column in heading and legend; ``None`` is its own.
             title: The title; ``None`` is the name of the layer.
             unit: The unit of the values; ``None`` is that of the layer. It labels the map and converts nothing: see
                 `to_units`.
@@ -325,7 +327,7 @@ class Layer(LayerViews):
         """
         from headland.map import Map
 
-        texts = {"column": column, "title": title, "unit": unit}
+        texts = {"column": column, "label": label, "title": title, "unit": unit}
         given = {name: None if text is None else arguments.text(name, text) for name, text in texts.items()}
         svg = self._core.picture(
             **given,
@@ -334,8 +336,8 @@ class Layer(LayerViews):
             vmax=vmax,
             as_is=_as_is(crs),
         )
-        shown = given["column"] or self._core.map_column() or "locations"
-        return Map(svg, f"{shown} of {given['title'] or self.name}")
+        shown = given["column"] or self._core.map_column()
+        return Map(svg, shown, f"{given['label'] or shown or 'locations'} of {given['title'] or self.name}")
 
     def explore(self, column: str | None = None) -> Any:
         """Show the records on an interactive map with lonboard, or with folium if that is what is installed.

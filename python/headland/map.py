@@ -26,10 +26,15 @@ class Map:
     >>> map.save("yield.svg")
     """
 
-    __slots__ = ("_caption", "_svg")
+    __slots__ = ("_caption", "_column", "_svg")
 
-    def __init__(self, svg: str, caption: str) -> None:
-        self._svg, self._caption = svg, caption
+    def __init__(self, svg: str, column: str | None, caption: str) -> None:
+        self._svg, self._column, self._caption = svg, column, caption
+
+    @property
+    def column(self) -> str | None:
+        """The mapped column; ``None`` if the map shows locations alone."""
+        return self._column
 
     @property
     def svg(self) -> str:

@@ -1,12 +1,13 @@
-"""Shows on standard error what calls wait for, in one line that vanishes when the wait ends."""
+"""Shows what calls wait for, on standard error or in a notebook, in one line that vanishes when the wait ends."""
 
 from __future__ import annotations
 
+import html
 import os
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +46,8 @@ class WaitingLine:
         self._begun: dict[int, float] = {}
         self._width = 0
         self._targets: list[Callable[[str], None]] = []
+        self._cell: int | None = None
+        self._display: Any = None
         self._lock = threading.RLock()
 
     def begin(self, wait: int, text: str, seconds: float, *, progress: bool | None) -> None:
@@ -91,14 +94,33 @@ class WaitingLine:
             self._write(text)
 
     def _write(self, text: str) -> None:
+        if is_notebook():
+            self._publish(text)
+            return
         out = sys.stderr
         if out is None or not (text or self._width):
             return
         text = text[: terminal_width(out) - 1]
-        # Blanks instead of a control sequence: notebooks show the sequence itself.
+        # Blanks work in every terminal, and in logs of terminals that keep control sequences.
         out.write("\r" + " " * self._width + "\r" + text)
         out.flush()
         self._width = len(text)
+
+    def _publish(self, text: str) -> None:
+        """Show the text in the output of the current cell: a stored notebook would keep the text of standard error."""
+        from IPython import get_ipython
+        from IPython.display import display
+
+        cell = get_ipython().execution_count
+        if cell != self._cell:
+            if not text:
+                return
+            self._cell, self._display = cell, None
+        shown = {"text/plain": text, "text/html": f"<small>{html.escape(text)}</small>" if text else ""}
+        if self._display is None:
+            self._display = display(shown, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        else:
+            self._display.update(shown, raw=True)
 
 
 LINE = WaitingLine()

@@ -66,10 +66,9 @@ def test_default_column_of_the_corpus() -> None:
     found = {}
     for path in paths:
         layer = hl.read(path)
-        shown = layer.plot(crs=None if layer.crs else "as-is")
-        found[path.stem] = repr(shown).removeprefix("<headland.Map of ").partition(" of ")[0]
+        found[path.stem] = layer.plot(crs=None if layer.crs else "as-is").column
     if paths:
-        assert {name: column for name, column in found.items() if column != "locations"} == PRESCRIPTIONS | JOBS
+        assert {name: column for name, column in found.items() if column is not None} == PRESCRIPTIONS | JOBS
 
 
 def test_map_of_a_notebook_and_its_text(layer: hl.Layer) -> None:
@@ -79,6 +78,7 @@ def test_map_of_a_notebook_and_its_text(layer: hl.Layer) -> None:
     assert ">YIELD<" in shown.svg
     assert repr(shown) == "<headland.Map of YIELD of POINTS: `save` writes it, `svg` is its text>"
     assert ">ID<" in layer.plot("ID").svg
+    assert ">Yield &amp; more<" in layer.plot(label="Yield & more").svg
     assert "<svg" in layer._repr_html_()
 
 

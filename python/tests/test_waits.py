@@ -8,7 +8,9 @@ import logging
 import re
 from typing import Any
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 import headland as hl
 from headland import activity, waiting_line
@@ -145,3 +147,14 @@ def test_line_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_wrong_switch_is_refused(service: hl.Sandbox) -> None:
     with pytest.raises(TypeError, match=r"^`progress`: expected True or False, got 'no'$"):
         hl.Client(**service.credentials, progress="no")  # type: ignore[arg-type]
+
+
+def test_line_of_a_notebook_vanishes_from_its_outputs() -> None:
+    begin = "from headland import activity\nactivity.receive([('wait', 1, 'waiting 19 s & more', 19.0, None)])"
+    end = "activity.receive([('resumed', 1, '', 0.0, None)])"
+    code: Any = nbformat.v4
+    notebook = code.new_notebook(cells=[code.new_code_cell(cell) for cell in (f"{begin}\n{end}\n" * 2, begin)])
+    NotebookClient(notebook, timeout=100, kernel_name="python3").execute()
+    ended, waiting = ([output["data"] for output in cell.outputs] for cell in notebook.cells)
+    assert ended == [{"text/plain": "", "text/html": ""}]
+    assert waiting == [{"text/plain": "waiting 19 s & more", "text/html": "<small>waiting 19 s &amp; more</small>"}]

@@ -70,7 +70,7 @@ impl Layer {
             },
             transform: transform.as_ref(),
             title: options.title.as_deref().unwrap_or(&self.name),
-            column: column.as_deref(),
+            column: column.as_deref().map(|name| options.label.as_deref().unwrap_or(name)),
             unit: unit.as_deref(),
             width: options.width,
             limits: options.limits,

@@ -223,12 +223,13 @@ impl Layer {
     }
 
     /// Draws an SVG map; without a column, it chooses one.
-    #[pyo3(signature = (*, column, title, unit, width, as_is, vmin, vmax))]
+    #[pyo3(signature = (*, column, label, title, unit, width, as_is, vmin, vmax))]
     #[expect(clippy::too_many_arguments, reason = "the options of a map, by keyword")]
     fn picture(
         &self,
         py: Python<'_>,
         column: Option<String>,
+        label: Option<String>,
         title: Option<String>,
         unit: Option<String>,
         width: Option<u32>,
@@ -236,7 +237,7 @@ impl Layer {
         vmin: Option<f64>,
         vmax: Option<f64>,
     ) -> PyResult<String> {
-        let options = Picture { column, title, unit, width, limits: (vmin, vmax), as_is };
+        let options = Picture { column, label, title, unit, width, limits: (vmin, vmax), as_is };
         self.compute(py, move |layer, _| {
             let index = match &options.column {
                 Some(name) => Some(layer.column_index("column", name)?),

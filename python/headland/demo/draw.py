@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from html import escape
 from typing import TYPE_CHECKING
 
 from headland.errors import HeadlandError
@@ -62,34 +60,28 @@ def draw_on_scale(job: Pulled, layer: Layer, column: str, limits: tuple[float, f
     low, high = limits or (None, None)
     label = column if job.measured is None else job.measured.label
     try:
-        svg = layer.plot(column, title=job.title, width=WIDTH, vmin=low, vmax=high).svg
+        svg = layer.plot(column, label=label, title=job.title, width=WIDTH, vmin=low, vmax=high).svg
     except (HeadlandError, ValueError) as error:
         job.problem = str(error)
         return
     job.scale = limits
-    write(job, relabel(svg, column, label), out)
+    write(job, svg, out)
 
 
 def draw_as_logged(job: Pulled, layer: Layer, out: Path) -> None:
     """Draw the default column of a layer without a canonical one, on a scale of its own."""
-    column = layer._core.map_column()  # noqa: SLF001 - the layer of this package
     try:
-        svg = layer.plot(column, title=job.title, width=WIDTH).svg
+        column = layer.plot().column
+        sources = {str(entry["source"]): str(entry["column"]) for entry in layer.provenance}
+        label = LABELS.get(sources.get(column or "", ""), "Values as logged")
+        svg = layer.plot(label=label, title=job.title, width=WIDTH).svg
     except (HeadlandError, ValueError) as error:
         job.problem = str(error)
         return
     job.note = "The map shows the numbers as logged, on a scale of its own."
     if column is None:
         job.note = "The map shows locations alone."
-    sources = {str(entry["source"]): str(entry["column"]) for entry in layer.provenance}
-    label = LABELS.get(sources.get(column or "", ""), "Values as logged")
-    write(job, svg if column is None else relabel(svg, column, label), out)
-
-
-def relabel(svg: str, column: str, label: str) -> str:
-    """Replace the name of the column in heading and legend: readers of a map do not know names of displays."""
-    name = re.escape(escape(column))
-    return re.sub(f'(?:(?<=>)|(?<=: )){name}(?=<| in |, unit|")', escape(label), svg)
+    write(job, svg, out)
 
 
 def write(job: Pulled, svg: str, out: Path) -> None:

@@ -155,7 +155,7 @@ fn draw_north_arrow(svg: &mut String, x: f64, y: f64) {
     write_text(svg, (x + 8.0, y + 11.0), r#"font-size="12""#, PALE, "N");
 }
 
-/// Draws a bar of a round length up to a third of the panel. Returns the x of its end.
+/// Draws a bar of a round length up to a third of the panel, and its length. Returns the x of the end of the text.
 fn draw_scale_bar(svg: &mut String, line: f64, layout: &Layout) -> f64 {
     let metres = round_below(layout.panel_width / 3.0 / layout.pixels_per_metre);
     let end = MARGIN + metres * layout.pixels_per_metre;
@@ -169,9 +169,10 @@ fn draw_scale_bar(svg: &mut String, line: f64, layout: &Layout) -> f64 {
         svg,
         r#"<path d="M{MARGIN} {up:.1}V{y:.1}H{end:.1}V{up:.1}" fill="none" stroke="{INK}" stroke-width="1.5"/>"#
     );
-    let middle = f64::midpoint(MARGIN, end);
-    write_text(svg, (middle, line - 5.0), r#"font-size="12" text-anchor="middle""#, INK, &label);
-    end
+    write_text(svg, (end + 7.0, line), r#"font-size="12""#, INK, &label);
+    #[expect(clippy::cast_precision_loss, reason = "a few characters")]
+    let width = label.len() as f64 * 7.0;
+    end + 7.0 + width
 }
 
 fn draw_legend(svg: &mut String, drawing: &Drawing<'_>, scale: &ColourScale<'_>, layout: &Layout) {

@@ -20,6 +20,8 @@ pub use drawing::{Drawing, Values};
 pub struct Picture {
     /// The shown column; `None` draws locations without values in [`Layer::picture`](crate::layer::Layer::picture).
     pub column: Option<String>,
+    /// The name of the column on the map; `None` is its own.
+    pub label: Option<String>,
     /// The title; `None` is the name of the layer.
     pub title: Option<String>,
     /// The unit of the values; `None` is the unit of the layer, if known.
