@@ -97,9 +97,8 @@ def from_env() -> dict[str, Any]:
         unknown = f" (no setting: {shown})" if others else ""
         names = ", ".join(missing)
         raise ConfigurationError(
-            f"set {names} in the environment{unknown}, or use `Client.from_profile()`",
-            _with_options=f"set {names} in the environment{unknown}, or use `--profile NAME` with a profile, which "
-            "`headland login` stores",
+            f"set {names} in the environment{unknown}, or store the keys by `headland login`, for "
+            "`Client.from_profile()` and `--profile`",
             _setting="environment",
         )
     return _convert(found, lambda name: PREFIX + name.upper())
@@ -121,16 +120,13 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
             profile = _parse_profile(opened.read(), name, file)
     except FileNotFoundError:
         message = (
-            f"cannot read the profile file `{file}`: {missing_files.reason(file)}; create the file with a "
-            f"table [{name}] and mode 0600, or use `Client.from_env()`{hint}"
+            f"cannot read the profile file `{file}`: {missing_files.reason(file)}; "
+            f"`headland login --profile {shlex.quote(name)}` writes it, or use `Client.from_env()`{hint}"
         )
         raise from_core("ConfigurationError", message, {"_setting": "profiles"}, errno.ENOENT) from None
     except OSError as cause:
         message = f"cannot read the profile file `{file}`"
-        hint = f"{message}: {cause.strerror or cause}"
-        if isinstance(cause, FileNotFoundError):
-            hint += f"; `headland login --profile {shlex.quote(name)}` writes it"
-        raise from_os("ConfigurationError", message, cause, _with_options=hint, _setting="profiles") from None
+        raise from_os("ConfigurationError", message, cause, _setting="profiles") from None
     if "keyring" in profile:
         service = profile.pop("keyring")
         profile["shared_secret"] = _from_keyring(service, name, file)
@@ -171,9 +167,11 @@ def _parse_profile(content: bytes, name: str, file: Path) -> dict[str, Any]:
     profiles = None
     if not isinstance(profile, dict):
         profile = None
-        message = f"there is no profile [{name}] in `{file}`; it has: {known}"
-        hint = f"{message}; `headland login --profile {shlex.quote(name)}` stores one"
-        raise ConfigurationError(message, _with_options=hint, _setting="no profile")
+        message = (
+            f"there is no profile [{name}] in `{file}`; it has: {known}; "
+            f"`headland login --profile {shlex.quote(name)}` adds it"
+        )
+        raise ConfigurationError(message, _setting="no profile")
     return {key: _core.Secret(value) if key in SECRETS else value for key, value in profile.items()}
 
 

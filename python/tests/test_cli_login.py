@@ -119,19 +119,31 @@ def test_login_stores_a_profile_that_the_client_reads(service: hl.Sandbox, login
     assert main(["ls", "field_hubs", "--profile", "farm", "--limit", "1"]) == 0
 
 
+def test_default_profile_needs_no_option(
+    service: hl.Sandbox, login: Login, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = login()
+    assert code == 0
+    assert "next: headland ls job_data, or hl.Client.from_profile()" in out
+    assert main(["ls", "field_hubs", "--limit", "1"]) == 0
+    assert main(["doctor"]) == 0
+    # Keys of the environment come first, also incomplete ones.
+    monkeypatch.setenv("HEADLAND_BASE_URL", service.credentials["base_url"])
+    capfd.readouterr()
+    assert main(["ls", "field_hubs", "--limit", "1"]) == 2
+    assert "set HEADLAND_API_KEY" in capfd.readouterr().err
+
+
 def test_missing_keys_and_profiles_suggest_the_verb(login: Login, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["budget"]) == 2
-    assert "use `--profile NAME` with a profile, which `headland login` stores" in capfd.readouterr().err
-    assert main(["budget", "--profile", "farm"]) == 12
-    assert "profiles.toml`: No such file or directory; `headland login --profile farm` writes it" in (
-        capfd.readouterr().err
+    assert (
+        "or store the keys by `headland login`, for `Client.from_profile()` and `--profile`" in capfd.readouterr().err
     )
+    assert main(["budget", "--profile", "farm"]) == 12
+    assert "; `headland login --profile farm` writes it, or use `Client.from_env()`" in capfd.readouterr().err
     assert login("--profile", "north")[0] == 0
     assert main(["budget", "--profile", "farm"]) == 2
-    assert "it has: north; `headland login --profile farm` stores one" in capfd.readouterr().err
-    with pytest.raises(hl.ConfigurationError) as caught:
-        hl.Client.from_profile("farm")
-    assert "headland login" not in str(caught.value), "Python code does not need the command"
+    assert "it has: north; `headland login --profile farm` adds it" in capfd.readouterr().err
 
 
 def test_json_says_only_where_the_keys_are(login: Login, file: Path) -> None:

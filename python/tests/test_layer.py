@@ -173,7 +173,7 @@ def test_unknown_coordinate_system_is_an_error_if_needed(tmp_path: Path) -> None
     assert gpd.read_parquet(tmp_path / "job.parquet").crs is None
     for ask in (lambda: layer.__geo_interface__, layer.area, layer.picture):
         with pytest.raises(
-            ValueError, match=r"`write_geojson`, `picture` and `area` use them unchanged with `crs=\"as-is\"`"
+            ValueError, match=r"`write_geojson`, `plot` and `area` use them unchanged with `crs=\"as-is\"`"
         ):
             ask()
     assert layer.area(crs="as-is") is None, "points have no area"

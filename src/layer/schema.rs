@@ -172,7 +172,7 @@ impl Layer {
         self.crs.as_ref().ok_or_else(|| {
             let message = format!(
                 "the coordinate system of layer `{}` is unknown, so its coordinates cannot be transformed to WGS 84; \
-                 `write_geojson`, `picture` and `area` use them unchanged with `crs=\"as-is\"`",
+                 `write_geojson`, `plot` and `area` use them unchanged with `crs=\"as-is\"`",
                 self.name
             );
             Error::new(Kind::Value, message)

@@ -132,5 +132,7 @@ def _report(given: argparse.Namespace, file: Path, service: str | None) -> None:
     where = "in the same file" if service is None else f"in the keyring, service `{service}`"
     checked = "not checked" if given.no_check else "checked by one call"
     print_text(f"The profile [{given.profile}] is stored in {file} ({checked}); its shared secret is {where}.")
-    shell, python = shlex.quote(given.profile), json.dumps(given.profile, ensure_ascii=False)
-    print_text(f"next: headland ls job_data --profile {shell}, or hl.Client.from_profile({python})")
+    option, argument = "", ""
+    if given.profile != "default":
+        option, argument = f" --profile {shlex.quote(given.profile)}", json.dumps(given.profile, ensure_ascii=False)
+    print_text(f"next: headland ls job_data{option}, or hl.Client.from_profile({argument})")

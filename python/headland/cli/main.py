@@ -41,8 +41,8 @@ to begin:
 
 Keys are read from HEADLAND_BASE_URL, HEADLAND_API_KEY, HEADLAND_SHARED_SECRET
 and HEADLAND_ACCESS_KEY (for dispatch also HEADLAND_DISPATCH_URL and
-HEADLAND_DISPATCH_TOKEN), or with --profile NAME from a profile. Exit codes: see
-`python -m pydoc headland.cli`."""
+HEADLAND_DISPATCH_TOKEN), else from the profile `default`; --profile NAME reads
+another one. Exit codes: see `python -m pydoc headland.cli`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
