@@ -219,6 +219,6 @@ def test_completion_has_only_public_names() -> None:
 def test_help_explains_every_argument_of_a_client(kind: type) -> None:
     text = pydoc.plain(pydoc.render_doc(kind))
     names = list(inspect.signature(hl.Client).parameters)
-    assert len(names) == 15
+    assert len(names) == 16
     for name in names:
         assert f"     {name}: " in text, name

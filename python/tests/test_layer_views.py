@@ -99,11 +99,11 @@ def test_head_is_a_table_in_notebooks(harvest: hl.Layer) -> None:
     assert shown.count("<tr>") == 3
     assert "<th>SPEED (km/h)</th>" in shown
     assert "<th>PASS</th>" in shown
-    assert f"<td>{harvest.values('SPEED')[1]}</td>" in shown
+    assert f">{harvest.values('SPEED')[1]:.6g}</td>" in shown
     hostile = Rows([{"<b>": "<script>\x1b", "none": None}], {})._repr_html_()
     assert "<th>&lt;b&gt;</th>" in hostile
     assert "<td>&lt;script&gt;\\u001b</td><td></td>" in hostile
-    assert harvest.head(0)._repr_html_().startswith("<table>")
+    assert harvest.head(0)._repr_html_().startswith("<table ")
 
 
 def test_iteration_yields_all_rows_in_file_order(timed: hl.Layer) -> None:
