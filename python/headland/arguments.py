@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import math
 import numbers
@@ -84,6 +85,14 @@ def as_list(value: Any) -> list[Any]:
     # A numpy string has no dimensions either, but is a single value already.
     is_array = getattr(value, "shape", None) == () and not isinstance(value, str | bytes)
     return [value[()] if is_array else value]
+
+
+def number(name: str, value: Any) -> float:
+    """Check a number, also of numpy."""
+    if not isinstance(value, str | bytes | bool):
+        with contextlib.suppress(OverflowError, TypeError, ValueError):
+            return float(value)
+    raise TypeError(f"`{name}`: expected a number, got {value!r}")
 
 
 def flag(name: str, value: object) -> bool:

@@ -186,6 +186,10 @@ class _ClientBase:
         raise TypeError("a client cannot be pickled, because it has secrets: create one in the other process")
 
 
+# Errors of wrong arguments name the public class.
+_ClientBase.__init__.__qualname__ = "Client.__init__"
+
+
 class Client(_ClientBase, ClientRows):
     """A client of the field data service.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import html
 import importlib.util
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
 from headland import errors
+from headland.escaping import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,9 @@ RAMP = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
 CLASSES = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#ee8866", "#44bb99")
 MISSING = "#c4c4c0"
 
+COLOUR = "headland:colour"
+"""Name of the colour among the values of a record."""
+
 MAX_FEATURES = 20_000
 """A browser shows more features slowly with folium, so a larger layer is thinned evenly."""
 
@@ -30,6 +34,13 @@ MAX_FIELDS = 12
 
 def explore(layer: Layer, column: str | None) -> Any:
     """Return the map of the library that is installed, lonboard first."""
+    if len(layer) == 0 or layer.bounds is None:
+        raise ValueError(f"layer `{layer.name}` has no coordinates, so there is nothing to show")
+    if layer.crs is None:
+        raise ValueError(
+            f"the coordinate system of layer `{layer.name}` is unknown, so it has no place on a map; "
+            '`plot(crs="as-is")` draws it'
+        )
     values: Sequence[Any] = [None] * len(layer) if column is None else layer.values(column)
     if importlib.util.find_spec("lonboard") is not None:
         return _lonboard(layer, _colours(values))
@@ -81,6 +92,10 @@ def _lonboard(layer: Layer, colours: list[str]) -> Any:
     import numpy as np
 
     frame = layer.to_geopandas().to_crs("OGC:CRS84")
+    geometry = frame.geometry.name
+    # Names that occur twice have a number here; that of the geometry occurs once.
+    frame.columns = layer._core.distinct_columns  # noqa: SLF001 - of this package
+    frame = frame.set_geometry(geometry)
     has_geometry = frame.geometry.notna().to_numpy()
     rgb = np.array([_channels(colour) for colour in colours], dtype=np.uint8).reshape(-1, 3)[has_geometry]
     units = {name: f"{name} ({unit})" for name, unit in layer.units.items() if unit}
@@ -107,7 +122,8 @@ def _folium(layer: Layer, column: str | None, values: Sequence[Any]) -> Any:
     features = collection["features"]
     colours = _colours(values)
     for feature, colour in zip(features, colours, strict=True):
-        feature["properties"]["_colour"] = colour
+        feature["properties"] = {name: _shown(value) for name, value in feature["properties"].items()}
+        feature["properties"][COLOUR] = colour
     features = [feature for feature in features if feature["geometry"] is not None]
     step = max(math.ceil(len(features) / MAX_FEATURES), 1)
     if step > 1:
@@ -118,16 +134,16 @@ def _folium(layer: Layer, column: str | None, values: Sequence[Any]) -> Any:
     fields = [*([] if column is None else [column]), *others][:MAX_FIELDS]
     made = folium.Map(tiles="OpenStreetMap", max_zoom=22, control_scale=True)
     shapes = folium.GeoJson(
-        json.loads(json.dumps({"type": "FeatureCollection", "features": features[::step]}, default=_plain)),
+        {"type": "FeatureCollection", "features": features[::step]},
         name=layer.name,
         marker=folium.CircleMarker(radius=4, fill=True, fill_opacity=0.8),
         style_function=lambda feature: {
-            "color": feature["properties"]["_colour"],
-            "fillColor": feature["properties"]["_colour"],
+            "color": feature["properties"][COLOUR],
+            "fillColor": feature["properties"][COLOUR],
             "weight": 1,
             "fillOpacity": 0.7,
         },
-        tooltip=folium.GeoJsonTooltip(fields, [_label(layer, name) for name in fields]) if fields else None,
+        tooltip=folium.GeoJsonTooltip(fields, [_shown(_label(layer, name)) for name in fields]) if fields else None,
     )
     shapes.add_to(made)
     numbers = [value for value in values if _is_number(value)]
@@ -139,5 +155,8 @@ def _folium(layer: Layer, column: str | None, values: Sequence[Any]) -> Any:
     return made
 
 
-def _plain(value: object) -> str:
-    return value.isoformat() if isinstance(value, dt.date | dt.time) else str(value)
+def _shown(value: object) -> object:
+    """Return a value for a tooltip, whose texts folium inserts into the page as markup."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return html.escape(printable(value.isoformat() if isinstance(value, dt.date | dt.time) else str(value)))

@@ -24,6 +24,11 @@ Frame = TypeVar("Frame", bound="pd.DataFrame")
 GEOMETRY = "geometry"
 """The geometry column of datasets and of frames of many archives."""
 
+METADATA = "headland"
+"""Key of ``frame.attrs`` with the provenance of harmonised columns, so that ``harmonize`` recognises them."""
+
+EVIDENCE = "headland:evidence"
+
 NOT_UNITS = {"", "unknown", "as configured on the field computer"}
 """Texts in the unit metadata of a field that do not name a unit."""
 
@@ -67,7 +72,27 @@ def with_units(frame: Frame, schema: pa.Schema) -> Frame:
     """Add the known units of a schema's columns as ``frame.attrs["units"]``, and return the frame."""
     stated = {field.name: (field.metadata or {}).get(b"unit", b"unknown").decode() for field in schema}
     frame.attrs["units"] = {name: unit for name, unit in stated.items() if unit not in NOT_UNITS}
+    kept = _kept_metadata(schema)
+    if kept:
+        # pandas copies `attrs` with each operation, and a text costs nothing to copy.
+        frame.attrs[METADATA] = json.dumps(kept)
     return frame
+
+
+def _kept_metadata(schema: pa.Schema) -> dict[str, Any]:
+    """Return the provenance of a harmonised table; empty for others.
+
+    The evidence of units is omitted: pandas keeps `attrs` in a concatenation only if they are equal.
+    """
+    columns = {}
+    for field in schema:
+        found = {key.decode(): text.decode() for key, text in (field.metadata or {}).items()}
+        provenance = {key: text for key, text in found.items() if key.startswith("headland:") and key != EVIDENCE}
+        if provenance:
+            columns[field.name] = provenance
+    entries = json.loads((schema.metadata or {}).get(b"headland.metadata", b"{}"))
+    layer = {key: text for key, text in entries.items() if key.startswith("headland:")}
+    return {name: found for name, found in (("columns", columns), ("layer", layer)) if found}
 
 
 def to_frame(table: pa.Table, options: dict[str, Any] | None) -> pd.DataFrame:

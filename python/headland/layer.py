@@ -332,8 +332,8 @@ class Layer(LayerViews):
         svg = self._core.picture(
             **given,
             width=None if width is None else arguments.whole_number("width", width, 1, 2**32 - 1),
-            vmin=vmin,
-            vmax=vmax,
+            vmin=None if vmin is None else arguments.number("vmin", vmin),
+            vmax=None if vmax is None else arguments.number("vmax", vmax),
             as_is=_as_is(crs),
         )
         shown = given["column"] or self._core.map_column()
@@ -360,6 +360,8 @@ class Layer(LayerViews):
         if self._core.geometry_column is None:
             raise ValueError(f"layer `{self.name}` has no geometry, so there is nothing to show")
         name = self._core.map_column() if column is None else arguments.text("column", column)
+        if name == self._core.geometry_column:
+            raise ValueError(f"column `{name}` contains neither numbers nor text, so it has no colours")
         return explore(self, name)
 
     def _repr_html_(self) -> str:

@@ -78,6 +78,8 @@ class LayerViews:
 
             is_column = not name.startswith("_") and name in self
             hint = f': the column is `layer["{name}"]`' if is_column else ""
+            if name == "to_crs":
+                hint = ': read with `headland.read(source, to_crs="EPSG:4326")`, or call `to_geopandas().to_crs(...)`'
             raise missing_attribute(
                 self, name, hint=hint, other="; `to_pandas()` and `to_geopandas()` return frames, which have more"
             )

@@ -28,6 +28,7 @@ def reason(path: Path) -> str:
             names = [entry.name for entry in islice(entries, MAX_COMPARED)]
     except OSError:
         names = []
-    hint = did_you_mean(path.name, names)
+    # Files have similar endings, so only close names are likely meant.
+    hint = did_you_mean(path.name, names, cutoff=0.75)
     # The similar name has the same folder as the path, so that it can be copied.
     return f"no such file or folder{where}{hint.replace('`', f'`{folder}{os.sep}', 1) if folder.name else hint}"

@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import fnmatch
+import inspect
 import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from headland import _core, arguments, sub_types
-from headland.archives import with_options
+from headland.archives import ReadOptions, with_options
 from headland.errors import HeadlandError, NotFound
 from headland.job_layers import FailedJob, JobLayers
 from headland.layer import Layer
 from headland.mirror.progress_bar import choose_display
+from headland.suggestions import did_you_mean
 from headland.waiting_line import LINE
 
 if TYPE_CHECKING:
-    from headland.archives import ReadOptions
     from headland.calls import AsyncCalls, Calls
 
 POLL_INTERVAL = 0.05
@@ -122,11 +123,17 @@ class _Results:
         self._done += 1
         self._show_wait(self._wait)
 
+    def show_conversions(self, count: int) -> None:
+        """Show that the service converts files; calls are made again after a pause."""
+        self._show_wait(f"waiting for {count} conversions")
+
     def _show_wait(self, wait: str) -> None:
         self._wait = wait
         if self._display is not None:
             failed = f"{len(self._failed)} failed" if self._failed else ""
-            text = ", ".join(filter(None, (f"{self._done} of {self._total} jobs", failed, wait)))
+            # The reason and the length of the wait are in the log; the line of a terminal is short.
+            until = f"waiting until {wait.rpartition(', until ')[2]}" if ", until " in wait else wait
+            text = ", ".join(filter(None, (f"{self._done} of {self._total} listed jobs", failed, until)))
             self._display.show("read_all", (self._done, self._total), text)
 
     def close(self) -> None:
@@ -223,6 +230,7 @@ class ReadAll:
                         results.fail(index, job, error)
                     del pending[index]
                 if len(pending) == before:
+                    results.show_conversions(len(pending))
                     time.sleep(POLL_INTERVAL)
         finally:
             results.close()
@@ -310,6 +318,10 @@ def _check_options(
     progress: object,
 ) -> float:
     """Check what every job is read with, before any call; return the timeout in seconds."""
+    for name in options.keys() - ReadOptions.__annotations__.keys():
+        known = inspect.signature(ReadAll.read_all).parameters.keys() - {"self"}
+        hint = did_you_mean(name, known) or f"; there are: {', '.join(sorted(known))}"
+        raise TypeError(f"`read_all`: unexpected keyword argument `{name}`{hint}")
     if arguments.text("on_error", on_error, '"skip"') not in ("skip", "raise"):
         raise ValueError(f"`on_error`: expected 'skip' or 'raise', got {on_error!r}")
     if progress is not None:

@@ -9,15 +9,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the end of a message, with the known name most similar to a wrong one; empty if none is similar.
+
+    `cutoff` is the least similarity, from 0 to 1.
 
     >>> did_you_mean("jobdata", ["job_data", "field_hubs"])
     ': did you mean `job_data`?'
     """
     # Case and separators are the most frequent differences: `JobData`, `job-data`.
     plain = {_plain(each): each for each in known}
-    found = difflib.get_close_matches(_plain(name), plain, n=1)
+    found = difflib.get_close_matches(_plain(name), plain, n=1, cutoff=cutoff)
     return f": did you mean `{plain[found[0]]}`?" if found else ""
 
 

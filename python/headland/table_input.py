@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
 from headland import _core, extras
+from headland.frames import METADATA
 from headland.layer import Layer
 
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ def _frame_to_table(name: str, frame: Any) -> pa.Table:
 
     units = frame.attrs.get("units")
     units = units if isinstance(units, Mapping) else {}
+    kept = _json(str(frame.attrs.get(METADATA, "")).encode())
+    provenance, of_layer = ({**kept.get(part, {})} for part in ("columns", "layer"))
     geometries = [index for index, kind in enumerate(frame.dtypes) if str(kind) == "geometry"]
     active = getattr(frame, "active_geometry_name", None)
     used = [index for index in geometries if active is None or frame.columns[index] == active]
@@ -124,11 +127,11 @@ def _frame_to_table(name: str, frame: Any) -> pa.Table:
             array, metadata = _geometries(column) if index in geometries else _attributes(column)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as reason:
             raise ValueError(f"`{name}`: column `{label}`: {reason}; convert or drop it") from None
-        if isinstance(units.get(label), str):
-            metadata["unit"] = units[label]
+        stated = {"unit": units[label]} if isinstance(units.get(label), str) else {}
+        metadata |= stated | provenance.get(label, {})
         fields.append(pa.field(str(label), array.type, metadata=metadata))
         arrays.append(array)
-    return pa.table(arrays, schema=pa.schema(fields))
+    return pa.table(arrays, schema=pa.schema(fields, {"headland.metadata": json.dumps(of_layer)}))
 
 
 def _geometries(column: Any) -> tuple[pa.Array, dict[str, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import html
 import os
 import sys
@@ -18,6 +20,9 @@ DEFAULT_WIDTH = 80
 MIN_SECONDS = 2.0
 """Shorter waits show no line."""
 
+MAX_OVERDUE = 60.0
+"""Seconds after its expected end for which a wait is shown."""
+
 
 def is_notebook() -> bool:
     """Return whether the process is a Jupyter kernel, without an import."""
@@ -27,14 +32,17 @@ def is_notebook() -> bool:
 
 def has_display() -> bool:
     """Return whether standard error is a terminal or the output of a notebook."""
-    return sys.stderr is not None and (is_notebook() or sys.stderr.isatty())
+    try:
+        return sys.stderr is not None and (is_notebook() or bool(sys.stderr.isatty()))
+    except Exception:  # noqa: BLE001 - programs replace standard error by objects of their own
+        return False
 
 
 def terminal_width(out: TextIO) -> int:
     """Return the width of the terminal, or a default if it is unknown."""
     try:
         return os.get_terminal_size(out.fileno()).columns or DEFAULT_WIDTH
-    except (OSError, ValueError):
+    except (AttributeError, OSError, ValueError):
         return DEFAULT_WIDTH
 
 
@@ -42,8 +50,12 @@ class WaitingLine:
     """The line of this process; calls of several threads and tasks share it."""
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin without waits, also in the child of a fork, where the threads that wait do not exist."""
         self._waits: dict[int, tuple[str, float]] = {}
-        self._begun: dict[int, float] = {}
+        self._begun: dict[int, tuple[float, float]] = {}
         self._width = 0
         self._targets: list[Callable[[str], None]] = []
         self._cell: int | None = None
@@ -56,7 +68,9 @@ class WaitingLine:
             return
         with self._lock:
             now = time.monotonic()
-            begun = self._begun.setdefault(wait, now)
+            begun, _ = self._begun.get(wait, (now, now))
+            self._begun = {each: times for each, times in self._begun.items() if times[1] + MAX_OVERDUE >= now}
+            self._begun[wait] = (begun, now + seconds)
             if now - begun + seconds >= MIN_SECONDS:
                 self._waits[wait] = (text, now + seconds)
                 self._draw()
@@ -66,6 +80,13 @@ class WaitingLine:
         with self._lock:
             self._begun.pop(wait, None)
             if self._waits.pop(wait, None) is not None:
+                self._draw()
+
+    def clear(self) -> None:
+        """Remove the line, because the process ends."""
+        with self._lock:
+            if self._waits:
+                self._waits.clear()
                 self._draw()
 
     def redirect(self, show: Callable[[str], None]) -> None:
@@ -84,6 +105,10 @@ class WaitingLine:
     def _draw(self) -> None:
         """Replace the shown line by the wait that ends last; several waits are counted."""
         text = ""
+        now = time.monotonic()
+        for wait in [wait for wait, (_, end) in self._waits.items() if end + MAX_OVERDUE < now]:
+            # Its end was lost with an interrupted call.
+            del self._waits[wait]
         if self._waits:
             text = max(self._waits.values(), key=lambda wait: wait[1])[0]
             if len(self._waits) > 1:
@@ -95,15 +120,18 @@ class WaitingLine:
 
     def _write(self, text: str) -> None:
         if is_notebook():
-            self._publish(text)
+            with contextlib.suppress(Exception):
+                self._publish(text)
             return
         out = sys.stderr
         if out is None or not (text or self._width):
             return
         text = text[: terminal_width(out) - 1]
         # Blanks work in every terminal, and in logs of terminals that keep control sequences.
-        out.write("\r" + " " * self._width + "\r" + text)
-        out.flush()
+        # The display is not worth a failed call: standard error may be closed or an object of the program.
+        with contextlib.suppress(Exception):
+            out.write("\r" + " " * self._width + "\r" + text)
+            out.flush()
         self._width = len(text)
 
     def _publish(self, text: str) -> None:
@@ -125,3 +153,7 @@ class WaitingLine:
 
 LINE = WaitingLine()
 """The line of this process."""
+
+atexit.register(LINE.clear)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=LINE.reset)

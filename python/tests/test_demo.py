@@ -16,6 +16,7 @@ import geopandas
 import pytest
 
 import headland as hl
+from headland.cli import main
 from headland.demo.jobs_table import row
 from headland.demo.measure import measure
 from headland.demo.pull import Pulled
@@ -275,3 +276,11 @@ def test_missing_folder_is_an_error_before_anything_starts(tmp_path: Path) -> No
     assert done.returncode != 0
     assert "no folder" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_foreign_page_is_not_replaced(tmp_path: Path) -> None:
+    page = tmp_path / "index.html"
+    page.write_text("<title>my own page</title>")
+    assert main(["demo", "--out", str(tmp_path), "--quiet"]) == 2
+    assert page.read_text() == "<title>my own page</title>"
+    assert [each.name for each in tmp_path.iterdir()] == ["index.html"]

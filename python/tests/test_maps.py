@@ -9,10 +9,13 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import geopandas as gpd
 import pytest
 import shapefile  # pyshp
+import shapely
 
 import headland as hl
+from headland.table_input import as_layer
 
 CORPUS = Path(os.environ.get("HEADLAND_CORPUS", Path(__file__).resolve().parents[3] / "shared" / "corpus"))
 WGS84 = (
@@ -95,7 +98,8 @@ def test_saved_map_is_a_picture_or_a_page(layer: hl.Layer, tmp_path: Path) -> No
 def test_limits_are_the_ends_of_the_scale(layer: hl.Layer) -> None:
     shown = layer.plot(vmin=0, vmax=100).svg
     assert "40.6 to 43.8" in shown
-    assert "colours: 0 to 100" not in shown
+    assert "colours: 0 to 100" in shown
+    assert "all values: 40 to 51" in shown
     assert "colours: 40 to 45" in layer.plot(vmax=45).svg
     for vmin, vmax in ((2.0, 2.0), (math.nan, None), (None, math.inf)):
         with pytest.raises(ValueError, match=r"^`vmin` and `vmax`: expected finite numbers with vmin < vmax, got "):
@@ -119,7 +123,7 @@ def test_interactive_map_shows_values_with_units(
         page = shown.get_root().render()
         assert '"YIELD": 51.0' in page
         assert "YIELD (unknown)" in page
-        assert page.count('"_colour": "#440154"') >= 1
+        assert page.count('"headland:colour": "#440154"') >= 1
     else:
         (points,) = shown.layers
         assert len(points.table) == 12
@@ -134,3 +138,57 @@ def test_interactive_map_needs_geometry_and_a_library(layer: hl.Layer, monkeypat
     monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
     with pytest.raises(ImportError, match=r"pip install 'headland\[explore\]'"):
         layer.explore()
+
+
+def test_interactive_map_inserts_no_markup(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name == "lonboard" else find(name, *rest)
+    )
+    shape = shapely.Point(10, 50)
+    frame = gpd.GeoDataFrame(
+        {"YIELD": [1.5, 2.5], "note": ["<img src=x onerror='alert(1)'>", "a & b"], "<b>": [1, 2]},
+        geometry=[shape, shapely.Point(10.001, 50)],
+        crs=4326,
+    )
+    page = hl.concat([as_layer("frame", frame)], units=None).explore().get_root().render()
+    assert "<img" not in page
+    assert "\\u003cimg" not in page
+    assert "<b>" not in page.partition("aliases")[2].partition("]")[0]
+
+
+@pytest.mark.filterwarnings("ignore:The .* keyword in DataFrame")
+def test_interactive_map_of_unsuitable_layers_is_an_error(layer: hl.Layer) -> None:
+    frame = layer.to_geopandas()
+    empty = as_layer("frame", frame.iloc[:0])
+    with pytest.raises(ValueError, match=r"has no coordinates, so there is nothing to show$"):
+        empty.explore()
+    unknown = as_layer("frame", frame.set_crs(None, allow_override=True))
+    with pytest.raises(ValueError, match=r"unknown, so it has no place on a map; `plot\(crs=\"as-is\"\)` draws it$"):
+        unknown.explore()
+    with pytest.raises(ValueError, match="neither numbers nor text"):
+        layer.explore("geometry")
+
+
+def test_known_unit_is_not_relabelled(layer: hl.Layer) -> None:
+    known = hl.harmonize(layer, kind="yield", units={"YIELD": "t/ha"}, crop="wheat")
+    column = known.plot().column
+    assert column is not None
+    assert column.startswith("yield")
+    with pytest.raises(ValueError, match=rf"^`unit`: column `{column}` is in `.*convert it with `to_units"):
+        known.plot(unit="lb/ac")
+    assert ">bu per acre<" in layer.plot("YIELD", unit="bu per acre").svg
+
+
+@pytest.mark.parametrize("value", ["1", True, 10**400, object()])
+def test_wrong_limit_names_the_argument(layer: hl.Layer, value: Any) -> None:
+    with pytest.raises(TypeError, match=r"^`vmin`: expected a number, got "):
+        layer.plot(vmin=value)
+
+
+def test_default_column_of_harmonised_jobs(client: hl.Client, service: hl.Sandbox) -> None:
+    harvests = [truth["job_id"] for truth in service.truth if truth["sub_type"] == "Yield"][:6]
+    found = {hl.harmonize(client.job_data.read(each)).plot().column for each in harvests}
+    assert found <= {"yield_dry_mass", "yield_dry_volume", "yield_wet_mass", "yield_wet_volume"}

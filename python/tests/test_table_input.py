@@ -126,18 +126,6 @@ def test_harmonised_arrow_table_is_unchanged(job: hl.Layer) -> None:
     assert len(hl.concat([layer.to_arrow(), layer])) == 2 * len(layer)
 
 
-def test_harmonised_frame_keeps_its_values_by_exact_names(job: hl.Layer) -> None:
-    layer = hl.harmonize(job)
-    again = hl.harmonize(layer.to_geopandas())
-    rules = {entry["column"]: entry["rule"] for entry in again.provenance}
-    for column in ("time", "distance", "swath_width", "moisture"):
-        assert rules[column] != "computed"
-        assert again.values(column) == layer.values(column)
-    for column in ("area", "wet_mass"):
-        assert again.values(column) == pytest.approx(layer.values(column), nan_ok=True)
-        assert again.values(f"{column}_original") == layer.values(column)
-
-
 def test_geoparquet_file_equals_the_layer(job: hl.Layer, tmp_path: Path) -> None:
     path = job.write_parquet(tmp_path / "job.parquet")
     expected = hl.harmonize(job, kind="yield", crop="corn")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import io
 import logging
+import os
 import re
+import threading
 from typing import Any
 
 import nbformat
@@ -158,3 +160,126 @@ def test_line_of_a_notebook_vanishes_from_its_outputs() -> None:
     ended, waiting = ([output["data"] for output in cell.outputs] for cell in notebook.cells)
     assert ended == [{"text/plain": "", "text/html": ""}]
     assert waiting == [{"text/plain": "waiting 19 s & more", "text/html": "<small>waiting 19 s &amp; more</small>"}]
+
+
+class Failing(logging.Handler):
+    """A handler of a program that raises."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self._error = error
+
+    def emit(self, record: logging.LogRecord) -> None:
+        del record
+        raise self._error
+
+
+@pytest.fixture
+def handler(caplog: pytest.LogCaptureFixture) -> Any:
+    """Return a function that adds a handler to the logger for the test."""
+    caplog.set_level(logging.INFO, logger="headland")
+    added: list[logging.Handler] = []
+
+    def add(handler: logging.Handler) -> None:
+        added.append(handler)
+        activity.LOG.addHandler(handler)
+
+    yield add
+    for each in added:
+        activity.LOG.removeHandler(each)
+
+
+def test_failing_handler_fails_no_call(handler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+    handler(Failing(RuntimeError("broken handler")))
+    activity.receive([("wait", 21, "waiting 9 s", 9.0, None), ("resumed", 21, "", 0.0, None)])
+    assert "RuntimeError: broken handler" in terminal.getvalue()
+    assert 21 not in waiting_line.LINE._waits
+
+
+def test_interrupt_ends_the_call_after_all_events(handler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_terminal(monkeypatch)
+    handler(Failing(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        activity.receive([("wait", 22, "waiting 9 s", 9.0, None), ("resumed", 22, "", 0.0, None)])
+    assert 22 not in waiting_line.LINE._waits
+
+
+def test_handler_may_call_headland_and_block_in_asyncio(service: hl.Sandbox, handler: Any) -> None:
+    """The calls of other threads continue while a handler of an asynchronous call waits for their lock."""
+    lock = threading.Lock()
+    sync = hl.Client(**service.credentials, rate_limits=(), limiter_state="memory")
+    names: list[str] = []
+
+    class Calling(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            del record
+            with lock:
+                names.append(str(sync.access_key()["friendly_name"]))
+
+    handler(Calling())
+
+    def work() -> None:
+        with lock:
+            for _ in range(300):
+                sync.access_key()
+
+    async def calls() -> None:
+        async with hl.AsyncClient(**{**slow(service), "rate_limits": [(1, 1.5)]}) as client:
+            await client.access_key()
+            await asyncio.gather(asyncio.to_thread(work), client.access_key())
+
+    asyncio.run(asyncio.wait_for(calls(), 60))
+    assert len(names) >= 1
+
+
+@pytest.mark.parametrize("broken", ["closed", "without isatty", "failing"])
+def test_broken_standard_error_fails_no_call(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stream:
+        def write(self, text: str) -> None:
+            raise OSError(text)
+
+        def flush(self) -> None:
+            pass
+
+    out: Any = Terminal()
+    if broken == "closed":
+        out.close()
+    elif broken == "without isatty":
+        out = Stream()
+    else:
+        out = Stream()
+        out.isatty = lambda: True
+    monkeypatch.setattr("sys.stderr", out)
+    line = WaitingLine()
+    line.begin(1, "waiting 9 s", 9.0, progress=None)
+    line.end(1)
+
+
+def test_log_in_the_terminal_replaces_the_line(handler: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+    handler(logging.StreamHandler(terminal))
+    activity.receive([("wait", 23, "waiting 9 s", 9.0, None), ("resumed", 23, "", 0.0, None)])
+    assert terminal.getvalue() == "waiting 9 s\n"
+
+
+def test_child_of_a_fork_has_no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+    waiting_line.LINE.begin(24, "waiting 9 s", 9.0, progress=None)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if not waiting_line.LINE._waits else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    waiting_line.LINE.end(24)
+    assert terminal.visible() == ""
+
+
+def test_overdue_wait_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    line = WaitingLine()
+    line.begin(1, "waiting 9 s", 9.0, progress=None)
+    now += 9 + waiting_line.MAX_OVERDUE + 1
+    line.begin(2, "waiting 5 s", 5.0, progress=None)
+    assert terminal.visible() == "waiting 5 s"

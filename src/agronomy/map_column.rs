@@ -8,11 +8,13 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
 use super::aliases;
+use super::map_words::{LAYER_MASSES, NUTRIENTS, RATE_STEMS, YIELD_STEMS, is_other_name, words};
 use super::units::Unit;
+use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
 
-/// What a map is usually made for, most wanted first, by canonical name.
-const MEASURED: &[&str] = &[
+/// Yields and rates by canonical name, most wanted first.
+const YIELDS_AND_RATES: &[&str] = &[
     "yield_dry_mass",
     "yield_dry_volume",
     "yield",
@@ -21,10 +23,9 @@ const MEASURED: &[&str] = &[
     "applied_rate",
     "target_rate",
     "control_rate",
-    "protein",
-    "flow",
-    "moisture",
 ];
+/// Other measurements, if there is neither a yield nor a rate.
+const MEASURED: &[&str] = &["protein", "flow", "moisture"];
 /// What a map shows if nothing else varies, by canonical name.
 const SECONDARY: &[&str] = &[
     "product",
@@ -38,17 +39,6 @@ const SECONDARY: &[&str] = &[
     "elevation",
     "speed",
     "working",
-];
-/// Parts of the names of rates and yields that are no alias, most specific first.
-const MEASURED_PARTS: &[&str] =
-    &["yield", "yld", "ertrag", "rendem", "applied", "rate", "target", "dose", "seed", "pop"];
-/// Nutrients and products, which prescriptions use as the name of their rate, without digits.
-const NUTRIENTS: &[&str] =
-    &["n", "p", "k", "s", "nitrogen", "phosphorus", "potassium", "potash", "urea", "uan", "lime"];
-/// Parts of names of ids, years, times, coordinates and qualities of a position.
-const OTHER_PARTS: &[&str] = &[
-    "year", "jahr", "date", "time", "lat", "lon", "lng", "utm", "east", "north", "gps", "dop", "code", "serial",
-    "count", "objectid", "fid", "guid", "index",
 ];
 /// Texts with more distinct values are no classes.
 const MAX_CLASSES: usize = 20;
@@ -73,48 +63,59 @@ pub fn map_column(layer: &Layer) -> Option<usize> {
     ranked.min().map(|(_, index)| index)
 }
 
-/// The unit of a column in one spelling: `bu/ac` for `bu1ac-1`. `None` if it is not stated or unknown here.
-#[must_use]
-pub fn unit_label(layer: &Layer, index: usize) -> Option<String> {
+/// The label of the unit of a column on a map: the given one if the unit is unknown, else the unit in one spelling,
+/// `bu/ac` for `bu1ac-1`. `None` if there is neither. Another unit than that of the values is an error.
+pub fn unit_label(layer: &Layer, index: usize, given: Option<&str>) -> Result<Option<String>> {
     let schema = layer.schema();
-    let name = schema.fields().get(index)?.name();
-    let (_, stated) = layer.units().into_iter().find(|(known, _)| known == name)?;
-    Unit::parse(&stated).map(|unit| unit.to_string())
+    let Some(name) = schema.fields().get(index).map(|field| field.name()) else { return Ok(None) };
+    let stated = layer.units().into_iter().find(|(known, _)| known == name).map(|(_, unit)| unit);
+    let Some(unit) = stated.as_deref().and_then(Unit::parse) else { return Ok(given.map(str::to_owned)) };
+    match given {
+        Some(given) if Unit::parse(given) != Some(unit) => {
+            let message = format!(
+                "`unit`: column `{name}` is in `{unit}`, so its map cannot be labelled `{given}`; convert it with \
+                 `to_units({{\"{name}\": \"{given}\"}})`"
+            );
+            Err(Error::new(Kind::Value, message))
+        }
+        _ => Ok(Some(unit.to_string())),
+    }
 }
 
 fn rank(name: &str, data_type: &DataType, arrays: &[&ArrayRef]) -> Option<Rank> {
-    let is_text = matches!(data_type, DataType::LargeUtf8 | DataType::Boolean);
+    let words = words(name);
+    if LAYER_MASSES.contains(&name) || is_other_name(name, &words) {
+        return None;
+    }
     let canonical = aliases::find(name).map(|alias| alias.canonical);
     let position = |names: &[&str]| names.iter().position(|known| canonical == Some(*known));
-    let lower = name.to_lowercase();
-    let letters = lower.trim_matches(|sign: char| !sign.is_alphabetic());
-    let measured = position(MEASURED)
-        .or_else(|| NUTRIENTS.iter().position(|known| *known == letters).map(|place| place + 100))
-        .or_else(|| {
-            let is_unknown = canonical.is_none() && !aliases::is_other(&lower);
-            let part = MEASURED_PARTS.iter().position(|part| lower.contains(part));
-            part.filter(|_| is_unknown).map(|place| place + 200)
-        });
-    if is_text {
-        let classes = position(SECONDARY).map_or(100, |place| place);
-        let is_known = canonical.is_some() && position(SECONDARY).is_none();
-        return (!is_known && has_classes(arrays)).then_some((3, classes));
+    let secondary = position(SECONDARY);
+    // Other canonical columns are times, coordinates, and what a machine counts.
+    let is_known = canonical.is_some();
+    if matches!(data_type, DataType::LargeUtf8 | DataType::Boolean) {
+        return ((!is_known || secondary.is_some()) && has_classes(arrays))
+            .then_some((3, secondary.unwrap_or(SECONDARY.len())));
     }
     let numbers = Numbers::from_arrays(arrays)?;
+    let by_stem = |stems: &[&str]| stems.iter().position(|stem| words.iter().any(|word| word.starts_with(stem)));
+    let nutrient = words.first().and_then(|word| NUTRIENTS.iter().position(|known| known == word));
+    let is_unknown = !is_known && !aliases::is_other(&name.to_lowercase());
+    let measured = position(YIELDS_AND_RATES)
+        // The canonical column of a harmonised layer comes before the source columns, whose units differ.
+        .map(|place| if canonical == Some(name) { place } else { place + 10 })
+        .or_else(|| by_stem(YIELD_STEMS).filter(|_| is_unknown).map(|place| place + 20))
+        .or_else(|| by_stem(RATE_STEMS).filter(|_| is_unknown).map(|place| place + 50))
+        .or_else(|| nutrient.filter(|_| !is_known).map(|place| place + 100))
+        .or_else(|| position(MEASURED).map(|place| place + 200));
     match measured {
         Some(place) if numbers.varies => Some((0, place)),
         // A uniform rate is still a rate. Zero in all rows is an unused column.
-        Some(place) if numbers.first != 0.0 => Some((1, place)),
-        Some(_) => None,
+        Some(place) => (numbers.first != 0.0).then_some((1, place)),
         None if !numbers.varies => None,
-        None if position(SECONDARY).is_some() => position(SECONDARY).map(|place| (4, place)),
-        None => {
-            let is_other = canonical.is_some()
-                || matches!(letters, "x" | "y" | "z" | "id")
-                || lower.ends_with("id")
-                || OTHER_PARTS.iter().any(|part| lower.contains(part));
-            (!is_other && !numbers.is_numbering).then_some((2, 0))
-        }
+        None => match secondary {
+            Some(place) => Some((4, place)),
+            None => (!is_known && !numbers.is_numbering && !numbers.are_years).then_some((2, 0)),
+        },
     }
 }
 
@@ -124,6 +125,8 @@ struct Numbers {
     varies: bool,
     /// Whether all values are different whole numbers, as those of an id.
     is_numbering: bool,
+    /// Whether all values can be years.
+    are_years: bool,
 }
 
 impl Numbers {
@@ -142,10 +145,13 @@ impl Numbers {
                 _ => return None,
             };
             for number in numbers.filter(|number| number.is_finite()) {
-                let first = found.get_or_insert(Self { first: number, varies: false, is_numbering: true });
-                first.varies |= number.total_cmp(&first.first).is_ne();
-                first.is_numbering = first.is_numbering && number.fract() == 0.0 && seen.insert(number.to_bits());
-                if first.varies && !first.is_numbering {
+                let first = Self { first: number, varies: false, is_numbering: true, are_years: true };
+                let known = found.get_or_insert(first);
+                let is_whole = number.fract() == 0.0;
+                known.varies |= number.total_cmp(&known.first).is_ne();
+                known.is_numbering = known.is_numbering && is_whole && seen.insert(number.to_bits());
+                known.are_years = known.are_years && is_whole && (1900.0..=2100.0).contains(&number);
+                if known.varies && !known.is_numbering && !known.are_years {
                     return found;
                 }
             }
@@ -154,7 +160,7 @@ impl Numbers {
     }
 }
 
-/// Whether a text or a flag has at least two and few different values.
+/// Whether a text or a flag has at least two and few different values, which are not numbers.
 fn has_classes(arrays: &[&ArrayRef]) -> bool {
     let mut classes: HashSet<&str> = HashSet::new();
     for array in arrays {
@@ -170,5 +176,5 @@ fn has_classes(arrays: &[&ArrayRef]) -> bool {
             }
         }
     }
-    classes.len() > 1
+    classes.len() > 1 && !classes.iter().all(|text| text.trim().parse::<f64>().is_ok())
 }

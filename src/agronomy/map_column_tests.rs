@@ -71,6 +71,96 @@ fn ids_years_and_coordinates_are_never_shown() {
 }
 
 #[test]
+fn other_columns_of_many_languages_are_never_shown() {
+    let names = [
+        "POINT_X",
+        "X_COORD",
+        "Xkoord",
+        "Rechtswert",
+        "Breitengrd",
+        "широт",
+        "Länge",
+        "Année",
+        "annee",
+        "campagne",
+        "anio",
+        "año",
+        "ano",
+        "anno",
+        "jaar",
+        "rok",
+        "år",
+        "год",
+        "év",
+        "年份",
+        "Season",
+        "Erntejahr",
+        "Crop_Year",
+        "FieldID",
+        "UserName",
+        "SeedDate",
+        "AppliedOn",
+        "Yield_Date",
+        "RateId",
+        "PopYear",
+        "SeedNo",
+        "StrategyNo",
+        "Generated",
+        "lfd_Nr",
+        "id_zona",
+        "rownum",
+        "HOUR",
+        "DOY",
+        "Sats",
+        "GRIDCODE",
+    ];
+    for name in names {
+        let columns = vec![(name, numbers(&[1.5, 2.5, 2.5])), ("Conduct", numbers(&[1.0, 2.5, 2.5]))];
+        assert_eq!(shown(columns).as_deref(), Some("Conduct"), "{name}");
+        assert_eq!(shown(vec![(name, texts(&["a", "b", "b"]))]), None, "{name}");
+    }
+    assert_eq!(shown(vec![("SOIL_NO3", numbers(&[1.5, 2.5, 2.5]))]).as_deref(), Some("SOIL_NO3"));
+    assert_eq!(shown(vec![("Zuordnung", integers(&[2023, 2024, 2024]))]), None);
+}
+
+#[test]
+fn yield_or_rate_in_many_languages_is_preferred_to_moisture_and_flow() {
+    for name in [
+        "Ertrag_tha",
+        "ErtragNass",
+        "ERTRAG_TM",
+        "rendt",
+        "DryYldKgHa",
+        "rinde",
+        "resa",
+        "plon",
+        "produtiv",
+        "Skörd",
+        "产量",
+        "N_kg_ha",
+        "Menge_kgha",
+        "dosis",
+        "Ausbringmg",
+    ] {
+        let columns = vec![
+            ("Feuchte", numbers(&[1.0, 2.0, 2.0])),
+            ("Flow", numbers(&[1.0, 2.0, 2.0])),
+            (name, numbers(&[1.0, 2.0, 2.0])),
+        ];
+        assert_eq!(shown(columns).as_deref(), Some(name));
+    }
+}
+
+#[test]
+fn harmonised_layer_shows_its_canonical_column_and_no_mass_of_a_row() {
+    let varied = || numbers(&[1.0, 2.0, 2.0]);
+    let columns = ["DRYMATTER", "yield_wet_mass", "area", "wet_mass", "dry_mass", "amount"];
+    assert_eq!(shown(columns.map(|name| (name, varied())).to_vec()).as_deref(), Some("yield_wet_mass"));
+    let columns = ["AppldRt", "moisture", "applied_rate"];
+    assert_eq!(shown(columns.map(|name| (name, varied())).to_vec()).as_deref(), Some("applied_rate"));
+}
+
+#[test]
 fn classes_are_shown_where_nothing_is_measured() {
     let zones = vec![("id", integers(&[1, 2, 3])), ("zone", integers(&[1, 2, 2]))];
     assert_eq!(shown(zones).as_deref(), Some("zone"));

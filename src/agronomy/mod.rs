@@ -16,6 +16,7 @@ mod harmonize;
 mod map_column;
 #[cfg(test)]
 mod map_column_tests;
+mod map_words;
 mod provenance;
 mod row_ratios;
 mod row_times;

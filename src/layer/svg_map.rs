@@ -35,8 +35,9 @@ impl Layer {
         let (low, high) = options.limits;
         let is_range = low.zip(high).is_none_or(|(low, high)| low < high);
         if !is_range || [low, high].into_iter().flatten().any(|limit| !limit.is_finite()) {
-            let message =
-                format!("`vmin` and `vmax`: expected finite numbers with vmin < vmax, got {low:?} and {high:?}");
+            let shown = |limit: Option<f64>| limit.map_or_else(|| "None".to_owned(), |limit| limit.to_string());
+            let (low, high) = (shown(low), shown(high));
+            let message = format!("`vmin` and `vmax`: expected finite numbers with vmin < vmax, got {low} and {high}");
             return Err(Error::new(Kind::Value, message));
         }
         let transform = if options.as_is { None } else { Some(self.known_crs()?.to_wgs84()?) };

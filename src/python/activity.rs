@@ -12,19 +12,39 @@ const CAPACITY: usize = 1_000;
 
 /// Events that Python has not received yet, with the `progress` of their client.
 #[derive(Debug, Default)]
-pub(super) struct Events(Mutex<Vec<(Event, Option<bool>)>>);
+pub(super) struct Events {
+    pending: Mutex<Vec<(Event, Option<bool>)>>,
+    /// The event loop of the last asynchronous call.
+    event_loop: Mutex<Option<Py<PyAny>>>,
+}
 
 impl Events {
     pub(super) fn push(&self, event: Event, progress: Option<bool>) {
-        let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut events = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         if events.len() < CAPACITY || !matches!(event, Event::Request(_)) {
             events.push((event, progress));
         }
     }
 
+    /// Sets the event loop that passes the events of asynchronous calls.
+    pub(super) fn set_loop(&self, event_loop: &Bound<'_, PyAny>) {
+        let given = event_loop.clone().unbind();
+        let _old = self.event_loop.lock().unwrap_or_else(PoisonError::into_inner).replace(given);
+    }
+
+    /// Asks the event loop to pass the events. A closed loop refuses it; then the next call passes them.
+    pub(super) fn schedule(&'static self, py: Python<'_>) {
+        let event_loop =
+            self.event_loop.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|it| it.clone_ref(py));
+        if let Some(event_loop) = event_loop {
+            let _ = Bound::new(py, Deliver { events: self })
+                .and_then(|deliver| event_loop.call_method1(py, "call_soon_threadsafe", (deliver,)));
+        }
+    }
+
     /// Passes the events to `headland.activity.receive`. The caller has the GIL and holds no lock.
     pub(super) fn deliver(&self, py: Python<'_>) -> PyResult<()> {
-        let events = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let events = std::mem::take(&mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner));
         if events.is_empty() {
             return Ok(());
         }
@@ -37,5 +57,18 @@ impl Events {
             }
         }
         py.import("headland.activity")?.call_method1("receive", (list,)).map(drop)
+    }
+}
+
+/// Callback in the thread of an event loop.
+#[pyclass(frozen, module = "headland._core")]
+struct Deliver {
+    events: &'static Events,
+}
+
+#[pymethods]
+impl Deliver {
+    fn __call__(&self, py: Python<'_>) -> PyResult<()> {
+        self.events.deliver(py)
     }
 }

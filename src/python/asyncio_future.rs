@@ -1,8 +1,16 @@
 //! Futures of asyncio: sets their outcome from another thread, and aborts the task of a cancelled one.
 
+use std::time::Duration;
+
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use tokio::task::AbortHandle;
+
+use super::activity::Events;
+
+/// How often, and after which pauses, a cancelled task is checked for its end.
+const ABORT_CHECKS: u32 = 20;
+const ABORT_CHECK: Duration = Duration::from_millis(1);
 
 pub(super) fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static GET_RUNNING_LOOP: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -42,6 +50,7 @@ impl SetOutcome {
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Canceller {
     pub(super) task: AbortHandle,
+    pub(super) events: &'static Events,
 }
 
 #[pymethods]
@@ -49,6 +58,15 @@ impl Canceller {
     fn __call__(&self, waiter: &Bound<'_, PyAny>) -> PyResult<()> {
         if waiter.call_method0("cancelled")?.is_truthy()? {
             self.task.abort();
+            // The driver drops the task, and with it the displayed wait, before Python prints a traceback.
+            let py = waiter.py();
+            for _ in 0..ABORT_CHECKS {
+                if self.task.is_finished() {
+                    break;
+                }
+                py.detach(|| std::thread::sleep(ABORT_CHECK));
+            }
+            self.events.deliver(py)?;
         }
         Ok(())
     }

@@ -35,7 +35,7 @@ const GRACE_PERIOD: Duration = Duration::from_secs(1);
 /// How long a wait may last without a check for signals.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
-/// The name of the background thread, which may deliver events itself: Python runs no signal handlers in it.
+/// The name of the background thread.
 const DRIVER: &str = "headland-driver";
 
 struct Bridge {
@@ -177,18 +177,14 @@ pub(super) fn drop_unattached(object: Py<PyAny>) {
     }
 }
 
-/// Returns an observer whose events the waiting caller passes to Python at its checks for signals, where an exception of a
-/// signal handler ends the wait. Events of asynchronous calls are passed immediately.
+/// Returns an observer whose events are passed to Python where no call of headland is in progress: by a waiting caller at
+/// its checks for signals, and for asynchronous calls by their event loop. So a log handler may block or call headland.
 pub(super) fn observer(progress: Option<bool>) -> Observer {
     Observer::new(move |event| {
         let Ok(bridge) = BRIDGE.get(new_bridge) else { return };
         bridge.events.push(event, progress);
         if std::thread::current().name() == Some(DRIVER) {
-            bridge.attach(|py| {
-                if let Err(error) = bridge.events.deliver(py) {
-                    error.write_unraisable(py, None);
-                }
-            });
+            bridge.attach(|py| bridge.events.schedule(py));
         }
     })
 }
@@ -333,6 +329,7 @@ pub(super) fn spawn<T: Send + 'static>(
     let bridge = bridge(py)?;
     start_driver(bridge).map_err(|error| errors::raise(py, &error))?;
     let event_loop = running_loop(py)?;
+    bridge.events.set_loop(&event_loop);
     let waiter = event_loop.call_method0("create_future")?;
     let (task_loop, task_waiter) = (event_loop.unbind(), waiter.clone().unbind());
     let task = bridge.runtime.spawn(async move {
@@ -345,7 +342,7 @@ pub(super) fn spawn<T: Send + 'static>(
             send_outcome(py, &task_loop, task_waiter, outcome);
         });
     });
-    waiter.call_method1("add_done_callback", (Canceller { task: task.abort_handle() },))?;
+    waiter.call_method1("add_done_callback", (Canceller { task: task.abort_handle(), events: &bridge.events },))?;
     Ok(waiter)
 }
 

@@ -243,7 +243,10 @@ impl Layer {
                 Some(name) => Some(layer.column_index("column", name)?),
                 None => agronomy::map_column(layer),
             };
-            let unit = options.unit.clone().or_else(|| index.and_then(|index| agronomy::unit_label(layer, index)));
+            let unit = match index {
+                Some(index) => agronomy::unit_label(layer, index, options.unit.as_deref())?,
+                None => None,
+            };
             layer.picture_of(index, &Picture { unit, ..options })
         })
     }

@@ -12,7 +12,7 @@ import headland as hl
 from headland import _core, settings
 from headland.cli.args import bind_arguments
 from headland.cli.kinds import FILES, KINDS, UPLOADS, kind
-from headland.cli.output import print_json, print_record
+from headland.cli.output import print_json, print_record, print_text
 from headland.cli.parser import Parser, Verbs, add_verb
 from headland.suggestions import did_you_mean
 
@@ -120,6 +120,10 @@ def _upload(given: argparse.Namespace) -> int:
 def _send(given: argparse.Namespace) -> int:
     with client_of(given) as client:
         client.prescription_maps.send(given.map, given.computer)
+    if given.json:
+        print_json({"prescription_map": given.map, "field_computer": given.computer})
+    else:
+        print_text(f"Map {given.map} is queued for field computer {given.computer}.")
     return 0
 
 

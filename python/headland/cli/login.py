@@ -16,7 +16,7 @@ import headland as hl
 from headland import _core, arguments, settings
 from headland.cli.output import print_json, print_text
 from headland.cli.parser import TEXT_WIDTH, Verbs, add_verb
-from headland.cli.profile_file import change_table, read_file, read_table, replace_file
+from headland.cli.profile_file import change_table, locked, read_file, read_table, replace_file
 from headland.cli.secret_store import SERVICE, Keyring
 
 if TYPE_CHECKING:
@@ -48,8 +48,7 @@ def _login(given: argparse.Namespace) -> int:
         raise ValueError(f"`--profile`: expected a name, got {name!r}")
     # A link to the file, such as into a folder of settings, stays a link.
     file = Path(os.path.realpath(arguments.path("path", settings.PROFILES)))
-    content = read_file(file)
-    stored = read_table(content, name, file)
+    stored = read_table(read_file(file), name, file)
     answers = _ask(stored.get("base_url"))
     _check({**stored, **answers}, name, file, is_called=not given.no_check)
     keyring = Keyring(str(stored.get("keyring", SERVICE)), name)
@@ -59,7 +58,9 @@ def _login(given: argparse.Namespace) -> int:
     else:
         table = {**answers, "keyring": None}
     try:
-        replace_file(file, change_table(content, name, table, file))
+        with locked(file):
+            # Another login may have changed the file meanwhile.
+            replace_file(file, change_table(read_file(file), name, table, file))
     except BaseException:
         keyring.restore()
         raise
@@ -72,6 +73,8 @@ def _login(given: argparse.Namespace) -> int:
 def _ask(base_url: object) -> dict[str, str]:
     """Ask for the keys, or read them from standard input if it is not a terminal."""
     default = base_url if isinstance(base_url, str) else ""
+    if sys.stdin is None:
+        raise ValueError("standard input is closed: run it in a terminal, or pass a line for each key")
     is_terminal = sys.stdin.isatty()
     if is_terminal:
         print_text("Keys are not shown while you type them.", sys.stderr)
@@ -86,6 +89,8 @@ def _ask(base_url: object) -> dict[str, str]:
             )
             raise ValueError(message) from None
         answers[setting] = answer.strip() or (default if is_base_url else "")
+        if is_base_url and answers[setting] and not answers[setting].startswith(("https://", "http://")):
+            raise ValueError(f"the base URL `{answers[setting]}` has no scheme: write it as `https://host/path`; nothing is stored")
         if not answers[setting]:
             raise ValueError(f"the {question} is empty: nothing is stored")
     return answers

@@ -33,6 +33,9 @@ def print_text(text: str, file: TextIO | None = None, *, mark: tuple[str, str] |
     `mark` is a style and the part of the text that has it in a terminal.
     """
     out = sys.stdout if file is None else file
+    if out is None:
+        # The stream is closed.
+        return
     shown = printable(text, lines=True)
     if mark is not None and has_colour(out):
         style, marked = mark

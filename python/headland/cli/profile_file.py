@@ -31,6 +31,28 @@ def read_file(file: Path) -> bytes:
         ) from None
 
 
+@contextlib.contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Lock the folder of the profile file against other logins, where the system can, so that none of them is lost."""
+    if os.name != "posix":
+        yield
+        return
+    import fcntl
+
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(file.parent, os.O_RDONLY)
+    except OSError as cause:
+        raise from_os(
+            "ConfigurationError", f"cannot write the profile file `{file}`", cause, _setting="profiles"
+        ) from None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def read_table(content: bytes, name: str, file: Path) -> dict[str, Any]:
     """Return the table of a profile, empty if there is none; errors do not quote the content."""
     profiles = _parse(content)

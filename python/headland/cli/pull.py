@@ -270,8 +270,11 @@ def _pull_account(
         options = {"relist": given.relist, "locations": given.locations, **_filters(given)}
         if given.year is not None or given.name is not None:
             options["ids"] = _selected(client, given)
-        mirror = hl.Mirror(account.folder, client, **options)
-        plan = mirror.plan(progress=listener)
+        try:
+            mirror = hl.Mirror(account.folder, client, **options)
+            plan = mirror.plan(progress=listener)
+        except ValueError as error:
+            raise ValueError(_with_options(str(error))) from None
         if given.what == "plan":
             return Pulled(account, plan, None, None)
         if not (given.quiet or given.json):
@@ -279,6 +282,13 @@ def _pull_account(
                 print_text(_named(account, plan.text))
         outcome = mirror.sync(progress=listener)
         return Pulled(account, plan, outcome, mirror.status())
+
+
+def _with_options(message: str) -> str:
+    """Return a message about a filter with the option in place of the argument."""
+    for name, option in (("job_types", "--type"), ("since", "--since"), ("until", "--until"), ("ids", "--id")):
+        message = message.replace(f"`{name}`", f"`{option}`")
+    return message
 
 
 def _selected(client: hl.Client, given: argparse.Namespace) -> list[str]:

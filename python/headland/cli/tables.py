@@ -42,11 +42,21 @@ def print_table(
         measured: The records that determine the widths, if the first records take long; default: the first ones.
     """
     names = list(columns)
-    rows = _rows(records, names)
-    if sys.stdout.isatty():
+    count = 0
+
+    def counted() -> Iterator[list[str]]:
+        nonlocal count
+        for row in _rows(records, names):
+            count += 1
+            yield row
+
+    rows = counted()
+    if sys.stdout is not None and sys.stdout.isatty():
         _print_aligned(rows, None if measured is None else _rows(measured, names), names, {"id", *whole})
     else:
         _print_tabs(rows, names)
+    if count == 0:
+        print_text("headland: no records", sys.stderr)
 
 
 def _rows(records: Records, names: Sequence[str]) -> Iterator[list[str]]:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import headland as hl
 from headland.client import Client
+from headland.escaping import printable
 from headland.sandbox import Sandbox
 
 from .archives import find_archives
 from .draw import draw_field
-from .page import write_page
+from .page import check_page, write_page
 from .pull import Pulled, pull
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def run(
     """
     say = _silent if quiet else _say
     out = Path("demo") if out is None else out
+    check_page(out)
     found, left_out = find_archives(archives) if archives is not None else ([], [])
     for name in left_out:
         say(f"left out {name}: a table without shapes has no place on a map")
@@ -94,7 +96,7 @@ def upload(client: Client, found: list[Archive], say: Callable[[str], None]) -> 
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    print(printable(line), file=sys.stderr, flush=True)
 
 
 def _silent(line: str) -> None:

@@ -31,6 +31,10 @@ MEANING = (
 )
 
 
+GENERATOR = "<meta name='generator' content='headland demo'>"
+"""Marks a page of the demo, which a later run replaces."""
+
+
 def write_page(out: Path, pulled: list[Pulled], *, calls: int, seconds: float) -> Path:
     """Write `index.html` next to the files that it shows, and return its path."""
     ordered = list(enumerate(sorted(pulled, key=position), 1))
@@ -38,7 +42,7 @@ def write_page(out: Path, pulled: list[Pulled], *, calls: int, seconds: float) -
     fields = [(card[1], list(jobs)) for card, jobs in groupby(mapped, lambda pair: pair[1].card)]
     parts = [
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>",
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>",
+        f"<meta name='viewport' content='width=device-width, initial-scale=1'>{GENERATOR}",
         f"<title>headland: every field on a map</title><style>{STYLE}</style></head><body>",
         f"<header><h1>Every field on a map</h1><p class='lead'>{lead(pulled, calls, seconds)}</p></header><main>",
         "<section class='panel' id='jobs' aria-labelledby='jobs-name'><div class='heading'>",
@@ -51,8 +55,16 @@ def write_page(out: Path, pulled: list[Pulled], *, calls: int, seconds: float) -
         "</main></body></html>\n",
     ]
     page = out / "index.html"
-    page.write_text("".join(parts), encoding="utf-8")
+    # Names of files can have characters that UTF-8 has not.
+    page.write_bytes("".join(parts).encode("utf-8", "backslashreplace"))
     return page
+
+
+def check_page(out: Path) -> None:
+    """Refuse a folder whose page is not one of the demo, before anything is written."""
+    page = out / "index.html"
+    if page.exists() and GENERATOR.encode() not in page.read_bytes():
+        raise ValueError(f"`{page}` is not a page of the demo and is not replaced: choose another folder with `--out`")
 
 
 def position(job: Pulled) -> tuple[bool, tuple[bool, str, str], int, int, str]:

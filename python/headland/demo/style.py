@@ -29,7 +29,7 @@ a { color: var(--accent); text-underline-offset: .15em; }
   margin: 1.4rem 0; }
 .heading { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: .2rem 1rem; }
 .heading nav { font-size: .86rem; display: flex; gap: 1rem; }
-.scroll { overflow: auto; max-height: 36rem; margin-top: .8rem; }
+.scroll { overflow: auto; margin-top: .8rem; }
 .scroll:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 table { border-collapse: collapse; width: 100%; font-size: .86rem; font-variant-numeric: tabular-nums; }
 th { text-align: left; color: var(--soft); font-weight: 600; }
@@ -69,5 +69,4 @@ details table { font-size: .8rem; } details ul { padding-left: 1.1rem; font-size
 @media (max-width: 600px) { body { padding: 1.2rem .7rem 3rem; } .panel, .card { padding: .8rem .5rem; }
   .contents { grid-template-columns: repeat(auto-fill, minmax(140px, 1fr)); gap: .6rem; } figure { padding: .3rem; }
   h3 small { display: block; margin: 0; } }
-@media print { .scroll { max-height: none; } }
 """

@@ -10,6 +10,9 @@ use crate::layer::wkb::{Cursor, GeometryHeader, flat_point, ordinate, points};
 /// Nesting limit of collections; real files are below it.
 const MAX_DEPTH: usize = 8;
 
+/// Degrees by which a rounded coordinate may exceed the range, about 11 m.
+const MAX_EXCESS: f64 = 1e-4;
+
 /// Coordinates to write.
 pub(super) enum Target {
     AsIs,
@@ -59,7 +62,7 @@ impl<'a> GeometryWriter<'a> {
                 return Ok(());
             }
             if self.transform.is_none() {
-                self.check_range(x, y)?;
+                let (x, y) = self.in_range(x, y)?;
                 text.extend_from_slice(b"{\"type\":\"Point\",\"coordinates\":[");
                 self.write_number(text, 0, x);
                 text.push(b',');
@@ -212,11 +215,11 @@ impl<'a> GeometryWriter<'a> {
                 let message = "a coordinate is not a finite number, which GeoJSON cannot represent";
                 return Err(Error::new(Kind::Archive, message));
             }
-            self.check_range(*x, *y)?;
+            let (x, y) = self.in_range(*x, *y)?;
             text.push(b'[');
-            self.write_number(text, 0, *x);
+            self.write_number(text, 0, x);
             text.push(b',');
-            self.write_number(text, 1, *y);
+            self.write_number(text, 1, y);
             if let Some(z) = heights.get(index) {
                 text.push(b',');
                 self.write_number(text, 2, *z);
@@ -229,10 +232,15 @@ impl<'a> GeometryWriter<'a> {
         Ok(())
     }
 
-    /// Checks the range of RFC 7946: longitude up to 180 degrees, latitude up to 90.
-    fn check_range(&self, x: f64, y: f64) -> Result<()> {
-        if !self.is_wgs84 || (x.abs() <= 180.0 && y.abs() <= 90.0) {
-            return Ok(());
+    /// The coordinate in the range of RFC 7946: longitude up to 180 degrees, latitude up to 90. Maps of the world have
+    /// edges that are rounded beyond it, so a small excess is removed.
+    fn in_range(&self, x: f64, y: f64) -> Result<(f64, f64)> {
+        let (near_x, near_y) = (x.clamp(-180.0, 180.0), y.clamp(-90.0, 90.0));
+        if !self.is_wgs84 {
+            return Ok((x, y));
+        }
+        if (near_x - x).abs() <= MAX_EXCESS && (near_y - y).abs() <= MAX_EXCESS {
+            return Ok((near_x, near_y));
         }
         let message = format!(
             "the coordinate ({x}, {y}) is not a longitude and latitude in degrees, as GeoJSON requires: the coordinate \

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::drawing::Values;
-use super::text::format_value;
+use super::text::{format_steps, format_value};
 
 /// Every tenth colour of Viridis, which is perceptually uniform and safe for colour-blind readers
 /// (<https://bids.github.io/colormap/>).
@@ -135,7 +135,7 @@ impl<'a> ColourScale<'a> {
                 Some(format!("{} to {}{unit}", format_value(from), format_value(to)))
             }
             Self::Steps { steps, .. } if shade < steps.len() => {
-                steps.get(shade).map(|step| format!("{}{unit}", format_value(*step)))
+                format_steps(steps).get(shade).map(|step| format!("{step}{unit}"))
             }
             Self::Names { names, .. } if shade < names.len() => names.get(shade).map(ToString::to_string),
             Self::Names { names, .. } if shade == names.len() => Some("another value".to_owned()),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::colour::{ColourScale, MISSING, SHADES, ramp_colour};
 use super::drawing::{Drawing, Values};
 use super::extent::{Extent, Selection, Shape};
-use super::text::{escape, format_count, format_number, format_value, round_below, truncate};
+use super::text::{escape, format_count, format_number, format_steps, format_value, round_below, truncate};
 
 const MARGIN: f64 = 20.0;
 const HEADER: f64 = 66.0;
@@ -195,11 +195,18 @@ fn draw_legend(svg: &mut String, drawing: &Drawing<'_>, scale: &ColourScale<'_>,
         ColourScale::Ramp { low, high, least, most, is_limited, .. } => {
             let limits = format!("colours: {} to {}", format_value(*low), format_value(*high));
             let colours = if *is_limited { &limits } else { "colours: 2 % to 98 %" };
-            y = draw_ramp(svg, (x, y), layout, [*low, *high, *least, *most], colours);
+            let has_more = *is_limited || least < low || most > high;
+            y = draw_ramp(svg, (x, y), layout, [*low, *high]);
+            if has_more {
+                write_text(svg, (x, y), r#"font-size="11""#, PALE, colours);
+                let all = format!("all values: {} to {}", format_value(*least), format_value(*most));
+                write_text(svg, (x, y + 14.0), r#"font-size="11""#, PALE, &all);
+                y += 26.0;
+            }
         }
         ColourScale::Steps { steps, .. } => {
-            for (step, value) in steps.iter().enumerate().rev() {
-                draw_swatch(svg, x, &mut y, &ramp_colour(step, steps.len()), &format_value(*value));
+            for (step, text) in format_steps(steps).iter().enumerate().rev() {
+                draw_swatch(svg, x, &mut y, &ramp_colour(step, steps.len()), text);
             }
         }
         ColourScale::Names { names, others, .. } => {
@@ -223,13 +230,7 @@ fn draw_swatch(svg: &mut String, x: f64, y: &mut f64, colour: &str, escaped: &st
 }
 
 /// Draws the ramp with its numbers. Returns the y of the next entry.
-fn draw_ramp(
-    svg: &mut String,
-    (x, y): (f64, f64),
-    layout: &Layout,
-    [low, high, least, most]: [f64; 4],
-    colours: &str,
-) -> f64 {
+fn draw_ramp(svg: &mut String, (x, y): (f64, f64), layout: &Layout, [low, high]: [f64; 2]) -> f64 {
     let length = (layout.panel_height - 128.0).clamp(96.0, 220.0);
     #[expect(clippy::cast_precision_loss, reason = "a few shades")]
     let part = length / SHADES as f64;
@@ -252,13 +253,5 @@ fn draw_ramp(
         write_text(svg, (x + 25.0, tick_y + 4.0), r#"font-size="12""#, INK, &format_number(tick, step));
         tick += step;
     }
-    let mut next = y + length + 20.0;
-    if least < low || most > high {
-        write_text(svg, (x, next), r#"font-size="11""#, PALE, colours);
-        next += 14.0;
-        let all = format!("all values: {} to {}", format_value(least), format_value(most));
-        write_text(svg, (x, next), r#"font-size="11""#, PALE, &all);
-        next += 12.0;
-    }
-    next
+    y + length + 20.0
 }

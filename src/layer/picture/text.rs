@@ -53,6 +53,9 @@ pub(super) fn format_number(value: f64, step: f64) -> String {
 
 /// A number with about three digits.
 pub(super) fn format_value(value: f64) -> String {
+    if value != 0.0 && value.abs() < f64::MIN_POSITIVE {
+        return format!("{value:.0e}");
+    }
     let step = if value == 0.0 { 1.0 } else { 10_f64.powf((value.abs().log10().floor() - 2.0).min(0.0)) };
     let text = format_number((value / step).round() * step, step);
     if text.contains('.') && !text.contains('e') {
@@ -60,6 +63,17 @@ pub(super) fn format_value(value: f64) -> String {
     } else {
         text
     }
+}
+
+/// Different numbers with about three digits, or with all digits if that would make two of them equal.
+pub(super) fn format_steps(steps: &[f64]) -> Vec<String> {
+    let mut short: Vec<String> = steps.iter().map(|step| format_value(*step)).collect();
+    let has_equal =
+        short.iter().enumerate().any(|(index, text)| short.iter().skip(index + 1).any(|other| other == text));
+    if has_equal {
+        short = steps.iter().map(ToString::to_string).collect();
+    }
+    short
 }
 
 /// The largest of 1, 2, 5, 10, 20 ... up to `most`.
@@ -94,6 +108,9 @@ mod tests {
         assert_eq!(format_value(123_456.7), "123,457");
         assert_eq!(format_value(2.345_67), "2.35");
         assert_eq!(format_value(0.5), "0.5");
+        assert_eq!(format_value(5e-324), "5e-324");
+        assert_eq!(format_steps(&[100.2, 100.4, 250.0]), ["100.2", "100.4", "250"]);
+        assert_eq!(format_steps(&[40.0, 81.25]), ["40", "81.3"]);
         assert_eq!(format_value(0.0), "0");
         let rounds = [0.7, 1.0, 3.0, 260.0].map(|most| format_value(round_below(most)));
         assert_eq!(rounds, ["0.5", "1", "2", "200"]);
