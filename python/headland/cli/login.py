@@ -90,7 +90,9 @@ def _ask(base_url: object) -> dict[str, str]:
             raise ValueError(message) from None
         answers[setting] = answer.strip() or (default if is_base_url else "")
         if is_base_url and answers[setting] and not answers[setting].startswith(("https://", "http://")):
-            raise ValueError(f"the base URL `{answers[setting]}` has no scheme: write it as `https://host/path`; nothing is stored")
+            raise ValueError(
+                f"the base URL `{answers[setting]}` has no scheme: write it as `https://host/path`; nothing is stored"
+            )
         if not answers[setting]:
             raise ValueError(f"the {question} is empty: nothing is stored")
     return answers
