@@ -341,7 +341,8 @@ impl Error {
         if let Some(member) = &facts.member {
             parts.push(format!("member `{member}`"));
         }
-        if let Some(field) = &facts.field {
+        // Most messages name the column or the argument themselves.
+        if let Some(field) = facts.field.as_ref().filter(|field| !self.message().contains(&format!("`{field}`"))) {
             parts.push(format!("field `{field}`"));
         }
         if let Some(record) = facts.record {

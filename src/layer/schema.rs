@@ -188,7 +188,10 @@ pub(super) fn schema_error(cause: &ArrowError) -> Error {
 /// Finds a column by its name in either Unicode normal form, NFC or NFD.
 pub(super) fn resolve_name<'a>(argument: &str, name: &str, names: &[&'a str]) -> Result<&'a str> {
     find_name(argument, name, names.iter().copied())?.ok_or_else(|| {
-        let message = format!("there is no column `{name}`; there are: {}", names.join(", "));
+        let near = names.iter().find(|known| known.eq_ignore_ascii_case(name));
+        let hint = near
+            .map_or_else(|| format!("; there are: {}", names.join(", ")), |near| format!(": did you mean `{near}`?"));
+        let message = format!("there is no column `{name}`{hint}");
         Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.to_owned()))
     })
 }

@@ -166,8 +166,12 @@ fn map_shows_a_column_and_its_unit() {
     let layer = squares(Some(builder::UTM_12), &ReadOptions::default())
         .unwrap()
         .with_units(&[("RATE".to_owned(), "kg/ha".to_owned())]);
-    let svg = layer.picture(&Picture::default()).unwrap();
+    assert!(layer.picture(&Picture::default()).unwrap().contains("locations of its records"));
+    let rates = Picture { column: Some("RATE".to_owned()), ..Picture::default() };
+    let svg = layer.picture(&rates).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("RATE") && svg.contains("kg/ha"), "{}", &svg[..300]);
+    let shown = layer.schema().field(headland::agronomy::map_column(&layer).unwrap()).name().clone();
+    assert_eq!(shown, "RATE");
     let names = Picture { column: Some("NAME".to_owned()), ..Picture::default() };
     assert!(layer.picture(&names).unwrap().contains("NAME"));
     let missing = Picture { column: Some("YIELD".to_owned()), ..Picture::default() };

@@ -357,4 +357,6 @@ def _summary(account: Account, outcome: hl.mirror.Outcome, status: hl.mirror.Sta
         yield f"  note: {note}"
     if status.rows:
         yield f"  {formatting.number(status.rows, 'row')} in {account.folder / 'dataset'}"
-        yield f"  next: headland.Mirror({str(account.folder)!r}).to_geopandas() in Python"
+        mirror = f"headland.Mirror({str(account.folder)!r})"
+        yield f'  next in Python: {mirror}.sql("SELECT * FROM field_means"), means of all jobs in one unit each;'
+        yield f"  {mirror}.to_geopandas(), the rows as logged"
