@@ -221,7 +221,7 @@ def test_the_command_line_lists_shows_uploads_and_sends(moved: hl.Sandbox, tmp_p
     file.write_bytes(shapefile("a").getvalue())
     (created,) = lines("upload", "prescriptionmaps", file)
     computer = lines("ls", "fieldcomputers")[0]["id"]
-    assert lines("send", created["id"], computer) == []
+    assert lines("send", created["id"], computer) == [{"prescription_map": created["id"], "field_computer": computer}]
     assert headland("send", created["id"], computer).returncode == 5
     assert lines("ls", "prescriptionmaps", "--limit", 1)[0]["id"] == created["id"]
     hub = lines("ls", "fieldhubs")[0]["id"]

@@ -387,7 +387,7 @@ def test_command_line_has_the_filters(
     assert "  note: `ids`: the list of jobs does not have `9`" in out
     before = len(account.requests)
     for words, message in (
-        (("--type", "Yeild"), "`job_types`: unknown type `Yeild`; known: "),
+        (("--type", "Yeild"), "`--type`: unknown type `Yeild`; known: "),
         (("--since", "soon"), "`since` is not a time"),
         (("--status", "--type", "Yield"), "are not valid with --status"),
         (("--verify", "--id", "9"), "are not valid with --verify"),
