@@ -388,7 +388,7 @@ def test_command_line_has_the_filters(
     before = len(account.requests)
     for words, message in (
         (("--type", "Yeild"), "`--type`: unknown type `Yeild`; known: "),
-        (("--since", "soon"), "`since` is not a time"),
+        (("--since", "soon"), "`--since` is not a time"),
         (("--status", "--type", "Yield"), "are not valid with --status"),
         (("--verify", "--id", "9"), "are not valid with --verify"),
     ):
