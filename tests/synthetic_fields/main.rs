@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
+mod logged;
 mod reading;
 
 use std::collections::{BTreeMap, BTreeSet};

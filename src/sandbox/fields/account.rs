@@ -11,7 +11,7 @@ use super::deterministic_math::round_to_i64;
 use super::failure::Failure;
 use super::grain_carts::grain_cart_files;
 use super::job::{Coverage, Job};
-use super::job_spec::{ArchiveLayout, Crop, JobSpec, Kind};
+use super::job_spec::{ArchiveLayout, Crop, HarvestStyle, JobSpec, Kind};
 use super::plane::CoordinateSystem;
 use super::prescription::Prescription;
 use super::rng::{pick, stream, uniform};
@@ -53,6 +53,7 @@ static CROPS: [Crop; 4] = [
         grain: 10_500.0,
         bushel: 25.401_2,
         moisture: 17.5,
+        market_moisture: 15.5,
         seeds: 80_000.0,
         seed_mass: 0.33,
     },
@@ -62,6 +63,7 @@ static CROPS: [Crop; 4] = [
         grain: 3_400.0,
         bushel: 27.215_5,
         moisture: 12.8,
+        market_moisture: 13.0,
         seeds: 345_000.0,
         seed_mass: 0.16,
     },
@@ -71,6 +73,7 @@ static CROPS: [Crop; 4] = [
         grain: 6_200.0,
         bushel: 25.401_2,
         moisture: 14.5,
+        market_moisture: 14.0,
         seeds: 160_000.0,
         seed_mass: 0.03,
     },
@@ -80,6 +83,7 @@ static CROPS: [Crop; 4] = [
         grain: 2_300.0,
         bushel: 10.886_2,
         moisture: 9.5,
+        market_moisture: 10.0,
         seeds: 62_000.0,
         seed_mass: 0.06,
     },
@@ -123,6 +127,12 @@ const OPERATORS: &[&str] = &["Operator 1", "Operator 2", "Operator 3"];
 /// file or product. Ids are also unique within an account.
 #[must_use]
 pub fn account(seed: u64) -> Account {
+    generate_account(seed, HarvestStyle::Ideal)
+}
+
+/// Generates the account of a seed with harvests in that style. Everything else is equal in both styles.
+#[must_use]
+pub fn generate_account(seed: u64, style: HarvestStyle) -> Account {
     let fields = fields(seed);
     let mut rng = stream(seed, &[7]);
     // The order of ids is independent of time.
@@ -146,7 +156,7 @@ pub fn account(seed: u64) -> Account {
     let mut jobs = Vec::new();
     for (slot, plan) in slots.into_iter().zip(plans()) {
         if let Some(field) = fields.get(plan.field) {
-            jobs.push(build_job(seed, slot, plan, field, &computers));
+            jobs.push(build_job(seed, slot, Plan { style, ..plan }, field, &computers));
         }
     }
     jobs.sort_by(|a: &Job, b: &Job| b.created.cmp(&a.created).then_with(|| a.id.cmp(&b.id)));
@@ -212,6 +222,7 @@ struct Plan {
     layout: ArchiveLayout,
     /// Number of a small job; `None` for other jobs.
     small: Option<u32>,
+    style: HarvestStyle,
 }
 
 fn plans() -> impl Iterator<Item = Plan> {
@@ -229,7 +240,8 @@ fn plans() -> impl Iterator<Item = Plan> {
                 _ if index % 5 == 0 => ArchiveLayout::CodePage,
                 _ => ArchiveLayout::Flat,
             };
-            Plan { season, field, kind, coverage: Coverage::Recorded, layout, small: None }
+            let style = HarvestStyle::Ideal;
+            Plan { season, field, kind, coverage: Coverage::Recorded, layout, small: None, style }
         });
     let without_file = |season, field, kind, coverage| Plan {
         season,
@@ -238,6 +250,7 @@ fn plans() -> impl Iterator<Item = Plan> {
         coverage,
         layout: ArchiveLayout::Flat,
         small: None,
+        style: HarvestStyle::Ideal,
     };
     regular.chain([
         without_file(2026, 1, Kind::Spraying, Coverage::None),
@@ -292,6 +305,7 @@ fn build_job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &
     let spec = JobSpec {
         seed: rng.u64(..),
         kind,
+        harvest_style: plan.style,
         field: Arc::clone(field),
         crop,
         product,

@@ -114,7 +114,7 @@ fn tab_text(spec: &JobSpec, log: &JobLog, table: &Table, quantities: &[&Column])
     let points = &log.swaths.points;
     let once = ["ELEVATION", "DISTANCE", "SPEED"].map(|name| find_column(table, name));
     let is_same_step = |one: &LoggedPoint, next: &LoggedPoint| {
-        one.pass == next.pass && one.seconds.to_bits() == next.seconds.to_bits()
+        one.pass == next.pass && one.section < next.section && one.seconds.to_bits() == next.seconds.to_bits()
     };
     let mut out = String::new();
     let mut first = 0_usize;

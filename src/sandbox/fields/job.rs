@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::failure::Failure;
 use super::fmis_export::fmis_zip;
+use super::harvest_log::{HarvestGrid, HarvestTruth};
 use super::job_spec::{JobSpec, Total};
 use super::xml_export::parsed_xml;
 use super::zip_writer::{display_zip, shapefile_zip};
@@ -64,7 +65,8 @@ pub struct Truth {
     pub layer: String,
     /// Number of records in that layer.
     pub rows: u64,
-    /// Covered area in m²: the sum of `SWATHWIDTH` times `DISTANCE`. For polygons it is also the sum of their areas.
+    /// Covered area in m²: the sum of `SWATHWIDTH` times `DISTANCE`. For polygons it is also the sum of their areas. A
+    /// logged harvest counts the rows with the header down.
     pub area: f64,
     /// Area inside the boundary of the field in m².
     pub field_area: f64,
@@ -72,6 +74,8 @@ pub struct Truth {
     pub totals: Vec<(String, String, f64)>,
     /// Total of the job: harvested mass, planted seeds, or applied product.
     pub total: Total,
+    /// Truth of a harvest that is written as machines log it.
+    pub harvest: Option<HarvestTruth>,
 }
 
 impl Job {
@@ -126,7 +130,18 @@ impl Job {
             field_area: self.spec.field.area,
             totals,
             total: self.spec.total(&log),
+            harvest: log.harvest.map(|harvest| harvest.truth),
         })
+    }
+
+    /// Returns the true map of a logged harvest, in square cells with a side in metres.
+    pub fn harvest_grid(&self, cell: f64) -> Result<HarvestGrid> {
+        self.convertible()?;
+        let Some(harvest) = self.spec.simulate().harvest else {
+            let text = format!("job {} is no logged harvest: only those have a true map", self.id);
+            return Err(Error::new(Kind::Value, text));
+        };
+        harvest.grid(&self.spec.field.plane, cell)
     }
 
     fn convertible(&self) -> Result<()> {

@@ -7,6 +7,7 @@ use chrono::{Duration, NaiveDateTime, Timelike};
 use super::attributes::{Cells, Table};
 use super::boundaries::Field;
 use super::deterministic_math::{round_to_i64, scaled, unscaled};
+use super::harvest_log::HarvestLog;
 use super::plane::CoordinateSystem;
 use super::rng::{noise, stream};
 use super::swaths::{LENGTH_DECIMALS, SwathLog, SwathOptions};
@@ -20,6 +21,16 @@ pub(super) enum Kind {
     Harvest,
 }
 
+/// How the harvests of an account are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HarvestStyle {
+    /// Without delays, turns, overlaps and faults.
+    #[default]
+    Ideal,
+    /// As machines log them.
+    Logged,
+}
+
 /// A crop with typical values.
 #[derive(Debug)]
 pub(super) struct Crop {
@@ -31,6 +42,8 @@ pub(super) struct Crop {
     pub(super) bushel: f64,
     /// Grain moisture at harvest in percent.
     pub(super) moisture: f64,
+    /// Moisture of the market in percent.
+    pub(super) market_moisture: f64,
     /// Seeds per hectare.
     pub(super) seeds: f64,
     /// Mass of a thousand seeds in kilograms.
@@ -60,6 +73,7 @@ pub(super) struct JobSpec {
     /// Seed of the job.
     pub(super) seed: u64,
     pub(super) kind: Kind,
+    pub(super) harvest_style: HarvestStyle,
     pub(super) field: Arc<Field>,
     pub(super) crop: &'static Crop,
     pub(super) product: &'static str,
@@ -87,6 +101,8 @@ pub(super) struct JobLog {
     pub(super) target: Vec<i64>,
     /// Measured rate or flow at each point, in the same form.
     pub(super) measured: Vec<i64>,
+    /// The rest of a harvest in the style [`HarvestStyle::Logged`].
+    pub(super) harvest: Option<HarvestLog>,
 }
 
 /// Total of a job.
@@ -108,6 +124,12 @@ impl JobSpec {
     /// Returns the covered area in m².
     pub(super) fn covered_area(&self, log: &JobLog) -> f64 {
         let metre = self.units.length.1;
+        if let Some(harvest) = &log.harvest {
+            // The display counts the rows with the header down.
+            let rows = log.swaths.points.iter().zip(&harvest.is_header_down).filter(|(_, is_down)| **is_down);
+            let products: i64 = rows.map(|(point, _)| point.swath * point.distance).sum();
+            return unscaled(products, 2 * LENGTH_DECIMALS) * metre * metre;
+        }
         let lengths: i64 = log.swaths.points.iter().map(|point| point.distance).sum();
         unscaled(lengths, LENGTH_DECIMALS) * metre * unscaled(log.swaths.swath, LENGTH_DECIMALS) * metre
     }
@@ -124,6 +146,9 @@ impl JobSpec {
         let mut rng = stream(self.seed, &[5]);
         let time = |seconds: f64| self.start + Duration::seconds(round_to_i64(seconds));
         table.add_numbers("PASS", "1", (6, 0), points.iter().map(|point| Some(point.pass)));
+        if let Some(harvest) = log.harvest.as_ref().filter(|harvest| !harvest.machines.is_empty()) {
+            table.add_numbers("MACHINE", "1", (4, 0), harvest.machines.iter().map(|machine| Some(*machine)));
+        }
         if self.swath_options.sections > 1 {
             table.add_numbers("SECTION", "1", (4, 0), points.iter().map(|point| Some(point.section)));
         }
@@ -132,7 +157,7 @@ impl JobSpec {
         table.add_column("TIME", Cells::Times(clock.collect()));
         let (length, metre) = self.units.length;
         let shape = |width| (width, LENGTH_DECIMALS);
-        table.add_numbers("SWATHWIDTH", length, shape(8), points.iter().map(|_| Some(swaths.swath)));
+        table.add_numbers("SWATHWIDTH", length, shape(8), points.iter().map(|point| Some(point.swath)));
         table.add_numbers("DISTANCE", length, shape(8), points.iter().map(|point| Some(point.distance)));
         table.add_numbers("CYCLE", "s", (6, 2), points.iter().map(|_| Some(swaths.cycle)));
         let (speed, metres_a_second) = self.units.speed;

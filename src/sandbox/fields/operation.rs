@@ -1,13 +1,16 @@
 //! Log, total and attribute table of a job, selected by its kind.
 
 use super::attributes::Table;
-use super::job_spec::{JobLog, JobSpec, Kind, Total};
+use super::job_spec::{HarvestStyle, JobLog, JobSpec, Kind, Total};
 use super::swaths::generate_swaths;
-use super::{harvest, planting, spraying};
+use super::{harvest, logged_harvest, planting, spraying};
 
 impl JobSpec {
     /// Simulates the work of the machine.
     pub(super) fn simulate(&self) -> JobLog {
+        if (self.kind, self.harvest_style) == (Kind::Harvest, HarvestStyle::Logged) {
+            return logged_harvest::simulate(self);
+        }
         let swaths = generate_swaths(&self.field, self.swath_options, self.units, self.seed);
         match self.kind {
             Kind::Planting => planting::measure(self, swaths),

@@ -26,7 +26,7 @@ pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
             (target, round_to_i64(i64_to_f64(target) * lag * (1.0 + 0.02 * noise(&mut rng))))
         })
         .unzip();
-    JobLog { swaths, target, measured }
+    JobLog { swaths, target, measured, harvest: None }
 }
 
 /// Returns the target rate at a location, in hundredths.

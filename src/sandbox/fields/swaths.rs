@@ -47,13 +47,15 @@ pub(super) struct LoggedPoint {
     pub(super) seconds: f64,
     /// Length along the pass, in thousandths of the display's unit, as written.
     pub(super) distance: i64,
+    /// Width, in the same form.
+    pub(super) swath: i64,
 }
 
 /// Points of a job with their shared width and interval.
 #[derive(Debug)]
 pub(super) struct SwathLog {
     pub(super) points: Vec<LoggedPoint>,
-    /// Width of a point, in thousandths of the display's unit, as written.
+    /// Full width of a point, in thousandths of the display's unit, as written.
     pub(super) swath: i64,
     /// Hundredths of a second between two points of a section.
     pub(super) cycle: i64,
@@ -61,9 +63,9 @@ pub(super) struct SwathLog {
 
 impl SwathLog {
     /// Returns the area of a point in m², from the written numbers.
-    pub(super) fn area(&self, point: &LoggedPoint, units: &Units) -> f64 {
+    pub(super) fn area(point: &LoggedPoint, units: &Units) -> f64 {
         let metres = |value| unscaled(value, LENGTH_DECIMALS) * units.length.1;
-        metres(self.swath) * metres(point.distance)
+        metres(point.swath) * metres(point.distance)
     }
 
     /// Returns the speed at a point in metres per second.
@@ -77,9 +79,9 @@ impl SwathLog {
     }
 
     /// Returns the corners of a point, clockwise.
-    pub(super) fn corners(&self, point: &LoggedPoint, units: &Units) -> [Point; 4] {
+    pub(super) fn corners(point: &LoggedPoint, units: &Units) -> [Point; 4] {
         let ahead = unscaled(point.distance, LENGTH_DECIMALS) * units.length.1 / 2.0;
-        let aside = unscaled(self.swath, LENGTH_DECIMALS) * units.length.1 / 2.0;
+        let aside = unscaled(point.swath, LENGTH_DECIMALS) * units.length.1 / 2.0;
         let corner = |along: f64, across: f64| {
             point.location.moved(point.direction, along * ahead).moved(point.direction.left(), across * aside)
         };
@@ -111,6 +113,7 @@ pub(super) fn generate_swaths(field: &Field, options: SwathOptions, units: &Unit
             from_end: 0,
             seconds: 0.0,
             distance: 0,
+            swath,
         };
         for (length, from_end) in steps_of(&mut rng, pass.length, here) {
             let middle = first.location.moved(pass.direction, length.1);
@@ -187,7 +190,7 @@ fn passes(field: &Field, width: f64) -> Vec<Pass> {
 }
 
 /// Returns the polygon with each edge moved inwards by `distance`.
-fn inset(polygon: &[Point], distance: f64) -> Vec<Point> {
+pub(super) fn inset(polygon: &[Point], distance: f64) -> Vec<Point> {
     let count = polygon.len();
     let vertex = |index: usize| polygon.get(index % count).copied().unwrap_or(Point::new(0.0, 0.0));
     (0..count)
@@ -203,7 +206,7 @@ fn inset(polygon: &[Point], distance: f64) -> Vec<Point> {
 }
 
 /// Returns the intervals of the line at `level` that are inside the polygon, along the rows in ascending order.
-fn crossings(polygon: &[Point], along: Point, across: Point, level: f64) -> Vec<(f64, f64)> {
+pub(super) fn crossings(polygon: &[Point], along: Point, across: Point, level: f64) -> Vec<(f64, f64)> {
     let mut ends: Vec<f64> = polygon
         .iter()
         .zip(polygon.iter().cycle().skip(1))

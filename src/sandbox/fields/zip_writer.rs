@@ -12,6 +12,7 @@ use super::deterministic_math::scaled;
 use super::job_spec::{ArchiveLayout, JobLog, JobSpec};
 use super::rng::stream;
 use super::shapefile_writer::{LayerWriter, Member};
+use super::swaths::SwathLog;
 use crate::error::{Error, Kind, Result};
 
 /// Returns the zip of shapefiles.
@@ -25,7 +26,7 @@ pub(super) fn shapefile_zip(spec: &JobSpec, log: &JobLog) -> Result<Vec<u8>> {
     };
     let table = spec.table(log);
     let mut members = if spec.has_polygons {
-        writer.polygons(&spec.layer, &table, points.iter().map(|point| log.swaths.corners(point, spec.units)))?
+        writer.polygons(&spec.layer, &table, points.iter().map(|point| SwathLog::corners(point, spec.units)))?
     } else {
         writer.points(&spec.layer, &table, points.iter().map(|point| point.location))?
     };
