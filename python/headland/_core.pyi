@@ -8,6 +8,7 @@ from typing import Any, Final, NoReturn, TypeAlias, TypedDict, final, type_check
 
 from headland.archives import Limits, ReadOptions
 from headland.diagnostic_codes import DiagnosticCode, Severity
+from headland.harvest_truth import HarvestGrid
 
 __all__ = [
     "LIMITS",
@@ -106,6 +107,17 @@ class _Total(TypedDict):
     columns: list[str]
 
 @type_check_only
+class _HarvestTruth(TypedDict):
+    delay: float
+    moisture_delay: float
+    antenna: float
+    covered_area: float
+    dry_mass: float
+    moisture_basis: float
+    reasons: list[int]
+    crs: str
+
+@type_check_only
 class _Truth(TypedDict):
     job_id: str
     job_name: str
@@ -117,6 +129,7 @@ class _Truth(TypedDict):
     field_area: float
     totals: list[tuple[str, str, float]]
     total: _Total
+    harvest: _HarvestTruth | None
 
 def error_kinds() -> list[str]: ...
 def rows() -> list[str]: ...
@@ -474,6 +487,7 @@ class Sandbox:
         data: Path | None,
         port: int,
         seed: int,
+        logged_harvests: bool,
         small_jobs: int | None,
         rate_limits: Sequence[tuple[int, float]],
         sliding: bool,
@@ -500,5 +514,6 @@ class Sandbox:
     def clear_faults(self) -> None: ...
     def requests(self) -> list[_Request]: ...
     def truth(self) -> list[_Truth]: ...
+    def harvest_grid(self, job_id: str, cell: float) -> HarvestGrid: ...
     def cart_truth(self) -> list[_CartTruth]: ...
     def close(self) -> None: ...

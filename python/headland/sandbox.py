@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict
 
 from headland import _core, arguments
+from headland.harvest_truth import HarvestTruth
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -69,7 +70,8 @@ class Truth(TypedDict):
     """True totals of a generated job.
 
     Areas are in square metres: `area` is covered by the job, `field_area` is enclosed by the field's boundary. `totals`
-    lists column, unit and the sum over all rows.
+    lists column, unit and the sum over all rows. `harvest` is None except for harvests with ``harvest="logged"``; their
+    `area` is what the display counted with the header down, overlaps included.
     """
 
     job_id: str
@@ -82,6 +84,7 @@ class Truth(TypedDict):
     field_area: float
     totals: list[tuple[str, str, float]]
     total: Total
+    harvest: HarvestTruth | None
 
 
 class CartTruth(TypedDict):
@@ -154,6 +157,9 @@ class Sandbox:
             uploads are in a temporary folder.
         port: The port; 0 selects a free one.
         seed: The seed of the synthetic account; the same seed generates the same account.
+        harvest: ``"logged"`` writes harvests as machines log them: with delays of the sensors, turns, overlaps, two
+            machines on large fields, and planted faults. `truth` then has a
+            :class:`~headland.harvest_truth.HarvestTruth` for each. ``"ideal"`` harvests have none of that.
         small_jobs: Number of small jobs instead of the usual ones, for tests with many jobs. The files of every second
             one need no conversion.
         rate_limits: Pairs of calls and seconds; an empty sequence disables the limit.
@@ -171,6 +177,7 @@ class Sandbox:
         *,
         port: int = 0,
         seed: int = 0,
+        harvest: Literal["ideal", "logged"] = "ideal",
         small_jobs: int | None = None,
         rate_limits: Sequence[tuple[int, float]] = RATE_LIMITS,
         window: Literal["fixed", "sliding"] = "fixed",
@@ -184,6 +191,7 @@ class Sandbox:
             data=None if data is None else arguments.path("data", data),
             port=arguments.whole_number("port", port, 0, 65_535),
             seed=arguments.whole_number("seed", seed, 0, arguments.MAX_INT),
+            logged_harvests=_is_first("harvest", harvest, "logged", "ideal"),
             small_jobs=None if small_jobs is None else arguments.whole_number("small_jobs", small_jobs, 0, 1_000_000),
             rate_limits=arguments.windows(rate_limits),
             sliding=_is_first("window", window, "sliding", "fixed"),
@@ -198,6 +206,7 @@ class Sandbox:
         cls,
         *,
         seed: int = 0,
+        harvest: Literal["ideal", "logged"] = "ideal",
         rate_limits: Sequence[tuple[int, float]] = (),
         conversion_time: float = DEMO_CONVERSION_TIME,
     ) -> Self:
@@ -205,7 +214,7 @@ class Sandbox:
 
         A client still keeps the limit of real services; ``Client(**service.credentials, rate_limits=())`` does not.
         """
-        return cls(seed=seed, rate_limits=rate_limits, conversion_time=conversion_time)
+        return cls(seed=seed, harvest=harvest, rate_limits=rate_limits, conversion_time=conversion_time)
 
     @property
     def base_url(self) -> str:
@@ -301,7 +310,11 @@ class Sandbox:
     @property
     def truth(self) -> list[Truth]:
         """True totals of each generated job."""
-        return self._core.truth()
+        return [
+            {**known, "harvest": None if facts is None else HarvestTruth(self._core, known["job_id"], facts)}
+            for known in self._core.truth()
+            for facts in (known["harvest"],)
+        ]
 
     @property
     def cart_truth(self) -> list[CartTruth]:

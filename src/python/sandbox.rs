@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyList};
 
 use super::config::{parse_seconds, parse_windows};
 use super::{bridge, errors};
-use crate::sandbox::fields::{CartTruth, Total, Truth};
+use crate::sandbox::fields::{CartTruth, HarvestStyle, HarvestTruth, Total, Truth};
 use crate::sandbox::{self as service, Keys};
 
 /// A running service, stopped by `close` or when collected. In the child of a fork it belongs to the parent.
@@ -32,13 +32,14 @@ pub(super) struct Sandbox {
 #[pymethods]
 impl Sandbox {
     #[new]
-    #[pyo3(signature = (*, data, port, seed, small_jobs, rate_limits, sliding, conversion_time, variants, moved_clock))]
+    #[pyo3(signature = (*, data, port, seed, logged_harvests, small_jobs, rate_limits, sliding, conversion_time, variants, moved_clock))]
     #[expect(clippy::too_many_arguments, reason = "the settings of the service, by keyword")]
     fn new(
         py: Python<'_>,
         data: Option<PathBuf>,
         port: u16,
         seed: u64,
+        logged_harvests: bool,
         small_jobs: Option<u32>,
         rate_limits: Vec<(u32, f64)>,
         sliding: bool,
@@ -50,6 +51,7 @@ impl Sandbox {
             data,
             port,
             seed,
+            harvest: if logged_harvests { HarvestStyle::Logged } else { HarvestStyle::Ideal },
             small_jobs,
             rate_limits: parse_windows(rate_limits)?,
             sliding,
@@ -160,10 +162,24 @@ impl Sandbox {
             facts.set_item("field_area", truth.field_area)?;
             facts.set_item("totals", &truth.totals)?;
             facts.set_item("total", total_to_dict(py, &truth.total)?)?;
+            let harvest = truth.harvest.as_ref().map(|harvest| harvest_to_dict(py, harvest)).transpose()?;
+            facts.set_item("harvest", harvest)?;
             PyResult::Ok(facts)
         };
         let truth = truth.iter().map(facts).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, truth)
+    }
+
+    /// Returns the columns of the true map of a logged harvest: x, y, yield and share.
+    fn harvest_grid<'py>(&self, py: Python<'py>, job_id: &str, cell: f64) -> PyResult<Bound<'py, PyDict>> {
+        let grid = bridge::without_gil(py, || self.with_running(|running| Ok(running.harvest_grid(job_id, cell))))??
+            .map_err(|error| errors::raise(py, &error))?;
+        let columns = PyDict::new(py);
+        columns.set_item("x", grid.x)?;
+        columns.set_item("y", grid.y)?;
+        columns.set_item("yield_dry", grid.yield_dry)?;
+        columns.set_item("share", grid.share)?;
+        Ok(columns)
     }
 
     /// Returns the true totals of the generated grain cart files.
@@ -201,6 +217,19 @@ fn total_to_dict<'py>(py: Python<'py>, total: &Total) -> PyResult<Bound<'py, PyD
     facts.set_item("value", total.value)?;
     facts.set_item("factor", total.factor)?;
     facts.set_item("columns", &total.columns)?;
+    Ok(facts)
+}
+
+fn harvest_to_dict<'py>(py: Python<'py>, harvest: &HarvestTruth) -> PyResult<Bound<'py, PyDict>> {
+    let facts = PyDict::new(py);
+    facts.set_item("delay", harvest.delay)?;
+    facts.set_item("moisture_delay", harvest.moisture_delay)?;
+    facts.set_item("antenna", harvest.antenna)?;
+    facts.set_item("covered_area", harvest.covered_area)?;
+    facts.set_item("dry_mass", harvest.dry_mass)?;
+    facts.set_item("moisture_basis", harvest.moisture_basis)?;
+    facts.set_item("reasons", &harvest.reasons)?;
+    facts.set_item("crs", format!("EPSG:{}", 32_600 + u32::from(harvest.utm_zone)))?;
     Ok(facts)
 }
 

@@ -6,11 +6,13 @@ use std::sync::Mutex;
 use bytes::Bytes;
 
 use super::cart_store::StoredCart;
-use super::fields::{self, Account, Computer, Coverage, GrainCart, Hub, Job, Prescription, Truth};
+use super::fields::{
+    self, Account, Computer, Coverage, GrainCart, HarvestGrid, HarvestStyle, Hub, Job, Prescription, Truth,
+};
 use super::keys::CUSTOMERS;
 use super::locked::locked;
 use super::store::StoredJob;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 
 /// Archive formats of a generated job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,11 +40,11 @@ pub(super) struct Accounts {
 pub(super) const SPARE_SMALL_JOBS: u32 = 100;
 
 impl Accounts {
-    /// Generates the accounts of a seed. `small` replaces the first customer's jobs with that many small jobs. Archives
+    /// Generates the accounts of a seed with harvests in that style. `small` replaces the first customer's jobs with that many small jobs. Archives
     /// are generated on first use.
-    pub(super) fn new(seed: u64, small: Option<u32>) -> Self {
-        let mut customers: Vec<Account> =
-            (0..CUSTOMERS).map(|customer| fields::account(seed.wrapping_add(customer.into()))).collect();
+    pub(super) fn new(seed: u64, harvest: HarvestStyle, small: Option<u32>) -> Self {
+        let generate = |customer: u32| fields::generate_account(seed.wrapping_add(customer.into()), harvest);
+        let mut customers: Vec<Account> = (0..CUSTOMERS).map(generate).collect();
         if let (Some(count), Some(first)) = (small, customers.first_mut()) {
             first.jobs = fields::small_jobs(seed, count.saturating_add(SPARE_SMALL_JOBS), &first.computers);
         }
@@ -121,6 +123,14 @@ impl Accounts {
     /// Truth of the customer's generated jobs with recorded coverage.
     pub(super) fn truth(&self, customer: u32) -> Result<Vec<Truth>> {
         self.jobs(customer).iter().filter(|job| job.coverage == Coverage::Recorded).map(Job::truth).collect()
+    }
+
+    /// True map of a customer's job with a logged harvest.
+    pub(super) fn harvest_grid(&self, customer: u32, id: &str, cell: f64) -> Result<HarvestGrid> {
+        let Some(job) = self.job(customer, id) else {
+            return Err(Error::new(Kind::Value, format!("no generated job has the id `{id}`")));
+        };
+        job.harvest_grid(cell)
     }
 
     /// Generated jobs of a customer, newest first.

@@ -84,6 +84,8 @@ pub struct Options {
     pub port: u16,
     /// Seed of the keys and of the generated accounts.
     pub seed: u64,
+    /// How harvests are written. Small jobs are always ideal.
+    pub harvest: fields::HarvestStyle,
     /// Number of small jobs that replace the usual jobs of the first customer, for tests with many jobs. Each has a
     /// dozen records; the files of each second job are available without a wait.
     pub small_jobs: Option<u32>,
@@ -106,6 +108,7 @@ impl Default for Options {
             data: None,
             port: 0,
             seed: 0,
+            harvest: fields::HarvestStyle::Ideal,
             small_jobs: None,
             rate_limits: vec![Window { calls: 30, period: Duration::from_secs(60) }],
             sliding: false,
@@ -131,14 +134,20 @@ impl std::fmt::Debug for Sandbox {
 impl Sandbox {
     /// Starts a service. It accepts requests when this returns.
     pub fn start(options: Options) -> Result<Self> {
-        let Options { data, port, seed, small_jobs, rate_limits, sliding, conversion_time, variants, manual_clock } =
-            options;
+        let Options { data, port, seed, harvest, small_jobs, .. } = options;
+        let Options { rate_limits, sliding, conversion_time, variants, manual_clock, .. } = options;
         if rate_limits.iter().any(|window| window.calls == 0 || window.period.is_zero()) {
             return Err(Error::new(Kind::Value, "a window of the rate limit needs at least one call and some time"));
         }
+        if small_jobs.is_some() && harvest == fields::HarvestStyle::Logged {
+            return Err(Error::new(
+                Kind::Value,
+                "small jobs are ideal harvests: use either small jobs or logged harvests",
+            ));
+        }
         let variants = ActiveVariants::parse(&variants)?;
         let ring = keys::KeyRing::new(seed)?;
-        let accounts = Arc::new(accounts::Accounts::new(seed, small_jobs));
+        let accounts = Arc::new(accounts::Accounts::new(seed, harvest, small_jobs));
         let store = store::Store::open(data.as_deref(), seed)?;
         let clock = clock::ServiceClock::new(manual_clock);
         let fill = || {
@@ -152,6 +161,7 @@ impl Sandbox {
         };
         let map_error =
             |error: rusqlite::Error| Error::new(Kind::File, format!("the sandbox cannot write its database: {error}"));
+        store.check_harvest(harvest)?;
         let log_start = fill().map(telemetry::log_start).map_err(map_error)?;
         let (listener, port) = server::bind(port)?;
         let base = format!("http://127.0.0.1:{port}");
@@ -248,6 +258,11 @@ impl Sandbox {
     /// Truth of each generated job with a shapefile, for the customer of `access_key`.
     pub fn truth(&self) -> Result<Vec<fields::Truth>> {
         self.service.state.accounts.truth(0)
+    }
+
+    /// True map of a job with a logged harvest, for that customer, in square cells with a side in metres.
+    pub fn harvest_grid(&self, job_id: &str, cell: f64) -> Result<fields::HarvestGrid> {
+        self.service.state.accounts.harvest_grid(0, job_id, cell)
     }
 
     /// Truth of each generated grain cart file of the customer of `access_key`.

@@ -12,6 +12,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use super::fields::HarvestStyle;
 use super::locked::locked;
 use crate::error::{Error, Kind, Result};
 
@@ -156,6 +157,25 @@ impl Store {
         connection.query_row("SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'first start'", [], |row| {
             Ok(from_micros(row.get(0)?))
         })
+    }
+
+    /// Checks that the jobs of this state have harvests in that style; stores the style the first time.
+    pub(super) fn check_harvest(&self, style: HarvestStyle) -> Result<()> {
+        let name = if style == HarvestStyle::Logged { "logged" } else { "ideal" };
+        let connection = locked(&self.0);
+        let stored = connection
+            .execute("INSERT OR IGNORE INTO setting (name, value) VALUES ('harvest', ?)", [name])
+            .and_then(|_| {
+                connection
+                    .query_row("SELECT value FROM setting WHERE name = 'harvest'", [], |row| row.get::<_, String>(0))
+            })
+            .map_err(|error| Error::new(Kind::File, format!("the sandbox cannot read its database: {error}")))?;
+        if stored == name {
+            return Ok(());
+        }
+        let text =
+            format!("the folder contains a sandbox with {stored} harvests: start it with these, not {name} ones");
+        Err(Error::new(Kind::Value, text))
     }
 
     /// Inserts an upload and returns its new id. Ids are not in order of time (field notes, Values). `refusal` is the

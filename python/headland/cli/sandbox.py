@@ -30,6 +30,12 @@ def add_sandbox(verbs: Verbs) -> None:
     verb.add_argument("--data", type=Path, metavar="DIR", help="store the state in DIR; by default, in memory")
     verb.add_argument("--seed", type=int, default=0, metavar="N", help="selects the generated account")
     verb.add_argument(
+        "--harvest",
+        choices=("ideal", "logged"),
+        default="ideal",
+        help="`logged` writes harvests as machines log them, with delays and faults",
+    )
+    verb.add_argument(
         "--rate-limit",
         action="append",
         metavar="CALLS/SECONDS",
@@ -64,6 +70,7 @@ def _serve(given: argparse.Namespace) -> int:
         given.data,
         port=given.port,
         seed=given.seed,
+        harvest=given.harvest,
         rate_limits=_limits(given.rate_limit),
         window=given.window,
         conversion_time=given.conversion_time,
