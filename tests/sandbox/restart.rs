@@ -4,6 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use headland::error::Kind;
+use headland::sandbox::fields::HarvestStyle;
 use headland::sandbox::{Options, Sandbox};
 
 use super::raw_client::{get, jobs, options, start, upload, zip_of};
@@ -68,6 +69,16 @@ fn folder_belongs_to_its_seed() {
     assert_eq!(error.kind(), Kind::Value);
     assert!(error.message().contains("seed 5"), "{error}");
     drop(start(options(5)));
+}
+
+#[test]
+fn folder_belongs_to_its_style_of_harvests() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = |harvest| Options { data: Some(folder.path().to_owned()), harvest, ..options() };
+    drop(start(options(HarvestStyle::Ideal)));
+    drop(start(options(HarvestStyle::Ideal)));
+    let error = Sandbox::start(options(HarvestStyle::Logged)).unwrap_err();
+    assert!(error.message().contains("ideal harvests"), "{error}");
 }
 
 #[test]
