@@ -358,5 +358,6 @@ def _summary(account: Account, outcome: hl.mirror.Outcome, status: hl.mirror.Sta
     if status.rows:
         yield f"  {formatting.number(status.rows, 'row')} in {account.folder / 'dataset'}"
         mirror = f"headland.Mirror({str(account.folder)!r})"
-        yield f'  next in Python: {mirror}.sql("SELECT * FROM field_means"), means of all jobs in one unit each;'
+        query = "SELECT * FROM field_means"
+        yield f"  next in Python: {mirror}.sql({query!r}), means of all jobs in one unit each;"
         yield f"  {mirror}.to_geopandas(), the rows as logged"
