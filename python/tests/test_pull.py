@@ -113,7 +113,8 @@ def test_script_gets_only_the_plan_and_the_summary(farm_service: hl.Sandbox, tmp
     assert " calls, " in plan
     assert " new, 0 changed, 0 gone" in summary
     assert str(farm / "dataset") in rest[0]
-    assert "to_geopandas()" in rest[1]
+    assert "SELECT * FROM field_means" in rest[1]
+    assert "to_geopandas()" in rest[2]
     assert jobs_here(farm) == JOBS
 
     again = pull(farm_service, "--to", farm, "--no-locations", "--quiet")

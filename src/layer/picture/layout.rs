@@ -104,7 +104,7 @@ pub(super) fn write(
         write_text(&mut svg, (MARGIN, line), r#"font-size="12""#, PALE, "coordinates as they are");
     } else {
         let end = draw_scale_bar(&mut svg, line, layout);
-        draw_north_arrow(&mut svg, end + 20.0, line - 16.0);
+        draw_north_arrow(&mut svg, end + 20.0, line - 11.0);
     }
     // On a narrow map, the counts extend below the legend.
     let edge = (if panel_width > 480.0 { MARGIN + panel_width } else { width - MARGIN }, line);
