@@ -18,6 +18,11 @@ Event = tuple[str, int, str, float, bool | None]
 """Kind, number of the wait, text, expected seconds, and the client's `progress`."""
 
 
+def logs_requests() -> bool:
+    """Return whether the core has to pass requests, which are logged at level DEBUG."""
+    return LOG.isEnabledFor(logging.DEBUG)
+
+
 def receive(events: list[Event]) -> None:
     """Receive events from the core: requests are logged at level DEBUG, waits at INFO.
 

@@ -1,8 +1,10 @@
 //! Passes events of calls to Python, which logs and displays them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 
 use crate::transport::Event;
@@ -16,6 +18,8 @@ pub(super) struct Events {
     pending: Mutex<Vec<(Event, Option<bool>)>>,
     /// The event loop of the last asynchronous call.
     event_loop: Mutex<Option<Py<PyAny>>>,
+    /// Whether requests are logged.
+    wants_requests: AtomicBool,
 }
 
 impl Events {
@@ -24,6 +28,19 @@ impl Events {
         if events.len() < CAPACITY || !matches!(event, Event::Request(_)) {
             events.push((event, progress));
         }
+    }
+
+    /// Whether the last call found the logger at level DEBUG.
+    pub(super) fn wants_requests(&self) -> bool {
+        self.wants_requests.load(Ordering::Relaxed)
+    }
+
+    /// Checks the level of the logger before a call, which costs less than the text of its request.
+    pub(super) fn check_level(&self, py: Python<'_>) -> PyResult<()> {
+        static IS_ENABLED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let is_enabled = IS_ENABLED.import(py, "headland.activity", "logs_requests")?.call0()?.is_truthy()?;
+        self.wants_requests.store(is_enabled, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Sets the event loop that passes the events of asynchronous calls.

@@ -27,7 +27,7 @@ use super::reentrancy::WaitGuard;
 use super::shutdown::Shutdown;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
-use crate::transport::Observer;
+use crate::transport::{Event, Observe, Observer};
 
 /// How long calls in flight may take to finish after a signal has ended a wait.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
@@ -180,13 +180,25 @@ pub(super) fn drop_unattached(object: Py<PyAny>) {
 /// Returns an observer whose events are passed to Python where no call of headland is in progress: by a waiting caller at
 /// its checks for signals, and for asynchronous calls by their event loop. So a log handler may block or call headland.
 pub(super) fn observer(progress: Option<bool>) -> Observer {
-    Observer::new(move |event| {
+    Observer::new(PythonObserver { progress })
+}
+
+struct PythonObserver {
+    progress: Option<bool>,
+}
+
+impl Observe for PythonObserver {
+    fn wants_requests(&self) -> bool {
+        BRIDGE.get(new_bridge).is_ok_and(|bridge| bridge.events.wants_requests())
+    }
+
+    fn receive(&self, event: Event) {
         let Ok(bridge) = BRIDGE.get(new_bridge) else { return };
-        bridge.events.push(event, progress);
+        bridge.events.push(event, self.progress);
         if std::thread::current().name() == Some(DRIVER) {
             bridge.attach(|py| bridge.events.schedule(py));
         }
-    })
+    }
 }
 
 /// Waits for `future` in this thread without the GIL. A signal ends the wait and drops the future.
@@ -205,6 +217,7 @@ pub(super) fn block_on_with_callback<'py, T: Send>(
     request_end: impl FnOnce() -> bool,
 ) -> PyResult<T> {
     let bridge = bridge(py)?;
+    bridge.events.check_level(py)?;
     let outcome = wait_for(py, bridge, future, callback, request_end);
     // The end of a wait that was dropped with the future.
     bridge.events.deliver(py)?;
@@ -330,6 +343,7 @@ pub(super) fn spawn<T: Send + 'static>(
     start_driver(bridge).map_err(|error| errors::raise(py, &error))?;
     let event_loop = running_loop(py)?;
     bridge.events.set_loop(&event_loop);
+    bridge.events.check_level(py)?;
     let waiter = event_loop.call_method0("create_future")?;
     let (task_loop, task_waiter) = (event_loop.unbind(), waiter.clone().unbind());
     let task = bridge.runtime.spawn(async move {

@@ -28,20 +28,39 @@ pub enum Event {
     Resumed(u64),
 }
 
-/// Receives the events of calls in the thread that makes the call.
+/// Receives the events of calls in the thread that makes the call, and must not block.
+pub trait Observe: Send + Sync {
+    /// Whether requests are received too. They are many, and their texts take time.
+    fn wants_requests(&self) -> bool;
+
+    /// Receives an event.
+    fn receive(&self, event: Event);
+}
+
+impl<F: Fn(Event) + Send + Sync> Observe for F {
+    fn wants_requests(&self) -> bool {
+        true
+    }
+
+    fn receive(&self, event: Event) {
+        self(event);
+    }
+}
+
+/// The receiver of the events of a client, if there is one.
 #[derive(Clone, Default)]
-pub struct Observer(Option<Arc<dyn Fn(Event) + Send + Sync>>);
+pub struct Observer(Option<Arc<dyn Observe>>);
 
 impl Observer {
-    /// An observer that calls `receive`, which must not block.
-    pub fn new(receive: impl Fn(Event) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(receive)))
+    /// An observer of all calls of a client.
+    pub fn new(observe: impl Observe + 'static) -> Self {
+        Self(Some(Arc::new(observe)))
     }
 
     /// Reports a request. The text is only built if the event is received.
     pub(super) fn report_request(&self, text: impl FnOnce() -> String) {
-        if let Some(receive) = &self.0 {
-            receive(Event::Request(text()));
+        if let Some(observe) = self.0.as_ref().filter(|observe| observe.wants_requests()) {
+            observe.receive(Event::Request(text()));
         }
     }
 }
@@ -68,7 +87,7 @@ impl<'a> Waiting<'a> {
     /// Reports that the call waits for `reason`, probably for `pause`.
     pub fn report(&mut self, pause: Duration, reason: impl FnOnce() -> String) {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let Observer(Some(receive)) = self.observer else { return };
+        let Observer(Some(observe)) = self.observer else { return };
         if pause < MIN_WAIT {
             return;
         }
@@ -76,7 +95,7 @@ impl<'a> Waiting<'a> {
         let seconds = pause.as_secs().saturating_add(u64::from(pause.subsec_millis() >= 500));
         let end = chrono::TimeDelta::from_std(pause).ok().and_then(|pause| self.clock.now().checked_add_signed(pause));
         let until = end.map(|end| format!(", until {}", end.format("%H:%M:%S UTC"))).unwrap_or_default();
-        receive(Event::Wait { id, text: format!("waiting {seconds} s for {}{until}", reason()), pause });
+        observe.receive(Event::Wait { id, text: format!("waiting {seconds} s for {}{until}", reason()), pause });
     }
 
     /// Whether the wait was reported.
@@ -88,8 +107,8 @@ impl<'a> Waiting<'a> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        if let (Some(id), Observer(Some(receive))) = (self.id, self.observer) {
-            receive(Event::Resumed(id));
+        if let (Some(id), Observer(Some(observe))) = (self.id, self.observer) {
+            observe.receive(Event::Resumed(id));
         }
     }
 }

@@ -29,7 +29,7 @@ use http::HeaderMap;
 
 use crate::api::Method;
 
-pub use activity::{Event, Observer, Waiting};
+pub use activity::{Event, Observe, Observer, Waiting};
 pub use attempts::{AttemptResult, Attempts, LARGEST_RECORD};
 pub use auth::Auth;
 pub use base_url::{BaseUrl, redacted};
