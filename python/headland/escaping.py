@@ -18,3 +18,8 @@ def printable(text: str, *, lines: bool = False) -> str:
         lines: Keep line ends and tabs, for texts laid out by headland.
     """
     return text.translate(_ESCAPES_IN_LINES if lines else _ESCAPES)
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most `most` characters, then escaped, so that no escape is cut."""
+    return printable(text if len(text) <= most else f"{text[: most - 1]}…")

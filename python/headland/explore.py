@@ -12,15 +12,10 @@ from headland import errors
 from headland.escaping import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from headland.layer import Layer
 
 RAMP = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
-"""Viridis, as in the pictures."""
-
-CLASSES = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#ee8866", "#44bb99")
-MISSING = "#c4c4c0"
+"""Viridis, for the legend: the colours of records are those of `plot`."""
 
 COLOUR = "headland:colour"
 """Name of the colour among the values of a record."""
@@ -41,45 +36,13 @@ def explore(layer: Layer, column: str | None) -> Any:
             f"the coordinate system of layer `{layer.name}` is unknown, so it has no place on a map; "
             '`plot(crs="as-is")` draws it'
         )
-    values: Sequence[Any] = [None] * len(layer) if column is None else layer.values(column)
+    shown, colours, limits = layer._core.colours(column)  # noqa: SLF001 - of this package
     if importlib.util.find_spec("lonboard") is not None:
-        return _lonboard(layer, _colours(values))
+        return _lonboard(layer, colours)
     if importlib.util.find_spec("folium") is not None:
-        return _folium(layer, column, values)
+        return _folium(layer, shown, colours, limits)
     message = "this needs folium or lonboard: `pip install 'headland[explore]'`"
     raise ImportError(message)
-
-
-def _colours(values: Sequence[Any]) -> list[str]:
-    """Return the colour of each value: a ramp of numbers between the 2 % and 98 % quantiles, else classes."""
-    numbers = [value for value in values if _is_number(value)]
-    if not numbers:
-        classes = {value: index for index, value in enumerate(dict.fromkeys(values)) if value is not None}
-        return [MISSING if value is None else CLASSES[classes[value] % len(CLASSES)] for value in values]
-    low, high = _limits(numbers)
-    return [_ramp_colour((value - low) / (high - low)) if _is_number(value) else MISSING for value in values]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _limits(numbers: list[float]) -> tuple[float, float]:
-    ordered = sorted(numbers)
-    cut = len(ordered) // 50
-    low, high = ordered[cut], ordered[-1 - cut]
-    return (low, high) if low < high else (ordered[0], max(ordered[-1], ordered[0] + 1))
-
-
-def _ramp_colour(share: float) -> str:
-    place = min(max(share, 0.0), 1.0) * (len(RAMP) - 1)
-    index = min(int(place), len(RAMP) - 2)
-    parts = zip(_channels(RAMP[index]), _channels(RAMP[index + 1]), strict=True)
-    return "#" + "".join(f"{round(low + (high - low) * (place - index)):02x}" for low, high in parts)
-
-
-def _channels(colour: str) -> tuple[int, ...]:
-    return tuple(bytes.fromhex(colour[1:]))
 
 
 def _label(layer: Layer, column: str) -> str:
@@ -97,7 +60,9 @@ def _lonboard(layer: Layer, colours: list[str]) -> Any:
     frame.columns = layer._core.distinct_columns  # noqa: SLF001 - of this package
     frame = frame.set_geometry(geometry)
     has_geometry = frame.geometry.notna().to_numpy()
-    rgb = np.array([_channels(colour) for colour in colours], dtype=np.uint8).reshape(-1, 3)[has_geometry]
+    rgb = np.array([tuple(bytes.fromhex(colour[1:])) for colour in colours], dtype=np.uint8).reshape(-1, 3)[
+        has_geometry
+    ]
     units = {name: f"{name} ({unit})" for name, unit in layer.units.items() if unit}
     frame = frame[has_geometry].rename(columns=units)
     kinds = frame.geom_type
@@ -114,13 +79,12 @@ def _lonboard(layer: Layer, colours: list[str]) -> Any:
     return lonboard.Map(layers)
 
 
-def _folium(layer: Layer, column: str | None, values: Sequence[Any]) -> Any:
+def _folium(layer: Layer, column: str | None, colours: list[str], limits: tuple[float, float] | None) -> Any:
     import branca.colormap
     import folium
 
     collection = layer.__geo_interface__
     features = collection["features"]
-    colours = _colours(values)
     for feature, colour in zip(features, colours, strict=True):
         feature["properties"] = {name: _shown(value) for name, value in feature["properties"].items()}
         feature["properties"][COLOUR] = colour
@@ -146,9 +110,8 @@ def _folium(layer: Layer, column: str | None, values: Sequence[Any]) -> Any:
         tooltip=folium.GeoJsonTooltip(fields, [_shown(_label(layer, name)) for name in fields]) if fields else None,
     )
     shapes.add_to(made)
-    numbers = [value for value in values if _is_number(value)]
-    if column is not None and numbers:
-        low, high = _limits(numbers)
+    if column is not None and limits is not None:
+        low, high = limits
         branca.colormap.LinearColormap(RAMP, vmin=low, vmax=high, caption=_label(layer, column)).add_to(made)
     if features:
         made.fit_bounds(shapes.get_bounds())

@@ -359,10 +359,7 @@ class Layer(LayerViews):
 
         if self._core.geometry_column is None:
             raise ValueError(f"layer `{self.name}` has no geometry, so there is nothing to show")
-        name = self._core.map_column() if column is None else arguments.text("column", column)
-        if name == self._core.geometry_column:
-            raise ValueError(f"column `{name}` contains neither numbers nor text, so it has no colours")
-        return explore(self, name)
+        return explore(self, None if column is None else arguments.text("column", column))
 
     def _repr_html_(self) -> str:
         """Return the map, the columns and the diagnostics as HTML; needs no network."""

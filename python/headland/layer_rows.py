@@ -6,7 +6,7 @@ import datetime as dt
 import html
 from typing import TYPE_CHECKING, Any
 
-from headland.escaping import printable
+from headland.escaping import printable, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -40,23 +40,17 @@ class Rows(list[dict[str, Any]]):
 
 def table_html(titles: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     """Return an HTML table with escaped texts; ``None`` is an empty cell."""
-    head = "".join(f"<th>{_shown(title)}</th>" for title in titles)
+    head = "".join(f"<th>{html.escape(printable(title))}</th>" for title in titles)
     body = "".join(f"<tr>{''.join(map(_cell_html, row))}</tr>" for row in rows)
     return f"<table style='white-space:nowrap'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cell_html(cell: object) -> str:
-    """Return a cell: numbers on the right with six digits, long texts cut before their characters are escaped."""
+    """Return a cell: numbers on the right with six digits, long texts cut."""
     if isinstance(cell, int | float) and not isinstance(cell, bool):
         shown = f"{cell:.6g}" if isinstance(cell, float) else f"{cell}"
         return f"<td style='text-align:right'>{shown}</td>"
-    if isinstance(cell, str) and len(cell) > MAX_CELL:
-        cell = f"{cell[: MAX_CELL - 1]}…"
-    return f"<td>{_shown(cell)}</td>"
-
-
-def _shown(cell: object) -> str:
-    return "" if cell is None else html.escape(printable(str(cell)))
+    return f"<td>{'' if cell is None else html.escape(shortened(str(cell), MAX_CELL))}</td>"
 
 
 def rows(layer: LayerViews, block: int = BLOCK) -> Iterator[dict[str, Any]]:

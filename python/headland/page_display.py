@@ -6,7 +6,7 @@ import datetime as dt
 from html import escape
 from typing import Any, NamedTuple
 
-from headland.escaping import printable
+from headland.escaping import shortened
 
 SHOWN = 5
 """Records that a list shows."""
@@ -90,6 +90,4 @@ def _is_single(value: object) -> bool:
 def _cell(value: object) -> str:
     if isinstance(value, dt.date):
         return value.isoformat().replace("+00:00", "Z")
-    shown = "" if value is None else str(value)
-    # A long text is cut before its characters are escaped, so that no escape is cut.
-    return printable(shown if len(shown) <= MAX_CELL else f"{shown[: MAX_CELL - 1]}…")
+    return "" if value is None else shortened(str(value), MAX_CELL)

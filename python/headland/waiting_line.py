@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +46,15 @@ def terminal_width(out: TextIO) -> int:
         return DEFAULT_WIDTH
 
 
+class Wait(NamedTuple):
+    """A wait of a call, in seconds of the monotonic clock."""
+
+    text: str
+    begun: float
+    end: float
+    """When it probably ends."""
+
+
 class WaitingLine:
     """The line of this process; calls of several threads and tasks share it."""
 
@@ -54,8 +63,7 @@ class WaitingLine:
 
     def reset(self) -> None:
         """Begin without waits, also in the child of a fork, where the threads that wait do not exist."""
-        self._waits: dict[int, tuple[str, float]] = {}
-        self._begun: dict[int, tuple[float, float]] = {}
+        self._waits: dict[int, Wait] = {}
         self._width = 0
         self._targets: list[Callable[[str], None]] = []
         self._cell: int | None = None
@@ -68,17 +76,13 @@ class WaitingLine:
             return
         with self._lock:
             now = time.monotonic()
-            begun, _ = self._begun.get(wait, (now, now))
-            self._begun = {each: times for each, times in self._begun.items() if times[1] + MAX_OVERDUE >= now}
-            self._begun[wait] = (begun, now + seconds)
-            if now - begun + seconds >= MIN_SECONDS:
-                self._waits[wait] = (text, now + seconds)
-                self._draw()
+            known = self._waits.get(wait)
+            self._waits[wait] = Wait(text, now if known is None else known.begun, now + seconds)
+            self._draw()
 
     def end(self, wait: int) -> None:
         """Remove a wait."""
         with self._lock:
-            self._begun.pop(wait, None)
             if self._waits.pop(wait, None) is not None:
                 self._draw()
 
@@ -106,13 +110,13 @@ class WaitingLine:
         """Replace the shown line by the wait that ends last; several waits are counted."""
         text = ""
         now = time.monotonic()
-        for wait in [wait for wait, (_, end) in self._waits.items() if end + MAX_OVERDUE < now]:
-            # Its end was lost with an interrupted call.
-            del self._waits[wait]
-        if self._waits:
-            text = max(self._waits.values(), key=lambda wait: wait[1])[0]
-            if len(self._waits) > 1:
-                text += f" ({len(self._waits)} calls wait)"
+        # The end of an overdue wait was lost with an interrupted call.
+        self._waits = {each: wait for each, wait in self._waits.items() if wait.end + MAX_OVERDUE >= now}
+        long = [wait for wait in self._waits.values() if wait.end - wait.begun >= MIN_SECONDS]
+        if long:
+            text = max(long, key=lambda wait: wait.end).text
+            if len(long) > 1:
+                text += f" ({len(long)} calls wait)"
         if self._targets:
             self._targets[-1](text)
         else:

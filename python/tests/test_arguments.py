@@ -75,3 +75,8 @@ def test_a_timeout_may_be_a_plain_tuple_of_three(service: hl.Sandbox) -> None:
     plain: Any = (1, 2.5, 60)
     with hl.Client(**service.credentials, rate_limits=(), timeout=plain) as client:
         assert client.access_key()["is_active"]
+
+
+def test_missing_settings_name_the_public_class() -> None:
+    with pytest.raises(TypeError, match=r"^Client.__init__\(\) missing 4 required keyword-only arguments: 'base_url'"):
+        hl.Client()  # type: ignore[call-arg]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import math
 import os
@@ -15,6 +16,7 @@ import shapefile  # pyshp
 import shapely
 
 import headland as hl
+from headland import explore
 from headland.table_input import as_layer
 
 CORPUS = Path(os.environ.get("HEADLAND_CORPUS", Path(__file__).resolve().parents[3] / "shared" / "corpus"))
@@ -62,6 +64,12 @@ def layer() -> hl.Layer:
             archive.writestr(f"POINTS.{ending}", member.getvalue())
         archive.writestr("POINTS.prj", WGS84)
     return hl.read(content.getvalue())
+
+
+def hide(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a library look as if it were not installed."""
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == package else find(name, *rest))
 
 
 def test_default_column_of_the_corpus() -> None:
@@ -112,11 +120,7 @@ def test_limits_are_the_ends_of_the_scale(layer: hl.Layer) -> None:
 def test_interactive_map_shows_values_with_units(
     layer: hl.Layer, installed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import importlib.util
-
-    find = importlib.util.find_spec
-    other = {"folium": "lonboard", "lonboard": "folium"}[installed]
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == other else find(name, *rest))
+    hide({"folium": "lonboard", "lonboard": "folium"}[installed], monkeypatch)
     shown: Any = layer.explore()
     assert type(shown).__module__.partition(".")[0] == installed
     if installed == "folium":
@@ -131,8 +135,6 @@ def test_interactive_map_shows_values_with_units(
 
 
 def test_interactive_map_needs_geometry_and_a_library(layer: hl.Layer, monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib.util
-
     with pytest.raises(ValueError, match="nothing"):
         layer.explore("nothing")
     monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
@@ -141,12 +143,7 @@ def test_interactive_map_needs_geometry_and_a_library(layer: hl.Layer, monkeypat
 
 
 def test_interactive_map_inserts_no_markup(monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib.util
-
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *rest: None if name == "lonboard" else find(name, *rest)
-    )
+    hide("lonboard", monkeypatch)
     shape = shapely.Point(10, 50)
     frame = gpd.GeoDataFrame(
         {"YIELD": [1.5, 2.5], "note": ["<img src=x onerror='alert(1)'>", "a & b"], "<b>": [1, 2]},
@@ -157,6 +154,22 @@ def test_interactive_map_inserts_no_markup(monkeypatch: pytest.MonkeyPatch) -> N
     assert "<img" not in page
     assert "\\u003cimg" not in page
     assert "<b>" not in page.partition("aliases")[2].partition("]")[0]
+
+
+def test_interactive_map_has_the_colours_of_the_map(layer: hl.Layer) -> None:
+    column, colours, limits = layer._core.colours(None)
+    assert (column, limits, len({*colours})) == ("YIELD", (40.0, 51.0), 12)
+    assert all(f'"{colour}"' in layer.plot().svg for colour in colours)
+    _, colours, limits = layer._core.colours("YEAR")
+    assert (limits, len({*colours})) == (None, 1)
+
+
+def test_interactive_map_of_folium_is_thinned_with_a_warning(layer: hl.Layer, monkeypatch: pytest.MonkeyPatch) -> None:
+    hide("lonboard", monkeypatch)
+    monkeypatch.setattr(explore, "MAX_FEATURES", 5)
+    with pytest.warns(hl.HeadlandWarning, match="^the map shows 4 of 12 records; with lonboard"):
+        page = layer.explore().get_root().render()
+    assert page.count(f'"{explore.COLOUR}"') >= 4
 
 
 @pytest.mark.filterwarnings("ignore:The .* keyword in DataFrame")

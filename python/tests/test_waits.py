@@ -283,3 +283,19 @@ def test_overdue_wait_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     now += 9 + waiting_line.MAX_OVERDUE + 1
     line.begin(2, "waiting 5 s", 5.0, progress=None)
     assert terminal.visible() == "waiting 5 s"
+
+
+def test_cancelled_task_leaves_no_line(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+
+    async def calls() -> None:
+        async with hl.AsyncClient(**{**slow(service), "rate_limits": [(1, 30.0)]}) as client:
+            await client.access_key()
+            waiting = asyncio.create_task(client.access_key())
+            await asyncio.wait([waiting], timeout=0.3)
+            assert "waiting 30 s for the rate limit (1 call in 30 s)" in terminal.visible()
+            waiting.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)
+            assert terminal.visible() == ""
+
+    asyncio.run(calls())

@@ -60,7 +60,7 @@ pub(super) fn is_abbreviation(name: &str, attribute: &str) -> bool {
     letters.peek().is_none()
 }
 
-/// Whether a name in lower case means something that no canonical column has, such as a goal or an id.
+/// Whether a name as of [`plain`] means something that no canonical column has, such as a goal or an id.
 pub(super) fn is_other(plain: &str) -> bool {
     let letters = plain.trim_matches('_');
     let is_id =
@@ -134,19 +134,23 @@ fn truncated(plain: &str) -> Option<Alias> {
 }
 
 /// The name in lower case without accents, with `_` for signs other than letters and digits.
-fn plain(name: &str) -> String {
-    let letter = |letter: char| match letter {
-        '\u{e0}'..='\u{e5}' => 'a',
-        '\u{e7}' => 'c',
-        '\u{e8}'..='\u{eb}' => 'e',
-        '\u{ec}'..='\u{ef}' => 'i',
-        '\u{f1}' => 'n',
-        '\u{f2}'..='\u{f6}' => 'o',
-        '\u{f9}'..='\u{fc}' => 'u',
-        other if other.is_alphanumeric() => other,
-        _ => '_',
-    };
+pub(super) fn plain(name: &str) -> String {
+    let letter = |letter: char| if letter.is_alphanumeric() { without_accent(letter) } else { '_' };
     name.trim().chars().flat_map(char::to_lowercase).map(letter).collect()
+}
+
+/// The small letter without its accent.
+pub(super) fn without_accent(letter: char) -> char {
+    match letter {
+        '\u{e0}'..='\u{e5}' | '\u{105}' => 'a',
+        '\u{e7}' | '\u{107}' => 'c',
+        '\u{e8}'..='\u{eb}' | '\u{119}' => 'e',
+        '\u{ec}'..='\u{ef}' => 'i',
+        '\u{f1}' | '\u{144}' => 'n',
+        '\u{f2}'..='\u{f6}' | '\u{f8}' => 'o',
+        '\u{f9}'..='\u{fc}' => 'u',
+        other => other,
+    }
 }
 
 fn squeeze(plain: &str) -> String {

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
 use super::aliases;
-use super::map_words::{LAYER_MASSES, NUTRIENTS, RATE_STEMS, YIELD_STEMS, is_other_name, words};
+use super::map_words::{NUTRIENTS, RATE_STEMS, ROW_SUMS, YIELD_STEMS, is_other_name, words};
 use super::units::Unit;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
@@ -84,7 +84,7 @@ pub fn unit_label(layer: &Layer, index: usize, given: Option<&str>) -> Result<Op
 
 fn rank(name: &str, data_type: &DataType, arrays: &[&ArrayRef]) -> Option<Rank> {
     let words = words(name);
-    if LAYER_MASSES.contains(&name) || is_other_name(name, &words) {
+    if ROW_SUMS.contains(&name) || is_other_name(name, &words) {
         return None;
     }
     let canonical = aliases::find(name).map(|alias| alias.canonical);
@@ -99,7 +99,7 @@ fn rank(name: &str, data_type: &DataType, arrays: &[&ArrayRef]) -> Option<Rank> 
     let numbers = Numbers::from_arrays(arrays)?;
     let by_stem = |stems: &[&str]| stems.iter().position(|stem| words.iter().any(|word| word.starts_with(stem)));
     let nutrient = words.first().and_then(|word| NUTRIENTS.iter().position(|known| known == word));
-    let is_unknown = !is_known && !aliases::is_other(&name.to_lowercase());
+    let is_unknown = !is_known && !aliases::is_other(&aliases::plain(name));
     let measured = position(YIELDS_AND_RATES)
         // The canonical column of a harmonised layer comes before the source columns, whose units differ.
         .map(|place| if canonical == Some(name) { place } else { place + 10 })

@@ -77,6 +77,7 @@ fn other_columns_of_many_languages_are_never_shown() {
         "X_COORD",
         "Xkoord",
         "Rechtswert",
+        "La\u{308}nge",
         "Breitengrd",
         "широт",
         "Länge",

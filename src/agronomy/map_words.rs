@@ -1,7 +1,9 @@
 //! Words in names of columns that tell measurements from ids, years, times and coordinates, in several languages.
 
+use super::aliases::without_accent;
+
 /// Sums of a row in a harmonised layer. They depend on the length and width of the row, so they are no map.
-pub(super) const LAYER_MASSES: &[&str] = &["area", "wet_mass", "dry_mass", "amount", "order"];
+pub(super) const ROW_SUMS: &[&str] = &["area", "wet_mass", "dry_mass", "amount", "order"];
 
 /// Beginnings of words for a yield, most specific first.
 pub(super) const YIELD_STEMS: &[&str] = &[
@@ -183,7 +185,8 @@ pub(super) fn is_other_name(name: &str, words: &[String]) -> bool {
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut previous_is_lower = false;
-    for letter in name.chars() {
+    // The accents of decomposed names are signs of their own.
+    for letter in name.chars().filter(|letter| !('\u{300}'..='\u{36f}').contains(letter)) {
         let starts = letter.is_uppercase() && previous_is_lower;
         previous_is_lower = letter.is_lowercase();
         if starts || !letter.is_alphabetic() {
@@ -194,19 +197,5 @@ pub(super) fn words(name: &str) -> Vec<String> {
         }
     }
     words.retain(|word| !word.is_empty());
-
     words
-}
-
-fn without_accent(letter: char) -> char {
-    match letter {
-        '\u{e0}'..='\u{e5}' | '\u{105}' => 'a',
-        '\u{e7}' | '\u{107}' => 'c',
-        '\u{e8}'..='\u{eb}' | '\u{119}' => 'e',
-        '\u{ec}'..='\u{ef}' => 'i',
-        '\u{f1}' | '\u{144}' => 'n',
-        '\u{f2}'..='\u{f6}' | '\u{f8}' => 'o',
-        '\u{f9}'..='\u{fc}' => 'u',
-        other => other,
-    }
 }

@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
 use super::Layer;
-use super::picture::{Drawing, Picture, Values, draw};
+use super::picture::{Drawing, Picture, RecordColours, Values, draw, record_colours};
 use crate::error::{Error, Kind, Result};
 
 /// The most records that a map is drawn from. Longer layers are sampled at a regular interval.
@@ -42,33 +42,19 @@ impl Layer {
         }
         let transform = if options.as_is { None } else { Some(self.known_crs()?.to_wgs84()?) };
         let column = index.and_then(|index| self.schema.fields().get(index)).map(|field| field.name().clone());
-        let shown = index.map(|index| {
-            self.map_column(index).ok_or_else(|| {
-                let name = column.as_deref().unwrap_or_default();
-                let message = format!("column `{name}` contains neither numbers nor text, so it has no colours");
-                Error::new(Kind::Value, message)
-            })
-        });
-        let shown = shown.transpose()?;
+        let shown = index.map(|index| self.map_column(index)).transpose()?;
         let unit = options.unit.clone().or_else(|| {
             let units = self.units();
             units.into_iter().find(|(name, _)| Some(name) == column.as_ref()).map(|(_, unit)| unit)
         });
-        let names: Vec<Option<&str>> = match &shown {
-            Some(MapColumn::Names(names)) => names.iter().map(Option::as_deref).collect(),
-            _ => Vec::new(),
-        };
+        let names = shown.as_ref().map_or_else(Vec::new, MapColumn::names);
         let step = self.len().div_ceil(MAX_SAMPLE).max(1);
         let geometries: Vec<Option<&[u8]>> =
             self.geometries().enumerate().map(|(row, wkb)| wkb.filter(|_| row % step == 0)).collect();
         draw(&Drawing {
             geometries: &geometries,
             sample_of: (step > 1).then(|| self.geometries().flatten().count()),
-            values: match &shown {
-                Some(MapColumn::Numbers(numbers)) => Values::Numbers(numbers),
-                Some(MapColumn::Names(_)) => Values::Categories(&names),
-                None => Values::None,
-            },
+            values: shown.as_ref().map_or(Values::None, |shown| shown.values(&names)),
             transform: transform.as_ref(),
             title: options.title.as_deref().unwrap_or(&self.name),
             column: column.as_deref().map(|name| options.label.as_deref().unwrap_or(name)),
@@ -78,17 +64,54 @@ impl Layer {
         })
     }
 
-    /// The values of a column; `None` for a type without colours.
-    fn map_column(&self, index: usize) -> Option<MapColumn> {
+    /// The colours of the records, as on a map of the column at this position.
+    pub fn colours(&self, index: Option<usize>) -> Result<RecordColours> {
+        let shown = index.map(|index| self.map_column(index)).transpose()?;
+        let names = shown.as_ref().map_or_else(Vec::new, MapColumn::names);
+        let values = shown.as_ref().map_or(Values::None, |shown| shown.values(&names));
+        Ok(record_colours(&values, self.len()))
+    }
+
+    /// The values of a column. A type without colours is an error.
+    fn map_column(&self, index: usize) -> Result<MapColumn> {
         let mut all: Option<MapColumn> = None;
         for batch in &self.batches {
-            match (&mut all, to_map_column(batch.columns().get(index)?)?) {
-                (Some(MapColumn::Numbers(all)), MapColumn::Numbers(part)) => all.extend(part),
-                (Some(MapColumn::Names(all)), MapColumn::Names(part)) => all.extend(part),
-                (all, part) => *all = Some(part),
-            }
+            let part = batch.columns().get(index).and_then(to_map_column);
+            all = match (all, part.ok_or_else(|| self.no_colours(index))?) {
+                (Some(MapColumn::Numbers(mut all)), MapColumn::Numbers(part)) => {
+                    all.extend(part);
+                    Some(MapColumn::Numbers(all))
+                }
+                (Some(MapColumn::Names(mut all)), MapColumn::Names(part)) => {
+                    all.extend(part);
+                    Some(MapColumn::Names(all))
+                }
+                (_, part) => Some(part),
+            };
         }
-        all
+        all.ok_or_else(|| self.no_colours(index))
+    }
+
+    fn no_colours(&self, index: usize) -> Error {
+        let name = self.schema.fields().get(index).map(|field| field.name().as_str()).unwrap_or_default();
+        Error::new(Kind::Value, format!("column `{name}` contains neither numbers nor text, so it has no colours"))
+    }
+}
+
+impl MapColumn {
+    fn names(&self) -> Vec<Option<&str>> {
+        match self {
+            Self::Names(names) => names.iter().map(Option::as_deref).collect(),
+            Self::Numbers(_) => Vec::new(),
+        }
+    }
+
+    /// The values for a map; `names` are those of [`MapColumn::names`].
+    fn values<'a>(&'a self, names: &'a [Option<&'a str>]) -> Values<'a> {
+        match self {
+            Self::Numbers(numbers) => Values::Numbers(numbers),
+            Self::Names(_) => Values::Categories(names),
+        }
     }
 }
 

@@ -216,9 +216,23 @@ impl Layer {
 
     /// Returns the column that a map shows by default.
     fn map_column(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        self.compute(py, |layer, _| {
-            let column = agronomy::map_column(layer);
-            Ok(column.and_then(|index| layer.schema().fields().get(index).map(|field| field.name().clone())))
+        self.compute(py, |layer, _| Ok(name_of(layer, agronomy::map_column(layer))))
+    }
+
+    /// Returns the mapped column, the colour of each record, and the values of the first and the last colour of a ramp.
+    #[expect(clippy::type_complexity, reason = "a tuple for Python")]
+    fn colours(
+        &self,
+        py: Python<'_>,
+        column: Option<String>,
+    ) -> PyResult<(Option<String>, Vec<String>, Option<(f64, f64)>)> {
+        self.compute(py, move |layer, _| {
+            let index = match &column {
+                Some(name) => Some(layer.column_index("column", name)?),
+                None => agronomy::map_column(layer),
+            };
+            let found = layer.colours(index)?;
+            Ok((name_of(layer, index), found.colours, found.range))
         })
     }
 
@@ -250,6 +264,10 @@ impl Layer {
             layer.picture_of(index, &Picture { unit, ..options })
         })
     }
+}
+
+fn name_of(layer: &records::Layer, index: Option<usize>) -> Option<String> {
+    index.and_then(|index| layer.schema().fields().get(index).map(|field| field.name().clone()))
 }
 
 /// Returns code, message, member, record and severity of a diagnostic.

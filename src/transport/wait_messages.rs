@@ -10,7 +10,10 @@ use crate::limiter::{Budget, DeadlineExceeded, LONGEST_WAIT, Window};
 pub(super) fn limit_reason(budget: &Budget) -> String {
     let full = budget.windows.iter().filter(|(window, used)| *used >= window.calls);
     match full.max_by_key(|(window, _)| window.period) {
-        Some((Window { calls, period }, _)) => format!("the rate limit ({calls} calls in {} s)", period.as_secs_f64()),
+        Some((Window { calls, period }, _)) => {
+            let plural = if *calls == 1 { "" } else { "s" };
+            format!("the rate limit ({calls} call{plural} in {} s)", period.as_secs_f64())
+        }
         None if budget.service_wait.is_some() => "the rate limit, as the service requests".to_owned(),
         None => "the rate limit, after other calls of this key".to_owned(),
     }

@@ -172,6 +172,9 @@ fn map_shows_a_column_and_its_unit() {
     assert!(svg.starts_with("<svg") && svg.contains("RATE") && svg.contains("kg/ha"), "{}", &svg[..300]);
     let shown = layer.schema().field(headland::agronomy::map_column(&layer).unwrap()).name().clone();
     assert_eq!(shown, "RATE");
+    let coloured = layer.colours(headland::agronomy::map_column(&layer)).unwrap();
+    assert!(coloured.colours.len() == layer.len() && coloured.range.is_none(), "few numbers are classes");
+    assert!(layer.colours(layer.schema().index_of("geometry").ok()).is_err());
     let names = Picture { column: Some("NAME".to_owned()), ..Picture::default() };
     assert!(layer.picture(&names).unwrap().contains("NAME"));
     let missing = Picture { column: Some("YIELD".to_owned()), ..Picture::default() };

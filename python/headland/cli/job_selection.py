@@ -56,7 +56,7 @@ def selection(client: hl.Client, **filters: Any) -> Selection:
     try:
         return Selection(core, **given, ids=None)
     except ValueError as error:
-        raise ValueError(_with_options(str(error))) from None
+        raise ValueError(with_options(str(error))) from None
 
 
 def filtered(wanted: Selection, records: Callable[[], Iterable[Mapping[str, Any]]]) -> list[dict[str, Any]]:
@@ -64,11 +64,11 @@ def filtered(wanted: Selection, records: Callable[[], Iterable[Mapping[str, Any]
     try:
         return wanted.filter(records())
     except ValueError as error:
-        raise ValueError(_with_options(str(error))) from None
+        raise ValueError(with_options(str(error))) from None
 
 
-def _with_options(message: str) -> str:
-    """Return a message that names the options of the command line."""
-    for name, option in OPTIONS.items():
+def with_options(message: str, options: Mapping[str, str] = OPTIONS) -> str:
+    """Return a message that names the options of the command line in place of arguments."""
+    for name, option in options.items():
         message = message.replace(f"`{name}`", f"`{option}`")
     return message

@@ -17,7 +17,7 @@ import headland as hl
 from headland import settings
 from headland.cli.args import count
 from headland.cli.exit_codes import INTERRUPTED, exit_code, print_error
-from headland.cli.job_selection import Jobs
+from headland.cli.job_selection import Jobs, with_options
 from headland.cli.output import print_json, print_text
 from headland.cli.parser import Verbs, add_verb
 from headland.escaping import printable
@@ -34,6 +34,9 @@ POLL_INTERVAL = 0.1
 
 VERIFICATION_FAILED = 11
 """The exit code if verifying finds a problem."""
+
+OPTIONS = {"job_types": "--type", "since": "--since", "until": "--until", "ids": "--id"}
+"""Filters of the mirror, with the options that set them."""
 
 RESUME_HINT = "interrupted: finished work is kept; run the same command again to resume"
 
@@ -131,7 +134,7 @@ def _pull(given: argparse.Namespace) -> int:
 
 def _filters(given: argparse.Namespace) -> dict[str, Any]:
     """Return the filters of the mirror."""
-    return {name: getattr(given, name) for name in ("job_types", "since", "until", "ids")}
+    return {name: getattr(given, name) for name in OPTIONS}
 
 
 def _accounts(given: argparse.Namespace) -> list[Account]:
@@ -274,7 +277,7 @@ def _pull_account(
             mirror = hl.Mirror(account.folder, client, **options)
             plan = mirror.plan(progress=listener)
         except ValueError as error:
-            raise ValueError(_with_options(str(error))) from None
+            raise ValueError(with_options(str(error), OPTIONS)) from None
         if given.what == "plan":
             return Pulled(account, plan, None, None)
         if not (given.quiet or given.json):
@@ -282,13 +285,6 @@ def _pull_account(
                 print_text(_named(account, plan.text))
         outcome = mirror.sync(progress=listener)
         return Pulled(account, plan, outcome, mirror.status())
-
-
-def _with_options(message: str) -> str:
-    """Return a message about a filter with the option in place of the argument."""
-    for name, option in (("job_types", "--type"), ("since", "--since"), ("until", "--until"), ("ids", "--id")):
-        message = message.replace(f"`{name}`", f"`{option}`")
-    return message
 
 
 def _selected(client: hl.Client, given: argparse.Namespace) -> list[str]:

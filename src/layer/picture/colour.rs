@@ -143,6 +143,14 @@ impl<'a> ColourScale<'a> {
         }
     }
 
+    /// The values of the first and the last colour of a ramp.
+    pub(super) fn range(&self) -> Option<(f64, f64)> {
+        match self {
+            Self::Ramp { low, high, .. } => Some((*low, *high)),
+            _ => None,
+        }
+    }
+
     /// The number of records without a value.
     pub(super) fn missing(&self) -> usize {
         match self {

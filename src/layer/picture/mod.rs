@@ -47,5 +47,23 @@ pub fn draw(drawing: &Drawing<'_>) -> Result<String> {
     Ok(layout::write(drawing, &extent, &selection, &scale, &layout, &symbols_svg))
 }
 
+/// The colours of records, as on a map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordColours {
+    /// One colour for each record, such as `#440154`.
+    pub colours: Vec<String>,
+    /// The values of the first and the last colour of a ramp; `None` for classes.
+    pub range: Option<(f64, f64)>,
+}
+
+/// The colours of `count` records.
+#[must_use]
+pub fn record_colours(values: &Values<'_>, count: usize) -> RecordColours {
+    let scale = ColourScale::from_values(values, (None, None));
+    let colours = scale.colours();
+    let colour = |record| colours.get(scale.shade(record)).map(|(_, colour)| colour.clone()).unwrap_or_default();
+    RecordColours { colours: (0..count).map(colour).collect(), range: scale.range() }
+}
+
 #[cfg(test)]
 mod tests;
