@@ -96,8 +96,8 @@ impl Sphere {
     }
 }
 
-/// `q` of equation 3-12 in Snyder.
-fn authalic_q(sine: f64, eccentricity: f64) -> f64 {
+/// `q` of equation 3-12 in Snyder, of the sine of a latitude.
+pub(in crate::layer) fn authalic_q(sine: f64, eccentricity: f64) -> f64 {
     let along = eccentricity * sine;
     (1.0 - E2) * (sine / (1.0 - along * along) + along.atanh() / eccentricity)
 }

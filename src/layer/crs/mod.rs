@@ -9,12 +9,19 @@ mod datum;
 mod definition;
 mod epsg;
 mod from_wkt;
+#[cfg_attr(not(test), expect(dead_code, reason = "cleaning and maps will use it"))]
+mod local_plane;
 mod parameters;
+#[cfg_attr(not(test), expect(dead_code, reason = "maps will use it"))]
+mod plane_map;
 mod projection;
 mod projjson;
 mod transform;
 mod wkt;
 
+pub(crate) use local_plane::LocalPlane;
+#[expect(unused_imports, reason = "maps will use them")]
+pub(crate) use plane_map::{PlaneMap, utm};
 pub use transform::Transform;
 
 use crate::error::{Error, Kind, Result};

@@ -71,6 +71,27 @@ impl Transform {
         }
         Ok(())
     }
+
+    /// The coordinates of a position in degrees on WGS 84, the inverse of [`Transform::apply`]. `None` outside the system.
+    ///
+    /// proj4rs inverts datum shifts to the first order only, so the difference after a round trip is subtracted.
+    pub(super) fn invert(&self, longitude: f64, latitude: f64) -> Option<[f64; 2]> {
+        let Some(steps) = &self.steps else { return Some([longitude, latitude]) };
+        let from_radians = |longitude: f64, latitude: f64| {
+            let (x, y) = transform_xy(&steps.target, &steps.source, longitude, latitude).ok()?;
+            Some((x / steps.factor, y / steps.factor))
+        };
+        let start = from_radians(longitude.to_radians(), latitude.to_radians())?;
+        let (mut x, mut y) = start;
+        for _ in 0..2 {
+            let (longitude, latitude) =
+                transform_xy(&steps.source, &steps.target, x * steps.factor, y * steps.factor).ok()?;
+            let again = from_radians(longitude, latitude)?;
+            x += start.0 - again.0;
+            y += start.1 - again.1;
+        }
+        (x.is_finite() && y.is_finite()).then_some([x, y])
+    }
 }
 
 /// Prepares the transform of a system.
