@@ -27,10 +27,13 @@ mod ordered_pipeline;
 mod paired_reader;
 mod parquet;
 mod pickle;
+mod polygon_layer;
 mod positions;
 mod ragged_geometry;
 mod read;
 mod reproject;
+#[cfg_attr(not(test), expect(dead_code, reason = "cleaning and maps will use it"))]
+mod row_shapes;
 mod schema;
 mod shapes;
 mod sidecars;
@@ -39,6 +42,7 @@ mod svg_map;
 mod times;
 mod type_scan;
 mod units;
+mod winding;
 mod wkb;
 
 use std::sync::Arc;
@@ -58,6 +62,7 @@ pub(crate) use parquet::{Bounds, ROW_GROUP, Table, Writer, row_groups};
 pub(crate) use positions::Positions;
 pub use ragged_geometry::Ragged;
 pub use read::read;
+pub(crate) use row_shapes::Polygons;
 pub use stream::{Stream, TypePolicy};
 pub use times::{LocalTimes, Offsets};
 

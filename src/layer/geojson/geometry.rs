@@ -1,10 +1,10 @@
 //! Writes geometries as GeoJSON: transformed coordinates, ring directions of RFC 7946, shortest floats.
 
 use super::shortest_float::{FloatFormatter, ShortText};
-use super::winding;
 use crate::error::{Error, Kind, Result};
 use crate::layer::crs::Transform;
 use crate::layer::shapes::is_valid_coordinate;
+use crate::layer::winding;
 use crate::layer::wkb::{Cursor, GeometryHeader, flat_point, ordinate, points};
 
 /// Nesting limit of collections; real files are below it.

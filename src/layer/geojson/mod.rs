@@ -4,7 +4,6 @@
 mod geometry;
 mod properties;
 mod shortest_float;
-mod winding;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -1,7 +1,7 @@
 //! Checks the direction of rings (RFC 7946, section 3.1.6): outer rings counter-clockwise, holes clockwise.
 
 /// Whether a closed ring must be reversed.
-pub(super) fn is_reversed(xs: &[f64], ys: &[f64], is_outer: bool) -> bool {
+pub(in crate::layer) fn is_reversed(xs: &[f64], ys: &[f64], is_outer: bool) -> bool {
     let (x0, y0) = (xs.first().copied().unwrap_or_default(), ys.first().copied().unwrap_or_default());
     // Twice the area, relative to the first vertex so that large coordinates lose no digits.
     let doubled: f64 = xs
