@@ -220,7 +220,7 @@ pub(super) fn arrays(layer: &Layer, column: usize) -> impl Iterator<Item = &Arra
 }
 
 /// An array over all rows as one array per batch.
-fn split(layer: &Layer, array: &ArrayRef) -> Vec<ArrayRef> {
+pub(super) fn split(layer: &Layer, array: &ArrayRef) -> Vec<ArrayRef> {
     let mut start = 0_usize;
     let mut next = |rows: usize| {
         let part = array.slice(start, rows);

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{Field, Schema};
+use arrow_schema::Field;
 
 use super::canonical_arrays::{
     Added, add_computed, add_date, add_times, constant_interval, number_column, other_column,
@@ -16,6 +15,7 @@ use super::convert::{known_crop, stated_crop};
 use super::crops::Crop;
 use super::derived::Rows;
 use super::provenance as keys;
+use super::row_columns::{insert_columns, select_columns};
 use super::row_times::row_times;
 use super::statements::Statements;
 use super::unit_proofs::prove_units;
@@ -152,28 +152,13 @@ fn unfit(layer: &Layer, found: &Match) -> Diagnostic {
 fn assemble(layer: Layer, added: &[Added], unknown: &HashMap<usize, &Match>) -> Result<Layer> {
     let old = layer.schema();
     let geometry = layer.geometry_index();
-    let at = geometry.filter(|index| index.checked_add(1) == Some(old.fields().len())).unwrap_or(old.fields().len());
-    let mut fields: Vec<Arc<Field>> = old
+    let fields = old
         .fields()
         .iter()
         .enumerate()
         .map(|(index, field)| original(field, unknown.get(&index).copied(), geometry == Some(index)))
         .collect();
-    fields.splice(at..at, added.iter().map(|column| Arc::new(column.field.clone())));
-    let schema = Arc::new(Schema::new_with_metadata(fields, old.metadata().clone()));
-    let batches: std::result::Result<Vec<RecordBatch>, _> = layer
-        .batches()
-        .iter()
-        .enumerate()
-        .map(|(number, batch)| {
-            let mut columns: Vec<ArrayRef> = batch.columns().to_vec();
-            columns.splice(at..at, added.iter().filter_map(|column| column.arrays.get(number).cloned()));
-            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-            RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)
-        })
-        .collect();
-    let geometry = geometry.map(|index| if index >= at { index.saturating_add(added.len()) } else { index });
-    Ok(layer.with_batches(schema, table(batches)?, geometry))
+    insert_columns(layer, fields, added)
 }
 
 /// An original column: renamed if a canonical column has its name, with the meaning that its unit prevents.
@@ -198,29 +183,14 @@ fn original(field: &Arc<Field>, unknown: Option<&Match>, is_geometry: bool) -> A
 /// The layer before it was harmonised.
 fn originals(layer: Layer) -> Result<Layer> {
     let old = layer.schema();
-    let kept: Vec<usize> = (0..old.fields().len()).filter(|index| !keys::is_added(old.field(*index))).collect();
-    let fields = kept.iter().map(|index| {
-        let field = old.field(*index);
+    let originals = old.fields().iter().enumerate().filter(|(_, field)| !keys::is_added(field));
+    let kept = originals.map(|(index, field)| {
         let mut metadata = field.metadata().clone();
         let name = metadata.remove(keys::ORIGINAL_NAME).unwrap_or_else(|| field.name().clone());
         metadata.remove(keys::CANONICAL);
         metadata.remove(keys::RULE);
-        Field::new(name, field.data_type().clone(), field.is_nullable()).with_metadata(metadata)
+        (index, Arc::new(Field::new(name, field.data_type().clone(), field.is_nullable()).with_metadata(metadata)))
     });
-    let schema = Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), old.metadata().clone()));
-    let batches: std::result::Result<Vec<RecordBatch>, _> = layer
-        .batches()
-        .iter()
-        .map(|batch| {
-            let columns = kept.iter().map(|index| Arc::clone(batch.column(*index))).collect();
-            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-            RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options)
-        })
-        .collect();
-    let geometry = layer.geometry_index().and_then(|index| kept.iter().position(|kept| *kept == index));
-    Ok(layer.with_batches(schema, table(batches)?, geometry).with_entry(keys::KIND, None).with_entry(keys::CROP, None))
-}
-
-fn table(batches: std::result::Result<Vec<RecordBatch>, arrow_schema::ArrowError>) -> Result<Vec<RecordBatch>> {
-    batches.map_err(|cause| Error::new(Kind::Value, format!("the columns form no table: {cause}")))
+    let layer = select_columns(layer, kept.collect())?;
+    Ok(layer.with_entry(keys::KIND, None).with_entry(keys::CROP, None))
 }

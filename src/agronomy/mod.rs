@@ -18,6 +18,10 @@ mod map_column;
 mod map_column_tests;
 mod map_words;
 mod provenance;
+#[cfg_attr(not(test), expect(dead_code, reason = "cleaning and maps will use it"))]
+mod row_columns;
+#[cfg(test)]
+mod row_columns_tests;
 mod row_ratios;
 mod row_times;
 mod statements;

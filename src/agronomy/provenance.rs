@@ -30,6 +30,9 @@ pub(super) const ORIGINAL_NAME: &str = "headland:original_name";
 /// The rule of columns of a concatenation.
 pub(super) const CONCATENATED: &str = "concat";
 
+/// The rule of columns that cleaning adds.
+pub(super) const CLEANED: &str = "clean";
+
 /// Metadata of a harmonised layer: its kind.
 pub(super) const KIND: &str = "headland:kind";
 /// Metadata of a harmonised layer: the crop that its dry mass is of.
@@ -40,6 +43,11 @@ const ALL: &[&str] = &[RULE, UNIT_IN, FACTOR, EVIDENCE, QUANTITY, MOISTURE_BASIS
 /// Whether a column was added by harmonising.
 pub(super) fn is_added(field: &Field) -> bool {
     field.metadata().contains_key(SOURCE)
+}
+
+/// Whether a column was added by cleaning.
+pub(super) fn is_cleaned(field: &Field) -> bool {
+    field.metadata().get(RULE).is_some_and(|rule| rule == CLEANED)
 }
 
 /// Whether a layer was harmonised. It has no canonical column if all its units are unknown.
