@@ -126,5 +126,8 @@ DiagnosticCode = Literal[
     "date-assumed",
     "date-order-unknown",
     "time-unreadable",
+    "steps-computed",
+    "interval-assumed",
+    "mass-assumed",
 ]
 """The kind of a diagnostic."""

@@ -6,7 +6,7 @@ use super::crops::Crop;
 use super::row_ratios::median;
 
 /// Square metres in a hectare.
-const HECTARE: f64 = 10_000.0;
+pub(super) const HECTARE: f64 = 10_000.0;
 /// Cubic metres in a bushel of the United States.
 const BUSHEL: f64 = 0.035_239_070_166_88;
 
@@ -148,7 +148,7 @@ fn add(
 }
 
 /// Longer steps than this many usual ones are gaps.
-const GAP: f64 = 3.5;
+pub(super) const GAP: f64 = 3.5;
 
 /// Where the clock resolves this part of a step, the median step is exact.
 const FINE: f64 = 100.0;

@@ -6,12 +6,17 @@ mod alias_table;
 mod aliases;
 mod canonical_arrays;
 mod canonical_rows;
+mod canonical_values;
 mod column_match;
 mod columns;
 mod concat;
 mod convert;
 mod crops;
 mod derived;
+#[cfg_attr(not(test), expect(dead_code, reason = "cleaning and maps will use it"))]
+mod field_rows;
+#[cfg(test)]
+mod field_rows_tests;
 mod harmonize;
 mod map_column;
 #[cfg(test)]
@@ -22,7 +27,9 @@ mod provenance;
 mod row_columns;
 #[cfg(test)]
 mod row_columns_tests;
+mod row_mass;
 mod row_ratios;
+mod row_steps;
 mod row_times;
 mod statements;
 mod unit_closure;

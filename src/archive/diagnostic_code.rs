@@ -284,6 +284,13 @@ codes! {
     DateOrderUnknown = "date-order-unknown", Warning,
         "harmonising: day and month of dates cannot be distinguished, so there is no time; `Layer.with_time` reads them";
     TimeUnreadable = "time-unreadable", Warning, "harmonising: the column of times has no known form, so there is no time";
+
+    StepsComputed = "steps-computed", Info,
+        "cleaning: the interval or the distance of rows is not logged and was computed from other columns";
+    IntervalAssumed = "interval-assumed", Warning,
+        "cleaning: nothing gives the interval of rows, so it is 1 s and speeds are metres per row";
+    MassAssumed = "mass-assumed", Warning,
+        "cleaning: a dry mass or a yield without a stated moisture is used as the wet mass, or at the market moisture";
 }
 
 impl Code {

@@ -32,7 +32,6 @@ mod positions;
 mod ragged_geometry;
 mod read;
 mod reproject;
-#[cfg_attr(not(test), expect(dead_code, reason = "cleaning and maps will use it"))]
 mod row_shapes;
 mod schema;
 mod shapes;

@@ -9,7 +9,6 @@ mod datum;
 mod definition;
 mod epsg;
 mod from_wkt;
-#[cfg_attr(not(test), expect(dead_code, reason = "cleaning and maps will use it"))]
 mod local_plane;
 mod parameters;
 #[cfg_attr(not(test), expect(dead_code, reason = "maps will use it"))]

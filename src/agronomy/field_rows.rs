@@ -1,0 +1,340 @@
+//! Reads the rows of a harmonised layer as arrays in a local plane.
+
+use super::canonical_rows::layer_kind;
+use super::canonical_values::CanonicalValues;
+use super::columns::JobKind;
+use super::crops::Crop;
+use super::derived::HECTARE;
+use super::provenance as keys;
+use super::row_mass::{check_mass, row_mass};
+use super::row_ratios::median;
+use super::row_steps::Steps;
+use super::units::Quantity;
+use crate::archive::{Code, Diagnostic};
+use crate::error::{Error, Kind, Result};
+use crate::layer::crs::LocalPlane;
+use crate::layer::{Layer, Polygons};
+
+/// Rows of a harmonised layer as arrays, in a local plane. NaN is null; values that are not finite are null.
+#[derive(Debug)]
+pub(super) struct FieldRows {
+    pub(super) kind: JobKind,
+    /// The plane around the median position.
+    pub(super) plane: LocalPlane,
+    /// Metres in the plane: the point, the centroid of polygons, or the mean of other vertices.
+    pub(super) x: Vec<f64>,
+    pub(super) y: Vec<f64>,
+    /// Outer ring of the polygon of each row in the plane, without the closing vertex, if a row has polygons. Empty for
+    /// rows with another number of polygons than one.
+    pub(super) shapes: Option<Vec<Vec<[f64; 2]>>>,
+    /// Seconds since the earliest row. `None` without a time in any row.
+    pub(super) time: Option<Vec<f64>>,
+    /// Seconds, above 0 in every row: logged, else computed, else 1.
+    pub(super) interval: Vec<f64>,
+    /// Metres of the step of this row.
+    pub(super) distance: Vec<f64>,
+    /// Metres across.
+    pub(super) width: Vec<f64>,
+    /// Radians anticlockwise from east, within a half turn; NaN where it is not logged.
+    pub(super) heading: Vec<f64>,
+    /// Whether the machine works. Null counts as working, since concatenated layers may lack the column. `None` without a
+    /// state in any row.
+    pub(super) working: Option<Vec<bool>>,
+    /// 0 where it is null or not logged.
+    pub(super) machine: Vec<i32>,
+    pub(super) section: Vec<i32>,
+    /// Wet mass flow in kg/s of a harvest: logged, else computed as `flow_rule` says.
+    pub(super) flow: Option<Vec<f64>>,
+    /// The columns that the flow comes from; empty without a flow.
+    pub(super) flow_rule: &'static str,
+    /// Water in percent of the wet mass, from 0 to 100.
+    pub(super) moisture: Option<Vec<f64>>,
+    /// Applied or planted in each row, in `amount_unit`.
+    pub(super) amount: Option<Vec<f64>>,
+    /// `kg`, `L` or `seeds`; empty without an amount.
+    pub(super) amount_unit: &'static str,
+    pub(super) crop: Option<&'static Crop>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl FieldRows {
+    /// Reads a harmonised layer.
+    ///
+    /// Errors: no geometry, no position, an unknown coordinate system, and a column that is needed and whose unit is
+    /// unknown. A swath width that is not logged is NaN.
+    pub(super) fn read(layer: &Layer) -> Result<Self> {
+        let kind = layer_kind(layer).ok_or_else(|| {
+            invalid(
+                "kind",
+                format!("the kind of job of layer `{}` is unknown; pass it to `headland.harmonize`", layer.name()),
+            )
+        })?;
+        let Places { plane, x, y, areas, shapes } = read_places(layer)?;
+        let named_crop =
+            layer.metadata().iter().find(|(key, _)| key == keys::CROP).and_then(|(_, name)| Crop::find(name));
+        let values = CanonicalValues::new(layer, named_crop.map(Crop::kg_per_bushel));
+        let crop = named_crop.or_else(|| values.common_text("crop").and_then(Crop::find));
+        let values = CanonicalValues::new(layer, crop.map(Crop::kg_per_bushel));
+        for name in ["distance", "swath_width"] {
+            values.check_unit(name)?;
+        }
+        let mut diagnostics = Vec::new();
+        let time = values.seconds();
+        let (machine, section) = (values.integers("machine"), values.integers("section"));
+        let width = values.numbers("swath_width", "m").unwrap_or_else(|| vec![f64::NAN; values.rows()]);
+        let steps = Steps::new(&machine, &section, time.as_deref(), &x, &y);
+        let logged = values.numbers("distance", "m");
+        let (interval, is_assumed) = intervals(&values, logged.as_deref(), &steps, &mut diagnostics);
+        let distance =
+            logged.unwrap_or_else(|| distances(&values, areas.as_deref(), &width, &interval, &steps, &mut diagnostics));
+        let area = row_areas(&distance, &width, areas.as_deref());
+
+        let percent = |value: f64| if (0.0..=100.0).contains(&value) { value } else { f64::NAN };
+        let moisture =
+            values.numbers("moisture", "%").map(|values| values.into_iter().map(percent).collect::<Vec<_>>());
+        let moisture = moisture.filter(|values| values.iter().any(|value| value.is_finite()));
+        let (mut flow, mut flow_rule) = (None, "");
+        let (mut amount, mut amount_unit) = (None, "");
+        if kind == JobKind::Yield {
+            let found = if is_assumed { None } else { logged_flow(&values, &interval) };
+            let computed = || {
+                let mass = row_mass(&values, &area, moisture.as_deref(), crop, &mut diagnostics)?;
+                Some((mass.kg.into_iter().zip(&interval).map(|(kg, interval)| kg / interval).collect(), mass.rule))
+            };
+            match found.or_else(computed) {
+                Some((values, rule)) => (flow, flow_rule) = (Some(values), rule),
+                None if values.numbers("flow", "kg/s").is_some() => {
+                    let message = "the mass of rows is unknown: the flow is logged, but nothing gives the interval of rows; \
+                                   pass `columns={\"interval\": ...}` to `headland.harmonize`";
+                    return Err(invalid("columns", message.to_owned()));
+                }
+                None => check_mass(&values)?,
+            }
+        } else if let Some((values, unit)) = amounts(&values, &area) {
+            (amount, amount_unit) = (Some(values), unit);
+        }
+        let heading = values.numbers("heading", "deg").unwrap_or_else(|| vec![f64::NAN; values.rows()]);
+        Ok(Self {
+            kind,
+            plane,
+            heading: heading.into_iter().map(from_compass).collect(),
+            working: values.flags("working", true),
+            x,
+            y,
+            shapes,
+            time,
+            interval,
+            distance,
+            width,
+            machine,
+            section,
+            flow,
+            flow_rule,
+            moisture,
+            amount,
+            amount_unit,
+            crop,
+            diagnostics,
+        })
+    }
+}
+
+fn invalid(argument: &str, message: String) -> Error {
+    Error::new(Kind::Value, message).with(|facts| facts.field = Some(argument.to_owned()))
+}
+
+/// Radians anticlockwise from east, for degrees clockwise from north.
+fn from_compass(degrees: f64) -> f64 {
+    let turned = (90.0 - degrees).rem_euclid(360.0);
+    if turned > 180.0 { (turned - 360.0).to_radians() } else { turned.to_radians() }
+}
+
+/// Positions and polygons in a plane.
+struct Places {
+    plane: LocalPlane,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    /// Square metres of the polygons of each row; NaN without a polygon.
+    areas: Option<Vec<f64>>,
+    shapes: Option<Vec<Vec<[f64; 2]>>>,
+}
+
+fn read_places(layer: &Layer) -> Result<Places> {
+    let name = layer.name();
+    if layer.geometry_index().is_none() {
+        let message =
+            format!("layer `{name}` has no geometry, so positions are unknown; pass one with points or polygons");
+        return Err(invalid("layer", message));
+    }
+    if layer.crs().is_none() {
+        let message = format!(
+            "layer `{name}` has no coordinate system, so metres are unknown; set one, such as `frame.set_crs(4326)`"
+        );
+        return Err(invalid("layer", message));
+    }
+    let found = layer.row_shapes()?;
+    let (mut x, mut y) = (found.longitudes, found.latitudes);
+    let Some(first) = x.iter().copied().find(|longitude| longitude.is_finite()) else {
+        let message = format!("layer `{name}` has no row with a position; pass one with points or polygons");
+        return Err(invalid("layer", message));
+    };
+    // The median of longitudes on both sides of the antimeridian.
+    let near = |longitude: &f64| longitude + 360.0 * ((first - longitude) / 360.0).round();
+    let plane = LocalPlane::new(median(x.iter().map(near).collect()), median(y.clone()));
+    plane.to_plane(&mut x, &mut y);
+    let Some(mut polygons) = found.polygons else { return Ok(Places { plane, x, y, areas: None, shapes: None }) };
+    for vertex in polygons.iter_mut().flatten().flatten().flatten() {
+        *vertex = plane.project(*vertex);
+    }
+    let mut areas = Vec::with_capacity(polygons.len());
+    let mut shapes = Vec::with_capacity(polygons.len());
+    for ((x, y), polygons) in x.iter_mut().zip(&mut y).zip(polygons) {
+        let (area, middle) = area_and_centroid(&polygons);
+        if let Some([east, north]) = middle {
+            (*x, *y) = (east, north);
+        }
+        areas.push(if polygons.is_empty() { f64::NAN } else { area });
+        let only = if polygons.len() == 1 { polygons.into_iter().next() } else { None };
+        shapes.push(only.and_then(|rings| rings.into_iter().next()).unwrap_or_default());
+    }
+    Ok(Places { plane, x, y, areas: Some(areas), shapes: Some(shapes) })
+}
+
+/// Area and centroid of polygons with their holes. No centroid without an area.
+fn area_and_centroid(polygons: &Polygons) -> (f64, Option<[f64; 2]>) {
+    let Some([x0, y0]) = polygons.iter().flatten().flatten().next().copied() else { return (0.0, None) };
+    let mut total = [0.0_f64; 3];
+    for rings in polygons {
+        for (number, ring) in rings.iter().enumerate() {
+            // Moments relative to one vertex lose no digits.
+            let mut sums = [0.0_f64; 3];
+            for ([ax, ay], [bx, by]) in ring.iter().zip(ring.iter().cycle().skip(1)) {
+                let (ax, ay, bx, by) = (ax - x0, ay - y0, bx - x0, by - y0);
+                let cross = ax * by - bx * ay;
+                sums[0] += cross / 2.0;
+                sums[1] += cross * (ax + bx) / 6.0;
+                sums[2] += cross * (ay + by) / 6.0;
+            }
+            let is_positive = sums[0] > 0.0;
+            let sign = if is_positive == (number == 0) { 1.0 } else { -1.0 };
+            for (total, sum) in total.iter_mut().zip(sums) {
+                *total += sign * sum;
+            }
+        }
+    }
+    let [area, east, north] = total;
+    (area, (area > 0.0).then(|| [x0 + east / area, y0 + north / area]))
+}
+
+/// The interval of each row, and whether it is assumed: logged, else distance / speed, else the usual one of the layer.
+fn intervals(
+    values: &CanonicalValues<'_>,
+    distance: Option<&[f64]>,
+    steps: &Steps<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> (Vec<f64>, bool) {
+    let positive = |value: f64| if value > 0.0 { value } else { f64::NAN };
+    let logged = values.numbers("interval", "s");
+    let is_logged = logged.is_some();
+    let mut found: Vec<f64> =
+        logged.map_or_else(|| vec![f64::NAN; values.rows()], |intervals| intervals.into_iter().map(positive).collect());
+    let speed = values.numbers("speed", "m/s");
+    if let (Some(distance), Some(speed)) = (distance, &speed) {
+        for ((interval, distance), speed) in found.iter_mut().zip(distance).zip(speed) {
+            if interval.is_nan() && *speed > 0.0 {
+                *interval = positive(distance / speed);
+            }
+        }
+    }
+    let usual = median(found.clone());
+    let (usual, source) = if usual.is_finite() {
+        (usual, "distance / speed")
+    } else {
+        steps.interval().map_or((1.0, ""), |interval| (interval, "time"))
+    };
+    if source.is_empty() {
+        let message = "nothing gives the interval of rows, so it is 1 s; speeds are metres per row";
+        diagnostics.push(Diagnostic::new(Code::IntervalAssumed, message));
+    } else if !is_logged {
+        let message = format!("the interval of rows is computed from {source}");
+        diagnostics.push(Diagnostic::new(Code::StepsComputed, message));
+    }
+    let filled = found.into_iter().map(|interval| if interval.is_nan() { usual } else { interval });
+    (filled.collect(), source.is_empty())
+}
+
+/// The distance of each row without a logged one: area / width of polygons, else the step between positions, else speed x
+/// interval.
+fn distances(
+    values: &CanonicalValues<'_>,
+    areas: Option<&[f64]>,
+    width: &[f64],
+    interval: &[f64],
+    steps: &Steps<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<f64> {
+    let by_area = areas.map(|areas| {
+        let length = |(area, width): (&f64, &f64)| if *width > 0.0 { area / width } else { f64::NAN };
+        areas.iter().zip(width).map(length).collect::<Vec<f64>>()
+    });
+    let by_area = by_area.filter(|lengths| lengths.iter().any(|length| length.is_finite()));
+    let (mut found, source) = match by_area {
+        Some(lengths) => (lengths, "the area of the polygons and `swath_width`"),
+        None => (steps.distances(interval), "the step between positions"),
+    };
+    if let Some(speed) = values.numbers("speed", "m/s") {
+        for ((distance, speed), interval) in found.iter_mut().zip(speed).zip(interval) {
+            if distance.is_nan() {
+                *distance = speed * interval;
+            }
+        }
+    }
+    let message = format!("the distance of rows is computed from {source}");
+    diagnostics.push(Diagnostic::new(Code::StepsComputed, message));
+    found
+}
+
+/// Square metres of each row: distance x width, else those of its polygons.
+fn row_areas(distance: &[f64], width: &[f64], areas: Option<&[f64]>) -> Vec<f64> {
+    let area = |(row, (distance, width)): (usize, (&f64, &f64))| {
+        if *distance >= 0.0 && *width >= 0.0 {
+            distance * width
+        } else {
+            areas.and_then(|areas| areas.get(row)).copied().unwrap_or(f64::NAN)
+        }
+    };
+    distance.iter().zip(width).enumerate().map(area).collect()
+}
+
+/// The logged flow. Rows of a concatenation without one have that of their harmonised wet mass.
+fn logged_flow(values: &CanonicalValues<'_>, interval: &[f64]) -> Option<(Vec<f64>, &'static str)> {
+    let mut flow = values.numbers("flow", "kg/s")?;
+    if let Some(kg) = values.numbers("wet_mass", "kg").filter(|_| flow.iter().any(|flow| flow.is_nan())) {
+        for ((flow, kg), interval) in flow.iter_mut().zip(kg).zip(interval) {
+            if flow.is_nan() {
+                *flow = kg / interval;
+            }
+        }
+    }
+    Some((flow, "flow"))
+}
+
+/// The amount of each row and its unit: harmonised, else applied rate x area.
+fn amounts(values: &CanonicalValues<'_>, area: &[f64]) -> Option<(Vec<f64>, &'static str)> {
+    let names = |name: &str| match values.unit(name)?.quantity().0 {
+        Quantity::Mass => Some(("kg", "kg/ha")),
+        Quantity::Count => Some(("seeds", "seeds/ha")),
+        Quantity::Volume => Some(("L", "L/ha")),
+        _ => None,
+    };
+    let harmonized = || {
+        let (unit, _) = names("amount")?;
+        Some((values.numbers("amount", unit)?, unit))
+    };
+    harmonized().or_else(|| {
+        let (unit, rate_unit) = names("applied_rate")?;
+        let rates = values.numbers("applied_rate", rate_unit)?;
+        let amount: Vec<f64> = rates.iter().zip(area).map(|(rate, area)| rate * area / HECTARE).collect();
+        amount.iter().any(|amount| amount.is_finite()).then_some((amount, unit))
+    })
+}
