@@ -200,7 +200,8 @@ fn read_places(layer: &Layer) -> Result<Places> {
     Ok(Places { plane, x, y, areas: Some(areas), shapes: Some(shapes) })
 }
 
-/// Area and centroid of polygons with their holes. No centroid without an area.
+/// Area and centroid of polygons with their holes. No centroid without an area, or if it is outside the bounds: swaths in
+/// turns can cross themselves, so that their parts cancel.
 fn area_and_centroid(polygons: &Polygons) -> (f64, Option<[f64; 2]>) {
     let Some([x0, y0]) = polygons.iter().flatten().flatten().next().copied() else { return (0.0, None) };
     let mut total = [0.0_f64; 3];
@@ -223,7 +224,15 @@ fn area_and_centroid(polygons: &Polygons) -> (f64, Option<[f64; 2]>) {
         }
     }
     let [area, east, north] = total;
-    (area, (area > 0.0).then(|| [x0 + east / area, y0 + north / area]))
+    let vertices = || polygons.iter().flatten().flatten();
+    let is_within = |middle: [f64; 2]| {
+        (0..2).all(|axis| {
+            let along = |point: &[f64; 2]| point.get(axis).copied().unwrap_or(f64::NAN);
+            vertices().any(|vertex| along(vertex) <= along(&middle))
+                && vertices().any(|vertex| along(vertex) >= along(&middle))
+        })
+    };
+    (area, Some([x0 + east / area, y0 + north / area]).filter(|middle| area > 0.0 && is_within(*middle)))
 }
 
 /// The interval of each row, and whether it is assumed: logged, else distance / speed, else the usual one of the layer.

@@ -172,6 +172,8 @@ fn polygons_give_distance_and_amount() {
     let mut rows: Vec<_> = (0..ROWS).map(square).collect();
     rows[4] = Vec::new();
     rows[5].push(square(9).remove(0));
+    // A swath that crosses itself has hardly an area, but moments.
+    rows[6] = vec![vec![vec![[5e5, 5e6], [500_003.0, 5_000_020.0], [500_003.0, 5e6], [5e5, 5_000_019.999]]]];
     let columns = [numbers("swath_width", "m", |_| 20.0), numbers("applied_rate", "L/ha", |_| 100.0)];
     let named = columns
         .iter()
@@ -185,6 +187,9 @@ fn polygons_give_distance_and_amount() {
     assert!(rows.x[4].is_nan() && rows.distance[4].is_nan());
     // UTM is smaller by 0.9996 at the central meridian.
     assert!((rows.distance[0] - 3.0 / 0.9996 / 0.9996).abs() < 1e-5, "{}", rows.distance[0]);
+    assert!(
+        shapes[6].iter().any(|vertex| vertex[0] < rows.x[6]) && shapes[6].iter().any(|vertex| vertex[0] > rows.x[6])
+    );
     assert!((rows.distance[5] / rows.distance[0] - 2.0).abs() < 1e-6);
     let middle = f64::midpoint(shapes[0][0][0], shapes[0][2][0]);
     assert!((rows.x[0] - middle).abs() < 1e-6 && (rows.x[1] - rows.x[0] - 3.001_2).abs() < 1e-4);
