@@ -1,0 +1,189 @@
+//! Spreads the fresh ground of rows over square cells and over plots.
+
+use super::convex_clip::{Point, area};
+use super::coverage::Coverage;
+use super::plots::{Overlay, Plots};
+use super::raster::Raster;
+
+/// Smallest side of a cell in metres.
+const LEAST_CELL: f64 = 0.01;
+
+/// Larger grid coordinates are no location on Earth, in metres.
+const LARGEST_COORDINATE: f64 = 2e7;
+
+/// Largest number of parts, for which memory is taken.
+const MOST_PARTS: usize = 1 << 26;
+
+/// Ground of a row in a cell or plot.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Part {
+    /// Position of the cell or plot.
+    pub(super) target: u32,
+    pub(super) row: u32,
+    /// In m2.
+    pub(super) area: f64,
+}
+
+/// Cells with ground in them.
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    /// Column and row of each cell: multiples of its side from the origin of the grid, in ascending order.
+    pub(super) cells: Vec<(i64, i64)>,
+    /// Parts by cell, then row.
+    pub(super) parts: Vec<Part>,
+}
+
+/// Spreads the fresh ground of rows over square cells whose side is `cell` metres.
+///
+/// `to_grid` turns locations of the local plane into grid coordinates and must keep the orientation. A part is the
+/// fresh area of its piece in the local plane times the share of the piece in the cell, measured in grid coordinates,
+/// so the parts of a row add up to its fresh area. Pieces whose grid coordinates are not finite are left out.
+///
+/// Returns none if the side is not a number of at least a centimetre, or so small that the parts do not fit in memory.
+pub(super) fn onto_cells(coverage: &Coverage, to_grid: impl Fn(Point) -> Point, cell: f64) -> Option<Cells> {
+    if !(cell >= LEAST_CELL && cell.is_finite()) {
+        return None;
+    }
+    let rows = (0_u32..).take(coverage.fresh.len());
+    let mut base = None;
+    let mut raster = Raster::default();
+    let mut located: Vec<Point> = Vec::new();
+    let mut found = Vec::with_capacity(coverage.pieces.len() * 2);
+    for row in rows {
+        for piece in coverage.pieces.pieces(row) {
+            let area = area(piece);
+            located.clear();
+            located.extend(piece.iter().map(|point| to_grid(*point)));
+            if located.iter().flatten().any(|value| value.is_nan() || value.abs() > LARGEST_COORDINATE) {
+                continue;
+            }
+            // Coordinates relative to a cell of the field keep their digits below a metre.
+            let [east, north] = *base.get_or_insert_with(|| {
+                let first = located.first().copied().unwrap_or_default();
+                first.map(|coordinate| (coordinate / cell).floor())
+            });
+            for [x, y] in &mut located {
+                (*x, *y) = ((*x - east * cell) / cell, (*y - north * cell) / cell);
+            }
+            let start = found.len();
+            let mut measured = 0.0;
+            let is_complete = raster.spread(&located, |column, line, area| {
+                found.push(Found { column, line, row, area });
+                measured += area;
+            });
+            if !is_complete || found.len() > MOST_PARTS {
+                return None;
+            }
+            match &mut found[start..] {
+                [part] => part.area = area,
+                parts => parts.iter_mut().for_each(|part| part.area *= area / measured),
+            }
+        }
+    }
+    let base = base.unwrap_or_default();
+    #[expect(clippy::cast_possible_truncation, reason = "at most the largest coordinate by the least cell")]
+    Some(sorted_cells(&found, base.map(|index| index as i64)))
+}
+
+/// A part in a cell, relative to the first cell.
+#[derive(Clone, Copy)]
+struct Found {
+    column: i32,
+    line: i32,
+    row: u32,
+    area: f64,
+}
+
+/// Numbers the cells in ascending order and sorts the parts by them.
+fn sorted_cells(found: &[Found], base: [i64; 2]) -> Cells {
+    let Some(first) = found.first() else { return Cells::default() };
+    let mut range = [first.column, first.line, first.column, first.line];
+    for part in found {
+        range =
+            [range[0].min(part.column), range[1].min(part.line), range[2].max(part.column), range[3].max(part.line)];
+    }
+    let lines = u64::from(range[3].abs_diff(range[1])) + 1;
+    let key =
+        |part: &Found| u64::from(part.column.abs_diff(range[0])) * lines + u64::from(part.line.abs_diff(range[1]));
+    let name = |part: &Found| (base[0] + i64::from(part.column), base[1] + i64::from(part.line));
+    let all = (u64::from(range[2].abs_diff(range[0])) + 1).saturating_mul(lines);
+    let dense = usize::try_from(all).ok().filter(|all| *all <= 4 * found.len() + (1 << 16));
+    let mut cells = Vec::new();
+    let parts = if let Some(all) = dense {
+        let mut numbers = vec![u32::MAX; all];
+        #[expect(clippy::cast_possible_truncation, reason = "less than the number of cells, a usize")]
+        let key = |part: &Found| key(part) as usize;
+        for part in found {
+            numbers[key(part)] = 0;
+        }
+        let used = numbers.iter_mut().filter(|number| **number == 0);
+        for (number, used) in (0_u32..).zip(used) {
+            *used = number;
+        }
+        cells.resize(numbers.iter().filter(|number| **number != u32::MAX).count(), (0, 0));
+        found
+            .iter()
+            .map(|part| {
+                let target = numbers[key(part)];
+                cells[target as usize] = name(part);
+                Part { target, row: part.row, area: part.area }
+            })
+            .collect()
+    } else {
+        cells.extend(found.iter().map(name));
+        cells.sort_unstable();
+        cells.dedup();
+        let number =
+            |part: &Found| cells.binary_search(&name(part)).map_or(u32::MAX, |at| at.try_into().unwrap_or(u32::MAX));
+        found.iter().map(|part| Part { target: number(part), row: part.row, area: part.area }).collect()
+    };
+    let parts = by_target(parts, cells.len());
+    Cells { cells, parts }
+}
+
+/// Sorts parts that are in the order of rows by target, and merges those of one row in one target.
+#[expect(clippy::needless_pass_by_value, reason = "frees the memory")]
+fn by_target(parts: Vec<Part>, targets: usize) -> Vec<Part> {
+    let mut next = vec![0_u32; targets + 1];
+    for part in &parts {
+        next[part.target as usize + 1] += 1;
+    }
+    let mut sum = 0;
+    for start in &mut next {
+        sum += *start;
+        *start = sum;
+    }
+    let mut sorted = vec![Part::default(); parts.len()];
+    for part in &parts {
+        let at = &mut next[part.target as usize];
+        sorted[*at as usize] = *part;
+        *at += 1;
+    }
+    sorted.dedup_by(|part, kept| {
+        let is_same = part.target == kept.target && part.row == kept.row;
+        if is_same {
+            kept.area += part.area;
+        }
+        is_same
+    });
+    sorted
+}
+
+/// Spreads the fresh ground of rows over plots, given as polygons of rings in the local plane.
+///
+/// A location is in a plot if a line to it from outside crosses the plot's rings an odd number of times: holes and
+/// separate polygons need no particular orientation or order. Ground in several plots is a part of each.
+///
+/// Returns the parts by plot, then row, and the area of each row in m2 that is in no plot.
+pub(super) fn onto_polygons(coverage: &Coverage, polygons: &[Vec<Vec<Vec<Point>>>]) -> (Vec<Part>, Vec<f64>) {
+    let plots = Plots::new(polygons);
+    let mut overlay = Overlay::new(&plots);
+    let mut parts = Vec::new();
+    let mut outside = vec![0.0; coverage.fresh.len()];
+    for (row, outside) in (0_u32..).zip(&mut outside) {
+        for piece in coverage.pieces.pieces(row) {
+            *outside += overlay.spread(piece, |target, area| parts.push(Part { target, row, area }));
+        }
+    }
+    (by_target(parts, polygons.len()), outside)
+}

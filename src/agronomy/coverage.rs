@@ -1,0 +1,243 @@
+//! Counts ground once: what each swath covers that no earlier swath covered, as convex pieces.
+
+use super::convex_clip::{Convex, Cuts, Extent, HalfPlane, Point, area, extent};
+use super::neighbours::ExtentGrid;
+use super::swaths::Swaths;
+
+/// Pieces smaller than this are dropped, in m2.
+const LEAST_AREA: f64 = 1e-9;
+
+/// Rows of one pass and machine that are fewer seconds apart do not cover each other: positions jitter.
+const JITTER: f64 = 3.0;
+
+/// Rows that are further apart in the order of time cover each other even if their times do not advance.
+const JITTER_ROWS: u32 = 1_024;
+
+/// Beyond this many pieces of one swath the smallest half counts as covered before.
+const MOST_PIECES: usize = 256;
+
+/// Comparisons of pieces and earlier swaths for one swath; beyond them, the rest of it counts as covered before.
+const MOST_COMPARISONS: usize = 50_000;
+
+/// Comparisons for one swath once all swaths together took `MEAN_COMPARISONS` on average.
+const FEW_COMPARISONS: usize = 100;
+
+/// Comparisons for one swath on average.
+const MEAN_COMPARISONS: usize = 300;
+
+/// Comparisons for few swaths.
+const LEAST_COMPARISONS: usize = 1_000_000;
+
+/// Ground that each row covers first.
+pub(super) struct Coverage {
+    /// Area of the swath of each row in m2, 0 without a swath.
+    pub(super) full: Vec<f64>,
+    /// Area in m2 that no earlier swath covered.
+    pub(super) fresh: Vec<f64>,
+    /// Convex pieces that make up `fresh`.
+    pub(super) pieces: Pieces,
+    /// Number of rows that may lack fresh ground, since too many swaths cross each other to be worth the time.
+    pub(super) limited: usize,
+}
+
+/// Convex pieces, those of one row one after the other.
+#[derive(Default)]
+pub(super) struct Pieces {
+    corners: Vec<Point>,
+    /// End of the corners of each piece.
+    ends: Vec<u32>,
+    rows: Vec<u32>,
+    /// First piece of each row.
+    first: Vec<u32>,
+}
+
+impl Pieces {
+    /// Number of pieces.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Anticlockwise corners of the pieces of a row.
+    pub(super) fn pieces(&self, row: u32) -> impl Iterator<Item = &[Point]> {
+        let first = self.first.get(row as usize).map_or(usize::MAX, |first| *first as usize);
+        (first..self.rows.len()).take_while(move |piece| self.rows[*piece] == row).map(|piece| {
+            let start = piece.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+            &self.corners[start..self.ends[piece] as usize]
+        })
+    }
+
+    fn push(&mut self, row: u32, corners: &[Point]) {
+        let first = &mut self.first[row as usize];
+        *first = (*first).min(u32::try_from(self.rows.len()).unwrap_or(u32::MAX));
+        self.corners.extend_from_slice(corners);
+        self.ends.push(u32::try_from(self.corners.len()).unwrap_or(u32::MAX));
+        self.rows.push(row);
+    }
+}
+
+/// Subtracts from each swath all earlier ones.
+///
+/// `by_time` lists the rows of all machines in order of time, each once. Rows that are `excluded` cover nothing and
+/// have no fresh ground. Time is limited: where hundreds of swaths cross each other, ground can be lost (`limited`), but
+/// none is counted twice.
+pub(super) fn cover(
+    swaths: &Swaths,
+    by_time: &[u32],
+    excluded: &[bool],
+    time: &[f64],
+    pass: &[i32],
+    machine: &[u32],
+) -> Coverage {
+    let rows = swaths.len();
+    let mut coverage = Coverage {
+        full: (0_u32..).take(rows).map(|row| area(swaths.polygon(row))).collect(),
+        fresh: vec![0.0; rows],
+        pieces: Pieces { first: vec![u32::MAX; rows], ..Pieces::default() },
+        limited: 0,
+    };
+    let covers = |row: &&u32| {
+        let is_excluded = excluded.get(**row as usize).copied().unwrap_or(false);
+        !is_excluded && !swaths.polygon(**row).is_empty()
+    };
+    let used: Vec<u32> = by_time.iter().filter(covers).copied().collect();
+    coverage.pieces.reserve(used.len());
+    let extents: Vec<Extent> = used.iter().map(|row| extent(swaths.polygon(*row))).collect();
+    let mut grid = ExtentGrid::new(&extents);
+    let at = |row: u32| {
+        let row = row as usize;
+        (time.get(row).copied().unwrap_or(f64::NAN), pass.get(row), machine.get(row))
+    };
+    let comparisons = used.len().saturating_mul(MEAN_COMPARISONS).saturating_add(LEAST_COMPARISONS);
+    let mut cutter = Cutter { comparisons, ..Cutter::default() };
+    let mut earlier: Vec<u32> = Vec::new();
+    for (item, row) in (0_u32..).zip(&used) {
+        let (now, pass, machine) = at(*row);
+        grid.near_item(item, &mut earlier);
+        earlier.retain(|other| {
+            let (before, other_pass, other_machine) = at(used[*other as usize]);
+            let is_jitter = other_pass == pass && other_machine == machine && (now - before).abs() < JITTER;
+            !is_jitter || item - other > JITTER_ROWS
+        });
+        earlier.sort_unstable();
+        let swath = swaths.polygon(*row);
+        let covering = earlier.iter().map(|other| swaths.polygon(used[*other as usize]));
+        let fresh = if cutter.subtract_all(swath, covering) {
+            cutter.pieces.iter().map(Convex::area).sum()
+        } else {
+            coverage.full[*row as usize]
+        };
+        coverage.limited += usize::from(cutter.is_limited);
+        // The ground of a swath without fresh ground is covered by others, so later swaths need not be compared to it.
+        if fresh > 0.0 {
+            coverage.fresh[*row as usize] = fresh;
+            cutter.pieces.iter().for_each(|piece| coverage.pieces.push(*row, piece.points()));
+            grid.insert(item);
+        }
+    }
+    coverage
+}
+
+impl Pieces {
+    /// Allocates at once for a number of swaths of which few are cut.
+    fn reserve(&mut self, swaths: usize) {
+        self.corners.reserve(swaths.saturating_mul(5));
+        self.ends.reserve(swaths);
+        self.rows.reserve(swaths);
+    }
+}
+
+/// Memory and limits of the subtraction, used again for each swath.
+#[derive(Default)]
+struct Cutter {
+    pieces: Vec<Convex>,
+    made: Vec<Convex>,
+    cuts: Cuts,
+    /// Whether a part of the swath was dropped since it took too long.
+    is_limited: bool,
+    /// Comparisons that are left for all swaths.
+    comparisons: usize,
+}
+
+impl Cutter {
+    /// Sets `pieces` to a swath without earlier ones, and returns whether any of it was covered.
+    fn subtract_all<'a>(&mut self, swath: &[Point], earlier: impl Iterator<Item = &'a [Point]>) -> bool {
+        self.is_limited = false;
+        self.pieces.clear();
+        self.pieces.push(Convex::from_points(swath));
+        let mut limit = if self.comparisons > 0 { MOST_COMPARISONS } else { FEW_COMPARISONS };
+        let mut is_cut = false;
+        for other in earlier {
+            if self.pieces.is_empty() {
+                break;
+            }
+            let comparisons = self.pieces.len();
+            self.comparisons = self.comparisons.saturating_sub(comparisons);
+            let Some(rest) = limit.checked_sub(comparisons) else {
+                self.pieces.clear();
+                self.is_limited = true;
+                return true;
+            };
+            limit = rest;
+            is_cut |= self.subtract(other);
+        }
+        is_cut
+    }
+
+    /// Subtracts one swath from all pieces, and returns whether any was covered.
+    fn subtract(&mut self, other: &[Point]) -> bool {
+        let mut at = 0;
+        let mut is_cut = false;
+        self.made.clear();
+        while let Some(piece) = self.pieces.get(at) {
+            let start = self.made.len();
+            let cuts = self.cuts.find(other, piece.points());
+            if cuts.is_some_and(|cuts| push_outside(piece, cuts, &mut self.made)) {
+                self.pieces.swap_remove(at);
+                is_cut = true;
+            } else {
+                self.made.truncate(start);
+                at += 1;
+            }
+        }
+        self.pieces.append(&mut self.made);
+        if self.pieces.len() > MOST_PIECES {
+            self.pieces.sort_by(|a, b| b.area().total_cmp(&a.area()));
+            self.pieces.truncate(MOST_PIECES / 2);
+            self.is_limited = true;
+        }
+        is_cut
+    }
+}
+
+/// Appends the convex parts of a piece outside a polygon, and returns whether some of the piece is inside.
+///
+/// The polygon is the common part of half-planes.
+fn push_outside(piece: &Convex, polygon: &[(f64, HalfPlane)], made: &mut Vec<Convex>) -> bool {
+    let mut parts = [*piece, Convex::EMPTY];
+    let [mut rest, mut inside] = parts.each_mut();
+    for (position, (_, half_plane)) in polygon.iter().enumerate() {
+        if rest.is_full() {
+            // The part is inside the half-planes so far, so its halves are cut by the others alone.
+            let mut is_inside = false;
+            for half in rest.split() {
+                let start = made.len();
+                if push_outside(&half, &polygon[position..], made) {
+                    is_inside = true;
+                } else {
+                    made.truncate(start);
+                    made.push(half);
+                }
+            }
+            return is_inside;
+        }
+        made.push(Convex::EMPTY);
+        if let Some(outside) = made.last_mut() {
+            rest.cut(half_plane, outside, inside);
+            if outside.area() < LEAST_AREA {
+                made.pop();
+            }
+        }
+        std::mem::swap(&mut rest, &mut inside);
+    }
+    rest.area() >= LEAST_AREA
+}

@@ -1,0 +1,307 @@
+//! Builds the ground that a row worked: a convex polygon behind the cutter bar, joined to those before and after it.
+
+use super::convex_clip::{Point, area, extent};
+use super::logged_shapes::{SWATH_CORNERS, Shapes};
+
+/// Rows whose headings differ by less are joined.
+const LARGEST_TURN: f64 = 15.0 * std::f64::consts::PI / 180.0;
+
+/// Rows further apart than this many intervals do not follow each other.
+const LARGEST_GAP: f64 = 3.5;
+
+/// Ends of swaths that follow each other are at most this share of the distance apart along the track; a row that is
+/// missing between them leaves a whole distance.
+const LARGEST_STEP: f64 = 0.75;
+
+/// Ends of swaths that follow each other are at most this share of the width apart across the track.
+const LARGEST_SHIFT: f64 = 0.5;
+
+/// No machine works a swath of this length or width in metres in one row.
+const LARGEST_SIDE: f64 = 1_000.0;
+
+/// Coordinates beyond this are not in a local plane of a field, in metres.
+const LARGEST_COORDINATE: f64 = 1e7;
+
+/// Swaths smaller than this are none, in m2.
+const LEAST_AREA: f64 = 1e-6;
+
+const NONE: u32 = u32::MAX;
+
+/// Columns of the rows whose swaths are built, all of one length. Not a number stands for null.
+pub(super) struct SwathRows<'a> {
+    /// Metres east in a local plane.
+    pub(super) x: &'a [f64],
+    /// Metres north in a local plane.
+    pub(super) y: &'a [f64],
+    /// Radians anticlockwise from east.
+    pub(super) heading: &'a [f64],
+    /// Metres worked since the row before.
+    pub(super) distance: &'a [f64],
+    /// Metres.
+    pub(super) width: &'a [f64],
+    /// Machine and section of a row. Rows of a track are consecutive in `order`.
+    pub(super) track: &'a [u32],
+    /// Number of the pass, 0 outside every pass.
+    pub(super) pass: &'a [i32],
+    /// Rows sorted by track, then time.
+    pub(super) order: &'a [u32],
+    /// Seconds.
+    pub(super) time: &'a [f64],
+    /// Metres forward from the position to the cutter bar.
+    pub(super) antenna: &'a [f64],
+    /// Logged polygons, empty for rows without one.
+    pub(super) shapes: Option<&'a [Vec<Point>]>,
+}
+
+/// A convex polygon or none for each row.
+pub(super) struct Swaths {
+    /// Start of the corners of each row, and the end of the last one.
+    starts: Vec<u32>,
+    corners: Vec<Point>,
+}
+
+impl Swaths {
+    /// Number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// Anticlockwise corners of the swath of a row; empty if it has none.
+    #[inline]
+    pub(super) fn polygon(&self, row: u32) -> &[Point] {
+        let row = row as usize;
+        match (self.starts.get(row), self.starts.get(row + 1)) {
+            (Some(start), Some(end)) => &self.corners[*start as usize..*end as usize],
+            _ => &[],
+        }
+    }
+
+    /// Swaths with the given corners, which must be convex and anticlockwise.
+    #[cfg(test)]
+    pub(super) fn from_polygons(polygons: &[Vec<Point>]) -> Self {
+        let mut swaths = Self { starts: vec![0], corners: Vec::new() };
+        for polygon in polygons {
+            swaths.corners.extend(polygon);
+            swaths.starts.push(u32::try_from(swaths.corners.len()).unwrap());
+        }
+        swaths
+    }
+}
+
+/// A rectangle behind the cutter bar.
+#[derive(Clone, Copy)]
+struct Frame {
+    front: Point,
+    back: Point,
+    /// Unit vector forward.
+    forward: Point,
+    half_width: f64,
+}
+
+/// Where a frame meets the one before or after it: a line across the track.
+#[derive(Clone, Copy)]
+struct Joint {
+    centre: Point,
+    /// To the left along the line, as long as one metre across the track.
+    left: Point,
+}
+
+/// Builds the swaths of rows.
+///
+/// Rows outside every pass have none. Rows without a positive width and distance, a heading and a position have one
+/// only if they have a logged polygon.
+pub(super) fn build_swaths(rows: &SwathRows<'_>) -> Swaths {
+    let frames: Vec<Option<Frame>> = (0..rows.x.len()).map(|row| frame(rows, row)).collect();
+    let mut shapes = Shapes::default();
+    let mut links = Links::new(rows, &frames);
+    let corners = frames.len().saturating_mul(if rows.shapes.is_some() { SWATH_CORNERS } else { 4 });
+    let mut swaths = Swaths { starts: Vec::with_capacity(frames.len() + 1), corners: Vec::with_capacity(corners) };
+    let mut bent = Vec::new();
+    for (row, frame) in (0_u32..).zip(&frames) {
+        swaths.starts.push(u32::try_from(swaths.corners.len()).unwrap_or(NONE));
+        if let Some(shape) = logged(rows, row as usize).and_then(|shape| shapes.convex(shape)) {
+            if is_plausible(shape) {
+                swaths.corners.extend_from_slice(shape);
+            }
+        } else if let Some(frame) = frame {
+            let quadrilateral = quadrilateral(frame, &links.joints(row, &frames));
+            if !is_convex(&quadrilateral) {
+                bent.push(row);
+            }
+            swaths.corners.extend_from_slice(&quadrilateral);
+        }
+    }
+    swaths.starts.push(u32::try_from(swaths.corners.len()).unwrap_or(NONE));
+    separate(&mut swaths, &mut links, &frames, &bent);
+    swaths
+}
+
+/// Makes plain rectangles of rows that are not convex, and straightens the ends that others shared with them.
+fn separate(swaths: &mut Swaths, links: &mut Links, frames: &[Option<Frame>], bent: &[u32]) {
+    let mut changed = Vec::new();
+    for row in bent {
+        changed.extend([*row, links.before[*row as usize], links.after[*row as usize]]);
+        links.cut(*row);
+    }
+    for row in changed {
+        let Some(Some(frame)) = frames.get(row as usize) else { continue };
+        let mut corners = quadrilateral(frame, &links.joints(row, frames));
+        if !is_convex(&corners) {
+            corners = quadrilateral(frame, &[None, None]);
+        }
+        let start = swaths.starts[row as usize] as usize;
+        if let Some(old) = swaths.corners.get_mut(start..start + corners.len()) {
+            old.copy_from_slice(&corners);
+        }
+    }
+}
+
+/// The rows that a row is joined to.
+struct Links {
+    before: Vec<u32>,
+    after: Vec<u32>,
+}
+
+impl Links {
+    fn new(rows: &SwathRows<'_>, frames: &[Option<Frame>]) -> Self {
+        let mut links = Self { before: vec![NONE; frames.len()], after: vec![NONE; frames.len()] };
+        let track = |row: &u32| rows.track.get(*row as usize);
+        for track in rows.order.chunk_by(|one, next| track(one) == track(next)) {
+            let longest_gap = LARGEST_GAP * interval(rows, track);
+            for pair in track.windows(2) {
+                let [one, next] = [pair[0], pair[1]];
+                let (Some(Some(frame)), Some(Some(following))) = (frames.get(one as usize), frames.get(next as usize))
+                else {
+                    continue;
+                };
+                let gap = rows.time[next as usize] - rows.time[one as usize];
+                let is_one_pass = rows.pass[one as usize] == rows.pass[next as usize];
+                let is_framed = logged(rows, one as usize).is_none() && logged(rows, next as usize).is_none();
+                // Rows without times are joined by their positions alone.
+                let is_late = gap > longest_gap;
+                if is_one_pass && is_framed && !is_late && one != next && follows(frame, following) {
+                    links.after[one as usize] = next;
+                    links.before[next as usize] = one;
+                }
+            }
+        }
+        links
+    }
+
+    /// The joints at the back and at the front of a row.
+    fn joints(&self, row: u32, frames: &[Option<Frame>]) -> [Option<Joint>; 2] {
+        let joint = |one: u32, next: u32| {
+            let (one, next) = (frames.get(one as usize)?.as_ref()?, frames.get(next as usize)?.as_ref()?);
+            Some(joint(one, next))
+        };
+        [joint(self.before[row as usize], row), joint(row, self.after[row as usize])]
+    }
+
+    /// Separates a row from those before and after it.
+    fn cut(&mut self, row: u32) {
+        let before = std::mem::replace(&mut self.before[row as usize], NONE);
+        let after = std::mem::replace(&mut self.after[row as usize], NONE);
+        if let Some(link) = self.after.get_mut(before as usize) {
+            *link = NONE;
+        }
+        if let Some(link) = self.before.get_mut(after as usize) {
+            *link = NONE;
+        }
+    }
+}
+
+/// Median time between rows of a track in one pass; not a number if there is none.
+fn interval(rows: &SwathRows<'_>, track: &[u32]) -> f64 {
+    let mut steps: Vec<f64> = Vec::with_capacity(track.len());
+    for pair in track.windows(2) {
+        let at = |row: u32| Some((*rows.time.get(row as usize)?, *rows.pass.get(row as usize)?));
+        if let (Some((time, pass)), Some((next_time, next_pass))) = (at(pair[0]), at(pair[1]))
+            && pass == next_pass
+            && next_time > time
+        {
+            steps.push(next_time - time);
+        }
+    }
+    let middle = steps.len() / 2;
+    if steps.is_empty() { f64::NAN } else { *steps.select_nth_unstable_by(middle, f64::total_cmp).1 }
+}
+
+/// The logged polygon of a row in a pass.
+fn logged<'a>(rows: &SwathRows<'a>, row: usize) -> Option<&'a [Point]> {
+    let shape = rows.shapes?.get(row)?;
+    (!shape.is_empty() && *rows.pass.get(row)? != 0).then_some(shape.as_slice())
+}
+
+fn frame(rows: &SwathRows<'_>, row: usize) -> Option<Frame> {
+    if *rows.pass.get(row)? == 0 {
+        return None;
+    }
+    let [x, y, heading, distance, width, antenna] =
+        [rows.x, rows.y, rows.heading, rows.distance, rows.width, rows.antenna].map(|column| column.get(row).copied());
+    let (x, y, heading, distance, width, antenna) = (x?, y?, heading?, distance?, width?, antenna?);
+    let is_side = |side: f64| side > 0.0 && side <= LARGEST_SIDE;
+    if !is_side(distance) || !is_side(width) || distance * width < LEAST_AREA || !heading.is_finite() {
+        return None;
+    }
+    let (sine, cosine) = heading.sin_cos();
+    let front = [x + antenna * cosine, y + antenna * sine];
+    if front.iter().any(|coordinate| coordinate.is_nan() || coordinate.abs() > LARGEST_COORDINATE) {
+        return None;
+    }
+    let back = [front[0] - distance * cosine, front[1] - distance * sine];
+    Some(Frame { front, back, forward: [cosine, sine], half_width: width / 2.0 })
+}
+
+/// Whether a frame begins about where another one ends.
+fn follows(one: &Frame, next: &Frame) -> bool {
+    if one.forward[0] * next.forward[0] + one.forward[1] * next.forward[1] <= LARGEST_TURN.cos() {
+        return false;
+    }
+    let step = [next.back[0] - one.front[0], next.back[1] - one.front[1]];
+    let along = step[0] * one.forward[0] + step[1] * one.forward[1];
+    let across = step[1] * one.forward[0] - step[0] * one.forward[1];
+    let distance = |frame: &Frame| {
+        (frame.front[0] - frame.back[0]) * frame.forward[0] + (frame.front[1] - frame.back[1]) * frame.forward[1]
+    };
+    along.abs() <= LARGEST_STEP * (distance(one) + distance(next)) / 2.0
+        && across.abs() <= LARGEST_SHIFT * 2.0 * one.half_width.min(next.half_width)
+}
+
+/// The joint of two frames: across the bisector of their headings.
+///
+/// It lies in the middle of the front of one and the back of the next, so the lengths of joined swaths add up to the
+/// track that was driven, and an error of one position or distance moves ground between two rows but adds none.
+fn joint(one: &Frame, next: &Frame) -> Joint {
+    let sum = [one.forward[0] + next.forward[0], one.forward[1] + next.forward[1]];
+    // The sum is 2 cos(turn/2) long, and a metre across either track takes 1 / cos(turn/2) along the joint.
+    let scale = 2.0 / (sum[0] * sum[0] + sum[1] * sum[1]);
+    Joint {
+        centre: [0.5 * (one.front[0] + next.back[0]), 0.5 * (one.front[1] + next.back[1])],
+        left: [-sum[1] * scale, sum[0] * scale],
+    }
+}
+
+/// Corners from the right back anticlockwise. An end without a joint is square.
+fn quadrilateral(frame: &Frame, joints: &[Option<Joint>; 2]) -> [Point; 4] {
+    let square = [-frame.forward[1], frame.forward[0]];
+    let [back, front] = joints;
+    let back = back.unwrap_or(Joint { centre: frame.back, left: square });
+    let front = front.unwrap_or(Joint { centre: frame.front, left: square });
+    let corner = |joint: &Joint, by: f64| [joint.centre[0] + by * joint.left[0], joint.centre[1] + by * joint.left[1]];
+    let half = frame.half_width;
+    [corner(&back, -half), corner(&front, -half), corner(&front, half), corner(&back, half)]
+}
+
+/// Whether a quadrilateral turns left at each corner.
+fn is_convex(corners: &[Point; 4]) -> bool {
+    let [a, b, c, d] = corners;
+    let turns_left = |a: &Point, b: &Point, c: &Point| area(&[*a, *b, *c]) > LEAST_AREA / 4.0;
+    turns_left(a, b, c) && turns_left(b, c, d) && turns_left(c, d, a) && turns_left(d, a, b)
+}
+
+/// Whether a logged polygon can be the swath of a row.
+fn is_plausible(shape: &[Point]) -> bool {
+    let [west, south, east, north] = extent(shape);
+    let is_near = [west, south, east, north].iter().all(|coordinate| coordinate.abs() <= LARGEST_COORDINATE);
+    is_near && east - west <= LARGEST_SIDE && north - south <= LARGEST_SIDE && area(shape) >= LEAST_AREA
+}
