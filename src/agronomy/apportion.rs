@@ -47,6 +47,7 @@ pub(super) fn onto_cells(coverage: &Coverage, to_grid: impl Fn(Point) -> Point, 
     let rows = (0_u32..).take(coverage.fresh.len());
     let mut base = None;
     let mut raster = Raster::default();
+    let scale = 1.0 / cell;
     let mut located: Vec<Point> = Vec::new();
     let mut found = Vec::with_capacity(coverage.pieces.len() * 2);
     for row in rows {
@@ -63,7 +64,7 @@ pub(super) fn onto_cells(coverage: &Coverage, to_grid: impl Fn(Point) -> Point, 
                 first.map(|coordinate| (coordinate / cell).floor())
             });
             for [x, y] in &mut located {
-                (*x, *y) = ((*x - east * cell) / cell, (*y - north * cell) / cell);
+                (*x, *y) = ((*x - east * cell) * scale, (*y - north * cell) * scale);
             }
             let start = found.len();
             let mut measured = 0.0;
@@ -105,58 +106,55 @@ fn sorted_cells(found: &[Found], base: [i64; 2]) -> Cells {
     let lines = u64::from(range[3].abs_diff(range[1])) + 1;
     let key =
         |part: &Found| u64::from(part.column.abs_diff(range[0])) * lines + u64::from(part.line.abs_diff(range[1]));
-    let name = |part: &Found| (base[0] + i64::from(part.column), base[1] + i64::from(part.line));
     let all = (u64::from(range[2].abs_diff(range[0])) + 1).saturating_mul(lines);
+    // Cells that lie close together are numbered by their location, others by a sorted list.
     let dense = usize::try_from(all).ok().filter(|all| *all <= 4 * found.len() + (1 << 16));
-    let mut cells = Vec::new();
-    let parts = if let Some(all) = dense {
-        let mut numbers = vec![u32::MAX; all];
-        #[expect(clippy::cast_possible_truncation, reason = "less than the number of cells, a usize")]
-        let key = |part: &Found| key(part) as usize;
-        for part in found {
-            numbers[key(part)] = 0;
-        }
-        let used = numbers.iter_mut().filter(|number| **number == 0);
-        for (number, used) in (0_u32..).zip(used) {
-            *used = number;
-        }
-        cells.resize(numbers.iter().filter(|number| **number != u32::MAX).count(), (0, 0));
-        found
-            .iter()
-            .map(|part| {
-                let target = numbers[key(part)];
-                cells[target as usize] = name(part);
-                Part { target, row: part.row, area: part.area }
-            })
-            .collect()
-    } else {
-        cells.extend(found.iter().map(name));
-        cells.sort_unstable();
-        cells.dedup();
-        let number =
-            |part: &Found| cells.binary_search(&name(part)).map_or(u32::MAX, |at| at.try_into().unwrap_or(u32::MAX));
-        found.iter().map(|part| Part { target: number(part), row: part.row, area: part.area }).collect()
+    let mut keys: Vec<u64> = Vec::new();
+    if dense.is_none() {
+        keys.extend(found.iter().map(key));
+        keys.sort_unstable();
+        keys.dedup();
+    }
+    let number = |part: &Found| {
+        let key = key(part);
+        let position = if dense.is_some() { key } else { keys.partition_point(|other| *other < key) as u64 };
+        #[expect(clippy::cast_possible_truncation, reason = "at most four times the largest number of parts")]
+        let number = position as u32;
+        number
     };
-    let parts = by_target(parts, cells.len());
+    let part = |part: &Found| Part { target: number(part), row: part.row, area: part.area };
+    let mut parts = by_target(found, part, dense.unwrap_or(keys.len()));
+    let mut cells = Vec::new();
+    for same in parts.chunk_by_mut(|one, next| one.target == next.target) {
+        let number = same.first().map_or(0, |part| part.target);
+        let key = keys.get(number as usize).copied().unwrap_or(u64::from(number));
+        #[expect(clippy::cast_possible_wrap, reason = "differences of 32-bit integers")]
+        let [column, line] = [(key / lines) as i64, (key % lines) as i64];
+        let target = u32::try_from(cells.len()).unwrap_or(u32::MAX);
+        cells.push((base[0] + i64::from(range[0]) + column, base[1] + i64::from(range[1]) + line));
+        for part in same {
+            part.target = target;
+        }
+    }
     Cells { cells, parts }
 }
 
 /// Sorts parts that are in the order of rows by target, and merges those of one row in one target.
-#[expect(clippy::needless_pass_by_value, reason = "frees the memory")]
-fn by_target(parts: Vec<Part>, targets: usize) -> Vec<Part> {
+fn by_target<T>(found: &[T], part: impl Fn(&T) -> Part, targets: usize) -> Vec<Part> {
     let mut next = vec![0_u32; targets + 1];
-    for part in &parts {
-        next[part.target as usize + 1] += 1;
+    for found in found {
+        next[part(found).target as usize + 1] += 1;
     }
     let mut sum = 0;
     for start in &mut next {
         sum += *start;
         *start = sum;
     }
-    let mut sorted = vec![Part::default(); parts.len()];
-    for part in &parts {
+    let mut sorted = vec![Part::default(); found.len()];
+    for found in found {
+        let part = part(found);
         let at = &mut next[part.target as usize];
-        sorted[*at as usize] = *part;
+        sorted[*at as usize] = part;
         *at += 1;
     }
     sorted.dedup_by(|part, kept| {
@@ -185,5 +183,5 @@ pub(super) fn onto_polygons(coverage: &Coverage, polygons: &[Vec<Vec<Vec<Point>>
             *outside += overlay.spread(piece, |target, area| parts.push(Part { target, row, area }));
         }
     }
-    (by_target(parts, polygons.len()), outside)
+    (by_target(&parts, |part: &Part| *part, polygons.len()), outside)
 }

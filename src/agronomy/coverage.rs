@@ -118,6 +118,12 @@ pub(super) fn cover(
             let is_jitter = other_pass == pass && other_machine == machine && (now - before).abs() < JITTER;
             !is_jitter || item - other > JITTER_ROWS
         });
+        let most = cutter.most_comparisons();
+        if earlier.len() > most {
+            // Later ones are not reached, so they need not be sorted.
+            earlier.select_nth_unstable(most);
+            earlier.truncate(most + 1);
+        }
         earlier.sort_unstable();
         let swath = swaths.polygon(*row);
         let covering = earlier.iter().map(|other| swaths.polygon(used[*other as usize]));
@@ -159,12 +165,17 @@ struct Cutter {
 }
 
 impl Cutter {
+    /// Largest number of comparisons for the next swath.
+    fn most_comparisons(&self) -> usize {
+        if self.comparisons > 0 { MOST_COMPARISONS } else { FEW_COMPARISONS }
+    }
+
     /// Sets `pieces` to a swath without earlier ones, and returns whether any of it was covered.
     fn subtract_all<'a>(&mut self, swath: &[Point], earlier: impl Iterator<Item = &'a [Point]>) -> bool {
         self.is_limited = false;
         self.pieces.clear();
         self.pieces.push(Convex::from_points(swath));
-        let mut limit = if self.comparisons > 0 { MOST_COMPARISONS } else { FEW_COMPARISONS };
+        let mut limit = self.most_comparisons();
         let mut is_cut = false;
         for other in earlier {
             if self.pieces.is_empty() {

@@ -9,6 +9,9 @@ const MOST_CORNERS: usize = 7;
 /// Edges near one piece, up to which their crossings are searched. Valid plots that do not overlap have none.
 const MOST_CROSSING: usize = 1_000;
 
+/// Coordinates beyond this are moved here, in metres, so that differences and products stay finite.
+const FAR: f64 = 1e9;
+
 /// Largest number of bins of a plot.
 const MOST_BINS: f64 = 4_096.0;
 
@@ -54,11 +57,12 @@ impl Plot {
         let mut edges = Vec::new();
         for ring in polygons.iter().flatten() {
             let points = ring.iter().filter(|point| point[0].is_finite() && point[1].is_finite());
-            let mut before = points.clone().next_back().copied().unwrap_or_default();
+            let points = points.map(|point| point.map(|coordinate| coordinate.clamp(-FAR, FAR)));
+            let mut before = points.clone().next_back().unwrap_or_default();
             for point in points {
-                let (low, high) = if before[1] < point[1] { (before, *point) } else { (*point, before) };
+                let (low, high) = if before[1] < point[1] { (before, point) } else { (point, before) };
                 edges.push(Edge { low, high });
-                before = *point;
+                before = point;
             }
         }
         let ends = |edge: &Edge| [edge.low[1], edge.high[1]];
@@ -203,7 +207,11 @@ impl<'a> Overlay<'a> {
         self.areas.clear();
         self.areas.resize(self.near.len(), 0.0);
         let [outside, measured] = self.cut(&piece, &around);
-        let scale = if measured > 0.0 { area / measured } else { 0.0 };
+        if measured <= 0.0 {
+            // A sliver that is thinner than the tolerance of cuts.
+            return area;
+        }
+        let scale = area / measured;
         for (plot, area) in self.near.iter().zip(&self.areas) {
             if *area > 0.0 {
                 visit(*plot, area * scale);

@@ -16,10 +16,8 @@ const LEAST_SHARE: f64 = 1e-13;
 #[derive(Default)]
 pub(super) struct Raster {
     columns: u32,
-    /// Area of each square by line, west of the edges that pass it.
-    areas: Vec<f64>,
-    /// Height of the edges that pass each square.
-    heights: Vec<f64>,
+    /// Squares by line, then column.
+    squares: Vec<Square>,
 }
 
 impl Raster {
@@ -38,10 +36,8 @@ impl Raster {
         let squares = usize::try_from(columns.saturating_mul(lines)).unwrap_or(usize::MAX);
         let Some(columns) = u32::try_from(columns).ok().filter(|_| squares <= MOST_SQUARES) else { return false };
         self.columns = columns;
-        self.areas.clear();
-        self.areas.resize(squares, 0.0);
-        self.heights.clear();
-        self.heights.resize(squares, 0.0);
+        self.squares.clear();
+        self.squares.resize(squares, Square::default());
         let origin = [f64::from(column), f64::from(line)];
         let mut before = polygon.last().map_or(origin, |point| [point[0] - origin[0], point[1] - origin[1]]);
         for point in polygon {
@@ -58,15 +54,18 @@ impl Raster {
     }
 
     /// Adds an edge from its lower to its upper end.
+    #[inline]
     fn edge(&mut self, low: Point, high: Point, sign: f64) {
-        let last = truncate(high[1]);
-        let slope = (high[0] - low[0]) / (high[1] - low[1]);
+        let (first, last) = (truncate(low[1]), truncate(high[1]));
         let mut from = low;
-        for line in truncate(low[1])..last {
-            let north = f64::from(line + 1);
-            let to = [low[0] + slope * (north - low[1]), north];
-            self.band(line, from, to, sign);
-            from = to;
+        if first < last {
+            let slope = (high[0] - low[0]) / (high[1] - low[1]);
+            for line in first..last {
+                let north = f64::from(line + 1);
+                let to = [low[0] + slope * (north - low[1]), north];
+                self.band(line, from, to, sign);
+                from = to;
+            }
         }
         if from[1] < high[1] {
             self.band(last, from, high, sign);
@@ -74,48 +73,51 @@ impl Raster {
     }
 
     /// Adds the part of an edge in a line of squares.
+    #[inline]
     fn band(&mut self, line: u32, from: Point, to: Point, sign: f64) {
         let (west, east) = if from[0] < to[0] { (from[0], to[0]) } else { (to[0], from[0]) };
-        let height = sign * (to[1] - from[1]);
-        let last = truncate(east);
+        let mut height = sign * (to[1] - from[1]);
+        let (first, last) = (truncate(west), truncate(east));
         let mut x = west;
-        for column in truncate(west)..last {
-            let next = f64::from(column + 1);
-            self.add(line, column, (x, next), height * ((next - x) / (east - west)));
-            x = next;
+        if first < last {
+            let slope = height / (east - west);
+            for column in first..last {
+                let next = f64::from(column + 1);
+                self.add(line, column, 0.5 * (x + next), slope * (next - x));
+                x = next;
+            }
+            height = slope * (east - x);
         }
-        let rest = if east > west { height * ((east - x) / (east - west)) } else { height };
-        self.add(line, last, (x, east), rest);
+        self.add(line, last, 0.5 * (x + east), height);
     }
 
     #[inline]
-    fn add(&mut self, line: u32, column: u32, (west, east): (f64, f64), height: f64) {
+    fn add(&mut self, line: u32, column: u32, middle: f64, height: f64) {
         // Rounding may put an end just beyond the last column.
         let column = column.min(self.columns - 1);
-        let index = line as usize * self.columns as usize + column as usize;
-        if let (Some(sum), Some(heights)) = (self.areas.get_mut(index), self.heights.get_mut(index)) {
-            *sum += height * (0.5 * (west + east) - f64::from(column));
-            *heights += height;
+        if let Some(square) = self.squares.get_mut(line as usize * self.columns as usize + column as usize) {
+            square.area += height * (middle - f64::from(column));
+            square.height += height;
         }
     }
 
     fn visit_squares(&mut self, [column, line]: [i32; 2], mut visit: impl FnMut(i32, i32, f64)) {
         let columns = self.columns as usize;
         let mut total = 0.0;
-        for (areas, heights) in self.areas.chunks_mut(columns).zip(self.heights.chunks(columns)) {
+        for line in self.squares.chunks_mut(columns) {
             let mut east = 0.0;
-            for (area, height) in areas.iter_mut().zip(heights).rev() {
-                *area += east;
-                east += height;
-                total += *area;
+            for square in line.iter_mut().rev() {
+                square.area += east;
+                east += square.height;
+                total += square.area;
             }
         }
         let least = total * LEAST_SHARE;
         let mut is_empty = true;
-        for (line, areas) in (line..).zip(self.areas.chunks(columns)) {
-            for (column, area) in (column..).zip(areas) {
-                if *area > least && *area > 0.0 {
-                    visit(column, line, *area);
+        for (line, squares) in (line..).zip(self.squares.chunks(columns)) {
+            for (column, square) in (column..).zip(squares) {
+                if square.area > least && square.area > 0.0 {
+                    visit(column, line, square.area);
                     is_empty = false;
                 }
             }
@@ -125,6 +127,15 @@ impl Raster {
             visit(column, line, 1.0);
         }
     }
+}
+
+/// Sums over the edges that pass a square.
+#[derive(Clone, Copy, Default)]
+struct Square {
+    /// Area west of the edges.
+    area: f64,
+    /// Height of the edges.
+    height: f64,
 }
 
 /// The largest integer not above a number; quicker than the function of the standard library without SSE 4.1.

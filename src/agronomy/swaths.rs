@@ -174,8 +174,9 @@ impl Links {
                 else {
                     continue;
                 };
-                let gap = rows.time[next as usize] - rows.time[one as usize];
-                let is_one_pass = rows.pass[one as usize] == rows.pass[next as usize];
+                let time = |row: u32| rows.time.get(row as usize).copied().unwrap_or(f64::NAN);
+                let gap = time(next) - time(one);
+                let is_one_pass = rows.pass.get(one as usize) == rows.pass.get(next as usize);
                 let is_framed = logged(rows, one as usize).is_none() && logged(rows, next as usize).is_none();
                 // Rows without times are joined by their positions alone.
                 let is_late = gap > longest_gap;
