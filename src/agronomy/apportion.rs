@@ -55,7 +55,7 @@ pub(super) fn onto_cells(coverage: &Coverage, to_grid: impl Fn(Point) -> Point, 
             let area = area(piece);
             located.clear();
             located.extend(piece.iter().map(|point| to_grid(*point)));
-            if located.iter().flatten().any(|value| value.is_nan() || value.abs() > LARGEST_COORDINATE) {
+            if !located.iter().flatten().all(|value| value.abs() <= LARGEST_COORDINATE) {
                 continue;
             }
             // Coordinates relative to a cell of the field keep their digits below a metre.

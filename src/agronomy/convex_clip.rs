@@ -174,8 +174,8 @@ impl Cuts {
             let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
             for point in piece {
                 let side = half_plane.side(*point);
-                least = least.min(side);
-                most = most.max(side);
+                least = if side < least { side } else { least };
+                most = if side > most { side } else { most };
             }
             if least < -half_plane.tolerance {
                 let [east, north] = half_plane.along;
@@ -203,8 +203,11 @@ pub(super) type Extent = [f64; 4];
 /// The extent of some points; not a number is ignored.
 pub(super) fn extent(points: &[Point]) -> Extent {
     let mut extent = [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY];
+    // Comparisons take one instruction each, `min` and `max` take several.
+    let lower = |one: f64, other: f64| if other < one { other } else { one };
+    let upper = |one: f64, other: f64| if other > one { other } else { one };
     for [x, y] in points {
-        extent = [extent[0].min(*x), extent[1].min(*y), extent[2].max(*x), extent[3].max(*y)];
+        extent = [lower(extent[0], *x), lower(extent[1], *y), upper(extent[2], *x), upper(extent[3], *y)];
     }
     extent
 }

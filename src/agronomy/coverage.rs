@@ -210,7 +210,11 @@ impl Cutter {
                 at += 1;
             }
         }
-        self.pieces.append(&mut self.made);
+        if self.pieces.is_empty() {
+            std::mem::swap(&mut self.pieces, &mut self.made);
+        } else {
+            self.pieces.append(&mut self.made);
+        }
         if self.pieces.len() > MOST_PIECES {
             self.pieces.sort_by(|a, b| b.area().total_cmp(&a.area()));
             self.pieces.truncate(MOST_PIECES / 2);
@@ -224,9 +228,12 @@ impl Cutter {
 ///
 /// The polygon is the common part of half-planes.
 fn push_outside(piece: &Convex, polygon: &[(f64, HalfPlane)], made: &mut Vec<Convex>) -> bool {
-    let mut parts = [*piece, Convex::EMPTY];
-    let [mut rest, mut inside] = parts.each_mut();
+    let mut parts = [Convex::EMPTY; 2];
+    let [mut inside, mut spare] = parts.each_mut();
+    let mut is_first = true;
     for (position, (_, half_plane)) in polygon.iter().enumerate() {
+        let rest = if is_first { piece } else { &*spare };
+        is_first = false;
         if rest.is_full() {
             // The part is inside the half-planes so far, so its halves are cut by the others alone.
             let mut is_inside = false;
@@ -248,7 +255,8 @@ fn push_outside(piece: &Convex, polygon: &[(f64, HalfPlane)], made: &mut Vec<Con
                 made.pop();
             }
         }
-        std::mem::swap(&mut rest, &mut inside);
+        std::mem::swap(&mut inside, &mut spare);
     }
+    let rest = if is_first { piece } else { &*spare };
     rest.area() >= LEAST_AREA
 }
