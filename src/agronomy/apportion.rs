@@ -12,7 +12,7 @@ const LEAST_CELL: f64 = 0.01;
 const LARGEST_COORDINATE: f64 = 2e7;
 
 /// Largest number of parts, for which memory is taken.
-const MOST_PARTS: usize = 1 << 26;
+const MOST_PARTS: usize = 1 << 25;
 
 /// Ground of a row in a cell or plot.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
