@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from headland import import_core as _import_core  # noqa: F401 -- it has to come before the core
 from headland._core import __version__
 from headland.archives import Limits, layers, read
+from headland.clean import clean
+from headland.cleaned import Cleaned
 from headland.client import AsyncClient, Budget, Client
 from headland.concat import concat
 from headland.conversion import AsyncConversion, Conversion
+from headland.delay import Delay, MachineDelay
 from headland.diagnostic_codes import DiagnosticCode
 from headland.doctor import doctor
 from headland.doctor_report import Checkup, Finding
@@ -37,6 +40,7 @@ from headland.errors import (
     TransportError,
     UploadOutcomeUnknown,
 )
+from headland.grid import grid
 from headland.harmonize import harmonize
 from headland.job_layers import FailedJob, JobLayers
 from headland.layer import Diagnostic, Layer
@@ -68,12 +72,14 @@ __all__ = [
     "Batch",
     "Budget",
     "Checkup",
+    "Cleaned",
     "Client",
     "ConfigurationError",
     "Conflict",
     "Conversion",
     "ConversionFailed",
     "DecodeError",
+    "Delay",
     "Diagnostic",
     "DiagnosticCode",
     "FailedJob",
@@ -86,6 +92,7 @@ __all__ = [
     "LayerReader",
     "Limits",
     "LocationPages",
+    "MachineDelay",
     "Map",
     "MethodNotAllowed",
     "Mirror",
@@ -102,8 +109,10 @@ __all__ = [
     "TransportError",
     "UploadOutcomeUnknown",
     "__version__",
+    "clean",
     "concat",
     "doctor",
+    "grid",
     "harmonize",
     "layers",
     "newest",

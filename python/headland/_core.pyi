@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias, TypedDict, final, type_check_only
 
 from headland.archives import Limits, ReadOptions
+from headland.delay import MachineDelay
 from headland.diagnostic_codes import DiagnosticCode, Severity
 from headland.harvest_truth import HarvestGrid
 
 __all__ = [
     "LIMITS",
+    "Cleaned",
     "Client",
     "Conversion",
     "Dataset",
@@ -27,11 +29,14 @@ __all__ = [
     "Table",
     "__version__",
     "check_read_options",
+    "clean",
     "column_names",
     "concat",
     "coordinate_system",
+    "covered_area",
     "dataset_names",
     "error_kinds",
+    "grid",
     "harmonize",
     "harmonized_local_times",
     "has_position",
@@ -155,6 +160,16 @@ def layer_from_batch(
     source: str, batch: object, geometry: int | None, systems: list[str], metadata: list[tuple[str, str]]
 ) -> Layer: ...
 def read_job(file: bytes, origin: str, options: ReadOptions) -> Layer: ...
+def clean(layer: Layer, recipe: str | None, arguments: str, boundary: Layer | None) -> Cleaned: ...
+def covered_area(layer: Layer) -> float: ...
+def grid(
+    cleaned: Cleaned,
+    cell: float,
+    plots: Layer | None,
+    by: list[str],
+    crs: str | None,
+    total: list[tuple[int | None, float]],
+) -> Layer: ...
 def harmonize(layer: Layer, statements: dict[str, object], offsets: list[tuple[int, int]] | None) -> Layer: ...
 def harmonized_local_times(layer: Layer, statements: dict[str, object]) -> LocalTimes | None: ...
 def local_times(layer: Layer, date: str, time: str | None, format: str | None) -> LocalTimes: ...
@@ -414,6 +429,23 @@ class Conversion:
     def wait_async(self, timeout: float | None) -> Future[None]: ...
     def result(self, to: str | None, overwrite: bool) -> bytes | Path: ...
     def result_async(self, to: str | None, overwrite: bool) -> Future[bytes | Path]: ...
+
+@final
+class Cleaned:
+    @property
+    def layer(self) -> Layer: ...
+    @property
+    def report(self) -> Layer: ...
+    @property
+    def recipe(self) -> str: ...
+    @property
+    def is_harvest(self) -> bool: ...
+    @property
+    def delays(self) -> list[tuple[int, MachineDelay]]: ...
+    @property
+    def moisture_delays(self) -> list[tuple[int, MachineDelay]]: ...
+    def before(self) -> Layer: ...
+    def swaths(self) -> Layer: ...
 
 @final
 class Layer:

@@ -264,6 +264,22 @@ class Layer(LayerViews):
         worked = None if as_is else self._worked_area()
         return self._core.area(as_is) if worked is None else worked
 
+    def covered_area(self) -> float:
+        """Return the ground that the job worked in m², each piece once.
+
+        Swaths overlap at headlands and between passes, so `area` of a harmonised layer is larger. Rows outside of passes,
+        such as turns with the header up, cover nothing. The rules are those of `headland.clean`, which gives the ground of
+        each row.
+
+        Raises:
+            ValueError: The kind of job, the swath width or the coordinate system is unknown.
+
+        >>> hectares = headland.harmonize(headland.read("job.zip"), kind="yield").covered_area() / 10_000
+        """
+        from headland import _core
+
+        return _core.covered_area(self._core)
+
     def picture(
         self,
         column: str | None = None,

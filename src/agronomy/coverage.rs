@@ -75,6 +75,23 @@ impl Pieces {
     }
 }
 
+impl Coverage {
+    /// Swaths without regard to earlier ones, of the rows that `is_used` selects.
+    pub(super) fn whole(swaths: &Swaths, is_used: impl Fn(usize) -> bool) -> Self {
+        let rows = swaths.len();
+        let mut pieces = Pieces { first: vec![u32::MAX; rows], ..Pieces::default() };
+        let mut full = vec![0.0; rows];
+        for (row, full) in (0_u32..).zip(&mut full) {
+            let polygon = swaths.polygon(row);
+            if is_used(row as usize) && !polygon.is_empty() {
+                *full = area(polygon);
+                pieces.push(row, polygon);
+            }
+        }
+        Self { fresh: full.clone(), full, pieces, limited: 0 }
+    }
+}
+
 /// Subtracts from each swath all earlier ones.
 ///
 /// `by_time` lists the rows of all machines in order of time, each once. Rows that are `excluded` cover nothing and

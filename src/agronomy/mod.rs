@@ -1,29 +1,53 @@
-//! Agronomic computation over the columns of layers: harmonised columns, units and their conversion.
+//! Agronomic computation over the columns of layers: harmonised columns, units, cleaning and maps.
 
 #![forbid(unsafe_code)]
 
 mod alias_table;
 mod aliases;
+mod apportion;
+#[cfg(test)]
+mod apportion_tests;
 mod canonical_arrays;
 mod canonical_rows;
 mod canonical_values;
+mod clean;
+mod clean_delays;
+mod clean_layer;
+mod clean_steps;
 mod column_match;
 mod columns;
 mod concat;
 mod convert;
+mod convex_clip;
+mod coverage;
+#[cfg(test)]
+mod coverage_tests;
 mod crops;
 mod derived;
-#[cfg_attr(not(test), expect(dead_code, reason = "cleaning and maps will use it"))]
 mod field_rows;
 #[cfg(test)]
 mod field_rows_tests;
+mod filters;
+mod flow_delay;
+mod gather;
+mod grid;
 mod harmonize;
+mod logged_shapes;
 mod map_column;
 #[cfg(test)]
 mod map_column_tests;
+mod map_total;
 mod map_words;
+mod mixing;
+mod neighbours;
+mod outliers;
+mod passes;
+mod plots;
 mod provenance;
-#[cfg_attr(not(test), expect(dead_code, reason = "cleaning and maps will use it"))]
+mod raster;
+mod reasons;
+mod recipe;
+mod row_clock;
 mod row_columns;
 #[cfg(test)]
 mod row_columns_tests;
@@ -31,19 +55,29 @@ mod row_mass;
 mod row_ratios;
 mod row_steps;
 mod row_times;
+mod shifted_values;
 mod statements;
+mod swaths;
+#[cfg(test)]
+mod swaths_tests;
+mod track_rows;
 mod unit_closure;
 #[cfg(test)]
 mod unit_closure_tests;
 mod unit_proofs;
 mod units;
+mod worked_ground;
 mod yield_basis;
 
 pub use canonical_rows::{YieldMean, canonical_fields, canonical_rows, first_year, layer_kind, row_field, yield_means};
+pub use clean_delays::MachineDelay;
+pub use clean_layer::{Cleaned, clean, covered_area};
 pub use columns::JobKind;
 pub use concat::{ConcatOptions, Part, concat};
 pub use convert::{Target, to_units};
 pub use crops::{CROPS, Crop};
+pub use flow_delay::Delay;
+pub use grid::{GridOptions, grid};
 pub use harmonize::{harmonize, local_times};
 pub use map_column::{map_column, unit_label};
 pub use statements::{Job, Stated, Statements};

@@ -291,6 +291,10 @@ codes! {
         "cleaning: nothing gives the interval of rows, so it is 1 s and speeds are metres per row";
     MassAssumed = "mass-assumed", Warning,
         "cleaning: a dry mass or a yield without a stated moisture is used as the wet mass, or at the market moisture";
+    MapScaled = "map-scaled", Info,
+        "map: the masses are multiplied by a factor, so that they sum to a weighed total";
+    OutsidePlots = "outside-plots", Info,
+        "map: a part of the worked ground is in no plot";
 }
 
 impl Code {

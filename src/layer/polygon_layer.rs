@@ -1,4 +1,4 @@
-//! Builds a layer of polygons from columns and rings.
+//! Builds layers from columns: tables, and polygons from rings.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,6 +17,27 @@ const POLYGON: u32 = 3;
 const MULTI_POLYGON: u32 = 6;
 
 impl Layer {
+    /// Builds a table of columns of one length, without a geometry.
+    pub(crate) fn from_columns(name: &str, source: &str, columns: Vec<(Field, ArrayRef)>) -> Result<Self> {
+        let (fields, arrays): (Vec<FieldRef>, Vec<ArrayRef>) =
+            columns.into_iter().map(|(field, array)| (Arc::new(field), array)).unzip();
+        let rows = arrays.first().map_or(0, |array| array.len());
+        let layer = Self {
+            name: name.to_owned(),
+            source: source.to_owned(),
+            schema: Arc::new(Schema::new(fields)),
+            batches: Vec::new(),
+            geometry: None,
+            crs: None,
+            prj: None,
+            metadata: Vec::new(),
+            diagnostics: Vec::new(),
+            types: Vec::new(),
+            boundary: None,
+        };
+        layer.with_batch(arrays, rows)
+    }
+
     /// Builds a layer with a geometry of each row behind the columns, in coordinates of `crs`.
     ///
     /// One polygon is a polygon, several are a multipolygon, none is null. Rings are closed; outer ones run

@@ -8,6 +8,7 @@ mod arrow_import;
 mod asyncio_future;
 mod bridge;
 mod c_schema;
+mod cleaning;
 mod client;
 mod config;
 mod conversion;
@@ -48,6 +49,8 @@ mod _core {
     use super::arrow_export::Table;
     #[pymodule_export]
     use super::arrow_import::layer_from_batch;
+    #[pymodule_export]
+    use super::cleaning::{Cleaned, clean, covered_area, grid};
     #[pymodule_export]
     use super::client::Client;
     #[pymodule_export]

@@ -11,7 +11,6 @@ mod epsg;
 mod from_wkt;
 mod local_plane;
 mod parameters;
-#[cfg_attr(not(test), expect(dead_code, reason = "maps will use it"))]
 mod plane_map;
 mod projection;
 mod projjson;
@@ -19,7 +18,6 @@ mod transform;
 mod wkt;
 
 pub(crate) use local_plane::LocalPlane;
-#[expect(unused_imports, reason = "maps will use them")]
 pub(crate) use plane_map::{PlaneMap, utm};
 pub use transform::Transform;
 

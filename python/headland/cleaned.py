@@ -1,0 +1,126 @@
+"""A cleaned job: its rows, delays, report, recipe and maps."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any
+
+from headland import _core
+from headland.delay import Delay
+from headland.layer import Layer
+
+if TYPE_CHECKING:
+    from headland.map import Map
+
+RATES = ("yield_dry", "yield_wet", "rate")
+"""Columns of maps by preference."""
+
+
+class Cleaned:
+    """A cleaned job, as `headland.clean` returns it. Notebooks show its report, and maps before and after.
+
+    >>> cleaned = headland.clean(harvest)
+    >>> cleaned.map("reasons").save("reasons.svg")
+    """
+
+    __slots__ = ("_boundary", "_core")
+
+    def __init__(self, core: _core.Cleaned, boundary: Layer | None = None) -> None:
+        self._core, self._boundary = core, boundary
+
+    @property
+    def layer(self) -> Layer:
+        """All rows of the job in their order, with more columns.
+
+        - ``pass``: number of the pass, 0 outside of passes
+        - ``reasons``: a sum of bits: 1 ``not_working``, 2 ``ends`` of a pass, 4 ``speed``, 8 ``position``, 16
+          ``duplicate``, 32 ``swath`` (a wrong width), 64 ``overlap``, 128 ``moisture``, 256 ``spike``, 512 ``local``
+          deviation, 1024 ``limits``, 2048 ``edge``. A reason is at the row whose ground it misrepresents.
+        - ``used``: whether the row is in a pass and has no reason but ``overlap`` and those that were kept
+        - ``share``: share of the swath that was covered before
+        - ``m2``: ground in m² that no earlier row covers
+        - of harvests: ``kg`` (wet), ``yield_wet`` and ``yield_dry`` in kg/ha of that ground, ``flow_shifted`` in kg/s and
+          ``moisture_shifted`` in %. Yields are null where less than a quarter of the swath is new ground.
+        """
+        return Layer(self._core.layer)
+
+    @property
+    def delay(self) -> Delay:
+        """The delay of the flow: seconds, the curve that it is the minimum of, or the reason why there is none."""
+        return Delay("flow", self._core.delays)
+
+    @property
+    def moisture_delay(self) -> Delay:
+        """The delay of the moisture."""
+        return Delay("moisture", self._core.moisture_delays)
+
+    @property
+    def report(self) -> Layer:
+        """Rows, mass in kg, ground in ha and mean yield in kg/ha: as logged, by reason, and of the rows that are used.
+
+        ``yield_without`` is the mean of the used rows, ``yield_with`` the mean with the rows of the reason, and ``only``
+        the number of rows that have no other reason. ``little_new_ground`` are used rows that mostly drive on covered
+        ground; they have no part in rates. Masses are dry if moisture and crop are known.
+        """
+        return Layer(self._core.report)
+
+    @property
+    def recipe(self) -> str:
+        """All parameters as JSON, with estimated delays: ``headland.clean(other, recipe=cleaned.recipe)`` replays them.
+
+        Each parameter has a ``value`` and says where it is ``from``: ``default``, ``estimated``, ``user`` or ``job``.
+        """
+        return self._core.recipe
+
+    def swaths(self) -> Layer:
+        """Return the swath of each row as a polygon in WGS 84, with the number of its row in ``row``.
+
+        Swaths of successive rows share their corners in curves. They may overlap; ``m2`` is the ground that is new.
+        """
+        return Layer(self._core.swaths())
+
+    def map(self, column: str | None = None) -> Map:
+        """Draw a map of the job.
+
+        Args:
+            column: A column of `swaths`, or ``"reasons"`` for the main reason of each row, or ``"logged"`` for the yield
+                or rate as it was logged. ``None`` is the yield of the used swaths on a grid of 10 m.
+
+        Raises:
+            ValueError: There is no such column.
+
+        >>> cleaned.map("reasons")
+        """
+        if column is None:
+            return self._grid()
+        if column in ("reasons", "logged"):
+            return Layer(self._core.before()).plot("reason" if column == "reasons" else column)
+        return self.swaths().plot(column)
+
+    def _grid(self) -> Map:
+        made = Layer(_core.grid(self._core, 10.0, None, [], None, []))
+        return made.plot(next(name for name in RATES if name in made.columns))
+
+    def _repr_html_(self) -> str:
+        """Return the report, and maps before and after, for notebooks."""
+        maps = (("as logged", self.map("logged")), ("cleaned, cells of 10 m", self.map()))
+        figures = "".join(
+            f'<figure style="margin:0;flex:1 1 20rem"><figcaption>{caption}</figcaption>{drawn.svg}</figure>'
+            for caption, drawn in maps
+        )
+        sensors = (self.delay, self.moisture_delay) if self._core.is_harvest else ()
+        lines = "".join(f"<p>{html.escape(str(delay))}</p>" for delay in sensors)
+        return f'<div style="display:flex;flex-wrap:wrap;gap:1rem">{figures}</div>{lines}{self.report._repr_html_()}'  # noqa: SLF001 - a layer of this package
+
+    def __repr__(self) -> str:
+        """Return rows and delay in one line."""
+        return f"<headland.Cleaned of {self.layer.name!r}: {len(self.layer):,} rows, {self.delay}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the rows and the recipe, which is replayed."""
+        return _replay, (self.layer, self.recipe, self._boundary)
+
+
+def _replay(layer: Layer, recipe: str, boundary: Layer | None) -> Cleaned:
+    around = None if boundary is None else boundary._core  # noqa: SLF001 - a layer of this package
+    return Cleaned(_core.clean(layer._core, recipe, "{}", around), boundary)  # noqa: SLF001 - a layer of this package

@@ -1,0 +1,223 @@
+//! Cleans the rows of a job: passes, delays of sensors, ground counted once, and the reasons why rows mislead.
+
+use std::ops::Range;
+
+use super::clean_delays::{MachineDelay, machine_delays, set_delays, shift};
+use super::clean_steps::{LoggedFaults, Middle, Moisture, dry_factor, mark_ends, mark_outliers};
+use super::columns::JobKind;
+use super::convex_clip::Point;
+use super::coverage::Coverage;
+use super::derived::HECTARE;
+use super::field_rows::FieldRows;
+use super::flow_delay::{Sensor, estimate};
+use super::mixing::{self, Mixing};
+use super::reasons::{self, mark};
+use super::recipe::{Auto, Estimate, Parameters, Recipe};
+use super::row_ratios::median;
+use super::shifted_values::value_later;
+use super::swaths::Swaths;
+use super::track_rows::TrackRows;
+use super::worked_ground::{GroundOptions, WorkedGround, idle_runs};
+use crate::error::Result;
+use crate::layer::Polygons;
+use crate::layer::crs::LocalPlane;
+
+/// Of its swath, the new ground that a row needs for a rate.
+const LEAST_FRESH: f64 = 0.25;
+
+/// Part of the steady flow that is reached behind the ends of a pass.
+const RISEN: f64 = 0.93;
+
+/// Metres from the boundary, unless the recipe states them (Vega et al. 2019).
+const EDGE: f64 = 10.0;
+
+/// Rows of a job after cleaning, in the order of the tracks. NaN is null.
+pub(super) struct CleanRows {
+    pub(super) kind: JobKind,
+    pub(super) plane: LocalPlane,
+    pub(super) rows: TrackRows,
+    /// Number of the pass, 0 outside of passes.
+    pub(super) pass: Vec<i32>,
+    pub(super) reasons: Vec<u32>,
+    pub(super) used: Vec<bool>,
+    pub(super) swaths: Swaths,
+    pub(super) coverage: Coverage,
+    /// Share of the swath that was covered before.
+    pub(super) share: Vec<f64>,
+    /// Kilograms as logged, without a shift: dry ones if those are known.
+    pub(super) logged_kg: Option<Vec<f64>>,
+    /// Wet kilograms of the ground of a row in a pass; `None` without a flow.
+    pub(super) kg: Option<Vec<f64>>,
+    /// Kilograms at the market moisture.
+    pub(super) kg_dry: Option<Vec<f64>>,
+    pub(super) flow_shifted: Option<Vec<f64>>,
+    /// The columns that the flow comes from.
+    pub(super) flow_rule: &'static str,
+    pub(super) moisture_shifted: Option<Vec<f64>>,
+    /// Kilograms, litres or seeds of other jobs.
+    pub(super) amount: Option<Vec<f64>>,
+    pub(super) amount_unit: &'static str,
+    /// Market moisture of `kg_dry`.
+    pub(super) market_moisture: Option<f64>,
+    pub(super) delays: Vec<MachineDelay>,
+    pub(super) moisture_delays: Vec<MachineDelay>,
+    pub(super) recipe: Recipe,
+}
+
+impl CleanRows {
+    /// Whether enough of the swath of a row is new ground for a rate.
+    pub(super) fn has_rate(&self, k: usize) -> bool {
+        has_rate(&self.coverage, k)
+    }
+}
+
+/// Whether enough of the swath of a row is new ground for a rate.
+pub(super) fn has_rate(coverage: &Coverage, k: usize) -> bool {
+    coverage.fresh[k] > 0.0 && coverage.fresh[k] >= LEAST_FRESH * coverage.full[k]
+}
+
+/// Cleans rows. `boundary` is that of the field, in the plane of the rows.
+pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polygons]) -> Result<CleanRows> {
+    let parameters = recipe.parameters.clone();
+    let is_harvest = field.kind == JobKind::Yield;
+    let mut rows = TrackRows::new(&field);
+    let (mut pass, faults) = LoggedFaults::find(&mut rows, field.time.is_some(), &parameters);
+    let count = rows.len();
+    let middle = Middle::new(&rows, field.shapes.is_none().then_some(parameters.antenna));
+    let sensor = Sensor { rows: &rows, pass: &pass, is_bad: &faults.any, location: middle.location() };
+
+    let flow = field.flow.as_ref().filter(|_| is_harvest).map(|flow| rows.sorted(flow));
+    let delays = machine_delays("delay", &parameters.delay, &rows, |machine| {
+        let flow = flow.as_deref().ok_or("no column gives a flow or a yield")?;
+        let flow = field.time.is_some().then_some(flow).ok_or("no time was logged")?;
+        Ok(estimate(&sensor, machine, flow, true))
+    })?;
+    let flow_shifted: Option<Vec<f64>> =
+        flow.as_ref().map(|flow| (0..count).map(|k| value_later(&rows, flow, k, shift(&delays, &rows, k))).collect());
+    let has_delay = delays.iter().any(|delay| delay.delay.seconds.is_some());
+    // Without a delay, rows at the start of a pass have the flow of the turn before it, which is none.
+    let idle = flow_shifted.as_ref().filter(|_| has_delay).map_or_else(Vec::new, |flow| {
+        let per_metre: Vec<f64> = (0..count).map(|k| flow[k] / rows.speed(k)).collect();
+        idle_runs(&rows, &per_metre, &pass)
+    });
+    let ground = count_ground(&field, &rows, &mut pass, &faults, &idle, &parameters);
+    let WorkedGround { swaths, coverage, share, nominal, is_narrow } = ground;
+
+    let mut bits = faults.reasons(&pass);
+    mark(&mut bits, reasons::SWATH, |k| is_narrow[k]);
+    mark(&mut bits, reasons::OVERLAP, |k| pass[k] > 0 && share[k] > parameters.overlap);
+    let per_second: Vec<f64> = (0..count).map(|k| nominal[k] / rows.interval[k]).collect();
+    let mixing = flow_shifted.as_ref().and_then(|flow| match &parameters.mixing {
+        Estimate::Word(Auto::Auto) if has_delay => mixing::estimate(&rows, &pass, &faults.any, flow, &per_second),
+        Estimate::Given(seconds) => Some(Mixing::new(*seconds, median(rows.interval.clone()))),
+        _ => None,
+    });
+    let ends = match &parameters.ends {
+        Estimate::Given(ends) => Some(*ends),
+        Estimate::Off(()) => None,
+        Estimate::Word(Auto::Auto) => mixing.as_ref().map(|mixing| mixing.ends(RISEN)),
+    };
+    if is_harvest {
+        recipe.set_estimates(mixing.as_ref().map(|mixing| mixing.constant), ends);
+        ends.into_iter().for_each(|ends| mark_ends(&rows, &pass, ends, &mut bits));
+    }
+
+    // Moisture reaches its sensor by another way than the flow.
+    let moisture = field.moisture.as_ref().filter(|_| is_harvest).map(|moisture| rows.sorted(moisture));
+    let sensor = Sensor { rows: &rows, pass: &pass, is_bad: &faults.any, location: middle.location() };
+    let moisture = moisture.map(|moisture| Moisture::shift(&sensor, &moisture, field.time.is_some(), &parameters));
+    let moisture = moisture.transpose()?;
+    if let Some(moisture) = &moisture {
+        mark(&mut bits, reasons::MOISTURE, |k| pass[k] > 0 && moisture.is_filled[k]);
+    }
+    let per_interval = |flow: &Vec<f64>| (0..count).map(|k| flow[k] * rows.interval[k]).collect::<Vec<f64>>();
+    let is_cut = |k: usize| pass[k] > 0 && !faults.duplicate[k];
+    let kg = flow_shifted.as_ref().map(per_interval).map(|mut kg| {
+        (0..count).filter(|k| !is_cut(*k)).for_each(|k| kg[k] = f64::NAN);
+        kg
+    });
+    if let (Some(flow), Some(shifted)) = (&flow, &flow_shifted) {
+        let delay: Vec<f64> = (0..count).map(|k| shift(&delays, &rows, k)).collect();
+        let mixed = mixing.as_ref().map(|mixing| mixing.mixed_ground(&rows, &pass, &per_second));
+        let ground = (&coverage, per_second.as_slice());
+        mark_outliers(&sensor, ground, (flow, shifted), &delay, mixed.as_deref(), &parameters, &mut bits);
+    }
+
+    let market_moisture = parameters.market_moisture.or(field.crop.map(|crop| crop.market_moisture));
+    recipe.set_market_moisture(market_moisture);
+    let dry = |kg: &[f64]| {
+        let (market, moisture) = (market_moisture?, moisture.as_ref()?);
+        let factors = moisture.shifted.iter().map(|moisture| dry_factor(*moisture, market, parameters.expand));
+        Some(kg.iter().zip(factors).map(|(kg, factor)| kg * factor).collect::<Vec<f64>>())
+    };
+    let kg_dry = kg.as_deref().and_then(dry);
+    let logged_kg = flow.as_ref().map(per_interval);
+    let logged_kg = logged_kg.map(|kg| dry(&kg).unwrap_or(kg));
+    if let Some(kg) = kg_dry.as_ref().or(kg.as_ref()) {
+        let [least, most] = parameters.limits;
+        let is_outside = |rate: f64| least.is_some_and(|least| rate < least) || most.is_some_and(|most| rate > most);
+        mark(&mut bits, reasons::LIMITS, |k| has_rate(&coverage, k) && is_outside(kg[k] / coverage.fresh[k] * HECTARE));
+    }
+    let edge = parameters.edge.unwrap_or(EDGE);
+    let rings: Vec<&[Point]> = boundary.iter().flatten().flatten().map(Vec::as_slice).collect();
+    if edge > 0.0 {
+        mark(&mut bits, reasons::EDGE, |k| pass[k] > 0 && middle.is_near(&rings, k, edge));
+    }
+
+    let allowed = reasons::OVERLAP | recipe.kept_bits();
+    let used: Vec<bool> = (0..count).map(|k| pass[k] > 0 && bits[k] & !allowed == 0).collect();
+    let (moisture_shifted, moisture_delays) =
+        moisture.map_or_else(|| (None, Vec::new()), |moisture| (Some(moisture.shifted), moisture.delays));
+    if is_harvest {
+        set_delays(&mut recipe, &delays, &moisture_delays);
+    }
+    Ok(CleanRows {
+        kind: field.kind,
+        plane: field.plane,
+        amount: field.amount.as_ref().map(|amount| rows.sorted(amount)),
+        amount_unit: field.amount_unit,
+        rows,
+        pass,
+        reasons: bits,
+        used,
+        swaths,
+        coverage,
+        share,
+        logged_kg,
+        kg,
+        kg_dry,
+        flow_shifted,
+        flow_rule: field.flow_rule,
+        moisture_shifted,
+        market_moisture,
+        delays: if is_harvest { delays } else { Vec::new() },
+        moisture_delays,
+        recipe,
+    })
+}
+
+/// Counts the ground of rows in passes. Rows that only drive leave their pass.
+fn count_ground(
+    field: &FieldRows,
+    rows: &TrackRows,
+    pass: &mut [i32],
+    faults: &LoggedFaults,
+    idle: &[Range<usize>],
+    parameters: &Parameters,
+) -> WorkedGround {
+    if rows.working.is_none() {
+        idle.iter().for_each(|run| pass[run.clone()].fill(0));
+    }
+    let shapes =
+        field.shapes.as_ref().map(|shapes| rows.row.iter().map(|row| shapes[*row].clone()).collect::<Vec<_>>());
+    let options = GroundOptions {
+        antenna: parameters.antenna,
+        full_width: (field.kind == JobKind::Yield).then_some(parameters.full_width),
+        excluded: &faults.excluded,
+        wrong_distance: &faults.distance,
+        idle,
+        shapes: shapes.as_deref(),
+    };
+    let ground = WorkedGround::new(rows, pass, &options);
+    if ground.leave_idle(rows, idle, pass) { WorkedGround::new(rows, pass, &options) } else { ground }
+}

@@ -1,0 +1,74 @@
+//! Delays of the machines of a job: given by the recipe, or estimated.
+
+use std::collections::BTreeMap;
+
+use super::flow_delay::Delay;
+use super::recipe::{Auto, Recipe, Seconds};
+use super::track_rows::TrackRows;
+use crate::error::{Error, Kind, Result};
+
+/// The delay of a sensor of one machine.
+#[derive(Clone, Debug)]
+pub struct MachineDelay {
+    /// Number of the machine; 0 if none is logged.
+    pub machine: i32,
+    /// The estimate, or the given delay.
+    pub delay: Delay,
+}
+
+/// The delay of each machine, in the order of their numbers. `estimate` returns the reason if there is nothing to
+/// estimate from.
+pub(super) fn machine_delays(
+    parameter: &str,
+    seconds: &Seconds,
+    rows: &TrackRows,
+    estimate: impl Fn(u32) -> std::result::Result<Delay, &'static str>,
+) -> Result<Vec<MachineDelay>> {
+    let mut delays = Vec::with_capacity(rows.machines.len());
+    for (position, machine) in rows.machine_positions().zip(&rows.machines) {
+        let delay = match seconds {
+            Seconds::One(seconds) => Delay::given(Some(*seconds)),
+            Seconds::Off(()) => Delay::given(None),
+            Seconds::Machines(given) => Delay::given(*given.get(&machine.to_string()).ok_or_else(|| {
+                let known = given.keys().cloned().collect::<Vec<_>>().join(", ");
+                let message = format!(
+                    "`{parameter}`: machine {machine} of this layer is not among the machines {known}; pass a number, \
+                     \"auto\", or a mapping with that machine"
+                );
+                Error::new(Kind::Value, message).with(|facts| facts.field = Some(parameter.to_owned()))
+            })?),
+            Seconds::Word(_) => estimate(position).unwrap_or_else(|reason| Delay::refused(0, reason.to_owned())),
+        };
+        delays.push(MachineDelay { machine: *machine, delay });
+    }
+    Ok(delays)
+}
+
+/// Seconds by which the values of a row are logged later; 0 without a delay.
+pub(super) fn shift(delays: &[MachineDelay], rows: &TrackRows, k: usize) -> f64 {
+    delays.get(rows.machine[k] as usize).and_then(|delay| delay.delay.seconds).unwrap_or(0.0)
+}
+
+/// Puts estimated delays into the recipe.
+pub(super) fn set_delays(recipe: &mut Recipe, flow: &[MachineDelay], moisture: &[MachineDelay]) {
+    let auto = Seconds::Word(Auto::Auto);
+    if recipe.parameters.delay == auto && !flow.is_empty() {
+        recipe.parameters.delay = to_seconds(flow);
+        recipe.set_origin("delay", "estimated");
+    }
+    if recipe.parameters.moisture_delay == auto && !moisture.is_empty() {
+        recipe.parameters.moisture_delay = to_seconds(moisture);
+        recipe.set_origin("moisture_delay", "estimated");
+    }
+}
+
+/// Delays as the value of a recipe: one number for one machine, so that it can be replayed for other ones.
+fn to_seconds(delays: &[MachineDelay]) -> Seconds {
+    match delays {
+        [only] => only.delay.seconds.map_or(Seconds::Off(()), Seconds::One),
+        _ => {
+            let pair = |delay: &MachineDelay| (delay.machine.to_string(), delay.delay.seconds);
+            Seconds::Machines(delays.iter().map(pair).collect::<BTreeMap<_, _>>())
+        }
+    }
+}

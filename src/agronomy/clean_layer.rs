@@ -1,0 +1,362 @@
+//! Builds the layers of a cleaning: all rows with their reasons, and the report.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, LargeStringArray};
+use arrow_schema::{DataType, Field};
+
+use super::clean::CleanRows;
+use super::clean_delays::MachineDelay;
+use super::columns::JobKind;
+use super::derived::HECTARE;
+use super::field_rows::FieldRows;
+use super::harmonize::harmonize;
+use super::provenance as keys;
+use super::reasons::{OVERLAP, REASONS};
+use super::recipe::Recipe;
+use super::row_columns::{polygon_layer, polygons, select_columns, with_columns, without_columns};
+use super::statements::Statements;
+use crate::error::{Error, Kind, Result};
+use crate::layer::Layer;
+use crate::layer::crs::Crs;
+
+/// A cleaned job.
+#[derive(Clone)]
+pub struct Cleaned {
+    layer: Layer,
+    report: Layer,
+    recipe: String,
+    pub(super) rows: Arc<CleanRows>,
+}
+
+impl std::fmt::Debug for Cleaned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cleaned").field("layer", &self.layer.name()).field("rows", &self.layer.len()).finish()
+    }
+}
+
+/// Cleans a job. A layer that is not harmonised is harmonised, and one that was cleaned starts from its originals.
+///
+/// `recipe` is JSON of an earlier cleaning, `arguments` a JSON object of parameters that override it. `boundary` is a layer
+/// of polygons around the field.
+pub fn clean(layer: Layer, recipe: Option<&str>, arguments: &str, boundary: Option<&Layer>) -> Result<Cleaned> {
+    let recipe = Recipe::parse(recipe, arguments)?;
+    let layer = harmonize(without_columns(layer)?, &Statements::default())?;
+    let mut field = FieldRows::read(&layer)?;
+    if !field.width.iter().any(|width| *width > 0.0) && field.shapes.is_none() {
+        let message = format!(
+            "the ground of layer `{}` is unknown: no row has a swath width above 0; pass \
+             `columns={{\"swath_width\": ...}}` to `headland.harmonize`, or add such a column",
+            layer.name()
+        );
+        return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some("columns".to_owned())));
+    }
+    let boundary = boundary.map(|boundary| polygons(boundary, &field.plane)).transpose();
+    let boundary = boundary.map_err(|error| error.map_message(|said| said.replace("`plots`", "`boundary`")))?;
+    let diagnostics = std::mem::take(&mut field.diagnostics);
+    let rows = super::clean::clean_rows(field, recipe, &boundary.unwrap_or_default())?;
+    let recipe = rows.recipe.to_json()?;
+    let report = report(&layer, &rows)?;
+    let layer = with_columns(layer, columns(&rows))?.with_diagnostics(diagnostics);
+    Ok(Cleaned { layer, report, recipe, rows: Arc::new(rows) })
+}
+
+impl Cleaned {
+    /// All rows in their order, with the columns of the cleaning.
+    #[must_use]
+    pub fn layer(&self) -> &Layer {
+        &self.layer
+    }
+
+    /// Rows, mass, ground and mean yield by reason.
+    #[must_use]
+    pub fn report(&self) -> &Layer {
+        &self.report
+    }
+
+    /// All parameters as JSON, which replays the cleaning.
+    #[must_use]
+    pub fn recipe(&self) -> &str {
+        &self.recipe
+    }
+
+    /// Delays of the flow by machine; empty for other jobs than harvests.
+    #[must_use]
+    pub fn delays(&self) -> &[MachineDelay] {
+        &self.rows.delays
+    }
+
+    /// Delays of the moisture by machine; empty without moisture.
+    #[must_use]
+    pub fn moisture_delays(&self) -> &[MachineDelay] {
+        &self.rows.moisture_delays
+    }
+
+    /// Whether the job is a harvest.
+    #[must_use]
+    pub fn is_harvest(&self) -> bool {
+        self.rows.kind == JobKind::Yield
+    }
+
+    /// The locations with the rate as logged and the main reason of each row: what cleaning starts from.
+    pub fn before(&self) -> Result<Layer> {
+        let rows = &self.rows;
+        let rate = |k: usize| {
+            let amount = rows.logged_kg.as_ref().or(rows.amount.as_ref()).map_or(f64::NAN, |amount| amount[k]);
+            let m2 = rows.rows.distance[k] * rows.rows.width[k];
+            if m2 > 0.0 { amount / m2 * HECTARE } else { f64::NAN }
+        };
+        let rates: Vec<f64> = (0..rows.pass.len()).map(rate).collect();
+        let reasons: Vec<&str> =
+            rows.reasons.iter().zip(&rows.used).map(|(bits, used)| main_reason(*bits, *used)).collect();
+        let unit = if self.is_harvest() { "kg/ha".to_owned() } else { format!("{}/ha", rows.amount_unit) };
+        let names: LargeStringArray = rows.rows.unsorted(&reasons).into_iter().map(Some).collect();
+        let added = vec![
+            (field("reason", DataType::LargeUtf8, ""), Arc::new(names) as ArrayRef),
+            (field("logged", DataType::Float64, &unit), nullable(rows.rows.unsorted(&rates))),
+        ];
+        let schema = self.layer.schema();
+        let geometry = self.layer.geometry_index();
+        let kept = geometry.map(|index| (index, Arc::new(schema.field(index).clone())));
+        with_columns(select_columns(self.layer.clone(), kept.into_iter().collect())?, added)
+    }
+
+    /// The swaths as polygons in WGS 84, one row for each row with a swath.
+    pub fn swaths(&self) -> Result<Layer> {
+        let rows = &self.rows;
+        let mut order: Vec<(usize, usize)> = rows.rows.row.iter().copied().zip(0..).collect();
+        order.sort_unstable();
+        let corners = |k: usize| rows.swaths.polygon(u32::try_from(k).unwrap_or(u32::MAX));
+        let kept: Vec<(usize, usize)> = order.into_iter().filter(|(_, k)| !corners(*k).is_empty()).collect();
+        let shape = |(_, k): &(usize, usize)| {
+            let ring = corners(*k).iter().map(|corner| rows.plane.unproject(*corner)).collect();
+            vec![vec![ring]]
+        };
+        let shapes: Vec<_> = kept.iter().map(shape).collect();
+        let places: Vec<i64> = kept.iter().map(|(row, _)| i64::try_from(*row).unwrap_or(i64::MAX)).collect();
+        let mut columns = vec![(field("row", DataType::Int64, ""), Arc::new(Int64Array::from(places)) as ArrayRef)];
+        columns.extend(values(rows).into_iter().map(|column| {
+            let picked = Values { numbers: column.numbers.pick(&kept), ..column };
+            picked.into_column()
+        }));
+        polygon_layer(self.layer.name(), self.layer.source(), columns, &shapes, &Crs::wgs84())
+    }
+}
+
+/// The worked ground of a job in m2, each piece once. A layer that is not harmonised is harmonised.
+pub fn covered_area(layer: Layer) -> Result<f64> {
+    let cleaned = clean(layer, None, r#"{"moisture_delay": null}"#, None)?;
+    Ok(cleaned.rows.coverage.fresh.iter().sum())
+}
+
+/// The first reason of a row that is not used.
+fn main_reason(bits: u32, is_used: bool) -> &'static str {
+    let first = REASONS.iter().find(|reason| bits & reason.bit != 0 && (is_used || reason.bit != OVERLAP));
+    first.map_or("used", |reason| reason.name)
+}
+
+/// Cells of a column, in the order of the tracks.
+enum Cells {
+    Numbers(Vec<f64>),
+    Integers(Vec<i32>),
+    Flags(Vec<bool>),
+}
+
+impl Cells {
+    fn pick(&self, kept: &[(usize, usize)]) -> Self {
+        match self {
+            Self::Numbers(cells) => Self::Numbers(kept.iter().map(|(_, k)| cells[*k]).collect()),
+            Self::Integers(cells) => Self::Integers(kept.iter().map(|(_, k)| cells[*k]).collect()),
+            Self::Flags(cells) => Self::Flags(kept.iter().map(|(_, k)| cells[*k]).collect()),
+        }
+    }
+}
+
+/// A column of the cleaning.
+struct Values {
+    name: &'static str,
+    unit: &'static str,
+    basis: Option<f64>,
+    /// The columns that it comes from, if they are named.
+    source: &'static str,
+    numbers: Cells,
+}
+
+impl Values {
+    fn into_column(self) -> (Field, ArrayRef) {
+        let (data_type, array): (DataType, ArrayRef) = match self.numbers {
+            Cells::Numbers(cells) => (DataType::Float64, nullable(cells)),
+            Cells::Integers(cells) => (DataType::Int32, Arc::new(Int32Array::from(cells))),
+            Cells::Flags(cells) => (DataType::Boolean, Arc::new(BooleanArray::from(cells))),
+        };
+        let mut field = field(self.name, data_type, self.unit);
+        let mut metadata = field.metadata().clone();
+        metadata.extend(self.basis.map(|basis| (keys::MOISTURE_BASIS.to_owned(), basis.to_string())));
+        if !self.source.is_empty() {
+            metadata.insert(keys::SOURCE.to_owned(), self.source.to_owned());
+        }
+        field = field.with_metadata(metadata);
+        (field, array)
+    }
+}
+
+/// Numbers as an array in which NaN is null.
+pub(super) fn nullable(cells: Vec<f64>) -> ArrayRef {
+    Arc::new(cells.into_iter().map(|cell| cell.is_finite().then_some(cell)).collect::<Float64Array>())
+}
+
+/// A field with a unit, if it has one.
+pub(super) fn field(name: &str, data_type: DataType, unit: &str) -> Field {
+    let unit = (!unit.is_empty()).then(|| ("unit".to_owned(), unit.to_owned()));
+    Field::new(name, data_type, true).with_metadata(unit.into_iter().collect::<HashMap<_, _>>())
+}
+
+/// The columns of a cleaning in the order of the tracks.
+fn values(rows: &CleanRows) -> Vec<Values> {
+    let column = |name, unit, numbers| Values { name, unit, basis: None, source: "", numbers };
+    let count = rows.pass.len();
+    let rate = |kg: &[f64]| {
+        let rate = |k: usize| if rows.has_rate(k) { kg[k] / rows.coverage.fresh[k] * HECTARE } else { f64::NAN };
+        Cells::Numbers((0..count).map(rate).collect())
+    };
+    let numbers = |values: &[f64]| Cells::Numbers(values.to_vec());
+    let bits = rows.reasons.iter().map(|bits| i32::try_from(*bits).unwrap_or(i32::MAX)).collect();
+    let mut values = vec![
+        column("pass", "", Cells::Integers(rows.pass.clone())),
+        column("reasons", "", Cells::Integers(bits)),
+        column("used", "", Cells::Flags(rows.used.clone())),
+        column("share", "", numbers(&rows.share)),
+    ];
+    if let Some(kg) = &rows.kg {
+        values.push(column("kg", "kg", numbers(kg)));
+    }
+    values.push(column("m2", "m2", numbers(&rows.coverage.fresh)));
+    if let Some(kg) = &rows.kg {
+        values.push(column("yield_wet", "kg/ha", rate(kg)));
+    }
+    if let Some(kg) = &rows.kg_dry {
+        values.push(Values { basis: rows.market_moisture, ..column("yield_dry", "kg/ha", rate(kg)) });
+    }
+    if let Some(flow) = &rows.flow_shifted {
+        values.push(Values { source: rows.flow_rule, ..column("flow_shifted", "kg/s", numbers(flow)) });
+    }
+    if let Some(moisture) = &rows.moisture_shifted {
+        values.push(column("moisture_shifted", "%", numbers(moisture)));
+    }
+    values
+}
+
+/// The columns in the order of the layer.
+fn columns(rows: &CleanRows) -> Vec<(Field, ArrayRef)> {
+    let unsorted = |values: Values| {
+        let numbers = match &values.numbers {
+            Cells::Numbers(cells) => Cells::Numbers(rows.rows.unsorted(cells)),
+            Cells::Integers(cells) => Cells::Integers(rows.rows.unsorted(cells)),
+            Cells::Flags(cells) => Cells::Flags(rows.rows.unsorted(cells)),
+        };
+        Values { numbers, ..values }.into_column()
+    };
+    values(rows).into_iter().map(unsorted).collect()
+}
+
+/// Sums of some rows.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    rows: i64,
+    amount: f64,
+    m2: f64,
+    /// Amount and ground of rows with enough new ground for a rate.
+    rated: [f64; 2],
+    only: i64,
+}
+
+impl Sums {
+    fn rate(&self) -> f64 {
+        self.rated[0] / self.rated[1] * HECTARE
+    }
+}
+
+/// All rows as they were logged: distance times width, and mass without a shift.
+fn logged(rows: &CleanRows) -> Sums {
+    let mut sums = Sums::default();
+    let amount = rows.logged_kg.as_ref().or(rows.amount.as_ref());
+    for k in 0..rows.pass.len() {
+        sums.rows += 1;
+        let m2 = rows.rows.distance[k] * rows.rows.width[k];
+        let amount = amount.map_or(f64::NAN, |amount| amount[k]);
+        let is_working = rows.rows.working.as_ref().is_none_or(|working| working[k]);
+        if m2.is_finite() && amount.is_finite() && is_working {
+            sums.m2 += m2;
+            sums.amount += amount;
+            sums.rated[0] += amount;
+            sums.rated[1] += m2;
+        }
+    }
+    sums
+}
+
+/// Rows, mass, ground and mean yield: logged, by reason, and used.
+fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
+    let amount = rows.kg_dry.as_ref().or(rows.kg.as_ref()).or(rows.amount.as_ref());
+    let sum = |is_in: &dyn Fn(usize) -> bool| {
+        let mut sums = Sums::default();
+        for k in (0..rows.pass.len()).filter(|k| is_in(*k)) {
+            let amount = amount.map_or(f64::NAN, |amount| amount[k]);
+            sums.rows += 1;
+            sums.m2 += rows.coverage.fresh[k];
+            if amount.is_finite() {
+                sums.amount += amount;
+                if rows.has_rate(k) {
+                    sums.rated[0] += amount;
+                    sums.rated[1] += rows.coverage.fresh[k];
+                }
+            }
+        }
+        sums
+    };
+    let allowed = OVERLAP | rows.recipe.kept_bits();
+    let used = sum(&|k| rows.used[k]);
+    let mut lines: Vec<(&str, Sums, f64, f64)> = Vec::new();
+    let logged = logged(rows);
+    lines.push(("logged", logged, f64::NAN, logged.rate()));
+    for reason in REASONS {
+        let mut sums = sum(&|k| rows.reasons[k] & reason.bit != 0);
+        sums.only = sum(&|k| rows.reasons[k] & !OVERLAP == reason.bit || rows.reasons[k] == reason.bit).rows;
+        let without = sum(&|k| rows.used[k] && rows.reasons[k] & reason.bit == 0);
+        let with = sum(&|k| rows.pass[k] > 0 && rows.reasons[k] & !(allowed | reason.bit) == 0);
+        if sums.rows > 0 {
+            lines.push((reason.name, sums, without.rate(), with.rate()));
+        }
+    }
+    let left_out = sum(&|k| rows.used[k] && !rows.has_rate(k));
+    lines.push(("little_new_ground", left_out, used.rate(), used.rate()));
+    lines.push(("used", used, used.rate(), used.rate()));
+
+    let is_harvest = rows.kind == JobKind::Yield;
+    let (amount, unit) = if is_harvest { ("kg", "kg") } else { ("amount", rows.amount_unit) };
+    let per_ha = if unit.is_empty() { String::new() } else { format!("{unit}/ha") };
+    let integers = |pick: &dyn Fn(&Sums) -> i64| -> ArrayRef {
+        Arc::new(lines.iter().map(|(_, sums, ..)| Some(pick(sums))).collect::<Int64Array>())
+    };
+    let number = |name: &str, unit: &str, cells: Vec<f64>| {
+        let column =
+            Values { name: "", unit: "", basis: rows.market_moisture, source: "", numbers: Cells::Numbers(cells) };
+        let (field, array) = column.into_column();
+        let mut metadata = field.metadata().clone();
+        metadata.insert("unit".to_owned(), unit.to_owned());
+        (field.with_name(name).with_metadata(metadata), array)
+    };
+    let (without, with) = if is_harvest { ("yield_without", "yield_with") } else { ("rate_without", "rate_with") };
+    let names: ArrayRef = Arc::new(lines.iter().map(|(name, ..)| Some(*name)).collect::<LargeStringArray>());
+    let columns = vec![
+        (field("reason", DataType::LargeUtf8, ""), names),
+        (field("rows", DataType::Int64, ""), integers(&|sums| sums.rows)),
+        number(amount, unit, lines.iter().map(|(_, sums, ..)| sums.amount).collect()),
+        number("ha", "ha", lines.iter().map(|(_, sums, ..)| sums.m2 / HECTARE).collect()),
+        number(without, &per_ha, lines.iter().map(|(.., without, _)| *without).collect()),
+        number(with, &per_ha, lines.iter().map(|(.., with)| *with).collect()),
+        (field("only", DataType::Int64, ""), integers(&|sums| sums.only)),
+    ];
+    Layer::from_columns(layer.name(), layer.source(), columns)
+}

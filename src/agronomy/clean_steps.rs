@@ -1,0 +1,169 @@
+//! Steps of a cleaning: faults of logged rows, ends of passes, moisture and outliers.
+
+use super::clean::has_rate;
+use super::clean_delays::{MachineDelay, machine_delays, shift};
+use super::convex_clip::Point;
+use super::coverage::Coverage;
+use super::filters::{jumped_positions, plausible_moisture, wrong_distances, wrong_speeds};
+use super::flow_delay::{Sensor, estimate};
+use super::outliers::{Limits, Surroundings, deviations};
+use super::passes::{find_passes, pass_runs};
+use super::reasons::{self, mark};
+use super::recipe::Parameters;
+use super::row_ratios::median;
+use super::shifted_values::{touches, value_later};
+use super::track_rows::TrackRows;
+use crate::error::Result;
+
+/// Faults of rows as they were logged, without regard to the flow.
+pub(super) struct LoggedFaults {
+    pub(super) duplicate: Vec<bool>,
+    pub(super) position: Vec<bool>,
+    pub(super) speed: Vec<bool>,
+    pub(super) distance: Vec<bool>,
+    /// Duplicates and wrong positions, which cover no ground.
+    pub(super) excluded: Vec<bool>,
+    /// Rows with any of these faults.
+    pub(super) any: Vec<bool>,
+}
+
+impl LoggedFaults {
+    /// Finds the passes and the faults, and fills in missing headings.
+    pub(super) fn find(rows: &mut TrackRows, has_time: bool, parameters: &Parameters) -> (Vec<i32>, Self) {
+        let duplicate = rows.duplicates(has_time);
+        let position = jumped_positions(rows, parameters.position_jump);
+        let excluded: Vec<bool> = duplicate.iter().zip(&position).map(|(one, other)| *one || *other).collect();
+        rows.fill_headings(&excluded);
+        let pass = find_passes(rows, parameters.turn);
+        let speed = wrong_speeds(rows, &pass, &excluded, parameters.speeds);
+        let distance = wrong_distances(rows, &pass, &excluded, parameters.distance_jump);
+        let any = (0..rows.len()).map(|k| excluded[k] || speed[k] || distance[k]).collect();
+        (pass, Self { duplicate, position, speed, distance, excluded, any })
+    }
+
+    /// The reasons of these faults.
+    pub(super) fn reasons(&self, pass: &[i32]) -> Vec<u32> {
+        let mut bits = vec![0; pass.len()];
+        mark(&mut bits, reasons::NOT_WORKING, |k| pass[k] == 0);
+        mark(&mut bits, reasons::DUPLICATE, |k| self.duplicate[k]);
+        mark(&mut bits, reasons::POSITION, |k| self.position[k]);
+        mark(&mut bits, reasons::SPEED, |k| pass[k] > 0 && (self.speed[k] || self.distance[k]));
+        bits
+    }
+}
+
+/// Marks the first and the last seconds of passes.
+pub(super) fn mark_ends(rows: &TrackRows, pass: &[i32], [first, last]: [f64; 2], bits: &mut [u32]) {
+    for run in rows.tracks.iter().flat_map(|track| pass_runs(track, pass)) {
+        let (start, end) = (rows.time[run.start], rows.time[run.end - 1]);
+        for k in run {
+            if rows.time[k] - start < first - 1e-6 || end - rows.time[k] < last - 1e-6 {
+                bits[k] |= reasons::ENDS;
+            }
+        }
+    }
+}
+
+/// Moisture of the ground of rows.
+pub(super) struct Moisture {
+    pub(super) delays: Vec<MachineDelay>,
+    /// Percent.
+    pub(super) shifted: Vec<f64>,
+    /// Rows whose value uses one that was missing or implausible.
+    pub(super) is_filled: Vec<bool>,
+}
+
+impl Moisture {
+    /// Fills the logged moisture and shifts it to the ground. Rows beyond the log have the median of the field.
+    pub(super) fn shift(
+        sensor: &Sensor<'_>,
+        moisture: &[f64],
+        has_time: bool,
+        parameters: &Parameters,
+    ) -> Result<Self> {
+        let Sensor { rows, pass, .. } = *sensor;
+        let (filled, suspect) = plausible_moisture(rows, pass, moisture, parameters.moisture, parameters.moisture_jump);
+        let delays = machine_delays("moisture_delay", &parameters.moisture_delay, rows, |machine| {
+            has_time.then_some(()).ok_or("no time was logged")?;
+            Ok(estimate(sensor, machine, &filled, false))
+        })?;
+        let usual = median((0..rows.len()).filter(|k| pass[*k] > 0).map(|k| filled[k]).collect());
+        let value = |k: usize| {
+            let value = value_later(rows, &filled, k, shift(&delays, rows, k));
+            if value.is_nan() { usual } else { value }
+        };
+        let shifted = (0..rows.len()).map(value).collect();
+        let is_filled = (0..rows.len()).map(|k| touches(rows, &suspect, k, shift(&delays, rows, k))).collect();
+        Ok(Self { delays, shifted, is_filled })
+    }
+}
+
+/// Dry mass in a wet one. Without `expand`, grain below the market moisture does not gain.
+pub(super) fn dry_factor(moisture: f64, market: f64, expand: bool) -> f64 {
+    let factor = (100.0 - moisture) / (100.0 - market);
+    if expand { factor } else { factor.min(1.0) }
+}
+
+/// Marks spikes and local deviations of the rate.
+///
+/// `ground` is the coverage and the new ground in m2/s, `flow` the logged and the shifted one. `mixed` is the ground in m2/s
+/// whose grain is in the flow of a row: the flow cannot follow a change of speed or width that is faster than the mixing in
+/// the machine.
+pub(super) fn mark_outliers(
+    sensor: &Sensor<'_>,
+    ground: (&Coverage, &[f64]),
+    flow: (&[f64], &[f64]),
+    delay: &[f64],
+    mixed: Option<&[f64]>,
+    parameters: &Parameters,
+    bits: &mut [u32],
+) {
+    let (rows, (coverage, per_second)) = (sensor.rows, ground);
+    let only_with_rate = |k: usize, value: f64| if has_rate(coverage, k) { value } else { f64::NAN };
+    let rate: Vec<f64> = (0..rows.len()).map(|k| only_with_rate(k, flow.1[k] / per_second[k])).collect();
+    let harmless = reasons::OVERLAP | reasons::MOISTURE;
+    let is_trusted: Vec<bool> = bits.iter().map(|bits| bits & !harmless == 0).collect();
+    let around = Surroundings::new(rows, &rate, &is_trusted, sensor.location);
+    let expected: Vec<f64> = (0..rows.len()).map(|k| only_with_rate(k, around.rate[k] * per_second[k])).collect();
+    let limits = Limits { spike: parameters.spike, local: parameters.local };
+    let found = deviations(rows, sensor.pass, flow.0, &expected, &around, delay, &limits);
+    let is_mixed = |k: usize| {
+        has_rate(coverage, k) && mixed.is_some_and(|mixed| (mixed[k] / per_second[k]).ln().abs() > parameters.local[0])
+    };
+    let earlier = reasons::NOT_WORKING | reasons::ENDS | reasons::SPEED | reasons::POSITION | reasons::DUPLICATE;
+    let is_first: Vec<bool> = bits.iter().map(|bits| bits & earlier == 0).collect();
+    mark(bits, reasons::SPIKE, |k| is_first[k] && found[k].is_spike);
+    mark(bits, reasons::LOCAL, |k| is_first[k] && !found[k].is_spike && (found[k].is_local || is_mixed(k)));
+}
+
+/// The middle of the ground of each row, in metres.
+pub(super) struct Middle {
+    x: Vec<f64>,
+    y: Vec<f64>,
+}
+
+impl Middle {
+    /// Moves rows to the middle of what they cut; polygons, which have no antenna, are there already.
+    pub(super) fn new(rows: &TrackRows, antenna: Option<f64>) -> Self {
+        let ahead = |k: usize| antenna.map_or(0.0, |antenna| antenna - 0.5 * rows.distance[k]);
+        let (x, y) = (0..rows.len())
+            .map(|k| (rows.x[k] + ahead(k) * rows.heading[k].cos(), rows.y[k] + ahead(k) * rows.heading[k].sin()))
+            .unzip();
+        Self { x, y }
+    }
+
+    pub(super) fn location(&self) -> (&[f64], &[f64]) {
+        (&self.x, &self.y)
+    }
+
+    /// Whether a row is within some metres of a ring.
+    pub(super) fn is_near(&self, rings: &[&[Point]], k: usize, metres: f64) -> bool {
+        let (x, y) = (self.x[k], self.y[k]);
+        rings.iter().flat_map(|ring| super::convex_clip::edges(ring)).any(|([ax, ay], [bx, by])| {
+            let (dx, dy) = (bx - ax, by - ay);
+            let squared = dx * dx + dy * dy;
+            let share = if squared > 0.0 { (((x - ax) * dx + (y - ay) * dy) / squared).clamp(0.0, 1.0) } else { 0.0 };
+            (ax + share * dx - x).hypot(ay + share * dy - y) < metres
+        })
+    }
+}

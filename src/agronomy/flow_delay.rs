@@ -1,0 +1,279 @@
+//! Delay of a sensor behind the cutter bar: the shift at which neighbouring passes in opposite directions agree.
+//!
+//! Grain reaches a sensor seconds after it was cut. With the right shift, passes that run next to each other show the
+//! same pattern; with a wrong one, the pattern moves apart, since the directions are opposite (Chung et al. 2002; Lee et
+//! al. 2012).
+
+use super::neighbours::Neighbours;
+use super::passes::pass_runs;
+use super::row_ratios::median;
+use super::shifted_values::interpolate;
+use super::track_rows::TrackRows;
+
+/// Seconds of the shifts that are tried. Displays may have shifted already, so that negative ones occur.
+const FIRST: f64 = -5.0;
+const STEP: f64 = 0.5;
+const SHIFTS: usize = 61;
+/// Seconds at the ends of passes without candidates.
+const ENDS: f64 = 8.0;
+/// Speeds of candidates, as parts of the median.
+const SPEEDS: std::ops::RangeInclusive<f64> = 0.6..=1.6;
+/// Pairs are at most this many swath widths apart and run in opposite directions.
+const REACH: f64 = 4.2;
+const OPPOSITE: f64 = -0.8;
+/// At most this many pairs are used, evenly thinned.
+const MOST_PAIRS: usize = 15_000;
+/// An estimate needs this many pairs and this contrast.
+const LEAST_PAIRS: usize = 200;
+const LEAST_CONTRAST: f64 = 0.08;
+/// Seconds by which the halves may differ, if no interval is longer.
+const HALVES: f64 = 1.5;
+/// Scores on each side of the minimum that the parabola is fitted to.
+const FITTED: usize = 2;
+/// Values below this part of the usual one are those of an idle machine, and take no part.
+const IDLE: f64 = 0.25;
+/// Differences of logarithms count up to this.
+const MOST_DIFFERENCE: f64 = 1.0;
+/// Weights of the rows around a row, for the search only. Without them, interpolated shifts would be smoother than whole
+/// ones and win or lose for that.
+const SMOOTH: [f64; 5] = [1.0, 2.0, 3.0, 2.0, 1.0];
+
+/// The delay of a sensor of one machine.
+#[derive(Clone, Debug)]
+pub struct Delay {
+    /// Seconds; `None` if there is no estimate.
+    pub seconds: Option<f64>,
+    /// Shifts and scores.
+    pub curve: Vec<(f64, f64)>,
+    /// Number of pairs of rows that were compared.
+    pub pairs: usize,
+    /// (median - minimum) / median of the curve.
+    pub contrast: f64,
+    /// Estimates from passes with even and with odd numbers.
+    pub halves: [f64; 2],
+    /// Why there is no estimate.
+    pub reason: Option<String>,
+}
+
+/// Rows whose sensors are compared.
+#[derive(Clone, Copy)]
+pub(super) struct Sensor<'a> {
+    pub(super) rows: &'a TrackRows,
+    /// Number of the pass, 0 outside of passes.
+    pub(super) pass: &'a [i32],
+    /// Rows that take no part.
+    pub(super) is_bad: &'a [bool],
+    /// Middle of the ground of each row in metres.
+    pub(super) location: (&'a [f64], &'a [f64]),
+}
+
+/// Estimates the delay of a machine from a column in the order of the tracks: its flow, which is compared by ground, or
+/// its moisture.
+pub(super) fn estimate(sensor: &Sensor<'_>, machine: u32, values: &[f64], is_flow: bool) -> Delay {
+    let Sensor { rows, pass: passes, is_bad, location } = *sensor;
+    let candidates = candidates(rows, passes, is_bad, machine, values);
+    let pairs = pairs(rows, passes, &candidates, location);
+    if pairs.len() < LEAST_PAIRS {
+        return Delay::refused(
+            pairs.len(),
+            format!(
+                "{} pairs of rows in neighbouring passes of opposite directions; {LEAST_PAIRS} are needed",
+                pairs.len()
+            ),
+        );
+    }
+    let mut smooth = smoothed(rows, values);
+    let usual = median(candidates.iter().map(|k| smooth[*k]).collect());
+    smooth.iter_mut().filter(|value| **value < IDLE * usual).for_each(|value| *value = f64::NAN);
+    let mut used: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
+    used.sort_unstable();
+    used.dedup();
+    let logs: Vec<[f64; SHIFTS]> = used.iter().map(|k| shifted_logs(rows, &smooth, *k, is_flow)).collect();
+    let index = |k: usize| used.binary_search(&k).unwrap_or(0);
+    let pairs: Vec<(usize, usize, bool)> =
+        pairs.into_iter().map(|(a, b)| (index(a), index(b), passes[a] % 2 == 0)).collect();
+    let curve = curve(&logs, &pairs, |_| true);
+    let Some((least, seconds)) = vertex(&curve) else {
+        return Delay::refused(pairs.len(), "all values are equal".to_owned());
+    };
+    let half = |is_even: bool| vertex(&self::curve(&logs, &pairs, |even| even == is_even)).map_or(f64::NAN, |v| v.1);
+    let halves = [half(true), half(false)];
+    let middle = median(curve.clone());
+    let contrast = (middle - curve[least]) / middle;
+    let interval = median(candidates.iter().map(|k| rows.interval[*k]).collect());
+    let reason = if contrast.is_nan() || contrast < LEAST_CONTRAST {
+        Some(format!("the curve has a contrast of {contrast:.3}; {LEAST_CONTRAST} is needed: no pattern"))
+    } else if least == 0 || least == SHIFTS - 1 {
+        Some(format!("the best shift, {} s, is at the end of the range", shift(least)))
+    } else if (halves[0] - halves[1]).abs().is_nan() || (halves[0] - halves[1]).abs() > HALVES.max(interval) {
+        Some(format!("even and odd passes disagree: {:.1} s and {:.1} s", halves[0], halves[1]))
+    } else {
+        None
+    };
+    Delay {
+        seconds: reason.is_none().then_some(seconds),
+        curve: curve.iter().enumerate().map(|(index, score)| (shift(index), *score)).collect(),
+        pairs: pairs.len(),
+        contrast,
+        halves,
+        reason,
+    }
+}
+
+impl Delay {
+    /// A delay that is given, without a curve.
+    pub(super) fn given(seconds: Option<f64>) -> Self {
+        let reason = seconds.is_none().then(|| "no shift was asked for".to_owned());
+        Self { seconds, curve: Vec::new(), pairs: 0, contrast: f64::NAN, halves: [f64::NAN; 2], reason }
+    }
+
+    pub(super) fn refused(pairs: usize, reason: String) -> Self {
+        Self {
+            seconds: None,
+            curve: Vec::new(),
+            pairs,
+            contrast: f64::NAN,
+            halves: [f64::NAN; 2],
+            reason: Some(reason),
+        }
+    }
+}
+
+fn shift(index: usize) -> f64 {
+    FIRST + STEP * index as f64
+}
+
+/// Rows in a pass, away from its ends, at a usual speed.
+fn candidates(rows: &TrackRows, passes: &[i32], is_bad: &[bool], machine: u32, values: &[f64]) -> Vec<usize> {
+    let inside: Vec<usize> = (0..rows.len())
+        .filter(|k| rows.machine[*k] == machine && passes[*k] > 0 && !is_bad[*k] && values[*k].is_finite())
+        .collect();
+    let usual = median(inside.iter().map(|k| rows.speed(*k)).collect());
+    let ends = ends_of_passes(rows, passes);
+    inside
+        .into_iter()
+        .filter(|k| {
+            let (first, last) = ends[*k];
+            rows.time[*k] - first > ENDS && last - rows.time[*k] > ENDS && SPEEDS.contains(&(rows.speed(*k) / usual))
+        })
+        .collect()
+}
+
+/// First and last time of the pass of each row in its track; not a number outside of passes.
+pub(super) fn ends_of_passes(rows: &TrackRows, passes: &[i32]) -> Vec<(f64, f64)> {
+    let mut ends = vec![(f64::NAN, f64::NAN); rows.len()];
+    for track in &rows.tracks {
+        for run in pass_runs(track, passes) {
+            let pair = (rows.time[run.start], rows.time[run.end - 1]);
+            ends[run].fill(pair);
+        }
+    }
+    ends
+}
+
+/// Each candidate, evenly thinned, with the nearest candidates of other passes in the opposite direction to its left and
+/// to its right.
+fn pairs(rows: &TrackRows, passes: &[i32], candidates: &[usize], (xs, ys): (&[f64], &[f64])) -> Vec<(usize, usize)> {
+    let reach = REACH * median(candidates.iter().map(|k| rows.width[*k]).collect());
+    if !(reach > 0.0) {
+        return Vec::new();
+    }
+    let at = |column: &[f64]| candidates.iter().map(|k| column[*k]).collect::<Vec<f64>>();
+    let (px, py) = (at(xs), at(ys));
+    let points = Neighbours::new(&px, &py, reach / 3.0);
+    let stride = candidates.len().div_ceil(MOST_PAIRS).max(1);
+    let mut near = Vec::new();
+    let mut pairs = Vec::new();
+    for i in (0..candidates.len()).step_by(stride) {
+        let a = candidates[i];
+        let (sine, cosine) = rows.heading[a].sin_cos();
+        points.within(px[i], py[i], reach, &mut near);
+        let mut best = [(reach * reach, usize::MAX); 2];
+        for j in near.iter().map(|j| *j as usize) {
+            let (b, dx, dy) = (candidates[j], px[j] - px[i], py[j] - py[i]);
+            let side = usize::from(cosine * dy - sine * dx > 0.0);
+            let distance = (dx * dx + dy * dy, b);
+            if distance < best[side] && passes[a] != passes[b] && (rows.heading[a] - rows.heading[b]).cos() < OPPOSITE {
+                best[side] = distance;
+            }
+        }
+        pairs.extend(best.iter().filter(|best| best.1 != usize::MAX).map(|best| (a, best.1)));
+    }
+    pairs
+}
+
+/// Values smoothed over successive rows of a track; null values take no part.
+fn smoothed(rows: &TrackRows, values: &[f64]) -> Vec<f64> {
+    let mut smooth = vec![f64::NAN; values.len()];
+    for track in &rows.tracks {
+        for k in track.clone() {
+            let (mut sum, mut weights) = (0.0, 0.0);
+            for (offset, weight) in (-2_isize..=2).zip(SMOOTH) {
+                let Some(other) = k.checked_add_signed(offset).filter(|other| track.contains(other)) else { continue };
+                if values[other].is_finite() {
+                    sum += weight * values[other];
+                    weights += weight;
+                }
+            }
+            smooth[k] = sum / weights;
+        }
+    }
+    smooth
+}
+
+/// Logarithms of the value that each shift gives a row.
+fn shifted_logs(rows: &TrackRows, values: &[f64], k: usize, is_flow: bool) -> [f64; SHIFTS] {
+    let track = &rows.tracks[rows.track[k] as usize];
+    let times = &rows.time[track.clone()];
+    let ground = if is_flow { rows.speed(k) * rows.width[k] } else { 1.0 };
+    let mut after = track.start + times.partition_point(|time| *time < rows.time[k] + FIRST);
+    std::array::from_fn(|index| {
+        let time = rows.time[k] + shift(index);
+        while after < track.end && rows.time[after] < time {
+            after += 1;
+        }
+        let value = interpolate(rows, track, values, after, time);
+        (value / ground).ln()
+    })
+}
+
+/// Mean difference of neighbouring rows at each shift, as a part of that of the same rows paired at random.
+fn curve(logs: &[[f64; SHIFTS]], pairs: &[(usize, usize, bool)], is_used: impl Fn(bool) -> bool) -> Vec<f64> {
+    (0..SHIFTS)
+        .map(|shift| {
+            let mean = |apart: usize| {
+                let (mut count, mut sum) = (0.0, 0.0);
+                for (index, (a, _, is_even)) in pairs.iter().enumerate() {
+                    let step = (logs[*a][shift] - logs[pairs[(index + apart) % pairs.len()].1][shift]).abs();
+                    if step.is_finite() && is_used(*is_even) {
+                        count += 1.0;
+                        sum += step.min(MOST_DIFFERENCE);
+                    }
+                }
+                sum / count
+            };
+            mean(0) / mean(pairs.len() / 2)
+        })
+        .collect()
+}
+
+/// Index of the minimum of a curve, and the shift of the vertex of the parabola through the scores around it.
+fn vertex(curve: &[f64]) -> Option<(usize, f64)> {
+    let finite = curve.iter().enumerate().filter(|(_, score)| score.is_finite());
+    let (least, low) = finite.min_by(|a, b| a.1.total_cmp(b.1)).map(|(index, score)| (index, *score))?;
+    let reach = FITTED.min(least).min(curve.len() - 1 - least);
+    let (mut count, mut squares, mut fourths) = (0.0, 0.0, 0.0);
+    let (mut sum, mut slope, mut bend) = (0.0, 0.0, 0.0);
+    for (steps, score) in curve[least - reach..=least + reach].iter().enumerate() {
+        let (x, y) = (steps as f64 - reach as f64, score - low);
+        count += 1.0;
+        squares += x * x;
+        fourths += x.powi(4);
+        sum += y;
+        slope += x * y;
+        bend += x * x * y;
+    }
+    let curvature = (count * bend - squares * sum) / (count * fourths - squares * squares);
+    let offset = if reach > 0 && curvature > 0.0 { -slope / squares / (2.0 * curvature) } else { 0.0 };
+    Some((least, shift(least) + STEP * offset.clamp(-1.0, 1.0)))
+}

@@ -1,0 +1,365 @@
+//! Maps of cleaned jobs: mass and ground on square cells or plots.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+
+use super::apportion::{Part, onto_cells, onto_polygons};
+use super::clean::CleanRows;
+use super::clean_layer::{Cleaned, field, nullable};
+use super::columns::JobKind;
+use super::coverage::Coverage;
+use super::derived::HECTARE;
+use super::gather::{gather, gather_index, row_groups};
+use super::map_total::scale_factors;
+use super::provenance as keys;
+use super::row_columns::{polygon_layer, polygons};
+use crate::archive::{Code, Diagnostic};
+use crate::error::{Error, Kind, Result};
+use crate::layer::crs::{Crs, PlaneMap, utm};
+use crate::layer::{Layer, Polygons};
+
+/// Largest relative error of a sum over cells.
+const TOLERANCE: f64 = 1e-9;
+
+/// Where a map is made, and what it is scaled to.
+#[derive(Clone, Debug, Default)]
+pub struct GridOptions {
+    /// Side of square cells in metres; not used with plots.
+    pub cell: f64,
+    /// Columns whose values get rows of their own.
+    pub by: Vec<String>,
+    /// Metric system of the cells; the UTM zone of the field by default.
+    pub crs: Option<Crs>,
+    /// Weighed wet kilograms of all machines, or of some: machine and kilograms.
+    pub total: Vec<(Option<i32>, f64)>,
+}
+
+/// Makes a map. `plots` is a layer of polygons, whose columns and geometry are kept.
+pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> Result<Layer> {
+    let rows = cleaned.rows.as_ref();
+    let layer = cleaned.layer();
+    let factors = scale_factors(rows, &options.total)?;
+    let groups = row_groups(layer, &options.by)?;
+    let map = match plots {
+        Some(plots) => Targets::from_plots(rows, plots)?,
+        None => Targets::from_cells(rows, options)?,
+    };
+    let group_of: Vec<u32> = rows.rows.row.iter().map(|row| groups.of_row.get(*row).copied().unwrap_or(0)).collect();
+    let sums = sum_parts(rows, &map, &group_of, !options.by.is_empty(), &factors.by_row);
+    check_sums(rows, &map, &sums, &factors.by_row)?;
+    let mut columns: Vec<(Field, ArrayRef)> = Vec::new();
+    let representatives: Vec<u32> = sums.iter().map(|sums| groups.first_row(sums.group)).collect();
+    for name in &options.by {
+        columns.push(gather(layer, name, &representatives)?);
+    }
+    columns.extend(result_columns(rows, &map, &sums));
+    let metadata = |layer: Layer| {
+        let crop = layer_entry(cleaned.layer(), keys::CROP);
+        let layer = layer.with_diagnostics(factors.diagnostics).with_diagnostics(map.outside_diagnostic(rows));
+        layer.with_entry(keys::KIND, None).with_entry(keys::CROP, crop.as_deref())
+    };
+    let targets: Vec<u32> = sums.iter().map(|sums| sums.target).collect();
+    match plots {
+        Some(plots) => plots_layer(plots, &targets, columns).map(metadata),
+        None => map.cells_layer(layer, &targets, columns).map(metadata),
+    }
+}
+
+fn layer_entry(layer: &Layer, key: &str) -> Option<String> {
+    layer.metadata().iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
+}
+
+/// Cells or plots, and the ground of rows in them.
+struct Targets {
+    /// New ground of rows, each piece of ground once.
+    parts: Vec<Part>,
+    /// Whole swaths of jobs that apply something: overlap received it twice.
+    applied: Vec<Part>,
+    /// Ground of each row in no target, in m2.
+    outside: Vec<f64>,
+    /// Area of each target in m2.
+    areas: Vec<f64>,
+    /// Column and row of cells in multiples of their side, and the system.
+    cells: Option<(Vec<(i64, i64)>, f64, Crs)>,
+    /// Whether plots may overlap, so that ground counts in several.
+    can_overlap: bool,
+}
+
+impl Targets {
+    fn from_cells(rows: &CleanRows, options: &GridOptions) -> Result<Self> {
+        let cell = options.cell;
+        if !(cell > 0.0 && cell.is_finite()) {
+            return Err(invalid("cells", format!("`cells`: expected a side in metres above 0, got {cell}")));
+        }
+        let finite = |values: &[f64]| {
+            let finite = values.iter().copied().filter(|value| value.is_finite());
+            finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
+        };
+        let ((west, east), (south, north)) = (finite(&rows.rows.x), finite(&rows.rows.y));
+        let [longitude, latitude] = rows.plane.unproject([f64::midpoint(west, east), f64::midpoint(south, north)]);
+        let crs = options.crs.clone().map_or_else(|| utm(longitude, latitude), Ok)?;
+        let map = PlaneMap::new(&rows.plane, &crs, [west, south, east, north])?;
+        let spread = |coverage: &Coverage| {
+            let message = || format!("`cells`: cells of {cell} m are too many for this field; pass a larger side");
+            onto_cells(coverage, |point| map.apply(point), cell).ok_or_else(|| invalid("cells", message()))
+        };
+        let mut found = spread(&rows.coverage)?;
+        let mut applied = Vec::new();
+        if let Some(whole) = whole_swaths(rows) {
+            let other = spread(&whole)?;
+            let places: HashMap<(i64, i64), u32> = found.cells.iter().copied().zip(0_u32..).collect();
+            // A swath may end a rounding error beyond the union of all new ground.
+            let target = |part: &Part| places.get(other.cells.get(part.target as usize)?).copied();
+            applied = other.parts.iter().filter_map(|part| Some(Part { target: target(part)?, ..*part })).collect();
+            applied.sort_by_key(|part| part.target);
+        }
+        // The system may stretch lengths: cells are squares in it, their area is that on the ground.
+        let stretch = local_stretch(&map, [f64::midpoint(west, east), f64::midpoint(south, north)]);
+        let areas = vec![cell * cell / stretch; found.cells.len()];
+        let outside = vec![0.0; rows.pass.len()];
+        let cells = std::mem::take(&mut found.cells);
+        Ok(Self { parts: found.parts, applied, outside, areas, cells: Some((cells, cell, crs)), can_overlap: false })
+    }
+
+    fn from_plots(rows: &CleanRows, plots: &Layer) -> Result<Self> {
+        let shapes = polygons(plots, &rows.plane)?;
+        let areas = shapes.iter().map(shape_area).collect();
+        let (parts, outside) = onto_polygons(&rows.coverage, &shapes);
+        let applied = whole_swaths(rows).map_or_else(Vec::new, |whole| onto_polygons(&whole, &shapes).0);
+        Ok(Self { parts, applied, outside, areas, cells: None, can_overlap: true })
+    }
+
+    /// A diagnostic about ground in no plot.
+    fn outside_diagnostic(&self, rows: &CleanRows) -> Vec<Diagnostic> {
+        let outside: f64 = self.outside.iter().sum();
+        let all: f64 = rows.coverage.fresh.iter().sum();
+        if outside <= TOLERANCE * all {
+            return Vec::new();
+        }
+        let message = format!("{outside:.0} of {all:.0} m2 of worked ground are in no plot, and not in the map");
+        vec![Diagnostic::new(Code::OutsidePlots, message)]
+    }
+
+    fn cells_layer(&self, layer: &Layer, targets: &[u32], columns: Vec<(Field, ArrayRef)>) -> Result<Layer> {
+        let Some((cells, side, crs)) = &self.cells else {
+            return Err(invalid("cells", "the map has no cells".to_owned()));
+        };
+        let square = |target: &u32| {
+            let (column, line) = cells.get(*target as usize).copied().unwrap_or_default();
+            #[expect(clippy::cast_precision_loss, reason = "cells of a map are far fewer than 2^53")]
+            let [west, south, east, north] =
+                [column, line, column.saturating_add(1), line.saturating_add(1)].map(|index| index as f64 * side);
+            vec![vec![vec![[west, south], [east, south], [east, north], [west, north]]]]
+        };
+        let shapes: Vec<Polygons> = targets.iter().map(square).collect();
+        polygon_layer(layer.name(), layer.source(), columns, &shapes, crs)
+    }
+}
+
+/// The plots of some rows with more columns before the geometry. Columns of theirs with such a name are renamed.
+fn plots_layer(plots: &Layer, targets: &[u32], columns: Vec<(Field, ArrayRef)>) -> Result<Layer> {
+    let schema = plots.schema();
+    let geometry = plots.geometry_index();
+    let own = schema.fields().iter().enumerate().filter(|(index, _)| Some(*index) != geometry);
+    let mut fields = Vec::new();
+    let mut arrays = Vec::new();
+    for (index, field) in own {
+        let is_taken = columns.iter().any(|(other, _)| other.name().eq_ignore_ascii_case(field.name()));
+        let name = if is_taken { format!("{}_original", field.name()) } else { field.name().clone() };
+        fields.push(field.as_ref().clone().with_name(name));
+        arrays.push(gather_index(plots, index, targets));
+    }
+    for (field, array) in columns {
+        fields.push(field);
+        arrays.push(array);
+    }
+    let place = geometry.map(|index| {
+        fields.push(schema.field(index).clone());
+        arrays.push(gather_index(plots, index, targets));
+        fields.len() - 1
+    });
+    let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays)
+        .map_err(|cause| Error::new(Kind::Value, format!("the columns form no table: {cause}")))?;
+    Ok(plots.clone().with_batches(schema, vec![batch], place))
+}
+
+/// Square metres in the system of a map for one on the ground.
+fn local_stretch(map: &PlaneMap, [x, y]: [f64; 2]) -> f64 {
+    let [a, b, c] = [[x, y], [x + 1.0, y], [x, y + 1.0]].map(|point| map.apply(point));
+    ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])).abs()
+}
+
+fn shape_area(polygons: &Polygons) -> f64 {
+    let ring = |ring: &Vec<[f64; 2]>| super::convex_clip::area(ring).abs();
+    polygons.iter().map(|rings| rings.first().map_or(0.0, ring) - rings.iter().skip(1).map(ring).sum::<f64>()).sum()
+}
+
+/// Swaths without regard to earlier ones, for jobs that apply something.
+fn whole_swaths(rows: &CleanRows) -> Option<Coverage> {
+    (rows.kind != JobKind::Yield)
+        .then(|| Coverage::whole(&rows.swaths, |k| rows.coverage.full[k] > 0.0 && rows.used[k]))
+}
+
+/// Sums of one cell or plot, and one group.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    target: u32,
+    group: u32,
+    /// Wet and dry kilograms, or the amount.
+    amounts: [f64; 2],
+    /// Ground behind the rates, and all worked ground, in m2.
+    m2: f64,
+    covered: f64,
+    rows: i64,
+    /// Rate and its square, weighted by area.
+    rates: [f64; 2],
+}
+
+/// Wet and dry kilograms of a row on the map, or its amount and nothing; `None` for rows that do not count.
+fn amounts(rows: &CleanRows, factors: &[f64], k: usize) -> Option<[f64; 2]> {
+    if !rows.used[k] {
+        return None;
+    }
+    let Some(kg) = &rows.kg else {
+        return rows.amount.as_ref().map(|amount| [amount[k], f64::NAN]).filter(|amount| amount[0].is_finite());
+    };
+    let dry = rows.kg_dry.as_ref().map_or(f64::NAN, |dry| dry[k]);
+    (rows.has_rate(k) && kg[k].is_finite()).then(|| [kg[k] * factors[k], dry * factors[k]])
+}
+
+/// Sums of the parts by target and group. Without groups, each target has one line.
+fn sum_parts(rows: &CleanRows, map: &Targets, group_of: &[u32], is_grouped: bool, factors: &[f64]) -> Vec<Sums> {
+    let mut sums: Vec<Sums> = Vec::new();
+    let mut lines: HashMap<u32, usize> = HashMap::new();
+    let is_harvest = rows.kind == JobKind::Yield;
+    let same_target = |a: &Part, b: &Part| a.target == b.target;
+    let mut parts = map.parts.chunk_by(same_target).peekable();
+    let mut applied = map.applied.chunk_by(same_target).peekable();
+    for target in (0_u32..).take(map.areas.len()) {
+        lines.clear();
+        let first = sums.len();
+        let mut line = |sums: &mut Vec<Sums>, group: u32| {
+            *lines.entry(group).or_insert_with(|| {
+                sums.push(Sums { target, group, ..Sums::default() });
+                sums.len() - 1
+            })
+        };
+        let group = |k: usize| if is_grouped { group_of[k] } else { 0 };
+        if !is_grouped {
+            line(&mut sums, 0);
+        }
+        let is_own = |parts: &&[Part]| parts.first().is_some_and(|part| part.target == target);
+        for part in parts.next_if(is_own).into_iter().flatten() {
+            let k = part.row as usize;
+            let index = line(&mut sums, group(k));
+            sums[index].covered += part.area;
+            if is_harvest {
+                sums[index].add(amounts(rows, factors, k), part.area, rows.coverage.fresh[k]);
+            }
+        }
+        for part in applied.next_if(is_own).into_iter().flatten() {
+            let k = part.row as usize;
+            let index = line(&mut sums, group(k));
+            sums[index].add(amounts(rows, factors, k), part.area, rows.coverage.full[k]);
+        }
+        sums[first..].sort_by_key(|sums| sums.group);
+    }
+    sums
+}
+
+impl Sums {
+    /// Adds the share of a row that `area` of its `whole` ground has.
+    fn add(&mut self, amounts: Option<[f64; 2]>, area: f64, whole: f64) {
+        let Some([wet, dry]) = amounts else { return };
+        let share = area / whole;
+        self.amounts[0] += wet * share;
+        self.amounts[1] += dry * share;
+        self.m2 += area;
+        self.rows += 1;
+        let rate = if dry.is_finite() { dry } else { wet } / whole * HECTARE;
+        self.rates[0] += rate * area;
+        self.rates[1] += rate * rate * area;
+    }
+}
+
+/// Checks that nothing is lost: the targets and what is outside hold what the rows hold.
+fn check_sums(rows: &CleanRows, map: &Targets, sums: &[Sums], factors: &[f64]) -> Result<()> {
+    if map.can_overlap {
+        return Ok(());
+    }
+    let is_harvest = rows.kind == JobKind::Yield;
+    let (mut mass, mut ground) = (0.0, 0.0);
+    for k in 0..rows.pass.len() {
+        let (fresh, full) = (rows.coverage.fresh[k], rows.coverage.full[k]);
+        let has_ground = if is_harvest { fresh > 0.0 } else { full > 0.0 };
+        mass += amounts(rows, factors, k).filter(|_| has_ground).map_or(0.0, |amounts| amounts[0]);
+        ground += fresh;
+    }
+    let held = [sums.iter().map(|sums| sums.amounts[0]).sum(), sums.iter().map(|sums| sums.covered).sum::<f64>()];
+    for (name, (rows, map)) in ["mass", "ground"].into_iter().zip([mass, ground].into_iter().zip(held)) {
+        if (rows - map).abs() > TOLERANCE * rows.abs().max(1.0) {
+            let message = format!("the map holds {map} of {rows} {name} of the rows; report this with the layer");
+            return Err(Error::new(Kind::Value, message));
+        }
+    }
+    Ok(())
+}
+
+/// The columns of a map.
+fn result_columns(rows: &CleanRows, map: &Targets, sums: &[Sums]) -> Vec<(Field, ArrayRef)> {
+    let number = |name: &str, unit: &str, pick: &dyn Fn(&Sums) -> f64| {
+        (field(name, DataType::Float64, unit), nullable(sums.iter().map(pick).collect()))
+    };
+    let rate = |amount: f64, m2: f64| if m2 > 0.0 { amount / m2 * HECTARE } else { f64::NAN };
+    let share = |sums: &Sums| {
+        let area = map.areas.get(sums.target as usize).copied().unwrap_or(f64::NAN);
+        if area > 0.0 { sums.covered / area } else { f64::NAN }
+    };
+    let deviation = |sums: &Sums| {
+        let mean = sums.rates[0] / sums.m2;
+        if sums.rows > 1 { (sums.rates[1] / sums.m2 - mean * mean).max(0.0).sqrt() } else { f64::NAN }
+    };
+    let count: ArrayRef = Arc::new(sums.iter().map(|sums| Some(sums.rows)).collect::<Int64Array>());
+    let mut columns = Vec::new();
+    if rows.kind == JobKind::Yield {
+        columns.push(number("kg_wet", "kg", &|sums| sums.amounts[0]));
+        let has_dry = rows.kg_dry.is_some();
+        if has_dry {
+            columns.push(with_basis(number("kg_dry", "kg", &|sums| sums.amounts[1]), rows.market_moisture));
+        }
+        columns.push(number("m2", "m2", &|sums| sums.m2));
+        columns.push(number("covered", "m2", &|sums| sums.covered));
+        columns.push(number("share", "", &share));
+        columns.push(number("yield_wet", "kg/ha", &|sums| rate(sums.amounts[0], sums.m2)));
+        if has_dry {
+            let dry = number("yield_dry", "kg/ha", &|sums| rate(sums.amounts[1], sums.m2));
+            columns.push(with_basis(dry, rows.market_moisture));
+        }
+        columns.push((field("rows", DataType::Int64, ""), count));
+        columns.push(number("sd", "kg/ha", &deviation));
+    } else {
+        let per_ha = if rows.amount_unit.is_empty() { String::new() } else { format!("{}/ha", rows.amount_unit) };
+        columns.push(number("amount", rows.amount_unit, &|sums| sums.amounts[0]));
+        columns.push(number("covered", "m2", &|sums| sums.covered));
+        columns.push(number("share", "", &share));
+        columns.push(number("rate", &per_ha, &|sums| rate(sums.amounts[0], sums.covered)));
+        columns.push(number("times", "", &|sums| sums.m2 / sums.covered));
+        columns.push((field("rows", DataType::Int64, ""), count));
+        columns.push(number("sd", &per_ha, &deviation));
+    }
+    columns
+}
+
+fn with_basis((field, array): (Field, ArrayRef), basis: Option<f64>) -> (Field, ArrayRef) {
+    let mut metadata = field.metadata().clone();
+    metadata.extend(basis.map(|basis| (keys::MOISTURE_BASIS.to_owned(), basis.to_string())));
+    (field.with_metadata(metadata), array)
+}
+
+fn invalid(argument: &str, message: String) -> Error {
+    Error::new(Kind::Value, message).with(|facts| facts.field = Some(argument.to_owned()))
+}

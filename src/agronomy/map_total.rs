@@ -1,0 +1,59 @@
+//! Scales a map to a weighed total.
+
+use super::clean::CleanRows;
+use crate::archive::{Code, Diagnostic};
+use crate::error::{Error, Kind, Result};
+
+/// Factors of the rows of a map.
+pub(super) struct Factors {
+    /// Factor of each row, in the order of the tracks.
+    pub(super) by_row: Vec<f64>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// Factors that bring the mass of the map to weighed wet kilograms: of all machines, or of single ones.
+///
+/// The mass of a machine is the mean rate of its used rows on all the ground that it worked, since the grain of rows that
+/// mislead was weighed as well.
+pub(super) fn scale_factors(rows: &CleanRows, totals: &[(Option<i32>, f64)]) -> Result<Factors> {
+    let mut factors = Factors { by_row: vec![1.0; rows.pass.len()], diagnostics: Vec::new() };
+    for (machine, total) in totals {
+        if !(*total > 0.0 && total.is_finite()) {
+            return Err(invalid(format!("`total`: expected weighed kilograms above 0, got {total}")));
+        }
+        let Some(kg) = &rows.kg else {
+            return Err(invalid(
+                "`total`: the layer has no mass to scale; it is no harvest, or logs no flow".to_owned(),
+            ));
+        };
+        let is_own =
+            |k: usize| machine.is_none_or(|machine| rows.rows.machines[rows.rows.machine[k] as usize] == machine);
+        if let Some(machine) = machine.filter(|machine| !rows.rows.machines.contains(machine)) {
+            let known = rows.rows.machines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            return Err(invalid(format!("`total`: the layer has no machine {machine}; it has {known}")));
+        }
+        let (mut mass, mut rated, mut covered) = (0.0, 0.0, 0.0);
+        for k in (0..rows.pass.len()).filter(|k| is_own(*k)) {
+            covered += rows.coverage.fresh[k];
+            if rows.used[k] && rows.has_rate(k) && kg[k].is_finite() {
+                mass += kg[k];
+                rated += rows.coverage.fresh[k];
+            }
+        }
+        let factor = total / (mass / rated * covered);
+        if !(factor > 0.0 && factor.is_finite()) {
+            return Err(invalid("`total`: no row has a mass to scale".to_owned()));
+        }
+        for k in (0..rows.pass.len()).filter(|k| is_own(*k)) {
+            factors.by_row[k] = factor;
+        }
+        let of = machine.map_or_else(String::new, |machine| format!(" of machine {machine}"));
+        let message = format!("masses{of} are multiplied by {factor:.4}, so that the worked ground holds {total} kg");
+        factors.diagnostics.push(Diagnostic::new(Code::MapScaled, message));
+    }
+    Ok(factors)
+}
+
+fn invalid(message: String) -> Error {
+    Error::new(Kind::Value, message).with(|facts| facts.field = Some("total".to_owned()))
+}

@@ -1,0 +1,161 @@
+//! The ground that rows work: usual widths, swaths, ground counted once, and rows that only drive.
+
+use std::ops::Range;
+
+use super::convex_clip::Point;
+use super::coverage::{Coverage, cover};
+use super::passes::{LEAST_ROWS, runs};
+use super::row_ratios::median;
+use super::swaths::{SwathRows, Swaths, build_swaths};
+use super::track_rows::TrackRows;
+
+/// Nothing is harvested at a shifted flow per metre below this part of the usual one, in this many successive rows.
+const IDLE_FLOW: f64 = 0.08;
+const IDLE_ROWS: usize = 4;
+
+/// Steps between positions that replace a wrong distance are at most this long, in metres.
+const LONGEST_STEP: f64 = 30.0;
+
+/// Widths are equal if they are within this many metres.
+const WIDTH_STEP: f64 = 0.001;
+
+/// Of idle ground, the part that other rows work: then the machine only drove there.
+const WORKED_ELSEWHERE: f64 = 0.5;
+
+/// Ground of the rows in the order of the tracks.
+pub(super) struct WorkedGround {
+    pub(super) swaths: Swaths,
+    pub(super) coverage: Coverage,
+    /// Share of the swath that was covered before; not a number without a swath.
+    pub(super) share: Vec<f64>,
+    /// New ground in m2 by distance and width: quieter than that of swaths, which take up the jitter of positions.
+    pub(super) nominal: Vec<f64>,
+    /// Rows whose width is too narrow.
+    pub(super) is_narrow: Vec<bool>,
+}
+
+/// What the ground of rows depends on, besides the rows.
+pub(super) struct GroundOptions<'a> {
+    /// Metres from the antenna forward to the cutter bar.
+    pub(super) antenna: f64,
+    /// Of the usual width, what is not narrow. `None` for jobs whose sections switch, so that widths are true.
+    pub(super) full_width: Option<f64>,
+    /// Rows that cover nothing.
+    pub(super) excluded: &'a [bool],
+    /// Rows whose distance is wrong.
+    pub(super) wrong_distance: &'a [bool],
+    /// Rows in passes without flow, which cover only what no other row covers.
+    pub(super) idle: &'a [Range<usize>],
+    /// Logged polygons.
+    pub(super) shapes: Option<&'a [Vec<Point>]>,
+}
+
+impl WorkedGround {
+    /// Counts the ground of rows in passes once, in order of time.
+    ///
+    /// A combine that runs half over cut ground logs half its width on many displays, in the middle of the header. Its
+    /// grain comes from the other half, so the swath has the full width and the ground that was cut before is counted
+    /// there. Narrow rows on new ground have a wrong width.
+    pub(super) fn new(rows: &TrackRows, pass: &[i32], options: &GroundOptions<'_>) -> Self {
+        let usual_width = usual_widths(rows, pass);
+        let limit = options.full_width.unwrap_or(0.0);
+        let is_reduced = |k: usize| pass[k] > 0 && rows.width[k] < limit * usual_width[k];
+        let width: Vec<f64> =
+            (0..rows.len()).map(|k| if is_reduced(k) { usual_width[k] } else { rows.width[k] }).collect();
+        let distance: Vec<f64> = (0..rows.len()).map(|k| used_distance(rows, options.wrong_distance, k)).collect();
+        let order: Vec<u32> = (0_u32..).take(rows.len()).collect();
+        let swaths = build_swaths(&SwathRows {
+            x: &rows.x,
+            y: &rows.y,
+            heading: &rows.heading,
+            distance: &distance,
+            width: &width,
+            track: &rows.track,
+            pass,
+            order: &order,
+            time: &rows.time,
+            antenna: &vec![options.antenna; rows.len()],
+            shapes: options.shapes,
+        });
+        let mut is_idle = vec![false; rows.len()];
+        for run in options.idle {
+            is_idle[run.clone()].fill(true);
+        }
+        let mut by_time = order;
+        let key = |row: &u32| (is_idle[*row as usize], rows.time[*row as usize]);
+        by_time.sort_by(|a, b| {
+            let ((idle_a, time_a), (idle_b, time_b)) = (key(a), key(b));
+            idle_a.cmp(&idle_b).then(time_a.total_cmp(&time_b)).then(a.cmp(b))
+        });
+        let coverage = cover(&swaths, &by_time, options.excluded, &rows.time, pass, &rows.machine);
+        let share: Vec<f64> =
+            coverage.fresh.iter().zip(&coverage.full).map(|(fresh, full)| 1.0 - fresh / full).collect();
+        let nominal = (0..rows.len()).map(|k| {
+            let has_shape = options.shapes.is_some_and(|shapes| !shapes[k].is_empty());
+            let whole = if has_shape { coverage.full[k] } else { distance[k] * width[k] };
+            if coverage.fresh[k] > 0.0 { whole * (1.0 - share[k]) } else { 0.0 }
+        });
+        let nominal = nominal.collect();
+        let narrowing = |k: usize| 1.0 - rows.width[k] / usual_width[k];
+        let is_narrow = (0..rows.len()).map(|k| is_reduced(k) && share[k] < 0.5 * narrowing(k)).collect();
+        Self { swaths, coverage, share, nominal, is_narrow }
+    }
+
+    /// Takes rows out of their pass that only drive with the header down: runs without flow at an end of a pass, or over
+    /// ground that other rows work. Returns whether there are any.
+    pub(super) fn leave_idle(&self, rows: &TrackRows, idle: &[Range<usize>], pass: &mut [i32]) -> bool {
+        let sum = |values: &[f64], run: &Range<usize>| values[run.clone()].iter().sum::<f64>();
+        let mut leaving = Vec::new();
+        for run in idle {
+            let is_same = |k: &usize| pass[*k] == pass[run.start] && rows.track[*k] == rows.track[run.start];
+            let before = (0..run.start).rev().take(LEAST_ROWS).take_while(is_same).count();
+            let after = (run.end..rows.len()).take(LEAST_ROWS).take_while(is_same).count();
+            // What is left of a pass beyond the run is too short for a pass of its own.
+            let start = if before < LEAST_ROWS { run.start - before } else { run.start };
+            let end = if after < LEAST_ROWS { run.end + after } else { run.end };
+            let is_at_end = before < LEAST_ROWS || after < LEAST_ROWS;
+            let fresh = sum(&self.coverage.fresh, run);
+            if is_at_end || fresh < WORKED_ELSEWHERE * sum(&self.coverage.full, run) {
+                leaving.push(start..end);
+            }
+        }
+        let is_any = !leaving.is_empty();
+        leaving.into_iter().for_each(|run| pass[run].fill(0));
+        is_any
+    }
+}
+
+/// Runs of rows in passes whose flow per metre is nearly zero. `per_metre` is the shifted flow per metre.
+pub(super) fn idle_runs(rows: &TrackRows, per_metre: &[f64], pass: &[i32]) -> Vec<Range<usize>> {
+    let inside = (0..rows.len()).filter(|k| pass[*k] > 0 && per_metre[*k].is_finite());
+    let usual = median(inside.map(|k| per_metre[k]).collect());
+    let is_idle = |k: usize| pass[k] > 0 && per_metre[k] < IDLE_FLOW * usual;
+    let of_track = |track: &Range<usize>| runs(track.clone(), is_idle, |k| pass[k] == pass[k - 1]);
+    rows.tracks.iter().flat_map(of_track).filter(|run| run.len() >= IDLE_ROWS).collect()
+}
+
+/// The most frequent width of rows in passes, for each row by its track.
+fn usual_widths(rows: &TrackRows, pass: &[i32]) -> Vec<f64> {
+    let mut usual = vec![f64::NAN; rows.len()];
+    for track in &rows.tracks {
+        let inside = track.clone().filter(|k| pass[*k] > 0 && rows.width[*k] > 0.0);
+        let mut widths: Vec<f64> = inside.map(|k| (rows.width[k] / WIDTH_STEP).round()).collect();
+        widths.sort_by(f64::total_cmp);
+        // Of equally frequent widths, the largest.
+        let most = widths.chunk_by(|a, b| a == b).max_by_key(|same| same.len());
+        if let Some(width) = most.and_then(<[f64]>::first) {
+            usual[track.clone()].fill(width * WIDTH_STEP);
+        }
+    }
+    usual
+}
+
+/// The distance of a row; a wrong one is replaced by the step between positions.
+fn used_distance(rows: &TrackRows, is_wrong: &[bool], k: usize) -> f64 {
+    let logged = rows.distance[k];
+    if !is_wrong[k] || !rows.follows(k) {
+        return logged;
+    }
+    let step = (rows.x[k] - rows.x[k - 1]).hypot(rows.y[k] - rows.y[k - 1]);
+    if step < LONGEST_STEP { step } else { logged }
+}
