@@ -17,16 +17,13 @@ use super::row_ratios::median;
 use super::shifted_values::value_later;
 use super::swaths::Swaths;
 use super::track_rows::TrackRows;
-use super::worked_ground::{GroundOptions, WorkedGround, idle_runs};
+use super::worked_ground::{GroundOptions, WorkedGround, idle_runs, leave_ends};
 use crate::error::Result;
 use crate::layer::Polygons;
 use crate::layer::crs::LocalPlane;
 
 /// Of its swath, the new ground that a row needs for a rate.
 const LEAST_FRESH: f64 = 0.25;
-
-/// Part of the steady flow that is reached behind the ends of a pass.
-const RISEN: f64 = 0.93;
 
 /// Metres from the boundary, unless the recipe states them (Vega et al. 2019).
 const EDGE: f64 = 10.0;
@@ -96,10 +93,7 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
         flow.as_ref().map(|flow| (0..count).map(|k| value_later(&rows, flow, k, shift(&delays, &rows, k))).collect());
     let has_delay = delays.iter().any(|delay| delay.delay.seconds.is_some());
     // Without a delay, rows at the start of a pass have the flow of the turn before it, which is none.
-    let idle = flow_shifted.as_ref().filter(|_| has_delay).map_or_else(Vec::new, |flow| {
-        let per_metre: Vec<f64> = (0..count).map(|k| flow[k] / rows.speed(k)).collect();
-        idle_runs(&rows, &per_metre, &pass)
-    });
+    let idle = flow_shifted.as_ref().filter(|_| has_delay).map_or_else(Vec::new, |flow| idle_runs(&rows, flow, &pass));
     let ground = count_ground(&field, &rows, &mut pass, &faults, &idle, &parameters);
     let WorkedGround { swaths, coverage, share, nominal, is_narrow } = ground;
 
@@ -112,14 +106,11 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
         Estimate::Given(seconds) => Some(Mixing::new(*seconds, median(rows.interval.clone()))),
         _ => None,
     });
-    let ends = match &parameters.ends {
-        Estimate::Given(ends) => Some(*ends),
-        Estimate::Off(()) => None,
-        Estimate::Word(Auto::Auto) => mixing.as_ref().map(|mixing| mixing.ends(RISEN)),
-    };
     if is_harvest {
-        recipe.set_estimates(mixing.as_ref().map(|mixing| mixing.constant), ends);
-        ends.into_iter().for_each(|ends| mark_ends(&rows, &pass, ends, &mut bits));
+        recipe.set_estimates(mixing.as_ref());
+        if let Estimate::Given(ends) = recipe.parameters.ends {
+            mark_ends(&rows, &pass, ends, &mut bits);
+        }
     }
 
     // Moisture reaches its sensor by another way than the flow.
@@ -130,12 +121,6 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
     if let Some(moisture) = &moisture {
         mark(&mut bits, reasons::MOISTURE, |k| pass[k] > 0 && moisture.is_filled[k]);
     }
-    let per_interval = |flow: &Vec<f64>| (0..count).map(|k| flow[k] * rows.interval[k]).collect::<Vec<f64>>();
-    let is_cut = |k: usize| pass[k] > 0 && !faults.duplicate[k];
-    let kg = flow_shifted.as_ref().map(per_interval).map(|mut kg| {
-        (0..count).filter(|k| !is_cut(*k)).for_each(|k| kg[k] = f64::NAN);
-        kg
-    });
     if let (Some(flow), Some(shifted)) = (&flow, &flow_shifted) {
         let delay: Vec<f64> = (0..count).map(|k| shift(&delays, &rows, k)).collect();
         let mixed = mixing.as_ref().map(|mixing| mixing.mixed_ground(&rows, &pass, &per_second));
@@ -145,14 +130,17 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
 
     let market_moisture = parameters.market_moisture.or(field.crop.map(|crop| crop.market_moisture));
     recipe.set_market_moisture(market_moisture);
-    let dry = |kg: &[f64]| {
-        let (market, moisture) = (market_moisture?, moisture.as_ref()?);
-        let factors = moisture.shifted.iter().map(|moisture| dry_factor(*moisture, market, parameters.expand));
-        Some(kg.iter().zip(factors).map(|(kg, factor)| kg * factor).collect::<Vec<f64>>())
-    };
-    let kg_dry = kg.as_deref().and_then(dry);
-    let logged_kg = flow.as_ref().map(per_interval);
-    let logged_kg = logged_kg.map(|kg| dry(&kg).unwrap_or(kg));
+    let factors = moisture.as_ref().zip(market_moisture).map(|(moisture, market)| -> Vec<f64> {
+        moisture.shifted.iter().map(|moisture| dry_factor(*moisture, market, parameters.expand)).collect()
+    });
+    let dry =
+        |kg: Vec<f64>| factors.as_ref().map(|factors| kg.iter().zip(factors).map(|(kg, factor)| kg * factor).collect());
+    let per_interval = |flow: &Vec<f64>| (0..count).map(|k| flow[k] * rows.interval[k]).collect::<Vec<f64>>();
+    let is_cut = |k: usize| pass[k] > 0 && !faults.duplicate[k];
+    let only_cut = |kg: Vec<f64>| (0..count).map(|k| if is_cut(k) { kg[k] } else { f64::NAN }).collect::<Vec<f64>>();
+    let kg = flow_shifted.as_ref().map(per_interval).map(only_cut);
+    let kg_dry: Option<Vec<f64>> = kg.clone().and_then(dry);
+    let logged_kg = flow.as_ref().map(per_interval).map(|kg| dry(kg.clone()).unwrap_or(kg));
     if let Some(kg) = kg_dry.as_ref().or(kg.as_ref()) {
         let [least, most] = parameters.limits;
         let is_outside = |rate: f64| least.is_some_and(|least| rate < least) || most.is_some_and(|most| rate > most);
@@ -206,7 +194,11 @@ fn count_ground(
     parameters: &Parameters,
 ) -> WorkedGround {
     if rows.working.is_none() {
-        idle.iter().for_each(|run| pass[run.clone()].fill(0));
+        for run in idle {
+            pass[run.clone()].fill(0);
+        }
+    } else {
+        leave_ends(rows, idle, pass);
     }
     let shapes =
         field.shapes.as_ref().map(|shapes| rows.row.iter().map(|row| shapes[*row].clone()).collect::<Vec<_>>());
@@ -219,5 +211,5 @@ fn count_ground(
         shapes: shapes.as_deref(),
     };
     let ground = WorkedGround::new(rows, pass, &options);
-    if ground.leave_idle(rows, idle, pass) { WorkedGround::new(rows, pass, &options) } else { ground }
+    if ground.leave_worked_elsewhere(idle, pass) { WorkedGround::new(rows, pass, &options) } else { ground }
 }

@@ -64,11 +64,9 @@ pub(super) fn set_delays(recipe: &mut Recipe, flow: &[MachineDelay], moisture: &
 
 /// Delays as the value of a recipe: one number for one machine, so that it can be replayed for other ones.
 fn to_seconds(delays: &[MachineDelay]) -> Seconds {
-    match delays {
-        [only] => only.delay.seconds.map_or(Seconds::Off(()), Seconds::One),
-        _ => {
-            let pair = |delay: &MachineDelay| (delay.machine.to_string(), delay.delay.seconds);
-            Seconds::Machines(delays.iter().map(pair).collect::<BTreeMap<_, _>>())
-        }
+    if let [only] = delays {
+        return only.delay.seconds.map_or(Seconds::Off(()), Seconds::One);
     }
+    let pair = |delay: &MachineDelay| (delay.machine.to_string(), delay.delay.seconds);
+    Seconds::Machines(delays.iter().map(pair).collect::<BTreeMap<_, _>>())
 }

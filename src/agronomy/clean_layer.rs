@@ -32,7 +32,10 @@ pub struct Cleaned {
 
 impl std::fmt::Debug for Cleaned {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cleaned").field("layer", &self.layer.name()).field("rows", &self.layer.len()).finish()
+        f.debug_struct("Cleaned")
+            .field("layer", &self.layer.name())
+            .field("rows", &self.layer.len())
+            .finish_non_exhaustive()
     }
 }
 

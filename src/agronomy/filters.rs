@@ -52,7 +52,7 @@ pub(super) fn jumped_positions(rows: &TrackRows, [metres, steps]: [f64; 2]) -> V
         let ys = running_median(&rows.y[track.clone()], POSITION_ROWS);
         for ((k, x), y) in track.clone().zip(xs).zip(ys) {
             let away = (rows.x[k] - x).hypot(rows.y[k] - y);
-            jumped[k] = !(away <= limit);
+            jumped[k] = away.is_nan() || away > limit;
         }
     }
     jumped
@@ -112,7 +112,7 @@ pub(super) fn plausible_moisture(
             values.iter().map(|value| if (range[0]..=range[1]).contains(value) { *value } else { f64::NAN }).collect();
         let usual = running_median(&plausible, MOISTURE_ROWS);
         for ((k, value), usual) in track.clone().zip(plausible).zip(usual) {
-            suspect[k] = !((value - usual).abs() <= jump);
+            suspect[k] = (value - usual).is_nan() || (value - usual).abs() > jump;
         }
     }
     let good = |k: &usize| !suspect[*k];

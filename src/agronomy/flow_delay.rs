@@ -4,6 +4,8 @@
 //! same pattern; with a wrong one, the pattern moves apart, since the directions are opposite (Chung et al. 2002; Lee et
 //! al. 2012).
 
+#![expect(clippy::cast_precision_loss, reason = "indices of shifts and counts of rows are far below 2^53")]
+
 use super::neighbours::Neighbours;
 use super::passes::pass_runs;
 use super::row_ratios::median;
@@ -21,8 +23,8 @@ const SPEEDS: std::ops::RangeInclusive<f64> = 0.6..=1.6;
 /// Pairs are at most this many swath widths apart and run in opposite directions.
 const REACH: f64 = 4.2;
 const OPPOSITE: f64 = -0.8;
-/// At most this many pairs are used, evenly thinned.
-const MOST_PAIRS: usize = 15_000;
+/// At most about this many candidates look for partners, evenly thinned.
+const MOST_CANDIDATES: usize = 8_000;
 /// An estimate needs this many pairs and this contrast.
 const LEAST_PAIRS: usize = 200;
 const LEAST_CONTRAST: f64 = 0.08;
@@ -85,19 +87,14 @@ pub(super) fn estimate(sensor: &Sensor<'_>, machine: u32, values: &[f64], is_flo
     let mut smooth = smoothed(rows, values);
     let usual = median(candidates.iter().map(|k| smooth[*k]).collect());
     smooth.iter_mut().filter(|value| **value < IDLE * usual).for_each(|value| *value = f64::NAN);
-    let mut used: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
-    used.sort_unstable();
-    used.dedup();
-    let logs: Vec<[f64; SHIFTS]> = used.iter().map(|k| shifted_logs(rows, &smooth, *k, is_flow)).collect();
-    let index = |k: usize| used.binary_search(&k).unwrap_or(0);
-    let pairs: Vec<(usize, usize, bool)> =
-        pairs.into_iter().map(|(a, b)| (index(a), index(b), passes[a] % 2 == 0)).collect();
-    let curve = curve(&logs, &pairs, |_| true);
+    let pairs_compared = pairs.len();
+    let [even, odd] = differences(rows, passes, &smooth, &pairs, is_flow);
+    let curve = even.plus(&odd).curve();
     let Some((least, seconds)) = vertex(&curve) else {
-        return Delay::refused(pairs.len(), "all values are equal".to_owned());
+        let reason = "no shift has two values above 0 to compare: the sensor logged nothing, or the same everywhere";
+        return Delay::refused(pairs_compared, reason.to_owned());
     };
-    let half = |is_even: bool| vertex(&self::curve(&logs, &pairs, |even| even == is_even)).map_or(f64::NAN, |v| v.1);
-    let halves = [half(true), half(false)];
+    let halves = [even, odd].map(|half| vertex(&half.curve()).map_or(f64::NAN, |(_, seconds)| seconds));
     let middle = median(curve.clone());
     let contrast = (middle - curve[least]) / middle;
     let interval = median(candidates.iter().map(|k| rows.interval[*k]).collect());
@@ -113,7 +110,7 @@ pub(super) fn estimate(sensor: &Sensor<'_>, machine: u32, values: &[f64], is_flo
     Delay {
         seconds: reason.is_none().then_some(seconds),
         curve: curve.iter().enumerate().map(|(index, score)| (shift(index), *score)).collect(),
-        pairs: pairs.len(),
+        pairs: pairs_compared,
         contrast,
         halves,
         reason,
@@ -175,23 +172,23 @@ pub(super) fn ends_of_passes(rows: &TrackRows, passes: &[i32]) -> Vec<(f64, f64)
 /// to its right.
 fn pairs(rows: &TrackRows, passes: &[i32], candidates: &[usize], (xs, ys): (&[f64], &[f64])) -> Vec<(usize, usize)> {
     let reach = REACH * median(candidates.iter().map(|k| rows.width[*k]).collect());
-    if !(reach > 0.0) {
+    if reach.is_nan() || reach <= 0.0 {
         return Vec::new();
     }
     let at = |column: &[f64]| candidates.iter().map(|k| column[*k]).collect::<Vec<f64>>();
     let (px, py) = (at(xs), at(ys));
     let points = Neighbours::new(&px, &py, reach / 3.0);
-    let stride = candidates.len().div_ceil(MOST_PAIRS).max(1);
+    let stride = candidates.len().div_ceil(MOST_CANDIDATES).max(1);
     let mut near = Vec::new();
     let mut pairs = Vec::new();
     for i in (0..candidates.len()).step_by(stride) {
         let a = candidates[i];
-        let (sine, cosine) = rows.heading[a].sin_cos();
+        let (north, east) = rows.heading[a].sin_cos();
         points.within(px[i], py[i], reach, &mut near);
         let mut best = [(reach * reach, usize::MAX); 2];
         for j in near.iter().map(|j| *j as usize) {
             let (b, dx, dy) = (candidates[j], px[j] - px[i], py[j] - py[i]);
-            let side = usize::from(cosine * dy - sine * dx > 0.0);
+            let side = usize::from(east * dy - north * dx > 0.0);
             let distance = (dx * dx + dy * dy, b);
             if distance < best[side] && passes[a] != passes[b] && (rows.heading[a] - rows.heading[b]).cos() < OPPOSITE {
                 best[side] = distance;
@@ -237,24 +234,63 @@ fn shifted_logs(rows: &TrackRows, values: &[f64], k: usize, is_flow: bool) -> [f
     })
 }
 
-/// Mean difference of neighbouring rows at each shift, as a part of that of the same rows paired at random.
-fn curve(logs: &[[f64; SHIFTS]], pairs: &[(usize, usize, bool)], is_used: impl Fn(bool) -> bool) -> Vec<f64> {
-    (0..SHIFTS)
-        .map(|shift| {
-            let mean = |apart: usize| {
-                let (mut count, mut sum) = (0.0, 0.0);
-                for (index, (a, _, is_even)) in pairs.iter().enumerate() {
-                    let step = (logs[*a][shift] - logs[pairs[(index + apart) % pairs.len()].1][shift]).abs();
-                    if step.is_finite() && is_used(*is_even) {
-                        count += 1.0;
-                        sum += step.min(MOST_DIFFERENCE);
-                    }
-                }
-                sum / count
-            };
-            mean(0) / mean(pairs.len() / 2)
-        })
-        .collect()
+/// Sums of differences at each shift, of neighbouring rows and of the same rows paired at random.
+#[derive(Clone)]
+struct Differences {
+    near: [[f64; SHIFTS]; 2],
+    random: [[f64; SHIFTS]; 2],
+}
+
+impl Differences {
+    const ZERO: Self = Self { near: [[0.0; SHIFTS]; 2], random: [[0.0; SHIFTS]; 2] };
+
+    fn plus(&self, other: &Self) -> Self {
+        let add = |one: &[[f64; SHIFTS]; 2], other: &[[f64; SHIFTS]; 2]| {
+            std::array::from_fn(|part| std::array::from_fn(|shift| one[part][shift] + other[part][shift]))
+        };
+        Self { near: add(&self.near, &other.near), random: add(&self.random, &other.random) }
+    }
+
+    /// Mean difference of neighbouring rows at each shift, as a part of that of rows at random.
+    fn curve(&self) -> Vec<f64> {
+        let mean = |[sums, counts]: &[[f64; SHIFTS]; 2], shift: usize| sums[shift] / counts[shift];
+        (0..SHIFTS).map(|shift| mean(&self.near, shift) / mean(&self.random, shift)).collect()
+    }
+}
+
+/// Adds the differences of two rows: sums in the first array, counts in the second.
+fn add_differences(one: &[f64; SHIFTS], other: &[f64; SHIFTS], [sums, counts]: &mut [[f64; SHIFTS]; 2]) {
+    for (((one, other), sum), count) in one.iter().zip(other).zip(sums).zip(counts) {
+        let difference = (one - other).abs();
+        if difference.is_finite() {
+            *sum += difference.min(MOST_DIFFERENCE);
+            *count += 1.0;
+        }
+    }
+}
+
+/// Differences of the pairs whose first row is in a pass with an even and with an odd number.
+fn differences(
+    rows: &TrackRows,
+    passes: &[i32],
+    values: &[f64],
+    pairs: &[(usize, usize)],
+    is_flow: bool,
+) -> [Differences; 2] {
+    let mut used: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
+    used.sort_unstable();
+    used.dedup();
+    let logs: Vec<[f64; SHIFTS]> = used.iter().map(|k| shifted_logs(rows, values, *k, is_flow)).collect();
+    let logs_of = |k: usize| used.binary_search(&k).ok().map(|index| &logs[index]);
+    let mut halves = [Differences::ZERO, Differences::ZERO];
+    for (index, (a, b)) in pairs.iter().enumerate() {
+        let random = pairs[(index + pairs.len() / 2) % pairs.len()].1;
+        let (Some(one), Some(near), Some(random)) = (logs_of(*a), logs_of(*b), logs_of(random)) else { continue };
+        let half = &mut halves[usize::from(passes[*a] % 2 != 0)];
+        add_differences(one, near, &mut half.near);
+        add_differences(one, random, &mut half.random);
+    }
+    halves
 }
 
 /// Index of the minimum of a curve, and the shift of the vertex of the parabola through the scores around it.

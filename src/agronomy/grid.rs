@@ -72,6 +72,14 @@ fn layer_entry(layer: &Layer, key: &str) -> Option<String> {
     layer.metadata().iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
 }
 
+/// Square cells of a side in metres, in a system.
+struct Squares {
+    /// Column and row in multiples of the side.
+    cells: Vec<(i64, i64)>,
+    side: f64,
+    crs: Crs,
+}
+
 /// Cells or plots, and the ground of rows in them.
 struct Targets {
     /// New ground of rows, each piece of ground once.
@@ -82,8 +90,8 @@ struct Targets {
     outside: Vec<f64>,
     /// Area of each target in m2.
     areas: Vec<f64>,
-    /// Column and row of cells in multiples of their side, and the system.
-    cells: Option<(Vec<(i64, i64)>, f64, Crs)>,
+    /// The cells, if the targets are cells.
+    cells: Option<Squares>,
     /// Whether plots may overlap, so that ground counts in several.
     can_overlap: bool,
 }
@@ -121,7 +129,14 @@ impl Targets {
         let areas = vec![cell * cell / stretch; found.cells.len()];
         let outside = vec![0.0; rows.pass.len()];
         let cells = std::mem::take(&mut found.cells);
-        Ok(Self { parts: found.parts, applied, outside, areas, cells: Some((cells, cell, crs)), can_overlap: false })
+        Ok(Self {
+            parts: found.parts,
+            applied,
+            outside,
+            areas,
+            cells: Some(Squares { cells, side: cell, crs }),
+            can_overlap: false,
+        })
     }
 
     fn from_plots(rows: &CleanRows, plots: &Layer) -> Result<Self> {
@@ -144,7 +159,7 @@ impl Targets {
     }
 
     fn cells_layer(&self, layer: &Layer, targets: &[u32], columns: Vec<(Field, ArrayRef)>) -> Result<Layer> {
-        let Some((cells, side, crs)) = &self.cells else {
+        let Some(Squares { cells, side, crs }) = &self.cells else {
             return Err(invalid("cells", "the map has no cells".to_owned()));
         };
         let square = |target: &u32| {
@@ -189,8 +204,8 @@ fn plots_layer(plots: &Layer, targets: &[u32], columns: Vec<(Field, ArrayRef)>) 
 
 /// Square metres in the system of a map for one on the ground.
 fn local_stretch(map: &PlaneMap, [x, y]: [f64; 2]) -> f64 {
-    let [a, b, c] = [[x, y], [x + 1.0, y], [x, y + 1.0]].map(|point| map.apply(point));
-    ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])).abs()
+    let corners = [[x, y], [x + 1.0, y], [x + 1.0, y + 1.0], [x, y + 1.0]].map(|point| map.apply(point));
+    super::convex_clip::area(&corners).abs()
 }
 
 fn shape_area(polygons: &Polygons) -> f64 {

@@ -4,6 +4,13 @@
 //! (Searcy et al. 1989; Birrell et al. 1996). The time constant of the stages follows from the ends of passes, where
 //! the cut ground begins and ends abruptly.
 
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers of rows around a row"
+)]
+
 use super::passes::pass_runs;
 use super::row_ratios::median;
 use super::track_rows::TrackRows;
@@ -37,7 +44,7 @@ pub(super) struct Mixing {
 impl Mixing {
     /// The mixing of two stages of one time constant, for rows of an interval.
     pub(super) fn new(constant: f64, interval: f64) -> Self {
-        if !(constant > 0.0) {
+        if constant.is_nan() || constant <= 0.0 || interval.is_nan() || interval <= 0.0 {
             return Self { constant: 0.0, interval, ahead: 0, weights: vec![1.0] };
         }
         let arrived = |seconds: f64| {

@@ -26,12 +26,13 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Finds the nearest trusted rows of each row. `location` is the middle of the ground of the rows.
+    /// Finds the nearest trusted rows of the rows with a rate. `location` is the middle of the ground of the rows.
     pub(super) fn new(rows: &TrackRows, rate: &[f64], is_trusted: &[bool], location: (&[f64], &[f64])) -> Self {
+        let is_asked = |k: usize| rate[k].is_finite();
         let mut around = Self { rate: vec![f64::NAN; rows.len()], spread: vec![f64::NAN; rows.len()] };
         let trusted: Vec<usize> = (0..rows.len()).filter(|k| is_trusted[*k] && rate[*k] > 0.0).collect();
         let reach = REACH * median(trusted.iter().map(|k| rows.width[*k]).collect());
-        if !(reach > 0.0) {
+        if reach.is_nan() || reach <= 0.0 {
             return around;
         }
         let at = |column: &[f64]| trusted.iter().map(|k| column[*k]).collect::<Vec<f64>>();
@@ -39,9 +40,13 @@ impl Surroundings {
         let logs: Vec<f64> = trusted.iter().map(|k| rate[*k].ln()).collect();
         let points = Neighbours::new(&xs, &ys, reach / 3.0);
         let (mut found, mut near, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        for k in 0..rows.len() {
+        for k in (0..rows.len()).filter(|k| is_asked(*k)) {
             let (x, y) = (location.0[k], location.1[k]);
-            points.within(x, y, reach, &mut found);
+            // The nearest rows are mostly within half of the reach.
+            points.within(x, y, 0.5 * reach, &mut found);
+            if found.len() <= MOST {
+                points.within(x, y, reach, &mut found);
+            }
             near.clear();
             let others = found.iter().map(|index| *index as usize).filter(|index| trusted[*index] != k);
             near.extend(others.map(|index| ((xs[index] - x).powi(2) + (ys[index] - y).powi(2), index)));
@@ -55,7 +60,9 @@ impl Surroundings {
             values.clear();
             values.extend(near.iter().map(|(_, index)| logs[*index]));
             let middle = middle_of(&mut values);
-            values.iter_mut().for_each(|value| *value = (*value - middle).abs());
+            for value in &mut values {
+                *value = (*value - middle).abs();
+            }
             around.rate[k] = middle.exp();
             around.spread[k] = MAD * middle_of(&mut values);
         }

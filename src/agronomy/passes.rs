@@ -83,7 +83,7 @@ impl Fixes {
         let (mut east, mut north) = (0.0, 0.0);
         for k in order {
             // Rows without a time are fixes of their own.
-            if fixes.time.last().is_none_or(|time| *time != rows.time[k]) {
+            if fixes.time.last().is_none_or(|time| time.total_cmp(&rows.time[k]).is_ne()) {
                 fixes.time.push(rows.time[k]);
                 fixes.heading.push(f64::NAN);
                 fixes.interval.push(rows.interval[k]);

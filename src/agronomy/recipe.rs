@@ -5,8 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::mixing::Mixing;
 use super::reasons::REASONS;
 use crate::error::{Error, Kind, Result};
+
+/// Part of the steady flow that is reached behind the ends of a pass.
+const RISEN: f64 = 0.93;
 
 /// Version of the form of recipes.
 const FORM: u64 = 1;
@@ -179,13 +183,13 @@ impl Recipe {
     }
 
     /// Puts the estimates of mixing and ends in the place of `auto`.
-    pub(super) fn set_estimates(&mut self, mixing: Option<f64>, ends: Option<[f64; 2]>) {
+    pub(super) fn set_estimates(&mut self, mixing: Option<&Mixing>) {
         if self.parameters.mixing == Estimate::Word(Auto::Auto) {
-            self.parameters.mixing = mixing.map_or(Estimate::Off(()), Estimate::Given);
+            self.parameters.mixing = mixing.map_or(Estimate::Off(()), |mixing| Estimate::Given(mixing.constant));
             self.set_origin("mixing", "estimated");
         }
         if self.parameters.ends == Estimate::Word(Auto::Auto) {
-            self.parameters.ends = ends.map_or(Estimate::Off(()), Estimate::Given);
+            self.parameters.ends = mixing.map_or(Estimate::Off(()), |mixing| Estimate::Given(mixing.ends(RISEN)));
             self.set_origin("ends", "estimated");
         }
     }

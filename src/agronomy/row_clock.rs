@@ -64,7 +64,7 @@ fn groups(rows: &FieldRows, time: &[f64]) -> Vec<Vec<usize>> {
         let open = last
             .get(&machine)
             .copied()
-            .filter(|group| groups[*group].first().is_some_and(|first| time[*first] == *seconds));
+            .filter(|group| groups[*group].first().is_some_and(|first| time[*first].total_cmp(seconds).is_eq()));
         if let Some(group) = open {
             groups[group].push(row);
         } else {

@@ -21,7 +21,7 @@ pub(super) fn interpolate(rows: &TrackRows, track: &Range<usize>, values: &[f64]
         return f64::NAN;
     }
     let step = rows.time[after] - rows.time[after - 1];
-    if !(step <= GAP * rows.interval[after].max(0.1)) {
+    if step.is_nan() || step > GAP * rows.interval[after].max(0.1) {
         return f64::NAN;
     }
     let share = span / step;

@@ -143,7 +143,7 @@ impl TrackRows {
             if k == 0 || self.track[k] != self.track[k - 1] {
                 return false;
             }
-            let is_same_time = has_time && self.time[k] == self.time[k - 1];
+            let is_same_time = has_time && self.time[k].total_cmp(&self.time[k - 1]).is_eq();
             let step = (self.x[k] - self.x[k - 1]).hypot(self.y[k] - self.y[k - 1]);
             is_same_time || step < SAME_LOCATION
         };

@@ -101,32 +101,44 @@ impl WorkedGround {
         Self { swaths, coverage, share, nominal, is_narrow }
     }
 
-    /// Takes rows out of their pass that only drive with the header down: runs without flow at an end of a pass, or over
-    /// ground that other rows work. Returns whether there are any.
-    pub(super) fn leave_idle(&self, rows: &TrackRows, idle: &[Range<usize>], pass: &mut [i32]) -> bool {
+    /// Takes runs without flow out of their pass if other rows work their ground. Returns whether there are any.
+    pub(super) fn leave_worked_elsewhere(&self, idle: &[Range<usize>], pass: &mut [i32]) -> bool {
         let sum = |values: &[f64], run: &Range<usize>| values[run.clone()].iter().sum::<f64>();
-        let mut leaving = Vec::new();
+        let mut is_any = false;
         for run in idle {
-            let is_same = |k: &usize| pass[*k] == pass[run.start] && rows.track[*k] == rows.track[run.start];
-            let before = (0..run.start).rev().take(LEAST_ROWS).take_while(is_same).count();
-            let after = (run.end..rows.len()).take(LEAST_ROWS).take_while(is_same).count();
-            // What is left of a pass beyond the run is too short for a pass of its own.
-            let start = if before < LEAST_ROWS { run.start - before } else { run.start };
-            let end = if after < LEAST_ROWS { run.end + after } else { run.end };
-            let is_at_end = before < LEAST_ROWS || after < LEAST_ROWS;
-            let fresh = sum(&self.coverage.fresh, run);
-            if is_at_end || fresh < WORKED_ELSEWHERE * sum(&self.coverage.full, run) {
-                leaving.push(start..end);
+            let is_elsewhere = sum(&self.coverage.fresh, run) < WORKED_ELSEWHERE * sum(&self.coverage.full, run);
+            if pass[run.start] > 0 && is_elsewhere {
+                pass[run.clone()].fill(0);
+                is_any = true;
             }
         }
-        let is_any = !leaving.is_empty();
-        leaving.into_iter().for_each(|run| pass[run].fill(0));
         is_any
     }
 }
 
-/// Runs of rows in passes whose flow per metre is nearly zero. `per_metre` is the shifted flow per metre.
-pub(super) fn idle_runs(rows: &TrackRows, per_metre: &[f64], pass: &[i32]) -> Vec<Range<usize>> {
+/// Takes runs without flow at an end of a pass out of it, with what is left of the pass beyond them: the machine only
+/// drives there with the header down.
+pub(super) fn leave_ends(rows: &TrackRows, idle: &[Range<usize>], pass: &mut [i32]) {
+    let mut leaving = Vec::new();
+    for run in idle {
+        let is_same = |k: &usize| pass[*k] == pass[run.start] && rows.track[*k] == rows.track[run.start];
+        let before = (0..run.start).rev().take(LEAST_ROWS).take_while(is_same).count();
+        let after = (run.end..rows.len()).take(LEAST_ROWS).take_while(is_same).count();
+        // What is left beyond the run is too short for a pass of its own.
+        let start = if before < LEAST_ROWS { run.start - before } else { run.start };
+        let end = if after < LEAST_ROWS { run.end + after } else { run.end };
+        if before < LEAST_ROWS || after < LEAST_ROWS {
+            leaving.push(start..end);
+        }
+    }
+    for run in leaving {
+        pass[run].fill(0);
+    }
+}
+
+/// Runs of rows in passes whose shifted flow per metre is nearly zero.
+pub(super) fn idle_runs(rows: &TrackRows, flow: &[f64], pass: &[i32]) -> Vec<Range<usize>> {
+    let per_metre: Vec<f64> = (0..rows.len()).map(|k| flow[k] / rows.speed(k)).collect();
     let inside = (0..rows.len()).filter(|k| pass[*k] > 0 && per_metre[*k].is_finite());
     let usual = median(inside.map(|k| per_metre[k]).collect());
     let is_idle = |k: usize| pass[k] > 0 && per_metre[k] < IDLE_FLOW * usual;
@@ -142,7 +154,7 @@ fn usual_widths(rows: &TrackRows, pass: &[i32]) -> Vec<f64> {
         let mut widths: Vec<f64> = inside.map(|k| (rows.width[k] / WIDTH_STEP).round()).collect();
         widths.sort_by(f64::total_cmp);
         // Of equally frequent widths, the largest.
-        let most = widths.chunk_by(|a, b| a == b).max_by_key(|same| same.len());
+        let most = widths.chunk_by(|a, b| a.total_cmp(b).is_eq()).max_by_key(|same| same.len());
         if let Some(width) = most.and_then(<[f64]>::first) {
             usual[track.clone()].fill(width * WIDTH_STEP);
         }
