@@ -1,23 +1,23 @@
 //! Cleans the rows of a job: passes, delays of sensors, ground counted once, and the reasons why rows mislead.
 
-use std::ops::Range;
-
 use super::clean_delays::{MachineDelay, machine_delays, set_delays, shift};
-use super::clean_steps::{LoggedFaults, Middle, Moisture, dry_factor, mark_ends, mark_outliers};
+use super::clean_masses::{Drying, Masses};
+use super::clean_steps::{LoggedFaults, Middle, Moisture, mark_ends, mark_limits, mark_outliers};
 use super::columns::JobKind;
 use super::convex_clip::Point;
 use super::coverage::Coverage;
-use super::derived::HECTARE;
-use super::field_rows::FieldRows;
+use super::field_rows::{FieldRows, LOGGED_FLOW};
 use super::flow_delay::{Sensor, estimate};
 use super::mixing::{self, Mixing};
+use super::passes::PassRule;
 use super::reasons::{self, mark};
 use super::recipe::{Auto, Estimate, Parameters, Recipe};
 use super::row_ratios::median;
+use super::section_mass::SharedFlow;
 use super::shifted_values::value_later;
 use super::swaths::Swaths;
 use super::track_rows::TrackRows;
-use super::worked_ground::{GroundOptions, WorkedGround, idle_runs, leave_ends};
+use super::worked_ground::{GroundOptions, IdleRuns, WorkedGround, join_bends, leave_ends};
 use crate::error::Result;
 use crate::layer::Polygons;
 use crate::layer::crs::LocalPlane;
@@ -78,8 +78,9 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
     let parameters = recipe.parameters.clone();
     let is_harvest = field.kind == JobKind::Yield;
     let mut rows = TrackRows::new(&field);
-    let (mut pass, faults) = LoggedFaults::find(&mut rows, field.time.is_some(), &parameters);
     let count = rows.len();
+    let rule = if is_harvest { PassRule::Straight(parameters.turn) } else { PassRule::Working };
+    let (mut pass, faults) = LoggedFaults::find(&mut rows, &field, rule, &parameters);
     let middle = Middle::new(&rows, field.shapes.is_none().then_some(parameters.antenna));
     let sensor = Sensor { rows: &rows, pass: &pass, is_bad: &faults.any, location: middle.location() };
 
@@ -92,8 +93,14 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
     let flow_shifted: Option<Vec<f64>> =
         flow.as_ref().map(|flow| (0..count).map(|k| value_later(&rows, flow, k, shift(&delays, &rows, k))).collect());
     let has_delay = delays.iter().any(|delay| delay.delay.seconds.is_some());
-    // Without a delay, rows at the start of a pass have the flow of the turn before it, which is none.
-    let idle = flow_shifted.as_ref().filter(|_| has_delay).map_or_else(Vec::new, |flow| idle_runs(&rows, flow, &pass));
+    // A display that computes yields has placed the grain itself.
+    let is_placed = has_delay || field.flow_rule != LOGGED_FLOW;
+    let idle = flow_shifted.as_ref().map_or(IdleRuns::NONE, |flow| {
+        if is_placed {
+            join_bends(&rows, flow, &faults.excluded, &mut pass);
+        }
+        IdleRuns::new(&rows, flow, &pass, is_placed)
+    });
     let ground = count_ground(&field, &rows, &mut pass, &faults, &idle, &parameters);
     let WorkedGround { swaths, coverage, share, nominal, is_narrow } = ground;
 
@@ -116,43 +123,45 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
     // Moisture reaches its sensor by another way than the flow.
     let moisture = field.moisture.as_ref().filter(|_| is_harvest).map(|moisture| rows.sorted(moisture));
     let sensor = Sensor { rows: &rows, pass: &pass, is_bad: &faults.any, location: middle.location() };
-    let moisture = moisture.map(|moisture| Moisture::shift(&sensor, &moisture, field.time.is_some(), &parameters));
-    let moisture = moisture.transpose()?;
+    let has_time = field.time.is_some();
+    let moisture = moisture.map(|moisture| Moisture::shift(&sensor, &moisture, has_time, &parameters)).transpose()?;
     if let Some(moisture) = &moisture {
         mark(&mut bits, reasons::MOISTURE, |k| pass[k] > 0 && moisture.is_filled[k]);
     }
+    let shared = flow.as_ref().and_then(|flow| SharedFlow::find(&rows, flow));
     if let (Some(flow), Some(shifted)) = (&flow, &flow_shifted) {
         let delay: Vec<f64> = (0..count).map(|k| shift(&delays, &rows, k)).collect();
         let mixed = mixing.as_ref().map(|mixing| mixing.mixed_ground(&rows, &pass, &per_second));
-        let ground = (&coverage, per_second.as_slice());
-        mark_outliers(&sensor, ground, (flow, shifted), &delay, mixed.as_deref(), &parameters, &mut bits);
+        let (mixed, shared) = (mixed.as_deref(), shared.as_ref());
+        mark_outliers(
+            &sensor,
+            (&coverage, &per_second),
+            (flow, shifted),
+            &delay,
+            mixed,
+            shared,
+            &parameters,
+            &mut bits,
+        );
     }
 
     let market_moisture = parameters.market_moisture.or(field.crop.map(|crop| crop.market_moisture));
     recipe.set_market_moisture(market_moisture);
-    let factors = moisture.as_ref().zip(market_moisture).map(|(moisture, market)| -> Vec<f64> {
-        moisture.shifted.iter().map(|moisture| dry_factor(*moisture, market, parameters.expand)).collect()
-    });
-    let dry =
-        |kg: Vec<f64>| factors.as_ref().map(|factors| kg.iter().zip(factors).map(|(kg, factor)| kg * factor).collect());
-    let per_interval = |flow: &Vec<f64>| (0..count).map(|k| flow[k] * rows.interval[k]).collect::<Vec<f64>>();
+    let drying = Drying { moisture: moisture.as_ref(), market: market_moisture, expand: parameters.expand };
     let is_cut = |k: usize| pass[k] > 0 && !faults.duplicate[k];
-    let only_cut = |kg: Vec<f64>| (0..count).map(|k| if is_cut(k) { kg[k] } else { f64::NAN }).collect::<Vec<f64>>();
-    let kg = flow_shifted.as_ref().map(per_interval).map(only_cut);
-    let kg_dry: Option<Vec<f64>> = kg.clone().and_then(dry);
-    let logged_kg = flow.as_ref().map(per_interval).map(|kg| dry(kg.clone()).unwrap_or(kg));
+    let flows = flow.as_deref().zip(flow_shifted.as_deref());
+    let masses = flows.map_or(Masses { wet: None, dry: None, logged: None }, |flows| {
+        Masses::new(&rows, flows, is_cut, shared.as_ref(), &coverage.fresh, &drying)
+    });
+    let Masses { wet: kg, dry: kg_dry, logged: logged_kg } = masses;
     if let Some(kg) = kg_dry.as_ref().or(kg.as_ref()) {
-        let [least, most] = parameters.limits;
-        let is_outside = |rate: f64| least.is_some_and(|least| rate < least) || most.is_some_and(|most| rate > most);
-        mark(&mut bits, reasons::LIMITS, |k| has_rate(&coverage, k) && is_outside(kg[k] / coverage.fresh[k] * HECTARE));
+        mark_limits(&coverage, kg, parameters.limits, &mut bits);
     }
-    let edge = parameters.edge.unwrap_or(EDGE);
     let rings: Vec<&[Point]> = boundary.iter().flatten().flatten().map(Vec::as_slice).collect();
-    if edge > 0.0 {
-        mark(&mut bits, reasons::EDGE, |k| pass[k] > 0 && middle.is_near(&rings, k, edge));
-    }
+    let edge = parameters.edge.unwrap_or(EDGE);
+    mark(&mut bits, reasons::EDGE, |k| pass[k] > 0 && middle.is_near(&rings, k, edge));
 
-    let allowed = reasons::OVERLAP | recipe.kept_bits();
+    let allowed = allowed_bits(is_harvest, kg_dry.is_some(), &recipe);
     let used: Vec<bool> = (0..count).map(|k| pass[k] > 0 && bits[k] & !allowed == 0).collect();
     let (moisture_shifted, moisture_delays) =
         moisture.map_or_else(|| (None, Vec::new()), |moisture| (Some(moisture.shifted), moisture.delays));
@@ -184,21 +193,29 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
     })
 }
 
+/// Bits of the reasons that do not exclude a row. The moisture matters for dry masses only, and a product that was applied
+/// at a wrong speed was applied.
+pub(super) fn allowed_bits(is_harvest: bool, has_dry: bool, recipe: &Recipe) -> u32 {
+    let moisture = if has_dry { 0 } else { reasons::MOISTURE };
+    let speed = if is_harvest { 0 } else { reasons::SPEED };
+    reasons::OVERLAP | moisture | speed | recipe.kept_bits()
+}
+
 /// Counts the ground of rows in passes. Rows that only drive leave their pass.
 fn count_ground(
     field: &FieldRows,
     rows: &TrackRows,
     pass: &mut [i32],
     faults: &LoggedFaults,
-    idle: &[Range<usize>],
+    idle: &IdleRuns,
     parameters: &Parameters,
 ) -> WorkedGround {
     if rows.working.is_none() {
-        for run in idle {
+        for run in &idle.empty {
             pass[run.clone()].fill(0);
         }
     } else {
-        leave_ends(rows, idle, pass);
+        leave_ends(rows, &idle.empty, pass);
     }
     let shapes =
         field.shapes.as_ref().map(|shapes| rows.row.iter().map(|row| shapes[*row].clone()).collect::<Vec<_>>());
@@ -211,5 +228,5 @@ fn count_ground(
         shapes: shapes.as_deref(),
     };
     let ground = WorkedGround::new(rows, pass, &options);
-    if ground.leave_worked_elsewhere(idle, pass) { WorkedGround::new(rows, pass, &options) } else { ground }
+    if ground.leave_worked_elsewhere(&idle.empty, pass) { WorkedGround::new(rows, pass, &options) } else { ground }
 }

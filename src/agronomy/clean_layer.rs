@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, LargeStringArray};
 use arrow_schema::{DataType, Field};
 
-use super::clean::CleanRows;
+use super::clean::{CleanRows, allowed_bits};
 use super::clean_delays::MachineDelay;
 use super::columns::JobKind;
 use super::derived::HECTARE;
@@ -17,6 +17,7 @@ use super::reasons::{OVERLAP, REASONS};
 use super::recipe::Recipe;
 use super::row_columns::{polygon_layer, polygons, select_columns, with_columns, without_columns};
 use super::statements::Statements;
+use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
 use crate::layer::crs::Crs;
@@ -57,8 +58,15 @@ pub fn clean(layer: Layer, recipe: Option<&str>, arguments: &str, boundary: Opti
     }
     let boundary = boundary.map(|boundary| polygons(boundary, &field.plane)).transpose();
     let boundary = boundary.map_err(|error| error.map_message(|said| said.replace("`plots`", "`boundary`")))?;
-    let diagnostics = std::mem::take(&mut field.diagnostics);
+    let mut diagnostics = std::mem::take(&mut field.diagnostics);
     let rows = super::clean::clean_rows(field, recipe, &boundary.unwrap_or_default())?;
+    if rows.coverage.limited > 0 {
+        let message = format!(
+            "the ground of {} rows is not complete: too many swaths cross each other there; no ground is counted twice",
+            rows.coverage.limited
+        );
+        diagnostics.push(Diagnostic::new(Code::GroundIncomplete, message));
+    }
     let recipe = rows.recipe.to_json()?;
     let report = report(&layer, &rows)?;
     let layer = with_columns(layer, columns(&rows))?.with_diagnostics(diagnostics);
@@ -107,7 +115,7 @@ impl Cleaned {
         let rows = &self.rows;
         let rate = |k: usize| {
             let amount = rows.logged_kg.as_ref().or(rows.amount.as_ref()).map_or(f64::NAN, |amount| amount[k]);
-            let m2 = rows.rows.distance[k] * rows.rows.width[k];
+            let m2 = logged_ground(rows, k);
             if m2 > 0.0 { amount / m2 * HECTARE } else { f64::NAN }
         };
         let rates: Vec<f64> = (0..rows.pass.len()).map(rate).collect();
@@ -280,22 +288,30 @@ impl Sums {
     }
 }
 
+/// Ground of a row as logged: distance times width, else that of its polygon.
+fn logged_ground(rows: &CleanRows, k: usize) -> f64 {
+    let m2 = rows.rows.distance[k] * rows.rows.width[k];
+    if m2.is_finite() { m2 } else { rows.coverage.full[k] }
+}
+
 /// All rows as they were logged: distance times width, and mass without a shift.
 fn logged(rows: &CleanRows) -> Sums {
     let mut sums = Sums::default();
     let amount = rows.logged_kg.as_ref().or(rows.amount.as_ref());
     for k in 0..rows.pass.len() {
         sums.rows += 1;
-        let m2 = rows.rows.distance[k] * rows.rows.width[k];
         let amount = amount.map_or(f64::NAN, |amount| amount[k]);
+        let m2 = logged_ground(rows, k);
         let is_working = rows.rows.working.as_ref().is_none_or(|working| working[k]);
-        if m2.is_finite() && amount.is_finite() && is_working {
-            sums.m2 += m2;
+        // The grain of a pass arrives after the header is up, too.
+        if amount.is_finite() {
             sums.amount += amount;
-            sums.rated[0] += amount;
-            sums.rated[1] += m2;
+        }
+        if m2.is_finite() && is_working {
+            sums.m2 += m2;
         }
     }
+    sums.rated = [sums.amount, sums.m2];
     sums
 }
 
@@ -318,7 +334,7 @@ fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
         }
         sums
     };
-    let allowed = OVERLAP | rows.recipe.kept_bits();
+    let allowed = allowed_bits(rows.kind == JobKind::Yield, rows.kg_dry.is_some(), &rows.recipe);
     let used = sum(&|k| rows.used[k]);
     let mut lines: Vec<(&str, Sums, f64, f64)> = Vec::new();
     let logged = logged(rows);

@@ -4,13 +4,16 @@ use super::clean::has_rate;
 use super::clean_delays::{MachineDelay, machine_delays, shift};
 use super::convex_clip::Point;
 use super::coverage::Coverage;
+use super::derived::HECTARE;
+use super::field_rows::FieldRows;
 use super::filters::{jumped_positions, plausible_moisture, wrong_distances, wrong_speeds};
 use super::flow_delay::{Sensor, estimate};
 use super::outliers::{Limits, Surroundings, deviations};
-use super::passes::{find_passes, pass_runs};
+use super::passes::{PassRule, find_passes, pass_runs};
 use super::reasons::{self, mark};
 use super::recipe::Parameters;
 use super::row_ratios::median;
+use super::section_mass::SharedFlow;
 use super::shifted_values::{touches, value_later};
 use super::track_rows::TrackRows;
 use crate::error::Result;
@@ -28,13 +31,27 @@ pub(super) struct LoggedFaults {
 }
 
 impl LoggedFaults {
-    /// Finds the passes and the faults, and fills in missing headings.
-    pub(super) fn find(rows: &mut TrackRows, has_time: bool, parameters: &Parameters) -> (Vec<i32>, Self) {
-        let duplicate = rows.duplicates(has_time);
-        let position = jumped_positions(rows, parameters.position_jump);
+    /// Finds the passes and the faults, and fills in missing headings. The ground of a logged polygon is known regardless of
+    /// its position, and ground of no width is none.
+    pub(super) fn find(
+        rows: &mut TrackRows,
+        field: &FieldRows,
+        rule: PassRule,
+        parameters: &Parameters,
+    ) -> (Vec<i32>, Self) {
+        let has_shape = |row: &usize| field.shapes.as_ref().is_some_and(|shapes| !shapes[*row].is_empty());
+        let has_shape: Vec<bool> = rows.row.iter().map(has_shape).collect();
+        let duplicate = rows.duplicates(field.time.is_some());
+        let jumped = jumped_positions(rows, parameters.position_jump);
+        let position: Vec<bool> = jumped.iter().zip(&has_shape).map(|(jumped, shape)| *jumped && !*shape).collect();
         let excluded: Vec<bool> = duplicate.iter().zip(&position).map(|(one, other)| *one || *other).collect();
         rows.fill_headings(&excluded);
-        let pass = find_passes(rows, parameters.turn);
+        let mut pass = find_passes(rows, rule);
+        for ((pass, width), has_shape) in pass.iter_mut().zip(&rows.width).zip(&has_shape) {
+            if *width <= 0.0 && !*has_shape {
+                *pass = 0;
+            }
+        }
         let speed = wrong_speeds(rows, &pass, &excluded, parameters.speeds);
         let distance = wrong_distances(rows, &pass, &excluded, parameters.distance_jump);
         let any = (0..rows.len()).map(|k| excluded[k] || speed[k] || distance[k]).collect();
@@ -98,10 +115,11 @@ impl Moisture {
     }
 }
 
-/// Dry mass in a wet one. Without `expand`, grain below the market moisture does not gain.
-pub(super) fn dry_factor(moisture: f64, market: f64, expand: bool) -> f64 {
-    let factor = (100.0 - moisture) / (100.0 - market);
-    if expand { factor } else { factor.min(1.0) }
+/// Marks rows whose yield in kg/ha is below the first or above the second limit.
+pub(super) fn mark_limits(coverage: &Coverage, kg: &[f64], [least, most]: [Option<f64>; 2], bits: &mut [u32]) {
+    let is_outside = |rate: f64| least.is_some_and(|least| rate < least) || most.is_some_and(|most| rate > most);
+    let rate = |k: usize| kg[k] / coverage.fresh[k] * HECTARE;
+    mark(bits, reasons::LIMITS, |k| has_rate(coverage, k) && is_outside(rate(k)));
 }
 
 /// Marks spikes and local deviations of the rate.
@@ -109,26 +127,31 @@ pub(super) fn dry_factor(moisture: f64, market: f64, expand: bool) -> f64 {
 /// `ground` is the coverage and the new ground in m2/s, `flow` the logged and the shifted one. `mixed` is the ground in m2/s
 /// whose grain is in the flow of a row: the flow cannot follow a change of speed or width that is faster than the mixing in
 /// the machine.
+#[expect(clippy::too_many_arguments, reason = "columns of the same rows")]
 pub(super) fn mark_outliers(
     sensor: &Sensor<'_>,
     ground: (&Coverage, &[f64]),
     flow: (&[f64], &[f64]),
     delay: &[f64],
     mixed: Option<&[f64]>,
+    shared: Option<&SharedFlow>,
     parameters: &Parameters,
     bits: &mut [u32],
 ) {
-    let (rows, (coverage, per_second)) = (sensor.rows, ground);
+    let (rows, (coverage, own)) = (sensor.rows, ground);
+    // Sections with one sensor are compared as one row.
+    let sums = |values: &[f64]| shared.map_or_else(|| values.to_vec(), |shared| shared.sums(values));
+    let (logged, shifted, per_second) = (sums(flow.0), sums(flow.1), sums(own));
     let only_with_rate = |k: usize, value: f64| if has_rate(coverage, k) { value } else { f64::NAN };
-    let rate: Vec<f64> = (0..rows.len()).map(|k| only_with_rate(k, flow.1[k] / per_second[k])).collect();
+    let rate: Vec<f64> = (0..rows.len()).map(|k| only_with_rate(k, shifted[k] / per_second[k])).collect();
     let harmless = reasons::OVERLAP | reasons::MOISTURE;
     let is_trusted: Vec<bool> = bits.iter().map(|bits| bits & !harmless == 0).collect();
     let around = Surroundings::new(rows, &rate, &is_trusted, sensor.location);
     let expected: Vec<f64> = (0..rows.len()).map(|k| only_with_rate(k, around.rate[k] * per_second[k])).collect();
     let limits = Limits { spike: parameters.spike, local: parameters.local };
-    let found = deviations(rows, sensor.pass, flow.0, &expected, &around, delay, &limits);
+    let found = deviations(rows, sensor.pass, &logged, &expected, &around, delay, &limits);
     let is_mixed = |k: usize| {
-        has_rate(coverage, k) && mixed.is_some_and(|mixed| (mixed[k] / per_second[k]).ln().abs() > parameters.local[0])
+        has_rate(coverage, k) && mixed.is_some_and(|mixed| (mixed[k] / own[k]).ln().abs() > parameters.local[0])
     };
     let earlier = reasons::NOT_WORKING | reasons::ENDS | reasons::SPEED | reasons::POSITION | reasons::DUPLICATE;
     let is_first: Vec<bool> = bits.iter().map(|bits| bits & earlier == 0).collect();

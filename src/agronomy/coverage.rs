@@ -7,12 +7,6 @@ use super::swaths::Swaths;
 /// Pieces smaller than this are dropped, in m2.
 const LEAST_AREA: f64 = 1e-9;
 
-/// Rows of one pass and machine that are fewer seconds apart do not cover each other: positions jitter.
-const JITTER: f64 = 3.0;
-
-/// Rows that are further apart in the order of time cover each other even if their times do not advance.
-const JITTER_ROWS: u32 = 1_024;
-
 /// Beyond this many pieces of one swath the smallest half counts as covered before.
 const MOST_PIECES: usize = 256;
 
@@ -97,14 +91,7 @@ impl Coverage {
 /// `by_time` lists the rows of all machines in order of time, each once. Rows that are `excluded` cover nothing and
 /// have no fresh ground. Time is limited: where hundreds of swaths cross each other, ground can be lost (`limited`), but
 /// none is counted twice.
-pub(super) fn cover(
-    swaths: &Swaths,
-    by_time: &[u32],
-    excluded: &[bool],
-    time: &[f64],
-    pass: &[i32],
-    machine: &[u32],
-) -> Coverage {
+pub(super) fn cover(swaths: &Swaths, by_time: &[u32], excluded: &[bool]) -> Coverage {
     let rows = swaths.len();
     let mut coverage = Coverage {
         full: (0_u32..).take(rows).map(|row| area(swaths.polygon(row))).collect(),
@@ -120,21 +107,11 @@ pub(super) fn cover(
     coverage.pieces.reserve(used.len());
     let extents: Vec<Extent> = used.iter().map(|row| extent(swaths.polygon(*row))).collect();
     let mut grid = ExtentGrid::new(&extents);
-    let at = |row: u32| {
-        let row = row as usize;
-        (time.get(row).copied().unwrap_or(f64::NAN), pass.get(row), machine.get(row))
-    };
     let comparisons = used.len().saturating_mul(MEAN_COMPARISONS).saturating_add(LEAST_COMPARISONS);
     let mut cutter = Cutter { comparisons, ..Cutter::default() };
     let mut earlier: Vec<u32> = Vec::new();
     for (item, row) in (0_u32..).zip(&used) {
-        let (now, pass, machine) = at(*row);
         grid.near_item(item, &mut earlier);
-        earlier.retain(|other| {
-            let (before, other_pass, other_machine) = at(used[*other as usize]);
-            let is_jitter = other_pass == pass && other_machine == machine && (now - before).abs() < JITTER;
-            !is_jitter || item - other > JITTER_ROWS
-        });
         let most = cutter.most_comparisons();
         if earlier.len() > most {
             // Later ones are not reached, so they need not be sorted.

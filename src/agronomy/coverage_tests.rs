@@ -12,7 +12,7 @@ fn rectangle(west: f64, south: f64, east: f64, north: f64) -> Vec<Point> {
 pub(super) fn cover_all(polygons: &[Vec<Point>]) -> Coverage {
     let all: Vec<u32> = (0_u32..).take(polygons.len()).collect();
     let time: Vec<f64> = all.iter().map(|row| f64::from(*row) * 10.0).collect();
-    cover(&Swaths::from_polygons(polygons), &all, &[], &time, &[], &[])
+    cover(&Swaths::from_polygons(polygons), &all, &[])
 }
 
 /// Checks fresh areas, also after the polygons were turned and moved, and the sums of pieces.
@@ -69,22 +69,9 @@ fn row_without_a_swath_covers_nothing() {
 }
 
 #[test]
-fn rows_of_one_pass_within_three_seconds_do_not_cover_each_other() {
-    let swaths = Swaths::from_polygons(&vec![rectangle(0.0, 0.0, 2.0, 9.0); 3]);
-    let fresh = |time: [f64; 3], pass: [i32; 3], machine: [u32; 3]| {
-        cover(&swaths, &[0, 1, 2], &[false; 3], &time, &pass, &machine).fresh
-    };
-    assert_eq!(fresh([0.0, 1.0, 2.0], [1; 3], [0; 3]), [18.0, 18.0, 18.0]);
-    assert_eq!(fresh([0.0, 1.0, 3.0], [1; 3], [0; 3]), [18.0, 18.0, 0.0]);
-    assert_eq!(fresh([0.0, 1.0, 2.0], [1, 1, 2], [0; 3]), [18.0, 18.0, 0.0]);
-    assert_eq!(fresh([0.0, 1.0, 2.0], [1; 3], [0, 1, 0]), [18.0, 0.0, 18.0]);
-    assert_eq!(fresh([f64::NAN; 3], [1; 3], [0; 3]), [18.0, 0.0, 0.0]);
-}
-
-#[test]
 fn excluded_rows_cover_nothing_and_later_rows_come_first_in_time() {
     let swaths = Swaths::from_polygons(&vec![rectangle(0.0, 0.0, 2.0, 9.0); 3]);
-    let coverage = cover(&swaths, &[2, 1, 0, 7], &[false, false, true], &[30.0, 20.0, 10.0], &[1; 3], &[0; 3]);
+    let coverage = cover(&swaths, &[2, 1, 0, 7], &[false, false, true]);
     assert_eq!(coverage.fresh, [0.0, 18.0, 0.0]);
     assert_eq!(coverage.full, [18.0; 3]);
     assert_eq!(

@@ -15,6 +15,9 @@ use crate::error::{Error, Kind, Result};
 use crate::layer::crs::LocalPlane;
 use crate::layer::{Layer, Polygons};
 
+/// The rule of a flow that a sensor logged.
+pub(super) const LOGGED_FLOW: &str = "flow";
+
 /// Rows of a harmonised layer as arrays, in a local plane. NaN is null; values that are not finite are null.
 #[derive(Debug)]
 pub(super) struct FieldRows {
@@ -118,7 +121,7 @@ impl FieldRows {
             kind,
             plane,
             heading: heading.into_iter().map(from_compass).collect(),
-            working: values.flags("working", true),
+            working: values.flags("working", true).or_else(|| has_amount(kind, amount.as_deref())),
             x,
             y,
             shapes,
@@ -141,6 +144,12 @@ impl FieldRows {
 
 fn invalid(argument: &str, message: String) -> Error {
     Error::new(Kind::Value, message).with(|facts| facts.field = Some(argument.to_owned()))
+}
+
+/// Rows of a sprayer or planter that apply something, where no working state is logged. Null counts as working.
+fn has_amount(kind: JobKind, amount: Option<&[f64]>) -> Option<Vec<bool>> {
+    let amount = amount.filter(|_| kind != JobKind::Yield)?;
+    Some(amount.iter().map(|amount| amount.is_nan() || *amount > 0.0).collect())
 }
 
 /// Radians anticlockwise from east, for degrees clockwise from north.
@@ -325,7 +334,7 @@ fn logged_flow(values: &CanonicalValues<'_>, interval: &[f64]) -> Option<(Vec<f6
             }
         }
     }
-    Some((flow, "flow"))
+    Some((flow, LOGGED_FLOW))
 }
 
 /// The amount of each row and its unit: harmonised, else applied rate x area.

@@ -6,7 +6,7 @@ use super::track_rows::TrackRows;
 /// Rows around a row whose median position is the usual one.
 const POSITION_ROWS: usize = 9;
 
-/// Rows around a row whose median distance is the usual one.
+/// Rows around a row whose median speed is the usual one.
 const DISTANCE_ROWS: usize = 15;
 
 /// Rows around a row whose median moisture is the usual one.
@@ -77,13 +77,14 @@ pub(super) fn wrong_speeds(
     (0..rows.len()).map(is_wrong).collect()
 }
 
-/// Rows in passes whose distance differs by more than this part from that of the rows around it, and from the step
-/// between positions.
+/// Rows in passes whose distance differs by more than this part from that at the speed of the rows around it, and from the
+/// step between positions.
 pub(super) fn wrong_distances(rows: &TrackRows, passes: &[i32], is_bad: &[bool], jump: f64) -> Vec<bool> {
     let mut wrong = vec![false; rows.len()];
     for track in &rows.tracks {
-        let distances = running_median(&rows.distance[track.clone()], DISTANCE_ROWS);
-        for (k, usual) in track.clone().zip(distances) {
+        let speeds: Vec<f64> = track.clone().map(|k| rows.speed(k)).collect();
+        for (k, speed) in track.clone().zip(running_median(&speeds, DISTANCE_ROWS)) {
+            let usual = speed * rows.interval[k];
             if passes[k] > 0 && rows.follows(k) && !is_bad[k] && !is_bad[k - 1] {
                 let step = (rows.x[k] - rows.x[k - 1]).hypot(rows.y[k] - rows.y[k - 1]);
                 let is_off = |other: f64| (rows.distance[k] / other - 1.0).abs() > jump;

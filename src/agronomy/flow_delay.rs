@@ -23,6 +23,8 @@ const SPEEDS: std::ops::RangeInclusive<f64> = 0.6..=1.6;
 /// Pairs are at most this many swath widths apart and run in opposite directions.
 const REACH: f64 = 4.2;
 const OPPOSITE: f64 = -0.8;
+/// Swath widths within which direct neighbours are.
+const NEAR: f64 = 1.5;
 /// At most about this many candidates look for partners, evenly thinned.
 const MOST_CANDIDATES: usize = 8_000;
 /// An estimate needs this many pairs and this contrast.
@@ -184,14 +186,21 @@ fn pairs(rows: &TrackRows, passes: &[i32], candidates: &[usize], (xs, ys): (&[f6
     for i in (0..candidates.len()).step_by(stride) {
         let a = candidates[i];
         let (north, east) = rows.heading[a].sin_cos();
-        points.within(px[i], py[i], reach, &mut near);
-        let mut best = [(reach * reach, usize::MAX); 2];
-        for j in near.iter().map(|j| *j as usize) {
-            let (b, dx, dy) = (candidates[j], px[j] - px[i], py[j] - py[i]);
-            let side = usize::from(east * dy - north * dx > 0.0);
-            let distance = (dx * dx + dy * dy, b);
-            if distance < best[side] && passes[a] != passes[b] && (rows.heading[a] - rows.heading[b]).cos() < OPPOSITE {
-                best[side] = distance;
+        let mut best = [(f64::INFINITY, usize::MAX); 2];
+        // The neighbours on both sides are mostly direct ones.
+        for radius in [NEAR / REACH * reach, reach] {
+            points.within(px[i], py[i], radius, &mut near);
+            for j in near.iter().map(|j| *j as usize) {
+                let (b, dx, dy) = (candidates[j], px[j] - px[i], py[j] - py[i]);
+                let side = usize::from(east * dy - north * dx > 0.0);
+                let distance = (dx * dx + dy * dy, b);
+                let is_opposite = || (rows.heading[a] - rows.heading[b]).cos() < OPPOSITE;
+                if distance < best[side] && passes[a] != passes[b] && is_opposite() {
+                    best[side] = distance;
+                }
+            }
+            if best.iter().all(|best| best.1 != usize::MAX) {
+                break;
             }
         }
         pairs.extend(best.iter().filter(|best| best.1 != usize::MAX).map(|best| (a, best.1)));

@@ -41,6 +41,7 @@ pub struct GridOptions {
 pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> Result<Layer> {
     let rows = cleaned.rows.as_ref();
     let layer = cleaned.layer();
+    check_amounts(rows, layer)?;
     let factors = scale_factors(rows, &options.total)?;
     let groups = row_groups(layer, &options.by)?;
     let map = match plots {
@@ -66,6 +67,20 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
         Some(plots) => plots_layer(plots, &targets, columns).map(metadata),
         None => map.cells_layer(layer, &targets, columns).map(metadata),
     }
+}
+
+/// An error if there is nothing to map.
+fn check_amounts(rows: &CleanRows, layer: &Layer) -> Result<()> {
+    if rows.kg.is_some() || rows.amount.is_some() {
+        return Ok(());
+    }
+    let what = if rows.kind == JobKind::Yield { "flow or yield" } else { "applied rate" };
+    let message = format!(
+        "layer `{}` has no {what} in a known unit; pass `units=` or `columns=` to `headland.harmonize`, or use \
+         `covered_area` if only the ground matters",
+        layer.name()
+    );
+    Err(invalid("units", message))
 }
 
 fn layer_entry(layer: &Layer, key: &str) -> Option<String> {

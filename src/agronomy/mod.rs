@@ -13,7 +13,10 @@ mod canonical_values;
 mod clean;
 mod clean_delays;
 mod clean_layer;
+mod clean_masses;
 mod clean_steps;
+#[cfg(test)]
+mod clean_tests;
 mod column_match;
 mod columns;
 mod concat;
@@ -55,6 +58,7 @@ mod row_mass;
 mod row_ratios;
 mod row_steps;
 mod row_times;
+mod section_mass;
 mod shifted_values;
 mod statements;
 mod swaths;

@@ -14,6 +14,8 @@ use super::track_rows::TrackRows;
 const MOST: usize = 12;
 const LEAST: usize = 5;
 const REACH: f64 = 2.5;
+/// Metres between rows of a track that are compared.
+const APART: f64 = 1.5;
 /// Standard deviations of a normal distribution in a median absolute deviation.
 const MAD: f64 = 1.4826;
 
@@ -30,7 +32,7 @@ impl Surroundings {
     pub(super) fn new(rows: &TrackRows, rate: &[f64], is_trusted: &[bool], location: (&[f64], &[f64])) -> Self {
         let is_asked = |k: usize| rate[k].is_finite();
         let mut around = Self { rate: vec![f64::NAN; rows.len()], spread: vec![f64::NAN; rows.len()] };
-        let trusted: Vec<usize> = (0..rows.len()).filter(|k| is_trusted[*k] && rate[*k] > 0.0).collect();
+        let trusted = thinned(rows, (0..rows.len()).filter(|k| is_trusted[*k] && rate[*k] > 0.0));
         let reach = REACH * median(trusted.iter().map(|k| rows.width[*k]).collect());
         if reach.is_nan() || reach <= 0.0 {
             return around;
@@ -68,6 +70,23 @@ impl Surroundings {
         }
         around
     }
+}
+
+/// Rows of a track that are further apart than [`APART`]: else a display that logs five times a second would compare a
+/// row with the same few metres.
+fn thinned(rows: &TrackRows, all: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut kept: Vec<usize> = Vec::new();
+    for k in all {
+        let is_near = kept.last().is_some_and(|last| {
+            rows.track[*last] == rows.track[k]
+                && (rows.time[k] - rows.time[*last]).abs() < 1.0
+                && (rows.x[k] - rows.x[*last]).hypot(rows.y[k] - rows.y[*last]) < APART
+        });
+        if !is_near {
+            kept.push(k);
+        }
+    }
+    kept
 }
 
 fn middle_of(values: &mut [f64]) -> f64 {

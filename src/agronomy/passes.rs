@@ -6,8 +6,9 @@ use std::ops::Range;
 use super::derived::GAP;
 use super::track_rows::TrackRows;
 
-/// A pass has at least this many rows.
+/// A pass has at least this many rows, or lasts as many seconds.
 pub(super) const LEAST_ROWS: usize = 10;
+const LEAST_SECONDS: f64 = 15.0;
 /// Seconds before and after a row between which the heading may change by less than a turn.
 const WINDOW: f64 = 3.0;
 /// With a logged working state, it suffices that the heading changes by less than this many turns within a wider window.
@@ -19,14 +20,25 @@ pub(super) fn turn(from: f64, to: f64) -> f64 {
     if difference > PI { difference - 2.0 * PI } else { difference }
 }
 
-/// Number of the pass of each row, from 1; 0 outside of passes. Sections of a machine share their passes. A heading that
-/// changes by `degrees` within 6 s is a turn.
-pub(super) fn find_passes(rows: &TrackRows, degrees: f64) -> Vec<i32> {
+/// What makes a pass.
+#[derive(Clone, Copy)]
+pub(super) enum PassRule {
+    /// Straight rows of a combine: a heading that changes by as many degrees within 6 s is a turn.
+    Straight(f64),
+    /// All rows that work: sprayers and planters work in bends.
+    Working,
+}
+
+/// Number of the pass of each row, from 1; 0 outside of passes. Sections of a machine share their passes.
+pub(super) fn find_passes(rows: &TrackRows, rule: PassRule) -> Vec<i32> {
     let mut passes = vec![0; rows.len()];
     let mut next = 1;
     for machine in rows.machine_positions() {
         let fixes = Fixes::new(rows, machine);
-        let numbers = fixes.passes(&mut next, degrees.to_radians());
+        let numbers = match rule {
+            PassRule::Straight(degrees) => fixes.straight_passes(&mut next, degrees.to_radians()),
+            PassRule::Working => fixes.working_passes(&mut next),
+        };
         for (k, fix) in fixes.of_row {
             let is_working = rows.working.as_ref().is_none_or(|working| working[k]);
             passes[k] = if is_working { numbers[fix] } else { 0 };
@@ -105,13 +117,30 @@ impl Fixes {
         fixes
     }
 
-    /// Numbers of the passes of the fixes.
-    fn passes(&self, next: &mut i32, largest: f64) -> Vec<i32> {
+    fn is_working(&self, fix: usize) -> bool {
+        self.is_working.as_ref().is_none_or(|working| working[fix])
+    }
+
+    /// Whether a fix follows the one before without a gap.
+    fn follows(&self, fix: usize) -> bool {
+        self.time[fix] - self.time[fix - 1] <= GAP * self.interval[fix].max(0.1)
+    }
+
+    /// Numbers of the passes: runs of working fixes.
+    fn working_passes(&self, next: &mut i32) -> Vec<i32> {
+        let mut numbers = vec![0; self.time.len()];
+        for run in runs(0..self.time.len(), |fix| self.is_working(fix), |fix| self.follows(fix)) {
+            numbers[run].fill(*next);
+            *next += 1;
+        }
+        numbers
+    }
+
+    /// Numbers of the passes: runs of working fixes that are no turn, if they are long enough.
+    fn straight_passes(&self, next: &mut i32, largest: f64) -> Vec<i32> {
         let count = self.time.len();
-        let is_working = |fix: usize| self.is_working.as_ref().is_none_or(|working| working[fix]);
-        let follows = |fix: usize| self.time[fix] - self.time[fix - 1] <= GAP * self.interval[fix].max(0.1);
         let mut is_straight = vec![false; count];
-        for run in runs(0..count, is_working, follows) {
+        for run in runs(0..count, |fix| self.is_working(fix), |fix| self.follows(fix)) {
             for fix in run.clone() {
                 is_straight[fix] = self.change(&run, fix, WINDOW) < largest
                     || (self.is_working.is_some() && self.change(&run, fix, WIDE_WINDOW) < WIDE_TURN * largest);
@@ -126,8 +155,9 @@ impl Fixes {
             }
         }
         let mut numbers = vec![0; count];
-        for run in runs(0..count, |fix| is_working(fix) && is_straight[fix], follows) {
-            if run.len() >= LEAST_ROWS {
+        for run in runs(0..count, |fix| self.is_working(fix) && is_straight[fix], |fix| self.follows(fix)) {
+            let seconds = self.time[run.end - 1] - self.time[run.start];
+            if run.len() >= LEAST_ROWS || seconds >= LEAST_SECONDS {
                 numbers[run].fill(*next);
                 *next += 1;
             }

@@ -55,11 +55,14 @@ fn file_clock(rows: &FieldRows) -> Vec<f64> {
     steps.map(next).collect()
 }
 
-/// Runs of successive rows of one machine with the same time, in the order of the file.
+/// Rows of one machine with the same time, in order of time; rows of one time are in the order of the file.
 fn groups(rows: &FieldRows, time: &[f64]) -> Vec<Vec<usize>> {
     let mut last: HashMap<i32, usize> = HashMap::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (row, seconds) in time.iter().enumerate() {
+    let mut order: Vec<usize> = (0..time.len()).collect();
+    order.sort_by(|a, b| time[*a].total_cmp(&time[*b]));
+    for row in order {
+        let seconds = &time[row];
         let machine = rows.machine[row];
         let open = last
             .get(&machine)

@@ -48,7 +48,7 @@ pub(super) fn row_times(
             Some((timestamps(layer, time), zone.is_none(), "timestamp"))
         }
         DataType::LargeUtf8 => texts(layer, time, find("date"), start, diagnostics)?,
-        _ => numbers(layer, time),
+        _ => numbers(layer, time, start, diagnostics),
     };
     let Some((micros, is_local, form)) = times else {
         if !diagnostics.iter().any(|diagnostic| diagnostic.code == Code::DateOrderUnknown) {
@@ -72,8 +72,9 @@ fn timestamps(layer: &Layer, column: usize) -> Vec<Option<i64>> {
     arrays(layer, column).flat_map(|array| array.as_primitive::<TimestampMicrosecondType>().iter()).collect()
 }
 
-/// Seconds or milliseconds since 1970, or days of a spreadsheet; no other reading fits years from 1980 to 2100.
-fn numbers(layer: &Layer, column: usize) -> Option<Times> {
+/// Seconds or milliseconds since 1970, or days of a spreadsheet; no other reading fits years from 1980 to 2100. A clock
+/// with another origin counts from the start of the job.
+fn numbers(layer: &Layer, column: usize, start: Option<i64>, diagnostics: &mut Vec<Diagnostic>) -> Option<Times> {
     #[expect(clippy::cast_precision_loss, reason = "seconds and milliseconds of dates are below 2^53")]
     let cells: Vec<Option<f64>> = arrays(layer, column)
         .flat_map(|array| -> Vec<Option<f64>> {
@@ -100,11 +101,44 @@ fn numbers(layer: &Layer, column: usize) -> Option<Times> {
     } else if all_within(315_532_800e3, 4_102_444_800e3) {
         (0.0, 1e3, "milliseconds since 1970")
     } else {
-        return None;
+        return running_seconds(&cells, start, diagnostics);
     };
     #[expect(clippy::cast_possible_truncation, reason = "the values are within the years that were checked")]
     let micros = cells.iter().map(|cell| cell.map(|cell| ((cell - epoch) * factor).round() as i64)).collect();
     Some((micros, form == SPREADSHEET, form))
+}
+
+/// Seconds from an unknown origin, such as those of a GPS receiver: numbers that mostly grow by one step of a log.
+fn running_seconds(cells: &[Option<f64>], start: Option<i64>, diagnostics: &mut Vec<Diagnostic>) -> Option<Times> {
+    const LEAST_ROWS: usize = 200;
+    const STEPS: std::ops::RangeInclusive<f64> = 0.05..=10.0;
+    let values: Vec<f64> = cells.iter().flatten().copied().collect();
+    let mut steps: Vec<f64> = values
+        .iter()
+        .zip(values.iter().skip(1))
+        .map(|(before, after)| after - before)
+        .filter(|step| *step > 0.0)
+        .collect();
+    if values.len() < LEAST_ROWS || steps.len() * 10 < values.len() * 9 {
+        return None;
+    }
+    let middle = steps.len() / 2;
+    let usual = *steps.select_nth_unstable_by(middle, f64::total_cmp).1;
+    let regular = steps.iter().filter(|step| (*step / usual - 1.0).abs() <= 0.1).count();
+    if !STEPS.contains(&usual) || regular * 10 < steps.len() * 8 {
+        return None;
+    }
+    if start.is_none() {
+        diagnostics.push(Diagnostic::new(Code::DateAssumed, Code::DateAssumed.documentation()));
+    }
+    let first = values.iter().copied().fold(f64::INFINITY, f64::min);
+    // A clock that runs for longer than a season is none.
+    let micros = |cell: f64| {
+        let seconds = cell - first;
+        #[expect(clippy::cast_possible_truncation, reason = "at most the microseconds of a year")]
+        (seconds < 3.2e7).then(|| start.unwrap_or(0).saturating_add((seconds * 1e6).round() as i64))
+    };
+    Some((cells.iter().map(|cell| micros((*cell)?)).collect(), true, "seconds of an unknown origin"))
 }
 
 /// The microseconds of the last decimal that the days have.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::convex_clip::Point;
 use super::coverage::{Coverage, cover};
+use super::flow_delay::ends_of_passes;
 use super::passes::{LEAST_ROWS, runs};
 use super::row_ratios::median;
 use super::swaths::{SwathRows, Swaths, build_swaths};
@@ -12,6 +13,13 @@ use super::track_rows::TrackRows;
 /// Nothing is harvested at a shifted flow per metre below this part of the usual one, in this many successive rows.
 const IDLE_FLOW: f64 = 0.08;
 const IDLE_ROWS: usize = 4;
+
+/// Flow per metre, as a part of the usual one, of rows that may only drive, and of rows that harvest in a bend.
+const LOW_FLOW: f64 = 0.25;
+const BEND_FLOW: f64 = 0.5;
+
+/// Longest delay of a sensor in seconds.
+const LONGEST_DELAY: f64 = 25.0;
 
 /// Steps between positions that replace a wrong distance are at most this long, in metres.
 const LONGEST_STEP: f64 = 30.0;
@@ -44,8 +52,8 @@ pub(super) struct GroundOptions<'a> {
     pub(super) excluded: &'a [bool],
     /// Rows whose distance is wrong.
     pub(super) wrong_distance: &'a [bool],
-    /// Rows in passes without flow, which cover only what no other row covers.
-    pub(super) idle: &'a [Range<usize>],
+    /// Rows that may only drive, which cover only what no other row covers.
+    pub(super) idle: &'a IdleRuns,
     /// Logged polygons.
     pub(super) shapes: Option<&'a [Vec<Point>]>,
 }
@@ -59,7 +67,7 @@ impl WorkedGround {
     pub(super) fn new(rows: &TrackRows, pass: &[i32], options: &GroundOptions<'_>) -> Self {
         let usual_width = usual_widths(rows, pass);
         let limit = options.full_width.unwrap_or(0.0);
-        let is_reduced = |k: usize| pass[k] > 0 && rows.width[k] < limit * usual_width[k];
+        let is_reduced = |k: usize| pass[k] > 0 && rows.width[k] > 0.0 && rows.width[k] < limit * usual_width[k];
         let width: Vec<f64> =
             (0..rows.len()).map(|k| if is_reduced(k) { usual_width[k] } else { rows.width[k] }).collect();
         let distance: Vec<f64> = (0..rows.len()).map(|k| used_distance(rows, options.wrong_distance, k)).collect();
@@ -78,7 +86,7 @@ impl WorkedGround {
             shapes: options.shapes,
         });
         let mut is_idle = vec![false; rows.len()];
-        for run in options.idle {
+        for run in options.idle.empty.iter().chain(&options.idle.low) {
             is_idle[run.clone()].fill(true);
         }
         let mut by_time = order;
@@ -87,7 +95,7 @@ impl WorkedGround {
             let ((idle_a, time_a), (idle_b, time_b)) = (key(a), key(b));
             idle_a.cmp(&idle_b).then(time_a.total_cmp(&time_b)).then(a.cmp(b))
         });
-        let coverage = cover(&swaths, &by_time, options.excluded, &rows.time, pass, &rows.machine);
+        let coverage = cover(&swaths, &by_time, options.excluded);
         let share: Vec<f64> =
             coverage.fresh.iter().zip(&coverage.full).map(|(fresh, full)| 1.0 - fresh / full).collect();
         let nominal = (0..rows.len()).map(|k| {
@@ -136,14 +144,55 @@ pub(super) fn leave_ends(rows: &TrackRows, idle: &[Range<usize>], pass: &mut [i3
     }
 }
 
-/// Runs of rows in passes whose shifted flow per metre is nearly zero.
-pub(super) fn idle_runs(rows: &TrackRows, flow: &[f64], pass: &[i32]) -> Vec<Range<usize>> {
+/// Runs of rows in passes in which the machine only drives.
+pub(super) struct IdleRuns {
+    /// Shifted flow per metre is nearly zero.
+    pub(super) empty: Vec<Range<usize>>,
+    /// It is low for longer than any delay: the ground belongs to other rows that work it, if there are any.
+    pub(super) low: Vec<Range<usize>>,
+}
+
+impl IdleRuns {
+    pub(super) const NONE: Self = Self { empty: Vec::new(), low: Vec::new() };
+
+    /// Finds the runs by the shifted flow. Without a delay, `is_placed` is false, and the first seconds of a pass may have
+    /// the flow of the turn before it.
+    pub(super) fn new(rows: &TrackRows, flow: &[f64], pass: &[i32], is_placed: bool) -> Self {
+        let per_metre: Vec<f64> = (0..rows.len()).map(|k| flow[k] / rows.speed(k)).collect();
+        let inside = (0..rows.len()).filter(|k| pass[*k] > 0 && per_metre[*k].is_finite());
+        let usual = median(inside.map(|k| per_metre[k]).collect());
+        let ends = ends_of_passes(rows, pass);
+        let is_late = |k: usize| is_placed || rows.time[k] - ends[k].0 > LONGEST_DELAY;
+        let of_limit = |limit: f64| {
+            let is_idle = |k: usize| pass[k] > 0 && per_metre[k] < limit * usual && is_late(k);
+            let of_track = |track: &Range<usize>| runs(track.clone(), is_idle, |k| pass[k] == pass[k - 1]);
+            rows.tracks.iter().flat_map(of_track).collect::<Vec<_>>()
+        };
+        let seconds = |run: &Range<usize>| rows.time[run.end - 1] - rows.time[run.start];
+        let empty = of_limit(IDLE_FLOW).into_iter().filter(|run| run.len() >= IDLE_ROWS).collect();
+        let low = of_limit(LOW_FLOW).into_iter().filter(|run| seconds(run) > LONGEST_DELAY).collect();
+        Self { empty, low }
+    }
+}
+
+/// Takes rows into the pass next to them that harvest in a bend: working rows outside of passes with the flow of the
+/// passes. The flow of a turn with the header up is none, once it is shifted.
+pub(super) fn join_bends(rows: &TrackRows, flow: &[f64], excluded: &[bool], pass: &mut [i32]) {
     let per_metre: Vec<f64> = (0..rows.len()).map(|k| flow[k] / rows.speed(k)).collect();
     let inside = (0..rows.len()).filter(|k| pass[*k] > 0 && per_metre[*k].is_finite());
     let usual = median(inside.map(|k| per_metre[k]).collect());
-    let is_idle = |k: usize| pass[k] > 0 && per_metre[k] < IDLE_FLOW * usual;
-    let of_track = |track: &Range<usize>| runs(track.clone(), is_idle, |k| pass[k] == pass[k - 1]);
-    rows.tracks.iter().flat_map(of_track).filter(|run| run.len() >= IDLE_ROWS).collect()
+    let is_working = |k: usize| rows.working.as_ref().is_none_or(|working| working[k]);
+    let is_bend = |k: usize| pass[k] == 0 && is_working(k) && !excluded[k] && per_metre[k] >= BEND_FLOW * usual;
+    let bends: Vec<Range<usize>> =
+        rows.tracks.iter().flat_map(|track| runs(track.clone(), is_bend, |k| rows.follows(k))).collect();
+    for run in bends.into_iter().filter(|run| run.len() >= IDLE_ROWS) {
+        let before = run.start.checked_sub(1).filter(|k| rows.follows(run.start) && pass[*k] > 0);
+        let after = Some(run.end).filter(|k| *k < rows.len() && rows.follows(*k) && pass[*k] > 0);
+        if let Some(neighbour) = before.or(after) {
+            let number = pass[neighbour];
+            pass[run].fill(number);
+        }
+    }
 }
 
 /// The most frequent width of rows in passes, for each row by its track.

@@ -291,6 +291,8 @@ codes! {
         "cleaning: nothing gives the interval of rows, so it is 1 s and speeds are metres per row";
     MassAssumed = "mass-assumed", Warning,
         "cleaning: a dry mass or a yield without a stated moisture is used as the wet mass, or at the market moisture";
+    GroundIncomplete = "ground-incomplete", Warning,
+        "cleaning: so many swaths cross each other that the ground of some rows was not counted completely";
     MapScaled = "map-scaled", Info,
         "map: the masses are multiplied by a factor, so that they sum to a weighed total";
     OutsidePlots = "outside-plots", Info,

@@ -1,0 +1,62 @@
+//! Mass of sections that share one flow sensor: a display logs its yield for each section of the header.
+
+use super::track_rows::TrackRows;
+
+/// Largest relative difference of rates that are one measurement.
+const SAME_RATE: f64 = 1e-3;
+
+/// Rows of one machine and time that share a measurement.
+pub(super) struct SharedFlow {
+    groups: Vec<Vec<usize>>,
+}
+
+impl SharedFlow {
+    /// Finds the rows, if at most times all sections log the same flow per ground. `None` if each section has its own.
+    pub(super) fn find(rows: &TrackRows, flow: &[f64]) -> Option<Self> {
+        let mut order: Vec<usize> = (0..rows.len()).filter(|k| rows.time[*k].is_finite()).collect();
+        order.sort_by(|a, b| rows.machine[*a].cmp(&rows.machine[*b]).then(rows.time[*a].total_cmp(&rows.time[*b])));
+        let is_together = |a: &usize, b: &usize| {
+            rows.machine[*a] == rows.machine[*b] && rows.time[*a].total_cmp(&rows.time[*b]).is_eq()
+        };
+        let groups: Vec<Vec<usize>> =
+            order.chunk_by(is_together).filter(|group| group.len() > 1).map(<[usize]>::to_vec).collect();
+        let (mut compared, mut same) = (0_usize, 0_usize);
+        for group in &groups {
+            let rates = group.iter().map(|k| flow[*k] / (rows.distance[*k] * rows.width[*k]));
+            let rates: Vec<f64> = rates.filter(|rate| *rate > 0.0 && rate.is_finite()).collect();
+            if rates.len() > 1 {
+                let low = rates.iter().copied().fold(f64::INFINITY, f64::min);
+                let high = rates.iter().copied().fold(0.0, f64::max);
+                compared += 1;
+                same += usize::from(high - low <= SAME_RATE * high);
+            }
+        }
+        (compared > 0 && 5 * same > 4 * compared).then_some(Self { groups })
+    }
+
+    /// The sum of each group in each of its rows; rows of their own keep their value. Null values do not count.
+    pub(super) fn sums(&self, values: &[f64]) -> Vec<f64> {
+        let mut sums = values.to_vec();
+        for group in &self.groups {
+            let finite = || group.iter().map(|k| values[*k]).filter(|value| value.is_finite());
+            let sum = if finite().next().is_some() { finite().sum() } else { f64::NAN };
+            for k in group {
+                sums[*k] = sum;
+            }
+        }
+        sums
+    }
+
+    /// Shares the mass of each group out by new ground. Without new ground, rows keep their mass.
+    pub(super) fn share_out(&self, kg: &mut [f64], fresh: &[f64]) {
+        for group in &self.groups {
+            let cut = || group.iter().filter(|k| kg[**k].is_finite());
+            let (mass, ground) = cut().fold((0.0, 0.0), |(mass, ground), k| (mass + kg[*k], ground + fresh[*k]));
+            if ground > 0.0 {
+                for k in cut().copied().collect::<Vec<_>>() {
+                    kg[k] = mass * fresh[k] / ground;
+                }
+            }
+        }
+    }
+}
