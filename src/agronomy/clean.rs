@@ -2,7 +2,7 @@
 
 use super::clean_delays::{MachineDelay, machine_delays, set_delays, shift};
 use super::clean_masses::{Drying, Masses};
-use super::clean_steps::{LoggedFaults, Middle, Moisture, mark_ends, mark_limits, mark_outliers};
+use super::clean_steps::{LoggedFaults, Middle, Moisture, OutlierGround, mark_ends, mark_limits, mark_outliers};
 use super::columns::JobKind;
 use super::convex_clip::Point;
 use super::coverage::Coverage;
@@ -129,27 +129,17 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
         mark(&mut bits, reasons::MOISTURE, |k| pass[k] > 0 && moisture.is_filled[k]);
     }
     let shared = flow.as_ref().and_then(|flow| SharedFlow::find(&rows, flow));
-    if let (Some(flow), Some(shifted)) = (&flow, &flow_shifted) {
+    let flows = flow.as_deref().zip(flow_shifted.as_deref());
+    if let Some(flows) = flows {
         let delay: Vec<f64> = (0..count).map(|k| shift(&delays, &rows, k)).collect();
-        let mixed = mixing.as_ref().map(|mixing| mixing.mixed_ground(&rows, &pass, &per_second));
-        let (mixed, shared) = (mixed.as_deref(), shared.as_ref());
-        mark_outliers(
-            &sensor,
-            (&coverage, &per_second),
-            (flow, shifted),
-            &delay,
-            mixed,
-            shared,
-            &parameters,
-            &mut bits,
-        );
+        let ground = OutlierGround::new(&sensor, &coverage, &per_second, mixing.as_ref(), shared.as_ref());
+        mark_outliers(&sensor, &ground, flows, &delay, &parameters, &mut bits);
     }
 
     let market_moisture = parameters.market_moisture.or(field.crop.map(|crop| crop.market_moisture));
     recipe.set_market_moisture(market_moisture);
     let drying = Drying { moisture: moisture.as_ref(), market: market_moisture, expand: parameters.expand };
     let is_cut = |k: usize| pass[k] > 0 && !faults.duplicate[k];
-    let flows = flow.as_deref().zip(flow_shifted.as_deref());
     let masses = flows.map_or(Masses { wet: None, dry: None, logged: None }, |flows| {
         Masses::new(&rows, flows, is_cut, shared.as_ref(), &coverage.fresh, &drying)
     });

@@ -8,6 +8,7 @@ use super::derived::HECTARE;
 use super::field_rows::FieldRows;
 use super::filters::{jumped_positions, plausible_moisture, wrong_distances, wrong_speeds};
 use super::flow_delay::{Sensor, estimate};
+use super::mixing::Mixing;
 use super::outliers::{Limits, Surroundings, deviations};
 use super::passes::{PassRule, find_passes, pass_runs};
 use super::reasons::{self, mark};
@@ -122,23 +123,42 @@ pub(super) fn mark_limits(coverage: &Coverage, kg: &[f64], [least, most]: [Optio
     mark(bits, reasons::LIMITS, |k| has_rate(coverage, k) && is_outside(rate(k)));
 }
 
-/// Marks spikes and local deviations of the rate.
-///
-/// `ground` is the coverage and the new ground in m2/s, `flow` the logged and the shifted one. `mixed` is the ground in m2/s
-/// whose grain is in the flow of a row: the flow cannot follow a change of speed or width that is faster than the mixing in
-/// the machine.
-#[expect(clippy::too_many_arguments, reason = "columns of the same rows")]
+/// Ground that the flow of rows comes from.
+pub(super) struct OutlierGround<'a> {
+    coverage: &'a Coverage,
+    /// New ground in m2/s.
+    per_second: &'a [f64],
+    /// Ground in m2/s whose grain is in the flow of a row: the flow cannot follow a change of speed or width that is faster
+    /// than the mixing in the machine.
+    mixed: Option<Vec<f64>>,
+    /// Sections with one sensor.
+    shared: Option<&'a SharedFlow>,
+}
+
+impl<'a> OutlierGround<'a> {
+    pub(super) fn new(
+        sensor: &Sensor<'_>,
+        coverage: &'a Coverage,
+        per_second: &'a [f64],
+        mixing: Option<&Mixing>,
+        shared: Option<&'a SharedFlow>,
+    ) -> Self {
+        let mixed = mixing.map(|mixing| mixing.mixed_ground(sensor.rows, sensor.pass, per_second));
+        Self { coverage, per_second, mixed, shared }
+    }
+}
+
+/// Marks spikes and local deviations of the rate. `flow` is the logged and the shifted one.
 pub(super) fn mark_outliers(
     sensor: &Sensor<'_>,
-    ground: (&Coverage, &[f64]),
+    ground: &OutlierGround<'_>,
     flow: (&[f64], &[f64]),
     delay: &[f64],
-    mixed: Option<&[f64]>,
-    shared: Option<&SharedFlow>,
     parameters: &Parameters,
     bits: &mut [u32],
 ) {
-    let (rows, (coverage, own)) = (sensor.rows, ground);
+    let OutlierGround { coverage, per_second: own, mixed, shared } = ground;
+    let rows = sensor.rows;
     // Sections with one sensor are compared as one row.
     let sums = |values: &[f64]| shared.map_or_else(|| values.to_vec(), |shared| shared.sums(values));
     let (logged, shifted, per_second) = (sums(flow.0), sums(flow.1), sums(own));
@@ -151,7 +171,8 @@ pub(super) fn mark_outliers(
     let limits = Limits { spike: parameters.spike, local: parameters.local };
     let found = deviations(rows, sensor.pass, &logged, &expected, &around, delay, &limits);
     let is_mixed = |k: usize| {
-        has_rate(coverage, k) && mixed.is_some_and(|mixed| (mixed[k] / own[k]).ln().abs() > parameters.local[0])
+        has_rate(coverage, k)
+            && mixed.as_ref().is_some_and(|mixed| (mixed[k] / own[k]).ln().abs() > parameters.local[0])
     };
     let earlier = reasons::NOT_WORKING | reasons::ENDS | reasons::SPEED | reasons::POSITION | reasons::DUPLICATE;
     let is_first: Vec<bool> = bits.iter().map(|bits| bits & earlier == 0).collect();
