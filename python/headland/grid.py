@@ -41,11 +41,11 @@ def grid(
             mean yield on all worked ground gives this total; a diagnostic names the factor.
 
     Returns:
-        A layer with a row for each cell with worked ground, or for each plot. Harvests: ``kg_wet``, ``kg_dry``, ``m2``
-        (ground behind the yield), ``covered`` (all worked ground in m²), ``share`` (covered part of the cell),
-        ``yield_wet`` and ``yield_dry`` in kg/ha, ``rows`` and ``sd`` (standard deviation between rows, weighted by area,
-        in kg/ha). Other jobs: ``amount`` (kg, L or seeds), ``covered``, ``share``, ``rate``, ``times`` (swath area
-        divided by covered ground), ``rows`` and ``sd``.
+        A layer with a row for each cell with worked ground, or for each plot.
+        Harvests: ``kg_wet``, ``kg_dry``, ``m2`` (ground behind the yield), ``covered`` (all worked ground in m²),
+        ``share`` (covered part of the cell), ``yield_wet`` and ``yield_dry`` in kg/ha, ``rows`` and ``sd`` (standard
+        deviation between rows, weighted by area, in kg/ha). Other jobs: ``amount`` (kg, L or seeds), ``covered``,
+        ``share``, ``rate``, ``times`` (swath area divided by covered ground), ``rows`` and ``sd``.
 
     Raises:
         TypeError: An argument has another type.
