@@ -42,12 +42,12 @@ def clean(
             arguments override it.
         antenna: Metres from the antenna forward to the cutter bar. With 0, the delay contains the time that the machine
             needs for this distance; it is still the right shift for a map.
-        delay: Seconds from cutting to the flow sensor. ``"auto"`` estimates them for each machine: with the right delay,
-            neighbouring passes in opposite directions agree. ``None`` moves nothing. A mapping gives seconds by number
-            of the machine.
+        delay: Seconds from cutting to the flow sensor. ``"auto"`` estimates them for each machine: with the right
+            delay, neighbouring passes in opposite directions agree. ``None`` moves nothing. A mapping gives seconds by
+            number of the machine.
         moisture_delay: The same for the moisture sensor.
-        boundary: Polygons around the field. Rows within 10 m of it get the reason ``edge``; the parameter ``edge`` of the
-            recipe is another distance.
+        boundary: Polygons around the field. Rows within 10 m of it get the reason ``edge``; the parameter ``edge`` of
+            the recipe is another distance.
         keep: Reasons that do not exclude a row, such as ``["moisture"]``.
 
     Returns:
@@ -58,7 +58,7 @@ def clean(
         ValueError: The kind of job, a unit or the swath width is unknown, the layer has no coordinate system, or the
             recipe has an unknown parameter or version. The message names the argument that resolves it.
 
-    Rules and references: `agronomy.md`, section 6.
+    Rules and references: the guide to yield maps, ``python/docs/yield_maps.md``.
 
     >>> cleaned = headland.clean(headland.harmonize(headland.read("job.zip"), kind="yield"))
     >>> cleaned.delay.seconds, cleaned.report.to_pandas()
@@ -101,7 +101,8 @@ def _seconds(name: str, value: object) -> object:
     if value is None:
         return None
     if isinstance(value, str):
-        raise ValueError(f'`{name}`: expected seconds, "auto", None or a mapping of machine to seconds, got {value!r}')
+        expected = 'seconds, "auto", None or a mapping of machine to seconds'
+        raise ValueError(f"`{name}`: expected {expected}, got {value!r}")  # noqa: TRY004 - a text, but a wrong one
     if isinstance(value, Mapping):
         return {
             str(arguments.whole_number(name, machine, -(2**31))): None if one is None else _number(name, one)

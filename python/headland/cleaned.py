@@ -39,8 +39,8 @@ class Cleaned:
         - ``used``: whether the row is in a pass and has no reason but ``overlap`` and those that were kept
         - ``share``: share of the swath that was covered before
         - ``m2``: ground in m² that no earlier row covers
-        - of harvests: ``kg`` (wet), ``yield_wet`` and ``yield_dry`` in kg/ha of that ground, ``flow_shifted`` in kg/s and
-          ``moisture_shifted`` in %. Yields are null where less than a quarter of the swath is new ground.
+        - of harvests: ``kg`` (wet), ``yield_wet`` and ``yield_dry`` in kg/ha of that ground, ``flow_shifted`` in kg/s
+          and ``moisture_shifted`` in %. Yields are null where less than a quarter of the swath is new ground.
         """
         return Layer(self._core.layer)
 
@@ -58,9 +58,9 @@ class Cleaned:
     def report(self) -> Layer:
         """Rows, mass in kg, ground in ha and mean yield in kg/ha: as logged, by reason, and of the rows that are used.
 
-        ``yield_without`` is the mean of the used rows, ``yield_with`` the mean with the rows of the reason, and ``only``
-        the number of rows that have no other reason. ``little_new_ground`` are used rows that mostly drive on covered
-        ground; they have no part in rates. Masses are dry if moisture and crop are known.
+        ``yield_without`` is the mean of the used rows, ``yield_with`` the mean with the rows of the reason, and
+        ``only`` the number of rows that have no other reason. ``little_new_ground`` are used rows that mostly drive on
+        covered ground; they have no part in rates. Masses are dry if moisture and crop are known.
         """
         return Layer(self._core.report)
 
@@ -83,8 +83,8 @@ class Cleaned:
         """Draw a map of the job.
 
         Args:
-            column: A column of `swaths`, or ``"reasons"`` for the main reason of each row, or ``"logged"`` for the yield
-                or rate as it was logged. ``None`` is the yield of the used swaths on a grid of 10 m.
+            column: A column of `swaths`, or ``"reasons"`` for the main reason of each row, or ``"logged"`` for the
+                yield or rate as it was logged. ``None`` is the yield of the used swaths on a grid of 10 m.
 
         Raises:
             ValueError: There is no such column.
@@ -110,7 +110,7 @@ class Cleaned:
         )
         sensors = (self.delay, self.moisture_delay) if self._core.is_harvest else ()
         lines = "".join(f"<p>{html.escape(str(delay))}</p>" for delay in sensors)
-        return f'<div style="display:flex;flex-wrap:wrap;gap:1rem">{figures}</div>{lines}{self.report._repr_html_()}'  # noqa: SLF001 - a layer of this package
+        return f'<div style="display:flex;flex-wrap:wrap;gap:1rem">{figures}</div>{lines}{self.report._repr_html_()}'
 
     def __repr__(self) -> str:
         """Return rows and delay in one line."""

@@ -91,7 +91,10 @@ class Delay:
             for delay in self.machines.values()
         ]
         several = len(texts) > 1
-        named = [f"machine {machine}: {text}" if several else text for machine, text in zip(self.machines, texts)]
+        named = [
+            f"machine {machine}: {text}" if several else text
+            for machine, text in zip(self.machines, texts, strict=True)
+        ]
         return f"delay of the {self._name}: {', '.join(named) or 'none'}"
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from typing import TYPE_CHECKING
 
 from headland.map import Map
@@ -35,27 +36,27 @@ def draw(name: str, machines: Mapping[int, MachineDelay]) -> Map:
         return TOP + (1 - score / highest) * up
 
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"',
+        ' font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>',
         f'<text x="{LEFT}" y="18" fill="#222">Delay of the {html.escape(name)}</text>',
     ]
-    for seconds in range(-5, 26, 5):
-        parts.append(
-            f'<line x1="{x(seconds):.1f}" x2="{x(seconds):.1f}" y1="{TOP}" y2="{TOP + up}" stroke="#ddd"/>'
-            f'<text x="{x(seconds):.1f}" y="{TOP + up + 16}" text-anchor="middle" fill="#555">{seconds}</text>'
-        )
-    for score in (0.0, 0.5, 1.0):
-        parts.append(
-            f'<text x="{LEFT - 6}" y="{y(score) + 4:.1f}" text-anchor="end" fill="#555">{score:g}</text>'
-            f'<line x1="{LEFT}" x2="{LEFT + across}" y1="{y(score):.1f}" y2="{y(score):.1f}" stroke="#eee"/>'
-        )
+    parts += [
+        f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{TOP}" y2="{TOP + up}" stroke="#ddd"/>'
+        f'<text x="{x(tick):.1f}" y="{TOP + up + 16}" text-anchor="middle" fill="#555">{tick}</text>'
+        for tick in range(-5, 26, 5)
+    ]
+    parts += [
+        f'<text x="{LEFT - 6}" y="{y(score) + 4:.1f}" text-anchor="end" fill="#555">{score:g}</text>'
+        f'<line x1="{LEFT}" x2="{LEFT + across}" y1="{y(score):.1f}" y2="{y(score):.1f}" stroke="#eee"/>'
+        for score in (0.0, 0.5, 1.0)
+    ]
     parts.append(
         f'<text x="{LEFT + across / 2}" y="{HEIGHT - 6}" text-anchor="middle" fill="#222">shift in seconds '
         "(height: difference of neighbouring passes)</text>"
     )
     for index, (machine, delay) in enumerate(machines.items()):
         colour = COLOURS[index % len(COLOURS)]
-        points = " ".join(f"{x(seconds):.1f},{y(score):.1f}" for seconds, score in delay["curve"] if score == score)  # noqa: PLR0124 - NaN
+        points = " ".join(f"{x(at):.1f},{y(score):.1f}" for at, score in delay["curve"] if not math.isnan(score))
         seconds = delay["seconds"]
         label = "no estimate" if seconds is None else f"{seconds:.1f} s"
         label = f"machine {machine}: {label}" if len(machines) > 1 else label

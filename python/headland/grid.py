@@ -37,8 +37,8 @@ def grid(
         plots: Polygons instead of cells, with their columns: a layer, a GeoDataFrame, or an Arrow table or stream.
         by: Names of columns of ``cleaned.layer``, such as ``"variety"``: each value gets its own row.
         crs: A projected system in metres, such as ``"EPSG:32614"``. ``None`` is the UTM zone of the field's centre.
-        total: Weighed wet kilograms of the harvest, or kilograms by number of the machine. Masses are scaled, so that the
-            mean yield on all worked ground gives this total; a diagnostic names the factor.
+        total: Weighed wet kilograms of the harvest, or kilograms by number of the machine. Masses are scaled, so that
+            the mean yield on all worked ground gives this total; a diagnostic names the factor.
 
     Returns:
         A layer with a row for each cell with worked ground, or for each plot.
@@ -51,7 +51,7 @@ def grid(
         TypeError: An argument has another type.
         ValueError: `cells` is not above 0, a column is missing, `crs` is not in metres, or `plots` are no polygons.
 
-    Rules and references: `agronomy.md`, section 7.
+    Rules and references: the guide to yield maps, ``python/docs/yield_maps.md``.
 
     >>> yields = headland.grid(headland.clean(harvest), 10.0)
     >>> yields.plot("yield_dry")

@@ -267,9 +267,9 @@ class Layer(LayerViews):
     def covered_area(self) -> float:
         """Return the ground that the job worked in m², each piece once.
 
-        Swaths overlap at headlands and between passes, so `area` of a harmonised layer is larger. Rows outside of passes,
-        such as turns with the header up, cover nothing. The rules are those of `headland.clean`, which gives the ground of
-        each row.
+        Swaths overlap at headlands and between passes, so `area` of a harmonised layer is larger. Rows outside of
+        passes, such as turns with the header up, cover nothing. The rules are those of `headland.clean`, which gives
+        the ground of each row.
 
         Raises:
             ValueError: The kind of job, the swath width or the coordinate system is unknown.
