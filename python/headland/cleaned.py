@@ -103,14 +103,20 @@ class Cleaned:
 
     def _repr_html_(self) -> str:
         """Return the report, and maps before and after, for notebooks."""
-        maps = (("as logged", self.map("logged")), ("cleaned, cells of 10 m", self.map()))
+        drawn = [("as logged", self.map("logged").svg)]
+        try:
+            drawn.append(("cleaned, cells of 10 m", self.map().svg))
+        except ValueError as reason:
+            drawn.append(("no map", f"<p>{html.escape(str(reason))}</p>"))
         figures = "".join(
-            f'<figure style="margin:0;flex:1 1 20rem"><figcaption>{caption}</figcaption>{drawn.svg}</figure>'
-            for caption, drawn in maps
+            f'<figure style="margin:0;flex:1 1 20rem"><figcaption>{caption}</figcaption>{picture}</figure>'
+            for caption, picture in drawn
         )
         sensors = (self.delay, self.moisture_delay) if self._core.is_harvest else ()
         lines = "".join(f"<p>{html.escape(str(delay))}</p>" for delay in sensors)
-        return f'<div style="display:flex;flex-wrap:wrap;gap:1rem">{figures}</div>{lines}{self.report._repr_html_()}'
+        report = self.report
+        table = report.head(len(report))._repr_html_()
+        return f'<div style="display:flex;flex-wrap:wrap;gap:1rem">{figures}</div>{lines}{table}'
 
     def __repr__(self) -> str:
         """Return rows and delay in one line."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import textwrap
 from typing import TYPE_CHECKING
 
 from headland.map import Map
@@ -18,6 +19,9 @@ WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 480, 260, 46, 40, 30, 12
 
 COLOURS = ("#1b6ca8", "#c2571a", "#3a7d34", "#7a4fa3")
 """Colours of the machines."""
+
+MAX_REASON = 70
+"""Characters of a reason that are shown."""
 
 FIRST, LAST = -5.0, 25.0
 """Shifts on the axis, in seconds."""
@@ -54,6 +58,10 @@ def draw(name: str, machines: Mapping[int, MachineDelay]) -> Map:
         f'<text x="{LEFT + across / 2}" y="{HEIGHT - 6}" text-anchor="middle" fill="#222">shift in seconds '
         "(height: difference of neighbouring passes)</text>"
     )
+    refused = next((delay["reason"] for delay in machines.values() if delay["reason"]), None)
+    if refused is not None:
+        text = html.escape(textwrap.shorten(refused, MAX_REASON))
+        parts.append(f'<text x="{LEFT + 4}" y="{TOP + up - 6}" fill="#8a1f11">{text}</text>')
     for index, (machine, delay) in enumerate(machines.items()):
         colour = COLOURS[index % len(COLOURS)]
         points = " ".join(f"{x(at):.1f},{y(score):.1f}" for at, score in delay["curve"] if not math.isnan(score))
@@ -65,6 +73,6 @@ def draw(name: str, machines: Mapping[int, MachineDelay]) -> Map:
             lowest = min(delay["curve"], key=lambda point: abs(point[0] - seconds))[1]
             parts.append(f'<circle cx="{x(seconds):.1f}" cy="{y(lowest):.1f}" r="5" fill="{colour}"/>')
         parts.append(
-            f'<text x="{LEFT + across}" y="{18 + 14 * index}" text-anchor="end" fill="{colour}">{label}</text>'
+            f'<text x="{LEFT + across}" y="{18 + 14 * index if len(machines) < 2 else TOP + 14 + 14 * index}" text-anchor="end" fill="{colour}">{label}</text>'
         )
     return Map("".join([*parts, "</svg>"]), None, f"the delay of the {name}")

@@ -32,8 +32,8 @@ pub(super) fn machine_delays(
             Seconds::Machines(given) => Delay::given(*given.get(&machine.to_string()).ok_or_else(|| {
                 let known = given.keys().cloned().collect::<Vec<_>>().join(", ");
                 let message = format!(
-                    "`{parameter}`: machine {machine} of this layer is not among the machines {known}; pass a number, \
-                     \"auto\", or a mapping with that machine"
+                    "`{parameter}`: machine {machine} of this layer is not among the machines {known}; pass a number, or a \
+                     mapping with that machine, or set `{parameter}` to \"auto\" in the recipe"
                 );
                 Error::new(Kind::Value, message).with(|facts| facts.field = Some(parameter.to_owned()))
             })?),

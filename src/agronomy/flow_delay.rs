@@ -320,5 +320,5 @@ fn vertex(curve: &[f64]) -> Option<(usize, f64)> {
     }
     let curvature = (count * bend - squares * sum) / (count * fourths - squares * squares);
     let offset = if reach > 0 && curvature > 0.0 { -slope / squares / (2.0 * curvature) } else { 0.0 };
-    Some((least, shift(least) + STEP * offset.clamp(-1.0, 1.0)))
+    Some((least, shift(least) + STEP * offset.clamp(-(reach as f64), reach as f64)))
 }

@@ -139,9 +139,8 @@ impl Targets {
             applied = other.parts.iter().filter_map(|part| Some(Part { target: target(part)?, ..*part })).collect();
             applied.sort_by_key(|part| part.target);
         }
-        // The system may stretch lengths: cells are squares in it, their area is that on the ground.
-        let stretch = local_stretch(&map, [f64::midpoint(west, east), f64::midpoint(south, north)]);
-        let areas = vec![cell * cell / stretch; found.cells.len()];
+        // Cells are squares in the system, which stretches lengths; their area is that on the ground.
+        let areas = cell_areas(&map, [f64::midpoint(west, east), f64::midpoint(south, north)], &found.cells, cell);
         let outside = vec![0.0; rows.pass.len()];
         let cells = std::mem::take(&mut found.cells);
         Ok(Self {
@@ -217,10 +216,26 @@ fn plots_layer(plots: &Layer, targets: &[u32], columns: Vec<(Field, ArrayRef)>) 
     Ok(plots.clone().with_batches(schema, vec![batch], place))
 }
 
-/// Square metres in the system of a map for one on the ground.
-fn local_stretch(map: &PlaneMap, [x, y]: [f64; 2]) -> f64 {
-    let corners = [[x, y], [x + 1.0, y], [x + 1.0, y + 1.0], [x, y + 1.0]].map(|point| map.apply(point));
-    super::convex_clip::area(&corners).abs()
+/// Square metres on the ground of cells in the system of a map. `middle` is that of the field in the plane.
+fn cell_areas(map: &PlaneMap, middle: [f64; 2], cells: &[(i64, i64)], side: f64) -> Vec<f64> {
+    let origin = map.apply(middle);
+    #[expect(clippy::cast_precision_loss, reason = "cells of a map are far fewer than 2^53")]
+    let from_origin =
+        |(column, line): (i64, i64)| [(column as f64 + 0.5) * side - origin[0], (line as f64 + 0.5) * side - origin[1]];
+    // Near the middle the map is nearly a rotation, whose inverse finds the place of a cell within a metre.
+    let [right, up] = [[1.0, 0.0], [0.0, 1.0]].map(|[x, y]| {
+        let moved = map.apply([middle[0] + x, middle[1] + y]);
+        [moved[0] - origin[0], moved[1] - origin[1]]
+    });
+    let determinant = right[0] * up[1] - right[1] * up[0];
+    let area = |cell: &(i64, i64)| {
+        let [east, north] = from_origin(*cell);
+        let x = middle[0] + (east * up[1] - north * up[0]) / determinant;
+        let y = middle[1] + (north * right[0] - east * right[1]) / determinant;
+        let corners = [[x, y], [x + 1.0, y], [x + 1.0, y + 1.0], [x, y + 1.0]].map(|point| map.apply(point));
+        side * side / super::convex_clip::area(&corners).abs()
+    };
+    cells.iter().map(area).collect()
 }
 
 fn shape_area(polygons: &Polygons) -> f64 {

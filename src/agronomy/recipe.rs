@@ -15,6 +15,8 @@ const RISEN: f64 = 0.93;
 /// Version of the form of recipes.
 const FORM: u64 = 1;
 const FORM_KEY: &str = "headland_recipe";
+/// Origin of values that follow from the job, such as its crop.
+const JOB: &str = "job";
 const VERSION_KEY: &str = "version";
 
 /// A delay or another value in seconds.
@@ -139,6 +141,10 @@ impl Recipe {
                 VERSION_KEY => {}
                 _ => {
                     let (value, origin) = value_and_origin(entry);
+                    // What came from the job of that cleaning comes from the job of this one.
+                    if origin.as_deref() == Some(JOB) {
+                        continue;
+                    }
                     origins.extend(origin.map(|origin| (key.clone(), origin)));
                     values.insert(key, value);
                 }
@@ -198,7 +204,7 @@ impl Recipe {
     pub(super) fn set_market_moisture(&mut self, market: Option<f64>) {
         if self.parameters.market_moisture.is_none() && market.is_some() {
             self.parameters.market_moisture = market;
-            self.set_origin("market_moisture", "job");
+            self.set_origin("market_moisture", JOB);
         }
     }
 
