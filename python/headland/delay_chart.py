@@ -72,7 +72,6 @@ def draw(name: str, machines: Mapping[int, MachineDelay]) -> Map:
         if seconds is not None and delay["curve"]:
             lowest = min(delay["curve"], key=lambda point: abs(point[0] - seconds))[1]
             parts.append(f'<circle cx="{x(seconds):.1f}" cy="{y(lowest):.1f}" r="5" fill="{colour}"/>')
-        parts.append(
-            f'<text x="{LEFT + across}" y="{18 + 14 * index if len(machines) < 2 else TOP + 14 + 14 * index}" text-anchor="end" fill="{colour}">{label}</text>'
-        )
+        height = TOP + 14 + 14 * index
+        parts.append(f'<text x="{LEFT + across - 4}" y="{height}" text-anchor="end" fill="{colour}">{label}</text>')
     return Map("".join([*parts, "</svg>"]), None, f"the delay of the {name}")

@@ -83,6 +83,18 @@ def test_means_equal_those_computed_from_the_columns_of_the_display(mirror: hl.M
         assert abs(rows / (mass / area) - 1) > 1e-6, "rows are even, so the weight is not tested"
 
 
+def test_catalog_has_the_ground_of_every_job_once(service: hl.Sandbox, mirror: hl.Mirror) -> None:
+    found = mirror.sql(
+        "SELECT name, covered_area, reason FROM covered_areas JOIN jobs ON jobs.id = job_id WHERE layer NOT LIKE '%ound%'"
+    ).fetchall()
+    truth = {each["job_name"]: each["area"] for each in service.truth}
+    assert {name for name, _, _ in found} == set(truth)
+    for name, covered, reason in found:
+        assert reason is None
+        # The passes of ideal jobs do not overlap, but for the turns of sprayers and the edges of fields.
+        assert 0.8 * truth[name] < covered < 1.001 * truth[name], name
+
+
 def duckdb_without_warnings(mirror: hl.Mirror) -> duckdb.DuckDBPyConnection:
     """Open a connection, whose warning about units another test checks."""
     with warnings.catch_warnings():

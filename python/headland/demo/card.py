@@ -91,9 +91,16 @@ def numbers_of(job: Pulled, found: Measured) -> list[tuple[str, str]]:
         ("Mean", mean(found) or not_measured(reason)),
         *mapped_mean(found),
         ("Area", compared(area_text(found.area), job.area_difference) or not_measured(NO_AREA)),
+        *covered_ground(found),
         ("Total", compared(total, job.difference) or not_measured(reason)),
         ("Work", dates or "<span class='soft'>not stated</span>"),
     ]
+
+
+def covered_ground(found: Measured) -> list[tuple[str, str]]:
+    """Return the worked ground, if it is known."""
+    text = area_text(found.covered)
+    return [] if text is None else [("Ground", f"{text}, overlap counted once")]
 
 
 def compared(text: str | None, percent: float | None) -> str | None:

@@ -68,6 +68,8 @@ class Measured:
     """Whether times are those of the display's clock."""
     area: float | None = None
     """Square metres."""
+    covered: float | None = None
+    """Square metres of worked ground, each piece once."""
     mean: Amount | None = None
     basis: float | None = None
     """Percent of water in the mean of a harvest; None if it is the mass as harvested."""
@@ -99,6 +101,7 @@ def measure(layer: Layer, job: Mapping[str, Any]) -> tuple[Layer, Measured]:
     found.is_local = any(diagnostic.code == "no-zone" for diagnostic in canonical.diagnostics)
     found.item = item(canonical, found.kind)
     found.start, found.end = dates(canonical)
+    found.covered = covered(canonical)
     choose_column(found, canonical)
     if found.kind == "yield":
         measure_harvest(found, canonical)
@@ -133,6 +136,14 @@ def polygons(layer: Layer) -> float | None:
         return layer.area()
     except (HeadlandError, ValueError):
         # The coordinate system is unknown, so the area is, too.
+        return None
+
+
+def covered(layer: Layer) -> float | None:
+    """Return the worked ground, each piece once; None if swaths or positions are unknown."""
+    try:
+        return layer.covered_area()
+    except (HeadlandError, ValueError):
         return None
 
 

@@ -48,6 +48,8 @@ catalog/field_means.parquet
                        Each harvest: field, year, crop, area of the rows that
                        have a yield (m2), dry_mass (kg, at moisture_basis in
                        percent), mean (kg/ha).
+catalog/covered_areas.parquet
+                       The worked ground of each job, counted once (m2).
 catalog/harmonized.parquet
                        Where each of these columns comes from, and why a layer
                        is not among them.

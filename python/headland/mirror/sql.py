@@ -24,7 +24,15 @@ SETTINGS = {
 }
 
 
-NEW_VIEWS = ("harvest_rows", "application_rows", "planting_rows", "field_means", "harmonized", "units")
+NEW_VIEWS = (
+    "harvest_rows",
+    "application_rows",
+    "planting_rows",
+    "field_means",
+    "harmonized",
+    "units",
+    "covered_areas",
+)
 """Views that a mirror of an earlier version lacks."""
 
 MAX_NAMED = 10

@@ -1,4 +1,4 @@
-//! Catalog tables with rows for each layer: provenance of canonical columns, units, and mean yields.
+//! Catalog tables with rows for each layer: provenance of canonical columns, units, mean yields, and covered ground.
 //!
 //! The rows of layers whose parts are kept come from the last generation.
 
@@ -17,7 +17,7 @@ use super::manifest::{Manifest, Part, Table};
 use super::row_origin::FieldName;
 use super::schema::{JOB_ID, LAYER, OWN_COLUMNS};
 use super::source_archive::SourceArchive;
-use crate::agronomy::{row_field, yield_means};
+use crate::agronomy::{covered_area, row_field, yield_means};
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, Layer};
 use crate::mirror::Disk;
@@ -40,6 +40,7 @@ pub(super) struct LayerTables {
     harmonized: LayerTable,
     units: LayerTable,
     field_means: LayerTable,
+    covered_areas: LayerTable,
 }
 
 fn text(name: &'static str, documentation: &str) -> Field {
@@ -109,11 +110,18 @@ impl LayerTables {
                     column("mean", DataType::Float64, "Dry mass by area; null without any.", "kg/ha"),
                 ],
             ),
+            covered_areas: table(
+                "covered_areas",
+                vec![
+                    column("covered_area", DataType::Float64, "Worked ground, each piece once; null if unknown.", "m2"),
+                    text("reason", "Why the ground is unknown."),
+                ],
+            ),
         }
     }
 
-    fn tables(&mut self) -> [&mut LayerTable; 3] {
-        [&mut self.harmonized, &mut self.units, &mut self.field_means]
+    fn tables(&mut self) -> [&mut LayerTable; 4] {
+        [&mut self.harmonized, &mut self.units, &mut self.field_means, &mut self.covered_areas]
     }
 
     /// Adds the rows of the last generation; [`Self::keep`] drops those of layers that were rewritten.
@@ -203,7 +211,20 @@ impl LayerTables {
             ];
             self.field_means.add(source, layer, columns)?;
         }
-        Ok(())
+        self.add_covered(source, layer, harmonized)
+    }
+
+    /// Adds the ground that a job worked, or the reason why it is unknown.
+    fn add_covered(&mut self, source: &SourceArchive, layer: &str, harmonized: &Layer) -> Result<()> {
+        let (area, reason) = match covered_area(harmonized.clone()) {
+            Ok(area) => (Some(area), None),
+            Err(reason) => (None, Some(reason.message().into_owned())),
+        };
+        let columns = vec![
+            Arc::new(Float64Array::from(vec![area])) as ArrayRef,
+            Arc::new(StringArray::from(vec![reason.as_deref()])) as ArrayRef,
+        ];
+        self.covered_areas.add(source, layer, columns)
     }
 
     /// Writes the tables to the catalog.
