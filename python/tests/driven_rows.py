@@ -1,0 +1,180 @@
+"""Builders of small jobs that are driven on paper: rows in metres of a local plane, as a harmonised layer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pyproj
+import shapely
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LATITUDE, LONGITUDE = 41.0, -96.0
+
+UNITS = {
+    "interval": "s",
+    "distance": "m",
+    "swath_width": "m",
+    "heading": "deg",
+    "flow": "kg/s",
+    "moisture": "%",
+    "applied_rate": "L/ha",
+}
+
+NOTHING_ESTIMATED = {"delay": None, "moisture_delay": None, "mixing": None, "ends": None}
+"""A recipe that moves nothing and leaves nothing out."""
+
+START = pd.Timestamp("2024-09-20T12:00:00", tz="UTC")
+
+
+def plane(latitude: float = LATITUDE, longitude: float = LONGITUDE) -> pyproj.CRS:
+    """Return an equal-area plane in metres around a location."""
+    return pyproj.CRS(f"+proj=laea +lat_0={latitude!r} +lon_0={longitude!r} +datum=WGS84 +units=m")
+
+
+def straight(  # noqa: PLR0913 - what a machine logs
+    start: tuple[float, float],
+    end: tuple[float, float],
+    *,
+    seconds: float = 0.0,
+    speed: float = 2.0,
+    interval: float = 1.0,
+    **columns: object,
+) -> pd.DataFrame:
+    """Return the rows of a straight pass: each is at the end of its step."""
+    (x, y), (to_x, to_y) = start, end
+    length = float(np.hypot(to_x - x, to_y - y))
+    count = round(length / (speed * interval))
+    share = np.arange(1, count + 1) / count
+    rows = {
+        "x": x + share * (to_x - x),
+        "y": y + share * (to_y - y),
+        "heading": float(np.degrees(np.arctan2(to_x - x, to_y - y)) % 360),
+        "seconds": seconds + interval * np.arange(1, count + 1),
+        "interval": interval,
+        "distance": length / count,
+        "swath_width": 6.0,
+    }
+    return pd.DataFrame({**rows, **columns})
+
+
+def circle(radius: float, count: int, *, interval: float = 1.0, **columns: object) -> pd.DataFrame:
+    """Return the rows of an anticlockwise circle around the origin of the plane; headings are those of the tangents."""
+    angle = 2 * np.pi * np.arange(1, count + 1) / count
+    rows = {
+        "x": radius * np.cos(angle),
+        "y": radius * np.sin(angle),
+        "heading": -np.degrees(angle) % 360,
+        "seconds": interval * np.arange(1, count + 1),
+        "interval": interval,
+        "distance": 2 * np.pi * radius / count,
+        "swath_width": 6.0,
+    }
+    return pd.DataFrame({**rows, **columns})
+
+
+def frame(rows: pd.DataFrame, *, latitude: float = LATITUDE, longitude: float = LONGITUDE) -> gpd.GeoDataFrame:
+    """Return rows as points in degrees, with a time, and without their helpers."""
+    points = gpd.GeoSeries(gpd.points_from_xy(rows["x"], rows["y"]), crs=plane(latitude, longitude)).to_crs(4326)
+    times = START + pd.to_timedelta(rows["seconds"].round(6), unit="s")
+    kept = rows.drop(columns=["x", "y", "seconds"]).assign(time=times.dt.as_unit("us"))
+    return gpd.GeoDataFrame(kept.reset_index(drop=True), geometry=points.to_numpy(), crs=4326)
+
+
+def harmonized(rows: gpd.GeoDataFrame, kind: str = "yield", crop: str | None = "corn") -> hl.Layer:
+    """Return the harmonised layer of a frame in the units of `UNITS`."""
+    units = {name: unit for name, unit in UNITS.items() if name in rows}
+    return hl.harmonize(rows, kind=kind, units=units, crop=crop)  # type: ignore[arg-type]
+
+
+def job(*passes: pd.DataFrame, kind: str = "yield", crop: str | None = "corn", **place: float) -> hl.Layer:
+    """Return the harmonised layer of passes. Harvests have 5 kg/s at 20 % unless the passes say otherwise."""
+    rows = pd.concat(passes, ignore_index=True)
+    if kind == "yield":
+        rows = rows.assign(**{name: value for name, value in {"flow": 5.0, "moisture": 20.0}.items() if name not in rows})
+    return harmonized(frame(rows, **place), kind, crop if kind == "yield" else None)
+
+
+def plain(layer: hl.Layer, **recipe: Any) -> hl.Cleaned:
+    """Clean without an estimate of delays, mixing and ends."""
+    return hl.clean(layer, {**NOTHING_ESTIMATED, **recipe})
+
+
+def metric(layer: hl.Layer, *, latitude: float = LATITUDE, longitude: float = LONGITUDE) -> gpd.GeoDataFrame:
+    """Return a layer with geometries in metres of the plane."""
+    return layer.to_geopandas().to_crs(plane(latitude, longitude))
+
+
+def polygons(rows: pd.DataFrame) -> list[shapely.Polygon]:
+    """Return the rectangle behind each row in the plane, from its distance, width and heading."""
+    angle = np.radians(rows["heading"].to_numpy(float))
+    forward = np.column_stack([np.sin(angle), np.cos(angle)])
+    left = np.column_stack([-forward[:, 1], forward[:, 0]]) * (rows["swath_width"].to_numpy(float)[:, None] / 2)
+    front = rows[["x", "y"]].to_numpy(float)
+    back = front - forward * rows["distance"].to_numpy(float)[:, None]
+    return list(shapely.polygons(np.stack([back - left, front - left, front + left, back + left], axis=1)))
+
+
+def values(layer: hl.Layer) -> pd.DataFrame:
+    """Return the columns of a layer without its geometry."""
+    return layer.to_pandas().drop(columns="geometry", errors="ignore")
+
+
+def field(  # noqa: PLR0913 - what a field differs by
+    *,
+    passes: int = 12,
+    length: float = 300.0,
+    delay: float = 0.0,
+    moisture_delay: float = 0.0,
+    interval: float = 1.0,
+    wiggle: float = 0.3,
+    seed: int = 1,
+) -> pd.DataFrame:
+    """Return a field of passes in opposite directions, whose yield and moisture vary over the ground.
+
+    Both sensors log what was cut `delay` and `moisture_delay` seconds before. The flow is 0 until the grain arrives, and
+    the machine stands for a minute after each pass, so that it is empty.
+    """
+    random = np.random.default_rng(seed)
+    waves = random.uniform(0.015, 0.06, (6, 2)) * random.choice([-1.0, 1.0], (6, 2))
+    phases = random.uniform(0, 2 * np.pi, (2, 6))
+
+    def pattern(x: np.ndarray, y: np.ndarray, phase: np.ndarray) -> np.ndarray:
+        return np.asarray(sum(np.sin(a * x + b * y + p) for (a, b), p in zip(waves, phase, strict=True)) / 6**0.5)
+
+    parts = []
+    for number in range(passes):
+        x = 6.0 * (number - (passes - 1) / 2)
+        ends = (-length / 2, length / 2) if number % 2 == 0 else (length / 2, -length / 2)
+        seconds = number * (length / 2.0 + 90.0)
+        part = straight((x, ends[0]), (x, ends[1]), seconds=seconds, interval=interval)
+        sign = np.sign(ends[1] - ends[0])
+
+        def at(later: float, part: pd.DataFrame = part, sign: float = sign) -> tuple[np.ndarray, np.ndarray]:
+            back = part["distance"] / 2 + later * part["distance"] / part["interval"]
+            return part["x"].to_numpy(), (part["y"] - sign * back).to_numpy()
+
+        x_cut, y_cut = at(delay)
+        cut = np.abs(y_cut) < length / 2
+        flow = 9.0 * np.exp(wiggle * pattern(x_cut, y_cut, phases[0])) * cut
+        moisture = 20.0 * np.exp(0.1 * pattern(*at(moisture_delay), phases[1]))
+        # Rows behind the pass, in which the rest of the grain arrives: the header is up.
+        rest = int(np.ceil(max(delay, moisture_delay, 0.0) / interval)) + 2
+        after = straight(
+            (x, ends[1]), (x, ends[1] + sign * rest * 2.0 * interval), seconds=part["seconds"].iloc[-1], interval=interval
+        )
+        late = after.assign(working=False)
+        back = late["distance"] / 2 + delay * 2.0
+        y_late = (late["y"] - sign * back).to_numpy()
+        late["flow"] = 9.0 * np.exp(wiggle * pattern(late["x"].to_numpy(), y_late, phases[0])) * (np.abs(y_late) < length / 2)
+        late["moisture"] = 20.0 * np.exp(
+            0.1 * pattern(late["x"].to_numpy(), (late["y"] - sign * (late["distance"] / 2 + moisture_delay * 2.0)).to_numpy(), phases[1])
+        )
+        parts += [part.assign(flow=flow, moisture=moisture, working=True), late]
+    return pd.concat(parts, ignore_index=True)

@@ -1,0 +1,150 @@
+"""Cleaning and maps of logged harvests against the truth of the local service, and against the usual script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+from logged_jobs import JOBS, SEEDS, SERIES, Job, made_map, read, rmse, true_map, usual_map
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BITS = {"speed": 4, "position": 8, "duplicate": 16, "swath": 32, "moisture": 128, "spike": 256}
+"""Planted faults that are found one by one."""
+
+
+@pytest.fixture(scope="module", params=SEEDS)
+def jobs(request: pytest.FixtureRequest) -> Iterator[list[tuple[Job, hl.Cleaned]]]:
+    """Return harvests that are cleaned with the true antenna; `make soak` tries all of more seeds."""
+    with hl.Sandbox.demo(seed=request.param, harvest="logged") as running:
+        found = read(running, JOBS if SERIES == 1 else None)
+        assert len(found) >= len(JOBS)
+        yield [(job, hl.clean(job.harmonized, antenna=job.truth.antenna)) for job in found]
+
+
+def without_header(job: Job) -> hl.Layer:
+    """Return a harvest whose display did not log the state of the header."""
+    frame = job.layer.to_geopandas().drop(columns="HEADERDOWN")
+    assert frame.attrs["units"]["SWATHWIDTH"] in ("m", "ft")
+    return hl.harmonize(frame, kind="yield")
+
+
+def caught(jobs: list[tuple[Job, hl.Cleaned]]) -> pd.DataFrame:
+    """Return planted and found faults of the rows in passes, by bit, and the rows of all bits together."""
+    tables = []
+    for job, cleaned in jobs:
+        found = cleaned.layer.to_pandas()["reasons"].to_numpy()
+        planted = np.array(job.truth.reasons)
+        inside = planted & 1 == 0
+        tables.append(
+            pd.DataFrame(
+                {
+                    name: [int((inside & (planted & bit > 0)).sum()), int((inside & (planted & found & bit > 0)).sum())]
+                    for name, bit in BITS.items()
+                },
+                index=["planted", "found"],
+            ).T
+        )
+    return sum(tables[1:], start=tables[0])
+
+
+def test_delays_of_logged_harvests_are_within_half_a_second(jobs: list[tuple[Job, hl.Cleaned]]) -> None:
+    for job, cleaned in jobs:
+        limit = 0.5 * max(job.interval, 1.0)
+        for found, true in ((cleaned.delay, job.truth.delay), (cleaned.moisture_delay, job.truth.moisture_delay)):
+            for machine, delay in found.machines.items():
+                assert delay["seconds"] == pytest.approx(true, abs=limit), (job.name, machine, delay["reason"])
+
+
+def test_planted_faults_are_caught(jobs: list[tuple[Job, hl.Cleaned]]) -> None:
+    counts = caught(jobs)
+    share = counts["found"] / counts["planted"]
+    assert (counts["planted"] >= 20).all(), counts
+    assert (share > 0.95).all(), counts
+    assert counts["found"].sum() / counts["planted"].sum() > 0.95
+
+
+def test_clean_rows_are_left_alone(jobs: list[tuple[Job, hl.Cleaned]]) -> None:
+    flagged = clean = 0
+    for job, cleaned in jobs:
+        found = cleaned.layer.to_pandas()["reasons"].to_numpy()
+        is_clean = np.array(job.truth.reasons) & ~64 == 0
+        clean += int(is_clean.sum())
+        flagged += int((is_clean & (found & ~64 > 0)).sum())
+    assert clean > 10_000
+    assert flagged / clean < 0.01
+
+
+def test_covered_ground_and_dry_mass_are_the_true_ones(jobs: list[tuple[Job, hl.Cleaned]]) -> None:
+    for job, cleaned in jobs:
+        ground = cleaned.layer.to_pandas()["m2"].sum()
+        grid = hl.grid(cleaned).to_pandas()
+        mass = grid["kg_dry"].sum() / grid["m2"].sum() * grid["covered"].sum()
+        assert ground == pytest.approx(job.truth.covered_area, rel=0.02), job.name
+        assert mass == pytest.approx(job.truth.dry_mass, rel=0.015), job.name
+
+
+def test_covered_area_of_a_layer_is_the_true_one(jobs: list[tuple[Job, hl.Cleaned]]) -> None:
+    for job, _ in jobs[:3]:
+        assert job.harmonized.covered_area() == pytest.approx(job.truth.covered_area, rel=0.02), job.name
+
+
+def test_map_is_near_the_true_one_and_the_usual_script_is_not(jobs: list[tuple[Job, hl.Cleaned]]) -> None:
+    ours, usual = [], []
+    for job, cleaned in jobs:
+        true = true_map(job.truth)
+        ours.append(rmse(made_map(hl.grid(cleaned)), true))
+        usual.append(rmse(usual_map(job), true))
+    assert np.median(ours) < 0.15, ours
+    assert max(ours) < 0.25, ours
+    assert (np.array(usual) > 5 * np.array(ours)).all(), (usual, ours)
+
+
+def test_harvest_without_state_of_the_header_is_near_the_truth(jobs: list[tuple[Job, hl.Cleaned]]) -> None:
+    errors = []
+    for job, with_header in jobs:
+        layer = without_header(job)
+        assert "working" not in layer.columns
+        cleaned = hl.clean(layer, antenna=job.truth.antenna)
+        rows = cleaned.layer.to_pandas()
+        grid = hl.grid(cleaned).to_pandas()
+        mass = grid["kg_dry"].sum() / grid["m2"].sum() * grid["covered"].sum()
+        error = rmse(made_map(hl.grid(cleaned)), true_map(job.truth))
+        errors.append(error)
+        assert len(rows) == len(with_header.layer)
+        for delay in cleaned.delay.machines.values():
+            assert delay["seconds"] == pytest.approx(job.truth.delay, abs=0.5 * max(job.interval, 1.0)), job.name
+        assert rows["m2"].sum() == pytest.approx(job.truth.covered_area, rel=0.02), job.name
+        assert mass == pytest.approx(job.truth.dry_mass, rel=0.015), job.name
+    # With the state of the header, the medians differ by less than a hundredth.
+    assert np.median(errors) < 0.17, errors
+
+
+def test_harvest_of_polygons_is_near_the_truth(jobs: list[tuple[Job, hl.Cleaned]]) -> None:
+    job, points = jobs[0]
+    truth = job.truth
+    frame = job.harmonized.to_geopandas()
+    rows = frame.to_crs(truth.crs)
+    angle = np.radians(rows["heading"].to_numpy(float))
+    forward = np.column_stack([np.sin(angle), np.cos(angle)])
+    across = np.column_stack([-forward[:, 1], forward[:, 0]]) * rows["swath_width"].to_numpy(float)[:, None] / 2
+    front = rows.geometry.get_coordinates().to_numpy() + truth.antenna * forward
+    back = front - forward * rows["distance"].to_numpy(float)[:, None]
+    corners = np.stack([back - across, front - across, front + across, back + across], axis=1)
+    shapes = gpd.GeoSeries(list(shapely.polygons(corners)), crs=truth.crs)
+    originals = job.layer.to_geopandas().set_geometry(shapes.to_crs(4326).to_numpy(), crs=4326)
+    cleaned = hl.clean(hl.harmonize(originals, kind="yield"))
+    found = cleaned.layer.to_pandas()
+    grid = hl.grid(cleaned)
+    sums = grid.to_pandas().sum()
+    assert cleaned.delay.seconds == pytest.approx(truth.delay, abs=0.5 * max(job.interval, 1.0))
+    assert found["m2"].sum() == pytest.approx(truth.covered_area, rel=0.02)
+    assert sums["kg_dry"] / sums["m2"] * sums["covered"] == pytest.approx(truth.dry_mass, rel=0.015)
+    assert rmse(made_map(grid), true_map(truth)) < 1.5 * rmse(made_map(hl.grid(points)), true_map(truth))
