@@ -57,7 +57,8 @@ def cleaned(rows: gpd.GeoDataFrame, recipe: str | None = None) -> hl.Cleaned:
 
 def moved(rows: gpd.GeoDataFrame, x: np.ndarray, y: np.ndarray, turn: float, crs: object = 4326) -> gpd.GeoDataFrame:
     """Return rows at other locations, with headings that are turned anticlockwise by some degrees."""
-    other = gpd.GeoDataFrame(rows.drop(columns="geometry"), geometry=gpd.points_from_xy(x, y), crs=crs)
+    points = gpd.GeoSeries(gpd.points_from_xy(x, y), crs=crs).to_crs(4326)
+    other = gpd.GeoDataFrame(rows.drop(columns="geometry"), geometry=points.to_numpy(), crs=4326)
     other["HEADING"] = (rows["HEADING"] - turn) % 360
     other.attrs = rows.attrs
     return other
@@ -84,7 +85,8 @@ def test_rows_keep_their_number_order_and_originals(rows: gpd.GeoDataFrame, base
 
 def test_order_of_rows_does_not_matter(rows: gpd.GeoDataFrame, base: hl.Cleaned) -> None:
     # Rows of one machine with one time keep their order: the second one is the duplicate.
-    times = rows.groupby([rows["DATE"], rows["TIME"], rows.get("MACHINE", 0)], dropna=False).ngroup().to_numpy()
+    keys = [name for name in ("DATE", "TIME", "MACHINE") if name in rows]
+    times = rows.groupby(keys, dropna=False).ngroup().to_numpy()
     for seed in range(2 * SERIES):
         rank = np.random.default_rng(seed).permutation(times.max() + 1)
         order = np.argsort(rank[times], kind="stable")
@@ -150,14 +152,12 @@ def test_twice_the_flow_is_twice_the_mass_and_the_same_reasons(rows: gpd.GeoData
 
 
 def test_units_of_the_display_do_not_matter(rows: gpd.GeoDataFrame, base: hl.Cleaned) -> None:
-    feet = rows.assign(DISTANCE=rows["DISTANCE"] / 0.3048, SWATHWIDTH=rows["SWATHWIDTH"] / 0.3048)
-    feet["FLOW"] = rows["FLOW"] / 0.45359237
-    factor = {"m": "ft", "kg/s": "lb/s"}
     units = dict(rows.attrs["units"])
-    if units["DISTANCE"] != "m":
-        pytest.fail(f"the job logs {units['DISTANCE']}: choose another one")
-    feet.attrs = {"units": {**units, **{name: factor[units[name]] for name in ("DISTANCE", "SWATHWIDTH", "FLOW")}}}
-    found, true = columns(cleaned(feet)), columns(base)
+    others = {"ft": ("m", 0.3048), "m": ("ft", 1 / 0.3048), "lb/s": ("kg/s", 0.45359237), "kg/s": ("lb/s", 1 / 0.45359237)}
+    names = ("DISTANCE", "SWATHWIDTH", "FLOW")
+    other = rows.assign(**{name: rows[name] * others[units[name]][1] for name in names})
+    other.attrs = {"units": {**units, **{name: others[units[name]][0] for name in names}}}
+    found, true = columns(cleaned(other)), columns(base)
     assert (found["reasons"] == true["reasons"]).all()
     np.testing.assert_allclose(found["kg"], true["kg"], rtol=1e-9)
     np.testing.assert_allclose(found["m2"], true["m2"], rtol=1e-6, atol=1e-6)
@@ -208,20 +208,38 @@ def test_pickled_cleaning_keeps_its_boundary(base: hl.Cleaned, rows: gpd.GeoData
     assert (values(again.layer)["reasons"] == values(edged.layer)["reasons"]).all()
 
 
-@pytest.mark.parametrize("kind", ["GeoDataFrame", "pyarrow", "polars"])
+@pytest.mark.parametrize("kind", ["layer", "pyarrow", "stream"])
 def test_kind_of_table_does_not_matter(base: hl.Cleaned, rows: gpd.GeoDataFrame, kind: str) -> None:
     layer = hl.harmonize(rows, kind="yield")
     table = {
-        "GeoDataFrame": layer.to_geopandas,
+        "layer": lambda: layer,
         "pyarrow": lambda: pa.table(layer),
-        "polars": lambda: pl.DataFrame(layer),
+        "stream": lambda: pa.RecordBatchReader.from_stream(layer),
     }[kind]()
-    try:
-        found = hl.clean(table, antenna=3.0)
-    except ValueError as refused:
-        pytest.fail(str(refused))
-    pd.testing.assert_frame_equal(columns(found), columns(base), rtol=1e-9, atol=1e-9)
-    pd.testing.assert_frame_equal(values(hl.grid(found)), values(hl.grid(base)), rtol=1e-9, atol=1e-9)
+    check_same(hl.clean(table, antenna=3.0), base)
+
+
+def test_geodataframe_gives_what_its_layer_gives(rows: gpd.GeoDataFrame, base: hl.Cleaned) -> None:
+    check_same(hl.clean(rows, antenna=3.0), base)
+    check_same(hl.clean(hl.harmonize(rows, kind="yield").to_geopandas(), antenna=3.0), base)
+
+
+def test_polars_frame_with_units_gives_what_its_layer_gives(jobs: list[Job]) -> None:
+    for job in jobs:
+        layer = job.layer
+        polars = pl.DataFrame(layer)
+        with pytest.raises(ValueError, match="`SWATHWIDTH` is `swath_width`, but its unit is unknown; pass `units="):
+            hl.clean(hl.harmonize(polars, kind="yield"))
+        units = {name: unit for name, unit in layer.units.items() if unit != "unknown"}
+        found = hl.clean(hl.harmonize(polars, kind="yield", units=units))
+        check_same(found, hl.clean(hl.harmonize(layer, kind="yield")))
+
+
+def check_same(found: hl.Cleaned, base: hl.Cleaned) -> None:
+    """Check that two cleanings and their maps agree."""
+    pd.testing.assert_frame_equal(columns(found), columns(base), check_exact=True)
+    pd.testing.assert_frame_equal(values(hl.grid(found)), values(hl.grid(base)), check_exact=True)
+    pd.testing.assert_frame_equal(found.report.to_pandas(), base.report.to_pandas(), check_exact=True)
 
 
 def test_report_adds_up_to_the_rows(base: hl.Cleaned) -> None:
