@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import geopandas as gpd
 import numpy as np
@@ -11,9 +11,6 @@ import pyproj
 import shapely
 
 import headland as hl
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LATITUDE, LONGITUDE = 41.0, -97.5
 
@@ -41,7 +38,7 @@ def plane(latitude: float = LATITUDE, longitude: float = LONGITUDE) -> pyproj.CR
     return pyproj.CRS(f"+proj=aeqd +lat_0={latitude!r} +lon_0={longitude!r} +datum=WGS84 +units=m")
 
 
-def straight(  # noqa: PLR0913 - what a machine logs
+def straight(
     start: tuple[float, float],
     end: tuple[float, float],
     *,
@@ -129,7 +126,7 @@ def values(layer: hl.Layer) -> pd.DataFrame:
     return layer.to_pandas().drop(columns="geometry", errors="ignore")
 
 
-def field(  # noqa: PLR0913 - what a field differs by
+def field(
     *,
     passes: int = 12,
     length: float = 300.0,
@@ -141,8 +138,8 @@ def field(  # noqa: PLR0913 - what a field differs by
 ) -> pd.DataFrame:
     """Return a field of passes in opposite directions, whose yield and moisture vary over the ground.
 
-    Both sensors log what was cut `delay` and `moisture_delay` seconds before. The flow is 0 until the grain arrives, and
-    the machine stands for a minute after each pass, so that it is empty.
+    Both sensors log what was cut `delay` and `moisture_delay` seconds before. The flow is 0 until the grain arrives.
+    After each pass, the machine drives on with the header up until it is empty, then stands for a minute.
     """
     random = np.random.default_rng(seed)
     waves = random.uniform(0.015, 0.06, (6, 2)) * random.choice([-1.0, 1.0], (6, 2))
@@ -151,33 +148,23 @@ def field(  # noqa: PLR0913 - what a field differs by
     def pattern(x: np.ndarray, y: np.ndarray, phase: np.ndarray) -> np.ndarray:
         return np.asarray(sum(np.sin(a * x + b * y + p) for (a, b), p in zip(waves, phase, strict=True)) / 6**0.5)
 
+    rest = int(np.ceil(max(delay, moisture_delay, 0.0) / interval)) + 2
     parts = []
     for number in range(passes):
         x = 6.0 * (number - (passes - 1) / 2)
-        ends = (-length / 2, length / 2) if number % 2 == 0 else (length / 2, -length / 2)
+        sign = 1.0 if number % 2 == 0 else -1.0
+        start, end = -sign * length / 2, sign * length / 2
         seconds = number * (length / 2.0 + 90.0)
-        part = straight((x, ends[0]), (x, ends[1]), seconds=seconds, interval=interval)
-        sign = np.sign(ends[1] - ends[0])
-
-        def at(later: float, part: pd.DataFrame = part, sign: float = sign) -> tuple[np.ndarray, np.ndarray]:
-            back = part["distance"] / 2 + later * part["distance"] / part["interval"]
-            return part["x"].to_numpy(), (part["y"] - sign * back).to_numpy()
-
-        x_cut, y_cut = at(delay)
-        cut = np.abs(y_cut) < length / 2
-        flow = 9.0 * np.exp(wiggle * pattern(x_cut, y_cut, phases[0])) * cut
-        moisture = 20.0 * np.exp(0.1 * pattern(*at(moisture_delay), phases[1]))
+        down = straight((x, start), (x, end), seconds=seconds, interval=interval, working=True)
         # Rows behind the pass, in which the rest of the grain arrives: the header is up.
-        rest = int(np.ceil(max(delay, moisture_delay, 0.0) / interval)) + 2
-        after = straight(
-            (x, ends[1]), (x, ends[1] + sign * rest * 2.0 * interval), seconds=part["seconds"].iloc[-1], interval=interval
-        )
-        late = after.assign(working=False)
-        back = late["distance"] / 2 + delay * 2.0
-        y_late = (late["y"] - sign * back).to_numpy()
-        late["flow"] = 9.0 * np.exp(wiggle * pattern(late["x"].to_numpy(), y_late, phases[0])) * (np.abs(y_late) < length / 2)
-        late["moisture"] = 20.0 * np.exp(
-            0.1 * pattern(late["x"].to_numpy(), (late["y"] - sign * (late["distance"] / 2 + moisture_delay * 2.0)).to_numpy(), phases[1])
-        )
-        parts += [part.assign(flow=flow, moisture=moisture, working=True), late]
+        beyond = end + sign * rest * 2.0 * interval
+        up = straight((x, end), (x, beyond), seconds=seconds + length / 2.0, interval=interval, working=False)
+        rows = pd.concat([down, up], ignore_index=True)
+        xs = rows["x"].to_numpy(float)
+        middle = rows["y"].to_numpy(float) - sign * interval
+        y_flow, y_moisture = middle - sign * 2.0 * delay, middle - sign * 2.0 * moisture_delay
+        is_cut = np.abs(y_flow) < length / 2
+        flow = 9.0 * np.exp(wiggle * pattern(xs, y_flow, phases[0])) * is_cut
+        moisture = 20.0 * np.exp(0.1 * pattern(xs, y_moisture, phases[1]))
+        parts.append(rows.assign(flow=flow, moisture=moisture))
     return pd.concat(parts, ignore_index=True)

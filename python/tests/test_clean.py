@@ -52,11 +52,11 @@ ROW = 30
 """A row in the middle of a pass."""
 
 
-def long_passes(count: int = 5, **columns: object) -> list[pd.DataFrame]:
+def long_passes(count: int = 5) -> list[pd.DataFrame]:
     """Return passes of 200 m next to each other, in turns to the north and to the south."""
     ends = [((6.0 * n, -100.0), (6.0 * n, 100.0)) for n in range(count)]
     return [
-        straight(*(pair if n % 2 == 0 else pair[::-1]), seconds=200.0 * n, **{"flow": 5.0, "moisture": 20.0, **columns})
+        straight(*(pair if n % 2 == 0 else pair[::-1]), seconds=200.0 * n, flow=5.0, moisture=20.0)
         for n, pair in enumerate(ends)
     ]
 
@@ -100,8 +100,12 @@ def test_bushels_of_cleaned_rows_are_those_on_paper() -> None:
     np.testing.assert_allclose(values(us)["yield_dry"], float(bushels), rtol=1e-8)
 
 
-@pytest.mark.parametrize(("moisture", "expand", "gains"), [(10.0, True, True), (10.0, False, False), (20.0, False, False)])
-def test_grain_below_the_market_moisture_gains_unless_expand_is_false(moisture: float, expand: bool, gains: bool) -> None:
+@pytest.mark.parametrize(
+    ("moisture", "expand", "gains"), [(10.0, True, True), (10.0, False, False), (20.0, False, False)]
+)
+def test_grain_below_the_market_moisture_gains_unless_expand_is_false(
+    moisture: float, expand: bool, gains: bool
+) -> None:
     rows = values(plain(job(straight((0, -50), (0, 50), moisture=moisture)), expand=expand).layer)
     factor = Fraction(100 - int(moisture)) / Fraction("84.5")
     expected = factor if expand else min(factor, Fraction(1))
@@ -161,7 +165,9 @@ def test_row_with_one_fault_has_its_reason(reason: str, column: str, value: floa
     assert hl.grid(plain(changed(column, value), keep=[reason])).to_pandas()["rows"].sum() >= 500
 
 
-@pytest.mark.parametrize(("column", "value"), [("moisture", 23.0), ("flow", 5.8), ("distance", 2.3), ("swath_width", 5.9)])
+@pytest.mark.parametrize(
+    ("column", "value"), [("moisture", 23.0), ("flow", 5.8), ("distance", 2.3), ("swath_width", 5.9)]
+)
 def test_row_that_differs_a_little_has_no_reason(column: str, value: float) -> None:
     assert (values(plain(changed(column, value)).layer)["reasons"] == 0).all()
 
@@ -275,7 +281,9 @@ def test_swaths_are_rectangles_behind_the_cutter_bar() -> None:
 
 def test_ground_equals_the_union_of_the_swaths() -> None:
     rows = field(passes=8, length=120.0)
-    cleaned = plain(job(rows, straight((-40, 0), (40, 10), seconds=9000.0), straight((-40, 20), (40, -20), seconds=9900.0)))
+    cleaned = plain(
+        job(rows, straight((-40, 0), (40, 10), seconds=9000.0), straight((-40, 20), (40, -20), seconds=9900.0))
+    )
     swaths = metric(cleaned.swaths())
     found = values(cleaned.layer)
     # Rows within 3 s of each other do not cover each other; on straight passes they only touch.
@@ -348,7 +356,14 @@ def test_covered_area_of_a_layer_is_its_ground() -> None:
 
 def test_layer_that_is_not_harmonised_is_harmonised() -> None:
     rows = frame(pd.concat(long_passes(), ignore_index=True))
-    rows.attrs["units"] = {"distance": "m", "swath_width": "m", "heading": "deg", "flow": "kg/s", "moisture": "%", "interval": "s"}
+    rows.attrs["units"] = {
+        "distance": "m",
+        "swath_width": "m",
+        "heading": "deg",
+        "flow": "kg/s",
+        "moisture": "%",
+        "interval": "s",
+    }
     found = values(hl.clean(rows, NOTHING_ESTIMATED).layer)
     assert found["m2"].sum() == pytest.approx(6000.0, rel=1e-6)
     assert "yield_wet" in found

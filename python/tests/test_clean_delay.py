@@ -45,6 +45,7 @@ def test_flow_that_is_logged_some_rows_later_has_so_much_more_delay(steps: int) 
         base = hl.clean(harmonized(frame(rows)))
         other = hl.clean(harmonized(frame(shifted(rows, steps, "flow"))))
         assert base.delay.seconds is not None
+        assert base.moisture_delay.seconds is not None
         assert other.delay.seconds == pytest.approx(base.delay.seconds + steps * interval, abs=0.3)
         assert other.moisture_delay.seconds == pytest.approx(base.moisture_delay.seconds, abs=1e-6)
         wet = hl.clean(harmonized(frame(shifted(rows, steps, "moisture"))))

@@ -1,10 +1,10 @@
-"""What may not change a cleaning: the order of rows, the place and direction of the field, units, and the kind of table."""
+"""What changes no cleaning: the order of rows, the place and direction of the field, units, and the kind of table."""
 
 from __future__ import annotations
 
 import json
 import pickle
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import geopandas as gpd
 import numpy as np
@@ -20,6 +20,8 @@ from logged_jobs import SERIES, read
 import headland as hl
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from logged_jobs import Job
 
 NAMES = ("Stone Hill 2024 Harvest", "Cattle Gate 2025 Harvest")
@@ -153,7 +155,12 @@ def test_twice_the_flow_is_twice_the_mass_and_the_same_reasons(rows: gpd.GeoData
 
 def test_units_of_the_display_do_not_matter(rows: gpd.GeoDataFrame, base: hl.Cleaned) -> None:
     units = dict(rows.attrs["units"])
-    others = {"ft": ("m", 0.3048), "m": ("ft", 1 / 0.3048), "lb/s": ("kg/s", 0.45359237), "kg/s": ("lb/s", 1 / 0.45359237)}
+    others = {
+        "ft": ("m", 0.3048),
+        "m": ("ft", 1 / 0.3048),
+        "lb/s": ("kg/s", 0.45359237),
+        "kg/s": ("lb/s", 1 / 0.45359237),
+    }
     names = ("DISTANCE", "SWATHWIDTH", "FLOW")
     other = rows.assign(**{name: rows[name] * others[units[name]][1] for name in names})
     other.attrs = {"units": {**units, **{name: others[units[name]][0] for name in names}}}
@@ -200,7 +207,9 @@ def test_pickled_cleaning_is_the_same(base: hl.Cleaned) -> None:
 
 
 def test_pickled_cleaning_keeps_its_boundary(base: hl.Cleaned, rows: gpd.GeoDataFrame) -> None:
-    around = gpd.GeoDataFrame(geometry=[rows.to_crs(rows.estimate_utm_crs()).union_all().convex_hull], crs=rows.estimate_utm_crs())
+    around = gpd.GeoDataFrame(
+        geometry=[rows.to_crs(rows.estimate_utm_crs()).union_all().convex_hull], crs=rows.estimate_utm_crs()
+    )
     edged = hl.clean(base.layer, boundary=around)
     again = pickle.loads(pickle.dumps(edged))
     is_edge = values(edged.layer)["reasons"] & 2048 > 0
@@ -211,12 +220,12 @@ def test_pickled_cleaning_keeps_its_boundary(base: hl.Cleaned, rows: gpd.GeoData
 @pytest.mark.parametrize("kind", ["layer", "pyarrow", "stream"])
 def test_kind_of_table_does_not_matter(base: hl.Cleaned, rows: gpd.GeoDataFrame, kind: str) -> None:
     layer = hl.harmonize(rows, kind="yield")
-    table = {
-        "layer": lambda: layer,
-        "pyarrow": lambda: pa.table(layer),
-        "stream": lambda: pa.RecordBatchReader.from_stream(layer),
-    }[kind]()
-    check_same(hl.clean(table, antenna=3.0), base)
+    tables: dict[str, Callable[[hl.Layer], Any]] = {
+        "layer": lambda table: table,
+        "pyarrow": pa.table,
+        "stream": pa.RecordBatchReader.from_stream,
+    }
+    check_same(hl.clean(tables[kind](layer), antenna=3.0), base)
 
 
 def test_geodataframe_gives_what_its_layer_gives(rows: gpd.GeoDataFrame, base: hl.Cleaned) -> None:

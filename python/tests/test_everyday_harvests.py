@@ -23,7 +23,7 @@ PARTS_OF_A_SECOND = ("point-each-section", "point-each-sensor", "polygon-each-se
 """Exports with a row for each part of the header and second."""
 
 STATED_WIDTHS = tuple(name for name in EXPORTS if name != "point-onehertz")
-"""Exports that log the width that was cut. The other one logs the full width, also where the header drives without grain."""
+"""Exports that log the width that was cut. The other one logs the full width, also where nothing is cut."""
 
 POLYGON_GROUND = {"polygon-each-sensor": 38_122.0, "polygon-onehertz": 38_137.0}
 """Area of the logged polygons in m2, a fact of the files."""
@@ -60,7 +60,7 @@ def differences(one: pd.DataFrame, other: pd.DataFrame) -> np.ndarray:
     both = one.join(other.add_suffix("_other"), how="inner")
     both = both[(both["share"] > 0.5) & (both["share_other"] > 0.5)].dropna(subset=["yield_wet", "yield_wet_other"])
     assert len(both) > 350
-    return ((both["yield_wet"] - both["yield_wet_other"]) / both["yield_wet"].std()).to_numpy()
+    return np.asarray((both["yield_wet"] - both["yield_wet_other"]) / both["yield_wet"].std())
 
 
 def is_near(found: dict[str, float], part: float) -> bool:

@@ -150,7 +150,9 @@ def test_cell_has_the_share_of_each_row() -> None:
 
 
 def test_group_has_rows_of_its_own() -> None:
-    layer = job(straight((0, -50), (0, 50), variety="A"), straight((6, 50), (6, -50), seconds=200.0, variety="B", flow=4.0))
+    layer = job(
+        straight((0, -50), (0, 50), variety="A"), straight((6, 50), (6, -50), seconds=200.0, variety="B", flow=4.0)
+    )
     cleaned = plain(layer)
     grid = values(hl.grid(cleaned, 400.0, by="variety"))
     sums = grid.groupby("variety")[["kg_wet", "covered", "rows"]].sum()

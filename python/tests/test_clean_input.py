@@ -1,0 +1,387 @@
+"""Poor rows and wrong arguments of cleaning and maps: a result that says what is missing, or an error that names it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+from driven_rows import UNITS, field, frame, harmonized, job, plain, plane, straight, values
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from logged_jobs import SERIES
+
+import headland as hl
+
+ROWS = straight((0, -50), (0, 50), flow=5.0, moisture=20.0)
+"""One pass of 50 rows, 600 m2 and 250 kg."""
+
+
+def rows(**columns: Any) -> gpd.GeoDataFrame:
+    """Return the pass with other columns."""
+    return frame(ROWS).assign(**columns)
+
+
+def placed(shapes: list[Any], crs: object = 4326) -> gpd.GeoDataFrame:
+    """Return the pass with other geometries."""
+    return gpd.GeoDataFrame(rows().drop(columns="geometry"), geometry=shapes, crs=crs)
+
+
+def sums(cleaned: hl.Cleaned) -> tuple[float, float]:
+    """Return the mass and the ground of a map."""
+    grid = values(hl.grid(cleaned, 10.0))
+    return float(grid["kg_wet"].sum()), float(grid["covered"].sum())
+
+
+def codes(cleaned: hl.Cleaned) -> set[str]:
+    """Return the codes of the diagnostics of a cleaning."""
+    return {str(diagnostic.code) for diagnostic in cleaned.layer.diagnostics}
+
+
+def test_rows_without_a_time_have_mass_and_ground_but_no_delay() -> None:
+    for table in (rows().drop(columns="time"), rows(time=pd.NaT)):
+        cleaned = hl.clean(harmonized(table))
+        assert cleaned.delay.reason == cleaned.moisture_delay.reason == "no time was logged"
+        assert sums(cleaned) == pytest.approx((250.0, 600.0), rel=1e-6)
+
+
+def test_rows_without_a_distance_take_the_step_and_say_so() -> None:
+    for table in (rows().drop(columns="distance"), rows(distance=np.nan)):
+        cleaned = hl.clean(harmonized(table))
+        assert sums(cleaned) == pytest.approx((250.0, 600.0), rel=1e-3)
+        assert "steps-computed" in codes(cleaned)
+    assert "steps-computed" not in codes(hl.clean(harmonized(rows())))
+
+
+def test_rows_without_a_heading_take_that_of_the_motion() -> None:
+    for table in (rows().drop(columns="heading"), rows(heading=np.nan)):
+        assert sums(hl.clean(harmonized(table))) == pytest.approx((250.0, 600.0), rel=1e-4)
+
+
+def test_rows_without_an_interval_take_the_step_of_the_clock() -> None:
+    for table in (rows().drop(columns="interval"), rows(interval=np.nan)):
+        assert sums(hl.clean(harmonized(table))) == pytest.approx((250.0, 600.0), rel=1e-6)
+
+
+def test_rows_without_an_interval_and_a_time_are_an_error_that_names_the_column() -> None:
+    with pytest.raises(ValueError, match=r"nothing gives the interval of rows; pass `columns=\{\"interval\""):
+        hl.clean(harmonized(rows().drop(columns=["interval", "time"])))
+
+
+@pytest.mark.parametrize("width", [None, 0.0, -6.0, np.nan])
+def test_rows_without_a_width_are_an_error_that_names_the_column(width: float | None) -> None:
+    table = rows().drop(columns="swath_width") if width is None else rows(swath_width=width)
+    with pytest.raises(ValueError, match=r"no row has a swath width above 0; pass `columns=\{\"swath_width\""):
+        hl.clean(harmonized(table))
+    with pytest.raises(ValueError, match="swath width above 0"):
+        harmonized(table).covered_area()
+
+
+def test_some_rows_without_a_width_have_the_usual_one() -> None:
+    cleaned = hl.clean(harmonized(rows(swath_width=np.where(np.arange(50) < 10, 0.0, 6.0))))
+    report = cleaned.report.to_pandas().set_index("reason")
+    assert report.loc["swath", "rows"] == 10
+    assert sums(cleaned) == pytest.approx((200.0, 600.0), rel=1e-6)
+
+
+@pytest.mark.parametrize("flow", [None, np.nan, np.inf])
+def test_rows_without_a_flow_have_ground_and_no_yield(flow: float | None) -> None:
+    table = rows().drop(columns="flow") if flow is None else rows(flow=flow)
+    cleaned = hl.clean(harmonized(table))
+    assert cleaned.delay.reason == "no column gives a flow or a yield"
+    assert cleaned.delay.seconds is None
+    assert "kg" not in cleaned.layer.columns
+    grid = values(hl.grid(cleaned))
+    assert grid["covered"].sum() == pytest.approx(600.0, rel=1e-6)
+    assert grid["yield_wet"].isna().all()
+    assert "yield_dry" not in grid
+    with pytest.raises(ValueError, match="`total`: the layer has no mass to scale"):
+        hl.grid(cleaned, total=100.0)
+
+
+def test_flow_of_zero_is_a_yield_of_zero() -> None:
+    cleaned = hl.clean(harmonized(rows(flow=0.0)))
+    grid = values(hl.grid(cleaned))
+    assert grid["covered"].sum() == pytest.approx(600.0, rel=1e-6)
+    assert (grid["yield_wet"].dropna() == 0).all()
+    assert cleaned.delay.seconds is None
+    with pytest.raises(ValueError, match="`total`: no row has a mass to scale"):
+        hl.grid(cleaned, total=100.0)
+
+
+def test_unknown_moisture_has_no_dry_yield() -> None:
+    for moisture in (np.nan, 150.0, -3.0):
+        cleaned = hl.clean(harmonized(rows(moisture=moisture)))
+        assert "yield_dry" not in cleaned.layer.columns
+        assert sums(cleaned) == pytest.approx((250.0, 600.0), rel=1e-6)
+    implausible = hl.clean(harmonized(rows(moisture=100.0)))
+    assert values(implausible.layer)["reasons"].eq(128).all()
+    assert values(hl.grid(implausible))["yield_dry"].isna().all()
+
+
+def test_rows_in_any_order_are_cleaned_in_order_of_time() -> None:
+    table = frame(field(passes=4, length=120.0))
+    base = values(hl.clean(harmonized(table), delay=4.0).layer)
+    order = np.random.default_rng(1).permutation(len(table))
+    found = values(hl.clean(harmonized(table.iloc[order].reset_index(drop=True)), delay=4.0).layer)
+    back = found.iloc[np.argsort(order)].reset_index(drop=True)
+    names = ["reasons", "used", "pass", "kg", "m2", "yield_wet", "yield_dry", "flow_shifted", "moisture_shifted"]
+    pd.testing.assert_frame_equal(back[names], base[names], check_exact=True)
+
+
+def test_header_that_is_always_up_has_no_pass() -> None:
+    cleaned = hl.clean(harmonized(rows(working=False)))
+    found = values(cleaned.layer)
+    assert (found["reasons"] == 1).all()
+    assert not found["used"].any()
+    assert found["m2"].sum() == 0.0
+    assert len(hl.grid(cleaned)) == 0
+    assert cleaned.report.to_pandas().set_index("reason").loc["not_working", "rows"] == 50
+
+
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_few_rows_are_no_pass(count: int) -> None:
+    cleaned = hl.clean(harmonized(rows().iloc[:count]))
+    assert len(cleaned.layer) == count
+    assert values(cleaned.layer)["reasons"].eq(1).all()
+    assert len(hl.grid(cleaned)) == 0
+    assert {"kg_wet", "covered", "yield_dry"} <= set(hl.grid(cleaned).columns)
+    assert cleaned.delay.seconds is None
+    assert cleaned.map("reasons").svg.startswith("<svg")
+
+
+def test_ten_rows_are_a_pass() -> None:
+    cleaned = hl.clean(harmonized(rows().iloc[:10]))
+    assert sums(cleaned) == pytest.approx((50.0, 120.0), rel=1e-6)
+
+
+def test_layer_without_rows_is_an_error() -> None:
+    with pytest.raises(ValueError, match="has no row with a position"):
+        hl.clean(harmonized(rows().iloc[:0]))
+
+
+def test_machine_that_stands_covers_one_swath() -> None:
+    place = frame(ROWS).geometry.iloc[0]
+    cleaned = hl.clean(harmonized(placed([place] * 50)))
+    found = values(cleaned.layer)
+    assert (found["reasons"] & 16 > 0).sum() == 49
+    assert found["m2"].sum() == pytest.approx(12.0, rel=1e-6)
+
+
+def test_missing_coordinate_system_is_an_error_that_says_how_to_set_it() -> None:
+    with pytest.raises(
+        ValueError, match=r"has no coordinate system, so metres are unknown; set one, such as `frame.set_crs"
+    ):
+        hl.clean(harmonized(rows().set_crs(None, allow_override=True)))
+
+
+def test_table_without_a_geometry_is_an_error() -> None:
+    table = pd.DataFrame(rows().drop(columns="geometry"))
+    layer = hl.harmonize(table, kind="yield", units={name: UNITS[name] for name in UNITS if name in table})
+    with pytest.raises(ValueError, match="has no geometry, so positions are unknown"):
+        hl.clean(layer)
+
+
+@pytest.mark.parametrize("shape", [None, shapely.Point(), shapely.Point(200.0, 145.0)])
+def test_rows_without_a_location_are_an_error(shape: Any) -> None:
+    with pytest.raises(ValueError, match="has no row with a position"):
+        hl.clean(harmonized(placed([shape] * 50)))
+
+
+def test_row_without_a_location_has_the_reason_position() -> None:
+    shapes = [*frame(ROWS).geometry]
+    shapes[20], shapes[21] = None, shapely.Point()
+    found = values(hl.clean(harmonized(placed(shapes))).layer)
+    assert np.flatnonzero(found["reasons"] & 8).tolist() == [20, 21]
+    assert (found["m2"].iloc[20:22] == 0).all()
+
+
+def test_lines_are_where_their_middle_is() -> None:
+    points = frame(ROWS).to_crs(plane()).geometry
+    lines = [shapely.LineString([(p.x, p.y - 1), (p.x, p.y + 1)]) for p in points]
+    shapes = gpd.GeoSeries(lines, crs=plane()).to_crs(4326)
+    cleaned = hl.clean(harmonized(placed(list(shapes))))
+    assert sums(cleaned) == pytest.approx((250.0, 600.0), rel=1e-5)
+
+
+def test_rows_on_two_continents_are_no_map() -> None:
+    shapes = [shapely.Point(100.0 * (n % 2), 45 + 1e-5 * n) for n in range(50)]
+    cleaned = hl.clean(harmonized(placed(shapes)))
+    with pytest.raises(ValueError, match="too large for one map"):
+        hl.grid(cleaned)
+
+
+def test_swath_of_a_thousand_kilometres_covers_nothing() -> None:
+    cleaned = hl.clean(harmonized(rows(swath_width=1e6)))
+    assert values(cleaned.layer)["m2"].sum() == 0.0
+    assert cleaned.report.to_pandas().set_index("reason").loc["little_new_ground", "rows"] == 50
+    assert len(hl.grid(cleaned)) == 0
+
+
+def test_unknown_unit_is_an_error_that_names_units() -> None:
+    with pytest.raises(ValueError, match=r"its unit is unknown; pass `units=\{\"distance\""):
+        hl.clean(hl.harmonize(rows(), kind="yield", units={"flow": "kg/s"}))
+
+
+def test_unknown_kind_is_an_error_that_names_kind() -> None:
+    with pytest.raises(ValueError, match="pass `kind=`"):
+        hl.clean(rows()[["swath_width", "distance", "geometry"]])
+
+
+@pytest.mark.parametrize("kind", ["as_applied", "planting"])
+def test_other_jobs_have_no_reasons_of_a_yield_sensor(kind: str) -> None:
+    passes = [straight((6.0 * n, -60), (6.0 * n, 60), seconds=300.0 * n, applied_rate=150.0) for n in range(6)]
+    passes[3].loc[20, "applied_rate"] = 900.0
+    cleaned = hl.clean(job(*passes, kind=kind))
+    found = values(cleaned.layer)
+    assert (found["reasons"] == 0).all()
+    assert {"kg", "yield_wet", "flow_shifted"}.isdisjoint(found.columns)
+    assert found["m2"].sum() == pytest.approx(6 * 6 * 120, rel=1e-6)
+    assert values(hl.grid(cleaned))["amount"].sum() == pytest.approx((150 * 4320 + 750 * 12) / 10_000, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"antenna": "3"}, TypeError, "`antenna`: expected a number, got str"),
+        ({"antenna": True}, TypeError, "`antenna`: expected a number, got bool"),
+        ({"antenna": None}, TypeError, "`antenna`: expected a number, got NoneType"),
+        ({"antenna": float("nan")}, ValueError, "`antenna`: expected a finite number, got nan"),
+        ({"delay": "soon"}, ValueError, "`delay`: expected seconds"),
+        ({"delay": [1.0]}, TypeError, "`delay`: expected a number, got list"),
+        ({"delay": float("inf")}, ValueError, "`delay`: expected a finite number, got inf"),
+        ({"delay": {"1": 3.0}}, TypeError, "`delay`"),
+        ({"delay": {1: "3"}}, TypeError, "`delay`: expected a number, got str"),
+        ({"moisture_delay": "soon"}, ValueError, "`moisture_delay`: expected seconds"),
+        ({"moisture_delay": True}, TypeError, "`moisture_delay`: expected a number, got bool"),
+        ({"keep": "moisture"}, TypeError, "`keep`: expected names of reasons"),
+        ({"keep": 1}, TypeError, "`keep`: expected names of reasons"),
+        ({"keep": [1]}, TypeError, "`keep`"),
+        ({"keep": ["moist"]}, ValueError, '`keep`: expected names of reasons ("not_working"'),
+        ({"boundary": 3}, TypeError, "`boundary`"),
+        ({"boundary": "field.zip"}, TypeError, "`boundary`"),
+        ({"recipe": 3}, TypeError, "`recipe`: expected the recipe of a cleaning or a mapping, got int"),
+        ({"recipe": ["turn"]}, TypeError, "`recipe`: expected the recipe of a cleaning or a mapping, got list"),
+        ({"recipe": "turn"}, ValueError, "`recipe`: expected a JSON object"),
+        ({"recipe": "[]"}, ValueError, "`recipe`: expected a JSON object"),
+        ({"recipe": {"turn": object()}}, TypeError, "`recipe`: the mapping is no JSON"),
+        ({"recipe": {"turn": float("nan")}}, ValueError, "`recipe`: the mapping is no JSON"),
+        ({"recipe": {"turns": 25}}, ValueError, "`turns`"),
+        ({"recipe": {"turn": "much"}}, ValueError, "parameter `turn`"),
+        ({"recipe": {"turn": -1}}, ValueError, "parameter `turn`: expected 0 or more, got -1"),
+        ({"recipe": {"spike": [0.4]}}, ValueError, "parameter `spike`"),
+        ({"recipe": {"spike": [-0.4, 2]}}, ValueError, "parameter `spike`: expected 0 or more"),
+        ({"recipe": {"market_moisture": 100}}, ValueError, "parameter `market_moisture`: expected 0 to 100 %, got 100"),
+        ({"recipe": {"headland_recipe": 2}}, ValueError, "`recipe`: expected version 1, got 2"),
+        ({"recipe": {"delay": {"value": "soon", "from": "user"}}}, ValueError, "parameter `delay`"),
+    ],
+)
+def test_wrong_argument_of_clean_is_an_error_that_names_it(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        hl.clean(harmonized(rows()), **arguments)
+
+
+@pytest.mark.parametrize("layer", [None, 3, "job.zip", [1, 2], {"a": 1}, np.zeros(3)])
+def test_wrong_layer_of_clean_is_a_type_error(layer: Any) -> None:
+    with pytest.raises(TypeError, match="`layer`"):
+        hl.clean(layer)
+
+
+@pytest.mark.parametrize("shape", [shapely.Point(0, 0), shapely.LineString([(0, 0), (1, 1)])])
+def test_boundary_and_plots_must_be_polygons(shape: Any) -> None:
+    around = gpd.GeoDataFrame({"a": [1]}, geometry=[shape], crs=plane()).to_crs(4326)
+    with pytest.raises(ValueError, match="`boundary`"):
+        hl.clean(harmonized(rows()), boundary=around)
+    with pytest.raises(ValueError, match="`plots`"):
+        hl.grid(hl.clean(harmonized(rows())), plots=around)
+
+
+def test_boundary_and_plots_need_a_coordinate_system() -> None:
+    around = gpd.GeoDataFrame({"a": [1]}, geometry=[shapely.box(-98, 40, -97, 42)])
+    with pytest.raises(ValueError, match="coordinate system"):
+        hl.clean(harmonized(rows()), boundary=around)
+    with pytest.raises(ValueError, match="coordinate system"):
+        hl.grid(hl.clean(harmonized(rows())), plots=around)
+
+
+def test_boundary_and_plots_need_a_geometry() -> None:
+    table = pd.DataFrame({"a": [1]})
+    with pytest.raises(ValueError, match="`boundary`"):
+        hl.clean(harmonized(rows()), boundary=table)
+    with pytest.raises(ValueError, match="`plots`"):
+        hl.grid(hl.clean(harmonized(rows())), plots=table)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"cells": 0}, ValueError, "`cells`: expected a side in metres above 0, got 0"),
+        ({"cells": -10.0}, ValueError, "`cells`: expected a side in metres above 0, got -10"),
+        ({"cells": float("nan")}, ValueError, "`cells`: expected a finite number, got nan"),
+        ({"cells": "10"}, TypeError, "`cells`: expected a number, got str"),
+        ({"cells": None}, TypeError, "`cells`: expected a number, got NoneType"),
+        ({"cells": True}, TypeError, "`cells`: expected a number, got bool"),
+        ({"cells": 1e-5}, ValueError, "`cells`: cells of 0.00001 m are too many"),
+        ({"by": "hybrid"}, ValueError, "hybrid"),
+        ({"by": [3]}, TypeError, "`by`"),
+        ({"by": ["pass", "hybrid"]}, ValueError, "hybrid"),
+        ({"crs": "EPSG:4326"}, ValueError, "`crs`"),
+        ({"crs": 4326}, ValueError, "`crs`"),
+        ({"crs": "EPSG:2264"}, ValueError, "`crs`"),
+        ({"crs": "nonsense"}, ValueError, "`crs`"),
+        ({"crs": 3.5}, TypeError, "`crs`"),
+        ({"total": 0}, ValueError, "`total`: expected weighed kilograms above 0, got 0"),
+        ({"total": -5.0}, ValueError, "`total`: expected weighed kilograms above 0, got -5"),
+        ({"total": float("inf")}, ValueError, "`total`: expected a finite number, got inf"),
+        ({"total": "5 t"}, TypeError, "`total`: expected kilograms"),
+        ({"total": {3: 100.0}}, ValueError, "`total`: the layer has no machine 3; it has 0"),
+        ({"total": {"a": 100.0}}, TypeError, "`total`"),
+        ({"total": {0: "5"}}, TypeError, "`total`: expected a number, got str"),
+        ({"plots": 3}, TypeError, "`plots`"),
+    ],
+)
+def test_wrong_argument_of_grid_is_an_error_that_names_it(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        hl.grid(plain(harmonized(rows())), **arguments)
+
+
+def test_map_of_a_layer_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match=r"`cleaned`: expected the result of `headland\.clean`, got Layer"):
+        hl.grid(harmonized(rows()))  # type: ignore[arg-type]
+
+
+VALUES = st.sampled_from([0.0, -1.0, 1e-300, 1e300, np.nan, np.inf, -np.inf, 5.0, 20.0, 359.0])
+
+
+@given(
+    data=st.lists(st.tuples(VALUES, VALUES, VALUES, VALUES, VALUES, VALUES), min_size=1, max_size=40),
+    step=st.sampled_from([0.0, 1e-5, 1e-3]),
+    drop=st.sets(st.sampled_from(["interval", "distance", "heading", "flow", "moisture", "time"])),
+)
+@settings(max_examples=60 * SERIES)
+def test_any_values_are_cleaned_or_refused(data: list[tuple[float, ...]], step: float, drop: set[str]) -> None:
+    names = ["interval", "distance", "swath_width", "heading", "flow", "moisture"]
+    table = pd.DataFrame(data, columns=names)
+    shapes = [shapely.Point(-97.5, 41.0 + step * n) for n in range(len(data))]
+    times = pd.Timestamp("2024-09-20", tz="UTC") + pd.to_timedelta(np.arange(len(data)), unit="s")
+    made = gpd.GeoDataFrame(table.assign(time=times.as_unit("us")), geometry=shapes, crs=4326).drop(columns=list(drop))
+    try:
+        cleaned = hl.clean(harmonized(made))
+    except ValueError as error:
+        refused = str(error)
+    else:
+        found, grid = values(cleaned.layer), values(hl.grid(cleaned, 5.0))
+        assert len(found) == len(made)
+        assert (found["m2"] >= 0).all()
+        assert np.isfinite(grid["covered"]).all()
+        assert grid["covered"].sum() == pytest.approx(found["m2"].sum(), rel=1e-9, abs=1e-9)
+        return
+    assert re.search(r"pass `columns=|pass `units=|no row with a position", refused), refused
