@@ -134,12 +134,14 @@ def field(
     moisture_delay: float = 0.0,
     interval: float = 1.0,
     wiggle: float = 0.3,
+    beyond: int = 2,
     seed: int = 1,
 ) -> pd.DataFrame:
     """Return a field of passes in opposite directions, whose yield and moisture vary over the ground.
 
     Both sensors log what was cut `delay` and `moisture_delay` seconds before. The flow is 0 until the grain arrives.
-    After each pass, the machine drives on with the header up until it is empty, then stands for a minute.
+    After each pass, the machine drives on with the header up until it is empty, then stands for a minute. It drives
+    `beyond` rows more than it needs for that.
     """
     random = np.random.default_rng(seed)
     waves = random.uniform(0.015, 0.06, (6, 2)) * random.choice([-1.0, 1.0], (6, 2))
@@ -148,7 +150,7 @@ def field(
     def pattern(x: np.ndarray, y: np.ndarray, phase: np.ndarray) -> np.ndarray:
         return np.asarray(sum(np.sin(a * x + b * y + p) for (a, b), p in zip(waves, phase, strict=True)) / 6**0.5)
 
-    rest = int(np.ceil(max(delay, moisture_delay, 0.0) / interval)) + 2
+    rest = int(np.ceil(max(delay, moisture_delay, 0.0) / interval)) + beyond
     parts = []
     for number in range(passes):
         x = 6.0 * (number - (passes - 1) / 2)
@@ -157,8 +159,8 @@ def field(
         seconds = number * (length / 2.0 + 90.0)
         down = straight((x, start), (x, end), seconds=seconds, interval=interval, working=True)
         # Rows behind the pass, in which the rest of the grain arrives: the header is up.
-        beyond = end + sign * rest * 2.0 * interval
-        up = straight((x, end), (x, beyond), seconds=seconds + length / 2.0, interval=interval, working=False)
+        last = end + sign * rest * 2.0 * interval
+        up = straight((x, end), (x, last), seconds=seconds + length / 2.0, interval=interval, working=False)
         rows = pd.concat([down, up], ignore_index=True)
         xs = rows["x"].to_numpy(float)
         middle = rows["y"].to_numpy(float) - sign * interval

@@ -70,7 +70,9 @@ def test_antenna_that_is_ignored_looks_like_delay() -> None:
 def test_shuffled_flow_has_no_delay_and_a_reason() -> None:
     rows = field(delay=8.0)
     random = np.random.default_rng(4)
-    parts = [part.assign(flow=random.permutation(part["flow"])) for _, part in rows.groupby("heading")]
+    passes = (rows["seconds"].diff() > 10).cumsum()
+    assert passes.nunique() == 12
+    parts = [part.assign(flow=random.permutation(part["flow"])) for _, part in rows.groupby(passes)]
     cleaned = hl.clean(harmonized(frame(pd.concat(parts).sort_index())), moisture_delay=None)
     assert cleaned.delay.seconds is None
     assert "contrast" in str(cleaned.delay.reason)

@@ -14,7 +14,7 @@ from logged_jobs import JOBS, SEEDS, SERIES, Job, made_map, read, rmse, true_map
 import headland as hl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 BITS = {"speed": 4, "position": 8, "duplicate": 16, "swath": 32, "moisture": 128, "spike": 256}
 """Planted faults that are found one by one."""
@@ -61,6 +61,42 @@ def test_delays_of_logged_harvests_are_within_half_a_second(jobs: list[tuple[Job
         for found, true in ((cleaned.delay, job.truth.delay), (cleaned.moisture_delay, job.truth.moisture_delay)):
             for machine, delay in found.machines.items():
                 assert delay["seconds"] == pytest.approx(true, abs=limit), (job.name, machine, delay["reason"])
+
+
+def logged_flow(job: Job, change: Callable[[pd.DataFrame], pd.Series]) -> hl.Cleaned:
+    """Clean a harvest whose flow is another one; `change` takes the rows of a pass."""
+    frame = job.layer.to_geopandas()
+    keys = [name for name in ("MACHINE", "PASS") if name in frame]
+    flow = pd.concat([change(rows) for _, rows in frame.groupby(keys, sort=False)])
+    # The yields of the display follow from the flow.
+    changed = frame.assign(FLOW=flow).drop(columns=["VRYIELDVOL", "DRYMATTER"])
+    changed.attrs = frame.attrs
+    return hl.clean(hl.harmonize(changed, kind="yield"), antenna=job.truth.antenna, moisture_delay=None)
+
+
+def test_shuffled_flow_of_logged_harvests_has_no_delay(jobs: list[tuple[Job, hl.Cleaned]]) -> None:
+    random = np.random.default_rng(0)
+    for job, base in jobs[:4]:
+        cleaned = logged_flow(job, lambda rows: pd.Series(random.permutation(rows["FLOW"]), rows.index))
+        assert base.delay.seconds is not None
+        for delay in cleaned.delay.machines.values():
+            assert delay["seconds"] is None, job.name
+            assert delay["reason"], job.name
+
+
+def test_flow_of_logged_harvests_that_is_later_has_more_delay(jobs: list[tuple[Job, hl.Cleaned]]) -> None:
+    for job, base in jobs[:4]:
+        frame = job.layer.to_geopandas()
+        keys = ["MACHINE"] if "MACHINE" in frame else []
+        for steps in (-2, 3):
+            flow = frame.groupby(keys)["FLOW"].shift(steps) if keys else frame["FLOW"].shift(steps)
+            later = frame.assign(FLOW=flow.fillna(0.0)).drop(columns=["VRYIELDVOL", "DRYMATTER"])
+            later.attrs = frame.attrs
+            cleaned = hl.clean(hl.harmonize(later, kind="yield"), antenna=job.truth.antenna, moisture_delay=None)
+            for machine, delay in cleaned.delay.machines.items():
+                before = base.delay.machines[machine]["seconds"]
+                assert before is not None
+                assert delay["seconds"] == pytest.approx(before + steps * job.interval, abs=0.3), (job.name, steps)
 
 
 def test_planted_faults_are_caught(jobs: list[tuple[Job, hl.Cleaned]]) -> None:

@@ -1,0 +1,186 @@
+"""Passes, ends, sections and machines of small jobs, and files of what cleaning returns."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import pytest
+from driven_rows import circle, field, job, plain, straight, values
+
+import headland as hl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def turning(**columns: object) -> pd.DataFrame:
+    """Return a pass to the north, a half turn of 12 m, and a pass back to the south, without a pause."""
+    north = straight((0, -60), (0, 60))
+    angle = np.pi * np.arange(1, 10) / 9
+    turn = north.iloc[:9].assign(
+        x=12 - 12 * np.cos(angle),
+        y=60 + 12 * np.sin(angle),
+        heading=np.degrees(angle),
+        seconds=60.0 + np.arange(1, 10),
+        distance=12 * np.pi / 9,
+    )
+    south = straight((24, 60), (24, -60), seconds=69.0)
+    rows = pd.concat([north, turn, south], ignore_index=True)
+    return rows.assign(flow=5.0, moisture=20.0, **columns)
+
+
+def test_turn_is_not_working_and_divides_passes() -> None:
+    rows = values(plain(job(turning())).layer)
+    assert (rows["reasons"].iloc[61:68] & 1 > 0).all()
+    assert rows["m2"].iloc[61:68].sum() == 0.0
+    assert rows["kg"].iloc[61:68].isna().all()
+    # A window of 3 s at the turn belongs to it.
+    assert rows["pass"].iloc[:57].eq(1).all()
+    assert rows["pass"].iloc[72:].eq(2).all()
+    assert set(rows["pass"]) == {0, 1, 2}
+
+
+def test_logged_state_of_the_header_bounds_the_pass() -> None:
+    up = np.ones(129, dtype=bool)
+    up[60:69] = False
+    rows = values(plain(job(turning(working=up))).layer)
+    assert ((rows["pass"] == 0) == ~up).all()
+    assert rows["m2"].sum() == pytest.approx(120 * 12, rel=1e-6)
+
+
+def test_header_that_is_up_within_a_pass_divides_it() -> None:
+    state = np.ones(100, dtype=bool)
+    state[40:50] = False
+    rows = values(plain(job(straight((0, -100), (0, 100), working=state))).layer)
+    assert rows["pass"].tolist() == [1] * 40 + [0] * 10 + [2] * 50
+    assert (rows["reasons"].iloc[40:50] == 1).all()
+    assert rows["m2"].sum() == pytest.approx(90 * 12, rel=1e-6)
+
+
+def test_gap_in_time_divides_a_pass() -> None:
+    rows = straight((0, -100), (0, 100))
+    rows["seconds"] += np.where(np.arange(100) >= 50, 3.0, 0.0)
+    found = values(plain(job(rows)).layer)
+    assert found["pass"].tolist() == [1] * 50 + [2] * 50
+    short = straight((0, -100), (0, 100))
+    short["seconds"] += np.where(np.arange(100) >= 50, 2.0, 0.0)
+    assert set(values(plain(job(short)).layer)["pass"]) == {1}
+
+
+def test_largest_turn_of_the_recipe_decides_about_curves() -> None:
+    # A radius of 60 m at 2 m/s turns by 11 degrees in 6 s, one of 20 m by 34.
+    assert (values(plain(job(circle(60.0, 188))).layer)["pass"] > 0).all()
+    tight = job(circle(20.0, 63))
+    assert (values(plain(tight).layer)["pass"] == 0).sum() > 50
+    assert (values(plain(tight, turn=40.0).layer)["pass"] > 0).all()
+
+
+def test_ends_of_the_recipe_are_seconds_of_each_pass() -> None:
+    passes = [straight((6.0 * n, -60), (6.0 * n, 60), seconds=300.0 * n) for n in range(2)]
+    cleaned = plain(job(*passes), ends=[3.0, 2.0])
+    rows = values(cleaned.layer)
+    expected = ([2] * 3 + [0] * 55 + [2] * 2) * 2
+    assert rows["reasons"].tolist() == expected
+    # Ends cover their ground, and have no part in the yield.
+    assert rows["m2"].sum() == pytest.approx(2 * 720, rel=1e-6)
+    grid = values(hl.grid(cleaned))
+    assert grid["covered"].sum() == pytest.approx(2 * 720, rel=1e-6)
+    assert grid["m2"].sum() == pytest.approx(2 * 660, rel=1e-6)
+    assert grid["kg_wet"].sum() == pytest.approx(110 * 5.0, rel=1e-9)
+
+
+def test_ends_of_a_mixing_combine_are_estimated() -> None:
+    # Two well-mixed stages of 2 s: the grain of one moment arrives over some seconds, on average 4 s later.
+    def arrived(seconds: pd.Series) -> pd.Series:
+        stages = (seconds / 2.0).clip(lower=0.0)
+        return 1 - (1 + stages) * np.exp(-stages)
+
+    parts = []
+    for n in range(8):
+        sign = 1 if n % 2 == 0 else -1
+        down = straight((6.0 * n, -100.0 * sign), (6.0 * n, 100.0 * sign), seconds=300.0 * n, working=True)
+        up = straight((6.0 * n, 100.0 * sign), (6.0 * n, 140.0 * sign), seconds=300.0 * n + 100, working=False)
+        rows = pd.concat([down, up])
+        second = rows["seconds"] - 300.0 * n - 0.5
+        parts.append(rows.assign(flow=5.0 * (arrived(second) - arrived(second - 100.0))))
+    cleaned = hl.clean(job(*parts), delay=4.0, moisture_delay=None)
+    recipe = json.loads(cleaned.recipe)
+    assert recipe["mixing"] == {"value": 2.0, "from": "estimated"}
+    found = values(cleaned.layer)
+    found = found[found["pass"] > 0]
+    inside = found.groupby("pass").cumcount()
+    first, last = recipe["ends"]["value"]
+    assert 3 <= first <= 8
+    assert 2 <= last <= 6
+    assert ((found["reasons"] & 2 > 0) == ((inside < first) | (inside >= 100 - last))).all()
+    used = found[found["used"]]
+    assert used["yield_wet"].min() > 0.92 * 5 / 12 * 10_000
+    assert found["yield_wet"].min() < 0.8 * 5 / 12 * 10_000
+
+
+def test_sections_cover_their_own_ground_and_are_no_duplicates() -> None:
+    whole = straight((0, -60), (0, 60))
+    sections = [
+        whole.assign(x=offset, swath_width=2.0, section=number, flow=flow)
+        for number, offset, flow in ((1, -2.0, 1.0), (2, 0.0, 2.0), (3, 2.0, 3.0))
+    ]
+    rows = pd.concat(sections).sort_values(["seconds", "section"]).assign(moisture=20.0)
+    cleaned = plain(job(rows), local=[1e9, 1e9], spike=[0.0, 1e9])
+    found = values(cleaned.layer)
+    assert (found["reasons"] == 0).all()
+    np.testing.assert_allclose(found["m2"], 4.0, rtol=1e-6)
+    assert found["m2"].sum() == pytest.approx(720.0, rel=1e-6)
+    assert set(found["pass"]) == {1}
+    means = found.groupby("section")["yield_wet"].mean()
+    np.testing.assert_allclose(means, np.array([1.0, 2.0, 3.0]) / 4 * 10_000, rtol=1e-6)
+
+
+def test_machines_are_merged_by_time() -> None:
+    early = straight((0, -60), (0, 60), machine=2)
+    late = straight((3, 60), (3, -60), seconds=300.0, machine=1)
+    for order in ((early, late), (late, early)):
+        found = values(plain(job(*order)).layer)
+        ground = found.groupby("machine")["m2"].sum().to_dict()
+        # The half that both cover belongs to the first one, whatever the number and the order in the file.
+        assert ground == pytest.approx({2: 720.0, 1: 360.0}, rel=1e-6)
+
+
+def test_machines_at_one_time_are_no_duplicates() -> None:
+    one = straight((0, -60), (0, 60), machine=1)
+    other = straight((40, -60), (40, 60), machine=2)
+    rows = pd.concat([one, other]).sort_values("seconds").assign(flow=5.0, moisture=20.0)
+    found = values(plain(job(rows)).layer)
+    assert (found["reasons"] == 0).all()
+    assert found["m2"].sum() == pytest.approx(1440.0, rel=1e-6)
+
+
+def test_rows_that_only_drive_leave_their_pass_without_a_header_state() -> None:
+    rows = field(delay=8.0, moisture_delay=8.0, beyond=20).drop(columns="working")
+    cleaned = hl.clean(job(rows))
+    found = values(cleaned.layer)
+    assert cleaned.delay.seconds == pytest.approx(8.0, abs=0.5)
+    # 28 rows behind each pass log the grain of the pass, then nothing. Those whose own ground gave no grain only drive;
+    # the flow of the last 8 s of each log is unknown.
+    beyond = found.groupby(found["heading"].ne(found["heading"].shift()).cumsum()).cumcount() >= 151
+    assert (found["pass"][beyond] == 0).groupby(found["heading"]).sum().min() > 6 * 15
+    assert (found["pass"][~beyond] > 0).mean() > 0.99
+
+
+def test_written_layers_are_read_again(tmp_path: Path) -> None:
+    cleaned = hl.clean(job(field(delay=8.0)))
+    for name, layer in (("rows", cleaned.layer), ("grid", hl.grid(cleaned)), ("swaths", cleaned.swaths())):
+        path = tmp_path / f"{name}.parquet"
+        layer.write_parquet(path)
+        again = gpd.read_parquet(path)
+        expected = layer.to_geopandas()
+        assert again.crs == expected.crs
+        pd.testing.assert_frame_equal(
+            pd.DataFrame(again.drop(columns="geometry")),
+            pd.DataFrame(expected.drop(columns="geometry")),
+            check_dtype=False,
+        )
+        assert again.geometry.geom_equals_exact(expected.geometry, 1e-9).all()
