@@ -79,6 +79,77 @@ def test_largest_turn_of_the_recipe_decides_about_curves() -> None:
     assert (values(plain(tight, turn=40.0).layer)["pass"] > 0).all()
 
 
+@pytest.mark.parametrize(("speed", "is_wrong"), [(0.25, True), (0.5, False), (3.8, False), (4.3, True)])
+def test_speed_far_from_the_usual_one_is_a_reason(speed: float, is_wrong: bool) -> None:
+    # The median is 2 m/s; distances fit the positions.
+    before = straight((0, -100), (0, 0))
+    odd = straight((0, 0), (0, 20 * speed), seconds=50.0, speed=speed)
+    after = straight((0, 20 * speed), (0, 120 + 20 * speed), seconds=70.0)
+    rows = pd.concat([before, odd, after], ignore_index=True).assign(moisture=20.0)
+    rows["flow"] = 2.5 * rows["distance"]
+    found = values(plain(job(rows)).layer)
+    assert ((found["reasons"] & 4 > 0) == (np.isin(np.arange(len(found)) // 10, [5, 6]) & is_wrong)).all()
+    assert found["m2"].sum() == pytest.approx(6 * (220 + 20 * speed), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("moisture", "is_wrong"), [(4.5, True), (5.5, False), (37.5, False), (38.5, True), (0.0, True), (101.0, True)]
+)
+def test_moisture_of_a_whole_pass_that_grain_cannot_have_is_a_reason(moisture: float, is_wrong: bool) -> None:
+    # Half an hour between passes: no other value is near in time.
+    passes = [straight((6.0 * n, -100), (6.0 * n, 100), seconds=2000.0 * n) for n in range(4)]
+    passes[2] = passes[2].assign(moisture=moisture)
+    found = values(plain(job(*passes), moisture_jump=100.0).layer)
+    assert ((found["reasons"] & 128 > 0) == ((found["pass"] == 3) & is_wrong)).all()
+    # Rows without a moisture have that of the field.
+    expected = 20.0 if is_wrong else moisture
+    np.testing.assert_allclose(found.loc[found["pass"] == 3, "moisture_shifted"], expected)
+
+
+def test_short_dropout_of_the_moisture_is_interpolated_and_marked() -> None:
+    moisture = np.linspace(18.0, 22.0, 100)
+    gone = moisture.copy()
+    gone[40:60] = np.nan
+    found = values(plain(job(straight((0, -100), (0, 100), moisture=gone))).layer)
+    np.testing.assert_allclose(found["moisture_shifted"], moisture, rtol=1e-9)
+    assert (found["reasons"] & 128 > 0).iloc[40:60].all()
+    assert (found["reasons"] == 0).iloc[[*range(38), *range(62, 100)]].all()
+
+
+def test_long_dropout_of_the_moisture_has_that_of_the_field() -> None:
+    gone = np.where(np.arange(100) >= 50, np.nan, 18.0)
+    passes = [straight((0, -100), (0, 100), moisture=gone), straight((6, 100), (6, -100), seconds=900.0)]
+    found = values(plain(job(*passes)).layer)
+    np.testing.assert_allclose(found["moisture_shifted"].iloc[50:100], 20.0)
+    assert (found["reasons"] & 128 > 0).iloc[50:100].all()
+
+
+def test_defaults_of_the_recipe_are_those_of_the_guide() -> None:
+    recipe = json.loads(hl.clean(job(straight((0, 0), (0, 100))), delay=None, moisture_delay=None).recipe)
+    defaults = {
+        "antenna": 0.0,
+        "turn": 25.0,
+        "speeds": [0.32, 2.0],
+        "distance_jump": 0.45,
+        "position_jump": [4.0, 4.5],
+        "full_width": 0.97,
+        "overlap": 0.33,
+        "moisture": [5.0, 38.0],
+        "moisture_jump": 4.0,
+        "spike": [0.4, 1.9],
+        "local": [0.2, 4.0],
+        "limits": [None, None],
+        "edge": None,
+        "expand": True,
+        "keep": [],
+    }
+    for name, value in defaults.items():
+        assert recipe[name] == {"value": value, "from": "default"}, name
+    # Dry grain gains by default.
+    dry = values(plain(job(straight((0, 0), (0, 100), moisture=10.0))).layer)
+    assert (dry["yield_dry"] > dry["yield_wet"]).all()
+
+
 def test_ends_of_the_recipe_are_seconds_of_each_pass() -> None:
     passes = [straight((6.0 * n, -60), (6.0 * n, 60), seconds=300.0 * n) for n in range(2)]
     cleaned = plain(job(*passes), ends=[3.0, 2.0])
