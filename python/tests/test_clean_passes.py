@@ -241,6 +241,26 @@ def test_rows_that_only_drive_leave_their_pass_without_a_header_state() -> None:
     assert (found["pass"][~beyond] > 0).mean() > 0.99
 
 
+def test_rows_of_a_coarse_clock_are_spread_over_its_seconds() -> None:
+    # Five rows a second, and a clock that logs whole seconds: they are no duplicates.
+    rows = straight((0, -100), (0, 100), interval=0.2)
+    rows["seconds"] = np.floor(rows["seconds"] + 1e-9)
+    found = values(plain(job(rows)).layer)
+    assert (found["reasons"] == 0).all()
+    assert found["m2"].sum() == pytest.approx(1200.0, rel=1e-6)
+    assert found["kg"].sum() == pytest.approx(500.0, rel=1e-9)
+
+
+@pytest.mark.parametrize(("interval", "clock"), [(0.2, 1.0), (1.0, 2.0)])
+def test_delay_is_recovered_with_a_coarse_clock(interval: float, clock: float) -> None:
+    rows = field(delay=8.0, moisture_delay=5.0, interval=interval)
+    rows["seconds"] = np.floor(rows["seconds"] / clock + 1e-9) * clock
+    cleaned = hl.clean(job(rows))
+    assert cleaned.delay.seconds == pytest.approx(8.0, abs=0.5)
+    assert cleaned.moisture_delay.seconds == pytest.approx(5.0, abs=0.5)
+    assert values(cleaned.layer)["m2"].sum() == pytest.approx(12 * 6 * 300, rel=1e-6)
+
+
 def test_written_layers_are_read_again(tmp_path: Path) -> None:
     cleaned = hl.clean(job(field(delay=8.0)))
     for name, layer in (("rows", cleaned.layer), ("grid", hl.grid(cleaned)), ("swaths", cleaned.swaths())):
