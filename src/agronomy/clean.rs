@@ -200,12 +200,11 @@ fn count_ground(
     idle: &IdleRuns,
     parameters: &Parameters,
 ) -> WorkedGround {
+    leave_ends(rows, &idle.empty, pass);
     if rows.working.is_none() {
         for run in &idle.empty {
             pass[run.clone()].fill(0);
         }
-    } else {
-        leave_ends(rows, &idle.empty, pass);
     }
     let shapes =
         field.shapes.as_ref().map(|shapes| rows.row.iter().map(|row| shapes[*row].clone()).collect::<Vec<_>>());

@@ -25,7 +25,7 @@ pub(super) struct LoggedFaults {
     pub(super) position: Vec<bool>,
     pub(super) speed: Vec<bool>,
     pub(super) distance: Vec<bool>,
-    /// Duplicates and wrong positions, which cover no ground.
+    /// Duplicates, wrong positions and rows without a width, which cover no ground.
     pub(super) excluded: Vec<bool>,
     /// Rows with any of these faults.
     pub(super) any: Vec<bool>,
@@ -45,12 +45,15 @@ impl LoggedFaults {
         let duplicate = rows.duplicates(field.time.is_some());
         let jumped = jumped_positions(rows, parameters.position_jump);
         let position: Vec<bool> = jumped.iter().zip(&has_shape).map(|(jumped, shape)| *jumped && !*shape).collect();
-        let excluded: Vec<bool> = duplicate.iter().zip(&position).map(|(one, other)| *one || *other).collect();
+        let mut excluded: Vec<bool> = duplicate.iter().zip(&position).map(|(one, other)| *one || *other).collect();
         rows.fill_headings(&excluded);
         let mut pass = find_passes(rows, rule);
-        for ((pass, width), has_shape) in pass.iter_mut().zip(&rows.width).zip(&has_shape) {
+        for (((pass, excluded), width), has_shape) in
+            pass.iter_mut().zip(&mut excluded).zip(&rows.width).zip(&has_shape)
+        {
             if *width <= 0.0 && !*has_shape {
                 *pass = 0;
+                *excluded = true;
             }
         }
         let speed = wrong_speeds(rows, &pass, &excluded, parameters.speeds);
@@ -167,15 +170,17 @@ pub(super) fn mark_outliers(
     let harmless = reasons::OVERLAP | reasons::MOISTURE;
     let is_trusted: Vec<bool> = bits.iter().map(|bits| bits & !harmless == 0).collect();
     let around = Surroundings::new(rows, &rate, &is_trusted, sensor.location);
-    let expected: Vec<f64> = (0..rows.len()).map(|k| only_with_rate(k, around.rate[k] * per_second[k])).collect();
+    let earlier = reasons::NOT_WORKING | reasons::ENDS | reasons::SPEED | reasons::POSITION | reasons::DUPLICATE;
+    let is_first: Vec<bool> = bits.iter().map(|bits| bits & earlier == 0).collect();
+    // Rows with another fault deviate because of it.
+    let only_first = |k: usize, value: f64| if is_first[k] { only_with_rate(k, value) } else { f64::NAN };
+    let expected: Vec<f64> = (0..rows.len()).map(|k| only_first(k, around.rate[k] * per_second[k])).collect();
     let limits = Limits { spike: parameters.spike, local: parameters.local };
     let found = deviations(rows, sensor.pass, &logged, &expected, &around, delay, &limits);
     let is_mixed = |k: usize| {
         has_rate(coverage, k)
             && mixed.as_ref().is_some_and(|mixed| (mixed[k] / own[k]).ln().abs() > parameters.local[0])
     };
-    let earlier = reasons::NOT_WORKING | reasons::ENDS | reasons::SPEED | reasons::POSITION | reasons::DUPLICATE;
-    let is_first: Vec<bool> = bits.iter().map(|bits| bits & earlier == 0).collect();
     mark(bits, reasons::SPIKE, |k| is_first[k] && found[k].is_spike);
     mark(bits, reasons::LOCAL, |k| is_first[k] && !found[k].is_spike && (found[k].is_local || is_mixed(k)));
 }

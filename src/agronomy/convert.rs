@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, RecordBatchOptions
 use arrow_schema::{DataType, Field, Schema};
 
 use super::crops::{CROPS, Crop};
-use super::provenance::{FACTOR, KG_PER_BUSHEL, UNIT_IN};
+use super::provenance::{CROP, FACTOR, KG_PER_BUSHEL, UNIT_IN};
 use super::units::{BUSHELS_PER_ACRE, Mismatch, Quantity, System, Unit};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
@@ -191,7 +191,7 @@ fn has_several_crops(layer: &Layer) -> bool {
 
 /// The crop that the source of the layer states.
 pub(super) fn stated_crop(layer: &Layer) -> Option<&'static Crop> {
-    let is_crop = |key: &str| ["crop", "croptoken", "cropname"].contains(&key.to_lowercase().as_str());
+    let is_crop = |key: &str| key == CROP || ["crop", "croptoken", "cropname"].contains(&key.to_lowercase().as_str());
     let mut crops = layer.metadata().iter().filter(|(key, _)| is_crop(key));
     crops.find_map(|(_, name)| Crop::find(name))
 }

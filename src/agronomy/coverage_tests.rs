@@ -11,7 +11,6 @@ fn rectangle(west: f64, south: f64, east: f64, north: f64) -> Vec<Point> {
 /// Covers polygons in their order, ten seconds apart.
 pub(super) fn cover_all(polygons: &[Vec<Point>]) -> Coverage {
     let all: Vec<u32> = (0_u32..).take(polygons.len()).collect();
-    let time: Vec<f64> = all.iter().map(|row| f64::from(*row) * 10.0).collect();
     cover(&Swaths::from_polygons(polygons), &all, &[])
 }
 

@@ -41,7 +41,6 @@ pub struct GridOptions {
 pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> Result<Layer> {
     let rows = cleaned.rows.as_ref();
     let layer = cleaned.layer();
-    check_amounts(rows, layer)?;
     let factors = scale_factors(rows, &options.total)?;
     let groups = row_groups(layer, &options.by)?;
     let map = match plots {
@@ -59,7 +58,10 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
     columns.extend(result_columns(rows, &map, &sums));
     let metadata = |layer: Layer| {
         let crop = layer_entry(cleaned.layer(), keys::CROP);
-        let layer = layer.with_diagnostics(factors.diagnostics).with_diagnostics(map.outside_diagnostic(rows));
+        let layer = layer
+            .with_diagnostics(factors.diagnostics)
+            .with_diagnostics(map.outside_diagnostic(rows))
+            .with_diagnostics(mass_diagnostic(rows));
         layer.with_entry(keys::KIND, None).with_entry(keys::CROP, crop.as_deref())
     };
     let targets: Vec<u32> = sums.iter().map(|sums| sums.target).collect();
@@ -69,18 +71,16 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
     }
 }
 
-/// An error if there is nothing to map.
-fn check_amounts(rows: &CleanRows, layer: &Layer) -> Result<()> {
+/// A diagnostic if only ground is mapped.
+fn mass_diagnostic(rows: &CleanRows) -> Vec<Diagnostic> {
     if rows.kg.is_some() || rows.amount.is_some() {
-        return Ok(());
+        return Vec::new();
     }
     let what = if rows.kind == JobKind::Yield { "flow or yield" } else { "applied rate" };
     let message = format!(
-        "layer `{}` has no {what} in a known unit; pass `units=` or `columns=` to `headland.harmonize`, or use \
-         `covered_area` if only the ground matters",
-        layer.name()
+        "only the ground is mapped: no {what} is in a known unit; pass `units=` or `columns=` to `headland.harmonize`"
     );
-    Err(invalid("units", message))
+    vec![Diagnostic::new(Code::MassUnknown, message)]
 }
 
 fn layer_entry(layer: &Layer, key: &str) -> Option<String> {
@@ -259,6 +259,8 @@ struct Sums {
     /// Ground behind the rates, and all worked ground, in m2.
     m2: f64,
     covered: f64,
+    /// Swaths of jobs that apply something, in m2: overlap counts twice.
+    applied: f64,
     rows: i64,
     /// Rate and its square, weighted by area.
     rates: [f64; 2],
@@ -309,6 +311,7 @@ fn sum_parts(rows: &CleanRows, map: &Targets, group_of: &[u32], is_grouped: bool
         for part in applied.next_if(is_own).into_iter().flatten() {
             let k = part.row as usize;
             let index = line(&mut sums, group(k));
+            sums[index].applied += part.area;
             sums[index].add(amounts(rows, factors, k), part.area, rows.coverage.full[k]);
         }
         sums[first..].sort_by_key(|sums| sums.group);
@@ -368,10 +371,12 @@ fn result_columns(rows: &CleanRows, map: &Targets, sums: &[Sums]) -> Vec<(Field,
         let mean = sums.rates[0] / sums.m2;
         if sums.rows > 1 { (sums.rates[1] / sums.m2 - mean * mean).max(0.0).sqrt() } else { f64::NAN }
     };
+    let has_amount = rows.kg.is_some() || rows.amount.is_some();
+    let amount = |sums: &Sums| if has_amount { sums.amounts[0] } else { f64::NAN };
     let count: ArrayRef = Arc::new(sums.iter().map(|sums| Some(sums.rows)).collect::<Int64Array>());
     let mut columns = Vec::new();
     if rows.kind == JobKind::Yield {
-        columns.push(number("kg_wet", "kg", &|sums| sums.amounts[0]));
+        columns.push(number("kg_wet", "kg", &|sums| amount(sums)));
         let has_dry = rows.kg_dry.is_some();
         if has_dry {
             columns.push(with_basis(number("kg_dry", "kg", &|sums| sums.amounts[1]), rows.market_moisture));
@@ -388,11 +393,11 @@ fn result_columns(rows: &CleanRows, map: &Targets, sums: &[Sums]) -> Vec<(Field,
         columns.push(number("sd", "kg/ha", &deviation));
     } else {
         let per_ha = if rows.amount_unit.is_empty() { String::new() } else { format!("{}/ha", rows.amount_unit) };
-        columns.push(number("amount", rows.amount_unit, &|sums| sums.amounts[0]));
+        columns.push(number("amount", rows.amount_unit, &|sums| amount(sums)));
         columns.push(number("covered", "m2", &|sums| sums.covered));
         columns.push(number("share", "", &share));
-        columns.push(number("rate", &per_ha, &|sums| rate(sums.amounts[0], sums.covered)));
-        columns.push(number("times", "", &|sums| sums.m2 / sums.covered));
+        columns.push(number("rate", &per_ha, &|sums| rate(amount(sums), sums.covered)));
+        columns.push(number("times", "", &|sums| sums.applied / sums.covered));
         columns.push((field("rows", DataType::Int64, ""), count));
         columns.push(number("sd", &per_ha, &deviation));
     }

@@ -135,5 +135,7 @@ pub(super) fn estimate(
         };
         (compared.iter().map(deviation).sum::<f64>(), mixing)
     });
-    tried.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, mixing)| mixing)
+    let best = tried.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, mixing)| mixing);
+    // At the end of the range, nothing was found.
+    best.filter(|mixing| mixing.constant < STEP * f64::from(STEPS))
 }

@@ -6,7 +6,7 @@ use super::derived::GAP;
 use super::track_rows::TrackRows;
 
 /// Seconds that an estimated delay may be off.
-pub(super) const UNCERTAIN: f64 = 0.25;
+pub(super) const UNCERTAIN: f64 = 0.1;
 
 /// A value at a time, linear between the rows `after - 1` and `after`; not a number outside the log and in gaps.
 pub(super) fn interpolate(rows: &TrackRows, track: &Range<usize>, values: &[f64], after: usize, time: f64) -> f64 {
