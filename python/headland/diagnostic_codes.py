@@ -129,5 +129,9 @@ DiagnosticCode = Literal[
     "steps-computed",
     "interval-assumed",
     "mass-assumed",
+    "ground-incomplete",
+    "mass-unknown",
+    "map-scaled",
+    "outside-plots",
 ]
 """The kind of a diagnostic."""

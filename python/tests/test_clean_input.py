@@ -85,7 +85,7 @@ def test_rows_without_a_width_have_no_ground() -> None:
     cleaned = hl.clean(harmonized(rows(swath_width=np.where(np.arange(50) < 10, 0.0, 6.0))))
     report = cleaned.report.to_pandas().set_index("reason")
     assert report.loc["not_working", "rows"] == 10
-    assert sums(cleaned) == pytest.approx((160.0, 480.0), rel=1e-6)
+    assert sums(cleaned) == pytest.approx((200.0, 480.0), rel=1e-6)
 
 
 @pytest.mark.parametrize("flow", [None, np.nan, np.inf])

@@ -216,7 +216,7 @@ def test_machines_are_merged_by_time() -> None:
     for order in ((early, late), (late, early)):
         found = values(plain(job(*order)).layer)
         ground = found.groupby("machine")["m2"].sum().to_dict()
-        # The half that both cover belongs to the first one, whatever the number and the order in the file.
+        # The half that both cover belongs to the first one, regardless of the number and the order in the file.
         assert ground == pytest.approx({2: 720.0, 1: 360.0}, rel=1e-6)
 
 

@@ -22,9 +22,6 @@ use crate::error::Result;
 use crate::layer::Polygons;
 use crate::layer::crs::LocalPlane;
 
-/// Of its swath, the new ground that a row needs for a rate.
-const LEAST_FRESH: f64 = 0.25;
-
 /// Metres from the boundary, unless the recipe states them (Vega et al. 2019).
 const EDGE: f64 = 10.0;
 
@@ -64,13 +61,8 @@ pub(super) struct CleanRows {
 impl CleanRows {
     /// Whether enough of the swath of a row is new ground for a rate.
     pub(super) fn has_rate(&self, k: usize) -> bool {
-        has_rate(&self.coverage, k)
+        self.coverage.has_rate(k)
     }
-}
-
-/// Whether enough of the swath of a row is new ground for a rate.
-pub(super) fn has_rate(coverage: &Coverage, k: usize) -> bool {
-    coverage.fresh[k] > 0.0 && coverage.fresh[k] >= LEAST_FRESH * coverage.full[k]
 }
 
 /// Cleans rows. `boundary` is that of the field, in the plane of the rows.

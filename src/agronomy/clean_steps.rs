@@ -1,6 +1,5 @@
 //! Steps of a cleaning: faults of logged rows, ends of passes, moisture and outliers.
 
-use super::clean::has_rate;
 use super::clean_delays::{MachineDelay, machine_delays, shift};
 use super::convex_clip::Point;
 use super::coverage::Coverage;
@@ -123,7 +122,7 @@ impl Moisture {
 pub(super) fn mark_limits(coverage: &Coverage, kg: &[f64], [least, most]: [Option<f64>; 2], bits: &mut [u32]) {
     let is_outside = |rate: f64| least.is_some_and(|least| rate < least) || most.is_some_and(|most| rate > most);
     let rate = |k: usize| kg[k] / coverage.fresh[k] * HECTARE;
-    mark(bits, reasons::LIMITS, |k| has_rate(coverage, k) && is_outside(rate(k)));
+    mark(bits, reasons::LIMITS, |k| coverage.has_rate(k) && is_outside(rate(k)));
 }
 
 /// Ground that the flow of rows comes from.
@@ -165,7 +164,7 @@ pub(super) fn mark_outliers(
     // Sections with one sensor are compared as one row.
     let sums = |values: &[f64]| shared.map_or_else(|| values.to_vec(), |shared| shared.sums(values));
     let (logged, shifted, per_second) = (sums(flow.0), sums(flow.1), sums(own));
-    let only_with_rate = |k: usize, value: f64| if has_rate(coverage, k) { value } else { f64::NAN };
+    let only_with_rate = |k: usize, value: f64| if coverage.has_rate(k) { value } else { f64::NAN };
     let rate: Vec<f64> = (0..rows.len()).map(|k| only_with_rate(k, shifted[k] / per_second[k])).collect();
     let harmless = reasons::OVERLAP | reasons::MOISTURE;
     let is_trusted: Vec<bool> = bits.iter().map(|bits| bits & !harmless == 0).collect();
@@ -178,8 +177,7 @@ pub(super) fn mark_outliers(
     let limits = Limits { spike: parameters.spike, local: parameters.local };
     let found = deviations(rows, sensor.pass, &logged, &expected, &around, delay, &limits);
     let is_mixed = |k: usize| {
-        has_rate(coverage, k)
-            && mixed.as_ref().is_some_and(|mixed| (mixed[k] / own[k]).ln().abs() > parameters.local[0])
+        coverage.has_rate(k) && mixed.as_ref().is_some_and(|mixed| (mixed[k] / own[k]).ln().abs() > parameters.local[0])
     };
     mark(bits, reasons::SPIKE, |k| is_first[k] && found[k].is_spike);
     mark(bits, reasons::LOCAL, |k| is_first[k] && !found[k].is_spike && (found[k].is_local || is_mixed(k)));

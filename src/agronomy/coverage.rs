@@ -4,6 +4,9 @@ use super::convex_clip::{Convex, Cuts, Extent, HalfPlane, Point, area, extent};
 use super::neighbours::ExtentGrid;
 use super::swaths::Swaths;
 
+/// Of its swath, the new ground that a row needs for a rate.
+const LEAST_FRESH: f64 = 0.25;
+
 /// Pieces smaller than this are dropped, in m2.
 const LEAST_AREA: f64 = 1e-9;
 
@@ -70,6 +73,11 @@ impl Pieces {
 }
 
 impl Coverage {
+    /// Whether enough of the swath of a row is new ground for a rate.
+    pub(super) fn has_rate(&self, row: usize) -> bool {
+        self.fresh[row] > 0.0 && self.fresh[row] >= LEAST_FRESH * self.full[row]
+    }
+
     /// Swaths without regard to earlier ones, of the rows that `is_used` selects.
     pub(super) fn whole(swaths: &Swaths, is_used: impl Fn(usize) -> bool) -> Self {
         let rows = swaths.len();

@@ -3,23 +3,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_array::{ArrayRef, Int64Array};
+use arrow_schema::{DataType, Field};
 
-use super::apportion::{Part, onto_cells, onto_polygons};
+use super::apportion::Part;
 use super::clean::CleanRows;
 use super::clean_layer::{Cleaned, field, nullable};
 use super::columns::JobKind;
-use super::coverage::Coverage;
 use super::derived::HECTARE;
-use super::gather::{gather, gather_index, row_groups};
+use super::gather::{gather, row_groups};
+use super::grid_targets::{Targets, plots_layer};
 use super::map_total::scale_factors;
 use super::provenance as keys;
-use super::row_columns::{polygon_layer, polygons};
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
-use crate::layer::crs::{Crs, PlaneMap, utm};
-use crate::layer::{Layer, Polygons};
+use crate::layer::Layer;
+use crate::layer::crs::Crs;
 
 /// Largest relative error of a sum over cells.
 const TOLERANCE: f64 = 1e-9;
@@ -45,7 +44,7 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
     let groups = row_groups(layer, &options.by)?;
     let map = match plots {
         Some(plots) => Targets::from_plots(rows, plots)?,
-        None => Targets::from_cells(rows, options)?,
+        None => Targets::from_cells(rows, options.cell, options.crs.as_ref())?,
     };
     let group_of: Vec<u32> = rows.rows.row.iter().map(|row| groups.of_row.get(*row).copied().unwrap_or(0)).collect();
     let sums = sum_parts(rows, &map, &group_of, !options.by.is_empty(), &factors.by_row);
@@ -85,168 +84,6 @@ fn mass_diagnostic(rows: &CleanRows) -> Vec<Diagnostic> {
 
 fn layer_entry(layer: &Layer, key: &str) -> Option<String> {
     layer.metadata().iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
-}
-
-/// Square cells of a side in metres, in a system.
-struct Squares {
-    /// Column and row in multiples of the side.
-    cells: Vec<(i64, i64)>,
-    side: f64,
-    crs: Crs,
-}
-
-/// Cells or plots, and the ground of rows in them.
-struct Targets {
-    /// New ground of rows, each piece of ground once.
-    parts: Vec<Part>,
-    /// Whole swaths of jobs that apply something: overlap received it twice.
-    applied: Vec<Part>,
-    /// Ground of each row in no target, in m2.
-    outside: Vec<f64>,
-    /// Area of each target in m2.
-    areas: Vec<f64>,
-    /// The cells, if the targets are cells.
-    cells: Option<Squares>,
-    /// Whether plots may overlap, so that ground counts in several.
-    can_overlap: bool,
-}
-
-impl Targets {
-    fn from_cells(rows: &CleanRows, options: &GridOptions) -> Result<Self> {
-        let cell = options.cell;
-        if !(cell > 0.0 && cell.is_finite()) {
-            return Err(invalid("cells", format!("`cells`: expected a side in metres above 0, got {cell}")));
-        }
-        let finite = |values: &[f64]| {
-            let finite = values.iter().copied().filter(|value| value.is_finite());
-            finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
-        };
-        let ((west, east), (south, north)) = (finite(&rows.rows.x), finite(&rows.rows.y));
-        let [longitude, latitude] = rows.plane.unproject([f64::midpoint(west, east), f64::midpoint(south, north)]);
-        let crs = options.crs.clone().map_or_else(|| utm(longitude, latitude), Ok)?;
-        let map = PlaneMap::new(&rows.plane, &crs, [west, south, east, north])?;
-        let spread = |coverage: &Coverage| {
-            let message = || format!("`cells`: cells of {cell} m are too many for this field; pass a larger side");
-            onto_cells(coverage, |point| map.apply(point), cell).ok_or_else(|| invalid("cells", message()))
-        };
-        let mut found = spread(&rows.coverage)?;
-        let mut applied = Vec::new();
-        if let Some(whole) = whole_swaths(rows) {
-            let other = spread(&whole)?;
-            let places: HashMap<(i64, i64), u32> = found.cells.iter().copied().zip(0_u32..).collect();
-            // A swath may end a rounding error beyond the union of all new ground.
-            let target = |part: &Part| places.get(other.cells.get(part.target as usize)?).copied();
-            applied = other.parts.iter().filter_map(|part| Some(Part { target: target(part)?, ..*part })).collect();
-            applied.sort_by_key(|part| part.target);
-        }
-        // Cells are squares in the system, which stretches lengths; their area is that on the ground.
-        let areas = cell_areas(&map, [f64::midpoint(west, east), f64::midpoint(south, north)], &found.cells, cell);
-        let outside = vec![0.0; rows.pass.len()];
-        let cells = std::mem::take(&mut found.cells);
-        Ok(Self {
-            parts: found.parts,
-            applied,
-            outside,
-            areas,
-            cells: Some(Squares { cells, side: cell, crs }),
-            can_overlap: false,
-        })
-    }
-
-    fn from_plots(rows: &CleanRows, plots: &Layer) -> Result<Self> {
-        let shapes = polygons(plots, &rows.plane)?;
-        let areas = shapes.iter().map(shape_area).collect();
-        let (parts, outside) = onto_polygons(&rows.coverage, &shapes);
-        let applied = whole_swaths(rows).map_or_else(Vec::new, |whole| onto_polygons(&whole, &shapes).0);
-        Ok(Self { parts, applied, outside, areas, cells: None, can_overlap: true })
-    }
-
-    /// A diagnostic about ground in no plot.
-    fn outside_diagnostic(&self, rows: &CleanRows) -> Vec<Diagnostic> {
-        let outside: f64 = self.outside.iter().sum();
-        let all: f64 = rows.coverage.fresh.iter().sum();
-        if outside <= TOLERANCE * all {
-            return Vec::new();
-        }
-        let message = format!("{outside:.0} of {all:.0} m2 of worked ground are in no plot, and not in the map");
-        vec![Diagnostic::new(Code::OutsidePlots, message)]
-    }
-
-    fn cells_layer(&self, layer: &Layer, targets: &[u32], columns: Vec<(Field, ArrayRef)>) -> Result<Layer> {
-        let Some(Squares { cells, side, crs }) = &self.cells else {
-            return Err(invalid("cells", "the map has no cells".to_owned()));
-        };
-        let square = |target: &u32| {
-            let (column, line) = cells.get(*target as usize).copied().unwrap_or_default();
-            #[expect(clippy::cast_precision_loss, reason = "cells of a map are far fewer than 2^53")]
-            let [west, south, east, north] =
-                [column, line, column.saturating_add(1), line.saturating_add(1)].map(|index| index as f64 * side);
-            vec![vec![vec![[west, south], [east, south], [east, north], [west, north]]]]
-        };
-        let shapes: Vec<Polygons> = targets.iter().map(square).collect();
-        polygon_layer(layer.name(), layer.source(), columns, &shapes, crs)
-    }
-}
-
-/// The plots of some rows with more columns before the geometry. Columns of theirs with such a name are renamed.
-fn plots_layer(plots: &Layer, targets: &[u32], columns: Vec<(Field, ArrayRef)>) -> Result<Layer> {
-    let schema = plots.schema();
-    let geometry = plots.geometry_index();
-    let own = schema.fields().iter().enumerate().filter(|(index, _)| Some(*index) != geometry);
-    let mut fields = Vec::new();
-    let mut arrays = Vec::new();
-    for (index, field) in own {
-        let is_taken = columns.iter().any(|(other, _)| other.name().eq_ignore_ascii_case(field.name()));
-        let name = if is_taken { format!("{}_original", field.name()) } else { field.name().clone() };
-        fields.push(field.as_ref().clone().with_name(name));
-        arrays.push(gather_index(plots, index, targets));
-    }
-    for (field, array) in columns {
-        fields.push(field);
-        arrays.push(array);
-    }
-    let place = geometry.map(|index| {
-        fields.push(schema.field(index).clone());
-        arrays.push(gather_index(plots, index, targets));
-        fields.len() - 1
-    });
-    let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-    let batch = RecordBatch::try_new(Arc::clone(&schema), arrays)
-        .map_err(|cause| Error::new(Kind::Value, format!("the columns form no table: {cause}")))?;
-    Ok(plots.clone().with_batches(schema, vec![batch], place))
-}
-
-/// Square metres on the ground of cells in the system of a map. `middle` is that of the field in the plane.
-fn cell_areas(map: &PlaneMap, middle: [f64; 2], cells: &[(i64, i64)], side: f64) -> Vec<f64> {
-    let origin = map.apply(middle);
-    #[expect(clippy::cast_precision_loss, reason = "cells of a map are far fewer than 2^53")]
-    let from_origin =
-        |(column, line): (i64, i64)| [(column as f64 + 0.5) * side - origin[0], (line as f64 + 0.5) * side - origin[1]];
-    // Near the middle the map is nearly a rotation, whose inverse finds the place of a cell within a metre.
-    let [right, up] = [[1.0, 0.0], [0.0, 1.0]].map(|[x, y]| {
-        let moved = map.apply([middle[0] + x, middle[1] + y]);
-        [moved[0] - origin[0], moved[1] - origin[1]]
-    });
-    let determinant = right[0] * up[1] - right[1] * up[0];
-    let area = |cell: &(i64, i64)| {
-        let [east, north] = from_origin(*cell);
-        let x = middle[0] + (east * up[1] - north * up[0]) / determinant;
-        let y = middle[1] + (north * right[0] - east * right[1]) / determinant;
-        let corners = [[x, y], [x + 1.0, y], [x + 1.0, y + 1.0], [x, y + 1.0]].map(|point| map.apply(point));
-        side * side / super::convex_clip::area(&corners).abs()
-    };
-    cells.iter().map(area).collect()
-}
-
-fn shape_area(polygons: &Polygons) -> f64 {
-    let ring = |ring: &Vec<[f64; 2]>| super::convex_clip::area(ring).abs();
-    polygons.iter().map(|rings| rings.first().map_or(0.0, ring) - rings.iter().skip(1).map(ring).sum::<f64>()).sum()
-}
-
-/// Swaths without regard to earlier ones, for jobs that apply something.
-fn whole_swaths(rows: &CleanRows) -> Option<Coverage> {
-    (rows.kind != JobKind::Yield)
-        .then(|| Coverage::whole(&rows.swaths, |k| rows.coverage.full[k] > 0.0 && rows.used[k]))
 }
 
 /// Sums of one cell or plot, and one group.
@@ -408,8 +245,4 @@ fn with_basis((field, array): (Field, ArrayRef), basis: Option<f64>) -> (Field, 
     let mut metadata = field.metadata().clone();
     metadata.extend(basis.map(|basis| (keys::MOISTURE_BASIS.to_owned(), basis.to_string())));
     (field.with_metadata(metadata), array)
-}
-
-fn invalid(argument: &str, message: String) -> Error {
-    Error::new(Kind::Value, message).with(|facts| facts.field = Some(argument.to_owned()))
 }

@@ -34,6 +34,7 @@ mod filters;
 mod flow_delay;
 mod gather;
 mod grid;
+mod grid_targets;
 mod harmonize;
 mod logged_shapes;
 mod map_column;
