@@ -130,6 +130,7 @@ DiagnosticCode = Literal[
     "interval-assumed",
     "mass-assumed",
     "ground-incomplete",
+    "positions-wander",
     "mass-unknown",
     "map-scaled",
     "outside-plots",

@@ -9,6 +9,7 @@ use super::coverage::Coverage;
 use super::field_rows::{FieldRows, LOGGED_FLOW};
 use super::flow_delay::{Sensor, estimate};
 use super::mixing::{self, Mixing};
+use super::pass_gaps::PassGaps;
 use super::passes::PassRule;
 use super::reasons::{self, mark};
 use super::recipe::{Auto, Estimate, Parameters, Recipe};
@@ -56,6 +57,8 @@ pub(super) struct CleanRows {
     pub(super) delays: Vec<MachineDelay>,
     pub(super) moisture_delays: Vec<MachineDelay>,
     pub(super) recipe: Recipe,
+    /// Gaps and overlaps between passes.
+    pub(super) gaps: PassGaps,
 }
 
 impl CleanRows {
@@ -86,13 +89,13 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
         flow.as_ref().map(|flow| (0..count).map(|k| value_later(&rows, flow, k, shift(&delays, &rows, k))).collect());
     let has_delay = delays.iter().any(|delay| delay.delay.seconds.is_some());
     // A display that computes yields has placed the grain itself.
-    let is_placed = has_delay || field.flow_rule != LOGGED_FLOW;
+    let is_computed = field.flow_rule != LOGGED_FLOW;
+    let is_placed = |k: usize| is_computed || delays[rows.machine[k] as usize].delay.seconds.is_some();
     let idle = flow_shifted.as_ref().map_or(IdleRuns::NONE, |flow| {
-        if is_placed {
-            join_bends(&rows, flow, &faults.excluded, &mut pass);
-        }
+        join_bends(&rows, flow, |k| is_placed(k) && !faults.excluded[k], &mut pass);
         IdleRuns::new(&rows, flow, &pass, is_placed)
     });
+    let gaps = PassGaps::measure(&rows, &pass, &faults.excluded, middle.location());
     let ground = count_ground(&field, &rows, &mut pass, &faults, &idle, &parameters);
     let WorkedGround { swaths, coverage, share, nominal, is_narrow } = ground;
 
@@ -172,6 +175,7 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
         delays: if is_harvest { delays } else { Vec::new() },
         moisture_delays,
         recipe,
+        gaps,
     })
 }
 

@@ -12,6 +12,7 @@ use super::columns::JobKind;
 use super::derived::HECTARE;
 use super::field_rows::FieldRows;
 use super::harmonize::harmonize;
+use super::pass_gaps::PassGaps;
 use super::provenance as keys;
 use super::reasons::{OVERLAP, REASONS};
 use super::recipe::Recipe;
@@ -21,6 +22,9 @@ use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
 use crate::layer::crs::Crs;
+
+/// Part of the width by which passes both overlap and leave gaps, above which positions wander.
+const LEAST_WANDER: f64 = 0.01;
 
 /// A cleaned job.
 #[derive(Clone)]
@@ -66,6 +70,19 @@ pub fn clean(layer: Layer, recipe: Option<&str>, arguments: &str, boundary: Opti
             rows.coverage.limited
         );
         diagnostics.push(Diagnostic::new(Code::GroundIncomplete, message));
+    }
+    // Of positions that wander, overlaps are subtracted and gaps are not added.
+    let PassGaps { overlap, gap } = rows.gaps;
+    if overlap.min(gap) > LEAST_WANDER {
+        let message = format!(
+            "neighbouring passes overlap by {:.1} % of their width and leave gaps of {:.1} %: positions wander, so that the \
+             worked ground is about {:.1} % too small and yields are as much too high; `total` of `headland.grid` scales \
+             a map to weighed grain",
+            100.0 * overlap,
+            100.0 * gap,
+            100.0 * overlap.min(gap)
+        );
+        diagnostics.push(Diagnostic::new(Code::PositionsWander, message));
     }
     let recipe = rows.recipe.to_json()?;
     let report = report(&layer, &rows)?;

@@ -207,3 +207,34 @@ fn spike_is_marked_at_its_ground() {
     assert_ne!(bits[logged - 10] & reasons::SPIKE, 0);
     assert_eq!(bits[logged] & reasons::SPIKE, 0);
 }
+
+#[test]
+fn positions_that_wander_show_as_gaps_and_overlaps() {
+    let steady = clean(field(10, true), "{}").gaps;
+    assert!(steady.gap < 0.01 && steady.overlap < 0.01, "{steady:?}");
+    let mut wandering = field(10, true);
+    for (row, x) in wandering.x.iter_mut().enumerate() {
+        // Every pass is moved to the other side of its line.
+        let pass = row / usize::try_from(ROWS + TURN).unwrap();
+        *x += if pass % 2 == 0 { 0.3 } else { -0.3 };
+    }
+    let gaps = clean(wandering, "{}").gaps;
+    assert!((gaps.gap - 0.05).abs() < 0.01 && (gaps.overlap - 0.05).abs() < 0.01, "{gaps:?}");
+    // Overlap that is meant leaves no gaps.
+    let mut narrow = field(10, true);
+    narrow.x.iter_mut().for_each(|x| *x *= 0.9);
+    let gaps = clean(narrow, "{}").gaps;
+    assert!(gaps.gap < 0.01 && (gaps.overlap - 0.1).abs() < 0.02, "{gaps:?}");
+}
+
+#[test]
+fn row_without_a_delay_keeps_the_start_of_its_pass() {
+    let mut two = field(10, true);
+    // One pass is too little for an estimate.
+    let last = usize::try_from((PASSES - 1) * (ROWS + TURN)).unwrap();
+    two.machine[last..].fill(2);
+    let cleaned = clean(two, "{}");
+    assert!(cleaned.delays[0].delay.seconds.is_some() && cleaned.delays[1].delay.seconds.is_none());
+    let pass = cleaned.rows.unsorted(&cleaned.pass);
+    assert!(pass[last] > 0, "the first rows of the second machine have no flow yet");
+}

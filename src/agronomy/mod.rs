@@ -45,6 +45,7 @@ mod map_words;
 mod mixing;
 mod neighbours;
 mod outliers;
+mod pass_gaps;
 mod passes;
 mod plots;
 mod provenance;

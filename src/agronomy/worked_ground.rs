@@ -155,14 +155,14 @@ pub(super) struct IdleRuns {
 impl IdleRuns {
     pub(super) const NONE: Self = Self { empty: Vec::new(), low: Vec::new() };
 
-    /// Finds the runs by the shifted flow. Without a delay, `is_placed` is false, and the first seconds of a pass may have
-    /// the flow of the turn before it.
-    pub(super) fn new(rows: &TrackRows, flow: &[f64], pass: &[i32], is_placed: bool) -> Self {
+    /// Finds the runs by the shifted flow. Rows of a machine without a delay are not placed: in the first seconds of a pass
+    /// they may have the flow of the turn before it.
+    pub(super) fn new(rows: &TrackRows, flow: &[f64], pass: &[i32], is_placed: impl Fn(usize) -> bool) -> Self {
         let per_metre: Vec<f64> = (0..rows.len()).map(|k| flow[k] / rows.speed(k)).collect();
         let inside = (0..rows.len()).filter(|k| pass[*k] > 0 && per_metre[*k].is_finite());
         let usual = median(inside.map(|k| per_metre[k]).collect());
         let ends = ends_of_passes(rows, pass);
-        let is_late = |k: usize| is_placed || rows.time[k] - ends[k].0 > LONGEST_DELAY;
+        let is_late = |k: usize| is_placed(k) || rows.time[k] - ends[k].0 > LONGEST_DELAY;
         let of_limit = |limit: f64| {
             let is_idle = |k: usize| pass[k] > 0 && per_metre[k] < limit * usual && is_late(k);
             let of_track = |track: &Range<usize>| runs(track.clone(), is_idle, |k| pass[k] == pass[k - 1]);
@@ -177,12 +177,12 @@ impl IdleRuns {
 
 /// Takes rows into the pass next to them that harvest in a bend: working rows outside of passes with the flow of the
 /// passes. The flow of a turn with the header up is none, once it is shifted.
-pub(super) fn join_bends(rows: &TrackRows, flow: &[f64], excluded: &[bool], pass: &mut [i32]) {
+pub(super) fn join_bends(rows: &TrackRows, flow: &[f64], can_join: impl Fn(usize) -> bool, pass: &mut [i32]) {
     let per_metre: Vec<f64> = (0..rows.len()).map(|k| flow[k] / rows.speed(k)).collect();
     let inside = (0..rows.len()).filter(|k| pass[*k] > 0 && per_metre[*k].is_finite());
     let usual = median(inside.map(|k| per_metre[k]).collect());
     let is_working = |k: usize| rows.working.as_ref().is_none_or(|working| working[k]);
-    let is_bend = |k: usize| pass[k] == 0 && is_working(k) && !excluded[k] && per_metre[k] >= BEND_FLOW * usual;
+    let is_bend = |k: usize| pass[k] == 0 && is_working(k) && can_join(k) && per_metre[k] >= BEND_FLOW * usual;
     let bends: Vec<Range<usize>> =
         rows.tracks.iter().flat_map(|track| runs(track.clone(), is_bend, |k| rows.follows(k))).collect();
     for run in bends.into_iter().filter(|run| run.len() >= IDLE_ROWS) {

@@ -293,6 +293,8 @@ codes! {
         "cleaning: a dry mass or a yield without a stated moisture is used as the wet mass, or at the market moisture";
     GroundIncomplete = "ground-incomplete", Warning,
         "cleaning: so many swaths cross each other that the ground of some rows was not counted completely";
+    PositionsWander = "positions-wander", Warning,
+        "cleaning: neighbouring passes overlap and leave gaps, so that the worked ground is too small and yields are too high";
     MassUnknown = "mass-unknown", Warning,
         "map: no flow, yield or rate is in a known unit, so only the ground is mapped";
     MapScaled = "map-scaled", Info,
