@@ -39,7 +39,7 @@ def clean(
     Args:
         layer: A job: a layer, a GeoDataFrame, or an Arrow table or stream with a geometry column.
         recipe: The ``recipe`` of an earlier cleaning, which is replayed, or a mapping with some of its parameters. The
-            arguments override it.
+            arguments override it, unless they have their default.
         antenna: Metres from the antenna forward to the cutter bar. With 0, the delay contains the time that the machine
             needs for this distance; it is still the right shift for a map.
         delay: Seconds from cutting to the flow sensor. ``"auto"`` estimates them for each machine: with the right
