@@ -6,14 +6,11 @@ import json
 import math
 import numbers
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from headland import _core, arguments
 from headland.cleaned import Cleaned
-from headland.table_input import as_layer
-
-if TYPE_CHECKING:
-    from headland.table_input import TableLike
+from headland.table_input import TableLike, as_layer
 
 DelayArgument = float | Mapping[int, float | None] | Literal["auto"] | None
 """Seconds, seconds by number of the machine, an estimate, or no shift."""

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 from headland import _core, arguments
 from headland.clean import _number
 from headland.cleaned import Cleaned
 from headland.layer import Layer
-from headland.table_input import as_layer
-
-if TYPE_CHECKING:
-    from headland.table_input import TableLike
+from headland.table_input import TableLike, as_layer
 
 
 def grid(

@@ -176,9 +176,16 @@ def test_timezone_of_a_harmonised_layer_is_that_of_its_originals() -> None:
 
 
 def test_whole_seconds_of_a_day_are_no_days_of_a_spreadsheet() -> None:
-    layer = hl.harmonize(table([("TIME", "N"), YIELD], [(40_000 + row, 5) for row in range(300)]))
-    assert "time" not in layer.columns
-    assert "time-unreadable" in codes(layer)
+    rows = [(40_000 + row, 5) for row in range(300)]
+    layer = hl.harmonize(table([("TIME", "N"), YIELD], rows))
+    times = layer.values("time")
+    assert (times[299] - times[0]).total_seconds() == 299
+    assert "date-assumed" in codes(layer)
+    # Fewer rows, or numbers that do not grow by one step, are no clock.
+    for others in (rows[:100], [(row[0] ** 2 % 40_009, 5) for row in rows]):
+        layer = hl.harmonize(table([("TIME", "N"), YIELD], others))
+        assert "time" not in layer.columns
+        assert "time-unreadable" in codes(layer)
 
 
 def test_one_moisture_out_of_range_leaves_the_others() -> None:
