@@ -231,6 +231,12 @@ impl Error {
         Self::new(Kind::Configuration, message).with(|facts| facts.setting = Some(setting))
     }
 
+    /// An invalid value of an argument.
+    #[must_use]
+    pub fn for_argument(argument: &str, message: impl Into<String>) -> Self {
+        Self::new(Kind::Value, message).with(|facts| facts.field = Some(argument.to_owned()))
+    }
+
     /// An error of an archive, with the member that caused it.
     #[must_use]
     pub fn archive(member: impl Into<String>, message: impl Into<String>) -> Self {

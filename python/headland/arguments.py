@@ -95,6 +95,14 @@ def number(name: str, value: Any) -> float:
     raise TypeError(f"`{name}`: expected a number, got {value!r}")
 
 
+def finite_number(name: str, value: object) -> float:
+    """Check a number that is finite."""
+    checked = number(name, value)
+    if not math.isfinite(checked):
+        raise ValueError(f"`{name}`: expected a finite number, got {value}")
+    return checked
+
+
 def flag(name: str, value: object) -> bool:
     """Check a boolean; other truthy values are refused, because they often mean the opposite."""
     if not isinstance(value, bool):

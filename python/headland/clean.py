@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
@@ -61,7 +59,7 @@ def clean(
     >>> cleaned.delay.seconds, cleaned.report.to_pandas()
     """
     given: dict[str, Any] = {}
-    if _number("antenna", antenna) != 0.0:
+    if arguments.finite_number("antenna", antenna) != 0.0:
         given["antenna"] = float(antenna)
     for name, value in (("delay", delay), ("moisture_delay", moisture_delay)):
         if not (isinstance(value, str) and value == "auto"):
@@ -86,14 +84,6 @@ def _recipe(recipe: object) -> str | None:
     raise TypeError(f"`recipe`: expected the recipe of a cleaning or a mapping, got {type(recipe).__name__}")
 
 
-def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"`{name}`: expected a number, got {type(value).__name__}")
-    if not math.isfinite(value):
-        raise ValueError(f"`{name}`: expected a finite number, got {value}")
-    return float(value)
-
-
 def _seconds(name: str, value: object) -> object:
     if value is None:
         return None
@@ -102,10 +92,12 @@ def _seconds(name: str, value: object) -> object:
         raise ValueError(f"`{name}`: expected {expected}, got {value!r}")  # noqa: TRY004 - a text, but a wrong one
     if isinstance(value, Mapping):
         return {
-            str(arguments.whole_number(name, machine, -(2**31))): None if one is None else _number(name, one)
+            str(arguments.whole_number(name, machine, -(2**31))): None
+            if one is None
+            else arguments.finite_number(name, one)
             for machine, one in value.items()
         }
-    return _number(name, value)
+    return arguments.finite_number(name, value)
 
 
 def _names(name: str, given: object) -> list[str]:

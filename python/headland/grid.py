@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable, Mapping
 
 from headland import _core, arguments
-from headland.clean import _number
 from headland.cleaned import Cleaned
 from headland.layer import Layer
 from headland.table_input import TableLike, as_layer
@@ -56,10 +54,10 @@ def grid(
         raise TypeError(f"`cleaned`: expected the result of `headland.clean`, got {type(cleaned).__name__}")
     around = None if plots is None else as_layer("plots", plots)
     names = [] if by is None else [by] if isinstance(by, str) else list(by)
-    columns = [arguments.text("by", name, '"variety"') for name in names]
+    columns = list(dict.fromkeys(arguments.text("by", name, '"variety"') for name in names))
     made = _core.grid(
         cleaned._core,  # noqa: SLF001 - an object of this package
-        _number("cells", cells),
+        arguments.finite_number("cells", cells),
         None if around is None else around._core,  # noqa: SLF001 - a layer of this package
         columns,
         _system(crs),
@@ -80,7 +78,8 @@ def _totals(total: object) -> list[tuple[int | None, float]]:
     if total is None:
         return []
     if isinstance(total, Mapping):
-        return [(arguments.whole_number("total", one, -(2**31)), _number("total", kg)) for one, kg in total.items()]
-    if isinstance(total, numbers.Real):
-        return [(None, _number("total", total))]
-    raise TypeError(f"`total`: expected kilograms, or a mapping of machine to kilograms, got {type(total).__name__}")
+        return [
+            (arguments.whole_number("total", one, -(2**31), 2**31 - 1), arguments.finite_number("total", kg))
+            for one, kg in total.items()
+        ]
+    return [(None, arguments.finite_number("total", total))]

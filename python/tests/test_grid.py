@@ -229,6 +229,13 @@ def test_total_by_machine_scales_each_machine() -> None:
     assert one == pytest.approx({3: 250.0, 8: 125.0}, rel=1e-9)
 
 
+def test_group_column_with_the_name_of_a_result_is_renamed() -> None:
+    cleaned = plain(job(straight((0, -50), (0, 50)), straight((40, 50), (40, -50), seconds=200.0)))
+    grid = hl.grid(cleaned, 50.0, by=["pass", "share", "pass"])
+    assert grid.columns[:2] == ["pass", "share_original"]
+    assert len(set(grid.columns)) == len(grid.columns)
+
+
 def test_mean_of_the_map_is_that_of_the_report() -> None:
     cleaned = hl.clean(job(field(delay=8.0)))
     report = cleaned.report.to_pandas().set_index("reason")

@@ -89,8 +89,8 @@ def test_catalog_has_the_ground_of_every_job_once(service: hl.Sandbox, mirror: h
     assert {name for name, _, _ in found} == set(truth)
     for name, covered, reason in found:
         assert reason is None
-        # The passes of ideal jobs do not overlap, but for the turns of sprayers and the edges of fields.
-        assert 0.8 * truth[name] < covered < 1.001 * truth[name], name
+        # Passes of ideal jobs overlap by about 1 %, those of sprayers by 2 %.
+        assert 0.97 * truth[name] < covered < truth[name], name
 
 
 def duckdb_without_warnings(mirror: hl.Mirror) -> duckdb.DuckDBPyConnection:

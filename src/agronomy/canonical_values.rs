@@ -8,7 +8,7 @@ use arrow_schema::{DataType, SchemaRef};
 use super::canonical_arrays::{arrays, numbers};
 use super::provenance as keys;
 use super::units::Unit;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::layer::Layer;
 
 /// The canonical columns of a layer.
@@ -132,7 +132,7 @@ impl<'a> CanonicalValues<'a> {
                     "column `{original}` is `{name}`, but its unit is unknown; pass `units={{\"{original}\": ...}}` to \
                      `headland.harmonize`"
                 );
-                Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some("units".to_owned())))
+                Err(Error::for_argument("units", message))
             }
         }
     }

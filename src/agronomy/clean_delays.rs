@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::flow_delay::Delay;
 use super::recipe::{Auto, Recipe, Seconds};
 use super::track_rows::TrackRows;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
 /// The delay of a sensor of one machine.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub(super) fn machine_delays(
                     "`{parameter}`: machine {machine} of this layer is not among the machines {known}; pass a number, or a \
                      mapping with that machine, or set `{parameter}` to \"auto\" in the recipe"
                 );
-                Error::new(Kind::Value, message).with(|facts| facts.field = Some(parameter.to_owned()))
+                Error::for_argument(parameter, message)
             })?),
             Seconds::Word(_) => estimate(position).unwrap_or_else(|reason| Delay::refused(0, reason.to_owned())),
         };

@@ -19,7 +19,7 @@ use super::recipe::Recipe;
 use super::row_columns::{polygon_layer, polygons, select_columns, with_columns, without_columns};
 use super::statements::Statements;
 use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::layer::Layer;
 use crate::layer::crs::Crs;
 
@@ -58,7 +58,7 @@ pub fn clean(layer: Layer, recipe: Option<&str>, arguments: &str, boundary: Opti
              `columns={{\"swath_width\": ...}}` to `headland.harmonize`, or add such a column",
             layer.name()
         );
-        return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some("columns".to_owned())));
+        return Err(Error::for_argument("columns", message));
     }
     let boundary = boundary.map(|boundary| polygons(boundary, &field.plane)).transpose();
     let boundary = boundary.map_err(|error| error.map_message(|said| said.replace("`plots`", "`boundary`")))?;

@@ -179,8 +179,10 @@ pub(super) fn mark_outliers(
     let is_mixed = |k: usize| {
         coverage.has_rate(k) && mixed.as_ref().is_some_and(|mixed| (mixed[k] / own[k]).ln().abs() > parameters.local[0])
     };
-    mark(bits, reasons::SPIKE, |k| is_first[k] && found[k].is_spike);
-    mark(bits, reasons::LOCAL, |k| is_first[k] && !found[k].is_spike && (found[k].is_local || is_mixed(k)));
+    // No grain flows backwards.
+    let is_spike = |k: usize| found[k].is_spike || shifted[k] < 0.0;
+    mark(bits, reasons::SPIKE, |k| is_first[k] && is_spike(k));
+    mark(bits, reasons::LOCAL, |k| is_first[k] && !is_spike(k) && (found[k].is_local || is_mixed(k)));
 }
 
 /// The middle of the ground of each row, in metres.

@@ -8,7 +8,7 @@ use super::convert::UNIT_EXAMPLES;
 use super::statements::Stated;
 use super::units::{Quantity, Unit};
 use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::layer::Layer;
 
 /// A column of the layer and the canonical column that it means.
@@ -38,7 +38,7 @@ pub(super) fn match_columns(layer: &Layer, stated: &Stated, diagnostics: &mut Ve
         if !can_hold(canonical, field) {
             let message =
                 format!("column `{original}` has {}, so it cannot be `{canonical}`", cells(field.data_type()));
-            return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some("columns".to_owned())));
+            return Err(Error::for_argument("columns", message));
         }
         let matched = Match { column, canonical, rule: "user", unit: None, unit_in: None, evidence: None };
         candidates.push((matched, 0));
@@ -107,7 +107,7 @@ fn known(name: &str) -> Result<&'static str> {
             "`columns` has no canonical column `{name}`; there are: {}",
             names().collect::<Vec<_>>().join(", ")
         );
-        Error::new(Kind::Value, message).with(|facts| facts.field = Some("columns".to_owned()))
+        Error::for_argument("columns", message)
     })
 }
 
@@ -171,7 +171,7 @@ fn can_hold(name: &str, field: &Field) -> bool {
 fn parse_unit(name: &str, text: &str) -> Result<Unit> {
     Unit::parse(text).ok_or_else(|| {
         let message = format!("`units`: `{text}` of column `{name}` is not a known unit; {UNIT_EXAMPLES}");
-        Error::new(Kind::Value, message).with(|facts| facts.field = Some("units".to_owned()))
+        Error::for_argument("units", message)
     })
 }
 
@@ -187,8 +187,7 @@ fn state_unit(
     let name = field.name();
     let by_user = stated.units.iter().find(|(original, _)| original == name).map(|(_, unit)| unit);
     if let Some(text) = by_user {
-        let wrong =
-            |message: String| Error::new(Kind::Value, message).with(|facts| facts.field = Some("units".to_owned()));
+        let wrong = |message: String| Error::for_argument("units", message);
         let unit = parse_unit(name, text)?;
         if !needs_unit || !fits(found.canonical, unit) {
             return Err(wrong(format!(

@@ -124,7 +124,7 @@ fn check_kinds(parts: &[Part]) -> Result<()> {
                     part.layer.source(),
                     kind.as_str()
                 );
-                return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some("layers".to_owned())));
+                return Err(Error::for_argument("layers", message));
             }
             Some(_) => {}
         }
@@ -265,7 +265,7 @@ fn check_same(
             target.source,
             text(other)
         );
-        Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.clone())))
+        Err(Error::for_argument(name, message))
     };
     let quantity = pair(metadata::QUANTITY);
     if quantity.0 != quantity.1 {
@@ -344,7 +344,7 @@ fn column(layer: &Layer, batch: &RecordBatch, target: &Target, options: ConcatOp
         from.map_or("unknown", String::as_str),
         layer.source()
     );
-    Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some(name.clone())))
+    Err(Error::for_argument(name, message))
 }
 
 /// The weight of a bushel that a column states.

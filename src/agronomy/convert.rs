@@ -218,5 +218,5 @@ fn unknown_unit(field: &Field) -> Error {
 }
 
 fn invalid(field: &str, message: String) -> Error {
-    Error::new(Kind::Value, message).with(|facts| facts.field = Some(field.to_owned()))
+    Error::for_argument(field, message)
 }

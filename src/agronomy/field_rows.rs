@@ -11,7 +11,7 @@ use super::row_ratios::median;
 use super::row_steps::Steps;
 use super::units::Quantity;
 use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::layer::crs::LocalPlane;
 use crate::layer::{Layer, Polygons};
 
@@ -67,7 +67,7 @@ impl FieldRows {
     /// unknown. A swath width that is not logged is NaN.
     pub(super) fn read(layer: &Layer) -> Result<Self> {
         let kind = layer_kind(layer).ok_or_else(|| {
-            invalid(
+            Error::for_argument(
                 "kind",
                 format!("the kind of job of layer `{}` is unknown; pass it to `headland.harmonize`", layer.name()),
             )
@@ -109,7 +109,7 @@ impl FieldRows {
                 None if values.numbers("flow", "kg/s").is_some() => {
                     let message = "the mass of rows is unknown: the flow is logged, but nothing gives the interval of rows; \
                                    pass `columns={\"interval\": ...}` to `headland.harmonize`";
-                    return Err(invalid("columns", message.to_owned()));
+                    return Err(Error::for_argument("columns", message.to_owned()));
                 }
                 None => check_mass(&values)?,
             }
@@ -142,10 +142,6 @@ impl FieldRows {
     }
 }
 
-fn invalid(argument: &str, message: String) -> Error {
-    Error::new(Kind::Value, message).with(|facts| facts.field = Some(argument.to_owned()))
-}
-
 /// Rows of a sprayer or planter that apply something, where no working state is logged. Null counts as working.
 fn has_amount(kind: JobKind, amount: Option<&[f64]>) -> Option<Vec<bool>> {
     let amount = amount.filter(|_| kind != JobKind::Yield)?;
@@ -173,19 +169,19 @@ fn read_places(layer: &Layer) -> Result<Places> {
     if layer.geometry_index().is_none() {
         let message =
             format!("layer `{name}` has no geometry, so positions are unknown; pass one with points or polygons");
-        return Err(invalid("layer", message));
+        return Err(Error::for_argument("layer", message));
     }
     if layer.crs().is_none() {
         let message = format!(
             "layer `{name}` has no coordinate system, so metres are unknown; set one, such as `frame.set_crs(4326)`"
         );
-        return Err(invalid("layer", message));
+        return Err(Error::for_argument("layer", message));
     }
     let found = layer.row_shapes()?;
     let (mut x, mut y) = (found.longitudes, found.latitudes);
     let Some(first) = x.iter().copied().find(|longitude| longitude.is_finite()) else {
         let message = format!("layer `{name}` has no row with a position; pass one with points or polygons");
-        return Err(invalid("layer", message));
+        return Err(Error::for_argument("layer", message));
     };
     // The median of longitudes on both sides of the antimeridian.
     let near = |longitude: &f64| longitude + 360.0 * ((first - longitude) / 360.0).round();

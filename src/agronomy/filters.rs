@@ -52,7 +52,8 @@ pub(super) fn jumped_positions(rows: &TrackRows, [metres, steps]: [f64; 2]) -> V
         let ys = running_median(&rows.y[track.clone()], POSITION_ROWS);
         for ((k, x), y) in track.clone().zip(xs).zip(ys) {
             let away = (rows.x[k] - x).hypot(rows.y[k] - y);
-            jumped[k] = away.is_nan() || away > limit;
+            // Rows without a time are in no order.
+            jumped[k] = (away.is_nan() || away > limit) && !rows.time[k].is_nan();
         }
     }
     jumped

@@ -9,7 +9,7 @@ use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type, Timestam
 use arrow_array::{Array, ArrayRef, BooleanArray, LargeBinaryArray, LargeStringArray, PrimitiveArray};
 use arrow_schema::{DataType, Field};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::layer::Layer;
 
 /// Groups of rows with equal values, numbered in the order of their first rows.
@@ -89,7 +89,7 @@ fn column<'a>(layer: &'a Layer, name: &str) -> Result<(usize, &'a Field)> {
         let names = schema.fields().iter().enumerate().filter(|(index, _)| layer.geometry_index() != Some(*index));
         let names: Vec<&str> = names.map(|(_, field)| field.name().as_str()).collect();
         let message = format!("`by`: the layer has no column `{name}`; it has {}", names.join(", "));
-        Error::new(Kind::Value, message).with(|facts| facts.field = Some("by".to_owned()))
+        Error::for_argument("by", message)
     })
 }
 

@@ -12,7 +12,7 @@ use super::clean_layer::{Cleaned, field, nullable};
 use super::columns::JobKind;
 use super::derived::HECTARE;
 use super::gather::{gather, row_groups};
-use super::grid_targets::{Targets, plots_layer};
+use super::grid_targets::{Targets, beside, plots_layer};
 use super::map_total::scale_factors;
 use super::provenance as keys;
 use crate::archive::{Code, Diagnostic};
@@ -49,12 +49,14 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
     let group_of: Vec<u32> = rows.rows.row.iter().map(|row| groups.of_row.get(*row).copied().unwrap_or(0)).collect();
     let sums = sum_parts(rows, &map, &group_of, !options.by.is_empty(), &factors.by_row);
     check_sums(rows, &map, &sums, &factors.by_row)?;
+    let results = result_columns(rows, &map, &sums);
     let mut columns: Vec<(Field, ArrayRef)> = Vec::new();
     let representatives: Vec<u32> = sums.iter().map(|sums| groups.first_row(sums.group)).collect();
     for name in &options.by {
-        columns.push(gather(layer, name, &representatives)?);
+        let (field, array) = gather(layer, name, &representatives)?;
+        columns.push((beside(&field, &results), array));
     }
-    columns.extend(result_columns(rows, &map, &sums));
+    columns.extend(results);
     let metadata = |layer: Layer| {
         let crop = layer_entry(cleaned.layer(), keys::CROP);
         let layer = layer

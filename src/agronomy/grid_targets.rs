@@ -47,7 +47,10 @@ pub(super) struct Targets {
 impl Targets {
     pub(super) fn from_cells(rows: &CleanRows, cell: f64, crs: Option<&Crs>) -> Result<Self> {
         if !(cell > 0.0 && cell.is_finite()) {
-            return Err(invalid("cells", format!("`cells`: expected a side in metres above 0, got {cell}")));
+            return Err(Error::for_argument(
+                "cells",
+                format!("`cells`: expected a side in metres above 0, got {cell}"),
+            ));
         }
         let finite = |values: &[f64]| {
             let finite = values.iter().copied().filter(|value| value.is_finite());
@@ -59,7 +62,7 @@ impl Targets {
         let map = PlaneMap::new(&rows.plane, &crs, [west, south, east, north])?;
         let spread = |coverage: &Coverage| {
             let message = || format!("`cells`: cells of {cell} m are too many for this field; pass a larger side");
-            onto_cells(coverage, |point| map.apply(point), cell).ok_or_else(|| invalid("cells", message()))
+            onto_cells(coverage, |point| map.apply(point), cell).ok_or_else(|| Error::for_argument("cells", message()))
         };
         let mut found = spread(&rows.coverage)?;
         let mut applied = Vec::new();
@@ -106,7 +109,7 @@ impl Targets {
 
     pub(super) fn cells_layer(&self, layer: &Layer, targets: &[u32], columns: Vec<(Field, ArrayRef)>) -> Result<Layer> {
         let Some(Squares { cells, side, crs }) = &self.cells else {
-            return Err(invalid("cells", "the map has no cells".to_owned()));
+            return Err(Error::for_argument("cells", "the map has no cells".to_owned()));
         };
         let square = |target: &u32| {
             let (column, line) = cells.get(*target as usize).copied().unwrap_or_default();
@@ -120,6 +123,13 @@ impl Targets {
     }
 }
 
+/// A field beside columns of a map: if one has its name, in any letter case, `_original` is added to it.
+pub(super) fn beside(field: &Field, columns: &[(Field, ArrayRef)]) -> Field {
+    let is_taken = columns.iter().any(|(other, _)| other.name().eq_ignore_ascii_case(field.name()));
+    let name = if is_taken { format!("{}_original", field.name()) } else { field.name().clone() };
+    field.clone().with_name(name)
+}
+
 /// The plots of some rows with more columns before the geometry. Columns of theirs with such a name are renamed.
 pub(super) fn plots_layer(plots: &Layer, targets: &[u32], columns: Vec<(Field, ArrayRef)>) -> Result<Layer> {
     let schema = plots.schema();
@@ -128,9 +138,7 @@ pub(super) fn plots_layer(plots: &Layer, targets: &[u32], columns: Vec<(Field, A
     let mut fields = Vec::new();
     let mut arrays = Vec::new();
     for (index, field) in own {
-        let is_taken = columns.iter().any(|(other, _)| other.name().eq_ignore_ascii_case(field.name()));
-        let name = if is_taken { format!("{}_original", field.name()) } else { field.name().clone() };
-        fields.push(field.as_ref().clone().with_name(name));
+        fields.push(beside(field, &columns));
         arrays.push(gather_index(plots, index, targets));
     }
     for (field, array) in columns {
@@ -179,8 +187,4 @@ fn shape_area(polygons: &Polygons) -> f64 {
 fn whole_swaths(rows: &CleanRows) -> Option<Coverage> {
     (rows.kind != JobKind::Yield)
         .then(|| Coverage::whole(&rows.swaths, |k| rows.coverage.full[k] > 0.0 && rows.used[k]))
-}
-
-fn invalid(argument: &str, message: String) -> Error {
-    Error::new(Kind::Value, message).with(|facts| facts.field = Some(argument.to_owned()))
 }

@@ -96,7 +96,7 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
             "no column of layer `{}` has a known meaning; `columns` names them, such as `columns={{\"yield\": \"Yld\"}}`",
             layer.name()
         );
-        return Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some("columns".to_owned())));
+        return Err(Error::for_argument("columns", message));
     }
     let layer = assemble(layer, &added, &unknown)?.with_diagnostics(diagnostics);
     Ok(layer.with_entry(keys::KIND, Some(kind.as_str())).with_entry(keys::CROP, crop.map(|crop| crop.name)))
@@ -119,7 +119,7 @@ fn kind(layer: &Layer, statements: &Statements, matches: &[Match]) -> Result<Job
             )
         };
         let message = format!("{what} `kind=`: \"yield\", \"as_applied\" or \"planting\"");
-        Error::new(Kind::Value, message).with(|facts| facts.field = Some("kind".to_owned()))
+        Error::for_argument("kind", message)
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::clean::CleanRows;
 use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
 /// Factors of the rows of a map.
 pub(super) struct Factors {
@@ -55,5 +55,5 @@ pub(super) fn scale_factors(rows: &CleanRows, totals: &[(Option<i32>, f64)]) -> 
 }
 
 fn invalid(message: String) -> Error {
-    Error::new(Kind::Value, message).with(|facts| facts.field = Some("total".to_owned()))
+    Error::for_argument("total", message)
 }

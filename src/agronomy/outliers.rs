@@ -1,7 +1,7 @@
 //! Rows whose rate differs from that of their surroundings: spikes and local deviations.
 //!
 //! A fault of the sensor is logged at a row, but belongs to the ground that was cut before. Logged rows are therefore
-//! compared with the flow that the surroundings of their ground let expect, and a fault marks all rows that use the
+//! compared with the flow that neighbouring rows of their ground predict, and a fault marks all rows that use the
 //! logged one.
 
 use super::neighbours::Neighbours;
@@ -114,7 +114,7 @@ pub(super) struct Deviation {
     pub(super) is_local: bool,
 }
 
-/// Finds the rows whose shifted flow uses a logged row that deviates from what the ground lets expect.
+/// Finds the rows whose shifted flow uses a logged row that deviates from what neighbouring rows predict.
 ///
 /// `expected` is the flow in kg/s by the surroundings of each row, `delay` the shift in seconds. A deviation is local if it
 /// is above both limits.

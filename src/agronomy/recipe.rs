@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::mixing::Mixing;
 use super::reasons::REASONS;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
 /// Part of the steady flow that is reached behind the ends of a pass.
 const RISEN: f64 = 0.93;
@@ -268,7 +268,7 @@ fn check(parameters: &Parameters) -> Result<()> {
 }
 
 fn invalid(message: String) -> Error {
-    Error::new(Kind::Value, message).with(|facts| facts.field = Some("recipe".to_owned()))
+    Error::for_argument("recipe", message)
 }
 
 #[cfg(test)]

@@ -131,8 +131,7 @@ pub(super) fn polygon_layer(
 ///
 /// A null geometry has no polygons. Other geometries, and a layer without geometry or coordinate system, are errors.
 pub(super) fn polygons(layer: &Layer, plane: &LocalPlane) -> Result<Vec<Polygons>> {
-    let invalid =
-        |message: String| Error::new(Kind::Value, message).with(|facts| facts.field = Some("plots".to_owned()));
+    let invalid = |message: String| Error::for_argument("plots", message);
     if layer.geometry_index().is_none() {
         return Err(invalid(format!("`plots` has no geometry: layer `{}` is a table; pass polygons", layer.name())));
     }

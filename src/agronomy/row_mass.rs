@@ -6,7 +6,7 @@ use super::derived::HECTARE;
 use super::provenance as keys;
 use super::row_ratios::median;
 use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 
 /// Yields per area in the order of their use, with the rule of the flow that follows.
 const RATES: [(&str, &str); 5] = [
@@ -119,7 +119,7 @@ pub(super) fn check_mass(values: &CanonicalValues<'_>) -> Result<()> {
                 "the mass of rows is unknown: `{name}` is a volume, and the weight of a bushel is unknown; pass `crop` to \
                  `headland.harmonize`"
             );
-            Err(Error::new(Kind::Value, message).with(|facts| facts.field = Some("crop".to_owned())))
+            Err(Error::for_argument("crop", message))
         }
     }
 }

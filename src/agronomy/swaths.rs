@@ -1,13 +1,12 @@
 //! Builds the ground that a row worked: a convex polygon behind the cutter bar, joined to those before and after it.
 
 use super::convex_clip::{Point, area, extent};
+use super::derived::GAP;
 use super::logged_shapes::{SWATH_CORNERS, Shapes};
+use super::row_ratios::median;
 
 /// Rows whose headings differ by less are joined.
 const LARGEST_TURN: f64 = 15.0 * std::f64::consts::PI / 180.0;
-
-/// Rows further apart than this many intervals do not follow each other.
-const LARGEST_GAP: f64 = 3.5;
 
 /// Ends of swaths that follow each other are at most this share of the distance apart along the track; a row that is
 /// missing between them leaves a whole distance.
@@ -39,16 +38,14 @@ pub(super) struct SwathRows<'a> {
     pub(super) distance: &'a [f64],
     /// Metres.
     pub(super) width: &'a [f64],
-    /// Machine and section of a row. Rows of a track are consecutive in `order`.
+    /// Machine and section of a row. Rows are sorted by track, then time.
     pub(super) track: &'a [u32],
     /// Number of the pass, 0 outside every pass.
     pub(super) pass: &'a [i32],
-    /// Rows sorted by track, then time.
-    pub(super) order: &'a [u32],
     /// Seconds.
     pub(super) time: &'a [f64],
     /// Metres forward from the position to the cutter bar.
-    pub(super) antenna: &'a [f64],
+    pub(super) antenna: f64,
     /// Logged polygons, empty for rows without one.
     pub(super) shapes: Option<&'a [Vec<Point>]>,
 }
@@ -165,9 +162,10 @@ struct Links {
 impl Links {
     fn new(rows: &SwathRows<'_>, frames: &[Option<Frame>]) -> Self {
         let mut links = Self { before: vec![NONE; frames.len()], after: vec![NONE; frames.len()] };
+        let order: Vec<u32> = (0_u32..).take(frames.len()).collect();
         let track = |row: &u32| rows.track.get(*row as usize);
-        for track in rows.order.chunk_by(|one, next| track(one) == track(next)) {
-            let longest_gap = LARGEST_GAP * interval(rows, track);
+        for track in order.chunk_by(|one, next| track(one) == track(next)) {
+            let longest_gap = GAP * interval(rows, track);
             for pair in track.windows(2) {
                 let [one, next] = [pair[0], pair[1]];
                 let (Some(Some(frame)), Some(Some(following))) = (frames.get(one as usize), frames.get(next as usize))
@@ -180,7 +178,7 @@ impl Links {
                 let is_framed = logged(rows, one as usize).is_none() && logged(rows, next as usize).is_none();
                 // Rows without times are joined by their positions alone.
                 let is_late = gap > longest_gap;
-                if is_one_pass && is_framed && !is_late && one != next && follows(frame, following) {
+                if is_one_pass && is_framed && !is_late && follows(frame, following) {
                     links.after[one as usize] = next;
                     links.before[next as usize] = one;
                 }
@@ -223,8 +221,7 @@ fn interval(rows: &SwathRows<'_>, track: &[u32]) -> f64 {
             steps.push(next_time - time);
         }
     }
-    let middle = steps.len() / 2;
-    if steps.is_empty() { f64::NAN } else { *steps.select_nth_unstable_by(middle, f64::total_cmp).1 }
+    median(steps)
 }
 
 /// The logged polygon of a row in a pass.
@@ -237,9 +234,10 @@ fn frame(rows: &SwathRows<'_>, row: usize) -> Option<Frame> {
     if *rows.pass.get(row)? == 0 {
         return None;
     }
-    let [x, y, heading, distance, width, antenna] =
-        [rows.x, rows.y, rows.heading, rows.distance, rows.width, rows.antenna].map(|column| column.get(row).copied());
-    let (x, y, heading, distance, width, antenna) = (x?, y?, heading?, distance?, width?, antenna?);
+    let [x, y, heading, distance, width] =
+        [rows.x, rows.y, rows.heading, rows.distance, rows.width].map(|column| column.get(row).copied());
+    let (x, y, heading, distance, width) = (x?, y?, heading?, distance?, width?);
+    let antenna = rows.antenna;
     let is_side = |side: f64| side > 0.0 && side <= LARGEST_SIDE;
     if !is_side(distance) || !is_side(width) || distance * width < LEAST_AREA || !heading.is_finite() {
         return None;

@@ -39,7 +39,6 @@ impl Rows {
     }
 
     fn build(&self) -> Swaths {
-        let order: Vec<u32> = (0_u32..).take(self.x.len()).collect();
         build_swaths(&SwathRows {
             x: &self.x,
             y: &self.y,
@@ -48,9 +47,8 @@ impl Rows {
             width: &self.width,
             track: &vec![0; self.x.len()],
             pass: &self.pass,
-            order: &order,
             time: &self.time,
-            antenna: &vec![self.antenna; self.x.len()],
+            antenna: self.antenna,
             shapes: self.shapes.as_deref(),
         })
     }

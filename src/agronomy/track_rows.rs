@@ -29,7 +29,7 @@ pub(super) struct TrackRows {
 }
 
 impl TrackRows {
-    /// Sorts the rows. Rows without a time come first in their track.
+    /// Sorts the rows. Rows without a time come last in their track, so that times can be searched.
     pub(super) fn new(rows: &FieldRows) -> Self {
         let RowClock { time, section } = RowClock::new(rows);
         let count = rows.x.len();
@@ -143,18 +143,17 @@ impl TrackRows {
             if k == 0 || self.track[k] != self.track[k - 1] {
                 return false;
             }
-            let is_same_time = has_time && self.time[k].total_cmp(&self.time[k - 1]).is_eq();
+            let is_same_time = has_time && self.time[k] - self.time[k - 1] == 0.0;
             let step = (self.x[k] - self.x[k - 1]).hypot(self.y[k] - self.y[k - 1]);
-            is_same_time || step < SAME_LOCATION
+            is_same_time || (step < SAME_LOCATION && !self.time[k].is_nan())
         };
         (0..self.len()).map(is_repeated).collect()
     }
 }
 
 fn order_of_time(a: f64, b: f64) -> std::cmp::Ordering {
-    // Rows without a time come first.
     match (a.is_nan(), b.is_nan()) {
         (false, false) => a.total_cmp(&b),
-        (a, b) => b.cmp(&a),
+        (a, b) => a.cmp(&b),
     }
 }

@@ -71,7 +71,6 @@ impl WorkedGround {
         let width: Vec<f64> =
             (0..rows.len()).map(|k| if is_reduced(k) { usual_width[k] } else { rows.width[k] }).collect();
         let distance: Vec<f64> = (0..rows.len()).map(|k| used_distance(rows, options.wrong_distance, k)).collect();
-        let order: Vec<u32> = (0_u32..).take(rows.len()).collect();
         let swaths = build_swaths(&SwathRows {
             x: &rows.x,
             y: &rows.y,
@@ -80,16 +79,15 @@ impl WorkedGround {
             width: &width,
             track: &rows.track,
             pass,
-            order: &order,
             time: &rows.time,
-            antenna: &vec![options.antenna; rows.len()],
+            antenna: options.antenna,
             shapes: options.shapes,
         });
         let mut is_idle = vec![false; rows.len()];
         for run in options.idle.empty.iter().chain(&options.idle.low) {
             is_idle[run.clone()].fill(true);
         }
-        let mut by_time = order;
+        let mut by_time: Vec<u32> = (0_u32..).take(rows.len()).collect();
         let key = |row: &u32| (is_idle[*row as usize], rows.time[*row as usize]);
         by_time.sort_by(|a, b| {
             let ((idle_a, time_a), (idle_b, time_b)) = (key(a), key(b));
@@ -158,13 +156,11 @@ impl IdleRuns {
     /// Finds the runs by the shifted flow. Rows of a machine without a delay are not placed: in the first seconds of a pass
     /// they may have the flow of the turn before it.
     pub(super) fn new(rows: &TrackRows, flow: &[f64], pass: &[i32], is_placed: impl Fn(usize) -> bool) -> Self {
-        let per_metre: Vec<f64> = (0..rows.len()).map(|k| flow[k] / rows.speed(k)).collect();
-        let inside = (0..rows.len()).filter(|k| pass[*k] > 0 && per_metre[*k].is_finite());
-        let usual = median(inside.map(|k| per_metre[k]).collect());
+        let share = flow_shares(rows, flow, pass);
         let ends = ends_of_passes(rows, pass);
         let is_late = |k: usize| is_placed(k) || rows.time[k] - ends[k].0 > LONGEST_DELAY;
         let of_limit = |limit: f64| {
-            let is_idle = |k: usize| pass[k] > 0 && per_metre[k] < limit * usual && is_late(k);
+            let is_idle = |k: usize| pass[k] > 0 && share[k] < limit && is_late(k);
             let of_track = |track: &Range<usize>| runs(track.clone(), is_idle, |k| pass[k] == pass[k - 1]);
             rows.tracks.iter().flat_map(of_track).collect::<Vec<_>>()
         };
@@ -178,11 +174,9 @@ impl IdleRuns {
 /// Takes rows into the pass next to them that harvest in a bend: working rows outside of passes with the flow of the
 /// passes. The flow of a turn with the header up is none, once it is shifted.
 pub(super) fn join_bends(rows: &TrackRows, flow: &[f64], can_join: impl Fn(usize) -> bool, pass: &mut [i32]) {
-    let per_metre: Vec<f64> = (0..rows.len()).map(|k| flow[k] / rows.speed(k)).collect();
-    let inside = (0..rows.len()).filter(|k| pass[*k] > 0 && per_metre[*k].is_finite());
-    let usual = median(inside.map(|k| per_metre[k]).collect());
+    let share = flow_shares(rows, flow, pass);
     let is_working = |k: usize| rows.working.as_ref().is_none_or(|working| working[k]);
-    let is_bend = |k: usize| pass[k] == 0 && is_working(k) && can_join(k) && per_metre[k] >= BEND_FLOW * usual;
+    let is_bend = |k: usize| pass[k] == 0 && is_working(k) && can_join(k) && share[k] >= BEND_FLOW;
     let bends: Vec<Range<usize>> =
         rows.tracks.iter().flat_map(|track| runs(track.clone(), is_bend, |k| rows.follows(k))).collect();
     for run in bends.into_iter().filter(|run| run.len() >= IDLE_ROWS) {
@@ -193,6 +187,14 @@ pub(super) fn join_bends(rows: &TrackRows, flow: &[f64], can_join: impl Fn(usize
             pass[run].fill(number);
         }
     }
+}
+
+/// Shifted flow per metre of rows that move, as a part of the usual one in passes; not a number if that is not above 0.
+fn flow_shares(rows: &TrackRows, flow: &[f64], pass: &[i32]) -> Vec<f64> {
+    let per_metre = |k: usize| if rows.speed(k) > 0.0 { flow[k] / rows.speed(k) } else { f64::NAN };
+    let usual = median((0..rows.len()).filter(|k| pass[*k] > 0).map(per_metre).collect());
+    let usual = if usual > 0.0 { usual } else { f64::NAN };
+    (0..rows.len()).map(|k| per_metre(k) / usual).collect()
 }
 
 /// The most frequent width of rows in passes, for each row by its track.

@@ -137,7 +137,7 @@ fn add_node(terms: &mut [[f64; POWERS]; POWERS], [u, v]: [f64; 2], value: f64) {
 fn check_unit(crs: &Crs) -> Result<()> {
     let found = match &crs.definition {
         Definition::Projected(system) if (system.unit.factor - 1.0).abs() < 1e-9 => return Ok(()),
-        Definition::Projected(system) => format!("is in `{}`", system.unit.name),
+        Definition::Projected(system) => format!("is in units of {} m", system.unit.factor),
         Definition::Geographic(_) => "is in degrees".to_owned(),
         Definition::Other(reason) => format!("cannot be used: {reason}"),
     };
