@@ -210,6 +210,40 @@ def test_sections_cover_their_own_ground_and_are_no_duplicates() -> None:
     np.testing.assert_allclose(means, np.array([1.0, 2.0, 3.0]) / 4 * 10_000, rtol=1e-6)
 
 
+def test_faults_do_not_depend_on_how_often_or_by_how_many_sections_a_display_logs() -> None:
+    seconds = field(interval=1.0)
+    middle = seconds.index[seconds["working"] & (seconds["y"].abs() < 100)]
+    seconds.loc[middle[70::150], "flow"] *= 3.0
+    seconds.loc[middle[5::150], "flow"] *= 0.6
+    fifths = pd.concat(
+        [
+            seconds.assign(
+                y=seconds["y"] - np.cos(np.radians(seconds["heading"])) * 0.4 * early,
+                seconds=seconds["seconds"] - 0.2 * early,
+                distance=0.4,
+                interval=0.2,
+            )
+            for early in range(5)
+        ]
+    ).sort_index(kind="stable")
+    sections = pd.concat(
+        [
+            fifths.assign(x=fifths["x"] + 2.0 * (n - 2), section=n, swath_width=2.0, flow=fifths["flow"] / 3)
+            for n in (1, 2, 3)
+        ]
+    ).sort_index(kind="stable")
+    found = []
+    for rows in (seconds, fifths, sections):
+        reasons = values(plain(job(rows)).layer)["reasons"].to_numpy()
+        by_second = reasons.reshape(len(seconds), -1)
+        assert (by_second == by_second[:, :1]).all()
+        found.append(by_second[:, 0])
+    assert (found[0] & 256 > 0).sum() > 5
+    assert (found[0] & 512 > 0).sum() > 5
+    assert (found[0] == found[1]).all()
+    assert (found[1] == found[2]).all()
+
+
 def test_machines_are_merged_by_time() -> None:
     early = straight((0, -60), (0, 60), machine=2)
     late = straight((3, 60), (3, -60), seconds=300.0, machine=1)

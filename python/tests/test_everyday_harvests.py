@@ -114,21 +114,24 @@ def test_map_of_each_export_holds_the_mass_of_its_used_rows(exports: dict[str, E
         assert export.cells["covered"].sum() == pytest.approx(export.rows["m2"].sum(), rel=1e-9), name
 
 
-def test_totals_on_maps_of_parts_of_the_header_agree(exports: dict[str, Export]) -> None:
-    mass = {name: exports[name].cells["kg_wet"].sum() for name in PARTS_OF_A_SECOND}
-    assert is_near(mass, 0.005), mass
+def test_totals_on_maps_agree(exports: dict[str, Export]) -> None:
+    mass = {name: export.cells["kg_wet"].sum() for name, export in exports.items()}
+    assert is_near(mass, 0.0075), mass
 
 
-def test_maps_of_sensors_agree_as_points_and_as_polygons(exports: dict[str, Export]) -> None:
-    apart = differences(exports["point-each-sensor"].cells, exports["polygon-each-sensor"].cells)
-    assert np.sqrt((apart**2).mean()) < 0.05
+def test_maps_of_sections_and_sensors_agree_as_points_and_as_polygons(exports: dict[str, Export]) -> None:
+    for one, other in combinations(PARTS_OF_A_SECOND, 2):
+        apart = differences(exports[one].cells, exports[other].cells)
+        assert np.sqrt((apart**2).mean()) < 0.01, (one, other)
 
 
-def test_nine_of_ten_cells_agree_within_a_twentieth_of_the_deviation_of_the_field(exports: dict[str, Export]) -> None:
-    """In the others, rows of a hot spot are flagged in one export and not in another one."""
+def test_nearly_all_cells_agree_within_a_twentieth_of_the_deviation_of_the_field(exports: dict[str, Export]) -> None:
+    """In the others, few rows are left: their neighbours in a hot spot are flagged."""
     for one, other in combinations(EXPORTS, 2):
-        apart = np.abs(differences(exports[one].cells, exports[other].cells))
-        assert np.quantile(apart, 0.9) < 0.05, (one, other)
+        apart = np.sort(np.abs(differences(exports[one].cells, exports[other].cells)))
+        assert (apart < 0.05).mean() > 0.94, (one, other)
+        most = apart[: round(0.98 * len(apart))]
+        assert np.sqrt((most**2).mean()) < 0.03, (one, other)
 
 
 def test_most_cells_of_all_exports_agree(exports: dict[str, Export]) -> None:

@@ -4,13 +4,11 @@ use super::clean_delays::{MachineDelay, machine_delays, set_delays, shift};
 use super::clean_masses::{Drying, Masses};
 use super::clean_steps::{LoggedFaults, Middle, Moisture, OutlierGround, mark_ends, mark_limits, mark_outliers};
 use super::columns::JobKind;
-use super::convex_clip::Point;
 use super::coverage::Coverage;
 use super::field_rows::{FieldRows, LOGGED_FLOW};
 use super::flow_delay::{Sensor, estimate};
 use super::mixing::{self, Mixing};
 use super::pass_gaps::PassGaps;
-use super::passes::PassRule;
 use super::reasons::{self, mark};
 use super::recipe::{Auto, Estimate, Parameters, Recipe};
 use super::row_ratios::median;
@@ -74,8 +72,7 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
     let is_harvest = field.kind == JobKind::Yield;
     let mut rows = TrackRows::new(&field);
     let count = rows.len();
-    let rule = if is_harvest { PassRule::Straight(parameters.turn) } else { PassRule::Working };
-    let (mut pass, faults) = LoggedFaults::find(&mut rows, &field, rule, &parameters);
+    let (mut pass, faults) = LoggedFaults::find(&mut rows, &field, &parameters);
     let middle = Middle::new(&rows, field.shapes.is_none().then_some(parameters.antenna));
     let sensor = Sensor { rows: &rows, pass: &pass, is_bad: &faults.any, location: middle.location() };
 
@@ -89,8 +86,8 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
         flow.as_ref().map(|flow| (0..count).map(|k| value_later(&rows, flow, k, shift(&delays, &rows, k))).collect());
     let has_delay = delays.iter().any(|delay| delay.delay.seconds.is_some());
     // A display that computes yields has placed the grain itself.
-    let is_computed = field.flow_rule != LOGGED_FLOW;
-    let is_placed = |k: usize| is_computed || delays[rows.machine[k] as usize].delay.seconds.is_some();
+    let is_placed =
+        |k: usize| field.flow_rule != LOGGED_FLOW || delays[rows.machine[k] as usize].delay.seconds.is_some();
     let idle = flow_shifted.as_ref().map_or(IdleRuns::NONE, |flow| {
         join_bends(&rows, flow, |k| is_placed(k) && !faults.excluded[k], &mut pass);
         IdleRuns::new(&rows, flow, &pass, is_placed)
@@ -118,33 +115,34 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
     // Moisture reaches its sensor by another way than the flow.
     let moisture = field.moisture.as_ref().filter(|_| is_harvest).map(|moisture| rows.sorted(moisture));
     let sensor = Sensor { rows: &rows, pass: &pass, is_bad: &faults.any, location: middle.location() };
-    let has_time = field.time.is_some();
-    let moisture = moisture.map(|moisture| Moisture::shift(&sensor, &moisture, has_time, &parameters)).transpose()?;
+    let shifted = |moisture: Vec<f64>| Moisture::shift(&sensor, &moisture, field.time.is_some(), &parameters);
+    let moisture = moisture.map(shifted).transpose()?;
     if let Some(moisture) = &moisture {
         mark(&mut bits, reasons::MOISTURE, |k| pass[k] > 0 && moisture.is_filled[k]);
     }
     let shared = flow.as_ref().and_then(|flow| SharedFlow::find(&rows, flow));
     let flows = flow.as_deref().zip(flow_shifted.as_deref());
     if let Some(flows) = flows {
-        let delay: Vec<f64> = (0..count).map(|k| shift(&delays, &rows, k)).collect();
-        let ground = OutlierGround::new(&sensor, &coverage, &per_second, mixing.as_ref(), shared.as_ref());
-        mark_outliers(&sensor, &ground, flows, &delay, &parameters, &mut bits);
+        let ground = OutlierGround {
+            coverage: &coverage,
+            per_second: &per_second,
+            mixing: mixing.as_ref(),
+            shared: shared.as_ref(),
+        };
+        mark_outliers(&sensor, &ground, flows, &delays, &parameters, &mut bits);
     }
 
     let market_moisture = parameters.market_moisture.or(field.crop.map(|crop| crop.market_moisture));
     recipe.set_market_moisture(market_moisture);
     let drying = Drying { moisture: moisture.as_ref(), market: market_moisture, expand: parameters.expand };
     let is_cut = |k: usize| pass[k] > 0 && !faults.duplicate[k];
-    let masses = flows.map_or(Masses { wet: None, dry: None, logged: None }, |flows| {
+    let Masses { wet: kg, dry: kg_dry, logged: logged_kg } = flows.map_or_else(Masses::default, |flows| {
         Masses::new(&rows, flows, is_cut, shared.as_ref(), &coverage.fresh, &drying)
     });
-    let Masses { wet: kg, dry: kg_dry, logged: logged_kg } = masses;
     if let Some(kg) = kg_dry.as_ref().or(kg.as_ref()) {
         mark_limits(&coverage, kg, parameters.limits, &mut bits);
     }
-    let rings: Vec<&[Point]> = boundary.iter().flatten().flatten().map(Vec::as_slice).collect();
-    let edge = parameters.edge.unwrap_or(EDGE);
-    mark(&mut bits, reasons::EDGE, |k| pass[k] > 0 && middle.is_near(&rings, k, edge));
+    middle.mark_edge(&pass, boundary, parameters.edge.unwrap_or(EDGE), &mut bits);
 
     let allowed = allowed_bits(is_harvest, kg_dry.is_some(), &recipe);
     let used: Vec<bool> = (0..count).map(|k| pass[k] > 0 && bits[k] & !allowed == 0).collect();

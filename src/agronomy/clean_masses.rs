@@ -5,6 +5,7 @@ use super::section_mass::SharedFlow;
 use super::track_rows::TrackRows;
 
 /// Kilograms of each row; NaN is null.
+#[derive(Default)]
 pub(super) struct Masses {
     /// Wet kilograms of the ground of rows in passes.
     pub(super) wet: Option<Vec<f64>>,

@@ -1,14 +1,16 @@
 //! Steps of a cleaning: faults of logged rows, ends of passes, moisture and outliers.
 
 use super::clean_delays::{MachineDelay, machine_delays, shift};
+use super::columns::JobKind;
 use super::convex_clip::Point;
 use super::coverage::Coverage;
 use super::derived::HECTARE;
 use super::field_rows::FieldRows;
 use super::filters::{jumped_positions, plausible_moisture, wrong_distances, wrong_speeds};
 use super::flow_delay::{Sensor, estimate};
+use super::measurements::row_deviations;
 use super::mixing::Mixing;
-use super::outliers::{Limits, Surroundings, deviations};
+use super::outliers::{Flows, Limits};
 use super::passes::{PassRule, find_passes, pass_runs};
 use super::reasons::{self, mark};
 use super::recipe::Parameters;
@@ -17,6 +19,7 @@ use super::section_mass::SharedFlow;
 use super::shifted_values::{touches, value_later};
 use super::track_rows::TrackRows;
 use crate::error::Result;
+use crate::layer::Polygons;
 
 /// Faults of rows as they were logged, without regard to the flow.
 pub(super) struct LoggedFaults {
@@ -33,12 +36,9 @@ pub(super) struct LoggedFaults {
 impl LoggedFaults {
     /// Finds the passes and the faults, and fills in missing headings. The ground of a logged polygon is known regardless of
     /// its position, and ground of no width is none.
-    pub(super) fn find(
-        rows: &mut TrackRows,
-        field: &FieldRows,
-        rule: PassRule,
-        parameters: &Parameters,
-    ) -> (Vec<i32>, Self) {
+    pub(super) fn find(rows: &mut TrackRows, field: &FieldRows, parameters: &Parameters) -> (Vec<i32>, Self) {
+        let is_harvest = field.kind == JobKind::Yield;
+        let rule = if is_harvest { PassRule::Straight(parameters.turn) } else { PassRule::Working };
         let has_shape = |row: &usize| field.shapes.as_ref().is_some_and(|shapes| !shapes[*row].is_empty());
         let has_shape: Vec<bool> = rows.row.iter().map(has_shape).collect();
         let duplicate = rows.duplicates(field.time.is_some());
@@ -127,27 +127,13 @@ pub(super) fn mark_limits(coverage: &Coverage, kg: &[f64], [least, most]: [Optio
 
 /// Ground that the flow of rows comes from.
 pub(super) struct OutlierGround<'a> {
-    coverage: &'a Coverage,
+    pub(super) coverage: &'a Coverage,
     /// New ground in m2/s.
-    per_second: &'a [f64],
-    /// Ground in m2/s whose grain is in the flow of a row: the flow cannot follow a change of speed or width that is faster
-    /// than the mixing in the machine.
-    mixed: Option<Vec<f64>>,
+    pub(super) per_second: &'a [f64],
+    /// Of the grain in the machine.
+    pub(super) mixing: Option<&'a Mixing>,
     /// Sections with one sensor.
-    shared: Option<&'a SharedFlow>,
-}
-
-impl<'a> OutlierGround<'a> {
-    pub(super) fn new(
-        sensor: &Sensor<'_>,
-        coverage: &'a Coverage,
-        per_second: &'a [f64],
-        mixing: Option<&Mixing>,
-        shared: Option<&'a SharedFlow>,
-    ) -> Self {
-        let mixed = mixing.map(|mixing| mixing.mixed_ground(sensor.rows, sensor.pass, per_second));
-        Self { coverage, per_second, mixed, shared }
-    }
+    pub(super) shared: Option<&'a SharedFlow>,
 }
 
 /// Marks spikes and local deviations of the rate. `flow` is the logged and the shifted one.
@@ -155,34 +141,39 @@ pub(super) fn mark_outliers(
     sensor: &Sensor<'_>,
     ground: &OutlierGround<'_>,
     flow: (&[f64], &[f64]),
-    delay: &[f64],
+    delays: &[MachineDelay],
     parameters: &Parameters,
     bits: &mut [u32],
 ) {
-    let OutlierGround { coverage, per_second: own, mixed, shared } = ground;
+    let OutlierGround { coverage, per_second, mixing, shared } = ground;
     let rows = sensor.rows;
-    // Sections with one sensor are compared as one row.
-    let sums = |values: &[f64]| shared.map_or_else(|| values.to_vec(), |shared| shared.sums(values));
-    let (logged, shifted, per_second) = (sums(flow.0), sums(flow.1), sums(own));
-    let only_with_rate = |k: usize, value: f64| if coverage.has_rate(k) { value } else { f64::NAN };
-    let rate: Vec<f64> = (0..rows.len()).map(|k| only_with_rate(k, shifted[k] / per_second[k])).collect();
     let harmless = reasons::OVERLAP | reasons::MOISTURE;
-    let is_trusted: Vec<bool> = bits.iter().map(|bits| bits & !harmless == 0).collect();
-    let around = Surroundings::new(rows, &rate, &is_trusted, sensor.location);
     let earlier = reasons::NOT_WORKING | reasons::ENDS | reasons::SPEED | reasons::POSITION | reasons::DUPLICATE;
-    let is_first: Vec<bool> = bits.iter().map(|bits| bits & earlier == 0).collect();
-    // Rows with another fault deviate because of it.
-    let only_first = |k: usize, value: f64| if is_first[k] { only_with_rate(k, value) } else { f64::NAN };
-    let expected: Vec<f64> = (0..rows.len()).map(|k| only_first(k, around.rate[k] * per_second[k])).collect();
+    let flows = Flows {
+        logged: flow.0.to_vec(),
+        shifted: flow.1.to_vec(),
+        per_second: per_second.to_vec(),
+        x: sensor.location.0.to_vec(),
+        y: sensor.location.1.to_vec(),
+        delay: (0..rows.len()).map(|k| shift(delays, rows, k)).collect(),
+        pass: sensor.pass.to_vec(),
+        has_rate: (0..rows.len()).map(|k| coverage.has_rate(k)).collect(),
+        is_trusted: bits.iter().map(|bits| bits & !harmless == 0).collect(),
+        is_first: bits.iter().map(|bits| bits & earlier == 0).collect(),
+    };
     let limits = Limits { spike: parameters.spike, local: parameters.local };
-    let found = deviations(rows, sensor.pass, &logged, &expected, &around, delay, &limits);
+    let is_repeated = |k: usize| bits[k] & reasons::DUPLICATE != 0;
+    let found = row_deviations(rows, &flows, shared.is_some(), is_repeated, &limits);
+    // The flow cannot follow a change of speed or width that is faster than the mixing in the machine.
+    let mixed = mixing.map(|mixing| mixing.mixed_ground(rows, sensor.pass, per_second));
     let is_mixed = |k: usize| {
-        coverage.has_rate(k) && mixed.as_ref().is_some_and(|mixed| (mixed[k] / own[k]).ln().abs() > parameters.local[0])
+        let share = |mixed: &Vec<f64>| (mixed[k] / per_second[k]).ln().abs();
+        coverage.has_rate(k) && mixed.as_ref().is_some_and(|mixed| share(mixed) > parameters.local[0])
     };
     // No grain flows backwards.
-    let is_spike = |k: usize| found[k].is_spike || shifted[k] < 0.0;
-    mark(bits, reasons::SPIKE, |k| is_first[k] && is_spike(k));
-    mark(bits, reasons::LOCAL, |k| is_first[k] && !is_spike(k) && (found[k].is_local || is_mixed(k)));
+    let is_spike = |k: usize| found[k].is_spike || flows.shifted[k] < 0.0;
+    mark(bits, reasons::SPIKE, |k| flows.is_first[k] && is_spike(k));
+    mark(bits, reasons::LOCAL, |k| flows.is_first[k] && !is_spike(k) && (found[k].is_local || is_mixed(k)));
 }
 
 /// The middle of the ground of each row, in metres.
@@ -205,8 +196,14 @@ impl Middle {
         (&self.x, &self.y)
     }
 
+    /// Marks rows within some metres of the boundary.
+    pub(super) fn mark_edge(&self, pass: &[i32], boundary: &[Polygons], metres: f64, bits: &mut [u32]) {
+        let rings: Vec<&[Point]> = boundary.iter().flatten().flatten().map(Vec::as_slice).collect();
+        mark(bits, reasons::EDGE, |k| pass[k] > 0 && self.is_near(&rings, k, metres));
+    }
+
     /// Whether a row is within some metres of a ring.
-    pub(super) fn is_near(&self, rings: &[&[Point]], k: usize, metres: f64) -> bool {
+    fn is_near(&self, rings: &[&[Point]], k: usize, metres: f64) -> bool {
         let (x, y) = (self.x[k], self.y[k]);
         rings.iter().flat_map(|ring| super::convex_clip::edges(ring)).any(|([ax, ay], [bx, by])| {
             let (dx, dy) = (bx - ax, by - ay);

@@ -42,6 +42,7 @@ mod map_column;
 mod map_column_tests;
 mod map_total;
 mod map_words;
+mod measurements;
 mod mixing;
 mod neighbours;
 mod outliers;

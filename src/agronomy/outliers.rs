@@ -19,17 +19,40 @@ const APART: f64 = 1.5;
 /// Standard deviations of a normal distribution in a median absolute deviation.
 const MAD: f64 = 1.4826;
 
+/// What the flow of rows is judged by.
+pub(super) struct Flows {
+    /// In kg/s, as logged.
+    pub(super) logged: Vec<f64>,
+    /// In kg/s, of the ground of the row.
+    pub(super) shifted: Vec<f64>,
+    /// New ground in m2/s.
+    pub(super) per_second: Vec<f64>,
+    /// Middle of the ground in metres.
+    pub(super) x: Vec<f64>,
+    pub(super) y: Vec<f64>,
+    /// Seconds between cut and log.
+    pub(super) delay: Vec<f64>,
+    /// Number of the pass, 0 outside of passes.
+    pub(super) pass: Vec<i32>,
+    /// Whether enough of the ground is new for a rate.
+    pub(super) has_rate: Vec<bool>,
+    /// Whether others are compared with the row.
+    pub(super) is_trusted: Vec<bool>,
+    /// Whether the row has no other fault, because of which it deviates.
+    pub(super) is_first: Vec<bool>,
+}
+
 /// Trusted rows around each row; not a number with too few of them.
-pub(super) struct Surroundings {
+struct Surroundings {
     /// Median rate.
-    pub(super) rate: Vec<f64>,
+    rate: Vec<f64>,
     /// Standard deviation of the logarithms of the rates, by their median absolute deviation.
     spread: Vec<f64>,
 }
 
 impl Surroundings {
     /// Finds the nearest trusted rows of the rows with a rate. `location` is the middle of the ground of the rows.
-    pub(super) fn new(rows: &TrackRows, rate: &[f64], is_trusted: &[bool], location: (&[f64], &[f64])) -> Self {
+    fn new(rows: &TrackRows, rate: &[f64], is_trusted: &[bool], location: (&[f64], &[f64])) -> Self {
         let is_asked = |k: usize| rate[k].is_finite();
         let mut around = Self { rate: vec![f64::NAN; rows.len()], spread: vec![f64::NAN; rows.len()] };
         let trusted = thinned(rows, (0..rows.len()).filter(|k| is_trusted[*k] && rate[*k] > 0.0));
@@ -116,18 +139,16 @@ pub(super) struct Deviation {
 
 /// Finds the rows whose shifted flow uses a logged row that deviates from what neighbouring rows predict.
 ///
-/// `expected` is the flow in kg/s by the surroundings of each row, `delay` the shift in seconds. A deviation is local if it
-/// is above both limits.
-pub(super) fn deviations(
-    rows: &TrackRows,
-    passes: &[i32],
-    flow: &[f64],
-    expected: &[f64],
-    around: &Surroundings,
-    delay: &[f64],
-    limits: &Limits,
-) -> Vec<Deviation> {
+/// A deviation is local if it is above both limits.
+pub(super) fn deviations(rows: &TrackRows, flows: &Flows, limits: &Limits) -> Vec<Deviation> {
     let Limits { spike, local } = limits;
+    let Flows { logged: flow, shifted, per_second, pass: passes, delay, .. } = flows;
+    let rate = |k: usize| if flows.has_rate[k] { shifted[k] / per_second[k] } else { f64::NAN };
+    let rate: Vec<f64> = (0..rows.len()).map(rate).collect();
+    let around = Surroundings::new(rows, &rate, &flows.is_trusted, (&flows.x, &flows.y));
+    let is_judged = |k: usize| flows.has_rate[k] && flows.is_first[k];
+    let expected = |k: usize| if is_judged(k) { around.rate[k] * per_second[k] } else { f64::NAN };
+    let expected: Vec<f64> = (0..rows.len()).map(expected).collect();
     let mut found = vec![Deviation::default(); rows.len()];
     let field = median(around.spread.clone());
     for track in &rows.tracks {

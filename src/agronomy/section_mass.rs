@@ -18,8 +18,8 @@ impl SharedFlow {
         let is_together = |a: &usize, b: &usize| {
             rows.machine[*a] == rows.machine[*b] && rows.time[*a].total_cmp(&rows.time[*b]).is_eq()
         };
-        let groups: Vec<Vec<usize>> =
-            order.chunk_by(is_together).filter(|group| group.len() > 1).map(<[usize]>::to_vec).collect();
+        let has_sections = |group: &&[usize]| group.iter().any(|k| rows.track[*k] != rows.track[group[0]]);
+        let groups: Vec<Vec<usize>> = order.chunk_by(is_together).filter(has_sections).map(<[usize]>::to_vec).collect();
         let (mut compared, mut same) = (0_usize, 0_usize);
         for group in &groups {
             let rates = group.iter().map(|k| flow[*k] / (rows.distance[*k] * rows.width[*k]));
@@ -32,19 +32,6 @@ impl SharedFlow {
             }
         }
         (compared > 0 && 5 * same > 4 * compared).then_some(Self { groups })
-    }
-
-    /// The sum of each group in each of its rows; rows of their own keep their value. Null values do not count.
-    pub(super) fn sums(&self, values: &[f64]) -> Vec<f64> {
-        let mut sums = values.to_vec();
-        for group in &self.groups {
-            let finite = || group.iter().map(|k| values[*k]).filter(|value| value.is_finite());
-            let sum = if finite().next().is_some() { finite().sum() } else { f64::NAN };
-            for k in group {
-                sums[*k] = sum;
-            }
-        }
-        sums
     }
 
     /// Shares the mass of each group out by new ground. Without new ground, rows keep their mass.
