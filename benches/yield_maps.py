@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 ROWS, PASSES = 100_000, 300
 MANY, MANY_PASSES = 1_000_000, 950
 SIDE = 10.0
-# Seconds for all steps, and bytes a row.
-BOUND, MANY_BOUND, MEMORY_BOUND = 0.35, 3.5, 400.0
+# Seconds for all steps, and for the delay of the flow; bytes a row.
+BOUND, MANY_BOUND, DELAY_BOUND, MEMORY_BOUND = 0.35, 3.5, 0.06, 400.0
 # How many times the time of the package the peer takes.
 RATIO = 80.0
 # Largest relative difference of areas.
@@ -56,6 +56,14 @@ def steps(layer: hl.Layer, runs: int) -> tuple[list[str], float]:
 def chain(layer: hl.Layer) -> hl.Layer:
     """Harmonise, clean and map a layer."""
     return hl.grid(hl.clean(hl.harmonize(layer, kind="yield")), SIDE)
+
+
+def delay(layer: hl.Layer, runs: int) -> Target:
+    """Measure what the estimate of the delay of the flow adds, with the mixing that follows from it."""
+    rows = hl.harmonize(layer, kind="yield")
+    without = median(lambda: hl.clean(rows, delay=None, moisture_delay=None), runs)
+    seconds = median(lambda: hl.clean(rows, moisture_delay=None), runs) - without
+    return Target("delay of the flow", seconds, DELAY_BOUND, f"seconds, beside {without:.3f} s for all other steps")
 
 
 def compare(layer: hl.Layer, runs: int) -> list[Target]:
@@ -145,7 +153,7 @@ def main() -> int:
         print("\n".join(lines))
         targets.append(Target(f"all steps, {rows:,} rows", seconds, bound, "seconds for harmonize + clean + grid"))
         if rows == ROWS:
-            targets += compare(layer, runs)
+            targets += [delay(layer, runs), *compare(layer, runs)]
     if sys.platform == "linux":
         targets += memory()
     return report(targets, runs)

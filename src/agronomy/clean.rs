@@ -8,7 +8,7 @@ use super::coverage::Coverage;
 use super::field_rows::{FieldRows, LOGGED_FLOW};
 use super::flow_delay::{Sensor, estimate};
 use super::mixing::{self, Mixing};
-use super::pass_gaps::PassGaps;
+use super::pass_gaps::{PassEdges, PassGaps};
 use super::reasons::{self, mark};
 use super::recipe::{Auto, Estimate, Parameters, Recipe};
 use super::row_ratios::median;
@@ -92,8 +92,10 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
         join_bends(&rows, flow, |k| is_placed(k) && !faults.excluded[k], &mut pass);
         IdleRuns::new(&rows, flow, &pass, is_placed)
     });
-    let gaps = PassGaps::measure(&rows, &pass, &faults.excluded, middle.location());
-    let ground = count_ground(&field, &rows, &mut pass, &faults, &idle, &parameters);
+    // The ground of logged polygons is known.
+    let edges = field.shapes.is_none().then(|| PassEdges::new(&rows, &pass, &faults.excluded, middle.location()));
+    let (gaps, extra) = edges.flatten().map(|edges| edges.shared(is_harvest)).unwrap_or_default();
+    let ground = count_ground(&field, &rows, &mut pass, &faults, (&idle, &extra), &parameters);
     let WorkedGround { swaths, coverage, share, nominal, is_narrow } = ground;
 
     let mut bits = faults.reasons(&pass);
@@ -113,10 +115,9 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
     }
 
     // Moisture reaches its sensor by another way than the flow.
-    let moisture = field.moisture.as_ref().filter(|_| is_harvest).map(|moisture| rows.sorted(moisture));
     let sensor = Sensor { rows: &rows, pass: &pass, is_bad: &faults.any, location: middle.location() };
-    let shifted = |moisture: Vec<f64>| Moisture::shift(&sensor, &moisture, field.time.is_some(), &parameters);
-    let moisture = moisture.map(shifted).transpose()?;
+    let shifted = |logged: &Vec<f64>| Moisture::shift(&sensor, &rows.sorted(logged), field.time.is_some(), &parameters);
+    let moisture = field.moisture.as_ref().filter(|_| is_harvest).map(shifted).transpose()?;
     if let Some(moisture) = &moisture {
         mark(&mut bits, reasons::MOISTURE, |k| pass[k] > 0 && moisture.is_filled[k]);
     }
@@ -191,7 +192,7 @@ fn count_ground(
     rows: &TrackRows,
     pass: &mut [i32],
     faults: &LoggedFaults,
-    idle: &IdleRuns,
+    (idle, extra): (&IdleRuns, &[[f64; 2]]),
     parameters: &Parameters,
 ) -> WorkedGround {
     leave_ends(rows, &idle.empty, pass);
@@ -207,6 +208,7 @@ fn count_ground(
         full_width: (field.kind == JobKind::Yield).then_some(parameters.full_width),
         excluded: &faults.excluded,
         wrong_distance: &faults.distance,
+        extra,
         idle,
         shapes: shapes.as_deref(),
     };

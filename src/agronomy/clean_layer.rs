@@ -23,9 +23,6 @@ use crate::error::{Error, Result};
 use crate::layer::Layer;
 use crate::layer::crs::Crs;
 
-/// Part of the width by which passes both overlap and leave gaps, above which positions wander.
-const LEAST_WANDER: f64 = 0.01;
-
 /// A cleaned job.
 #[derive(Clone)]
 pub struct Cleaned {
@@ -71,16 +68,16 @@ pub fn clean(layer: Layer, recipe: Option<&str>, arguments: &str, boundary: Opti
         );
         diagnostics.push(Diagnostic::new(Code::GroundIncomplete, message));
     }
-    // Of positions that wander, overlaps are subtracted and gaps are not added.
-    let PassGaps { overlap, gap } = rows.gaps;
-    if overlap.min(gap) > LEAST_WANDER {
+    if rows.gaps.is_wandering() {
+        let PassGaps { overlap, gap } = rows.gaps;
+        let is_harvest = rows.kind == JobKind::Yield;
+        let effect = if is_harvest {
+            "so that harvested passes meet in the middle between their tracks"
+        } else {
+            "so that overlaps and gaps of the worked ground are larger than in the field"
+        };
         let message = format!(
-            "neighbouring passes overlap by {:.1} % of their width and leave gaps of {:.1} %: positions wander, so that the \
-             worked ground is about {:.1} % too small and yields are as much too high; `total` of `headland.grid` scales \
-             a map to weighed grain",
-            100.0 * overlap,
-            100.0 * gap,
-            100.0 * overlap.min(gap)
+            "neighbouring passes overlap by {overlap:.2} m and leave gaps of {gap:.2} m on average: positions wander, {effect}"
         );
         diagnostics.push(Diagnostic::new(Code::PositionsWander, message));
     }

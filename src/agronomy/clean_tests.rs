@@ -208,23 +208,35 @@ fn spike_is_marked_at_its_ground() {
     assert_eq!(bits[logged] & reasons::SPIKE, 0);
 }
 
+/// New ground in m2.
+fn ground(cleaned: &CleanRows) -> f64 {
+    cleaned.coverage.fresh.iter().sum()
+}
+
 #[test]
-fn positions_that_wander_show_as_gaps_and_overlaps() {
-    let steady = clean(field(10, true), "{}").gaps;
-    assert!(steady.gap < 0.01 && steady.overlap < 0.01, "{steady:?}");
+fn positions_that_wander_show_as_gaps_and_overlaps_and_passes_meet_in_the_middle() {
+    let field_area = f64::from(PASSES) * f64::from(ROWS) * SPEED * WIDTH;
+    let steady = clean(field(10, true), "{}");
+    assert!(steady.gaps.gap < 0.05 && steady.gaps.overlap < 0.05, "{:?}", steady.gaps);
+    // Positions are off by 0.3 m to the east or to the west, more or less along the pass.
     let mut wandering = field(10, true);
     for (row, x) in wandering.x.iter_mut().enumerate() {
-        // Every pass is moved to the other side of its line.
-        let pass = row / usize::try_from(ROWS + TURN).unwrap();
-        *x += if pass % 2 == 0 { 0.3 } else { -0.3 };
+        let (pass, row) = (row / usize::try_from(ROWS + TURN).unwrap(), row % usize::try_from(ROWS + TURN).unwrap());
+        let turn = if pass % 2 == 0 { 0.0 } else { 3.0 };
+        *x += 0.3 * (f64::from(u32::try_from(row).unwrap()) / 20.0 + turn).sin();
     }
-    let gaps = clean(wandering, "{}").gaps;
-    assert!((gaps.gap - 0.05).abs() < 0.01 && (gaps.overlap - 0.05).abs() < 0.01, "{gaps:?}");
-    // Overlap that is meant leaves no gaps.
+    let apart = clean(wandering, "{}");
+    assert!(apart.gaps.gap > 0.1 && apart.gaps.overlap > 0.1, "{:?}", apart.gaps);
+    assert!((ground(&apart) / field_area - 1.0).abs() < 0.002, "{}", ground(&apart) / field_area);
+    assert!((ground(&steady) / field_area - 1.0).abs() < 0.005, "{}", ground(&steady) / field_area);
+    // Overlap that is meant leaves no gaps, and the later pass has less ground.
     let mut narrow = field(10, true);
     narrow.x.iter_mut().for_each(|x| *x *= 0.9);
-    let gaps = clean(narrow, "{}").gaps;
-    assert!(gaps.gap < 0.01 && (gaps.overlap - 0.1).abs() < 0.02, "{gaps:?}");
+    let narrow = clean(narrow, "{}");
+    assert!(narrow.gaps.gap < 0.05 && (narrow.gaps.overlap - 0.1 * WIDTH).abs() < 0.1, "{:?}", narrow.gaps);
+    let first = narrow.coverage.fresh.iter().zip(&narrow.pass).filter(|(_, pass)| **pass == 1).map(|(fresh, _)| fresh);
+    let whole = f64::from(ROWS) * SPEED * WIDTH;
+    assert!((first.sum::<f64>() / whole - 1.0).abs() < 0.005);
 }
 
 #[test]

@@ -1,16 +1,25 @@
-//! Gaps and overlaps between neighbouring passes, which show how far positions wander.
+//! Gaps and overlaps between neighbouring passes, which show how far positions wander, and the edges that passes share.
+//!
+//! A combine leaves no strip of crop between two passes. Where a job has both gaps and overlaps of neighbouring passes, its
+//! positions are wrong by as much: passes that are about a width apart meet in the middle between their tracks.
 
 use super::neighbours::Neighbours;
 use super::row_ratios::median;
 use super::track_rows::TrackRows;
 
-/// At most about this many rows look for the pass next to them.
+/// At most about this many rows look for the pass next to them, to measure gaps and overlaps.
 const MOST_ROWS: usize = 4_000;
 /// Passes within this many widths are neighbours, if their directions are parallel.
 const REACH: f64 = 1.5;
 const PARALLEL: f64 = 0.97;
+/// Metres of gaps on average, above which positions wander: more than with corrections by radio.
+const LEAST_GAP: f64 = 0.05;
+/// Of the overlaps, the gaps that an error of positions leaves at least. With fewer, a driver overlaps on purpose.
+const LEAST_BALANCE: f64 = 0.25;
+/// Of the width, the largest gap or overlap that an error of positions explains.
+const LARGEST_WANDER: f64 = 0.15;
 
-/// Mean overlap and mean gap between neighbouring passes, as parts of the width.
+/// Mean overlap and mean gap between neighbouring passes, in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct PassGaps {
     pub(super) overlap: f64,
@@ -18,38 +27,98 @@ pub(super) struct PassGaps {
 }
 
 impl PassGaps {
-    /// Measures the distance across to the nearest pass on each side of rows.
-    pub(super) fn measure(rows: &TrackRows, pass: &[i32], excluded: &[bool], location: (&[f64], &[f64])) -> Self {
-        let inside: Vec<usize> = (0..rows.len()).filter(|k| pass[*k] > 0 && !excluded[*k]).collect();
-        let width = median(inside.iter().map(|k| rows.width[*k]).collect());
-        if width.is_nan() || width <= 0.0 {
-            return Self::default();
-        }
+    /// Whether positions wander.
+    pub(super) fn is_wandering(self) -> bool {
+        self.overlap.min(self.gap) > LEAST_GAP && self.gap > LEAST_BALANCE * self.overlap
+    }
+}
+
+/// Rows of full width in passes, and where the passes next to them are.
+pub(super) struct PassEdges<'a> {
+    rows: &'a TrackRows,
+    pass: &'a [i32],
+    inside: Vec<usize>,
+    xs: Vec<f64>,
+    ys: Vec<f64>,
+    points: Neighbours,
+    width: f64,
+}
+
+impl<'a> PassEdges<'a> {
+    /// `None` without a width. `location` is the middle of the ground of each row.
+    pub(super) fn new(
+        rows: &'a TrackRows,
+        pass: &'a [i32],
+        excluded: &[bool],
+        location: (&[f64], &[f64]),
+    ) -> Option<Self> {
+        let is_inside = |k: &usize| pass[*k] > 0 && !excluded[*k];
+        let width = median((0..rows.len()).filter(is_inside).map(|k| rows.width[k]).collect());
+        let is_usual = |k: &usize| is_inside(k) && (rows.width[*k] / width - 1.0).abs() < 0.01;
+        let inside: Vec<usize> = (0..rows.len()).filter(is_usual).collect();
         let at = |column: &[f64]| inside.iter().map(|k| column[*k]).collect::<Vec<f64>>();
         let (xs, ys) = (at(location.0), at(location.1));
         let points = Neighbours::new(&xs, &ys, width);
-        let (mut near, mut sums, mut count) = (Vec::new(), Self::default(), 0.0);
-        for i in (0..inside.len()).step_by(inside.len().div_ceil(MOST_ROWS).max(1)) {
-            let a = inside[i];
-            let (north, east) = rows.heading[a].sin_cos();
-            points.within(xs[i], ys[i], REACH * width, &mut near);
-            let mut across = [f64::INFINITY; 2];
-            for j in near.iter().map(|j| *j as usize) {
-                let (dx, dy) = (xs[j] - xs[i], ys[j] - ys[i]);
-                let is_level = (dx * east + dy * north).abs() < 0.5 * width;
-                let is_parallel = (rows.heading[a] - rows.heading[inside[j]]).cos().abs() > PARALLEL;
-                if pass[inside[j]] != pass[a] && is_level && is_parallel {
-                    let offset = east * dy - north * dx;
-                    let side = &mut across[usize::from(offset > 0.0)];
-                    *side = side.min(offset.abs());
-                }
-            }
-            for across in across.into_iter().filter(|across| *across > 0.5 * width && across.is_finite()) {
-                sums.overlap += (1.0 - across / width).max(0.0);
-                sums.gap += (across / width - 1.0).max(0.0);
+        (width > 0.0).then_some(Self { rows, pass, inside, xs, ys, points, width })
+    }
+
+    /// Gaps and overlaps, and where positions of a harvest wander, metres by which each row works more than half its width
+    /// to the left and to the right.
+    pub(super) fn shared(&self, is_harvest: bool) -> (PassGaps, Vec<[f64; 2]>) {
+        let gaps = self.gaps();
+        (gaps, if is_harvest && gaps.is_wandering() { self.extra() } else { Vec::new() })
+    }
+
+    /// Measures gaps and overlaps on both sides of some rows.
+    fn gaps(&self) -> PassGaps {
+        let (mut near, mut sums, mut count) = (Vec::new(), PassGaps::default(), 0.0);
+        for i in (0..self.inside.len()).step_by(self.inside.len().div_ceil(MOST_ROWS).max(1)) {
+            for across in self.across(i, &mut near).into_iter().flatten() {
+                sums.overlap += (self.width - across).max(0.0);
+                sums.gap += (across - self.width).max(0.0);
                 count += 1.0;
             }
         }
-        if count > 0.0 { Self { overlap: sums.overlap / count, gap: sums.gap / count } } else { sums }
+        if count > 0.0 { PassGaps { overlap: sums.overlap / count, gap: sums.gap / count } } else { sums }
+    }
+
+    fn extra(&self) -> Vec<[f64; 2]> {
+        let mut extra = vec![[0.0; 2]; self.rows.len()];
+        let mut near = Vec::new();
+        for (i, k) in self.inside.iter().enumerate() {
+            extra[*k] = self.across(i, &mut near).map(|across| {
+                let more = across.map_or(0.0, |across| 0.5 * (across - self.width));
+                if more.abs() <= 0.5 * LARGEST_WANDER * self.width { more } else { 0.0 }
+            });
+        }
+        extra
+    }
+
+    /// Metres to the track of the next pass on the left and on the right of a row, level with it.
+    fn across(&self, i: usize, near: &mut Vec<u32>) -> [Option<f64>; 2] {
+        let (rows, a) = (self.rows, self.inside[i]);
+        let (north, east) = rows.heading[a].sin_cos();
+        self.points.within(self.xs[i], self.ys[i], REACH * self.width, near);
+        // The nearest rows behind and ahead, by side: metres along and across.
+        let mut found = [[None::<(f64, f64)>; 2]; 2];
+        for j in near.iter().map(|j| *j as usize) {
+            let (dx, dy) = (self.xs[j] - self.xs[i], self.ys[j] - self.ys[i]);
+            let (along, across) = (dx * east + dy * north, east * dy - north * dx);
+            let b = self.inside[j];
+            let is_parallel = (rows.heading[a] - rows.heading[b]).cos().abs() > PARALLEL;
+            if self.pass[b] != self.pass[a] && is_parallel && across.abs() > 0.5 * self.width {
+                let nearest = &mut found[usize::from(across < 0.0)][usize::from(along > 0.0)];
+                if nearest.is_none_or(|(other, _)| along.abs() < other.abs()) {
+                    *nearest = Some((along, across.abs()));
+                }
+            }
+        }
+        let longest = 1.5 * rows.distance[a];
+        found.map(|side| match side {
+            [Some((behind, one)), Some((ahead, other))] if ahead - behind <= 2.0 * longest => {
+                Some(one + (other - one) * behind / (behind - ahead))
+            }
+            [one, other] => one.or(other).filter(|(along, _)| along.abs() <= longest).map(|(_, across)| across),
+        })
     }
 }

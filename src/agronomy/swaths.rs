@@ -38,6 +38,8 @@ pub(super) struct SwathRows<'a> {
     pub(super) distance: &'a [f64],
     /// Metres.
     pub(super) width: &'a [f64],
+    /// Metres beyond half the width on the left and on the right, empty for none.
+    pub(super) extra: &'a [[f64; 2]],
     /// Machine and section of a row. Rows are sorted by track, then time.
     pub(super) track: &'a [u32],
     /// Number of the pass, 0 outside every pass.
@@ -92,7 +94,14 @@ struct Frame {
     back: Point,
     /// Unit vector forward.
     forward: Point,
-    half_width: f64,
+    /// Metres to the left and to the right.
+    sides: [f64; 2],
+}
+
+impl Frame {
+    fn width(&self) -> f64 {
+        self.sides[0] + self.sides[1]
+    }
 }
 
 /// Where a frame meets the one before or after it: a line across the track.
@@ -238,6 +247,7 @@ fn frame(rows: &SwathRows<'_>, row: usize) -> Option<Frame> {
         [rows.x, rows.y, rows.heading, rows.distance, rows.width].map(|column| column.get(row).copied());
     let (x, y, heading, distance, width) = (x?, y?, heading?, distance?, width?);
     let antenna = rows.antenna;
+    let sides = rows.extra.get(row).copied().unwrap_or_default().map(|extra| width / 2.0 + extra);
     let is_side = |side: f64| side > 0.0 && side <= LARGEST_SIDE;
     if !is_side(distance) || !is_side(width) || distance * width < LEAST_AREA || !heading.is_finite() {
         return None;
@@ -248,7 +258,7 @@ fn frame(rows: &SwathRows<'_>, row: usize) -> Option<Frame> {
         return None;
     }
     let back = [front[0] - distance * cosine, front[1] - distance * sine];
-    Some(Frame { front, back, forward: [cosine, sine], half_width: width / 2.0 })
+    Some(Frame { front, back, forward: [cosine, sine], sides })
 }
 
 /// Whether a frame begins about where another one ends.
@@ -263,7 +273,7 @@ fn follows(one: &Frame, next: &Frame) -> bool {
         (frame.front[0] - frame.back[0]) * frame.forward[0] + (frame.front[1] - frame.back[1]) * frame.forward[1]
     };
     along.abs() <= LARGEST_STEP * (distance(one) + distance(next)) / 2.0
-        && across.abs() <= LARGEST_SHIFT * 2.0 * one.half_width.min(next.half_width)
+        && across.abs() <= LARGEST_SHIFT * one.width().min(next.width())
 }
 
 /// The joint of two frames: across the bisector of their headings.
@@ -287,8 +297,8 @@ fn quadrilateral(frame: &Frame, joints: &[Option<Joint>; 2]) -> [Point; 4] {
     let back = back.unwrap_or(Joint { centre: frame.back, left: square });
     let front = front.unwrap_or(Joint { centre: frame.front, left: square });
     let corner = |joint: &Joint, by: f64| [joint.centre[0] + by * joint.left[0], joint.centre[1] + by * joint.left[1]];
-    let half = frame.half_width;
-    [corner(&back, -half), corner(&front, -half), corner(&front, half), corner(&back, half)]
+    let [left, right] = frame.sides;
+    [corner(&back, -right), corner(&front, -right), corner(&front, left), corner(&back, left)]
 }
 
 /// Whether a quadrilateral turns left at each corner.

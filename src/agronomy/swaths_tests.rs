@@ -45,6 +45,7 @@ impl Rows {
             heading: &self.heading,
             distance: &self.distance,
             width: &self.width,
+            extra: &[],
             track: &vec![0; self.x.len()],
             pass: &self.pass,
             time: &self.time,

@@ -52,6 +52,8 @@ pub(super) struct GroundOptions<'a> {
     pub(super) excluded: &'a [bool],
     /// Rows whose distance is wrong.
     pub(super) wrong_distance: &'a [bool],
+    /// Metres beyond half the width on both sides of rows, since passes share their edges; empty for none.
+    pub(super) extra: &'a [[f64; 2]],
     /// Rows that may only drive, which cover only what no other row covers.
     pub(super) idle: &'a IdleRuns,
     /// Logged polygons.
@@ -77,6 +79,7 @@ impl WorkedGround {
             heading: &rows.heading,
             distance: &distance,
             width: &width,
+            extra: options.extra,
             track: &rows.track,
             pass,
             time: &rows.time,
@@ -98,7 +101,8 @@ impl WorkedGround {
             coverage.fresh.iter().zip(&coverage.full).map(|(fresh, full)| 1.0 - fresh / full).collect();
         let nominal = (0..rows.len()).map(|k| {
             let has_shape = options.shapes.is_some_and(|shapes| !shapes[k].is_empty());
-            let whole = if has_shape { coverage.full[k] } else { distance[k] * width[k] };
+            let [left, right] = options.extra.get(k).copied().unwrap_or_default();
+            let whole = if has_shape { coverage.full[k] } else { distance[k] * (width[k] + left + right) };
             if coverage.fresh[k] > 0.0 { whole * (1.0 - share[k]) } else { 0.0 }
         });
         let nominal = nominal.collect();

@@ -294,7 +294,7 @@ codes! {
     GroundIncomplete = "ground-incomplete", Warning,
         "cleaning: so many swaths cross each other that the ground of some rows was not counted completely";
     PositionsWander = "positions-wander", Warning,
-        "cleaning: neighbouring passes overlap and leave gaps, so that the worked ground is too small and yields are too high";
+        "cleaning: neighbouring passes overlap and leave gaps, since positions wander; harvested passes meet in the middle";
     MassUnknown = "mass-unknown", Warning,
         "map: no flow, yield or rate is in a known unit, so only the ground is mapped";
     MapScaled = "map-scaled", Info,
