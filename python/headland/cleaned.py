@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import statistics
 from typing import TYPE_CHECKING, Any
 
 from headland import _core
@@ -84,22 +85,30 @@ class Cleaned:
 
         Args:
             column: A column of `swaths`, or ``"reasons"`` for the main reason of each row, or ``"logged"`` for the
-                yield or rate as it was logged. ``None`` is the yield of the used swaths on a grid of 10 m.
+                yield or rate as it was logged. ``None`` is the yield of the used swaths on a grid of 10 m. Both maps
+                have the same colours.
 
         Raises:
             ValueError: There is no such column.
 
         >>> cleaned.map("reasons")
         """
+        if column == "reasons":
+            return Layer(self._core.before()).plot("reason")
+        if column not in (None, "logged"):
+            return self.swaths().plot(column)
         if column is None:
-            return self._grid()
-        if column in ("reasons", "logged"):
-            return Layer(self._core.before()).plot("reason" if column == "reasons" else column)
-        return self.swaths().plot(column)
+            cells = self._cells()
+            low, high = _scale(cells)
+            return cells.plot(next(name for name in RATES if name in cells.columns), vmin=low, vmax=high)
+        try:
+            low, high = _scale(self._cells())
+        except ValueError:  # There is no map to compare with.
+            low = high = None
+        return Layer(self._core.before()).plot("logged", vmin=low, vmax=high)
 
-    def _grid(self) -> Map:
-        made = Layer(_core.grid(self._core, 10.0, None, [], None, []))
-        return made.plot(next(name for name in RATES if name in made.columns))
+    def _cells(self) -> Layer:
+        return Layer(_core.grid(self._core, 10.0, None, [], None, []))
 
     def _repr_html_(self) -> str:
         """Return the report, and maps before and after, for notebooks."""
@@ -125,6 +134,16 @@ class Cleaned:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the rows and the recipe, which is replayed."""
         return _replay, (self.layer, self.recipe, self._boundary)
+
+
+def _scale(cells: Layer) -> tuple[float | None, float | None]:
+    """Return the 2 % and 98 % quantiles of the rates of a map, for all maps of a job."""
+    name = next((name for name in RATES if name in cells.columns), None)
+    rates = [] if name is None else [rate for rate in cells[name] if rate is not None]
+    if len(set(rates)) <= 1:
+        return None, None
+    fiftieths = statistics.quantiles(rates, n=50, method="inclusive")
+    return (fiftieths[0], fiftieths[-1]) if fiftieths[0] < fiftieths[-1] else (None, None)
 
 
 def _replay(layer: Layer, recipe: str, boundary: Layer | None) -> Cleaned:

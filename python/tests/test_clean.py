@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -335,6 +336,15 @@ def test_maps_are_svg(draw: Callable[[hl.Cleaned], Any]) -> None:
     shapes = [node for node in drawn.iter() if node.tag.endswith(("path", "circle", "rect", "polygon"))]
     assert len(shapes) > 3
     assert len(draw(plain(job(*long_passes()))).svg) > 1000
+
+
+def test_maps_before_and_after_have_one_scale_of_colours() -> None:
+    rows = field(delay=8.0, moisture_delay=5.0)
+    rows.loc[::50, "flow"] *= 5.0
+    cleaned = hl.clean(job(rows))
+    before, after = (re.findall(r">([\d,.]+)</text>", cleaned.map(name).svg) for name in ("logged", None))
+    assert len(after) > 3
+    assert before == after
 
 
 def test_map_of_an_unknown_column_is_an_error() -> None:
