@@ -67,19 +67,19 @@ impl CleanRows {
 }
 
 /// Cleans rows. `boundary` is that of the field, in the plane of the rows.
-pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polygons]) -> Result<CleanRows> {
+pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[Polygons]) -> Result<CleanRows> {
     let parameters = recipe.parameters.clone();
     let is_harvest = field.kind == JobKind::Yield;
-    let mut rows = TrackRows::new(&field);
+    let mut rows = TrackRows::new(&mut field);
     let count = rows.len();
     let (mut pass, faults) = LoggedFaults::find(&mut rows, &field, &parameters);
     let middle = Middle::new(&rows, field.shapes.is_none().then_some(parameters.antenna));
     let sensor = Sensor { rows: &rows, pass: &pass, is_bad: &faults.any, location: middle.location() };
 
-    let flow = field.flow.as_ref().filter(|_| is_harvest).map(|flow| rows.sorted(flow));
+    let flow = field.flow.take().filter(|_| is_harvest).map(|flow| rows.sorted(&flow));
     let delays = machine_delays("delay", &parameters.delay, &rows, |machine| {
         let flow = flow.as_deref().ok_or("no column gives a flow or a yield")?;
-        let flow = field.time.is_some().then_some(flow).ok_or("no time was logged")?;
+        let flow = rows.has_time.then_some(flow).ok_or("no time was logged")?;
         Ok(estimate(&sensor, machine, flow, true))
     })?;
     let flow_shifted: Option<Vec<f64>> =
@@ -116,8 +116,8 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
 
     // Moisture reaches its sensor by another way than the flow.
     let sensor = Sensor { rows: &rows, pass: &pass, is_bad: &faults.any, location: middle.location() };
-    let shifted = |logged: &Vec<f64>| Moisture::shift(&sensor, &rows.sorted(logged), field.time.is_some(), &parameters);
-    let moisture = field.moisture.as_ref().filter(|_| is_harvest).map(shifted).transpose()?;
+    let shifted = |logged: Vec<f64>| Moisture::shift(&sensor, &rows.sorted(&logged), &parameters);
+    let moisture = field.moisture.take().filter(|_| is_harvest).map(shifted).transpose()?;
     if let Some(moisture) = &moisture {
         mark(&mut bits, reasons::MOISTURE, |k| pass[k] > 0 && moisture.is_filled[k]);
     }
@@ -155,7 +155,7 @@ pub(super) fn clean_rows(field: FieldRows, mut recipe: Recipe, boundary: &[Polyg
     Ok(CleanRows {
         kind: field.kind,
         plane: field.plane,
-        amount: field.amount.as_ref().map(|amount| rows.sorted(amount)),
+        amount: field.amount.take().map(|amount| rows.sorted(&amount)),
         amount_unit: field.amount_unit,
         rows,
         pass,

@@ -41,7 +41,7 @@ impl LoggedFaults {
         let rule = if is_harvest { PassRule::Straight(parameters.turn) } else { PassRule::Working };
         let has_shape = |row: &usize| field.shapes.as_ref().is_some_and(|shapes| !shapes[*row].is_empty());
         let has_shape: Vec<bool> = rows.row.iter().map(has_shape).collect();
-        let duplicate = rows.duplicates(field.time.is_some());
+        let duplicate = rows.duplicates();
         let jumped = jumped_positions(rows, parameters.position_jump);
         let position: Vec<bool> = jumped.iter().zip(&has_shape).map(|(jumped, shape)| *jumped && !*shape).collect();
         let mut excluded: Vec<bool> = duplicate.iter().zip(&position).map(|(one, other)| *one || *other).collect();
@@ -95,16 +95,11 @@ pub(super) struct Moisture {
 
 impl Moisture {
     /// Fills the logged moisture and shifts it to the ground. Rows beyond the log have the median of the field.
-    pub(super) fn shift(
-        sensor: &Sensor<'_>,
-        moisture: &[f64],
-        has_time: bool,
-        parameters: &Parameters,
-    ) -> Result<Self> {
+    pub(super) fn shift(sensor: &Sensor<'_>, moisture: &[f64], parameters: &Parameters) -> Result<Self> {
         let Sensor { rows, pass, .. } = *sensor;
         let (filled, suspect) = plausible_moisture(rows, pass, moisture, parameters.moisture, parameters.moisture_jump);
         let delays = machine_delays("moisture_delay", &parameters.moisture_delay, rows, |machine| {
-            has_time.then_some(()).ok_or("no time was logged")?;
+            rows.has_time.then_some(()).ok_or("no time was logged")?;
             Ok(estimate(sensor, machine, &filled, false))
         })?;
         let usual = median((0..rows.len()).filter(|k| pass[*k] > 0).map(|k| filled[k]).collect());

@@ -13,8 +13,9 @@ use crate::error::{Error, Result};
 use crate::layer::Layer;
 
 /// Groups of rows with equal values, numbered in the order of their first rows.
+#[derive(Default)]
 pub(super) struct RowGroups {
-    /// Group of each row.
+    /// Group of each row; empty if all rows are one group.
     pub(super) of_row: Vec<u32>,
     first_rows: Vec<u32>,
 }
@@ -28,6 +29,9 @@ impl RowGroups {
 
 /// Groups the rows of a layer by columns.
 pub(super) fn row_groups(layer: &Layer, names: &[String]) -> Result<RowGroups> {
+    if names.is_empty() {
+        return Ok(RowGroups::default());
+    }
     let mut keys = vec![String::new(); layer.len()];
     for name in names {
         let (index, _) = column(layer, name)?;

@@ -101,6 +101,7 @@ impl Measurements {
             track: self.members.iter().map(|one| one.source).collect(),
             machine: self.firsts(&rows.machine),
             machines: rows.machines.clone(),
+            has_time: rows.has_time,
             time: self.means(&rows.time),
             x: self.means(&rows.x),
             y: self.means(&rows.y),

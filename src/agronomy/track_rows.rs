@@ -18,6 +18,8 @@ pub(super) struct TrackRows {
     pub(super) machine: Vec<u32>,
     /// Numbers of the machines in ascending order.
     pub(super) machines: Vec<i32>,
+    /// Whether times are logged, else they follow from intervals.
+    pub(super) has_time: bool,
     pub(super) time: Vec<f64>,
     pub(super) x: Vec<f64>,
     pub(super) y: Vec<f64>,
@@ -29,14 +31,15 @@ pub(super) struct TrackRows {
 }
 
 impl TrackRows {
-    /// Sorts the rows. Rows without a time come last in their track, so that times can be searched.
-    pub(super) fn new(rows: &FieldRows) -> Self {
+    /// Sorts the rows. Rows without a time come last in their track, so that times can be searched. The columns leave `rows`.
+    pub(super) fn new(rows: &mut FieldRows) -> Self {
         let RowClock { time, section } = RowClock::new(rows);
+        let has_time = rows.time.take().is_some();
         let count = rows.x.len();
         let key = |row: usize| (rows.machine[row], section[row]);
         let mut row: Vec<usize> = (0..count).collect();
         row.sort_by(|a, b| key(*a).cmp(&key(*b)).then_with(|| order_of_time(time[*a], time[*b])));
-        let pick = |column: &[f64]| row.iter().map(|row| column[*row]).collect::<Vec<f64>>();
+        let pick = |column: Vec<f64>| row.iter().map(|row| column[*row]).collect::<Vec<f64>>();
         let (mut tracks, mut track, mut machine) = (Vec::new(), vec![0_u32; count], vec![0_u32; count]);
         let mut machines: Vec<i32> = Vec::new();
         let mut start = 0;
@@ -58,14 +61,15 @@ impl TrackRows {
             track,
             machine,
             machines,
-            time: pick(&time),
-            x: pick(&rows.x),
-            y: pick(&rows.y),
-            heading: pick(&rows.heading),
-            interval: pick(&rows.interval),
-            distance: pick(&rows.distance),
-            width: pick(&rows.width),
-            working: rows.working.as_ref().map(|working| row.iter().map(|row| working[*row]).collect()),
+            has_time,
+            time: pick(time),
+            x: pick(std::mem::take(&mut rows.x)),
+            y: pick(std::mem::take(&mut rows.y)),
+            heading: pick(std::mem::take(&mut rows.heading)),
+            interval: pick(std::mem::take(&mut rows.interval)),
+            distance: pick(std::mem::take(&mut rows.distance)),
+            width: pick(std::mem::take(&mut rows.width)),
+            working: rows.working.take().map(|working| row.iter().map(|row| working[*row]).collect()),
             row,
         }
     }
@@ -138,12 +142,12 @@ impl TrackRows {
     }
 
     /// Rows that repeat another row: the same time of the same track again, or the same location twice in succession.
-    pub(super) fn duplicates(&self, has_time: bool) -> Vec<bool> {
+    pub(super) fn duplicates(&self) -> Vec<bool> {
         let is_repeated = |k: usize| {
             if k == 0 || self.track[k] != self.track[k - 1] {
                 return false;
             }
-            let is_same_time = has_time && self.time[k] - self.time[k - 1] == 0.0;
+            let is_same_time = self.has_time && self.time[k] - self.time[k - 1] == 0.0;
             let step = (self.x[k] - self.x[k - 1]).hypot(self.y[k] - self.y[k - 1]);
             is_same_time || (step < SAME_LOCATION && !self.time[k].is_nan())
         };
