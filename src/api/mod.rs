@@ -1,8 +1,8 @@
 //! Endpoint table: one row per endpoint, one shape per record, one file per group of the specification.
 //!
 //! Client calls, sandbox routes, decoders, encoders, Python methods, `TypedDict`s and reference pages use this table.
-//! To add an endpoint, add a row to its group's file, and the shape that it returns if it is new. Then run `make
-//! generate`.
+//! To add an endpoint, add a row to its group's file, and the shape that it returns if it is new. Add its behaviour to the
+//! group's file of the sandbox. Then run `make generate`.
 
 pub mod access_key;
 pub mod dispatch;

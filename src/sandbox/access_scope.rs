@@ -68,6 +68,13 @@ impl ServiceState {
         array(carts.filter(|cart| !self.permits(call, &cart.computer)).map(|cart| cart.id.as_str()))
     }
 
+    /// Finds the requested computer of the customer.
+    pub(super) fn find_computer(&self, call: &Call) -> Result<&Computer, Reply> {
+        let found = self.accounts.computer(call.customer, &call.id);
+        let computer = found.ok_or_else(|| Reply::not_found("field computer", &call.id))?;
+        if self.permits_computer(call, computer) { Ok(computer) } else { Err(self.not_permitted()) }
+    }
+
     /// Finds the requested job among the customer's jobs.
     pub(super) fn find_job(&self, call: &Call) -> Result<StoredJob, Reply> {
         let job = self.store.job(call.customer, &call.id)?.ok_or_else(|| Reply::not_found("job", &call.id))?;

@@ -2,16 +2,30 @@
 
 use http::StatusCode;
 
-use super::fields::{Computer, Job};
+use super::fields::Job;
 use super::reply::{Answer, Content, Reply};
 use super::state::{Call, ServiceState};
-use super::{job_data, telemetry};
-use crate::api::Index;
+use super::{job_data, locations, prescription_maps, telemetry};
 use crate::api::field_computers::FIELD_COMPUTER_DETAIL;
+use crate::api::{Endpoint, Index, Returns};
 use crate::wire::{Name, Value};
 
+/// Replies to a call of an endpoint of the group; `None`: the group has no such endpoint.
+pub(super) fn handle(row: &Endpoint, state: &ServiceState, call: &Call) -> Option<Answer> {
+    Some(match (row.name(), row.returns) {
+        ("list", Returns::Index(index)) => list(state, call, index),
+        ("get", _) => get(state, call),
+        ("prescription_maps", Returns::Index(index)) => prescription_maps::list_of_computer(state, call, index),
+        ("job_data", Returns::Index(index)) => job_data(state, call, index),
+        ("current_locations", Returns::Index(index)) => locations::current_of_all_computers(state, call, index),
+        ("current_location", Returns::OneOf(index)) => locations::current_of_computer(state, call, index),
+        ("locations", Returns::Index(index)) => locations::log_of_computer(state, call, index),
+        _ => return None,
+    })
+}
+
 /// `GET /fieldcomputers`.
-pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     let computers = state.accounts.computers(call.customer);
     let items = computers.iter().filter(|computer| state.permits_computer(call, computer)).map(|computer| {
         Value::Record(vec![
@@ -27,8 +41,8 @@ pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> 
 ///
 /// Some legacy device types are not supported. The specification defines no reply for them; 400 with a message is its
 /// general error (specification 7).
-pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
-    let computer = find(state, call)?;
+fn get(state: &ServiceState, call: &Call) -> Answer {
+    let computer = state.find_computer(call)?;
     if computer.is_legacy {
         let device = computer.detail.get("device_type").and_then(Value::as_text).unwrap_or_default();
         return Err(Reply::bad_request(format!("Field computers of the type {device} are not supported.")));
@@ -43,8 +57,8 @@ pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
 }
 
 /// `GET /fieldcomputers/{id}/jobdata`. The number `minid` selects jobs with that id or a higher one.
-pub(super) fn job_data(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
-    let computer = find(state, call)?;
+fn job_data(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+    let computer = state.find_computer(call)?;
     let least = match call.query.get("minid").map(str::trim) {
         None => 0,
         Some(text) => text
@@ -64,11 +78,4 @@ pub(super) fn job_data(state: &ServiceState, call: &Call, index: &'static Index)
         ])
     });
     state.list_page(call, index, items.collect())
-}
-
-/// Finds the requested computer of the customer.
-pub(super) fn find<'a>(state: &'a ServiceState, call: &Call) -> Result<&'a Computer, Reply> {
-    let found = state.accounts.computer(call.customer, &call.id);
-    let computer = found.ok_or_else(|| Reply::not_found("field computer", &call.id))?;
-    if state.permits_computer(call, computer) { Ok(computer) } else { Err(state.not_permitted()) }
 }

@@ -1,15 +1,29 @@
 //! Endpoints of field hubs, except locations.
 
 use super::fields::Hub;
-use super::locations::{find_hub, hub_device, reports_until_now};
+use super::locations::{self, find_hub, hub_device, reports_until_now};
 use super::reply::Answer;
 use super::state::{Call, ServiceState};
 use super::telemetry::Device;
-use crate::api::Index;
+use crate::api::{Endpoint, Index, Returns};
 use crate::wire::{Name, Value};
 
+/// Replies to a call of an endpoint of the group; `None`: the group has no such endpoint.
+pub(super) fn handle(row: &Endpoint, state: &ServiceState, call: &Call) -> Option<Answer> {
+    let (Returns::Index(index) | Returns::OneOf(index)) = row.returns else { return None };
+    Some(match row.name() {
+        "list" => list(state, call, index),
+        "get" => get(state, call, index),
+        "reports" => reports(state, call, index),
+        "current_locations" => locations::current_of_all_hubs(state, call, index),
+        "current_location" => locations::current_of_hub(state, call, index),
+        "locations" => locations::log_of_hub(state, call, index),
+        _ => return None,
+    })
+}
+
 /// `GET /fieldhubs`.
-pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     let hubs = state.accounts.hubs(call.customer).iter().filter(|hub| state.permits_hub(call, hub));
     let items = hubs.map(|hub| {
         Value::Record(vec![
@@ -22,13 +36,13 @@ pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> 
 }
 
 /// `GET /fieldhubs/{id}`: an index with one item.
-pub(super) fn get(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+fn get(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     let (device, hub) = find_hub(state, call)?;
     state.list_page(call, index, vec![detail(state, call, device, hub, true)])
 }
 
 /// `GET /fieldhubs/all`.
-pub(super) fn reports(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+fn reports(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     let hubs = state.accounts.hubs(call.customer).iter().enumerate();
     let items = hubs
         .filter(|(_, hub)| state.permits_hub(call, hub))

@@ -6,20 +6,35 @@ use http::StatusCode;
 
 use super::cart_store::StoredCart;
 use super::fields::CartFormat;
-use super::job_data::created;
 use super::multipart::ReceivedUpload;
 use super::reply::{Answer, Content, Reply};
 use super::state::{Call, ServiceState};
 use super::upload_check;
 use super::variants::Variant;
-use crate::api::Index;
+use crate::api::{Endpoint, Index, Returns};
 use crate::wire::{Name, Value};
 
 /// Path in the letter case of production.
 const COLLECTION: &str = "GrainCart";
 
+/// Replies to a call of an endpoint of the group; `None`: the group has no such endpoint.
+pub(super) fn handle(
+    row: &Endpoint,
+    state: &ServiceState,
+    call: &Call,
+    received: Option<ReceivedUpload>,
+) -> Option<Answer> {
+    Some(match (row.name(), row.returns) {
+        ("list", Returns::Index(index)) => list(state, call, index),
+        ("get", Returns::OneOf(index)) => get(state, call, index),
+        ("download" | "read", _) => file(state, call),
+        ("upload", _) => upload(state, call, received?),
+        _ => return None,
+    })
+}
+
 /// `GET /graincart`.
-pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     let asked = call.query.page().map_err(Reply::bad_request)?;
     let (total, bounds, carts) = state.store.carts(call.customer, &state.hidden_carts(call), |total| {
         let bounds = asked.bounds(total);
@@ -30,7 +45,7 @@ pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> 
 }
 
 /// `GET /graincart/{id}`: a list with one item, which is also paged (specification 4.2).
-pub(super) fn get(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+fn get(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     let asked = call.query.page().map_err(Reply::bad_request)?;
     let cart = find(state, call)?;
     let bounds = asked.bounds(1);
@@ -40,7 +55,7 @@ pub(super) fn get(state: &ServiceState, call: &Call, index: &'static Index) -> A
 }
 
 /// `GET /graincart/{id}?format=BIN`.
-pub(super) fn file(state: &ServiceState, call: &Call) -> Answer {
+fn file(state: &ServiceState, call: &Call) -> Answer {
     let asked = call.query.get("format").unwrap_or_default();
     if !asked.eq_ignore_ascii_case("BIN") {
         return Err(Reply::bad_request(format!("format must be BIN, found `{asked}`.")));
@@ -55,10 +70,10 @@ pub(super) fn file(state: &ServiceState, call: &Call) -> Answer {
 }
 
 /// `POST /graincart`.
-pub(super) fn upload(state: &ServiceState, call: &Call, received: ReceivedUpload) -> Answer {
+fn upload(state: &ServiceState, call: &Call, received: ReceivedUpload) -> Answer {
     upload_check::check_grain_cart(&received.name).map_err(Reply::bad_request)?;
     let id = received.keep(state, |upload| state.store.add_cart(call.customer, upload))?;
-    Ok(created(state, COLLECTION, &id))
+    Ok(state.created(COLLECTION, &id))
 }
 
 fn find(state: &ServiceState, call: &Call) -> Result<StoredCart, Reply> {

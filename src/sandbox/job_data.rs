@@ -1,24 +1,40 @@
 //! Endpoints of job data, except files.
 
 use chrono::{DateTime, SubsecRound as _, Utc};
-use http::{StatusCode, header};
+use http::StatusCode;
 
-use super::job_files;
 use super::multipart::ReceivedUpload;
 use super::reply::{Answer, Content, Reply};
 use super::state::{Call, ServiceState};
 use super::store::{JobFilter, StoredJob};
-use super::upload_check;
 use super::variants::Variant;
-use crate::api::Index;
+use super::{job_files, prescription_maps, upload_check};
 use crate::api::job_data::JOB_DATA_DETAIL;
+use crate::api::{Endpoint, Index, Returns};
 use crate::wire::{Name, Value};
 
 /// Path in the letter case of production.
 pub(super) const COLLECTION: &str = "JobData";
 
+/// Replies to a call of an endpoint of the group; `None`: the group has no such endpoint.
+pub(super) fn handle(
+    row: &Endpoint,
+    state: &ServiceState,
+    call: &Call,
+    received: Option<ReceivedUpload>,
+) -> Option<Answer> {
+    Some(match (row.name(), row.returns) {
+        ("list", Returns::Index(index)) => list(state, call, index),
+        ("get", _) => get(state, call),
+        ("download" | "request" | "read", _) => job_files::get(state, call),
+        ("prescription_maps", Returns::Index(index)) => prescription_maps::list_of_job(state, call, index),
+        ("upload", _) => upload(state, call, received?),
+        _ => return None,
+    })
+}
+
 /// `GET /jobdata`.
-pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     let asked = call.query.page().map_err(Reply::bad_request)?;
     let since = call.query.date().map_err(Reply::bad_request)?;
     let selection = JobFilter {
@@ -51,7 +67,7 @@ const STORED_FIELDS: [&str; 4] = ["status", "available_files", "create_date", "u
 /// `GET /jobdata/{id}`.
 ///
 /// `Status` is null until a requested conversion is complete. The specification defines no earlier value.
-pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
+fn get(state: &ServiceState, call: &Call) -> Answer {
     let job = state.find_job(call)?;
     let outcome = job_files::last_outcome(state, call, &job)?;
     let generated = state.accounts.job(call.customer, &job.id);
@@ -93,17 +109,10 @@ fn upload_fields(job: &StoredJob) -> Vec<(Name, Value)> {
 }
 
 /// `POST /jobdata`. `Location` and the text body contain the address of the new record.
-pub(super) fn upload(state: &ServiceState, call: &Call, received: ReceivedUpload) -> Answer {
+fn upload(state: &ServiceState, call: &Call, received: ReceivedUpload) -> Answer {
     let has_shapes =
         upload_check::check_job_data(&received.name, received.part.reader()?).map_err(Reply::bad_request)?;
     let refusal = if has_shapes { None } else { Some(job_files::NO_SHAPEFILE) };
     let id = received.keep(state, |upload| state.store.add_upload(call.customer, upload, refusal, call.now))?;
-    Ok(created(state, COLLECTION, &id))
-}
-
-/// Returns 201 with the address of the new record.
-pub(super) fn created(state: &ServiceState, collection: &str, id: &str) -> Reply {
-    let uri = state.uri(collection, id);
-    let reply = Reply::text(StatusCode::CREATED, uri.clone());
-    if state.variants.has(Variant::CreatedInBody) { reply } else { reply.with_header(header::LOCATION, uri) }
+    Ok(state.created(COLLECTION, &id))
 }

@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Utc};
 
-use super::field_computers;
 use super::fields::{Computer, Hub};
 use super::reply::{Answer, Reply};
 use super::state::{Call, ServiceState};
@@ -25,14 +24,14 @@ pub(super) fn current_of_all_computers(state: &ServiceState, call: &Call, index:
 
 /// `GET /fieldcomputers/{id}/currentlocation`.
 pub(super) fn current_of_computer(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
-    let device = device_for_computer(state, call, field_computers::find(state, call)?);
+    let device = device_for_computer(state, call, state.find_computer(call)?);
     let latest = device.and_then(|device| reports_until_now(state, call, device).latest_location());
     state.list_page(call, index, latest.into_iter().collect())
 }
 
 /// `GET /fieldcomputers/{id}/locations`, newest first as for hubs. The specification defines no order.
 pub(super) fn log_of_computer(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
-    let Some(device) = device_for_computer(state, call, field_computers::find(state, call)?) else {
+    let Some(device) = device_for_computer(state, call, state.find_computer(call)?) else {
         return state.list_page(call, index, Vec::new());
     };
     log_page(state, call, index, device, None)

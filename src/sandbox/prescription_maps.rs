@@ -4,8 +4,6 @@ use bytes::Bytes;
 use chrono::{DateTime, SecondsFormat, Utc};
 use http::StatusCode;
 
-use super::field_computers;
-use super::job_data::created;
 use super::job_files::base_name;
 use super::map_store::{SendOutcome, Sending, StoredMap};
 use super::multipart::ReceivedUpload;
@@ -14,9 +12,9 @@ use super::state::{Call, ServiceState};
 use super::telemetry::next_poll;
 use super::upload_check;
 use super::variants::Variant;
-use crate::api::Index;
 use crate::api::field_computers::STATES;
 use crate::api::prescription_maps::{FILE_TYPES, PRESCRIPTION_MAP_DETAIL};
+use crate::api::{Endpoint, Index, Returns};
 use crate::wire::{Name, Value};
 
 /// Path in the letter case of production.
@@ -27,14 +25,31 @@ pub(super) const ALREADY_QUEUED: &str =
     "This prescription map is already queued for this field computer. Please wait until it is delivered.";
 pub(super) const SAME_NAME: &str = "A file with the same name is already queued for this field computer.";
 
+/// Replies to a call of an endpoint of the group; `None`: the group has no such endpoint.
+pub(super) fn handle(
+    row: &Endpoint,
+    state: &ServiceState,
+    call: &Call,
+    received: Option<ReceivedUpload>,
+) -> Option<Answer> {
+    Some(match (row.name(), row.returns) {
+        ("list", Returns::Index(index)) => list(state, call, index),
+        ("get", _) => get(state, call),
+        ("download", _) => file(state, call),
+        ("upload", _) => upload(state, call, received?),
+        ("send", _) => send(state, call),
+        _ => return None,
+    })
+}
+
 /// `GET /prescriptionmaps`, newest first. The specification defines no order.
-pub(super) fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
+fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     map_list(state, call, index, state.store.maps(call.customer)?)
 }
 
 /// `GET /fieldcomputers/{id}/prescriptionmaps`.
 pub(super) fn list_of_computer(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
-    let computer = field_computers::find(state, call)?;
+    let computer = state.find_computer(call)?;
     let asked = call.query.get("state").unwrap_or("validated");
     let Some(wanted) = STATES.iter().find(|known| known.eq_ignore_ascii_case(asked)) else {
         return Err(Reply::bad_request(format!("state must be one of {}, found `{asked}`.", STATES.join(", "))));
@@ -67,7 +82,7 @@ fn map_list(state: &ServiceState, call: &Call, index: &'static Index, maps: Vec<
 /// `GET /prescriptionmaps/{id}`.
 ///
 /// `Status` is null until a computer has received the map. The specification shows only the value of a delivered map.
-pub(super) fn get(state: &ServiceState, call: &Call) -> Answer {
+fn get(state: &ServiceState, call: &Call) -> Answer {
     let map = find(state, call)?;
     let delivered = state.store.last_delivery(call.customer, &map.id, call.now)?;
     let uri = state.uri(COLLECTION, &map.id);
@@ -101,7 +116,7 @@ fn file_name(map: &StoredMap, format: &str) -> String {
 }
 
 /// `GET /prescriptionmaps/{id}?format=`.
-pub(super) fn file(state: &ServiceState, call: &Call) -> Answer {
+fn file(state: &ServiceState, call: &Call) -> Answer {
     let map = find(state, call)?;
     let asked = call.query.get("format").unwrap_or_default();
     let is = |word: &str| asked.eq_ignore_ascii_case(word);
@@ -133,7 +148,7 @@ pub(super) fn file(state: &ServiceState, call: &Call) -> Answer {
 }
 
 /// `POST /prescriptionmaps`. `Location` and the text body contain the address of the new record.
-pub(super) fn upload(state: &ServiceState, call: &Call, received: ReceivedUpload) -> Answer {
+fn upload(state: &ServiceState, call: &Call, received: ReceivedUpload) -> Answer {
     let asked = received.file_type.as_deref().unwrap_or_default();
     let Some(kind) = FILE_TYPES.iter().find(|kind| kind.eq_ignore_ascii_case(asked)) else {
         return Err(Reply::bad_request(format!("The entry FileType must be RX or AGX, found `{asked}`.")));
@@ -144,14 +159,14 @@ pub(super) fn upload(state: &ServiceState, call: &Call, received: ReceivedUpload
     };
     checked.map_err(Reply::bad_request)?;
     let id = received.keep(state, |upload| state.store.add_map(call.customer, upload, kind, call.now))?;
-    Ok(created(state, COLLECTION, &id))
+    Ok(state.created(COLLECTION, &id))
 }
 
 /// `PUT /prescriptionmaps/{rxID}/fieldcomputers/{fcID}`.
 ///
 /// The specification defines no status codes for conflicts. They are 409 with `INVALID_REQUEST` and a message (field
 /// notes, Replies), or 200 under the variant `conflict-200`.
-pub(super) fn send(state: &ServiceState, call: &Call) -> Answer {
+fn send(state: &ServiceState, call: &Call) -> Answer {
     let map = find(state, call)?;
     let computers = state.accounts.computers(call.customer);
     let found = computers.iter().enumerate().find(|(_, computer)| computer.id.eq_ignore_ascii_case(&call.second_id));

@@ -24,9 +24,9 @@ use super::routes::{Route, allowed_methods};
 use super::slow_requests::BodyTimeout;
 use super::state::{Call, ServiceState};
 use super::variants::Variant;
-use super::{field_computers, field_hubs, grain_carts, job_data, job_files, locations, multipart, prescription_maps};
+use super::{field_computers, field_hubs, grain_carts, job_data, job_files, multipart, prescription_maps};
 use crate::api::access_key::ACCESS_KEY;
-use crate::api::{self, Endpoint, Index, Returns};
+use crate::api::{self, Endpoint, Returns};
 use crate::openapi::{self, Addresses};
 
 /// Maximum number of logged requests; the oldest are dropped.
@@ -238,43 +238,33 @@ impl Service {
         };
         let mut ids = ids.into_iter();
         let (id, second_id) = (ids.next().unwrap_or_default(), ids.next().unwrap_or_default());
-        let call = Call { customer: grant.customer, scope: grant.scope, id, second_id, query, now: self.clock.now() };
+        if row.full_name == ACCESS_KEY_ROW {
+            let summary = KeyRing::summary(&access_key, grant);
+            return Ok(Reply::new(StatusCode::OK, Content::Record(&ACCESS_KEY, summary)));
+        }
         let state = Arc::clone(&self.state);
-        match (row.full_name, row.returns) {
-            (ACCESS_KEY_ROW, _) => {
-                let summary = KeyRing::summary(&access_key, grant);
-                Ok(Reply::new(StatusCode::OK, Content::Record(&ACCESS_KEY, summary)))
+        let upload = match row.returns {
+            Returns::Created => {
+                Some(multipart::read_upload(HttpRequest::from_parts(head.clone(), body), &state.uploads).await?)
             }
-            ("field_computers.list", Returns::Index(index)) => field_computers::list(&state, &call, index),
-            ("field_computers.get", _) => field_computers::get(&state, &call),
-            ("job_data.list", Returns::Index(index)) => job_data::list(&state, &call, index),
-            ("job_data.get", _) => job_data::get(&state, &call),
-            ("job_data.download" | "job_data.request" | "job_data.read", _) => {
-                run_blocking(move || job_files::get(&state, &call)).await
-            }
-            (_, Returns::Created) => {
-                let upload =
-                    multipart::read_upload(HttpRequest::from_parts(head.clone(), body), &state.uploads).await?;
-                // The current time, so that it is later than all requests received during the upload.
-                let call = Call { now: self.clock.now(), ..call };
-                let store_upload = match row.group() {
-                    "job_data" => job_data::upload,
-                    "prescription_maps" => prescription_maps::upload,
-                    _ => grain_carts::upload,
-                };
-                run_blocking(move || store_upload(&state, &call, upload)).await
-            }
-            ("grain_carts.list", Returns::Index(index)) => grain_carts::list(&state, &call, index),
-            ("grain_carts.get", Returns::OneOf(index)) => grain_carts::get(&state, &call, index),
-            ("grain_carts.download" | "grain_carts.read", _) => grain_carts::file(&state, &call),
-            (_, Returns::Index(index) | Returns::OneOf(index)) => list_reply(row, &state, &call, index),
-            ("prescription_maps.get", _) => prescription_maps::get(&state, &call),
-            ("prescription_maps.download", _) => run_blocking(move || prescription_maps::file(&state, &call)).await,
-            ("prescription_maps.send", _) => prescription_maps::send(&state, &call),
-            (_, Returns::NotImplemented) => {
-                Err(Reply::invalid(StatusCode::NOT_IMPLEMENTED, format!("{} is not implemented.", row.path)))
-            }
-            (name, _) => Err(Reply::not_supported(name)),
+            _ => None,
+        };
+        // The current time, so that it is later than all requests received during an upload.
+        let call = Call { customer: grant.customer, scope: grant.scope, id, second_id, query, now: self.clock.now() };
+        let answer = move || {
+            let answer = match row.group() {
+                "field_computers" => field_computers::handle(row, &state, &call),
+                "field_hubs" => field_hubs::handle(row, &state, &call),
+                "prescription_maps" => prescription_maps::handle(row, &state, &call, upload),
+                "job_data" => job_data::handle(row, &state, &call, upload),
+                "grain_carts" => grain_carts::handle(row, &state, &call, upload),
+                _ => None,
+            };
+            answer.unwrap_or_else(|| Err(not_implemented(row)))
+        };
+        match row.returns {
+            Returns::Created | Returns::File | Returns::Conversion | Returns::Layer => run_blocking(answer).await,
+            _ => answer(),
         }
     }
 
@@ -315,23 +305,11 @@ impl Service {
     }
 }
 
-/// Dispatches the lists of devices, maps and locations.
-fn list_reply(row: &Endpoint, state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
-    match row.full_name {
-        "field_computers.prescription_maps" => prescription_maps::list_of_computer(state, call, index),
-        "field_computers.job_data" => field_computers::job_data(state, call, index),
-        "field_computers.current_locations" => locations::current_of_all_computers(state, call, index),
-        "field_computers.current_location" => locations::current_of_computer(state, call, index),
-        "field_computers.locations" => locations::log_of_computer(state, call, index),
-        "field_hubs.list" => field_hubs::list(state, call, index),
-        "field_hubs.get" => field_hubs::get(state, call, index),
-        "field_hubs.reports" => field_hubs::reports(state, call, index),
-        "field_hubs.current_locations" => locations::current_of_all_hubs(state, call, index),
-        "field_hubs.current_location" => locations::current_of_hub(state, call, index),
-        "field_hubs.locations" => locations::log_of_hub(state, call, index),
-        "prescription_maps.list" => prescription_maps::list(state, call, index),
-        "job_data.prescription_maps" => prescription_maps::list_of_job(state, call, index),
-        name => Err(Reply::not_supported(name)),
+fn not_implemented(row: &Endpoint) -> Reply {
+    if row.is_implemented() {
+        Reply::not_supported(row.full_name)
+    } else {
+        Reply::invalid(StatusCode::NOT_IMPLEMENTED, format!("{} is not implemented.", row.path))
     }
 }
 

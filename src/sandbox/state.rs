@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use http::StatusCode;
+use http::{StatusCode, header};
 
 use super::accounts::Accounts;
 use super::converter::Converter;
@@ -73,6 +73,13 @@ impl ServiceState {
         let items = all.into_iter().skip(to_usize(bounds.skip)).take(to_usize(bounds.count)).collect();
         let size = self.page_size(asked.size, bounds.count);
         Ok(Reply::list(index, total, asked.page, &bounds, size, items))
+    }
+
+    /// Returns 201 with the address of a new record.
+    pub(super) fn created(&self, collection: &str, id: &str) -> Reply {
+        let uri = self.uri(collection, id);
+        let reply = Reply::text(StatusCode::CREATED, uri.clone());
+        if self.variants.has(Variant::CreatedInBody) { reply } else { reply.with_header(header::LOCATION, uri) }
     }
 
     /// Returns a stored file under its file name.
