@@ -1,34 +1,41 @@
 //! Reads the replies of specification 2.1 from either content type.
 
 use super::json_flat::{self, Sink};
-use super::path::Unreadable;
-use super::reply::{Content, Page, ServiceResponse};
+use super::path::{FieldPath, Unreadable};
+use super::reply::{Content, Page, ServiceResponse, check_detail, to_page};
 use super::value::Value;
-use super::{json, json_envelope, xml};
+use super::{json_envelope, json_record, xml};
+use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Index, Shape};
 use crate::error::Result;
 
 /// Reads one record.
 pub fn decode_detail(content: Content, body: &[u8], shape: &'static Shape) -> Result<Value> {
-    match content {
-        Content::Json => json::decode_detail(body, shape),
-        Content::Xml => xml::decode_detail(body, shape),
-    }
+    let decode = decoder(content);
+    check_detail(decode(body, shape, None, shape.name, FieldPath::default())?.0, shape)
 }
 
 /// Reads one page of a list.
 pub fn decode_index(content: Content, body: &[u8], index: &'static Index) -> Result<Page> {
-    match content {
-        Content::Json => json::decode_index(body, index),
-        Content::Xml => xml::decode_index(body, index),
-    }
+    let decode = decoder(content);
+    to_page(decode(body, &SERVICE_INDEX, Some(index), index.kind, FieldPath::default())?.0, index)
 }
 
 /// Reads one page of a list, in whose records values that cannot be read are null; gives those, too.
 pub fn decode_index_leniently(content: Content, body: &[u8], index: &'static Index) -> Result<(Page, Vec<Unreadable>)> {
+    let decode = decoder(content);
+    let (envelope, unreadable) = decode(body, &SERVICE_INDEX, Some(index), index.kind, FieldPath::lenient())?;
+    Ok((to_page(envelope, index)?, unreadable))
+}
+
+/// Reads a body as a record of a shape, or as the envelope of a list.
+type Decoder =
+    fn(&[u8], &'static Shape, Option<&'static Index>, &'static str, FieldPath) -> Result<(Value, Vec<Unreadable>)>;
+
+fn decoder(content: Content) -> Decoder {
     match content {
-        Content::Json => json::decode_index_leniently(body, index),
-        Content::Xml => xml::decode_index_leniently(body, index),
+        Content::Json => json_record::decode,
+        Content::Xml => xml::decode,
     }
 }
 

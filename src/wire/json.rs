@@ -1,63 +1,61 @@
-//! JSON into shapes, without a tree in between.
+//! Reads JSON: whole bodies, and names without copies.
 
-use serde::de::DeserializeSeed;
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Visitor};
 
 use super::bigint::quote_big_ints;
-use super::json_record::RecordSeed;
-use super::path::{FieldPath, Unreadable, excerpt};
-use super::reply::{Page, check_detail, strip_bom, to_page};
-use super::value::Value;
-use crate::api::envelope::SERVICE_INDEX;
-use crate::api::{Index, Shape};
-use crate::error::{Error, Kind as ErrorKind, Result};
+use super::path::excerpt;
+use super::reply::strip_bom;
+use crate::error::{Error, Kind, Result};
 
-/// Reads one record.
-pub(super) fn decode_detail(body: &[u8], shape: &'static Shape) -> Result<Value> {
-    check_detail(decode(body, shape, None, shape.name)?, shape)
-}
-
-/// Reads one page of a list whose records may have values that cannot be read, which are null.
-pub(super) fn decode_index_leniently(body: &[u8], index: &'static Index) -> Result<(Page, Vec<Unreadable>)> {
-    let trace = FieldPath::lenient();
-    let page = to_page(decode_with(body, &SERVICE_INDEX, Some(index), index.kind, &trace)?, index)?;
-    Ok((page, trace.into_unreadable()))
-}
-
-/// Reads one page of a list: the fields of the envelope and the items under the item kind's name.
-pub(super) fn decode_index(body: &[u8], index: &'static Index) -> Result<Page> {
-    to_page(decode(body, &SERVICE_INDEX, Some(index), index.kind)?, index)
-}
-
-/// Reads a whole body; nothing may follow the object. `serde_json` refuses what is nested more than 128 deep.
-fn decode(body: &[u8], shape: &'static Shape, items: Option<&'static Index>, what: &str) -> Result<Value> {
-    decode_with(body, shape, items, what, &FieldPath::default())
-}
-
-fn decode_with(
-    body: &[u8],
-    shape: &'static Shape,
-    items: Option<&'static Index>,
-    what: &str,
-    trace: &FieldPath,
-) -> Result<Value> {
-    let seed = RecordSeed { shape, items, trace };
+/// Reads a whole body; nothing may follow the value. `serde_json` refuses what is nested more than 128 deep. `what` is for
+/// the message of the error.
+pub(super) fn read_whole<T>(body: &[u8], what: &str, seed: impl for<'de> DeserializeSeed<'de, Value = T>) -> Result<T> {
     let body = &*quote_big_ints(strip_bom(body));
     // The whole checked at once is faster than text by text; what is no UTF-8 fails where it stands.
     let value = match std::str::from_utf8(body) {
-        Ok(text) => read_whole(serde_json::Deserializer::from_str(text), seed),
-        Err(_) => read_whole(serde_json::Deserializer::from_slice(body), seed),
+        Ok(text) => read_to_end(serde_json::Deserializer::from_str(text), seed),
+        Err(_) => read_to_end(serde_json::Deserializer::from_slice(body), seed),
     };
     value.map_err(|error| {
         let why = error.to_string();
-        Error::new(ErrorKind::Decode, format!("the reply cannot be read as {what}: {}", excerpt(&why)))
-            .with(|facts| facts.field = trace.path(shape.name))
+        Error::new(Kind::Decode, format!("the reply cannot be read as {what}: {}", excerpt(&why)))
     })
 }
 
-fn read_whole<'de, R: serde_json::de::Read<'de>>(
+fn read_to_end<'de, R: serde_json::de::Read<'de>, S: DeserializeSeed<'de>>(
     mut reader: serde_json::Deserializer<R>,
-    seed: RecordSeed<'_>,
-) -> serde_json::Result<Value> {
+    seed: S,
+) -> serde_json::Result<S::Value> {
     let value = seed.deserialize(&mut reader)?;
     reader.end().map(|()| value)
+}
+
+/// Reads a name, without a copy where it stands in the body as it is.
+pub(super) struct NameSeed;
+
+impl<'de> DeserializeSeed<'de> for NameSeed {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for NameSeed {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a field")
+    }
+
+    fn visit_borrowed_str<E>(self, name: &'de str) -> std::result::Result<Self::Value, E> {
+        Ok(Cow::Borrowed(name))
+    }
+
+    fn visit_str<E>(self, name: &str) -> std::result::Result<Self::Value, E> {
+        Ok(Cow::Owned(name.to_owned()))
+    }
 }

@@ -1,13 +1,12 @@
 //! What stands around records in JSON: names, the count of a list, a `ServiceResponse`; the records are passed over.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value as Tree;
 
-use super::bigint::quote_big_ints;
+use super::json::NameSeed;
 use super::names;
 use super::reply::{ServiceResponse, response_from, strip_bom};
 
@@ -31,7 +30,7 @@ pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
     if !has_status(body) {
         return None;
     }
-    let body = &*quote_big_ints(strip_bom(body));
+    let body = &*super::bigint::quote_big_ints(strip_bom(body));
     let mut found: MaybeResponse = serde_json::from_slice(body).ok()?;
     // A service may wrap the object in the name of its root element, as XML does.
     if found.members == 1 && found.texts.is_empty() {
@@ -52,33 +51,6 @@ pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
 fn has_status(body: &[u8]) -> bool {
     let [status, ..] = MEMBERS;
     body.windows(status.len()).any(|word| word.eq_ignore_ascii_case(status.as_bytes()))
-}
-
-/// Reads a name, without a copy where it stands in the body as it is.
-pub(super) struct NameSeed;
-
-impl<'de> DeserializeSeed<'de> for NameSeed {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for NameSeed {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a field")
-    }
-
-    fn visit_borrowed_str<E>(self, name: &'de str) -> std::result::Result<Self::Value, E> {
-        Ok(Cow::Borrowed(name))
-    }
-
-    fn visit_str<E>(self, name: &str) -> std::result::Result<Self::Value, E> {
-        Ok(Cow::Owned(name.to_owned()))
-    }
 }
 
 /// Reads the total count of an envelope and stops there.

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::fields::{ITEMS, field_of, put};
-use super::json_envelope::NameSeed;
+use super::json::NameSeed;
 use super::json_record::FieldSeed;
 use super::names;
 use super::path::FieldPath;

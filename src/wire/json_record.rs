@@ -1,4 +1,4 @@
-//! Records, lists and fields of JSON, each read by its shape.
+//! Records, lists and fields of JSON, each read by its shape, without a tree in between.
 
 use std::fmt;
 
@@ -10,19 +10,35 @@ use super::fields::{
     ITEMS, bare_uri, describe, duplicate_field, field_of, finish, inner_field_of, is_known, list_of, put, put_inside,
     scalar, void, void_inside,
 };
-use super::json_envelope::NameSeed;
+use super::json::{NameSeed, read_whole};
 use super::names;
-use super::path::{FieldPath, Step};
+use super::path::{FieldPath, Step, Unreadable};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
+use crate::error::Result;
+
+/// Reads a whole body as a record of `shape`, and `items` where it is the envelope of a list: each item is under the item
+/// kind's name. Gives the values that `trace` excuses, too.
+pub(super) fn decode(
+    body: &[u8],
+    shape: &'static Shape,
+    items: Option<&'static Index>,
+    what: &str,
+    trace: FieldPath,
+) -> Result<(Value, Vec<Unreadable>)> {
+    match read_whole(body, what, RecordSeed { shape, items, trace: &trace }) {
+        Ok(record) => Ok((record, trace.into_unreadable())),
+        Err(error) => Err(error.with(|facts| facts.field = trace.path(shape.name))),
+    }
+}
 
 /// Reads an object as a record of `shape`, and `items` where it is the envelope of a list.
 #[derive(Clone, Copy)]
-pub(super) struct RecordSeed<'a> {
-    pub(super) shape: &'static Shape,
-    pub(super) items: Option<&'static Index>,
-    pub(super) trace: &'a FieldPath,
+struct RecordSeed<'a> {
+    shape: &'static Shape,
+    items: Option<&'static Index>,
+    trace: &'a FieldPath,
 }
 
 impl<'de> DeserializeSeed<'de> for RecordSeed<'_> {

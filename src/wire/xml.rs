@@ -11,7 +11,7 @@ use super::fields::{
 };
 use super::names;
 use super::path::{FieldPath, Step, Unreadable};
-use super::reply::{Page, ServiceResponse, check_detail, response_from, strip_bom, to_page};
+use super::reply::{ServiceResponse, response_from, strip_bom};
 use super::value::{Name, Value};
 use super::xml_document::{Document, Next, is_nil};
 use super::xml_record::RecordBuilder;
@@ -19,28 +19,10 @@ use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
 use crate::error::{Error, Kind as ErrorKind, Result};
 
-/// Reads one record. The root's own name is not looked at: services differ (field notes, XML).
-pub(super) fn decode_detail(body: &[u8], shape: &'static Shape) -> Result<Value> {
-    check_detail(decode(body, shape, None, shape.name)?, shape)
-}
-
-/// Reads one page of a list whose records may have values that cannot be read, which are null.
-pub(super) fn decode_index_leniently(body: &[u8], index: &'static Index) -> Result<(Page, Vec<Unreadable>)> {
-    let (root, unreadable) = decode_with(body, &SERVICE_INDEX, Some(index), index.kind, FieldPath::lenient())?;
-    Ok((to_page(root, index)?, unreadable))
-}
-
-/// Reads one page of a list: items are direct children of the root, each under the item kind's name.
-pub(super) fn decode_index(body: &[u8], index: &'static Index) -> Result<Page> {
-    to_page(decode(body, &SERVICE_INDEX, Some(index), index.kind)?, index)
-}
-
-/// Reads a whole document; nothing may follow its root.
-fn decode(body: &[u8], shape: &'static Shape, items: Option<&'static Index>, what: &'static str) -> Result<Value> {
-    decode_with(body, shape, items, what, FieldPath::default()).map(|(value, _)| value)
-}
-
-fn decode_with(
+/// Reads a whole document as a record of `shape`, and `items` where it is the envelope of a list: each item is a direct
+/// child of the root, under the item kind's name. Nothing may follow the root. Its own name is not looked at: services
+/// differ (field notes, XML). Gives the values that `trace` excuses, too.
+pub(super) fn decode(
     body: &[u8],
     shape: &'static Shape,
     items: Option<&'static Index>,
