@@ -3,26 +3,21 @@
 //! Names become `snake_case` at every depth and ids become texts. Times stay texts, because only a shape declares them.
 //! Integers beyond 64 bits are texts with all their digits.
 
+use std::marker::PhantomData;
+
 use serde_json::Value as Tree;
 
-use super::bigint::quote_big_ints;
 use super::extra_fields::UniqueNames;
+use super::json::read_whole;
 use super::limits::check_values;
 use super::names;
-use super::path::excerpt;
-use super::reply::strip_bom;
 use super::value::{Name, Value};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 
 /// Decodes a body. Nothing may follow the value, and `serde_json` limits the nesting to 127 levels.
 pub fn decode_plain(body: &[u8]) -> Result<Value> {
     check_values(body)?;
-    let body = quote_big_ints(strip_bom(body));
-    let tree: Tree = serde_json::from_slice(&body).map_err(|error| {
-        let why = error.to_string();
-        Error::new(Kind::Decode, format!("the reply cannot be read as JSON: {}", excerpt(&why)))
-    })?;
-    Ok(value(tree, false))
+    Ok(value(read_whole(body, "JSON", PhantomData)?, false))
 }
 
 fn value(tree: Tree, is_id: bool) -> Value {
@@ -60,6 +55,7 @@ fn is_id_name(snake: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Kind;
 
     fn text(text: &str) -> Value {
         Value::Text(text.to_owned())
