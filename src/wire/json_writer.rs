@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value as Tree};
 
-use super::time;
 use super::value::Value;
 use crate::api::{Field, Kind, Shape};
 
@@ -31,12 +30,7 @@ fn encode_field(field: &Field, value: &Value) -> Tree {
         (Kind::Records(shape, _), Value::List(items)) => {
             Tree::Array(items.iter().map(|item| encode(shape, item)).collect())
         }
-        (_, Value::Boolean(truth)) => Tree::Bool(*truth),
-        (_, Value::Integer(number)) => Tree::from(*number),
-        (_, Value::Decimal(number)) => Tree::from(*number),
-        (_, Value::Text(text)) => Tree::String(text.clone()),
-        (_, Value::Time(at)) => Tree::String(time::write(at)),
-        (_, Value::Unknown(tree)) => (**tree).clone(),
-        (_, Value::Null | Value::List(_) | Value::Record(_)) => Tree::Null,
+        (_, Value::List(_) | Value::Record(_)) => Tree::Null,
+        (_, value) => value.to_json(),
     }
 }

@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 
 use chrono::{DateTime, Utc};
+use serde_json::Value as Tree;
+
+use super::time;
 
 /// The Python name of a field; borrowed if the shape has the field.
 pub type Name = Cow<'static, str>;
@@ -27,7 +30,7 @@ pub enum Value {
     /// A record, in the order of the reply.
     Record(Vec<(Name, Value)>),
     /// The unconverted value of a field that the shape does not name. Boxed to keep the other variants small.
-    Unknown(Box<serde_json::Value>),
+    Unknown(Box<Tree>),
 }
 
 impl Value {
@@ -46,6 +49,23 @@ impl Value {
         match self.get("id") {
             Some(Self::Text(id)) => Cow::Borrowed(id),
             _ => Cow::Owned(format!("{self:?}")),
+        }
+    }
+
+    /// The value as JSON, with the Python names of fields.
+    pub(super) fn to_json(&self) -> Tree {
+        match self {
+            Self::Null => Tree::Null,
+            Self::Boolean(truth) => Tree::from(*truth),
+            Self::Integer(number) => Tree::from(*number),
+            Self::Decimal(number) => Tree::from(*number),
+            Self::Text(text) => Tree::from(text.as_str()),
+            Self::Time(at) => Tree::from(time::write(at)),
+            Self::List(items) => items.iter().map(Self::to_json).collect(),
+            Self::Record(fields) => {
+                Tree::Object(fields.iter().map(|(name, value)| (name.to_string(), value.to_json())).collect())
+            }
+            Self::Unknown(tree) => (**tree).clone(),
         }
     }
 

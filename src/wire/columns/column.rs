@@ -14,7 +14,6 @@ use super::schema::{UTC, element, fields, integer, schema};
 use crate::api::{Field, Kind, Shape};
 use crate::error::{Error, Kind as ErrorKind};
 use crate::wire::json_flat::Cell;
-use crate::wire::time;
 use crate::wire::value::{Name, Value};
 
 /// Builds the columns of records.
@@ -54,7 +53,7 @@ impl Columns {
                 None => false,
             };
             if !is_taken {
-                unknown.insert(name.to_string(), tree(value));
+                unknown.insert(name.to_string(), value.to_json());
             }
             position = found.map_or(position, |at| at.saturating_add(1));
         }
@@ -243,21 +242,4 @@ fn struct_array(inner: Columns, valid: &mut NullBufferBuilder) -> Result<StructA
 
 pub(super) fn table_error(shape: &Shape, cause: &ArrowError) -> Error {
     Error::new(ErrorKind::Decode, format!("the records of {} do not form a table: {cause}", shape.name))
-}
-
-/// Converts a value to JSON, for the column of extra fields.
-fn tree(value: &Value) -> Tree {
-    match value {
-        Value::Null => Tree::Null,
-        Value::Boolean(truth) => Tree::from(*truth),
-        Value::Integer(number) => Tree::from(*number),
-        Value::Decimal(number) => Tree::from(*number),
-        Value::Text(text) => Tree::from(text.as_str()),
-        Value::Time(at) => Tree::from(time::write(at)),
-        Value::List(items) => items.iter().map(tree).collect(),
-        Value::Record(members) => {
-            Tree::Object(members.iter().map(|(name, value)| (name.to_string(), tree(value))).collect())
-        }
-        Value::Unknown(tree) => (**tree).clone(),
-    }
 }
