@@ -36,7 +36,7 @@ impl Records for RecordDicts {
         let broken = |why: String| Error::new(Kind::Decode, format!("cannot convert the records to dicts: {why}"));
         let dicts = made.ok_or_else(|| broken("the interpreter is shutting down".to_owned()))?;
         let items = dicts.map_err(|error| broken(error.to_string()))?;
-        Ok(Page { total_count: page.total_count, is_next_page: page.is_next_page, items })
+        Ok(page.with_items(items))
     }
 
     fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
@@ -50,7 +50,7 @@ impl RecordDicts {
         let flat = bridge::try_attach(|py| {
             let mut rows = FlatRowSink::new(py, index.item);
             let page = decode_flat(content, body, index, &mut rows)?;
-            Some(Page { total_count: page.total_count, is_next_page: page.is_next_page, items: rows.finished })
+            Some(page.with_items(rows.finished))
         });
         if let Some(page) = flat.flatten() {
             return Ok(page);

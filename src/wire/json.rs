@@ -8,11 +8,15 @@ use serde::de::{DeserializeSeed, Deserializer, Visitor};
 use super::bigint::quote_big_ints;
 use super::path::excerpt;
 use super::reply::strip_bom;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Kind};
 
 /// Reads a whole body; nothing may follow the value. `serde_json` refuses what is nested more than 128 deep. `what` is for
 /// the message of the error.
-pub(super) fn read_whole<T>(body: &[u8], what: &str, seed: impl for<'de> DeserializeSeed<'de, Value = T>) -> Result<T> {
+pub(super) fn read_whole<T>(
+    body: &[u8],
+    what: &str,
+    seed: impl for<'de> DeserializeSeed<'de, Value = T>,
+) -> crate::error::Result<T> {
     let body = &*quote_big_ints(strip_bom(body));
     // The whole checked at once is faster than text by text; what is no UTF-8 fails where it stands.
     let value = match std::str::from_utf8(body) {
@@ -39,7 +43,7 @@ pub(super) struct NameSeed;
 impl<'de> DeserializeSeed<'de> for NameSeed {
     type Value = Cow<'de, str>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Self::Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_str(self)
     }
 }
@@ -51,11 +55,11 @@ impl<'de> Visitor<'de> for NameSeed {
         f.write_str("the name of a field")
     }
 
-    fn visit_borrowed_str<E>(self, name: &'de str) -> std::result::Result<Self::Value, E> {
+    fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
         Ok(Cow::Borrowed(name))
     }
 
-    fn visit_str<E>(self, name: &str) -> std::result::Result<Self::Value, E> {
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
         Ok(Cow::Owned(name.to_owned()))
     }
 }

@@ -56,7 +56,7 @@ struct TotalSeed<'a>(&'a mut Option<i64>);
 impl<'de> DeserializeSeed<'de> for TotalSeed<'_> {
     type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_map(self)
     }
 }
@@ -68,7 +68,7 @@ impl<'de> Visitor<'de> for TotalSeed<'_> {
         f.write_str("the envelope of a list")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(name) = map.next_key_seed(NameSeed)? {
             if names::same(&name, TOTAL_COUNT) {
                 *self.0 = Some(map.next_value()?);

@@ -61,8 +61,7 @@ pub(super) fn decode(body: &[u8], index: &'static Index, sink: &mut dyn Sink) ->
     let mut reader = serde_json::Deserializer::from_str(text);
     let members = Envelope { index, sink }.deserialize(&mut reader).ok()?;
     reader.end().ok()?;
-    let page = to_page(Value::Record(members), index).ok()?;
-    Some(Page { total_count: page.total_count, is_next_page: page.is_next_page, items: () })
+    to_page(Value::Record(members), index).ok().map(|page| page.with_items(()))
 }
 
 /// Reads the envelope: its own fields come back, the records go into the sink.

@@ -16,7 +16,6 @@ use super::path::{FieldPath, Step, Unreadable};
 use super::value::{Name, Value};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
-use crate::error::Result;
 
 /// Reads a whole body as a record of `shape`, and `items` where it is the envelope of a list: each item is under the item
 /// kind's name. Gives the values that `trace` excuses, too.
@@ -26,7 +25,7 @@ pub(super) fn decode(
     items: Option<&'static Index>,
     what: &str,
     trace: FieldPath,
-) -> Result<(Value, Vec<Unreadable>)> {
+) -> crate::error::Result<(Value, Vec<Unreadable>)> {
     match read_whole(body, what, RecordSeed { shape, items, trace: &trace }) {
         Ok(record) => Ok((record, trace.into_unreadable())),
         Err(error) => Err(error.with(|facts| facts.field = trace.path(shape.name))),
@@ -44,7 +43,7 @@ struct RecordSeed<'a> {
 impl<'de> DeserializeSeed<'de> for RecordSeed<'_> {
     type Value = Value;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
@@ -56,7 +55,7 @@ impl<'de> Visitor<'de> for RecordSeed<'_> {
         write!(f, "an object with the fields of {}", self.shape.name)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut so_far = SoFar::new(self.shape);
         self.read_members(&mut map, &mut so_far)?;
         Ok(finish(self.shape, so_far.fields))
@@ -79,23 +78,14 @@ impl SoFar {
 }
 
 impl RecordSeed<'_> {
-    fn read_members<'de, A: MapAccess<'de>>(
-        self,
-        map: &mut A,
-        so_far: &mut SoFar,
-    ) -> std::result::Result<(), A::Error> {
+    fn read_members<'de, A: MapAccess<'de>>(self, map: &mut A, so_far: &mut SoFar) -> Result<(), A::Error> {
         while let Some(wire) = map.next_key_seed(NameSeed)? {
             self.read_member(&wire, map, so_far)?;
         }
         Ok(())
     }
 
-    fn read_member<'de, A: MapAccess<'de>>(
-        self,
-        wire: &str,
-        map: &mut A,
-        so_far: &mut SoFar,
-    ) -> std::result::Result<(), A::Error> {
+    fn read_member<'de, A: MapAccess<'de>>(self, wire: &str, map: &mut A, so_far: &mut SoFar) -> Result<(), A::Error> {
         let Self { shape, items, trace } = self;
         let SoFar { fields, unknown, is_hoisted } = so_far;
         let differs = |field: &Field| {
@@ -151,7 +141,7 @@ struct HoistSeed<'a> {
 impl<'de> DeserializeSeed<'de> for HoistSeed<'_> {
     type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_any(self)
     }
 }
@@ -163,11 +153,11 @@ impl<'de> Visitor<'de> for HoistSeed<'_> {
         write!(f, "an object with fields of {}", self.record.shape.name)
     }
 
-    fn visit_unit<E>(self) -> std::result::Result<(), E> {
+    fn visit_unit<E>(self) -> Result<(), E> {
         Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         self.record.read_members(&mut map, self.so_far)
     }
 }
@@ -183,7 +173,7 @@ pub(super) struct ListSeed<'a> {
 impl<'de> DeserializeSeed<'de> for ListSeed<'_> {
     type Value = Value;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
@@ -195,11 +185,11 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
         write!(f, "a list of {}", self.shape.name)
     }
 
-    fn visit_unit<E>(self) -> std::result::Result<Value, E> {
+    fn visit_unit<E>(self) -> Result<Value, E> {
         Ok(Value::List(Vec::new()))
     }
 
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Value, E> {
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Value, E> {
         if text.trim().is_empty() {
             return Ok(Value::List(Vec::new()));
         }
@@ -208,7 +198,7 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
         ]))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let Self { shape, element, trace } = self;
         let Some(first) = map.next_key_seed(NameSeed)? else { return Ok(Value::List(Vec::new())) };
         let is_wrapper = element.is_some_and(|element| names::same(&first, element));
@@ -230,7 +220,7 @@ impl<'de> Visitor<'de> for ListSeed<'_> {
         Ok(Value::List(vec![finish(shape, so_far.fields)]))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let Self { shape, trace, .. } = self;
         let mut items = Vec::with_capacity(seq.size_hint().unwrap_or(0).min(1_000));
         loop {
@@ -256,7 +246,7 @@ struct ItemSeed<'a> {
 impl<'de> DeserializeSeed<'de> for ItemSeed<'_> {
     type Value = Value;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
@@ -268,11 +258,11 @@ impl<'de> Visitor<'de> for ItemSeed<'_> {
         write!(f, "an object with the fields of {}", self.shape.name)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Value, A::Error> {
         RecordSeed { shape: self.shape, items: None, trace: self.trace }.visit_map(map)
     }
 
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Value, E> {
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Value, E> {
         bare_uri(self.shape, text).ok_or_else(|| E::custom(format!("`{text}` is not {}", self.shape.name)))
     }
 }
@@ -286,7 +276,7 @@ pub(super) struct FieldSeed<'a> {
 impl<'de> DeserializeSeed<'de> for FieldSeed<'_> {
     type Value = Value;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
         match self.field.kind {
             Kind::Records(shape, element) => {
                 ListSeed { shape, element: Some(element), trace: self.trace }.deserialize(deserializer)
@@ -298,7 +288,7 @@ impl<'de> DeserializeSeed<'de> for FieldSeed<'_> {
 
 impl FieldSeed<'_> {
     /// An error, or null where values that cannot be read are null.
-    fn refuse<E: serde::de::Error>(&self, found: &dyn fmt::Display) -> std::result::Result<Value, E> {
+    fn refuse<E: serde::de::Error>(&self, found: &dyn fmt::Display) -> Result<Value, E> {
         let why = format!("`{}` is invalid: expected {}, got {found}", self.field.wire, describe(self.field.kind));
         if self.trace.is_lenient() {
             self.trace.excuse(SERVICE_INDEX.name, self.field.wire, &why);
@@ -315,11 +305,11 @@ impl<'de> Visitor<'de> for FieldSeed<'_> {
         write!(f, "{} as `{}`", describe(self.field.kind), self.field.wire)
     }
 
-    fn visit_unit<E>(self) -> std::result::Result<Value, E> {
+    fn visit_unit<E>(self) -> Result<Value, E> {
         Ok(Value::Null)
     }
 
-    fn visit_bool<E: serde::de::Error>(self, truth: bool) -> std::result::Result<Value, E> {
+    fn visit_bool<E: serde::de::Error>(self, truth: bool) -> Result<Value, E> {
         match self.field.kind {
             Kind::Boolean => Ok(Value::Boolean(truth)),
             Kind::Text => Ok(Value::Text(truth.to_string())),
@@ -327,7 +317,7 @@ impl<'de> Visitor<'de> for FieldSeed<'_> {
         }
     }
 
-    fn visit_i64<E: serde::de::Error>(self, number: i64) -> std::result::Result<Value, E> {
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Value, E> {
         match self.field.kind {
             Kind::Integer => Ok(Value::Integer(number)),
             Kind::Id | Kind::Text => Ok(Value::Text(number.to_string())),
@@ -338,7 +328,7 @@ impl<'de> Visitor<'de> for FieldSeed<'_> {
         }
     }
 
-    fn visit_u64<E: serde::de::Error>(self, number: u64) -> std::result::Result<Value, E> {
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Value, E> {
         match (i64::try_from(number), self.field.kind) {
             (Ok(number), _) => self.visit_i64(number),
             (Err(_), Kind::Id | Kind::Text) => Ok(Value::Text(number.to_string())),
@@ -346,7 +336,7 @@ impl<'de> Visitor<'de> for FieldSeed<'_> {
         }
     }
 
-    fn visit_f64<E: serde::de::Error>(self, number: f64) -> std::result::Result<Value, E> {
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Value, E> {
         match self.field.kind {
             Kind::Decimal => Ok(Value::Decimal(number)),
             #[expect(clippy::cast_possible_truncation, reason = "the guard proves that nothing is cut")]
@@ -356,11 +346,11 @@ impl<'de> Visitor<'de> for FieldSeed<'_> {
         }
     }
 
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> std::result::Result<Value, E> {
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Value, E> {
         scalar(self.field.kind, text).map_or_else(|| self.refuse(&format_args!("`{text}`")), Ok)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         if !self.trace.is_lenient() {
             return Err(A::Error::invalid_type(Unexpected::Seq, &self));
         }
@@ -368,7 +358,7 @@ impl<'de> Visitor<'de> for FieldSeed<'_> {
         self.refuse(&"a list")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         if let Kind::Record(shape) = self.field.kind {
             self.trace.enter(|| Step::Field(self.field.wire.to_owned()));
             let record = RecordSeed { shape, items: None, trace: self.trace }.visit_map(map)?;

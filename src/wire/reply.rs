@@ -51,6 +51,13 @@ pub struct Page<Records = Vec<Value>> {
     pub items: Records,
 }
 
+impl<Records> Page<Records> {
+    /// The same page with its records in another form.
+    pub(crate) fn with_items<Other>(&self, items: Other) -> Page<Other> {
+        Page { total_count: self.total_count, is_next_page: self.is_next_page, items }
+    }
+}
+
 /// The service's report of an error or a wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServiceResponse {

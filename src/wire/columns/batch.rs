@@ -31,8 +31,8 @@ pub struct Batch {
 pub fn decode_batch(content: Content, body: &[u8], index: &'static Index) -> Result<Page<Batch>> {
     let mut rows = Rows { columns: Columns::new(index.item, DEFAULT_ROWS), id: id_position(index.item), has_id: false };
     if let Some(page) = decode_flat(content, body, index, &mut rows) {
-        let items = Batch { parts: vec![rows.columns.into_batch()?], id: rows.id, nameless: Vec::new() };
-        return Ok(Page { total_count: page.total_count, is_next_page: page.is_next_page, items });
+        let parts = vec![rows.columns.into_batch()?];
+        return Ok(page.with_items(Batch { parts, id: rows.id, nameless: Vec::new() }));
     }
     Batch::from_page(&decode_index(content, body, index)?, index)
 }
@@ -68,8 +68,7 @@ impl Batch {
             .filter(|(_, item)| is_nameless(item))
             .map(|(row, item)| (row, item.identity().into_owned()))
             .collect();
-        let items = Self { parts, id: id_position(index.item), nameless };
-        Ok(Page { total_count: page.total_count, is_next_page: page.is_next_page, items })
+        Ok(page.with_items(Self { parts, id: id_position(index.item), nameless }))
     }
 
     /// The number of records.
