@@ -7,12 +7,12 @@ use super::reply::{Answer, Content, Reply};
 use super::state::{Call, ServiceState};
 use super::{job_data, locations, prescription_maps, telemetry};
 use crate::api::field_computers::FIELD_COMPUTER_DETAIL;
-use crate::api::{Endpoint, Index, Returns};
+use crate::api::{Index, Returns};
 use crate::wire::{Name, Value};
 
 /// Replies to a call of an endpoint of the group; `None`: the group has no such endpoint.
-pub(super) fn handle(row: &Endpoint, state: &ServiceState, call: &Call) -> Option<Answer> {
-    Some(match (row.name(), row.returns) {
+pub(super) fn handle(state: &ServiceState, call: &Call) -> Option<Answer> {
+    Some(match (call.row.name(), call.row.returns) {
         ("list", Returns::Index(index)) => list(state, call, index),
         ("get", _) => get(state, call),
         ("prescription_maps", Returns::Index(index)) => prescription_maps::list_of_computer(state, call, index),

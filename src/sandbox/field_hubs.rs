@@ -5,13 +5,13 @@ use super::locations::{self, find_hub, hub_device, reports_until_now};
 use super::reply::Answer;
 use super::state::{Call, ServiceState};
 use super::telemetry::Device;
-use crate::api::{Endpoint, Index, Returns};
+use crate::api::{Index, Returns};
 use crate::wire::{Name, Value};
 
 /// Replies to a call of an endpoint of the group; `None`: the group has no such endpoint.
-pub(super) fn handle(row: &Endpoint, state: &ServiceState, call: &Call) -> Option<Answer> {
-    let (Returns::Index(index) | Returns::OneOf(index)) = row.returns else { return None };
-    Some(match row.name() {
+pub(super) fn handle(state: &ServiceState, call: &Call) -> Option<Answer> {
+    let (Returns::Index(index) | Returns::OneOf(index)) = call.row.returns else { return None };
+    Some(match call.row.name() {
         "list" => list(state, call, index),
         "get" => get(state, call, index),
         "reports" => reports(state, call, index),

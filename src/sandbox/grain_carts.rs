@@ -11,20 +11,15 @@ use super::reply::{Answer, Content, Reply};
 use super::state::{Call, ServiceState};
 use super::upload_check;
 use super::variants::Variant;
-use crate::api::{Endpoint, Index, Returns};
+use crate::api::{Index, Returns};
 use crate::wire::{Name, Value};
 
 /// Path in the letter case of production.
 const COLLECTION: &str = "GrainCart";
 
 /// Replies to a call of an endpoint of the group; `None`: the group has no such endpoint.
-pub(super) fn handle(
-    row: &Endpoint,
-    state: &ServiceState,
-    call: &Call,
-    received: Option<ReceivedUpload>,
-) -> Option<Answer> {
-    Some(match (row.name(), row.returns) {
+pub(super) fn handle(state: &ServiceState, call: &Call, received: Option<ReceivedUpload>) -> Option<Answer> {
+    Some(match (call.row.name(), call.row.returns) {
         ("list", Returns::Index(index)) => list(state, call, index),
         ("get", Returns::OneOf(index)) => get(state, call, index),
         ("download" | "read", _) => file(state, call),

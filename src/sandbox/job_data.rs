@@ -10,20 +10,15 @@ use super::store::{JobFilter, StoredJob};
 use super::variants::Variant;
 use super::{job_files, prescription_maps, upload_check};
 use crate::api::job_data::JOB_DATA_DETAIL;
-use crate::api::{Endpoint, Index, Returns};
+use crate::api::{Index, Returns};
 use crate::wire::{Name, Value};
 
 /// Path in the letter case of production.
 pub(super) const COLLECTION: &str = "JobData";
 
 /// Replies to a call of an endpoint of the group; `None`: the group has no such endpoint.
-pub(super) fn handle(
-    row: &Endpoint,
-    state: &ServiceState,
-    call: &Call,
-    received: Option<ReceivedUpload>,
-) -> Option<Answer> {
-    Some(match (row.name(), row.returns) {
+pub(super) fn handle(state: &ServiceState, call: &Call, received: Option<ReceivedUpload>) -> Option<Answer> {
+    Some(match (call.row.name(), call.row.returns) {
         ("list", Returns::Index(index)) => list(state, call, index),
         ("get", _) => get(state, call),
         ("download" | "request" | "read", _) => job_files::get(state, call),

@@ -14,7 +14,7 @@ use super::upload_check;
 use super::variants::Variant;
 use crate::api::field_computers::STATES;
 use crate::api::prescription_maps::{FILE_TYPES, PRESCRIPTION_MAP_DETAIL};
-use crate::api::{Endpoint, Index, Returns};
+use crate::api::{Index, Returns};
 use crate::wire::{Name, Value};
 
 /// Path in the letter case of production.
@@ -26,13 +26,8 @@ pub(super) const ALREADY_QUEUED: &str =
 pub(super) const SAME_NAME: &str = "A file with the same name is already queued for this field computer.";
 
 /// Replies to a call of an endpoint of the group; `None`: the group has no such endpoint.
-pub(super) fn handle(
-    row: &Endpoint,
-    state: &ServiceState,
-    call: &Call,
-    received: Option<ReceivedUpload>,
-) -> Option<Answer> {
-    Some(match (row.name(), row.returns) {
+pub(super) fn handle(state: &ServiceState, call: &Call, received: Option<ReceivedUpload>) -> Option<Answer> {
+    Some(match (call.row.name(), call.row.returns) {
         ("list", Returns::Index(index)) => list(state, call, index),
         ("get", _) => get(state, call),
         ("download", _) => file(state, call),

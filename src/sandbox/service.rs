@@ -249,15 +249,16 @@ impl Service {
             }
             _ => None,
         };
+        let Grant { customer, scope, .. } = grant;
         // The current time, so that it is later than all requests received during an upload.
-        let call = Call { customer: grant.customer, scope: grant.scope, id, second_id, query, now: self.clock.now() };
+        let call = Call { row, customer, scope, id, second_id, query, now: self.clock.now() };
         let answer = move || {
             let answer = match row.group() {
-                "field_computers" => field_computers::handle(row, &state, &call),
-                "field_hubs" => field_hubs::handle(row, &state, &call),
-                "prescription_maps" => prescription_maps::handle(row, &state, &call, upload),
-                "job_data" => job_data::handle(row, &state, &call, upload),
-                "grain_carts" => grain_carts::handle(row, &state, &call, upload),
+                "field_computers" => field_computers::handle(&state, &call),
+                "field_hubs" => field_hubs::handle(&state, &call),
+                "prescription_maps" => prescription_maps::handle(&state, &call, upload),
+                "job_data" => job_data::handle(&state, &call, upload),
+                "grain_carts" => grain_carts::handle(&state, &call, upload),
                 _ => None,
             };
             answer.unwrap_or_else(|| Err(not_implemented(row)))

@@ -14,7 +14,7 @@ use super::reply::{Answer, Content, Reply};
 use super::store::Store;
 use super::upload_files::UploadFiles;
 use super::variants::{ActiveVariants, Variant};
-use crate::api::Index;
+use crate::api::{Endpoint, Index};
 use crate::wire::Value;
 
 /// Production host of `Uri` values under the variant `production-uri`.
@@ -38,6 +38,7 @@ pub(super) struct ServiceState {
 /// An authorized request to an endpoint.
 #[derive(Debug)]
 pub(super) struct Call {
+    pub(super) row: &'static Endpoint,
     pub(super) customer: u32,
     /// Scope of the access key.
     pub(super) scope: Scope,
