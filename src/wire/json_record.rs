@@ -14,7 +14,6 @@ use super::json::{NameSeed, read_whole};
 use super::names;
 use super::path::{FieldPath, Step, Unreadable};
 use super::value::{Name, Value};
-use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
 
 /// Reads a whole body as a record of `shape`, and `items` where it is the envelope of a list: each item is under the item
@@ -89,8 +88,7 @@ impl RecordSeed<'_> {
         let Self { shape, items, trace } = self;
         let SoFar { fields, unknown, is_hoisted } = so_far;
         let differs = |field: &Field| {
-            if trace.is_lenient() {
-                trace.excuse(SERVICE_INDEX.name, field.wire, &duplicate_field(field));
+            if trace.excuse(field.wire, &duplicate_field(field)) {
                 return Ok(());
             }
             trace.field(field.wire);
@@ -290,11 +288,7 @@ impl FieldSeed<'_> {
     /// An error, or null where values that cannot be read are null.
     fn refuse<E: serde::de::Error>(&self, found: &dyn fmt::Display) -> Result<Value, E> {
         let why = format!("`{}` is invalid: expected {}, got {found}", self.field.wire, describe(self.field.kind));
-        if self.trace.is_lenient() {
-            self.trace.excuse(SERVICE_INDEX.name, self.field.wire, &why);
-            return Ok(Value::Null);
-        }
-        Err(E::custom(why))
+        if self.trace.excuse(self.field.wire, &why) { Ok(Value::Null) } else { Err(E::custom(why)) }
     }
 }
 

@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 
+use crate::api::envelope::SERVICE_INDEX;
+
 /// The steps to the place of a failure, innermost first: they are noted on the way out, so that reading what is right
 /// costs nothing.
 #[derive(Debug, Default)]
@@ -60,12 +62,14 @@ impl FieldPath {
         self.leniency.as_ref().is_some_and(|leniency| !leniency.here.borrow().is_empty())
     }
 
-    /// Notes that the value of a field is null because it cannot be read.
-    pub(super) fn excuse(&self, root: &str, field: &str, why: &str) {
-        let Some(leniency) = &self.leniency else { return };
+    /// Notes that the value of a field is null because it cannot be read. Says no where such a value is an error.
+    #[must_use]
+    pub(super) fn excuse(&self, field: &str, why: &str) -> bool {
+        let Some(leniency) = self.leniency.as_ref().filter(|_| self.is_lenient()) else { return false };
         let here = leniency.here.borrow();
-        let path = written(root, here.iter().chain([&Step::Field(excerpt(field).into_owned())]));
+        let path = written(SERVICE_INDEX.name, here.iter().chain([&Step::Field(excerpt(field).into_owned())]));
         leniency.unreadable.borrow_mut().push(Unreadable { path, why: excerpt(why).into_owned() });
+        true
     }
 
     /// The values that could not be read.

@@ -15,7 +15,6 @@ use super::reply::{ServiceResponse, response_from, strip_bom};
 use super::value::{Name, Value};
 use super::xml_document::{Document, Next, is_nil};
 use super::xml_record::RecordBuilder;
-use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Field, Index, Kind, Shape};
 use crate::error::{Error, Kind as ErrorKind, Result};
 
@@ -74,20 +73,11 @@ fn text_of<'a>(body: &'a [u8], what: &str) -> Result<Cow<'a, str>> {
 impl<'a> Document<'a> {
     /// The failure of a field that has two values, unless such values are null.
     fn differs(&self, field: &Field) -> Result<()> {
-        if self.excuse(field.wire, &duplicate_field(field)) {
+        if self.trace.excuse(field.wire, &duplicate_field(field)) {
             return Ok(());
         }
         self.trace.field(field.wire);
         Err(self.fail(&duplicate_field(field)))
-    }
-
-    /// Notes that a value cannot be read, if such values are null here.
-    fn excuse(&self, wire: &str, why: &str) -> bool {
-        let is_lenient = self.trace.is_lenient();
-        if is_lenient {
-            self.trace.excuse(SERVICE_INDEX.name, wire, why);
-        }
-        is_lenient
     }
 
     /// Reads the children of the element as fields of `shape`, and as `items` where it is the envelope of a list.
@@ -203,7 +193,7 @@ impl<'a> Document<'a> {
 
     /// An error, or null where values that cannot be read are null.
     fn refuse(&self, field: &Field, why: &str) -> Result<Value> {
-        if self.excuse(field.wire, why) { Ok(Value::Null) } else { Err(self.fail(why)) }
+        if self.trace.excuse(field.wire, why) { Ok(Value::Null) } else { Err(self.fail(why)) }
     }
 
     /// Reads `<Products><Product>...</Product></Products>`; an item may be a bare address, and a single one may stand
