@@ -11,7 +11,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use headland::api::{Returns, row};
 use headland::archive::{self, LayerFiles, ReadOptions, Source};
 use headland::layer;
-use headland::sandbox::fields::account;
+use headland::sandbox::fields::{HarvestStyle, generate_account};
 use headland::signing::{SigningInput, SigningKey};
 use headland::wire::{Content, decode_index};
 
@@ -57,7 +57,7 @@ const LARGEST_RATIO: f64 = 1.7;
 
 /// The archives: a job of points and one of polygons, and the zip that `HEADLAND_ARCHIVE` names.
 fn sources() -> Vec<(String, Source)> {
-    let account = account(0);
+    let account = generate_account(0, HarvestStyle::Ideal);
     let mut sources = Vec::new();
     for (name, wanted) in [("points", "Yield"), ("polygons", "Sprayer")] {
         let job = account.jobs.iter().find(|job| job.sub_type == wanted && job.truth().is_ok()).unwrap();

@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
+#[path = "client_config/mod.rs"]
+mod client_config;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -14,17 +17,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::RecordBatch;
 use bytes::Bytes;
+use client_config::config_of;
 use futures_util::stream;
 use headland::agronomy::{Job, JobKind};
 use headland::api;
-use headland::client::{Arguments, Client, Config, LimiterState, Pages};
+use headland::client::{Arguments, Client, Pages};
 use headland::clock::SystemClock;
 use headland::layer::Cancel;
 use headland::mirror::dataset::{Publication, Sizes, SourceArchive, publish_in};
 use headland::mirror::{Folder, ItemKind};
-use headland::sandbox::fields::{Coverage, account};
+use headland::sandbox::fields::{Coverage, HarvestStyle, generate_account};
 use headland::sandbox::{Options, Sandbox};
-use headland::secret::Secret;
 use headland::signing::{SigningInput, SigningKey};
 use headland::transport::{BodyStream, Reply, Request, SendFuture, Transport};
 
@@ -87,14 +90,8 @@ impl Transport for Locations {
 }
 
 fn pages(count: usize, front: &'static str) -> Pages {
-    let mut config = Config::new(
-        "https://api.example.com",
-        Secret::new("key"),
-        Secret::new("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="),
-        Secret::new("customer"),
-    );
-    config.limiter_state = LimiterState::Memory;
-    config.rate_limits = Vec::new();
+    let secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    let config = config_of("https://api.example.com", ["key", secret, "customer"]);
     let client = Client::with_parts(config, Arc::new(Locations { count, front }), Arc::new(SystemClock)).unwrap();
     let row = api::row("field_hubs.locations").unwrap();
     let arguments = Arguments::new(row, &[("id", "1".to_owned())]).unwrap();
@@ -154,7 +151,7 @@ fn publishing(archive: &Path, jobs: u32) -> usize {
 
 /// Four times as many archives need the memory of one row group more, and the entry of each archive.
 fn assert_a_publication_is_bounded() {
-    let account = account(7);
+    let account = generate_account(7, HarvestStyle::Ideal);
     let recorded = account.jobs.iter().filter(|job| job.coverage == Coverage::Recorded);
     let job = recorded.min_by_key(|job| job.truth().unwrap().rows).unwrap();
     let home = tempfile::tempdir().unwrap();

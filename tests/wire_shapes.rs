@@ -8,12 +8,18 @@ mod series;
 
 use chrono::{DateTime, Utc};
 use headland::api::field_hubs::{FIELD_HUB_DETAIL, FIELD_HUB_REPORT};
-use headland::api::job_data::{JOB_DATA_DETAIL, PRODUCT};
+use headland::api::job_data::JOB_DATA_DETAIL;
+use headland::api::products::PRODUCT;
 use headland::api::{Kind, Returns, Shape, row};
 use headland::error::Kind as ErrorKind;
-use headland::wire::{Content, Name, Value, decode_detail, decode_index, decode_response, encode_json, encode_xml};
+use headland::wire::{Content, Element, Name, Value, decode_detail, decode_index, decode_response, encode_json};
 use proptest::prelude::*;
 use series::cases;
+
+/// The record as a document whose root has the name of the shape.
+fn encode_xml(shape: &Shape, record: &Value) -> String {
+    Element::from_record(shape.name, shape, record).document("<?xml version=\"1.0\" encoding=\"utf-8\"?>")
+}
 
 /// Any record of a shape, as a service may store it.
 fn record(shape: &'static Shape) -> BoxedStrategy<Value> {

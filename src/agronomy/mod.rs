@@ -76,7 +76,7 @@ mod units;
 mod worked_ground;
 mod yield_basis;
 
-pub use canonical_rows::{YieldMean, canonical_fields, canonical_rows, first_year, layer_kind, row_field, yield_means};
+pub use canonical_rows::{canonical_fields, canonical_rows, first_year, layer_kind, row_field, yield_means};
 pub use clean_delays::MachineDelay;
 pub use clean_layer::{Cleaned, clean, covered_area};
 pub use columns::JobKind;
@@ -88,4 +88,4 @@ pub use grid::{GridOptions, grid};
 pub use harmonize::{harmonize, local_times};
 pub use map_column::{map_column, unit_label};
 pub use statements::{Job, Stated, Statements};
-pub use units::{Mismatch, Quantity, System, Unit};
+pub use units::{Mismatch, System, Unit};

@@ -1,8 +1,7 @@
 //! Job data: rows of table 4.2 and the shapes of 2.1 and 2.6.
 
 use super::prescription_maps::{AVAILABLE_FILE, PRESCRIPTION_MAPS};
-use super::products::PRODUCT_ROW;
-pub use super::products::{APPLIED_PRODUCT, INGREDIENT, PRODUCT};
+use super::products::{PRODUCT, PRODUCT_ROW};
 use super::row::{Body, Endpoint, Index, Method, Parameter, Place, Returns, Takes};
 use super::shape::{Field, Shape};
 

@@ -47,7 +47,6 @@ pub use options::{Limits, ReadOptions};
 pub use read_at::ReadAt;
 pub use shp::reader::{ShapeReader, ShapeSink};
 pub use shp::{Header as ShapeHeader, Record, Shape, ShapeType, Vertices};
-pub use shx::Index;
 pub use source::Source;
 pub use unicode_names::find_name;
 pub use xml::element::Element;

@@ -20,7 +20,7 @@ const MAX_RESERVED: usize = 1 << 24;
 
 /// The offsets of records in the order of rows; 0 for a record without a shape.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Index {
+pub(super) struct Index {
     /// In 16-bit words as in the file, which halves the memory.
     offsets: Vec<u32>,
     is_in_order: bool,
@@ -31,7 +31,7 @@ pub struct Index {
 
 impl Index {
     /// Reads the index of a .shp with `shp_size` bytes; `None` if it is empty.
-    pub fn read(member: &Member, shp_size: u64) -> Result<Option<Self>> {
+    pub(super) fn read(member: &Member, shp_size: u64) -> Result<Option<Self>> {
         if member.size() == 0 {
             return Ok(None);
         }
@@ -120,26 +120,26 @@ impl Index {
 
     /// The offset of a record in bytes; `None` after the last.
     #[must_use]
-    pub fn offset(&self, record: u64) -> Option<u64> {
+    pub(super) fn offset(&self, record: u64) -> Option<u64> {
         let word = self.offsets.get(usize::try_from(record).ok()?)?;
         Some(u64::from(*word) * 2)
     }
 
     /// The number of records.
     #[must_use]
-    pub fn records(&self) -> u64 {
+    pub(super) fn records(&self) -> u64 {
         self.offsets.len() as u64
     }
 
     /// Whether its length differs from the declared one: entries may be truncated, or follow the declared end.
     #[must_use]
-    pub fn has_length_mismatch(&self) -> bool {
+    pub(super) fn has_length_mismatch(&self) -> bool {
         self.has_length_mismatch
     }
 
     /// Whether the records are in the order of rows, so that one pass reads them.
     #[must_use]
-    pub fn is_in_order(&self) -> bool {
+    pub(super) fn is_in_order(&self) -> bool {
         self.is_in_order
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::HeaderValue;
 
 use crate::error::{Error, Kind, Result};
-use crate::limiter::{DEFAULT_WINDOWS, Window};
+use crate::limiter::Window;
 use crate::secret::{Secret, SecretKind, Secrets};
 use crate::signing::{Credentials, SigningKey};
 use crate::transport::{Observer, Timeouts};
@@ -73,29 +73,6 @@ pub enum LimiterState {
 }
 
 impl Config {
-    /// A configuration with the default values.
-    #[must_use]
-    pub fn new(base_url: &str, api_key: Secret, shared_secret: Secret, access_key: Secret) -> Self {
-        Self {
-            base_url: base_url.to_owned(),
-            api_key,
-            shared_secret,
-            access_key,
-            dispatch_url: None,
-            dispatch_token: None,
-            legacy_dispatch_url: None,
-            legacy_orders_url: None,
-            legacy_token: None,
-            rate_limits: DEFAULT_WINDOWS.to_vec(),
-            limiter_state: LimiterState::Shared,
-            accept: Content::Json,
-            page_size: LARGEST_PAGE,
-            timeout: Timeouts::default(),
-            ca_file: None,
-            observer: Observer::default(),
-        }
-    }
-
     /// The secrets of all services.
     pub(super) fn secrets(&self) -> Secrets {
         let tokens = [&self.dispatch_token, &self.legacy_token].into_iter().filter_map(|token| match token {

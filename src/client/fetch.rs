@@ -48,7 +48,7 @@ pub(super) struct RawPage {
 }
 
 /// Decodes a page.
-pub type Decode<R> = fn(Content, &[u8], &'static Index) -> Result<Page<R>>;
+pub(super) type Decode<R> = fn(Content, &[u8], &'static Index) -> Result<Page<R>>;
 
 /// The decoded records of a page.
 pub trait Records {
@@ -80,7 +80,7 @@ impl Records for Vec<Value> {
 
 impl Records for Batch {
     fn count(&self) -> usize {
-        self.len()
+        self.count()
     }
 
     fn from_page(page: Page, index: &'static Index) -> Result<Page<Self>> {

@@ -40,7 +40,7 @@ pub use conversion::Conversion;
 pub use conversion_poll::PollResult;
 pub use destination::{Delivered, Target};
 pub use doctor::{Finding, Variation, about_setting};
-pub use fetch::{Decode, OnError, Records};
+pub use fetch::{OnError, Records};
 pub use link_pages::LinkPages;
 pub use links::ResolvedLink;
 pub use lost_upload::Created;
@@ -92,20 +92,16 @@ impl Client {
         payload::payload(self, row, arguments).await
     }
 
-    /// Downloads a file, waiting for its conversion until the deadline of the call.
-    pub async fn download(&self, row: &'static Endpoint, arguments: &Arguments, target: Target) -> Result<Delivered> {
-        download::download(self, row, arguments, target, None).await
-    }
-
-    /// Same as [`Client::download`], with a limit in bytes instead of 4 GiB.
-    pub async fn download_within(
+    /// Downloads a file of at most `max_bytes` bytes (`None`: 4 GiB), waiting for its conversion until the deadline of
+    /// the call.
+    pub async fn download(
         &self,
         row: &'static Endpoint,
         arguments: &Arguments,
         target: Target,
-        bytes: u64,
+        max_bytes: Option<u64>,
     ) -> Result<Delivered> {
-        download::download(self, row, arguments, target, Some(bytes)).await
+        download::download(self, row, arguments, target, max_bytes).await
     }
 
     /// Sends a command that returns no data, such as queuing a map for a field computer.
@@ -113,18 +109,9 @@ impl Client {
         command::send_command(self, row, arguments).await
     }
 
-    /// Uploads a file. It is sent once: if its reply is lost, the list shows whether it was stored.
-    pub async fn upload(&self, row: &'static Endpoint, file: UploadFile) -> Result<Created> {
-        self.upload_with(row, &Arguments::new(row, &[])?, file).await
-    }
-
-    /// Same as [`Client::upload`], with additional texts in the form.
-    pub async fn upload_with(
-        &self,
-        row: &'static Endpoint,
-        arguments: &Arguments,
-        file: UploadFile,
-    ) -> Result<Created> {
+    /// Uploads a file, with the arguments as texts in the form. It is sent once: if its reply is lost, the list shows
+    /// whether it was stored.
+    pub async fn upload(&self, row: &'static Endpoint, arguments: &Arguments, file: UploadFile) -> Result<Created> {
         upload::upload(self, row, arguments, file).await
     }
 

@@ -50,7 +50,7 @@ use arrow_array::{Array, LargeBinaryArray, RecordBatch};
 use arrow_schema::SchemaRef;
 
 use self::crs::Crs;
-pub use crate::archive::{Code, Diagnostic, Limits, ReadOptions, Source, layers};
+pub use crate::archive::{Code, Diagnostic, ReadOptions, Source, layers};
 use crate::error::Result;
 pub use cancel::Cancel;
 pub use columns::ColumnType;

@@ -1,7 +1,5 @@
 //! Reads a dataset in record batches with bounded memory and a schema fixed in advance.
 
-use arrow_schema::SchemaRef;
-
 use super::Layer;
 use super::attributes::TypeOverrides;
 use super::columns::ColumnType;
@@ -103,12 +101,6 @@ impl Stream {
     #[must_use]
     pub fn head(&self) -> &Layer {
         &self.head
-    }
-
-    /// The schema of every batch.
-    #[must_use]
-    pub fn schema(&self) -> SchemaRef {
-        self.head.schema()
     }
 
     /// Repairs and omissions so far; complete after the last batch.

@@ -20,14 +20,8 @@ enum MapColumn {
 
 impl Layer {
     /// Draws an SVG map of one column with legend, unit, scale bar, title, and the drawn and total number of records.
-    /// Needs no network and no font file.
-    pub fn picture(&self, options: &Picture) -> Result<String> {
-        let column = options.column.as_ref().map(|name| self.column_index("column", name)).transpose()?;
-        self.picture_of(column, options)
-    }
-
-    /// Same as [`Layer::picture`], with the column by its position.
-    pub(crate) fn picture_of(&self, index: Option<usize>, options: &Picture) -> Result<String> {
+    /// Without the index of a column, it draws locations without values. Needs no network and no font file.
+    pub fn picture(&self, index: Option<usize>, options: &Picture) -> Result<String> {
         if self.geometry.is_none() {
             let message = format!("layer `{}` has no geometry, so there is nothing to draw", self.name);
             return Err(Error::new(Kind::Value, message));

@@ -24,10 +24,6 @@ pub struct Window {
     pub period: Duration,
 }
 
-/// Both figures of the specification: 30 calls in 60 seconds, 15 in 30.
-pub const DEFAULT_WINDOWS: [Window; 2] =
-    [Window { calls: 30, period: Duration::from_secs(60) }, Window { calls: 15, period: Duration::from_secs(30) }];
-
 /// The unused part of the rate limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {

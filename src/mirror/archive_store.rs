@@ -113,12 +113,6 @@ impl Store {
         self.archives.join(sha256.get(..2).unwrap_or_default()).join(format!("{sha256}.zip"))
     }
 
-    /// Path of a quarantined archive; `None` if there is none.
-    #[must_use]
-    pub fn quarantined_path(&self, sha256: &str) -> Option<PathBuf> {
-        find_in(&self.quarantine, sha256)
-    }
-
     /// Moves an archive to quarantine unless it is there already.
     pub(super) fn quarantine(&self, sha256: &str) -> Result<()> {
         let Some(path) = self.path_of(sha256) else { return Ok(()) };

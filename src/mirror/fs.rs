@@ -213,12 +213,6 @@ pub struct Part {
 }
 
 impl Part {
-    /// Path until the file is kept.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Error for a failed write to this file.
     #[must_use]
     pub fn write_error(&self, cause: &io::Error) -> Error {

@@ -86,12 +86,6 @@ impl Mirror {
         Ok(Self { path: path.to_owned(), client, options })
     }
 
-    /// Path of the folder.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     fn client(&self) -> Result<&Client> {
         let why = "this mirror was opened without a client: pass one to plan or to sync";
         self.client.as_ref().ok_or_else(|| Error::new(Kind::Configuration, why))
@@ -102,12 +96,7 @@ impl Mirror {
     }
 
     /// Reads the due lists and returns the work of a sync. The next sync does not read these lists again.
-    pub async fn plan(&self) -> Result<Plan> {
-        self.plan_with_progress(&Progress::default()).await
-    }
-
-    /// Like [`Mirror::plan`], with progress: the lists of a large account take time.
-    pub async fn plan_with_progress(&self, progress: &Progress) -> Result<Plan> {
+    pub async fn plan(&self, progress: &Progress) -> Result<Plan> {
         let writer = MirrorWriter::open(&self.path, self.client()?, &self.options, progress)?;
         progress.update(|snapshot| snapshot.phase = Phase::Lists);
         let cycle = SyncCycle::resume_or_begin(&writer.journal, &self.options, CycleMode::Plan, writer.now())?;

@@ -28,17 +28,17 @@ mod sync;
 mod sync_cycle;
 mod writer;
 
-pub use archive_store::{Finding, Problem, Store, Stored};
+pub use archive_store::{Finding, Problem};
 pub use filter::Filter;
-pub use fs::{Disk, FaultInjector, Operation, Part};
-pub use handle::{Mirror, Outcome, Verification};
+pub use fs::{Disk, FaultInjector, Operation};
+pub use handle::{Mirror, Outcome};
 pub use ingest::{collect_garbage, ingest, quarantine, recover, repair};
 pub use journal::{
     Archive, Calls, Changes, Cursor, Damaged, FileState, Item, ItemKind, Journal, Listed, Location, Published, ReadTxn,
-    Reading, Record, Relist, Removed, StateCount, Summary, TypeCount, Wanted, WriteTxn,
+    Reading, Record, Relist, Removed, StateCount, TypeCount, Wanted, WriteTxn,
 };
-pub use layout::{Folder, Generation, StagedGeneration};
+pub use layout::{Folder, Generation};
 pub use options::Options;
 pub use plan::{Plan, Planned};
 pub use progress::{Event, Phase, Progress, Snapshot};
-pub use status::{Status, Unavailable, account};
+pub use status::{Unavailable, account};

@@ -58,14 +58,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Calls of the whole sync, including those made by the plan: minimum and maximum.
-    #[must_use]
-    pub fn calls(&self) -> (u64, u64) {
-        let all = [self.lists, self.details, self.asked, self.collected];
-        let sum = |count: fn(&Planned) -> u64| all.iter().map(count).fold(0, u64::saturating_add);
-        (sum(|calls| calls.made.saturating_add(calls.least)), sum(|calls| calls.made.saturating_add(calls.most)))
-    }
-
     /// Remaining calls: minimum and maximum.
     #[must_use]
     pub fn calls_left(&self) -> (u64, u64) {

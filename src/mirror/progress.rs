@@ -170,7 +170,7 @@ pub(super) fn format_size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limiter::DEFAULT_WINDOWS;
+    use crate::limiter::Window;
 
     #[test]
     fn time_at_limit_counts_calls_used_already_8() {
@@ -179,7 +179,9 @@ mod tests {
             next_call_in: Duration::ZERO,
             reset_in: Duration::ZERO,
             service_wait: None,
-            windows: DEFAULT_WINDOWS.iter().map(|window| (*window, used)).collect(),
+            windows: [(30, 60), (15, 30)]
+                .map(|(calls, seconds)| (Window { calls, period: Duration::from_secs(seconds) }, used))
+                .to_vec(),
         };
         for (calls, used, seconds) in [(0, 15, 0), (15, 0, 0), (16, 0, 30), (31, 0, 60), (1, 15, 30), (1_250, 0, 2_490)]
         {

@@ -250,7 +250,7 @@ impl Client {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let max_bytes = read_options::parse_limits(limits)?.bytes;
         let delivered =
-            bridge::block_on(py, core.download_within(row, &arguments, make_target(to, overwrite), max_bytes))?;
+            bridge::block_on(py, core.download(row, &arguments, make_target(to, overwrite), Some(max_bytes)))?;
         deliver(py, delivered)
     }
 
@@ -266,7 +266,7 @@ impl Client {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let max_bytes = read_options::parse_limits(limits)?.bytes;
-        let call = async move { core.download_within(row, &arguments, make_target(to, overwrite), max_bytes).await };
+        let call = async move { core.download(row, &arguments, make_target(to, overwrite), Some(max_bytes)).await };
         bridge::spawn(py, call, |py, delivered| deliver(py, delivered).map(Bound::unbind))
     }
 
@@ -280,7 +280,7 @@ impl Client {
     ) -> PyResult<Bound<'py, PyDict>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
-        let created = bridge::block_on(py, core.upload_with(row, &arguments, file))?;
+        let created = bridge::block_on(py, core.upload(row, &arguments, file))?;
         to_dict::created(py, &created)
     }
 
@@ -294,7 +294,7 @@ impl Client {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let file = UploadFile { name: file_name, content: Bytes::from_owner(content) };
-        let call = async move { core.upload_with(row, &arguments, file).await };
+        let call = async move { core.upload(row, &arguments, file).await };
         bridge::spawn(py, call, |py, created| to_dict::created(py, &created).map(|record| record.into_any().unbind()))
     }
 

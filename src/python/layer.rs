@@ -251,17 +251,17 @@ impl Layer {
         vmin: Option<f64>,
         vmax: Option<f64>,
     ) -> PyResult<String> {
-        let options = Picture { column, label, title, unit, width, limits: (vmin, vmax), as_is };
+        let options = Picture { label, title, unit, width, limits: (vmin, vmax), as_is };
         self.compute(py, move |layer, _| {
-            let index = match &options.column {
-                Some(name) => Some(layer.column_index("column", name)?),
+            let index = match column {
+                Some(name) => Some(layer.column_index("column", &name)?),
                 None => agronomy::map_column(layer),
             };
             let unit = match index {
                 Some(index) => agronomy::unit_label(layer, index, options.unit.as_deref())?,
                 None => None,
             };
-            layer.picture_of(index, &Picture { unit, ..options })
+            layer.picture(index, &Picture { unit, ..options })
         })
     }
 }

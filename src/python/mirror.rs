@@ -103,12 +103,7 @@ impl Mirror {
         } else {
             let progress = Progress::default();
             let callback = progress_callback(callback, progress.clone());
-            bridge::block_on_with_callback(
-                py,
-                async move { core.plan_with_progress(&progress).await },
-                callback,
-                || false,
-            )?
+            bridge::block_on_with_callback(py, async move { core.plan(&progress).await }, callback, || false)?
         };
         let facts = PyDict::new(py);
         facts.set_item("new", plan.new)?;

@@ -264,6 +264,7 @@ mod tests {
 
     use super::*;
     use crate::api::events::EVENTS;
+    use crate::sandbox::fields::{HarvestStyle, generate_account};
 
     fn time(text: &str) -> DateTime<Utc> {
         text.parse().unwrap()
@@ -296,7 +297,7 @@ mod tests {
 
     #[test]
     fn month_ends_before_the_first_instant_of_the_next_in_utc() {
-        let track = crate::sandbox::fields::account(0).hubs.remove(0).track;
+        let track = generate_account(0, HarvestStyle::Ideal).hubs.remove(0).track;
         let device = Device { id: "1", is_hub: true, number: 3, track: &track };
         let (log_start, now) = (time("2026-08-01T00:00:00Z"), time("2027-02-01T00:00:00Z"));
         let count = |date: &str| Reports::new(device, log_start, now, Some(time(date))).count();
@@ -310,7 +311,7 @@ mod tests {
 
     #[test]
     fn record_ids_are_unique_and_increase_with_time() {
-        let track = crate::sandbox::fields::account(0).hubs.remove(0).track;
+        let track = generate_account(0, HarvestStyle::Ideal).hubs.remove(0).track;
         let device = |number| Device { id: "1", is_hub: true, number, track: &track };
         let ids: Vec<i64> = (0..50)
             .flat_map(|tick| [0, 1, 63].map(|number| device(number).record_id(1_790_000_010 + tick * HUB_INTERVAL)))

@@ -109,12 +109,6 @@ impl Element {
     }
 }
 
-/// Encodes a record as a document. The root has the name of the shape.
-#[must_use]
-pub fn encode(shape: &Shape, record: &Value) -> String {
-    Element::from_record(shape.name, shape, record).document("<?xml version=\"1.0\" encoding=\"utf-8\"?>")
-}
-
 /// Writes an escaped text. Characters that XML 1.0 forbids become U+FFFD.
 fn write_text(out: &mut String, text: &str) {
     for c in text.chars() {

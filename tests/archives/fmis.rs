@@ -11,7 +11,7 @@ use arrow_schema::{DataType, TimeUnit};
 use headland::archive::{ReadOptions, Source};
 use headland::error::{Error, Kind};
 use headland::layer::{self, Layer};
-use headland::sandbox::fields::{Coverage, Job, account};
+use headland::sandbox::fields::{Coverage, HarvestStyle, Job, generate_account};
 
 use crate::builder;
 use crate::support::{self, codes};
@@ -43,7 +43,9 @@ fn shapefile(job: &Job) -> Layer {
 /// Every kind of job on every display; of each the smallest.
 fn jobs() -> Vec<Job> {
     let mut kinds: BTreeMap<(String, String), (u64, Job)> = BTreeMap::new();
-    for job in account(0).jobs.into_iter().filter(|job| job.coverage == Coverage::Recorded) {
+    for job in
+        generate_account(0, HarvestStyle::Ideal).jobs.into_iter().filter(|job| job.coverage == Coverage::Recorded)
+    {
         let computer = job.detail.get("field_computer_id").unwrap().as_text().unwrap().to_owned();
         let rows = job.truth().unwrap().rows;
         let kind = (job.sub_type.clone(), computer);
@@ -56,7 +58,11 @@ fn jobs() -> Vec<Job> {
 
 /// Any one job.
 fn any_job() -> Job {
-    account(0).jobs.into_iter().find(|job| job.sub_type == "Planter" && job.coverage == Coverage::Recorded).unwrap()
+    generate_account(0, HarvestStyle::Ideal)
+        .jobs
+        .into_iter()
+        .find(|job| job.sub_type == "Planter" && job.coverage == Coverage::Recorded)
+        .unwrap()
 }
 
 #[test]
@@ -306,7 +312,13 @@ fn endless_line_uses_bounded_memory() {
 
 #[test]
 fn bin_without_readable_files_is_an_error_that_lists_its_content_4_4() {
-    let display = account(0).jobs.iter().find(|job| job.coverage == Coverage::Recorded).unwrap().display_zip().unwrap();
+    let display = generate_account(0, HarvestStyle::Ideal)
+        .jobs
+        .iter()
+        .find(|job| job.coverage == Coverage::Recorded)
+        .unwrap()
+        .display_zip()
+        .unwrap();
     let error = layer::read(&builder::source(display), &ReadOptions::default()).unwrap_err();
     for word in ["manifest.txt", "job.log", "proprietary format of the display", "request the format SHP"] {
         assert!(error.message().contains(word), "{word} in {error}");

@@ -166,22 +166,20 @@ fn map_shows_a_column_and_its_unit() {
     let layer = squares(Some(builder::UTM_12), &ReadOptions::default())
         .unwrap()
         .with_units(&[("RATE".to_owned(), "kg/ha".to_owned())]);
-    assert!(layer.picture(&Picture::default()).unwrap().contains("locations of its records"));
-    let rates = Picture { column: Some("RATE".to_owned()), ..Picture::default() };
-    let svg = layer.picture(&rates).unwrap();
+    assert!(layer.picture(None, &Picture::default()).unwrap().contains("locations of its records"));
+    let picture = |name: &str| layer.picture(Some(layer.column_index("column", name)?), &Picture::default());
+    let svg = picture("RATE").unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("RATE") && svg.contains("kg/ha"), "{}", &svg[..300]);
     let shown = layer.schema().field(headland::agronomy::map_column(&layer).unwrap()).name().clone();
     assert_eq!(shown, "RATE");
     let coloured = layer.colours(headland::agronomy::map_column(&layer)).unwrap();
     assert!(coloured.colours.len() == layer.len() && coloured.range.is_none(), "few numbers are classes");
     assert!(layer.colours(layer.schema().index_of("geometry").ok()).is_err());
-    let names = Picture { column: Some("NAME".to_owned()), ..Picture::default() };
-    assert!(layer.picture(&names).unwrap().contains("NAME"));
-    let missing = Picture { column: Some("YIELD".to_owned()), ..Picture::default() };
-    assert_eq!(layer.picture(&missing).unwrap_err().kind(), Kind::Value);
-    assert!(squares(None, &ReadOptions::default()).unwrap().picture(&Picture::default()).is_err());
+    assert!(picture("NAME").unwrap().contains("NAME"));
+    assert_eq!(picture("YIELD").unwrap_err().kind(), Kind::Value);
+    assert!(squares(None, &ReadOptions::default()).unwrap().picture(None, &Picture::default()).is_err());
     let as_is = Picture { as_is: true, ..Picture::default() };
-    assert!(squares(None, &ReadOptions::default()).unwrap().picture(&as_is).is_ok());
+    assert!(squares(None, &ReadOptions::default()).unwrap().picture(None, &as_is).is_ok());
 }
 
 #[test]
@@ -250,7 +248,7 @@ fn no_data_is_in_no_bound_no_area_and_no_map() {
         assert!((area / (2.0 * 8100.0) - 1.0).abs() < 2e-3, "{odd}: {area} m2");
         let (geo, _) = geo(&layer);
         assert_eq!(geo["columns"]["geometry"]["bbox"], json!([west, south, west + 90.0, south + 90.0]), "{odd}");
-        assert!(layer.picture(&Picture::default()).unwrap().contains("2 of 2 polygons"), "{odd}");
+        assert!(layer.picture(None, &Picture::default()).unwrap().contains("2 of 2 polygons"), "{odd}");
 
         let points = [builder::point(west, south), builder::point(odd, south), builder::point(west + 90.0, odd)];
         let layer = read(1, &points, &ReadOptions::default());
@@ -258,7 +256,7 @@ fn no_data_is_in_no_bound_no_area_and_no_map() {
         assert_eq!(geo["columns"]["geometry"]["bbox"], json!([west, south, west, south]), "{odd}");
         let boxes = batches[0].column_by_name("bbox").unwrap();
         assert_eq!([0, 1, 2].map(|row| boxes.is_null(row)), [false, true, true], "{odd}");
-        let svg = layer.picture(&Picture::default()).unwrap();
+        let svg = layer.picture(None, &Picture::default()).unwrap();
         assert!(svg.contains("1 of 1 points"), "{odd}: {svg}");
         let all: Value = serde_json::from_str(&layer.geojson(false).unwrap()).unwrap();
         let placed = [0, 1, 2].map(|row| all["features"][row]["geometry"].is_object());

@@ -4,7 +4,7 @@
 use headland::archive::{Limits, ReadOptions};
 use headland::error::Kind;
 use headland::layer::{self, Layer};
-use headland::sandbox::fields::{Coverage, account};
+use headland::sandbox::fields::{Coverage, HarvestStyle, generate_account};
 use zip::CompressionMethod::{Deflated, Stored};
 
 use crate::support::{codes, column, read, texts};
@@ -234,7 +234,11 @@ fn grain_cart_loads_and_fmis_steps_before_the_truncation_are_saved() {
     let layer = read(&whole[..at + 6], false).unwrap();
     assert!(!layer.is_empty() && codes(&layer).contains(&"cut-member"), "{:?}", layer.diagnostics());
     assert!(read(&whole[..at + 6], true).is_err());
-    let job = account(0).jobs.into_iter().find(|job| job.coverage == Coverage::Recorded).unwrap();
+    let job = generate_account(0, HarvestStyle::Ideal)
+        .jobs
+        .into_iter()
+        .find(|job| job.coverage == Coverage::Recorded)
+        .unwrap();
     let whole = job.fmis_zip().unwrap();
     let cut = read(&whole[..whole.len() * 2 / 3], false).unwrap();
     assert!(!cut.is_empty() && cut.len() < read(&whole, true).unwrap().len(), "{} rows", cut.len());

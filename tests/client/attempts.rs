@@ -89,7 +89,7 @@ async fn every_outcome_is_retried_as_often_as_the_row_class_allows() {
         );
         let content = zip_of(b"points").into();
         let upload = UploadFile { name: "job.jdp.zip".to_owned(), content };
-        let answer = client(&script).upload(row("job_data.upload"), upload).await;
+        let answer = client(&script).upload(row("job_data.upload"), &arguments("job_data.upload", &[]), upload).await;
         assert_eq!((sent(&script, Post), answer.is_ok()), (once, once == ALL), "an upload after {name}");
     }
 }

@@ -300,13 +300,13 @@ fn calls_work_in_any_runtime() {
     movable(|| access_key(&client));
     movable(|| {
         let client = client.clone();
-        async move { client.download(row("job_data.download"), &job(), headland::client::Target::Memory).await }
+        async move { client.download(row("job_data.download"), &job(), headland::client::Target::Memory, None).await }
     });
     movable(|| {
         let client = client.clone();
         async move {
             let file = headland::client::UploadFile { name: "a".to_owned(), content: bytes::Bytes::new() };
-            client.upload(row("job_data.upload"), file).await
+            client.upload(row("job_data.upload"), &arguments("job_data.upload", &[]), file).await
         }
     });
     movable(|| {

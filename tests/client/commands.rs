@@ -222,7 +222,7 @@ async fn upload_sends_the_file_type_after_checking_the_rules_4_3() {
     let upload = async |file_type: &str, name: &str| {
         let given = arguments("prescription_maps.upload", &[("file_type", file_type)]);
         let file = UploadFile { name: name.to_owned(), content: Bytes::from_static(b"content") };
-        client.upload_with(row("prescription_maps.upload"), &given, file).await
+        client.upload(row("prescription_maps.upload"), &given, file).await
     };
     assert_eq!(upload("agx", "map.rdp.zip").await.unwrap().id, "5");
     let body = String::from_utf8(script.request(0).body.unwrap().to_vec()).unwrap();

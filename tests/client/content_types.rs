@@ -168,7 +168,7 @@ async fn xml_status_instead_of_a_file_is_understood() {
     let client = client_of(accepting(Content::Xml), &script);
     let start = tokio::time::Instant::now();
     let given = arguments("job_data.download", &[("id", "1")]);
-    let delivered = client.download(row("job_data.download"), &given, Target::Memory).await.unwrap();
+    let delivered = client.download(row("job_data.download"), &given, Target::Memory, None).await.unwrap();
     assert_eq!((delivered, seconds(start)), (Delivered::Bytes(whole), 30.0));
     let refused = Script::new(|_, _| {
         Ok(canned(

@@ -15,7 +15,7 @@ const MORE_TIME: &str = r#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:00:30","
 
 async fn download(client: &Client, format: &str, target: Target) -> headland::error::Result<Delivered> {
     let arguments = arguments("job_data.download", &[("id", "31"), ("format", format)]);
-    client.download(row("job_data.download"), &arguments, target).await
+    client.download(row("job_data.download"), &arguments, target, None).await
 }
 
 fn to(path: &Path) -> Target {

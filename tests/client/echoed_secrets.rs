@@ -42,7 +42,7 @@ async fn outcomes(client: &Client) -> Vec<(&'static str, Result<String, Error>)>
     let mut first = client.pages(row("job_data.list"), arguments("job_data.list", &[]), None, None).unwrap();
     let mut list =
         client.link_pages(row("dispatch.products.list"), arguments("dispatch.products.list", &[]), None, None).unwrap();
-    let download = client.download(row("job_data.download"), &id("job_data.download"), Target::Memory).await;
+    let download = client.download(row("job_data.download"), &id("job_data.download"), Target::Memory, None).await;
     let send = arguments("prescription_maps.send", &[("rx_id", "11"), ("field_computer_id", "12")]);
     let variation = headland::client::Variation::default();
     let delete = "dispatch.field_operations.delete";
@@ -175,7 +175,7 @@ async fn file_name_does_not_show_a_secret() {
     let script = Script::new(move |_, _| Ok(ok(zip_of(b"x")).with("content-disposition", disposition)));
     let to = Target::Disk { to: folder.path().to_owned(), overwrite: false };
     client(&script)
-        .download(row("job_data.download"), &arguments("job_data.download", &[("id", "31")]), to)
+        .download(row("job_data.download"), &arguments("job_data.download", &[("id", "31")]), to, None)
         .await
         .unwrap();
     let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

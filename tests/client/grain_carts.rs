@@ -13,7 +13,7 @@ async fn get(client: &Client) -> Result<Value> {
 
 async fn download(client: &Client) -> Result<Delivered> {
     let arguments = arguments("grain_carts.download", &[("id", "31")]);
-    client.download(row("grain_carts.download"), &arguments, Target::Memory).await
+    client.download(row("grain_carts.download"), &arguments, Target::Memory, None).await
 }
 
 #[tokio::test(start_paused = true)]

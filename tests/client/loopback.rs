@@ -146,7 +146,7 @@ async fn compressed_records_are_decoded_and_files_stay_unchanged() {
     let client = client(address);
     access_key(&client).await.unwrap();
     let given = arguments("job_data.download", &[("id", "1")]);
-    let bytes = client.download(row("job_data.download"), &given, Target::Memory).await.unwrap();
+    let bytes = client.download(row("job_data.download"), &given, Target::Memory, None).await.unwrap();
     assert_eq!(bytes, Delivered::Bytes(whole));
     assert_eq!(header(&seen.lock().unwrap()[1].0, "accept-encoding"), Some("identity"));
 }
@@ -168,7 +168,7 @@ async fn truncated_body_is_requested_again_and_leaves_no_file() {
     let path = folder.path().join("1.zip");
     let target = Target::Disk { to: path.clone(), overwrite: false };
     let given = arguments("job_data.download", &[("id", "1")]);
-    client(address).download(row("job_data.download"), &given, target).await.unwrap();
+    client(address).download(row("job_data.download"), &given, target, None).await.unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), whole);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     assert_eq!(seen.lock().unwrap().len(), 3);
@@ -199,7 +199,8 @@ async fn upload_with_a_lost_reply_is_sent_once() {
     })
     .await;
     let file = UploadFile { name: "a.zip".to_owned(), content: zip_of(b"points").into() };
-    let created = client(address).upload(row("job_data.upload"), file.clone()).await.unwrap();
+    let created =
+        client(address).upload(row("job_data.upload"), &arguments("job_data.upload", &[]), file.clone()).await.unwrap();
     assert_eq!(created.id, "8");
     let seen = seen.lock().unwrap();
     assert_eq!(seen.iter().filter(|(head, _)| head.starts_with("POST")).count(), 1);
@@ -274,6 +275,9 @@ fn connection_closed_between_calls_loses_no_request() {
     runtime.block_on(access_key(&client)).unwrap();
     server.block_on(async { tokio::time::sleep(Duration::from_millis(100)).await });
     let file = UploadFile { name: "a.zip".to_owned(), content: zip_of(b"points").into() };
-    assert_eq!(runtime.block_on(client.upload(row("job_data.upload"), file)).unwrap().id, "5");
+    assert_eq!(
+        runtime.block_on(client.upload(row("job_data.upload"), &arguments("job_data.upload", &[]), file)).unwrap().id,
+        "5"
+    );
     assert_eq!(seen.lock().unwrap().len(), 2, "no list was read to find it");
 }

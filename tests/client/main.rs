@@ -5,6 +5,8 @@
 mod activity;
 mod attempts;
 mod calls;
+#[path = "../client_config/mod.rs"]
+mod client_config;
 mod clock_changes;
 mod commands;
 mod content_types;

@@ -69,7 +69,7 @@ fn create(client: &Client) -> Outcome<'_> {
 
 fn upload(client: &Client) -> Outcome<'_> {
     let file = UploadFile { name: "a.zip".to_owned(), content: zip_of(b"points").into() };
-    Box::pin(async { client.upload(row("job_data.upload"), file).await.map(drop) })
+    Box::pin(async { client.upload(row("job_data.upload"), &arguments("job_data.upload", &[]), file).await.map(drop) })
 }
 
 fn examine(client: &Client) -> Outcome<'_> {
@@ -77,7 +77,7 @@ fn examine(client: &Client) -> Outcome<'_> {
 }
 
 async fn download(client: &Client, name: &'static str, format: &str, target: Target) -> Result<Delivered, Error> {
-    client.download(row(name), &arguments(name, &[("id", "8"), ("format", format)]), target).await
+    client.download(row(name), &arguments(name, &[("id", "8"), ("format", format)]), target, None).await
 }
 
 fn zip(client: &Client) -> Outcome<'_> {
@@ -240,7 +240,7 @@ async fn endless_file_is_an_error_at_its_limit() {
         for target in [Target::Memory, to_disk] {
             let limit = 1_000_000;
             let row = row("job_data.download");
-            let error = client.download_within(row, &given_arguments, target, limit).await.unwrap_err();
+            let error = client.download(row, &given_arguments, target, Some(limit)).await.unwrap_err();
             assert_eq!(error.kind(), Kind::Archive, "{error}");
             assert!(
                 error.message().contains("limit of 1000000 bytes; if you trust it, raise Limits(bytes=...)"),

@@ -7,10 +7,11 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::{StreamExt as _, stream};
 use headland::api::{self, Endpoint};
-use headland::client::{Arguments, Client, Config, LimiterState};
+use headland::client::{Arguments, Client, Config};
 use headland::clock::{Clock, Sleep};
-use headland::secret::Secret;
 use headland::transport::{BodyStream, Fault, FaultKind, Reply, Request, SendFuture, Transport};
+
+use crate::client_config::config_of;
 
 pub(crate) const SECRET: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
@@ -155,15 +156,7 @@ impl Clock for Paused {
 }
 
 pub(crate) fn config() -> Config {
-    let mut config = Config::new(
-        "https://api.example.com/V1/",
-        Secret::new("ApiKeyAbC123"),
-        Secret::new(SECRET),
-        Secret::new("AccessKeyXyZ789"),
-    );
-    config.limiter_state = LimiterState::Memory;
-    config.rate_limits = Vec::new();
-    config
+    config_of("https://api.example.com/V1/", ["ApiKeyAbC123", SECRET, "AccessKeyXyZ789"])
 }
 
 pub(crate) fn client_of(config: Config, script: &Arc<Script>) -> Client {

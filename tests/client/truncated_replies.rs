@@ -161,7 +161,7 @@ async fn perform(call: Call, client: &Client) -> Result<(Vec<u8>, Value), Error>
     let id = [("id", "8")];
     let file = |name: &'static str, format: &'static str| async move {
         let given: Vec<(&str, &str)> = id.into_iter().chain([("format", format)]).collect();
-        match client.download(row(name), &arguments(name, &given), Target::Memory).await? {
+        match client.download(row(name), &arguments(name, &given), Target::Memory, None).await? {
             Delivered::Bytes(bytes) => Ok((bytes, Value::Null)),
             Delivered::File(_) => panic!("memory was asked for"),
         }
@@ -181,7 +181,10 @@ async fn perform(call: Call, client: &Client) -> Result<(Vec<u8>, Value), Error>
         Call::Cart => file("grain_carts.download", "BIN").await,
         Call::Upload => {
             let file = UploadFile { name: "a.zip".to_owned(), content: zip_of(b"points").into() };
-            client.upload(row("job_data.upload"), file).await.map(|created| (created.id.into_bytes(), Value::Null))
+            client
+                .upload(row("job_data.upload"), &arguments("job_data.upload", &[]), file)
+                .await
+                .map(|created| (created.id.into_bytes(), Value::Null))
         }
         Call::Send | Call::Refused => {
             let given = arguments("prescription_maps.send", &[("rx_id", "11"), ("field_computer_id", "CR 12")]);

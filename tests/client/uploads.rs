@@ -14,7 +14,7 @@ use crate::support::*;
 
 async fn upload(client: &Client) -> headland::error::Result<Created> {
     let file = UploadFile { name: "job.jdp.zip".to_owned(), content: zip_of(b"points").into() };
-    client.upload(row("job_data.upload"), file).await
+    client.upload(row("job_data.upload"), &arguments("job_data.upload", &[]), file).await
 }
 
 fn item(id: u32, name: &str, after_start: i64) -> String {
@@ -162,7 +162,11 @@ async fn rejected_upload_and_empty_file_are_errors() {
         ("a.zip", b"hello world", Kind::InvalidRequest),
     ] {
         let file = UploadFile { name: name.to_owned(), content: Bytes::copy_from_slice(content) };
-        assert_eq!(client.upload(row("job_data.upload"), file).await.unwrap_err().kind(), kind, "{name}");
+        assert_eq!(
+            client.upload(row("job_data.upload"), &arguments("job_data.upload", &[]), file).await.unwrap_err().kind(),
+            kind,
+            "{name}"
+        );
     }
     assert_eq!(script.count(), 1);
 }

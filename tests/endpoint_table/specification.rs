@@ -1,7 +1,7 @@
 //! Parses the text of the specification: its tables as rows, its sections as text.
 
 use headland::api::{
-    Kind, Shape, access_key, envelope, field_computers, field_hubs, job_data, locations, prescription_maps,
+    Kind, Shape, access_key, envelope, field_computers, field_hubs, job_data, locations, prescription_maps, products,
 };
 
 /// The text of the specification: at `HEADLAND_SPEC`, or next to the checkout.
@@ -22,7 +22,7 @@ pub(crate) const TABLES: &[(&Shape, &str, &str)] = &[
     (&prescription_maps::PRESCRIPTION_MAP_DETAIL, "2.5", ""),
     (&job_data::JOB_DATA_ITEM, "2.1", "Summary item fields:"),
     (&job_data::JOB_DATA_DETAIL, "2.6", "Common fields:"),
-    (&job_data::PRODUCT, "2.6", "Sprayer product list, each product:"),
+    (&products::PRODUCT, "2.6", "Sprayer product list, each product:"),
     (&access_key::ACCESS_KEY, "2.7", ""),
 ];
 
@@ -37,9 +37,9 @@ pub(crate) const NAMED: &[(&Shape, &str)] = &[
     (&locations::DEVICE_LOCATION, "2.3"),
     (&job_data::JOB_DATA_ITEM, "2.1"),
     (&job_data::JOB_DATA_DETAIL, "2.6"),
-    (&job_data::PRODUCT, "2.6"),
-    (&job_data::INGREDIENT, "2.6"),
-    (&job_data::APPLIED_PRODUCT, "2.6"),
+    (&products::PRODUCT, "2.6"),
+    (&products::INGREDIENT, "2.6"),
+    (&products::APPLIED_PRODUCT, "2.6"),
     (&prescription_maps::AVAILABLE_FILE, "2.5"),
     (&access_key::ACCESS_KEY, "2.7"),
 ];

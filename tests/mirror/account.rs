@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, TimeZone as _, Utc};
-use headland::mirror::{Archive, Folder, ItemKind, Journal, Listed, WriteTxn, ingest};
+use headland::mirror::{Archive, Folder, ItemKind, Journal, Listed, StateCount, WriteTxn, ingest};
 
 /// Noon of a day in November 2026 plus `seconds`.
 pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
@@ -75,4 +75,9 @@ pub(crate) fn open(path: &Path) -> (Folder, Journal) {
     let folder = Folder::open(path, true).unwrap();
     let journal = Journal::open(&folder, Some("an account")).unwrap();
     (folder, journal)
+}
+
+/// Number of jobs with their file.
+pub(crate) fn stored_jobs(states: &[StateCount]) -> u64 {
+    states.iter().filter(|count| count.kind == ItemKind::Job && count.state == "have").map(|count| count.items).sum()
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use headland::mirror::{FileState, Folder, Item, ItemKind, Journal, Options as MirrorOptions};
 use headland::sandbox::Options;
-use headland::sandbox::fields::{Coverage, account};
+use headland::sandbox::fields::{Coverage, HarvestStyle, generate_account};
 
 use super::pull_cost::{jobs, sync, unlimited};
 use super::service::{Service, is_file};
@@ -37,7 +37,7 @@ async fn changed_old_job_is_found_for_any_meaning_of_date_4_2() {
         let service = Service::start(Options { variants, ..unlimited(40) });
         let mirror = service.mirror(&[], without_locations(day));
         sync(&mirror).await;
-        let all = jobs(&account(0), 40);
+        let all = jobs(&generate_account(0, HarvestStyle::Ideal), 40);
         let oldest = all.values().min_by_key(|job| job.created).unwrap().id.clone();
         let before = archive_of(&service, &oldest).unwrap();
         service.wait(Duration::from_secs(60)).await;
@@ -62,7 +62,7 @@ async fn removed_job_leaves_the_dataset_at_the_relist_and_its_archive_stays() {
     let service = Service::start(unlimited(12));
     let mirror = service.mirror(&[], without_locations(Duration::from_secs(3_600)));
     let rows = sync(&mirror).await.rows.unwrap();
-    let gone = jobs(&account(0), 12).into_keys().next().unwrap();
+    let gone = jobs(&generate_account(0, HarvestStyle::Ideal), 12).into_keys().next().unwrap();
     service.sandbox.remove_job(&gone).unwrap();
     assert_eq!(sync(&mirror).await.gone, 0, "no relist is due");
     service.wait(Duration::from_secs(3_600)).await;
@@ -81,12 +81,13 @@ async fn unavailable_file_is_recorded_with_its_reason_and_not_requested_again_4_
     let bad = super::service::zip_of("a.shp", b"this is no shapefile");
     let file = headland::client::UploadFile { name: "bad.jdp.zip".to_owned(), content: bad.into() };
     let row = headland::api::row("job_data.upload").unwrap();
-    let bad = service.client(&[]).upload(row, file).await.unwrap().id;
+    let bad =
+        service.client(&[]).upload(row, &headland::client::Arguments::new(row, &[]).unwrap(), file).await.unwrap().id;
     let mirror = service.mirror(&[], without_locations(Duration::from_secs(3_600)));
     sync(&mirror).await;
     let found: BTreeMap<String, FileState> =
         items(&service, ItemKind::Job).into_iter().map(|item| (item.id, item.file)).collect();
-    let account = account(0);
+    let account = generate_account(0, HarvestStyle::Ideal);
     for job in &account.jobs {
         let is_right = match (job.coverage, &found[&job.id]) {
             (Coverage::Recorded, FileState::Have(_)) => true,
@@ -142,7 +143,7 @@ async fn newest_of_carts_with_one_name_is_fetched_once_2_8() {
     let service = Service::start(unlimited(0));
     let mirror = service.mirror(&[], without_locations(Duration::from_secs(86_400)));
     sync(&mirror).await;
-    let account = account(0);
+    let account = generate_account(0, HarvestStyle::Ideal);
     let newest: BTreeSet<&str> =
         account.carts.iter().filter(|cart| cart.is_newest).map(|cart| cart.id.as_str()).collect();
     let asked = |since: usize| -> Vec<String> {
@@ -157,7 +158,8 @@ async fn newest_of_carts_with_one_name_is_fetched_once_2_8() {
     let content = b"GrcVersion,1.6,\nTotalPounds,250,\n,Pounds\nLoadNumber,Weight\n1,100\n".to_vec();
     let file = headland::client::UploadFile { name: cart.name.clone(), content: content.into() };
     let row = headland::api::row("grain_carts.upload").unwrap();
-    let id = service.client(&[]).upload(row, file).await.unwrap().id;
+    let id =
+        service.client(&[]).upload(row, &headland::client::Arguments::new(row, &[]).unwrap(), file).await.unwrap().id;
     let before = service.count();
     let notes = sync(&mirror).await.notes;
     assert_eq!(asked(before), std::slice::from_ref(&id));
@@ -192,7 +194,7 @@ async fn records(service: &Service, mirror_of: &str, id: &str) -> BTreeSet<Strin
 async fn locations_are_appended_without_gaps_or_repeats_2_3() {
     let service = Service::start(unlimited(0));
     let mirror = service.mirror(&[], MirrorOptions::default());
-    let account = account(0);
+    let account = generate_account(0, HarvestStyle::Ideal);
     for pause in [0, 40, 3_000, 86_400] {
         service.wait(Duration::from_secs(pause)).await;
         let _hold = super::service::hold_time();

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use headland::mirror::Disk;
-use headland::sandbox::fields::{Coverage, account};
+use headland::sandbox::fields::{Coverage, HarvestStyle, generate_account};
 
 use crate::support::{Farm, points, utm_points};
 
@@ -40,7 +40,7 @@ fn rows_are_those_of_the_archives_after_every_change() {
 #[test]
 fn jobs_of_an_account_equal_their_archives() {
     let mut farm = Farm::new();
-    let account = account(7);
+    let account = generate_account(7, HarvestStyle::Ideal);
     let jobs = account.jobs.iter().filter(|job| job.coverage == Coverage::Recorded);
     for job in jobs.filter(|job| job.truth().unwrap().rows < 5_000).take(12) {
         farm.put(&job.id, &job.shapefile_zip().unwrap()).job_type = job.sub_type.replace([' ', '/'], "");

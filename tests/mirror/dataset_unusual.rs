@@ -9,7 +9,7 @@ use headland::error::Kind;
 use headland::layer::Cancel;
 use headland::mirror::ItemKind;
 use headland::mirror::dataset::publish_in;
-use headland::sandbox::fields::{CartFormat, account};
+use headland::sandbox::fields::{CartFormat, HarvestStyle, generate_account};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use serde_json::{Value, json};
 
@@ -173,7 +173,7 @@ fn every_layer_of_an_archive_is_published_with_its_own_kind() {
 fn grain_carts_have_their_own_type() {
     let mut farm = Farm::new();
     farm.put("1", &points(3, (-111.0, 45.0), 1));
-    for (cart, id) in account(3).carts.iter().zip(["1", "2"]) {
+    for (cart, id) in generate_account(3, HarvestStyle::Ideal).carts.iter().zip(["1", "2"]) {
         let origin = farm.put_as(ItemKind::Cart, id, &cart.content(CartFormat::default()));
         // The list states no times (specification 2.8); a name may.
         (origin.start, origin.created) = (None, None);

@@ -150,7 +150,7 @@ async fn key_revoked_during_a_sync_ends_it_and_received_files_are_published_5_2(
     let (calls, end) = uninterrupted(14).await;
     let service = Service::start(unlimited(14));
     let mirror = service.mirror(&[], MirrorOptions { concurrency: 2, ..without_locations() });
-    mirror.plan().await.unwrap();
+    mirror.plan(&Progress::default()).await.unwrap();
     // From the sixth detail on, every call is rejected.
     let progress = Progress::default();
     let revoke = async {
@@ -186,7 +186,7 @@ async fn unavailable_service_ends_the_sync_and_the_next_one_resumes() {
         let (calls, end) = uninterrupted(6).await;
         let service = Service::start(unlimited(6));
         let mirror = service.mirror(&[], without_locations());
-        mirror.plan().await.unwrap();
+        mirror.plan(&Progress::default()).await.unwrap();
         service.sandbox.add_fault("*", fault, 100_000).unwrap();
         let error = mirror.sync(&Progress::default()).await.unwrap_err();
         assert!(matches!(error.kind(), Kind::ServiceUnavailable | Kind::Transport), "{fault}: {error}");
@@ -282,7 +282,7 @@ async fn another_account_is_an_error_before_any_call() {
     let mirror = Mirror::open(&service.path(), Some(other), without_locations()).unwrap();
     let before = service.count();
     assert_eq!(mirror.sync(&Progress::default()).await.unwrap_err().kind(), Kind::Configuration);
-    assert_eq!(mirror.plan().await.unwrap_err().kind(), Kind::Configuration);
+    assert_eq!(mirror.plan(&Progress::default()).await.unwrap_err().kind(), Kind::Configuration);
     assert_eq!(service.count(), before);
 }
 

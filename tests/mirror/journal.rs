@@ -7,7 +7,7 @@ use headland::mirror::{
     ReadTxn, Reading, Relist, Removed, collect_garbage, quarantine, repair,
 };
 
-use crate::account::{at, begin_relist, cart, content, job, open, place, pull};
+use crate::account::{at, begin_relist, cart, content, job, open, place, pull, stored_jobs};
 
 const JOB: ItemKind = ItemKind::Job;
 
@@ -69,7 +69,7 @@ fn unreadable_archive_is_quarantined_and_the_previous_one_stays() {
     let reason = "its shp ends in record 7".to_owned();
     assert_eq!(now.file, FileState::Quarantined { sha256: second.sha256.clone(), reason });
     assert_eq!(wanted(&journal), [("1".to_owned(), first.sha256.clone())]);
-    let aside = folder.store().quarantined_path(&second.sha256).unwrap();
+    let aside = folder.path().join("quarantine").join(format!("{}.zip", second.sha256));
     assert_eq!(std::fs::read(aside).unwrap(), content("second"));
     assert_eq!(publish(&folder, &journal), 0);
     // It is not requested again before the record changes.
@@ -306,7 +306,7 @@ fn cursors_calls_and_numbers_are_kept() {
     let counts: Vec<_> = calls.iter().map(|calls| (calls.purpose.as_str(), calls.this_run, calls.ever)).collect();
     assert_eq!(counts, [("files", 0, 2), ("lists", 1, 3)]);
     let summary = journal.read(ReadTxn::summary).unwrap();
-    assert_eq!((summary.items(JOB, "have"), summary.details_due(), summary.archives), (1, 1, 1));
+    assert_eq!((stored_jobs(&summary.states), summary.details_due(), summary.archives), (1, 1, 1));
     assert_eq!(summary.bytes, content("a file").len() as u64);
 }
 

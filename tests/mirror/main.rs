@@ -16,6 +16,8 @@ mod canonical;
 #[expect(dead_code, reason = "the tests of archives use more of it")]
 mod canonical_text;
 mod changed_records;
+#[path = "../client_config/mod.rs"]
+mod client_config;
 mod dataset;
 mod dataset_disk;
 mod dataset_files;

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use headland::limiter::Window;
-use headland::mirror::{ItemKind, Mirror, Options as MirrorOptions, Outcome, Progress};
+use headland::mirror::{Mirror, Options as MirrorOptions, Outcome, Plan, Progress};
 use headland::sandbox::Options;
-use headland::sandbox::fields::{Account, Job, account, small_jobs};
+use headland::sandbox::fields::{Account, HarvestStyle, Job, generate_account, small_jobs};
 
+use super::account::stored_jobs;
 use super::service::{Service, WINDOWS};
 
 /// A service with `jobs` small jobs, of which every second one needs a conversion of one and a half minutes.
@@ -43,6 +44,13 @@ fn calls_of<'a>(jobs: impl Iterator<Item = &'a Job>) -> usize {
     jobs.map(|job| if job.is_ready_immediately { 2 } else { 3 }).sum()
 }
 
+/// Calls of the whole sync, including those made by the plan: minimum and maximum.
+fn calls_of_sync(plan: &Plan) -> (u64, u64) {
+    let (least, most) = plan.calls_left();
+    let made: u64 = [plan.lists, plan.details, plan.asked, plan.collected].iter().map(|calls| calls.made).sum();
+    (made + least, made + most)
+}
+
 /// Lists of the account: jobs, grain carts, computers, their locations, hubs with theirs, prescription maps.
 const LISTS: usize = 6;
 
@@ -57,9 +65,9 @@ fn least(calls: usize) -> Duration {
 #[tokio::test(start_paused = true)]
 async fn five_hundred_jobs_and_then_ten_take_minimal_calls_and_time_4_1_8() {
     let service = Service::start(many(500));
-    let account = account(0);
+    let account = generate_account(0, HarvestStyle::Ideal);
     let mirror = service.mirror(&WINDOWS, MirrorOptions::default());
-    let plan = mirror.plan().await.unwrap();
+    let plan = mirror.plan(&Progress::default()).await.unwrap();
     let all = jobs(&account, 507);
     let (old, fresh): (Vec<&Job>, Vec<&Job>) = all.values().partition(|job| !super::service::is_spare(&job.id, 500));
     // Two days of reports: every 30 seconds from three hubs, every five minutes from a computer.
@@ -67,7 +75,7 @@ async fn five_hundred_jobs_and_then_ten_take_minimal_calls_and_time_4_1_8() {
     let carts: BTreeSet<&str> = account.carts.iter().map(|cart| cart.name.as_str()).collect();
     let minimum = LISTS + account.computers.len() + tracks + account.maps.len() + carts.len();
     let minimum = minimum + calls_of(old.iter().copied());
-    let (plan_least, plan_most) = plan.calls();
+    let (plan_least, plan_most) = calls_of_sync(&plan);
     assert!((plan_least..=plan_most).contains(&(minimum as u64)), "{plan:?}, but it takes {minimum}");
     assert_eq!((plan.new, plan.changed, plan.files), (500 + account.carts.len() as u64, 0, 500 + carts.len() as u64));
     let outcome = sync(&mirror).await;
@@ -80,10 +88,7 @@ async fn five_hundred_jobs_and_then_ten_take_minimal_calls_and_time_4_1_8() {
     let took = service.elapsed();
     assert!(took <= least(minimum).mul_f64(1.05), "{took:?} for {minimum} calls");
     let status = mirror.status().unwrap();
-    let have = |state: &str| -> u64 {
-        status.states.iter().filter(|of| of.kind == ItemKind::Job && of.state == state).map(|of| of.items).sum()
-    };
-    assert_eq!((have("have"), status.details_due, status.is_published), (500, 0, true));
+    assert_eq!((stored_jobs(&status.states), status.details_due, status.is_published), (500, 0, true));
 
     let newest = old.iter().map(|job| job.created).max().unwrap();
     let is_recent = |job: &&&Job| newest - job.created < chrono::TimeDelta::hours(40);
@@ -96,9 +101,9 @@ async fn five_hundred_jobs_and_then_ten_take_minimal_calls_and_time_4_1_8() {
     assert_eq!(added, fresh.iter().map(|job| job.id.clone()).collect());
     let (before, begun) = (service.count(), service.elapsed());
     service.wait(Duration::from_secs(60)).await;
-    let plan = mirror.plan().await.unwrap();
+    let plan = mirror.plan(&Progress::default()).await.unwrap();
     let minimum = LISTS + TRACKS + calls_of(fresh.iter().chain(&changed).copied());
-    let (plan_least, plan_most) = plan.calls();
+    let (plan_least, plan_most) = calls_of_sync(&plan);
     assert!((plan_least..=plan_most).contains(&(minimum as u64)), "{plan:?}, but it takes {minimum}");
     let outcome = sync(&mirror).await;
     assert_eq!((outcome.new, outcome.changed), (7, 3));
@@ -133,9 +138,9 @@ async fn sync_without_changes_is_one_call_a_list_and_no_publication() {
 async fn plan_repeats_no_call_and_an_offline_one_makes_none() {
     let service = Service::start(unlimited(10));
     let mirror = service.mirror(&[], MirrorOptions::default());
-    let plan = mirror.plan().await.unwrap();
+    let plan = mirror.plan(&Progress::default()).await.unwrap();
     let read = service.count();
-    let again = mirror.plan().await.unwrap();
+    let again = mirror.plan(&Progress::default()).await.unwrap();
     assert_eq!(service.count(), read, "the lists of the round are known");
     assert_eq!((again.new, again.files, again.calls_left()), (plan.new, plan.files, plan.calls_left()));
     let offline = mirror.plan_offline().unwrap();

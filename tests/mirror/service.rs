@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use futures_util::StreamExt as _;
-use headland::client::{Client, Config, LimiterState};
+use headland::client::Client;
 use headland::clock::{Clock, Sleep};
 use headland::limiter::Window;
 use headland::mirror::{Mirror, Options as MirrorOptions};
 use headland::sandbox::{Options, Request as Arrived, Sandbox};
-use headland::secret::Secret;
 use headland::transport::{BaseUrl, Fault, HttpClient, Reply, Request, SendFuture, Transport};
+
+use crate::client_config::config_of;
 
 /// Both windows of specification 8.
 pub(crate) const WINDOWS: [Window; 2] =
@@ -116,10 +117,8 @@ impl Service {
 
     pub(crate) fn client_by(&self, access_key: &str, windows: &[Window]) -> Client {
         let keys = self.sandbox.keys();
-        let [api_key, secret, access_key] = [keys.api_key.as_str(), &keys.shared_secret, access_key].map(Secret::new);
-        let mut config = Config::new(&self.sandbox.base_url(), api_key, secret, access_key);
+        let mut config = config_of(&self.sandbox.base_url(), [&keys.api_key, &keys.shared_secret, access_key]);
         config.rate_limits = windows.to_vec();
-        config.limiter_state = LimiterState::Memory;
         let base = BaseUrl::parse(&config.base_url).unwrap();
         let inner = HttpClient::new(&base, Duration::from_secs(10), Duration::from_secs(60), None).unwrap();
         let transport = HoldingTransport { inner, time: Arc::clone(&self.time) };

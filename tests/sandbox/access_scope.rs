@@ -229,11 +229,14 @@ async fn client_distinguishes_forbidden_from_missing() {
     assert!(kind_of(&keys.read_only_access_key, hidden).await.is_ok());
     let expired = client_with_key(&keys.expired_access_key, &sandbox);
     let given = arguments_for("job_data.download", &[("id", account.jobs[0].id.as_str()), ("format", "BIN")]);
-    let error = expired.download(row("job_data.download"), &given, Target::Memory).await.unwrap_err();
+    let error = expired.download(row("job_data.download"), &given, Target::Memory, None).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Authentication);
     assert!(error.facts().check.as_ref().unwrap().contains("expired on 2025-01-01"), "{error}");
     let reader = client_with_key(&keys.read_only_access_key, &sandbox);
     let file = UploadFile { name: "rx.zip".to_owned(), content: zip_with(ONE).into() };
-    let error = reader.upload(row("prescription_maps.upload"), file).await.unwrap_err();
+    let error = reader
+        .upload(row("prescription_maps.upload"), &arguments_for("prescription_maps.upload", &[]), file)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), Kind::PermissionDenied);
 }

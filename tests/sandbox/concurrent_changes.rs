@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use headland::sandbox::Sandbox;
-use headland::sandbox::fields::account;
+use headland::sandbox::fields::{HarvestStyle, generate_account};
 use headland::wire;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -25,7 +25,7 @@ struct Reading {
 }
 
 fn readings() -> impl Strategy<Value = Reading> {
-    let account = account(0);
+    let account = generate_account(0, HarvestStyle::Ideal);
     let computer = account.computers[2].id.clone();
     let hub = account.hubs[2].id.clone();
     let lists = prop_oneof![
@@ -110,12 +110,15 @@ async fn jobs_added_during_paging_hide_no_other_and_none_is_returned_twice_4_2()
 async fn map_state_is_followed_from_the_upload_to_the_computer_4_3() {
     let sandbox = Arc::new(start(options()));
     let client = client(&sandbox, &[]);
-    let computer = account(0).computers.swap_remove(1).id;
+    let computer = generate_account(0, HarvestStyle::Ideal).computers.swap_remove(1).id;
     let file = headland::client::UploadFile {
         name: "rx.zip".to_owned(),
         content: super::maps::zip_with(super::maps::ONE).into(),
     };
-    let created = client.upload(row("prescription_maps.upload"), file).await.unwrap();
+    let created = client
+        .upload(row("prescription_maps.upload"), &arguments_for("prescription_maps.upload", &[]), file)
+        .await
+        .unwrap();
     let given = arguments_for("prescription_maps.send", &[("rx_id", &created.id), ("field_computer_id", &computer)]);
     for kind in ["lost-reply", "reset", "truncated", "unavailable"] {
         sandbox.add_fault("prescription_maps.send", kind, 1).unwrap();

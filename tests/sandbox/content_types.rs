@@ -8,7 +8,7 @@ use std::sync::Arc;
 use flate2::read::{GzDecoder, ZlibDecoder};
 use headland::api::{self, Endpoint, Returns};
 use headland::client::{Client, Delivered, Target, UploadFile};
-use headland::sandbox::fields::account;
+use headland::sandbox::fields::{HarvestStyle, generate_account};
 use headland::sandbox::{Options, Sandbox, VARIANTS};
 use headland::wire::{Content, Value};
 
@@ -156,7 +156,7 @@ fn assert_holds(stored: &Value, found: &Value) {
 
 /// The stored details of a row, each with its id.
 fn stored_details(name: &str, sandbox: &Sandbox) -> Vec<(String, Value)> {
-    let account = account(0);
+    let account = generate_account(0, HarvestStyle::Ideal);
     match name {
         "access_key" => {
             let key = Value::Text(sandbox.keys().access_key.clone());
@@ -196,7 +196,7 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
         Returns::NotImplemented => Vec::new(),
         Returns::Index(_) => {
             let records = list(client, name).await;
-            let account = account(0);
+            let account = generate_account(0, HarvestStyle::Ideal);
             match name {
                 "job_data.list" => {
                     assert!(records.len() >= account.jobs.len());
@@ -253,7 +253,7 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
         Returns::Created => {
             let content = zip_of("a.shp", b"x");
             let file = UploadFile { name: "new.jdp.zip".to_owned(), content: content.clone().into() };
-            let created = client.upload(row, file).await.unwrap();
+            let created = client.upload(row, &arguments_for(row.full_name, &[]), file).await.unwrap();
             let get = super::headland_client::row("job_data.get");
             let detail = client.detail(get, &arguments_for("job_data.get", &[("id", &created.id)])).await.unwrap();
             assert_eq!(detail.get("device_file_name"), Some(&Value::Text("new.jdp.zip".to_owned())));

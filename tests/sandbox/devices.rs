@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use chrono::{DateTime, Datelike as _, TimeDelta, Utc};
-use headland::sandbox::fields::account;
+use headland::sandbox::fields::{HarvestStyle, generate_account};
 use headland::sandbox::{Options, Sandbox};
 use serde_json::Value;
 
@@ -32,11 +32,17 @@ fn record_id(record: &Value) -> i64 {
 
 /// The ids of the computers: the current one, the legacy one, the one without a hub.
 fn computers() -> [String; 3] {
-    account(0).computers.into_iter().map(|computer| computer.id).collect::<Vec<_>>().try_into().unwrap()
+    generate_account(0, HarvestStyle::Ideal)
+        .computers
+        .into_iter()
+        .map(|computer| computer.id)
+        .collect::<Vec<_>>()
+        .try_into()
+        .unwrap()
 }
 
 fn hubs() -> Vec<String> {
-    account(0).hubs.into_iter().map(|hub| hub.id).collect()
+    generate_account(0, HarvestStyle::Ideal).hubs.into_iter().map(|hub| hub.id).collect()
 }
 
 #[test]

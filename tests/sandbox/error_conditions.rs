@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use headland::client::{Client, Target, UploadFile};
 use headland::error::{Error, Kind, Result};
-use headland::limiter::{DEFAULT_WINDOWS, Window};
+use headland::limiter::Window;
 use headland::sandbox::{Options, Sandbox};
 
 use super::headland_client::{arguments_for, client, client_with_key, client_with_secret, row, small_job};
@@ -91,7 +91,7 @@ async fn by_client(client: &Client, request: RequestKind) -> Result<()> {
         }
         RequestKind::File => {
             let given = arguments_for("job_data.download", &[("id", &small_job()), ("format", "BIN")]);
-            client.download(row("job_data.download"), &given, Target::Memory).await.map(drop)
+            client.download(row("job_data.download"), &given, Target::Memory, None).await.map(drop)
         }
         RequestKind::Send => {
             let given = arguments_for("prescription_maps.send", &[("rx_id", map), ("field_computer_id", computer)]);
@@ -224,7 +224,7 @@ async fn real_missing_and_rejected_requests_have_the_same_form_7() {
     for format in ["AGX", "RAD"] {
         let id = generated().maps[0].id.clone();
         let given = arguments_for("prescription_maps.download", &[("id", &id), ("format", format)]);
-        let error = client.download(row("prescription_maps.download"), &given, Target::Memory).await.unwrap_err();
+        let error = client.download(row("prescription_maps.download"), &given, Target::Memory, None).await.unwrap_err();
         assert_eq!(error.kind(), Kind::InvalidRequest, "{error}");
         assert!(
             error.message().contains(if format == "AGX" { "not supported" } else { "cannot be downloaded" }),
@@ -241,16 +241,18 @@ async fn successful_upload_is_201_with_the_address_of_the_new_record_7() {
         assert_eq!((reply.status, reply.get("location").is_some()), (201, has_location));
         assert!(reply.text().starts_with(&sandbox.base_url()), "{}", reply.text());
         let file = UploadFile { name: "b.jdp.zip".to_owned(), content: zip_of("b.shp", b"x").into() };
-        let created = client(&sandbox, &[]).upload(row("job_data.upload"), file).await.unwrap();
+        let created = client(&sandbox, &[])
+            .upload(row("job_data.upload"), &arguments_for("job_data.upload", &[]), file)
+            .await
+            .unwrap();
         assert_eq!(get(&sandbox, &format!("/jobdata/{}", created.id)).send().status, 200);
     }
 }
 
 #[test]
-fn limits_of_section_8_are_the_defaults_of_both_sides() {
+fn limits_of_section_8_are_the_defaults_of_the_sandbox() {
     let limit = Options::default().rate_limits;
     assert_eq!(limit, [Window { calls: 30, period: Duration::from_secs(60) }]);
-    assert_eq!(DEFAULT_WINDOWS.map(|window| (window.calls, window.period.as_secs())), [(30, 60), (15, 30)]);
     let throttled = limited(&[(15, 30)], false);
     let statuses: Vec<u16> = (0..16).map(|_| get(&throttled, "/accesskey").send().status).collect();
     assert_eq!((statuses[14], statuses[15]), (200, 429), "the earlier throttle");

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use headland::sandbox::Options;
-use headland::sandbox::fields::{Coverage, Failure, account};
+use headland::sandbox::fields::{Coverage, Failure, HarvestStyle, generate_account};
 
 use super::raw_client::{Call, call, get, jobs, options, start, upload, zip_of};
 
 /// The path of the newest job of seed 0 with this coverage.
 fn job_with(coverage: Coverage) -> String {
-    let job = account(0).jobs.into_iter().find(|job| job.coverage == coverage);
+    let job = generate_account(0, HarvestStyle::Ideal).jobs.into_iter().find(|job| job.coverage == coverage);
     format!("/jobdata/{}", job.map(|job| job.id).unwrap_or_default())
 }
 

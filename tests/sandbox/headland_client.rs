@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use headland::api::{self, Endpoint};
-use headland::client::{Arguments, Client, Config, Delivered, LimiterState, Target, Timeouts, Token, UploadFile};
+use headland::client::{Arguments, Client, Delivered, Target, Timeouts, Token, UploadFile};
 use headland::clock::{Clock, Sleep};
 use headland::limiter::Window;
 use headland::sandbox::fields::Coverage;
@@ -17,6 +17,7 @@ use headland::secret::Secret;
 use headland::transport::{BaseUrl, HttpClient};
 use headland::wire::{Content, Value};
 
+use super::client_config::config_of;
 use super::raw_client::{generated, options, start, zip_of};
 
 /// The service's clock; each sleep advances it.
@@ -73,13 +74,11 @@ fn client_of(
     windows: &[Window],
     timeout: Timeouts,
 ) -> Client {
-    let [api_key, secret, access_key] = keys.map(Secret::new);
-    let mut config = Config::new(&sandbox.base_url(), api_key, secret, access_key);
+    let mut config = config_of(&sandbox.base_url(), keys);
     config.rate_limits = windows.to_vec();
     // On this clock a sleep of up to 240 s ends immediately. Bounds of a body must be longer, or disabled.
     config.timeout = Timeouts { read: Duration::from_secs(300), min_throughput: 0, ..timeout };
     config.accept = accept;
-    config.limiter_state = LimiterState::Memory;
     let token = || Some(Token::Fixed(Secret::new(sandbox.keys().dispatch_token.as_str())));
     (config.dispatch_url, config.dispatch_token) = (Some(sandbox.dispatch_url()), token());
     (config.legacy_orders_url, config.legacy_token) = (Some(sandbox.legacy_orders_url()), token());
@@ -112,7 +111,7 @@ async fn detail(client: &Client, id: &str) -> Value {
 
 pub(crate) async fn file(client: &Client, id: &str, format: &str) -> Vec<u8> {
     let arguments = arguments_for("job_data.download", &[("id", id), ("format", format)]);
-    match client.download(row("job_data.download"), &arguments, Target::Memory).await.unwrap() {
+    match client.download(row("job_data.download"), &arguments, Target::Memory, None).await.unwrap() {
         Delivered::Bytes(bytes) => bytes,
         Delivered::File(path) => panic!("asked for bytes, got {}", path.display()),
     }
@@ -167,7 +166,7 @@ async fn service_with_all_variants_returns_the_same_records_and_files() {
     let id = small_job();
     assert_eq!(file(&of_wild, &id, "SHP").await, file(&of_plain, &id, "SHP").await);
     let upload = UploadFile { name: "a.jdp.zip".to_owned(), content: zip_of("a.shp", b"x").into() };
-    let created = of_wild.upload(row("job_data.upload"), upload).await.unwrap();
+    let created = of_wild.upload(row("job_data.upload"), &arguments_for("job_data.upload", &[]), upload).await.unwrap();
     assert_eq!(id_of(&list(&of_wild, "job_data.list").await[0]), created.id);
 }
 
@@ -220,7 +219,7 @@ async fn client_recovers_from_every_transient_fault() {
     let before = list(&client, "job_data.list").await.len();
     sandbox.add_fault("job_data.upload", "lost-reply", 1).unwrap();
     let upload = UploadFile { name: "once.jdp.zip".to_owned(), content: zip_of("a.shp", b"x").into() };
-    let created = client.upload(row("job_data.upload"), upload).await.unwrap();
+    let created = client.upload(row("job_data.upload"), &arguments_for("job_data.upload", &[]), upload).await.unwrap();
     let after = list(&client, "job_data.list").await;
     assert_eq!((after.len(), id_of(&after[0])), (before + 1, created.id));
     sandbox.add_fault("*", "skew", 2).unwrap();

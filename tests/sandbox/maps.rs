@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use headland::archive::Source;
 use headland::layer;
-use headland::sandbox::fields::account;
+use headland::sandbox::fields::{HarvestStyle, generate_account};
 use headland::sandbox::{Options, Sandbox};
 
 use super::raw_client::{Reply, call, get, ids, options, start};
@@ -59,14 +59,14 @@ fn sent(sandbox: &Sandbox, computer: &str, query: &str) -> Vec<String> {
 }
 
 fn computer(place: usize) -> String {
-    account(0).computers.swap_remove(place).id.replace(' ', "%20").replace('+', "%2B")
+    generate_account(0, HarvestStyle::Ideal).computers.swap_remove(place).id.replace(' ', "%20").replace('+', "%2B")
 }
 
 #[test]
 fn new_map_is_listed_first_and_described_2_5_and_4_2() {
     let sandbox = start(options());
     let before = ids(&get(&sandbox, "/prescriptionmaps?pageSize=0").send(), "PrescriptionMap");
-    assert_eq!(before.len(), account(0).maps.len());
+    assert_eq!(before.len(), generate_account(0, HarvestStyle::Ideal).maps.len());
     let id = uploaded(&sandbox, "North 40.zip");
     let after = ids(&get(&sandbox, "/prescriptionmaps?pageSize=0").send(), "PrescriptionMap");
     assert_eq!((&after[0], &after[1..]), (&id, &before[..]));
@@ -165,7 +165,7 @@ fn sending_an_unknown_map_is_404_and_allowed_methods_are_named_7() {
 #[test]
 fn agx_and_rad_cannot_be_downloaded_4_2() {
     let sandbox = start(options());
-    let id = &account(0).maps[0].id;
+    let id = &generate_account(0, HarvestStyle::Ideal).maps[0].id;
     for (format, word) in [("AgX", "not supported"), ("rad", "cannot be downloaded"), ("pdf", "one of bin, shp")] {
         let reply = get(&sandbox, &format!("/prescriptionmaps/{id}?format={format}")).send();
         assert_eq!((reply.status, reply.json()["status"].clone()), (400, "INVALID_REQUEST".into()), "{format}");
@@ -176,7 +176,7 @@ fn agx_and_rad_cannot_be_downloaded_4_2() {
 #[test]
 fn generated_map_has_the_target_rates_of_its_job() {
     let sandbox = start(options());
-    let account = account(0);
+    let account = generate_account(0, HarvestStyle::Ideal);
     assert!(account.maps.len() >= 12);
     for map in account.maps.iter().take(4) {
         let used = get(&sandbox, &format!("/jobdata/{}/prescriptionmaps", map.job)).send();
@@ -187,15 +187,12 @@ fn generated_map_has_the_target_rates_of_its_job() {
         let read = layer::read(&Source::Bytes(zip.into()), &layer::ReadOptions::default()).unwrap();
         assert!(read.len() > 20);
         let job = account.jobs.iter().find(|job| job.id == map.job).unwrap();
-        let (lowest, highest) = map.targets().unwrap();
         let products = job.detail.get("products").unwrap();
         let headland::wire::Value::List(products) = products else { unreachable!() };
         let target = |one: &str, other: &str| match products[0].get(one).or_else(|| products[0].get(other)) {
             Some(headland::wire::Value::Decimal(value)) => *value,
             found => unreachable!("{found:?}"),
         };
-        assert!(lowest <= target("target_minimum", "target_rate_min"), "{}", map.name);
-        assert!(highest >= target("target_maximum", "target_rate_max"), "{}", map.name);
         let bin = get(&sandbox, &format!("/prescriptionmaps/{}?format=BIN", map.id)).send().body;
         let mut archive = zip::ZipArchive::new(Cursor::new(bin)).unwrap();
         let mut grid = Vec::new();
@@ -205,6 +202,12 @@ fn generated_map_has_the_target_rates_of_its_job() {
             (&b"RXGRID"[..], read.len()),
             "both files have the same squares"
         );
+        let scale = if job.sub_type == "Planter" { 1.0 } else { 100.0 };
+        let targets = || grid[8..].chunks(24).map(|row| i64::from_le_bytes(row[16..].try_into().unwrap()));
+        let [lowest, highest] =
+            [targets().min(), targets().max()].map(|found| f64::from(i32::try_from(found.unwrap()).unwrap()) / scale);
+        assert!(lowest <= target("target_minimum", "target_rate_min"), "{}", map.name);
+        assert!(highest >= target("target_maximum", "target_rate_max"), "{}", map.name);
     }
     let harvest = account.jobs.iter().find(|job| job.sub_type == "Yield").unwrap();
     assert!(

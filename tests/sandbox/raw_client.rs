@@ -11,7 +11,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use headland::limiter::Window;
-use headland::sandbox::fields::{Account, account};
+use headland::sandbox::fields::{Account, HarvestStyle, generate_account};
 use headland::sandbox::{Options, Sandbox};
 use hmac::{KeyInit as _, Mac as _};
 use serde_json::Value;
@@ -37,7 +37,7 @@ pub(crate) fn limited(windows: &[(u32, u64)], sliding: bool) -> Sandbox {
 
 /// The account of the first customer, generated once for all tests.
 pub(crate) fn generated() -> &'static Account {
-    static ACCOUNT: LazyLock<Account> = LazyLock::new(|| account(0));
+    static ACCOUNT: LazyLock<Account> = LazyLock::new(|| generate_account(0, HarvestStyle::Ideal));
     &ACCOUNT
 }
 

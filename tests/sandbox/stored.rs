@@ -7,14 +7,14 @@ use std::sync::LazyLock;
 use headland::api::{Endpoint, Place};
 use headland::client::{Arguments, Client, Delivered, Target, UploadFile};
 use headland::sandbox::Sandbox;
-use headland::sandbox::fields::{Account, CartFormat, CartTruth, Hub, account};
+use headland::sandbox::fields::{Account, CartFormat, CartTruth, HarvestStyle, Hub, generate_account};
 use headland::wire::Value;
 
 use super::headland_client::{arguments_for, id_of, row};
 use super::maps::{ONE, zip_with};
 
 /// The customer's account, generated once.
-static ACCOUNT: LazyLock<Account> = LazyLock::new(|| account(0));
+static ACCOUNT: LazyLock<Account> = LazyLock::new(|| generate_account(0, HarvestStyle::Ideal));
 
 /// Whether the result of a row depends on the clock, which no two services share.
 pub(crate) fn is_of_its_time(row: &Endpoint) -> bool {
@@ -161,7 +161,7 @@ pub(crate) fn carts(sandbox: &Sandbox) -> Vec<(String, Value)> {
 /// The first grain cart file.
 pub(crate) async fn download_cart(client: &Client, row: &'static Endpoint, sandbox: &Sandbox) -> Vec<u8> {
     let id = sandbox.cart_truth().remove(0).id;
-    match client.download(row, &arguments_for(row.full_name, &[("id", &id)]), Target::Memory).await.unwrap() {
+    match client.download(row, &arguments_for(row.full_name, &[("id", &id)]), Target::Memory, None).await.unwrap() {
         Delivered::Bytes(bytes) => {
             let stored = ACCOUNT.carts.iter().find(|cart| cart.id == id).unwrap();
             assert!(stored.content(CartFormat::default()) == bytes, "{}", row.full_name);
@@ -175,7 +175,7 @@ pub(crate) async fn download_cart(client: &Client, row: &'static Endpoint, sandb
 pub(crate) async fn upload_cart(client: &Client, upload: &'static Endpoint) {
     let content = b"GrcVersion,1.6,\r\n".to_vec();
     let file = UploadFile { name: "new.grc".to_owned(), content: content.into() };
-    let created = client.upload(upload, file).await.unwrap();
+    let created = client.upload(upload, &arguments_for(upload.full_name, &[]), file).await.unwrap();
     let get = "grain_carts.get";
     let detail = client.detail(row(get), &arguments_for(get, &[("id", &created.id)])).await.unwrap();
     assert_eq!(detail.get("name"), Some(&Value::Text("new.grc".to_owned())));
@@ -183,7 +183,7 @@ pub(crate) async fn upload_cart(client: &Client, upload: &'static Endpoint) {
 
 /// A map as a file.
 pub(crate) async fn download(client: &Client, row: &'static Endpoint) -> Vec<u8> {
-    match client.download(row, &arguments(row), Target::Memory).await.unwrap() {
+    match client.download(row, &arguments(row), Target::Memory, None).await.unwrap() {
         Delivered::Bytes(bytes) => {
             assert!(ACCOUNT.maps[0].display_zip().unwrap() == bytes, "{}", row.full_name);
             bytes
@@ -196,7 +196,10 @@ pub(crate) async fn download(client: &Client, row: &'static Endpoint) -> Vec<u8>
 pub(crate) async fn upload_and_send(client: &Client, sandbox: &Sandbox) {
     let name = format!("{}.zip", sandbox.requests().len());
     let file = UploadFile { name: name.clone(), content: zip_with(ONE).into() };
-    let created = client.upload(row("prescription_maps.upload"), file).await.unwrap();
+    let created = client
+        .upload(row("prescription_maps.upload"), &arguments_for("prescription_maps.upload", &[]), file)
+        .await
+        .unwrap();
     let get = "prescription_maps.get";
     let detail = client.detail(row(get), &arguments_for(get, &[("id", &created.id)])).await.unwrap();
     assert_eq!(detail.get("device_file_name"), Some(&Value::Text(name)));
@@ -210,7 +213,7 @@ pub(crate) async fn upload_and_send(client: &Client, sandbox: &Sandbox) {
 /// The products of each job, whose ids are the stored ones.
 pub(crate) async fn products(client: &Client, row: &'static Endpoint, details: usize) -> Vec<Value> {
     let mut all = Vec::new();
-    for job in account(0).jobs.iter().take(details) {
+    for job in generate_account(0, HarvestStyle::Ideal).jobs.iter().take(details) {
         let found = client.rows(row, &arguments_for(row.full_name, &[("id", &job.id)])).await.unwrap();
         assert_eq!(found.batch.num_rows(), found.records.len());
         let Some(Value::List(held)) = job.detail.get("products") else { panic!("{} has no products", job.id) };

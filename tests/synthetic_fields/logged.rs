@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use headland::error::Kind;
-use headland::sandbox::fields::{Account, HarvestStyle, Job, Truth, account, generate_account};
+use headland::sandbox::fields::{Account, HarvestStyle, Job, Truth, generate_account};
 
 use super::reading::{members, read};
 use super::{assert_near, assert_product_agrees, assert_table_is_tidy, recorded};
@@ -27,7 +27,7 @@ fn has_machines(truth: &Truth) -> bool {
 
 #[test]
 fn logged_style_changes_harvests_only() {
-    let ideal = account(0);
+    let ideal = generate_account(0, HarvestStyle::Ideal);
     assert_eq!(ideal.jobs.len(), LOGGED.jobs.len());
     for job in recorded(&ideal) {
         let logged = LOGGED.jobs.iter().find(|other| other.id == job.id).unwrap();
@@ -49,7 +49,7 @@ fn logged_style_changes_harvests_only() {
 #[test]
 fn bytes_of_ideal_harvests_never_change() {
     let mut checksum = crc32fast::Hasher::new();
-    for job in harvests(&account(0)).filter(|job| !super::is_large(job)).step_by(4) {
+    for job in harvests(&generate_account(0, HarvestStyle::Ideal)).filter(|job| !super::is_large(job)).step_by(4) {
         for (name, bytes) in members(&job.shapefile_zip().unwrap()).into_iter().chain(members(&job.fmis_zip().unwrap()))
         {
             checksum.update(name.as_bytes());
@@ -84,7 +84,7 @@ fn bytes_of_a_logged_harvest_never_change() {
 
 #[test]
 fn archives_of_logged_harvests_agree_with_their_truth() {
-    let ideal = account(0);
+    let ideal = generate_account(0, HarvestStyle::Ideal);
     assert!(has_machines(&TRUTHS.last().unwrap().1), "two machines");
     for (job, truth) in [TRUTHS.first().unwrap(), TRUTHS.last().unwrap()] {
         let archive = job.shapefile_zip().unwrap();

@@ -18,8 +18,6 @@ pub use drawing::{Drawing, Values};
 /// Options of a picture.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
-    /// The shown column; `None` draws locations without values in [`Layer::picture`](crate::layer::Layer::picture).
-    pub column: Option<String>,
     /// The name of the column on the map; `None` is its own.
     pub label: Option<String>,
     /// The title; `None` is the name of the layer.

@@ -43,7 +43,7 @@ use super::{Disk, Folder, Generation};
 use crate::error::{Error, Result};
 use crate::layer::Cancel;
 pub use publication_plan::Sizes;
-pub use published::{Dataset, PartitionSummary};
+pub use published::Dataset;
 pub use scan::{RowGroups, Scan, Selection, read as read_row_groups};
 pub use schema::column_names;
 pub use schema_union::{crs_identity, union_schemas};

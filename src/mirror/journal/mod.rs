@@ -26,7 +26,7 @@ pub use cursors::{Calls, Cursor, Published, Reading, Relist};
 pub use items::{Archive, FileState, Item, ItemKind, Wanted};
 pub use listing::{Changes, Listed, Removed};
 pub use locations::Location;
-pub use queue::{StateCount, Summary, TypeCount};
+pub use queue::{StateCount, TypeCount};
 pub use records::Record;
 pub use transaction::{ReadTxn, WriteTxn};
 

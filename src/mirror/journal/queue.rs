@@ -48,12 +48,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Number of items of a kind in a state, by its text.
-    #[must_use]
-    pub fn items(&self, kind: ItemKind, state: &str) -> u64 {
-        self.states.iter().filter(|count| count.kind == kind && count.state == state).map(|count| count.items).sum()
-    }
-
     /// Number of jobs without their detail.
     #[must_use]
     pub fn details_due(&self) -> u64 {

@@ -121,16 +121,11 @@ static DISPLAYS: [Display; 3] = [
 
 const OPERATORS: &[&str] = &["Operator 1", "Operator 2", "Operator 3"];
 
-/// Generates the account of a seed with all totals. Archives are generated on request.
+/// Generates the account of a seed with all totals and harvests in that style. Everything else is equal in both styles.
+/// Archives are generated on request.
 ///
 /// Accounts of different seeds below 2^56 share no id of a job, field computer, field hub, prescription map, grain cart
 /// file or product. Ids are also unique within an account.
-#[must_use]
-pub fn account(seed: u64) -> Account {
-    generate_account(seed, HarvestStyle::Ideal)
-}
-
-/// Generates the account of a seed with harvests in that style. Everything else is equal in both styles.
 #[must_use]
 pub fn generate_account(seed: u64, style: HarvestStyle) -> Account {
     let fields = fields(seed);

@@ -17,16 +17,6 @@ pub enum Failure {
     InvalidFile,
 }
 
-/// All failures.
-pub const FAILURES: [Failure; 6] = [
-    Failure::General,
-    Failure::Server,
-    Failure::Restart,
-    Failure::FileNotFound,
-    Failure::Convert,
-    Failure::InvalidFile,
-];
-
 impl Failure {
     /// Returns the value of `Status`.
     #[must_use]

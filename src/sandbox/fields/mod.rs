@@ -40,9 +40,9 @@ mod xml_export;
 mod yield_surface;
 mod zip_writer;
 
-pub use account::{account, generate_account, small_jobs};
+pub use account::{generate_account, small_jobs};
 pub use account_model::{Account, Computer, Hub};
-pub use failure::{FAILURES, Failure};
+pub use failure::Failure;
 pub use grain_carts::{CartFormat, CartTruth, GrainCart};
 pub use harvest_log::{HarvestGrid, HarvestTruth};
 pub use job::{Coverage, Job, Truth};

@@ -80,15 +80,6 @@ impl Prescription {
         write_zip(&[member], self.created.naive_utc())
     }
 
-    /// Returns the lowest and the highest target in the unit of the display.
-    #[must_use]
-    pub fn targets(&self) -> Option<(f64, f64)> {
-        let decimals = if self.spec.kind == Kind::Planting { 0 } else { RATE };
-        let cells = self.cells();
-        let targets = || cells.iter().map(|cell| cell.target);
-        Some((unscaled(targets().min()?, decimals), unscaled(targets().max()?, decimals)))
-    }
-
     /// Returns the squares that cover the boundary.
     fn cells(&self) -> Vec<GridCell> {
         let boundary = &self.spec.field.boundary;

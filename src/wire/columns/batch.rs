@@ -73,14 +73,8 @@ impl Batch {
 
     /// The number of records.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.parts.iter().map(RecordBatch::num_rows).sum()
-    }
-
-    /// Whether there are no records.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Removes the records for which `keep` returns false. It is called once per record with the identity.
