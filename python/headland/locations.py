@@ -6,6 +6,7 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 from headland import _core, extras
+from headland.iso_time import iso_text
 from headland.pages import AsyncPages, Pages
 from headland.records import DeviceLocation
 
@@ -65,7 +66,7 @@ def _feature(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    return value.isoformat().replace("+00:00", "Z") if isinstance(value, dt.datetime) else value
+    return iso_text(value) if isinstance(value, dt.datetime) else value
 
 
 def _frame(table: Any, options: dict[str, Any]) -> Any:

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from headland.escaping import shortened
+from headland.iso_time import iso_text
 
 SHOWN = 5
 """Records that a list shows."""
@@ -89,5 +90,5 @@ def _is_single(value: object) -> bool:
 
 def _cell(value: object) -> str:
     if isinstance(value, dt.date):
-        return value.isoformat().replace("+00:00", "Z")
+        return iso_text(value)
     return "" if value is None else shortened(str(value), MAX_CELL)

@@ -1,6 +1,7 @@
 //! Arguments of a call, checked against its row before any call is made.
 
 use bytes::Bytes;
+use chrono::SubsecRound as _;
 
 use crate::api::row::{Returns, Takes};
 use crate::api::{Endpoint, Parameter, Place};
@@ -112,7 +113,7 @@ fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, Strin
         Takes::Number => Err(format!("is `{text}`: expected a whole number >= 0")),
         Takes::Time => match time::read(text) {
             // Strict ISO 8601 with whole seconds: some services fail on fractions (field notes).
-            Read::Time(time) => Ok(time.format("%Y-%m-%dT%H:%M:%SZ").to_string()),
+            Read::Time(time) => Ok(time::write(&time.trunc_subsecs(0))),
             Read::Nothing | Read::Wrong => Err(format!(
                 "is not a time: `{text}`; write it as ISO 8601, such as 2026-09-01 or 2026-09-01T12:00:00Z"
             )),

@@ -5,11 +5,11 @@
 //! antenna loses its satellites twice. In some turns the hub roams. All nine events of specification 6 occur in each
 //! turn.
 
-use chrono::{DateTime, Datelike as _, NaiveDate, SecondsFormat, TimeDelta, Utc};
+use chrono::{DateTime, Datelike as _, NaiveDate, TimeDelta, Utc};
 
 use super::fields::{MachineState, TURN_SECONDS, Track, WORK_SECONDS};
 use super::paging::PageBounds;
-use crate::wire::{Name, Value};
+use crate::wire::{Name, Value, time};
 
 /// Seconds between two reports (specification 8).
 const HUB_INTERVAL: i64 = 30;
@@ -251,7 +251,7 @@ fn time_of(seconds: i64) -> DateTime<Utc> {
 
 /// Formats a time as `YYYY-MM-DDTHH:mm:ssZ` (specification 2.3 and 2.4).
 fn timestamp(seconds: i64) -> String {
-    time_of(seconds).to_rfc3339_opts(SecondsFormat::Secs, true)
+    time::write(&time_of(seconds))
 }
 
 fn record<const N: usize>(fields: [(&'static str, Value); N]) -> Vec<(Name, Value)> {

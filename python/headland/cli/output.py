@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from headland.escaping import printable
+from headland.iso_time import iso_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +68,7 @@ def cell(value: object) -> str:
 
 def _plain(value: object) -> str:
     if isinstance(value, dt.datetime):
-        return value.isoformat().replace("+00:00", "Z")
+        return iso_text(value)
     if isinstance(value, Path):
         return str(value)
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")

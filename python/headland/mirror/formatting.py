@@ -6,6 +6,8 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
+from headland.iso_time import iso_text
+
 SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 SPANS = ((2 * 86_400.0, 86_400.0, "days"), (5_400.0, 3_600.0, "h"), (90.0, 60.0, "min"))
 """Minimum number of seconds for a unit, its seconds, and its name."""
@@ -55,7 +57,7 @@ def clock(time: dt.datetime) -> str:
 def to_json_value(value: Any) -> Any:
     """Convert a value to JSON: times become texts, named tuples become dicts."""
     if isinstance(value, dt.datetime):
-        return value.isoformat().replace("+00:00", "Z")
+        return iso_text(value)
     if isinstance(value, Path):
         return str(value)
     if hasattr(value, "_asdict"):

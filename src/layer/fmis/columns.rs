@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeStringArray, TimestampMicrosecondArray};
 use arrow_buffer::{BooleanBufferBuilder, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
-use chrono::{DateTime, SecondsFormat};
+use chrono::DateTime;
 
 use crate::archive::{AllocError, Code, Encoding, check_available, try_reserve};
 use crate::error::Result;
@@ -230,7 +230,7 @@ fn repeat<T: Copy>(values: &mut Vec<T>, value: T, count: usize) -> std::result::
 
 /// A time as text, with `Z` only if it has a zone.
 fn time_text(micros: i64, is_zoned: bool) -> Option<String> {
-    let mut text = DateTime::from_timestamp_micros(micros)?.to_rfc3339_opts(SecondsFormat::AutoSi, true);
+    let mut text = time::write(&DateTime::from_timestamp_micros(micros)?);
     if !is_zoned {
         text.pop();
     }

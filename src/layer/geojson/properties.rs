@@ -6,9 +6,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef, BooleanArray, LargeBinaryArray, LargeStringArray};
 use arrow_schema::{DataType, TimeUnit};
-use chrono::{DateTime, SecondsFormat};
+use chrono::DateTime;
 
 use super::shortest_float::{FloatFormatter, ShortText};
+use crate::wire::time;
 
 /// Days from 0001-01-01 to 1970-01-01, where day 1 is 0001-01-01.
 const EPOCH: i32 = 719_163;
@@ -131,10 +132,7 @@ impl<'a> PropertyWriter<'a> {
                 let micros = values.get(row).copied().unwrap_or_default();
                 if is_new(micros.cast_unsigned()) {
                     let time = DateTime::from_timestamp_micros(micros);
-                    let formatted = time.map(|time| {
-                        let text = time.to_rfc3339_opts(SecondsFormat::AutoSi, true);
-                        format!("\"{}{end}\"", text.trim_end_matches('Z'))
-                    });
+                    let formatted = time.map(|time| format!("\"{}{end}\"", time::write(&time).trim_end_matches('Z')));
                     short.set(formatted.unwrap_or_else(|| "null".to_owned()).as_bytes());
                 }
             }
