@@ -79,7 +79,7 @@ impl PartFile {
         file.sync_all().map_err(fail)?;
         drop(file);
         self.rename_to(target, overwrite)?;
-        sync_folder(target);
+        sync_folder(folder_of(target));
         Ok(())
     }
 
@@ -190,8 +190,8 @@ fn closed_error() -> io::Error {
 
 /// Syncs the folder: only then does a new name survive a power failure. Some systems cannot do that, which is not an
 /// error.
-fn sync_folder(target: &Path) {
-    if let Ok(folder) = File::open(folder_of(target)) {
+pub(crate) fn sync_folder(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::part_file::PartFile;
+use crate::part_file::{PartFile, sync_folder};
 
 /// Age at which a file without a record is removed: a killed process left it.
 const STALE_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
@@ -85,13 +85,6 @@ impl Drop for UploadFiles {
             // Without an upload there is no folder.
             drop(fs::remove_dir_all(&self.folder));
         }
-    }
-}
-
-/// Makes the names in a folder durable, if the system supports it.
-fn sync_folder(folder: &Path) {
-    if let Ok(folder) = File::open(folder) {
-        drop(folder.sync_all());
     }
 }
 
