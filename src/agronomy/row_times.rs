@@ -129,7 +129,7 @@ fn running_seconds(cells: &[Option<f64>], start: Option<i64>, diagnostics: &mut 
         return None;
     }
     if start.is_none() {
-        diagnostics.push(Diagnostic::new(Code::DateAssumed, Code::DateAssumed.documentation()));
+        diagnostics.push(Diagnostic::from_code(Code::DateAssumed));
     }
     let first = values.iter().copied().fold(f64::INFINITY, f64::min);
     // A clock that runs for longer than a season is none.
@@ -198,7 +198,7 @@ fn texts(
 /// Times of day without dates, from the start of the job on. A step back of half a day or more is midnight.
 fn times_of_day(layer: &Layer, column: usize, start: Option<i64>, diagnostics: &mut Vec<Diagnostic>) -> Option<Times> {
     if start.is_none() {
-        diagnostics.push(Diagnostic::new(Code::DateAssumed, Code::DateAssumed.documentation()));
+        diagnostics.push(Diagnostic::from_code(Code::DateAssumed));
     }
     let mut day = 0_i64;
     let mut previous: Option<i64> = None;

@@ -145,8 +145,7 @@ fn parse_fields(member: &Member, table: &[u8], diagnostics: &mut Vec<Diagnostic>
         offset = offset.saturating_add(width);
     }
     if !is_terminated {
-        let message = "the field table has no terminator (0x0D); the header length was used instead";
-        diagnostics.push(Diagnostic::new(Code::DbfNoTerminator, message).in_member(member.name()));
+        diagnostics.push(Diagnostic::from_code(Code::DbfNoTerminator).in_member(member.name()));
     }
     if let Some((position, kind)) = first_lowercase {
         let message = format!(

@@ -21,6 +21,12 @@ impl Diagnostic {
         Self { code, message: message.into(), member: None, record: None }
     }
 
+    /// A diagnostic about a whole source, with the documentation of its code as the message.
+    #[must_use]
+    pub fn from_code(code: Code) -> Self {
+        Self::new(code, code.documentation())
+    }
+
     /// The severity of its code.
     #[must_use]
     pub fn severity(&self) -> Severity {

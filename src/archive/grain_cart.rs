@@ -84,8 +84,7 @@ fn encoding(
     let wanted = options.encoding.as_deref();
     let name = wanted.unwrap_or(if std::str::from_utf8(bytes).is_ok() { "UTF-8" } else { "ISO-8859-1" });
     if wanted.is_none() && name != "UTF-8" {
-        let message = "the text is not UTF-8 and was read as Latin-1; pass `encoding` to read it in another encoding";
-        diagnostics.push(Diagnostic::new(Code::Latin1, message).in_member(member.name()));
+        diagnostics.push(Diagnostic::from_code(Code::Latin1).in_member(member.name()));
     }
     Encoding::from_name(name).ok_or_else(|| Error::new(Kind::Value, format!("unknown encoding `{name}`")))
 }

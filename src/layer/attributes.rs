@@ -231,7 +231,7 @@ impl TableReader {
         let is_count = more.len() >= size && matches!(more.first(), Some(b' ' | b'*'));
         let is_short = more.is_empty() && self.last == Some(END_OF_FILE);
         let found = match (is_count, is_end, is_short) {
-            (true, _, _) => Some((Code::DbfMoreRecords, "records beyond the declared record count were left out")),
+            (true, _, _) => Some((Code::DbfMoreRecords, Code::DbfMoreRecords.documentation())),
             (_, false, _) => Some((Code::DbfLength, "bytes after the last record were left out")),
             (_, _, true) => Some((
                 Code::DbfLength,

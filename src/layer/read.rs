@@ -91,12 +91,10 @@ pub(super) fn empty_layer(
 ) -> Result<Layer> {
     let mut fields = reader.fields();
     if set.shp.is_none() {
-        let message = "there is no .shp, so the layer is a table without geometries";
-        diagnostics.push(Diagnostic::new(Code::NoShp, message));
+        diagnostics.push(Diagnostic::from_code(Code::NoShp));
     }
     if set.dbf.is_none() {
-        let message = "there is no .dbf, so the geometry is the only column of the layer";
-        diagnostics.push(Diagnostic::new(Code::NoDbf, message));
+        diagnostics.push(Diagnostic::from_code(Code::NoDbf));
     }
     let mut prj = read_prj(set, options, diagnostics)?;
     let crs_from_code = prj.as_deref().and_then(Crs::from_code);
@@ -148,7 +146,7 @@ fn report_duplicate_names(schema: &Schema, set: &LayerFiles, diagnostics: &mut V
 fn read_prj(set: &LayerFiles, options: &ReadOptions, diagnostics: &mut Vec<Diagnostic>) -> Result<Option<String>> {
     let Some(prj) = &set.prj else {
         if set.shp.is_some() {
-            diagnostics.push(Diagnostic::new(Code::NoPrj, "there is no .prj, so the coordinate system is unknown"));
+            diagnostics.push(Diagnostic::from_code(Code::NoPrj));
         }
         return Ok(None);
     };

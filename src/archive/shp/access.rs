@@ -46,8 +46,7 @@ impl RecordAccess {
             }
             Some(index) if index.is_in_order() => Self::Indexed(index),
             Some(index) => {
-                let message = "the records have another order than the index; rows follow the index";
-                diagnostics.push(Diagnostic::new(Code::OutOfOrder, message).in_member(shp.name()));
+                diagnostics.push(Diagnostic::from_code(Code::OutOfOrder).in_member(shp.name()));
                 Self::Random(index, shp.read_all(shp.size())?)
             }
         })

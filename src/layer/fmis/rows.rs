@@ -313,7 +313,7 @@ impl RowBuilder {
         report(Code::IdJump, self.id_jumps, "ids are not consecutive: records may be missing or duplicated");
         report(Code::StepWithoutValues, self.empty_steps, "steps without a value for any section were left out");
         report(Code::TrailingTab, self.trailing_cells, "blank cells at the ends of records were left out");
-        report(Code::NoPosition, self.without_position, "records without latitude or longitude have no geometry");
+        report(Code::NoPosition, self.without_position, Code::NoPosition.documentation());
         report(
             Code::BadPosition,
             self.bad_positions,

@@ -105,16 +105,8 @@ impl LocalTimes {
             }
         };
         report(Code::BadTime, self.invalid, "cells that are not a date with a time of day are null");
-        report(
-            Code::NonexistentTime,
-            nonexistent,
-            "local times that do not exist, because clocks go forward, are null",
-        );
-        report(
-            Code::AmbiguousTime,
-            ambiguous,
-            "local times that occur twice, when clocks go back, are null; select one with `fold`",
-        );
+        report(Code::NonexistentTime, nonexistent, Code::NonexistentTime.documentation());
+        report(Code::AmbiguousTime, ambiguous, Code::AmbiguousTime.documentation());
         Ok((column, diagnostics))
     }
 }
