@@ -16,7 +16,7 @@ use super::section_mass::SharedFlow;
 use super::shifted_values::value_later;
 use super::swaths::Swaths;
 use super::track_rows::TrackRows;
-use super::worked_ground::{GroundOptions, IdleRuns, WorkedGround, join_bends, leave_ends};
+use super::worked_ground::{GroundOptions, IdleRuns, WorkedGround, ground_per_second, join_bends, leave_ends};
 use crate::error::Result;
 use crate::layer::Polygons;
 use crate::layer::crs::LocalPlane;
@@ -101,7 +101,7 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
     let mut bits = faults.reasons(&pass);
     mark(&mut bits, reasons::SWATH, |k| is_narrow[k]);
     mark(&mut bits, reasons::OVERLAP, |k| pass[k] > 0 && share[k] > parameters.overlap);
-    let per_second: Vec<f64> = (0..count).map(|k| nominal[k] / rows.interval[k]).collect();
+    let per_second = ground_per_second(&rows, &pass, &nominal, &faults.excluded);
     let mixing = flow_shifted.as_ref().and_then(|flow| match &parameters.mixing {
         Estimate::Word(Auto::Auto) if has_delay => mixing::estimate(&rows, &pass, &faults.any, flow, &per_second),
         Estimate::Given(seconds) => Some(Mixing::new(*seconds, median(rows.interval.clone()))),

@@ -8,17 +8,16 @@ use arrow_schema::{DataType, Field};
 
 use super::clean::{CleanRows, allowed_bits};
 use super::clean_delays::MachineDelay;
+use super::clean_diagnostics::clean_diagnostics;
 use super::columns::JobKind;
 use super::derived::HECTARE;
 use super::field_rows::FieldRows;
 use super::harmonize::harmonize;
-use super::pass_gaps::PassGaps;
 use super::provenance as keys;
 use super::reasons::{OVERLAP, REASONS};
 use super::recipe::Recipe;
 use super::row_columns::{polygon_layer, polygons, select_columns, with_columns, without_columns};
 use super::statements::Statements;
-use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Result};
 use crate::layer::Layer;
 use crate::layer::crs::Crs;
@@ -61,26 +60,7 @@ pub fn clean(layer: Layer, recipe: Option<&str>, arguments: &str, boundary: Opti
     let boundary = boundary.map_err(|error| error.map_message(|said| said.replace("`plots`", "`boundary`")))?;
     let mut diagnostics = std::mem::take(&mut field.diagnostics);
     let rows = super::clean::clean_rows(field, recipe, &boundary.unwrap_or_default())?;
-    if rows.coverage.limited > 0 {
-        let message = format!(
-            "the ground of {} rows is not complete: too many swaths cross each other there; no ground is counted twice",
-            rows.coverage.limited
-        );
-        diagnostics.push(Diagnostic::new(Code::GroundIncomplete, message));
-    }
-    if rows.gaps.is_wandering() {
-        let PassGaps { overlap, gap } = rows.gaps;
-        let is_harvest = rows.kind == JobKind::Yield;
-        let effect = if is_harvest {
-            "so that harvested passes meet in the middle between their tracks"
-        } else {
-            "so that overlaps and gaps of the worked ground are larger than in the field"
-        };
-        let message = format!(
-            "neighbouring passes overlap by {overlap:.2} m and leave gaps of {gap:.2} m on average: positions wander, {effect}"
-        );
-        diagnostics.push(Diagnostic::new(Code::PositionsWander, message));
-    }
+    diagnostics.extend(clean_diagnostics(&rows));
     let recipe = rows.recipe.to_json()?;
     let report = report(&layer, &rows)?;
     let layer = with_columns(layer, columns(&rows))?.with_diagnostics(diagnostics);

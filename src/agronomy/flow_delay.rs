@@ -292,8 +292,10 @@ fn differences(
     let logs: Vec<[f64; SHIFTS]> = used.iter().map(|k| shifted_logs(rows, values, *k, is_flow)).collect();
     let logs_of = |k: usize| used.binary_search(&k).ok().map(|index| &logs[index]);
     let mut halves = [Differences::ZERO, Differences::ZERO];
+    // The golden section of the list: half of it away, a header of two sections has the same place in the other section.
+    let away = pairs.len().saturating_mul(618) / 1_000;
     for (index, (a, b)) in pairs.iter().enumerate() {
-        let random = pairs[(index + pairs.len() / 2) % pairs.len()].1;
+        let random = pairs[(index + away) % pairs.len()].1;
         let (Some(one), Some(near), Some(random)) = (logs_of(*a), logs_of(*b), logs_of(random)) else { continue };
         let half = &mut halves[usize::from(passes[*a] % 2 != 0)];
         add_differences(one, near, &mut half.near);

@@ -8,6 +8,7 @@ use arrow_schema::{DataType, Field};
 
 use super::apportion::Part;
 use super::clean::CleanRows;
+use super::clean_diagnostics::not_shifted;
 use super::clean_layer::{Cleaned, field, nullable};
 use super::columns::JobKind;
 use super::derived::HECTARE;
@@ -61,6 +62,7 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
         let crop = layer_entry(cleaned.layer(), keys::CROP);
         let layer = layer
             .with_diagnostics(factors.diagnostics)
+            .with_diagnostics(not_shifted(rows))
             .with_diagnostics(map.outside_diagnostic(rows))
             .with_diagnostics(mass_diagnostic(rows));
         layer.with_entry(keys::KIND, None).with_entry(keys::CROP, crop.as_deref())

@@ -78,11 +78,11 @@ impl Measurements {
         self.members.iter().map(mean).collect()
     }
 
-    /// The sum over sections, as a mean over times. Null values do not count.
-    fn sums(&self, column: &[f64]) -> Vec<f64> {
+    /// The sum over sections, as a mean over times, of the rows that `is_in` accepts; not a number without one.
+    fn sums(&self, column: &[f64], is_in: impl Fn(usize) -> bool) -> Vec<f64> {
         let sum = |one: &Members| {
-            let mut finite = one.rows.iter().map(|k| column[*k]).filter(|value| value.is_finite()).peekable();
-            if finite.peek().is_some() { finite.sum::<f64>() / one.times } else { f64::NAN }
+            let mut values = one.rows.iter().filter(|k| is_in(**k)).map(|k| column[*k]).peekable();
+            if values.peek().is_some() { values.sum::<f64>() / one.times } else { f64::NAN }
         };
         self.members.iter().map(sum).collect()
     }
@@ -108,7 +108,7 @@ impl Measurements {
             heading: self.firsts(&rows.heading),
             interval,
             distance: self.firsts(&rows.distance),
-            width: self.sums(&rows.width),
+            width: self.sums(&rows.width, |k| rows.width[k].is_finite()),
             working: None,
         }
     }
@@ -117,10 +117,12 @@ impl Measurements {
         let all = |is: &[bool]| self.members.iter().map(|one| one.rows.iter().all(|k| is[*k])).collect();
         let any = |is: &[bool]| self.members.iter().map(|one| one.rows.iter().any(|k| is[*k])).collect();
         let pass = |one: &Members| one.rows.iter().map(|k| flows.pass[*k]).max().unwrap_or(0);
+        // Ground whose flow is not logged is not compared with that of other sections.
+        let is_measured = |k: usize| flows.logged[k].is_finite() && flows.shifted[k].is_finite();
         Flows {
-            logged: self.sums(&flows.logged),
-            shifted: self.sums(&flows.shifted),
-            per_second: self.sums(&flows.per_second),
+            logged: self.sums(&flows.logged, is_measured),
+            shifted: self.sums(&flows.shifted, is_measured),
+            per_second: self.sums(&flows.per_second, is_measured),
             x: self.means(&flows.x),
             y: self.means(&flows.y),
             delay: self.firsts(&flows.delay),

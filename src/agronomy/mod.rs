@@ -12,6 +12,7 @@ mod canonical_rows;
 mod canonical_values;
 mod clean;
 mod clean_delays;
+mod clean_diagnostics;
 mod clean_layer;
 mod clean_masses;
 mod clean_steps;

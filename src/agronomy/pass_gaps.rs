@@ -9,8 +9,7 @@ use super::track_rows::TrackRows;
 
 /// At most about this many rows look for the pass next to them, to measure gaps and overlaps.
 const MOST_ROWS: usize = 4_000;
-/// Passes within this many widths are neighbours, if their directions are parallel.
-const REACH: f64 = 1.5;
+/// Cosine of the difference of the directions of passes that are parallel.
 const PARALLEL: f64 = 0.97;
 /// Metres of gaps on average, above which positions wander: more than with corrections by radio.
 const LEAST_GAP: f64 = 0.05;
@@ -86,39 +85,45 @@ impl<'a> PassEdges<'a> {
         let mut extra = vec![[0.0; 2]; self.rows.len()];
         let mut near = Vec::new();
         for (i, k) in self.inside.iter().enumerate() {
-            extra[*k] = self.across(i, &mut near).map(|across| {
-                let more = across.map_or(0.0, |across| 0.5 * (across - self.width));
-                if more.abs() <= 0.5 * LARGEST_WANDER * self.width { more } else { 0.0 }
-            });
+            extra[*k] =
+                self.across(i, &mut near).map(|across| across.map_or(0.0, |across| 0.5 * (across - self.width)));
         }
         extra
     }
 
-    /// Metres to the track of the next pass on the left and on the right of a row, level with it.
+    /// Metres to the track of the next pass on the left and on the right of a row, level with it. `None` without a pass that
+    /// is about a width apart, or with one that overlaps more.
     fn across(&self, i: usize, near: &mut Vec<u32>) -> [Option<f64>; 2] {
         let (rows, a) = (self.rows, self.inside[i]);
         let (north, east) = rows.heading[a].sin_cos();
-        self.points.within(self.xs[i], self.ys[i], REACH * self.width, near);
+        let longest = 1.5 * rows.distance[a];
+        let (least, most) = ((1.0 - LARGEST_WANDER) * self.width, (1.0 + LARGEST_WANDER) * self.width);
+        self.points.within(self.xs[i], self.ys[i], most.hypot(longest), near);
         // The nearest rows behind and ahead, by side: metres along and across.
         let mut found = [[None::<(f64, f64)>; 2]; 2];
+        let mut is_overlapped = [false; 2];
         for j in near.iter().map(|j| *j as usize) {
             let (dx, dy) = (self.xs[j] - self.xs[i], self.ys[j] - self.ys[i]);
             let (along, across) = (dx * east + dy * north, east * dy - north * dx);
             let b = self.inside[j];
             let is_parallel = (rows.heading[a] - rows.heading[b]).cos().abs() > PARALLEL;
-            if self.pass[b] != self.pass[a] && is_parallel && across.abs() > 0.5 * self.width {
-                let nearest = &mut found[usize::from(across < 0.0)][usize::from(along > 0.0)];
-                if nearest.is_none_or(|(other, _)| along.abs() < other.abs()) {
-                    *nearest = Some((along, across.abs()));
-                }
+            if self.pass[b] == self.pass[a] || !is_parallel || along.abs() > longest || across.abs() > most {
+                continue;
+            }
+            let side = usize::from(across < 0.0);
+            if across.abs() < least {
+                is_overlapped[side] = true;
+                continue;
+            }
+            let nearest = &mut found[side][usize::from(along > 0.0)];
+            if nearest.is_none_or(|(other, _)| along.abs() < other.abs()) {
+                *nearest = Some((along, across.abs()));
             }
         }
-        let longest = 1.5 * rows.distance[a];
-        found.map(|side| match side {
-            [Some((behind, one)), Some((ahead, other))] if ahead - behind <= 2.0 * longest => {
-                Some(one + (other - one) * behind / (behind - ahead))
-            }
-            [one, other] => one.or(other).filter(|(along, _)| along.abs() <= longest).map(|(_, across)| across),
+        std::array::from_fn(|side| match found[side] {
+            _ if is_overlapped[side] => None,
+            [Some((behind, one)), Some((ahead, other))] => Some(one + (other - one) * behind / (behind - ahead)),
+            [one, other] => one.or(other).map(|(_, across)| across),
         })
     }
 }

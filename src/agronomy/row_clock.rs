@@ -25,14 +25,12 @@ impl RowClock {
         let Some(time) = &rows.time else {
             return Self { time: file_clock(rows), section: rows.section.clone() };
         };
-        let is_logged = rows.section.iter().any(|section| Some(section) != rows.section.first());
-        if is_logged {
-            return Self { time: time.clone(), section: rows.section.clone() };
-        }
         if is_coarse(rows, time) {
             return Self { time: spread(rows, time), section: rows.section.clone() };
         }
-        Self { time: time.clone(), section: sections(rows, time) }
+        let is_logged = rows.section.iter().any(|section| Some(section) != rows.section.first());
+        let section = if is_logged { rows.section.clone() } else { sections(rows, time) };
+        Self { time: time.clone(), section }
     }
 }
 
@@ -55,27 +53,14 @@ fn file_clock(rows: &FieldRows) -> Vec<f64> {
     steps.map(next).collect()
 }
 
-/// Rows of one machine with the same time, in order of time; rows of one time are in the order of the file.
+/// Rows of one machine and logged section with the same time, in order of time; rows of one time are in the order of the
+/// file.
 fn groups(rows: &FieldRows, time: &[f64]) -> Vec<Vec<usize>> {
-    let mut last: HashMap<i32, usize> = HashMap::new();
-    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let source = |row: usize| (rows.machine[row], rows.section[row]);
     let mut order: Vec<usize> = (0..time.len()).collect();
-    order.sort_by(|a, b| time[*a].total_cmp(&time[*b]));
-    for row in order {
-        let seconds = &time[row];
-        let machine = rows.machine[row];
-        let open = last
-            .get(&machine)
-            .copied()
-            .filter(|group| groups[*group].first().is_some_and(|first| time[*first].total_cmp(seconds).is_eq()));
-        if let Some(group) = open {
-            groups[group].push(row);
-        } else {
-            last.insert(machine, groups.len());
-            groups.push(vec![row]);
-        }
-    }
-    groups
+    order.sort_by(|a, b| source(*a).cmp(&source(*b)).then(time[*a].total_cmp(&time[*b])));
+    let is_one = |a: &usize, b: &usize| source(*a) == source(*b) && time[*a].total_cmp(&time[*b]).is_eq();
+    order.chunk_by(is_one).map(<[usize]>::to_vec).collect()
 }
 
 /// Whether rows of one time follow each other along the track, so that the clock is coarser than the log.
@@ -87,10 +72,11 @@ fn is_coarse(rows: &FieldRows, time: &[f64]) -> bool {
         let (Some(first), Some(last), Some(then)) = (group.first(), group.last(), next.first()) else { continue };
         let step = |from: usize, to: usize| (rows.x[to] - rows.x[from], rows.y[to] - rows.y[from]);
         let (dx, dy) = step(*first, *last);
-        // The first rows of both groups are of the same section, or follow each other.
+        // Without logged sections, the first rows of both groups are of the same section, or follow each other.
         let (east, north) = step(*first, *then);
         let length = east.hypot(north);
-        if dx.hypot(dy) > SAME_LOCATION && length > SAME_LOCATION && rows.machine[*first] == rows.machine[*then] {
+        let is_same = rows.machine[*first] == rows.machine[*then] && rows.section[*first] == rows.section[*then];
+        if dx.hypot(dy) > SAME_LOCATION && length > SAME_LOCATION && is_same {
             along.push(((dx * east + dy * north) / length).abs());
             across.push(((dx * north - dy * east) / length).abs());
         }
@@ -102,7 +88,7 @@ fn is_coarse(rows: &FieldRows, time: &[f64]) -> bool {
 /// one time.
 fn spread(rows: &FieldRows, time: &[f64]) -> Vec<f64> {
     let mut spread = time.to_vec();
-    let mut next_time: HashMap<i32, f64> = HashMap::new();
+    let mut next_time: HashMap<(i32, i32), f64> = HashMap::new();
     for group in groups(rows, time).into_iter().rev() {
         let Some(first) = group.first().copied() else { continue };
         let mut steps: Vec<f64> = Vec::with_capacity(group.len());
@@ -112,7 +98,8 @@ fn spread(rows: &FieldRows, time: &[f64]) -> Vec<f64> {
         }
         let count = steps.last().copied().unwrap_or(0.0) + 1.0;
         let usual = rows.interval[first] * count;
-        let until = next_time.insert(rows.machine[first], time[first]).map_or(usual, |next| next - time[first]);
+        let until = next_time.insert((rows.machine[first], rows.section[first]), time[first]);
+        let until = until.map_or(usual, |next| next - time[first]);
         // Before a gap, rows keep their interval.
         let step = if until > 0.0 && until < 3.0 * usual { until / count } else { rows.interval[first] };
         for (row, steps) in group.into_iter().zip(steps) {

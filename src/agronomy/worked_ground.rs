@@ -126,6 +126,16 @@ impl WorkedGround {
     }
 }
 
+/// New ground in m2/s. Rows without ground of their own, since they repeat another one or are at a wrong place, log the flow
+/// of the ground before them.
+pub(super) fn ground_per_second(rows: &TrackRows, pass: &[i32], nominal: &[f64], excluded: &[bool]) -> Vec<f64> {
+    let mut ground: Vec<f64> = nominal.iter().zip(&rows.interval).map(|(m2, seconds)| m2 / seconds).collect();
+    for k in (1..ground.len()).filter(|k| excluded[*k] && pass[*k] == pass[*k - 1] && rows.follows(*k)) {
+        ground[k] = ground[k - 1];
+    }
+    ground
+}
+
 /// Takes runs without flow at an end of a pass out of it, with what is left of the pass beyond them: the machine only
 /// drives there with the header down.
 pub(super) fn leave_ends(rows: &TrackRows, idle: &[Range<usize>], pass: &mut [i32]) {

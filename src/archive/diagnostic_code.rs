@@ -293,6 +293,8 @@ codes! {
         "cleaning: a dry mass or a yield without a stated moisture is used as the wet mass, or at the market moisture";
     GroundIncomplete = "ground-incomplete", Warning,
         "cleaning: so many swaths cross each other that the ground of some rows was not counted completely";
+    NotShifted = "not-shifted", Warning,
+        "cleaning: the delay of the flow was not found, so yields are not where the grain was cut";
     PositionsWander = "positions-wander", Warning,
         "cleaning: neighbouring passes overlap and leave gaps, since positions wander; harvested passes meet in the middle";
     MassUnknown = "mass-unknown", Warning,
