@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
 
-from headland import arguments, sub_types
+from headland import _core, arguments
 from headland.page_buffer import PageBuffer
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ Record = TypeVar("Record")
 class Condition:
     """The condition that records of a filtered list meet."""
 
-    __slots__ = ("_predicate", "_sub_type", "_wanted")
+    __slots__ = ("_listed", "_predicate", "_sub_type")
 
     def __init__(self, predicate: Callable[[Any], object] | None, sub_type: str | None) -> None:
         """Check the arguments."""
@@ -30,13 +30,25 @@ class Condition:
             )
         self._predicate = predicate
         self._sub_type = None if sub_type is None else arguments.text("sub_type", sub_type, '"Yield"')
-        self._wanted = None if self._sub_type is None else sub_types.wanted(self._sub_type)
+        self._listed: set[str] = set()
+        """The kinds of the records so far."""
 
     def __call__(self, record: Any) -> bool:
         """Return whether a record meets the condition; a record without a kind has no `sub_type`."""
-        if self._wanted is not None and sub_types.plain(str(record.get("sub_type") or "")) not in self._wanted:
-            return False
+        if self._sub_type is not None:
+            listed = str(record.get("sub_type") or "")
+            self._listed.add(listed)
+            if not _core.is_asked_type(self._sub_type, listed):
+                return False
         return self._predicate is None or bool(self._predicate(record))
+
+    def check(self, what: str = "record") -> None:
+        """Raise an error after the last record if the kind is an unknown word that no record has."""
+        word, listed = self._sub_type, sorted(filter(None, self._listed))
+        if word is None or not listed or _core.is_job_type(word):
+            return
+        if not any(_core.is_asked_type(word, each) for each in listed):
+            raise ValueError(f"`sub_type`: no {what} has `{word}`; the list has: {', '.join(listed)}")
 
     def __repr__(self) -> str:
         """Return the condition for display."""
@@ -69,7 +81,8 @@ class FilteredPages(Generic[Record]):
 
     def __iter__(self) -> Iterator[Record]:
         """Iterate over the records from the start of the list."""
-        return filter(self._condition, self._pages)
+        yield from filter(self._condition, self._pages)
+        self._condition.check()
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Record: ...
@@ -92,7 +105,10 @@ class FilteredPages(Generic[Record]):
         if self._read_page is None:
             self._read_page = self._start_reading()
         page = self._read_page()
-        return None if page is None else list(filter(self._condition, page))
+        if page is None:
+            self._condition.check()
+            return None
+        return list(filter(self._condition, page))
 
 
 class AsyncFilteredPages(Generic[Record]):
@@ -110,6 +126,7 @@ class AsyncFilteredPages(Generic[Record]):
         async for record in self._pages:
             if self._condition(record):
                 yield record
+        self._condition.check()
 
     def __repr__(self) -> str:
         """Return the list and the condition; makes no call."""
@@ -117,7 +134,6 @@ class AsyncFilteredPages(Generic[Record]):
 
     async def first(self) -> Record | None:
         """Return the first record, or ``None`` if no record meets the condition."""
-        async for record in self._pages:
-            if self._condition(record):
-                return record
+        async for record in self:
+            return record
         return None

@@ -215,6 +215,7 @@ class Pages(_Pages[Record]):
 
         Raises:
             TypeError: Neither is given, or one is of another type.
+            ValueError: After the last record: `sub_type` is an unknown word that no record has.
 
         >>> harvests = list(client.job_data.list().filter(sub_type="Yield"))
         """

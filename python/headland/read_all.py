@@ -10,9 +10,10 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from headland import _core, arguments, sub_types
+from headland import _core, arguments
 from headland.archives import ReadOptions, with_options
 from headland.errors import HeadlandError, NotFound
+from headland.filtered_pages import Condition
 from headland.job_layers import FailedJob, JobLayers
 from headland.layer import Layer
 from headland.mirror.progress_bar import choose_display
@@ -46,7 +47,7 @@ class Selection:
         ids: Iterable[str | int] | None,
     ) -> None:
         """Check the arguments."""
-        self._sub_type = None if sub_type is None else arguments.text("sub_type", sub_type, '"Yield"')
+        self._kind = None if sub_type is None else Condition(None, sub_type)
         self._name = None if name is None else arguments.text("name", name).casefold()
         self._year = None if year is None else arguments.whole_number("year", year, 1970, 9999)
         self._since = since
@@ -63,14 +64,9 @@ class Selection:
     def filter(self, jobs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return the jobs of the list that match, before their start is known."""
         listed = [dict(job) for job in jobs]
-        if self._sub_type is not None:
-            wanted = sub_types.wanted(self._sub_type)
-            present = {str(job.get("sub_type")) for job in listed}
-            known = set().union(*sub_types.KINDS.values()) | {sub_types.plain(text) for text in present}
-            if not wanted & known:
-                names = ", ".join(sorted(present)) or "none"
-                raise ValueError(f"`sub_type`: no job has `{self._sub_type}`; the list has: {names}")
-            listed = [job for job in listed if sub_types.plain(str(job.get("sub_type"))) in wanted]
+        if self._kind is not None:
+            listed = [job for job in listed if self._kind(job)]
+            self._kind.check("job")
         if self._name is not None:
             pattern = self._name if set("*?[") & set(self._name) else f"*{self._name}*"
             listed = [job for job in listed if fnmatch.fnmatchcase(str(job.get("name")).casefold(), pattern)]
@@ -177,7 +173,7 @@ class ReadAll:
 
         Args:
             sub_type: The kind as in the list, such as ``"Yield"``, ``"Sprayer"``, ``"As Applied"`` or ``"Planter"``, in
-                any letter case; or ``"as_applied"`` (spraying and spreading) or ``"planting"``.
+                any spelling; or ``"as_applied"`` (spraying and spreading), ``"planting"`` or ``"harvest"``.
             year: Only jobs that started in this year, by the clock of the field computer.
             since: Only jobs that the service created since then; with `year`, by default the start of that year.
             name: Only jobs whose name contains this text, in any letter case; `*` and `?` match as in file names.

@@ -9,6 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+def plain(word: str) -> str:
+    """Return a word in lower case without separators, such as `jobdata` for `Job-Data`."""
+    return "".join(letter for letter in word.casefold() if letter.isalnum())
+
+
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the end of a message, with the known name most similar to a wrong one; empty if none is similar.
 
@@ -18,9 +23,9 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     ': did you mean `job_data`?'
     """
     # Case and separators are the most frequent differences: `JobData`, `job-data`.
-    plain = {_plain(each): each for each in known}
-    found = difflib.get_close_matches(_plain(name), plain, n=1, cutoff=cutoff)
-    return f": did you mean `{plain[found[0]]}`?" if found else ""
+    words = {plain(each): each for each in known}
+    found = difflib.get_close_matches(plain(name), words, n=1, cutoff=cutoff)
+    return f": did you mean `{words[found[0]]}`?" if found else ""
 
 
 def missing_attribute(owner: object, name: str, *, hint: str = "", other: str = "") -> AttributeError:
@@ -42,7 +47,3 @@ def missing_attribute(owner: object, name: str, *, hint: str = "", other: str = 
         hint = did_you_mean(name, [each for each in dir(owner) if not each.startswith("_")]) or other
     # Without `name`, Python does not add a second suggestion to the traceback.
     return AttributeError(f"`{kind.__name__}` has no attribute `{name}`{hint}", obj=owner)
-
-
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.casefold() if letter.isalnum())

@@ -250,7 +250,11 @@ def test_filter_keeps_matching_records(service: hl.Sandbox, pages: hl.Pages[Any]
             assert (found.first(), found[0], found[:2], found[:]) == (*expected[:1] * 2, expected[:2], expected)
     north = pages.filter(lambda record: "Hill" in record["name"], sub_type="Yield")
     assert list(north) == [each for each in records if "Hill" in each["name"] and each["sub_type"] == "Yield"]
-    assert pages.filter(sub_type="no such kind").first() is None
+    assert list(pages.filter(sub_type="harvest")) == list(pages.filter(sub_type="Yields"))
+    unknown = pages.filter(sub_type="no such kind")
+    for read in (unknown.first, lambda: list(unknown), lambda: unknown[0]):
+        with pytest.raises(ValueError, match=rf"^`sub_type`: no record has `no such kind`; the list has: {kinds[0]}, "):
+            read()
     before = len(service.requests)
     assert pages.filter(sub_type=kinds[0])[0]
     assert len(service.requests) <= before + 2, "pages are read on demand"
@@ -305,6 +309,8 @@ def test_asynchronous_list(service: hl.Sandbox, client: hl.Client) -> None:
             assert [record async for record in spraying] == expected
             assert await spraying.first() == expected[0]
             assert await pages.filter(lambda _: False).first() is None
+            with pytest.raises(ValueError, match=r"^`sub_type`: no record has `Yeild`; the list has: "):
+                await pages.filter(sub_type="Yeild").first()
             assert repr(spraying) == "<AsyncFilteredPages job_data.list, sub_type='sprayer'>"
             products = own.dispatch.products.list()
             assert await products.total() == 170

@@ -28,19 +28,6 @@ impl JobKind {
             Planting => "planting",
         }
     }
-
-    /// The kind of this name, of a `job_type` or `sub_type` of the service (specification 2.6), or of an operation in
-    /// sidecar metadata.
-    #[must_use]
-    pub fn find(name: &str) -> Option<Self> {
-        let name: String = name.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-        match name.as_str() {
-            "yield" | "harvest" => Some(Yield),
-            "asapplied" | "sprayer" | "application" => Some(AsApplied),
-            "planting" | "planter" | "seeding" => Some(Planting),
-            _ => None,
-        }
-    }
 }
 
 /// What the cells of a canonical column hold.

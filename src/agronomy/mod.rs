@@ -37,6 +37,7 @@ mod gather;
 mod grid;
 mod grid_targets;
 mod harmonize;
+mod job_types;
 mod logged_shapes;
 mod map_column;
 #[cfg(test)]
@@ -87,6 +88,7 @@ pub use crops::{CROPS, Crop};
 pub use flow_delay::Delay;
 pub use grid::{GridOptions, grid};
 pub use harmonize::{harmonize, local_times};
+pub use job_types::JobType;
 pub use map_column::{map_column, unit_label};
 pub use statements::{Job, Stated, Statements};
 pub use units::{Mismatch, System, Unit};

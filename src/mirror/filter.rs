@@ -5,28 +5,11 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Days, NaiveDate, Utc};
 
 use super::journal::{FileState, Item, ItemKind, ReadTxn};
+use crate::agronomy::JobType;
 use crate::api;
 use crate::client::Arguments;
 use crate::error::{Error, Kind, Result};
 use crate::wire::time::{Read, read};
-
-/// Known kinds, each with the normalized names of those kinds in lists that may be of it. Lists and details use
-/// different names: a detail of `AsApplied` is listed as `Sprayer` or `As Applied`, and `Planter/Sprayer` may be of
-/// either machine (specification 2.1 and 2.6).
-const KINDS: [(&str, &[&str]); 6] = [
-    ("AsApplied", &["asapplied", "sprayer", PLANTER_SPRAYER]),
-    ("GrainCart", &[CART]),
-    ("Planter", &["planter", PLANTER_SPRAYER]),
-    ("Planter/Sprayer", &[PLANTER_SPRAYER]),
-    ("Sprayer", &["sprayer", PLANTER_SPRAYER]),
-    ("Yield", &["yield"]),
-];
-
-const CART: &str = "graincart";
-const PLANTER_SPRAYER: &str = "plantersprayer";
-
-/// `planting` is the name of `Planter` in canonical rows.
-const PLANTING: &str = "planting";
 
 /// Maximum number of ids that a note names.
 const MAX_NAMED: usize = 20;
@@ -37,7 +20,7 @@ const MAX_NAMED: usize = 20;
 /// again, regardless of the filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Normalized names of kinds in lists.
+    /// Plain names of types in lists.
     job_types: Option<BTreeSet<String>>,
     /// Names that are no known kind, as given. The mirror may have listed jobs of that kind.
     unlisted: Vec<String>,
@@ -75,12 +58,11 @@ impl Filter {
             }
             let mut listed = BTreeSet::new();
             for name in names {
-                let kinds = listed_kinds(name);
-                if kinds.is_empty() {
-                    filter.unlisted.push(name.clone());
+                match JobType::find(name) {
+                    Some(known) => listed.extend(known.listed.iter().map(|kind| (*kind).to_owned())),
+                    None => filter.unlisted.push(name.clone()),
                 }
-                listed.extend(kinds.iter().map(|kind| (*kind).to_owned()));
-                listed.extend(kinds.is_empty().then(|| normalize(name)));
+                listed.insert(JobType::plain(name));
             }
             filter.job_types = Some(listed);
         }
@@ -101,10 +83,10 @@ impl Filter {
     /// Fails if a name is neither a known kind nor one of those that the mirror has listed.
     pub(super) fn check_types(&self, listed: &[String]) -> Result<()> {
         for name in &self.unlisted {
-            let plain = normalize(name);
-            if plain.is_empty() || !listed.iter().any(|kind| normalize(kind) == plain) {
-                let unlisted = listed.iter().map(String::as_str).filter(|kind| listed_kinds(kind).is_empty());
-                let known: BTreeSet<&str> = KINDS.iter().map(|(kind, _)| *kind).chain(unlisted).collect();
+            let plain = JobType::plain(name);
+            if plain.is_empty() || !listed.iter().any(|kind| JobType::plain(kind) == plain) {
+                let unlisted = listed.iter().map(String::as_str).filter(|kind| JobType::find(kind).is_none());
+                let known: BTreeSet<&str> = JobType::ALL.iter().map(|kind| kind.name).chain(unlisted).collect();
                 let known: Vec<&str> = known.into_iter().collect();
                 return Err(value_error(format!("`job_types`: unknown type `{name}`; known: {}", known.join(", "))));
             }
@@ -117,9 +99,10 @@ impl Filter {
     #[must_use]
     pub fn includes(&self, item: &Item) -> bool {
         if item.kind == ItemKind::Cart {
-            return self.ids.is_none() && self.job_types.as_ref().is_none_or(|kinds| kinds.contains(CART));
+            return self.ids.is_none()
+                && self.job_types.as_ref().is_none_or(|kinds| kinds.contains(JobType::GRAIN_CART));
         }
-        let kind = item.sub_type.as_deref().map(normalize).filter(|kind| !kind.is_empty());
+        let kind = item.sub_type.as_deref().map(JobType::plain).filter(|kind| !kind.is_empty());
         let is_type = |kinds: &BTreeSet<String>| kind.as_ref().is_none_or(|kind| kinds.contains(kind));
         self.job_types.as_ref().is_none_or(is_type)
             && self.ids.as_ref().is_none_or(|ids| ids.contains(&item.id))
@@ -153,20 +136,6 @@ impl Filter {
         let missing = note(&missing, "the list of jobs does not have");
         Ok(missing.into_iter().chain(note(&others, "the other filters leave out")).collect())
     }
-}
-
-/// Normalized names in lists of a known kind; empty for any other.
-fn listed_kinds(name: &str) -> &'static [&'static str] {
-    let plain = normalize(name);
-    let plain = if plain == PLANTING { "planter" } else { &plain };
-    KINDS.iter().find(|(kind, _)| normalize(kind) == plain).map_or(&[], |(_, listed)| listed)
-}
-
-/// Removes what spellings differ in: case, blanks, punctuation, and the plural, as of grain carts. `to_geopandas`
-/// compares job types likewise.
-fn normalize(kind: &str) -> String {
-    let plain: String = kind.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
-    plain.strip_suffix('s').map_or_else(|| plain.clone(), str::to_owned)
 }
 
 fn parse_time(name: &str, text: &str) -> Result<DateTime<Utc>> {

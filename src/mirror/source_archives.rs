@@ -3,7 +3,7 @@
 use super::dataset::SourceArchive;
 use super::journal::{ReadTxn, Wanted};
 use super::layout::Folder;
-use crate::agronomy::{Job, JobKind};
+use crate::agronomy::{Job, JobKind, JobType};
 use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::error::Result;
 use crate::wire::{Content, Value, decode_detail};
@@ -56,10 +56,10 @@ fn text(record: &Value, name: &str) -> Option<String> {
 
 /// Job Type of the detail for the `SubType` of the list (specification 2.1, 2.6).
 fn job_type(sub_type: &str) -> String {
-    let kind = match sub_type {
-        "Sprayer" | "As Applied" => "AsApplied",
-        "" => "Unknown",
-        other => other,
+    let kind: &str = match JobType::find(sub_type).map(|known| known.details) {
+        Some([detail]) => detail,
+        _ if sub_type.is_empty() => "Unknown",
+        _ => sub_type,
     };
     kind.to_owned()
 }

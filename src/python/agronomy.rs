@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyMapping};
 use super::bridge;
 use super::layer::Layer;
 use super::local_times::LocalTimes;
-use crate::agronomy::{self, ConcatOptions, Job, JobKind, Part, Stated, Statements, System, Target};
+use crate::agronomy::{self, ConcatOptions, Job, JobKind, JobType, Part, Stated, Statements, System, Target};
 use crate::layer::Offsets;
 
 /// The layer with columns in other units; `units` is the name of a system or a mapping of column to unit.
@@ -69,6 +69,24 @@ pub(super) fn harmonize(
     let layer = layer.records();
     let statements = Statements { offsets, ..parse_statements(statements)? };
     bridge::compute(py, move |_| agronomy::harmonize(layer, &statements)).map(Layer::new)
+}
+
+/// The kind of a job by its type in a list or a detail.
+#[pyfunction]
+pub(super) fn job_kind(job_type: &str) -> Option<&'static str> {
+    JobKind::find(job_type).map(JobKind::as_str)
+}
+
+/// Whether a word names a known type of jobs.
+#[pyfunction]
+pub(super) fn is_job_type(word: &str) -> bool {
+    JobType::find(word).is_some()
+}
+
+/// Whether a type in a list is one that the caller asks for.
+#[pyfunction]
+pub(super) fn is_asked_type(asked: &str, listed: &str) -> bool {
+    JobType::is_asked(asked, listed)
 }
 
 fn parse_statements(given: &Bound<'_, PyDict>) -> PyResult<Statements> {

@@ -1,6 +1,6 @@
 //! Bindings of the published dataset: its files, SQL views and rows.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -55,12 +55,6 @@ impl Dataset {
         let stock = bridge::without_gil(py, || self.dataset.partition_summaries())?
             .map_err(|error| errors::raise(py, &error))?;
         Ok(stock.into_iter().map(|each| (each.job_type, each.year, each.parts, each.rows, each.bytes)).collect())
-    }
-
-    /// The job types of the rows.
-    #[getter]
-    fn job_types(&self) -> BTreeSet<String> {
-        self.dataset.job_types()
     }
 
     /// Plans a read of rows. `None` selects everything.

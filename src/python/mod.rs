@@ -42,7 +42,7 @@ mod xml_tree;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use super::agronomy::{concat, harmonize, harmonized_local_times, to_units};
+    use super::agronomy::{concat, harmonize, harmonized_local_times, is_asked_type, is_job_type, job_kind, to_units};
     #[pymodule_export]
     use super::arguments::{sendable, texts};
     #[pymodule_export]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from headland.cli.parser import OneOf, plain
+from headland.cli.parser import OneOf
+from headland.suggestions import plain
 
 KINDS = ("job_data", "prescription_maps", "field_computers", "field_hubs", "grain_carts")
 """The groups of the client that have lists, by the names of its attributes."""

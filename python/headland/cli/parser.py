@@ -8,7 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from headland.cli.exit_codes import UsageError
-from headland.suggestions import did_you_mean
+from headland.suggestions import did_you_mean, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -44,11 +44,6 @@ class OneOf:
         if name is None:
             raise argparse.ArgumentTypeError(unknown(self._what, text, self.names))
         return name
-
-
-def plain(text: str) -> str:
-    """Return a word in lower case without separators, such as `jobdata` for `Job-Data`."""
-    return "".join(letter for letter in text.casefold() if letter.isalnum() or letter == ".")
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from headland import _core
 from headland.errors import HeadlandError
 from headland.harmonize import harmonize
-from headland.sub_types import KINDS, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,7 +91,7 @@ class Measured:
 
 def measure(layer: Layer, job: Mapping[str, Any]) -> tuple[Layer, Measured]:
     """Return the harmonised layer, or the layer as read, and what it says; the kind is that of `job` or the columns."""
-    kind = kind_of(str(job["sub_type"] or ""))
+    kind = _core.job_kind(job["sub_type"] or "")
     try:
         canonical = harmonize(layer, job=job if kind else None)
     except (HeadlandError, ValueError) as error:
@@ -108,11 +108,6 @@ def measure(layer: Layer, job: Mapping[str, Any]) -> tuple[Layer, Measured]:
     else:
         measure_amount(found, canonical)
     return canonical, found
-
-
-def kind_of(sub_type: str) -> str | None:
-    """Return the kind of a job, such as ``"yield"``."""
-    return next((kind for kind, words in KINDS.items() if plain(sub_type) in words), None)
 
 
 def kind_from_columns(layer: Layer) -> str | None:

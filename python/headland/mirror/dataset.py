@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Literal
 
 from headland import _core, arguments, errors, extras, frames
-from headland.mirror import job_types
+from headland.mirror import filters
 
 if TYPE_CHECKING:
     import os
@@ -264,7 +264,9 @@ class PublishedDataset:
     ) -> _core.Scan:
         """Plan a read of rows, and issue warnings about them."""
         state = _core.Dataset(self.folder)
-        kinds = None if job_type is None else sorted(job_types.select(job_type, state.job_types))
+        kinds = None if job_type is None else filters.texts("job_type", job_type)
+        if kinds == []:
+            raise ValueError("`job_type` is empty; omit it to read all job types")
         years = None if year is None else _years(year)
         scan = state.scan(kinds, years, None if columns is None else _core.column_names(columns), bbox)
         for warning in scan.warnings:

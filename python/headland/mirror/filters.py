@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from headland import arguments
-from headland.mirror.job_types import EXAMPLE
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -25,13 +24,17 @@ def convert(
     """Convert the filters, and check their types."""
     if ids is not None and (arguments.is_single(ids) or isinstance(ids, Mapping)):
         raise TypeError(f"`ids`: expected several ids, got {type(ids).__name__}; pass a list")
-    kinds = None if job_types is None else arguments.as_list(job_types)
     return {
-        "job_types": None if kinds is None else [arguments.text("job_types", kind, EXAMPLE) for kind in kinds],
+        "job_types": None if job_types is None else texts("job_types", job_types),
         "since": _time("since", since),
         "until": _time("until", until),
         "ids": None if ids is None else [arguments.text_for("ids", "job_data.get", "id", each) for each in ids],
     }
+
+
+def texts(name: str, kinds: object) -> list[str]:
+    """Convert one or several job types to a list of texts."""
+    return [arguments.text(name, kind, "'Yield', or several") for kind in arguments.as_list(kinds)]
 
 
 def _time(name: str, value: str | dt.date | dt.datetime | None) -> str | None:

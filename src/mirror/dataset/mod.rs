@@ -22,6 +22,7 @@ mod row_origin;
 mod scan;
 mod schema;
 mod schema_union;
+mod selected_types;
 mod short_digest;
 mod source_archive;
 mod sql_views;

@@ -19,6 +19,7 @@ use super::footer::{self, Footer, GEOMETRY, Group, SIDES};
 use super::hilbert::{Sides, join_boxes};
 use super::published::{Dataset, Part};
 use super::schema_union::{self, cast_column};
+use super::selected_types::select_type;
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, run_ordered, threads};
 
@@ -29,7 +30,7 @@ const YEAR: &str = "year";
 /// Selection of rows and columns. `None` selects all.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Job types.
+    /// Job types, in any spelling.
     pub job_types: Option<Vec<String>>,
     /// Years.
     pub years: Option<Vec<i32>>,
@@ -70,7 +71,9 @@ impl Dataset {
     /// Reads the footers of the selected parts and plans the read.
     pub fn scan(&self, selection: &Selection, cancel: &Cancel) -> Result<Scan> {
         let mut parts = self.parts()?;
-        if let Some(wanted) = &selection.job_types {
+        if let Some(asked) = &selection.job_types {
+            let existing = self.job_types();
+            let wanted = asked.iter().map(|asked| select_type(asked, &existing)).collect::<Result<Vec<_>>>()?;
             parts.retain(|part| part.job_type.as_ref().is_some_and(|found| wanted.contains(found)));
         }
         let is_in_years = |part: &Part| match &selection.years {
