@@ -323,9 +323,9 @@ impl Client {
         timeout: Option<f64>,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Layer> {
-        let row = row(name).map_err(|error| errors::raise(py, &error))?;
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let options = read_options::call_options(row, options)?;
-        let call = self.fetch(py, name, arguments, timeout, options.limits.bytes)?;
+        let call = fetch(py, &core, row, arguments, timeout, options.limits.bytes)?;
         let (source, origin) = bridge::block_on(py, call)?;
         bridge::compute(py, move |_| layer::read_job_file(&source, &options, row.full_name, origin)).map(Layer::new)
     }
@@ -339,9 +339,9 @@ impl Client {
         timeout: Option<f64>,
         options: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let row = row(name).map_err(|error| errors::raise(py, &error))?;
+        let (core, row, arguments) = self.prepare(name, arguments).map_err(|error| errors::raise(py, &error))?;
         let options = read_options::call_options(row, options)?;
-        let call = self.fetch(py, name, arguments, timeout, options.limits.bytes)?;
+        let call = fetch(py, &core, row, arguments, timeout, options.limits.bytes)?;
         let call = async move {
             let (source, origin) = call.await?;
             bridge::offload(move || layer::read_job_file(&source, &options, row.full_name, origin)).await
@@ -369,21 +369,18 @@ impl Client {
     }
 }
 
-impl Client {
-    /// Returns a future of the conversion's file, of at most `bytes` bytes, and of the conversion's id. The id is the
-    /// `source` of the layer.
-    fn fetch(
-        &self,
-        py: Python<'_>,
-        name: &str,
-        given: ArgumentTexts,
-        timeout: Option<f64>,
-        bytes: u64,
-    ) -> PyResult<impl Future<Output = Result<(Source, String)>> + Send + use<>> {
-        let timeout = timeout.map(|timeout| parse_seconds("timeout", timeout)).transpose()?;
-        self.prepare(name, given)
-            .and_then(|(core, row, arguments)| core.conversion(row, arguments))
-            .map(|handle| conversion::fetch(handle.with_max_bytes(bytes), timeout))
-            .map_err(|error| errors::raise(py, &error))
-    }
+/// Returns a future of the conversion's file, of at most `bytes` bytes, and of the conversion's id. The id is the
+/// `source` of the layer.
+fn fetch(
+    py: Python<'_>,
+    core: &core::Client,
+    row: &'static Endpoint,
+    arguments: Arguments,
+    timeout: Option<f64>,
+    bytes: u64,
+) -> PyResult<impl Future<Output = Result<(Source, String)>> + Send + use<>> {
+    let timeout = timeout.map(|timeout| parse_seconds("timeout", timeout)).transpose()?;
+    core.conversion(row, arguments)
+        .map(|handle| conversion::fetch(handle.with_max_bytes(bytes), timeout))
+        .map_err(|error| errors::raise(py, &error))
 }
