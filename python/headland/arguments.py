@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import math
 import numbers
 import os
@@ -14,7 +13,12 @@ from typing import Any, TypeGuard
 
 from headland import _core
 
+flag = _core.flag
 sendable = _core.sendable
+text = _core.text
+text_for = _core.text_for
+texts = _core.texts
+whole_number = _core.whole_number
 
 MAX_INT = sys.maxsize
 """The largest integer that the core accepts."""
@@ -25,51 +29,16 @@ def is_whole(value: object) -> TypeGuard[numbers.Integral]:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def texts(call: str, given: Mapping[str, object]) -> dict[str, str]:
-    """Convert the arguments of a call to texts; integers may be numpy's, as in a column of ids."""
-    try:
-        return _core.texts(call, {name: int(value) if is_whole(value) else value for name, value in given.items()})
-    except (TypeError, ValueError) as error:
-        raise type(error)(_explained(error, given)) from None
+def job_ids(ids: object) -> list[str]:
+    """Convert the ids of several jobs to texts."""
+    if is_single(ids) or isinstance(ids, Mapping):
+        raise TypeError(f"`ids`: expected several ids, got {type(ids).__name__}; pass a list")
+    return [text_for("ids", "job_data.get", "id", each, "an id") for each in as_list(ids)]
 
 
-def _explained(error: Exception, given: Mapping[str, object]) -> str:
-    """Return a message about arguments that also explains a record instead of its id, and a missing time of pandas."""
-    message = str(error)
-    for name, value in given.items():
-        if message.startswith(f"`{name}`: expected a str or an int") and isinstance(value, Mapping) and "id" in value:
-            return f'{message}; pass the id of the record, `record["id"]`'
-        if isinstance(error, ValueError) and isinstance(value, dt.datetime) and value != value:  # noqa: PLR0124 -- only NaT differs from itself
-            return f"`{name}`: expected a date or a time, got NaT, a missing time of pandas"
-    return message
-
-
-def text_for(name: str, call: str, parameter: str, value: object) -> str:
-    """Convert a value to the text of a call's parameter; errors name the argument instead."""
-    try:
-        return texts(call, {parameter: value})[parameter]
-    except (TypeError, ValueError) as error:
-        raise type(error)(str(error).replace(f"`{parameter}`", f"`{name}`", 1)) from None
-
-
-def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
-    """Check a whole number and its range."""
-    if not is_whole(value):
-        message = f"`{name}`: expected an int, got {type(value).__name__}"
-        raise TypeError(message)
-    value = int(value)
-    if value < least or (most is not None and value > most):
-        reach = f">= {least}" if most is None else f"from {least} to {most}"
-        message = f"`{name}`: expected a number {reach}, got {value}"
-        raise ValueError(message)
-    return value
-
-
-def text(name: str, value: object, example: str = "") -> str:
-    """Check a text; an `example` is shown in the error."""
-    if not isinstance(value, str):
-        raise TypeError(f"`{name}`: expected a str{example and f' such as {example}'}, got {type(value).__name__}")
-    return sendable(name, value)
+def job_date(name: str, value: object) -> str:
+    """Convert a date to the text by which jobs are listed."""
+    return text_for(name, "job_data.list", "date", value)
 
 
 def is_single(value: object) -> bool:
@@ -101,13 +70,6 @@ def finite_number(name: str, value: object) -> float:
     if not math.isfinite(checked):
         raise ValueError(f"`{name}`: expected a finite number, got {value}")
     return checked
-
-
-def flag(name: str, value: object) -> bool:
-    """Check a boolean; other truthy values are refused, because they often mean the opposite."""
-    if not isinstance(value, bool):
-        raise TypeError(f"`{name}`: expected True or False, got {value!r}")
-    return value
 
 
 def seconds(name: str, value: object) -> float:

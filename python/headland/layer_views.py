@@ -148,9 +148,7 @@ class LayerViews:
         """
         if not isinstance(column, str):
             raise TypeError(f"`in` takes the name of a column, got {type(column).__name__}")
-        from unicodedata import normalize
-
-        return normalize("NFC", column) in {normalize("NFC", name) for name in self.columns}
+        return column in self._core
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Iterate over the rows in file order, as dicts.

@@ -7,7 +7,6 @@ import datetime as dt
 import fnmatch
 import inspect
 import time
-from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from headland import _core, arguments
@@ -17,10 +16,11 @@ from headland.filtered_pages import Condition
 from headland.job_layers import FailedJob, JobLayers
 from headland.layer import Layer
 from headland.mirror.progress_bar import choose_display
-from headland.suggestions import did_you_mean
 from headland.waiting_line import LINE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from headland.calls import AsyncCalls, Calls
 
 POLL_INTERVAL = 0.05
@@ -38,7 +38,6 @@ class Selection:
 
     def __init__(
         self,
-        core: _core.Client,
         *,
         sub_type: str | None,
         year: int | None,
@@ -52,10 +51,8 @@ class Selection:
         self._year = None if year is None else arguments.whole_number("year", year, 1970, 9999)
         self._since = since
         if since is not None:
-            _check(core, "job_data.list", "since", {"date": since})
-        if ids is not None and (isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable)):
-            raise TypeError(f"`ids`: expected several ids, got {type(ids).__name__}; pass a list")
-        self.ids = None if ids is None else [_check(core, "job_data.get", "ids", {"id": each})["id"] for each in ids]
+            arguments.job_date("since", since)
+        self.ids = None if ids is None else arguments.job_ids(ids)
 
     def first_date(self) -> str | dt.date | dt.datetime | None:
         """Return the date from which the service has to list jobs: no job is uploaded before the year it started in."""
@@ -194,7 +191,7 @@ class ReadAll:
 
         >>> table = client.job_data.read_all(sub_type="yield", year=2025).concat()
         """
-        wanted = Selection(self._calls.core, sub_type=sub_type, year=year, since=since, name=name, ids=ids)
+        wanted = Selection(sub_type=sub_type, year=year, since=since, name=name, ids=ids)
         seconds = _check_options(
             self._calls, options, format=format, on_error=on_error, timeout=timeout, progress=progress
         )
@@ -259,7 +256,7 @@ class AsyncReadAll:
         **options: Unpack[ReadOptions],
     ) -> JobLayers:
         """Like `Client.job_data.read_all`, as a coroutine; conversions are awaited concurrently."""
-        wanted = Selection(self._calls.core, sub_type=sub_type, year=year, since=since, name=name, ids=ids)
+        wanted = Selection(sub_type=sub_type, year=year, since=since, name=name, ids=ids)
         seconds = _check_options(
             self._calls, options, format=format, on_error=on_error, timeout=timeout, progress=progress
         )
@@ -289,21 +286,6 @@ class AsyncReadAll:
         return results.finish(wanted.missing(jobs))
 
 
-def _check(core: _core.Client, call: str, name: str, given: dict[str, Any]) -> dict[str, str]:
-    """Return the arguments of a call as texts; errors name the argument of `read_all`."""
-    try:
-        texts = arguments.texts(call, given)
-        core.check_call(call, texts)
-    except (TypeError, ValueError) as error:
-        # The user has not made this call.
-        message = str(error).removesuffix(f" ({call})")
-        parameter = f"`{next(iter(given))}`"
-        raise type(error)(
-            message.replace(f"{parameter} of {call}", parameter).replace(parameter, f"`{name}`")
-        ) from None
-    return texts
-
-
 def _check_options(
     calls: Calls | AsyncCalls,
     options: ReadOptions,
@@ -314,16 +296,13 @@ def _check_options(
     progress: object,
 ) -> float:
     """Check what every job is read with, before any call; return the timeout in seconds."""
-    for name in options.keys() - ReadOptions.__annotations__.keys():
-        known = inspect.signature(ReadAll.read_all).parameters.keys() - {"self"}
-        hint = did_you_mean(name, known) or f"; there are: {', '.join(sorted(known))}"
-        raise TypeError(f"`read_all`: unexpected keyword argument `{name}`{hint}")
+    own = inspect.signature(ReadAll.read_all).parameters.keys() - {"self"} - ReadOptions.__annotations__.keys()
+    _core.check_read_options(options, sorted(own))
     if arguments.text("on_error", on_error, '"skip"') not in ("skip", "raise"):
         raise ValueError(f"`on_error`: expected 'skip' or 'raise', got {on_error!r}")
     if progress is not None:
         arguments.flag("progress", progress)
     calls.core.check_call("job_data.read", arguments.texts("job_data.read", {"id": "1", "format": format}))
-    _core.check_read_options(options)
     if timeout is None:
         raise TypeError("`timeout`: expected seconds as a number, got None")
     return arguments.seconds("timeout", timeout)

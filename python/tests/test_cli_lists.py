@@ -65,7 +65,7 @@ def test_limit_ends_the_calls_of_the_year(service: hl.Sandbox, capsys: pytest.Ca
 def test_type_and_name_select_prescription_maps(client: hl.Client, capsys: pytest.CaptureFixture[str]) -> None:
     maps = list(client.prescription_maps.list())
     assert ids(capsys, "prescription_maps", "--type", "prescription_map") == [each["id"] for each in maps]
-    assert ids(capsys, "prescription_maps", "--type", "other") == []
+    assert ids(capsys, "prescription_maps", "--type", "yield") == []
     planting = [each["id"] for each in maps if "Planting" in str(each["name"])]
     assert ids(capsys, "prescription_maps", "--type", "Prescription Map", "--name", "planting") == planting
 
@@ -85,6 +85,7 @@ def test_type_and_name_select_prescription_maps(client: hl.Client, capsys: pytes
         (["call", "job_data.list", "--pag", "3"], "there is no argument `--pag`: did you mean `--page`?"),
         (["ls", "job_data", "more"], "unrecognized arguments: more"),
         (["ls", "job_data", "--type", "yeild"], "`--type`: no job has `yeild`; the list has: "),
+        (["ls", "prescription_maps", "--type", "x"], "`--type`: no record has `x`; the list has: Prescription Map"),
         (["ls", "job_data", "--year", "12"], "`--year`: expected"),
         (["ls", "job_data", "--date", "soon"], "`date` of job_data.list is not a time: `soon`"),
         (["ls", "job_data", "--date", "soon", "--name", "x"], "`--date` is not a time: `soon`"),

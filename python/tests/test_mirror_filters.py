@@ -88,6 +88,7 @@ def mirrored(mirror: hl.Mirror) -> set[str]:
     ("job_types", "sub_types", "carts"),
     [
         ("yield", ("Yield",), False),
+        (["harvest", "seeding"], ("Planter", "Yield"), False),
         (["Planter", " YIELDS "], ("Planter", "Yield"), False),
         ("Sprayer", ("Sprayer",), False),
         ("As Applied", ("Sprayer", "As Applied"), False),

@@ -205,6 +205,8 @@ def test_missing_selection_is_an_error_that_lists_the_present_ones(farm: Farm, t
         ("as applied", "AsApplied"),
         ("As Applied", "AsApplied"),
         ("Sprayer", "AsApplied"),
+        ("application", "AsApplied"),
+        ("Harvests", "Yield"),
         (["sprayer", "AsApplied"], "AsApplied"),
         ("Soil samplings", "Soil Sampling"),
     ],

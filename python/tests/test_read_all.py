@@ -164,11 +164,13 @@ def test_conversions_that_are_late_are_failures(client: hl.Client) -> None:
         ({"sub_type": 1}, TypeError, "`sub_type`"),
         ({"year": "2025"}, TypeError, "`year`"),
         ({"ids": "31"}, TypeError, "`ids`"),
+        ({"ids": ["a/b"]}, ValueError, "^an id of `ids` contains '/', which ids cannot contain$"),
         ({"on_error": "ignore"}, ValueError, "`on_error`"),
         ({"timeout": -1}, ValueError, "`timeout`"),
         ({"format": "XML"}, ValueError, "XML"),
         ({"encoding": "nonsense"}, ValueError, "`encoding`"),
-        ({"nosuch": 1}, TypeError, "nosuch"),
+        ({"nosuch": 1}, TypeError, "^unexpected keyword argument `nosuch`: there are: format, ids, .*, layer, "),
+        ({"subtype": 1}, TypeError, r"^unexpected keyword argument `subtype`: did you mean `sub_type`\?$"),
     ],
 )
 def test_wrong_arguments_are_errors(

@@ -49,6 +49,11 @@ impl Arguments {
         Ok(Self { row, values })
     }
 
+    /// Checks the text of one parameter for a call that is not made yet; the error names it `shown`.
+    pub fn check(parameter: &Parameter, text: &str, shown: &str) -> Result<()> {
+        check(parameter, text).map(drop).map_err(|why| Error::new(Kind::Value, format!("{shown} {why}")))
+    }
+
     /// The value of a parameter by its Python name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {

@@ -19,6 +19,13 @@ const METADATA: &str = "headland.metadata";
 const GEOMETRY: &str = "geometry";
 
 impl Layer {
+    /// Whether one or several columns have this name in either Unicode normal form.
+    #[must_use]
+    pub fn has_column(&self, name: &str) -> bool {
+        let names = self.schema.fields().iter().map(|field| field.name().as_str());
+        !matches!(find_name("column", name, names), Ok(None))
+    }
+
     /// The index of the column that `argument` names. An unknown or duplicate name is an error.
     pub fn column_index(&self, argument: &str, name: &str) -> Result<usize> {
         let names: Vec<&str> = self.schema.fields().iter().map(|field| field.name().as_str()).collect();

@@ -156,13 +156,10 @@ fn parse_end(text: &str) -> Result<DateTime<Utc>> {
 
 /// Id of a job, checked as for a call.
 fn check_id(id: &str) -> Result<String> {
-    let Some(row) = api::row("job_data.get") else { return Ok(id.to_owned()) };
-    match Arguments::new(row, &[("id", id.to_owned())]) {
-        Ok(_) => Ok(id.to_owned()),
-        Err(error) => {
-            Err(Error::new(error.kind(), error.message().replacen("`id` of job_data.get", "an id of `ids`", 1)))
-        }
+    if let Some(parameter) = api::row("job_data.get").and_then(|row| row.parameter("id")) {
+        Arguments::check(parameter, id, "an id of `ids`")?;
     }
+    Ok(id.to_owned())
 }
 
 /// The first ids, and the number of the others.

@@ -2,12 +2,16 @@
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple, PyTzInfo};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{
+    PyBool, PyDate, PyDateTime, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple, PyType, PyTzInfo,
+};
 
 use super::endpoints::row;
 use super::errors;
-use crate::api::Parameter;
 use crate::api::row::Takes;
+use crate::client::Arguments;
+use crate::error::Error;
 
 /// Maximum nesting of a payload. Deeper nesting is a mistake, such as a dict that contains itself.
 const MAX_DEPTH: usize = 100;
@@ -26,14 +30,34 @@ pub(super) fn texts<'py>(call: &str, given: &Bound<'py, PyMapping>) -> PyResult<
         let known = name.extract().ok().and_then(|name: &str| row.parameter(name));
         let parameter = known.ok_or_else(|| PyTypeError::new_err(format!("`{call}`: unknown argument `{name}`")))?;
         if !value.is_none() || parameter.is_required() {
-            texts.set_item(name, text(parameter, &value)?)?;
+            texts.set_item(name, parameter_text(parameter.name, parameter.takes, &value)?)?;
         }
     }
     Ok(texts)
 }
 
-fn text(parameter: &Parameter, value: &Bound<'_, PyAny>) -> PyResult<String> {
-    let (name, takes) = (parameter.name, parameter.takes);
+/// Returns the text of a value for a parameter of a call that is not made yet. Errors name the argument, as an item of
+/// it if `item` is not empty.
+#[pyfunction]
+#[pyo3(signature = (name, call, parameter, value, item=""))]
+pub(super) fn text_for(
+    name: &str,
+    call: &str,
+    parameter: &str,
+    value: &Bound<'_, PyAny>,
+    item: &str,
+) -> PyResult<String> {
+    let raise = |error: Error| errors::raise(value.py(), &error);
+    let Some(parameter) = row(call).map_err(raise)?.parameter(parameter) else {
+        return Err(PyTypeError::new_err(format!("`{call}`: unknown argument `{parameter}`")));
+    };
+    let text = parameter_text(name, parameter.takes, value)?;
+    let shown = if item.is_empty() { format!("`{name}`") } else { format!("{item} of `{name}`") };
+    Arguments::check(parameter, &text, &shown).map_err(raise)?;
+    Ok(text)
+}
+
+fn parameter_text(name: &str, takes: Takes, value: &Bound<'_, PyAny>) -> PyResult<String> {
     let can_be_list = matches!(takes, Takes::MappingOrList);
     if can_be_list || matches!(takes, Takes::Mapping) {
         return payload(name, value, can_be_list);
@@ -43,13 +67,18 @@ fn text(parameter: &Parameter, value: &Bound<'_, PyAny>) -> PyResult<String> {
     }
     let what = match takes {
         Takes::Id | Takes::Number => {
-            if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() {
-                return Ok(value.str()?.to_string());
+            if let Some(number) = whole(value)? {
+                return Ok(number.str()?.to_string());
             }
             if matches!(takes, Takes::Id) { "a str or an int" } else { "an int or a str" }
         }
         Takes::Time => {
             if value.is_instance_of::<PyDateTime>() {
+                // Only a missing time of pandas differs from itself.
+                if value.ne(value)? {
+                    let message = format!("`{name}`: expected a date or a time, got NaT, a missing time of pandas");
+                    return Err(PyValueError::new_err(message));
+                }
                 return utc_text(name, value);
             }
             if value.is_instance_of::<PyDate>() {
@@ -60,7 +89,58 @@ fn text(parameter: &Parameter, value: &Bound<'_, PyAny>) -> PyResult<String> {
         Takes::File => "a file",
         _ => "a str",
     };
-    Err(PyTypeError::new_err(format!("`{name}`: expected {what}, got {}", type_of(value)?)))
+    let is_record = matches!(takes, Takes::Id) && value.cast::<PyMapping>().is_ok() && value.contains("id")?;
+    let hint = if is_record { "; pass the id of the record, `record[\"id\"]`" } else { "" };
+    Err(PyTypeError::new_err(format!("`{name}`: expected {what}, got {}{hint}", type_of(value)?)))
+}
+
+/// Checks a text; an `example` is shown in the error.
+#[pyfunction]
+#[pyo3(signature = (name, value, example=""))]
+pub(super) fn text(name: &str, value: &Bound<'_, PyAny>, example: &str) -> PyResult<String> {
+    let Ok(text) = value.cast::<PyString>() else {
+        let such_as = if example.is_empty() { String::new() } else { format!(" such as {example}") };
+        return Err(PyTypeError::new_err(format!("`{name}`: expected a str{such_as}, got {}", type_of(value)?)));
+    };
+    sendable(name, text)
+}
+
+/// Checks a boolean; other truthy values are refused, because they often mean the opposite.
+#[pyfunction]
+pub(super) fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match value.cast::<PyBool>() {
+        Ok(flag) => Ok(flag.is_true()),
+        Err(_) => Err(PyTypeError::new_err(format!("`{name}`: expected True or False, got {}", value.repr()?))),
+    }
+}
+
+/// Checks a whole number and its range.
+#[pyfunction]
+#[pyo3(signature = (name, value, least, most=None))]
+pub(super) fn whole_number<'py>(
+    name: &str,
+    value: &Bound<'py, PyAny>,
+    least: i64,
+    most: Option<i64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Some(number) = whole(value)? else {
+        return Err(PyTypeError::new_err(format!("`{name}`: expected an int, got {}", type_of(value)?)));
+    };
+    if number.lt(least)? || most.is_some_and(|most| number.gt(most).unwrap_or(true)) {
+        let reach = most.map_or_else(|| format!(">= {least}"), |most| format!("from {least} to {most}"));
+        return Err(PyValueError::new_err(format!("`{name}`: expected a number {reach}, got {number}")));
+    }
+    Ok(number)
+}
+
+/// Returns an integer of Python or numpy as one of Python.
+fn whole<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    static INTEGRAL: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = value.py();
+    if value.is_instance_of::<PyBool>() || !value.is_instance(INTEGRAL.import(py, "numbers", "Integral")?)? {
+        return Ok(None);
+    }
+    py.get_type::<PyInt>().call1((value,)).map(Some)
 }
 
 fn type_of(value: &Bound<'_, PyAny>) -> PyResult<String> {

@@ -7,11 +7,11 @@ use bytes::Bytes;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
 
 use super::endpoints::row;
 use super::memory::ReleaseOnDrop;
-use super::read_options::{call_options, read_options};
+use super::read_options::{call_options, checked_options, read_options};
 use super::{arrow_export, bridge, errors, to_list};
 use crate::agronomy;
 use crate::archive::{self, ReadOptions, Source};
@@ -170,6 +170,11 @@ impl Layer {
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         arrow_export::export_schema(py, &self.layer.schema())
+    }
+
+    /// Returns whether there is a column with this name; no column has one that UTF-8 cannot encode.
+    fn __contains__(&self, name: &Bound<'_, PyString>) -> bool {
+        name.to_str().is_ok_and(|name| self.layer.has_column(name))
     }
 
     /// Returns the cells of one column as Python values.
@@ -341,11 +346,12 @@ pub(super) fn read_job(
     bridge::compute(py, move |_| read_job_file(&source, &options, row.full_name, origin)).map(Layer::new)
 }
 
-/// Checks reading options before any call.
+/// Checks reading options before any call. `own` are the other keywords of the function.
 #[pyfunction]
-pub(super) fn check_read_options(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<()> {
-    let row = row("job_data.read").map_err(|error| errors::raise(py, &error))?;
-    call_options(row, options).map(drop)
+#[expect(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
+pub(super) fn check_read_options(options: &Bound<'_, PyDict>, own: Vec<String>) -> PyResult<()> {
+    let own: Vec<&str> = own.iter().map(String::as_str).collect();
+    checked_options(options, &own).map(drop)
 }
 
 /// Returns the names of an archive's layers.

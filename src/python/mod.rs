@@ -44,7 +44,7 @@ mod _core {
     #[pymodule_export]
     use super::agronomy::{concat, harmonize, harmonized_local_times, is_asked_type, is_job_type, job_kind, to_units};
     #[pymodule_export]
-    use super::arguments::{sendable, texts};
+    use super::arguments::{flag, sendable, text, text_for, texts, whole_number};
     #[pymodule_export]
     use super::arrow_export::Table;
     #[pymodule_export]

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use pyo3::exceptions::{PyLookupError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyInt, PyMapping, PyMemoryView, PyString, PyTuple, PyType};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMapping, PyMemoryView, PyString, PyTuple, PyType};
 
-use super::arguments::sendable;
+use super::arguments::{flag, text, whole_number};
 use super::errors;
 use crate::api::Endpoint;
 use crate::archive::{Limits, ReadOptions};
@@ -39,23 +39,28 @@ pub(super) fn read_options(given: &Bound<'_, PyDict>, own: &[&str]) -> PyResult<
     for (name, value) in given {
         let name: String = name.extract()?;
         match name.as_str() {
-            "layer" => options.layer = parse_optional(&value, |value| parse_text("layer", value, ""))?,
+            "layer" => options.layer = parse_optional(&value, |value| text("layer", value, ""))?,
             "columns" => options.columns = parse_optional(&value, column_names)?,
             "encoding" => options.encoding = parse_optional(&value, parse_encoding)?,
-            "strict" => options.strict = parse_flag("strict", &value)?,
+            "strict" => options.strict = flag("strict", &value)?,
             "threads" => options.threads = parse_optional(&value, |value| parse_count("threads", value))?,
             "limits" => options.limits = parse_limits(&value)?,
-            "to_crs" => options.to_crs = parse_optional(&value, |value| parse_text("to_crs", value, "EPSG:4326"))?,
+            "to_crs" => options.to_crs = parse_optional(&value, |value| text("to_crs", value, "\"EPSG:4326\""))?,
             _ => return Err(unexpected_keyword(given.py(), &name, own)?),
         }
     }
     Ok(options)
 }
 
-/// Like [`read_options`] for a call, and checks the options before a request is made.
+/// Like [`read_options`] for a call.
 pub(super) fn call_options(row: &Endpoint, given: &Bound<'_, PyDict>) -> PyResult<ReadOptions> {
     let own: Vec<&str> = row.parameters.iter().map(|parameter| parameter.name).chain(["timeout"]).collect();
-    let options = read_options(given, &own)?;
+    checked_options(given, &own)
+}
+
+/// Like [`read_options`], and checks the options before a request is made.
+pub(super) fn checked_options(given: &Bound<'_, PyDict>, own: &[&str]) -> PyResult<ReadOptions> {
+    let options = read_options(given, own)?;
     options.check().map_err(|error| errors::raise(given.py(), &error))?;
     Ok(options)
 }
@@ -78,7 +83,7 @@ pub(super) fn types(value: &Bound<'_, PyAny>) -> PyResult<TypePolicy> {
     let mut types = Vec::new();
     for item in mapping.items()? {
         let (column, kind): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-        let (column, name) = (parse_text("types", &column, "")?, parse_text("types", &kind, "")?);
+        let (column, name) = (text("types", &column, "")?, text("types", &kind, "")?);
         let Some(kind) = ColumnType::from_name(&name) else {
             let all: Vec<&str> = ColumnType::ALL.iter().map(|(known, _)| *known).collect();
             let message =
@@ -123,12 +128,12 @@ pub(super) fn column_names(columns: &Bound<'_, PyAny>) -> PyResult<Vec<String>> 
         let message = format!("`columns`: expected a list of names, got one {}", columns.get_type().name()?);
         return Err(PyTypeError::new_err(message));
     };
-    each.map(|name| parse_text("columns", &name?, "")).collect()
+    each.map(|name| text("columns", &name?, "")).collect()
 }
 
 /// Returns the core's name of an encoding. A name unknown to Python is passed unchanged; the core refuses it.
 fn parse_encoding(value: &Bound<'_, PyAny>) -> PyResult<String> {
-    let name = parse_text("encoding", value, "cp1252")?;
+    let name = text("encoding", value, "\"cp1252\"")?;
     // Python ignores all other characters.
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, ' ' | ':' | '_' | '-');
     if name.is_empty() || !name.chars().all(is_plain) {
@@ -151,32 +156,8 @@ fn parse_optional<T>(value: &Bound<'_, PyAny>, read: impl Fn(&Bound<'_, PyAny>) 
     if value.is_none() { Ok(None) } else { read(value).map(Some) }
 }
 
-fn parse_text(name: &str, value: &Bound<'_, PyAny>, example: &str) -> PyResult<String> {
-    let Ok(text) = value.cast::<PyString>() else {
-        let such_as = if example.is_empty() { String::new() } else { format!(" such as \"{example}\"") };
-        let message = format!("`{name}`: expected a str{such_as}, got {}", value.get_type().name()?);
-        return Err(PyTypeError::new_err(message));
-    };
-    sendable(name, text)
-}
-
-fn parse_flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    match value.cast::<PyBool>() {
-        Ok(flag) => Ok(flag.is_true()),
-        Err(_) => Err(PyTypeError::new_err(format!("`{name}`: expected True or False, got {}", value.repr()?))),
-    }
-}
-
-/// Parses a whole number of at least 1.
 fn parse_count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
-    if !value.is_instance_of::<PyInt>() || value.is_instance_of::<PyBool>() {
-        return Err(PyTypeError::new_err(format!("`{name}`: expected an int, got {}", value.get_type().name()?)));
-    }
-    let number = value.extract::<isize>().ok().and_then(|number| usize::try_from(number).ok());
-    number
-        .filter(|number| *number > 0)
-        .ok_or_else(|| format!("`{name}`: expected a number from 1 to {}, got {value}", isize::MAX))
-        .map_err(PyValueError::new_err)
+    whole_number(name, value, 1, Some(i64::MAX))?.extract()
 }
 
 /// Returns the error of an unknown keyword. It names the closest keyword, or all of them.
@@ -186,10 +167,7 @@ fn unexpected_keyword(py: Python<'_>, name: &str, own: &[&str]) -> PyResult<PyEr
     for option in options.try_iter()? {
         known.push(option?.extract()?);
     }
-    let near = py.import("difflib")?.call_method1("get_close_matches", (name, &known, 1))?.extract::<Vec<String>>()?;
-    let hint = match near.first() {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are: {}", known.join(", ")),
-    };
-    Ok(PyTypeError::new_err(format!("unexpected keyword argument `{name}`: {hint}")))
+    let near: String = py.import("headland.suggestions")?.call_method1("did_you_mean", (name, &known))?.extract()?;
+    let hint = if near.is_empty() { format!(": there are: {}", known.join(", ")) } else { near };
+    Ok(PyTypeError::new_err(format!("unexpected keyword argument `{name}`{hint}")))
 }

@@ -31,7 +31,7 @@ class Jobs:
     ) -> None:
         self._client = client
         self._has_year = year is not None
-        self._wanted = selection(client, sub_type=sub_type, year=year, since=since, name=name)
+        self._wanted = selection(sub_type=sub_type, year=year, since=since, name=name)
         self.listed = filtered(self._wanted, lambda: client.job_data.list(date=self._wanted.first_date()))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -49,12 +49,11 @@ class Jobs:
                     yield job
 
 
-def selection(client: hl.Client, **filters: Any) -> Selection:
+def selection(**filters: Any) -> Selection:
     """Check the filters, before any call."""
     given: dict[str, Any] = {**dict.fromkeys(OPTIONS), **filters}
-    core = client._calls.core  # noqa: SLF001 - headland's own attribute
     try:
-        return Selection(core, **given, ids=None)
+        return Selection(**given, ids=None)
     except ValueError as error:
         raise ValueError(with_options(str(error))) from None
 
@@ -63,6 +62,14 @@ def filtered(wanted: Selection, records: Callable[[], Iterable[Mapping[str, Any]
     """Return the records that match."""
     try:
         return wanted.filter(records())
+    except ValueError as error:
+        raise ValueError(with_options(str(error))) from None
+
+
+def named(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Iterate over filtered records."""
+    try:
+        yield from records
     except ValueError as error:
         raise ValueError(with_options(str(error))) from None
 

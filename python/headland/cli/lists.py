@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headland.cli.args import count
 from headland.cli.calls import add_service_verb, client_of
-from headland.cli.job_selection import Jobs, filtered, selection
+from headland.cli.job_selection import Jobs, filtered, named, selection
 from headland.cli.kinds import KINDS, kind
 from headland.cli.output import print_json
 from headland.cli.tables import print_table
@@ -78,5 +78,5 @@ def _records(client: hl.Client, given: argparse.Namespace) -> Iterable[dict[str,
     options = {} if given.date is None else {"date": given.date}
     records = getattr(client, given.what).list(**options)
     if given.sub_type is not None:
-        records = records.filter(sub_type=given.sub_type)
-    return records if given.name is None else filtered(selection(client, name=given.name), lambda: records)
+        records = named(records.filter(sub_type=given.sub_type))
+    return records if given.name is None else filtered(selection(name=given.name), lambda: records)
