@@ -130,6 +130,7 @@ DiagnosticCode = Literal[
     "interval-assumed",
     "mass-assumed",
     "ground-incomplete",
+    "not-shifted",
     "positions-wander",
     "mass-unknown",
     "map-scaled",

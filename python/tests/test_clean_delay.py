@@ -241,3 +241,12 @@ def test_rows_without_a_time_have_no_delay_and_a_reason() -> None:
     assert cleaned.delay.seconds is None
     assert cleaned.delay.reason == "no time was logged"
     assert values(cleaned.layer)["m2"].sum() == pytest.approx(12 * 6 * 300, rel=0.02)
+
+
+def test_refused_delay_is_a_diagnostic_of_the_rows_and_of_the_map() -> None:
+    layer = job(field(passes=1))
+    refused, given, off = hl.clean(layer), hl.clean(layer, delay=8.0), hl.clean(layer, delay=None)
+    for made in (refused.layer, hl.grid(refused)):
+        assert "pass `delay=`" in next(found.message for found in made.diagnostics if found.code == "not-shifted")
+    for cleaned in (given, off):
+        assert "not-shifted" not in {found.code for found in cleaned.layer.diagnostics}

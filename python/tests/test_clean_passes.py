@@ -244,6 +244,43 @@ def test_faults_do_not_depend_on_how_often_or_by_how_many_sections_a_display_log
     assert (found[1] == found[2]).all()
 
 
+def in_sections(rows: pd.DataFrame, count: int) -> pd.DataFrame:
+    """Return the rows of a header of 6 m as sections that share its flow."""
+    width = 6.0 / count
+    parts = [
+        rows.assign(
+            x=rows["x"] + width * (n - (count - 1) / 2), section=n, swath_width=width, flow=rows["flow"] / count
+        )
+        for n in range(count)
+    ]
+    return pd.concat(parts).sort_index(kind="stable")
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_delay_does_not_depend_on_the_number_of_sections(count: int) -> None:
+    cleaned = hl.clean(job(in_sections(field(delay=8.0, moisture_delay=5.0), count)))
+    assert cleaned.delay.seconds == pytest.approx(8.0, abs=0.5)
+    assert cleaned.moisture_delay.seconds == pytest.approx(5.0, abs=0.5)
+
+
+@pytest.mark.parametrize("interval", [0.2, 0.5])
+def test_sections_with_a_coarse_clock_keep_their_rows_and_ground(interval: float) -> None:
+    rows = in_sections(field(delay=8.0, interval=interval, passes=6), 3)
+    rows["seconds"] = np.floor(rows["seconds"] + 1e-9)
+    found = values(hl.clean(job(rows), moisture_delay=None).layer)
+    assert (found["reasons"] & 16 == 0).all()
+    assert found["m2"].sum() == pytest.approx(6 * 6 * 300, rel=1e-3)
+
+
+def test_neighbours_of_repeated_rows_are_not_flagged() -> None:
+    rows = field(delay=8.0, moisture_delay=5.0)
+    again = rows.iloc[60::97]
+    cleaned = hl.clean(job(pd.concat([rows, again]).sort_index(kind="stable")))
+    reasons = values(cleaned.layer)["reasons"]
+    assert (reasons & 16 > 0).sum() == len(again)
+    assert (reasons & (256 | 512) > 0).sum() < 3
+
+
 def test_machines_are_merged_by_time() -> None:
     early = straight((0, -60), (0, 60), machine=2)
     late = straight((3, 60), (3, -60), seconds=300.0, machine=1)

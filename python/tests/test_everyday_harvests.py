@@ -89,7 +89,8 @@ def test_delay_of_each_export_is_refused_with_a_reason() -> None:
     for name in EXPORTS[1:3]:
         cleaned = hl.clean(hl.harmonize(hl.read(FOLDER / f"harvest-{name}.zip"), kind="yield"))
         assert cleaned.delay.seconds is None
-        assert "contrast" in str(cleaned.delay.reason) or "end of the range" in str(cleaned.delay.reason)
+        assert any(why in str(cleaned.delay.reason) for why in ("contrast", "end of the range", "disagree"))
+        assert "not-shifted" in {found.code for found in cleaned.layer.diagnostics}
         assert not values(cleaned.layer)["flow_shifted"].isna().all()
 
 

@@ -3,7 +3,6 @@
 use super::clean::CleanRows;
 use super::columns::JobKind;
 use super::pass_gaps::PassGaps;
-use super::recipe::Seconds;
 use crate::archive::{Code, Diagnostic};
 
 /// All diagnostics of cleaned rows.
@@ -34,14 +33,14 @@ pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
 
 /// A diagnostic if the delay of a flow could not be found.
 pub(super) fn not_shifted(rows: &CleanRows) -> Vec<Diagnostic> {
-    let refused = rows.delays.iter().filter(|one| one.delay.seconds.is_none() && one.delay.reason.is_some());
+    let refused = rows.delays.iter().filter(|one| one.delay.seconds.is_none() && one.delay.is_estimated);
     let reasons: Vec<String> = refused
         .map(|one| {
             let of = if rows.delays.len() > 1 { format!("machine {}: ", one.machine) } else { String::new() };
             format!("{of}{}", one.delay.reason.as_deref().unwrap_or_default())
         })
         .collect();
-    if reasons.is_empty() || rows.recipe.parameters.delay == Seconds::Off(()) {
+    if reasons.is_empty() {
         return Vec::new();
     }
     let message = format!(

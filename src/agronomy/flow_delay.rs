@@ -57,6 +57,8 @@ pub struct Delay {
     pub halves: [f64; 2],
     /// Why there is no estimate.
     pub reason: Option<String>,
+    /// Whether it was looked for, rather than given.
+    pub is_estimated: bool,
 }
 
 /// Rows whose sensors are compared.
@@ -100,12 +102,15 @@ pub(super) fn estimate(sensor: &Sensor<'_>, machine: u32, values: &[f64], is_flo
     let middle = median(curve.clone());
     let contrast = (middle - curve[least]) / middle;
     let interval = median(candidates.iter().map(|k| rows.interval[*k]).collect());
+    let apart = [halves[0] - halves[1], halves[0] - seconds, halves[1] - seconds].map(f64::abs);
+    let apart = if apart.iter().any(|apart| apart.is_nan()) { f64::NAN } else { apart.into_iter().fold(0.0, f64::max) };
     let reason = if contrast.is_nan() || contrast < LEAST_CONTRAST {
         Some(format!("the curve has a contrast of {contrast:.3}; {LEAST_CONTRAST} is needed: no pattern"))
     } else if least == 0 || least == SHIFTS - 1 {
         Some(format!("the best shift, {} s, is at the end of the range", shift(least)))
-    } else if (halves[0] - halves[1]).abs().is_nan() || (halves[0] - halves[1]).abs() > HALVES.max(interval) {
-        Some(format!("even and odd passes disagree: {:.1} s and {:.1} s", halves[0], halves[1]))
+    } else if apart.is_nan() || apart > HALVES.max(interval) {
+        let [even, odd] = halves;
+        Some(format!("even and odd passes disagree: {even:.1} s and {odd:.1} s, together {seconds:.1} s"))
     } else {
         None
     };
@@ -115,6 +120,7 @@ pub(super) fn estimate(sensor: &Sensor<'_>, machine: u32, values: &[f64], is_flo
         pairs: pairs_compared,
         contrast,
         halves,
+        is_estimated: true,
         reason,
     }
 }
@@ -123,7 +129,7 @@ impl Delay {
     /// A delay that is given, without a curve.
     pub(super) fn given(seconds: Option<f64>) -> Self {
         let reason = seconds.is_none().then(|| "no shift was asked for".to_owned());
-        Self { seconds, curve: Vec::new(), pairs: 0, contrast: f64::NAN, halves: [f64::NAN; 2], reason }
+        Self { is_estimated: false, seconds, reason, ..Self::refused(0, String::new()) }
     }
 
     pub(super) fn refused(pairs: usize, reason: String) -> Self {
@@ -133,6 +139,7 @@ impl Delay {
             pairs,
             contrast: f64::NAN,
             halves: [f64::NAN; 2],
+            is_estimated: true,
             reason: Some(reason),
         }
     }

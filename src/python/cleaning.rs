@@ -60,7 +60,7 @@ impl Cleaned {
 }
 
 fn to_dict<'py>(py: Python<'py>, delay: &MachineDelay) -> PyResult<(i32, Bound<'py, PyDict>)> {
-    let Delay { seconds, curve, pairs, contrast, halves, reason } = &delay.delay;
+    let Delay { seconds, curve, pairs, contrast, halves, reason, .. } = &delay.delay;
     let finite = |value: f64| value.is_finite().then_some(value);
     let dict = PyDict::new(py);
     dict.set_item("seconds", seconds)?;
