@@ -130,6 +130,7 @@ DiagnosticCode = Literal[
     "interval-assumed",
     "mass-assumed",
     "ground-incomplete",
+    "machines-unknown",
     "not-shifted",
     "positions-wander",
     "mass-unknown",

@@ -300,6 +300,16 @@ def test_machines_at_one_time_are_no_duplicates() -> None:
     assert found["m2"].sum() == pytest.approx(1440.0, rel=1e-6)
 
 
+def test_machines_without_a_column_are_reported() -> None:
+    one = straight((0, -100), (0, 100))
+    other = straight((80, -100), (80, 100))
+    rows = pd.concat([one, other]).sort_values("seconds", kind="stable").assign(flow=5.0, moisture=20.0)
+    found = plain(job(rows)).layer.diagnostics
+    assert "80 m apart" in next(each.message for each in found if each.code == "machines-unknown")
+    for known in (rows.assign(machine=np.tile([1, 2], len(one))), in_sections(one.assign(flow=5.0), 6)):
+        assert "machines-unknown" not in {each.code for each in plain(job(known)).layer.diagnostics}
+
+
 def test_rows_that_only_drive_leave_their_pass_without_a_header_state() -> None:
     rows = field(delay=8.0, moisture_delay=8.0, beyond=20).drop(columns="working")
     cleaned = hl.clean(job(rows))

@@ -5,9 +5,13 @@ use super::columns::JobKind;
 use super::pass_gaps::PassGaps;
 use crate::archive::{Code, Diagnostic};
 
+/// Rows of one time that are further apart than twice the width of the header and this many metres are no sections.
+const APART: f64 = 20.0;
+
 /// All diagnostics of cleaned rows.
 pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
     let mut diagnostics = not_shifted(rows);
+    diagnostics.extend(several_machines(rows));
     if rows.coverage.limited > 0 {
         let message = format!(
             "the ground of {} rows is not complete: too many swaths cross each other there; no ground is counted twice",
@@ -48,4 +52,34 @@ pub(super) fn not_shifted(rows: &CleanRows) -> Vec<Diagnostic> {
         reasons.join("; ")
     );
     vec![Diagnostic::new(Code::NotShifted, message)]
+}
+
+/// A diagnostic if sections of one header are too far apart: several machines without a column that tells them apart.
+fn several_machines(rows: &CleanRows) -> Option<Diagnostic> {
+    let tracks = &rows.rows;
+    if tracks.tracks.len() == tracks.machines.len() {
+        return None;
+    }
+    let mut order: Vec<usize> = (0..tracks.len()).filter(|k| tracks.time[*k].is_finite()).collect();
+    order.sort_by(|a, b| tracks.machine[*a].cmp(&tracks.machine[*b]).then(tracks.time[*a].total_cmp(&tracks.time[*b])));
+    let is_one = |a: &usize, b: &usize| {
+        tracks.machine[*a] == tracks.machine[*b] && tracks.time[*a].total_cmp(&tracks.time[*b]).is_eq()
+    };
+    let (mut together, mut apart, mut furthest) = (0_usize, 0_usize, 0.0_f64);
+    for group in order.chunk_by(is_one).filter(|group| group.len() > 1) {
+        let first = group[0];
+        let distance = |k: &usize| (tracks.x[*k] - tracks.x[first]).hypot(tracks.y[*k] - tracks.y[first]);
+        let extent = group.iter().map(distance).fold(0.0, f64::max);
+        let header: f64 = group.iter().map(|k| tracks.width[*k].max(0.0)).sum();
+        together += 1;
+        apart += usize::from(extent > 2.0 * header + APART);
+        furthest = furthest.max(extent);
+    }
+    (apart * 5 > together).then(|| {
+        let message = format!(
+            "rows of one time are up to {furthest:.0} m apart, but no column names the machines, so they are read as sections \
+             of one header: delays and ground are wrong; add a column `machine`, or clean the machines apart"
+        );
+        Diagnostic::new(Code::MachinesUnknown, message)
+    })
 }

@@ -293,6 +293,8 @@ codes! {
         "cleaning: a dry mass or a yield without a stated moisture is used as the wet mass, or at the market moisture";
     GroundIncomplete = "ground-incomplete", Warning,
         "cleaning: so many swaths cross each other that the ground of some rows was not counted completely";
+    MachinesUnknown = "machines-unknown", Warning,
+        "cleaning: rows of one time are too far apart for the sections of one header, and no column names the machines";
     NotShifted = "not-shifted", Warning,
         "cleaning: the delay of the flow was not found, so yields are not where the grain was cut";
     PositionsWander = "positions-wander", Warning,
