@@ -18,6 +18,9 @@ const LEAST_BALANCE: f64 = 0.25;
 /// Of the width, the largest gap or overlap that an error of positions explains.
 const LARGEST_WANDER: f64 = 0.15;
 
+/// Metres along the track in which rows of the next pass are looked for, also if the distance of a row is wrong.
+const LONGEST_STEP: f64 = 30.0;
+
 /// Mean overlap and mean gap between neighbouring passes, in metres.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct PassGaps {
@@ -96,7 +99,7 @@ impl<'a> PassEdges<'a> {
     fn across(&self, i: usize, near: &mut Vec<u32>) -> [Option<f64>; 2] {
         let (rows, a) = (self.rows, self.inside[i]);
         let (north, east) = rows.heading[a].sin_cos();
-        let longest = 1.5 * rows.distance[a];
+        let longest = (1.5 * rows.distance[a]).min(LONGEST_STEP);
         let (least, most) = ((1.0 - LARGEST_WANDER) * self.width, (1.0 + LARGEST_WANDER) * self.width);
         self.points.within(self.xs[i], self.ys[i], most.hypot(longest), near);
         // The nearest rows behind and ahead, by side: metres along and across.
