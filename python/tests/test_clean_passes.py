@@ -281,6 +281,23 @@ def test_neighbours_of_repeated_rows_are_not_flagged() -> None:
     assert (reasons & (256 | 512) > 0).sum() < 3
 
 
+def test_flow_that_one_section_logs_for_all_is_flagged() -> None:
+    rows = in_sections(field(interval=1.0), 3)
+    is_wrong = rows["working"] & (rows["seconds"] % 60 == 30)
+    rows["flow"] = rows["flow"].where(~is_wrong, rows["flow"] * 3).where(~is_wrong | (rows["section"] == 0))
+    found = values(plain(job(rows)).layer)
+    used = found[found["used"]]
+    assert (found["reasons"] & 256 > 0).sum() > 20
+    assert used["yield_wet"].max() < 2 * used["yield_wet"].median()
+
+
+def test_pass_that_is_driven_half_again_is_no_wandering() -> None:
+    lanes = [straight((6.0 * n, -100), (6.0 * n, 100), seconds=200.0 * n) for n in range(8)]
+    again = straight((20.4, 100), (20.4, -100), seconds=2000.0)
+    for rows in (lanes, [*lanes, again]):
+        assert "positions-wander" not in {each.code for each in plain(job(*rows)).layer.diagnostics}
+
+
 def test_machines_are_merged_by_time() -> None:
     early = straight((0, -60), (0, 60), machine=2)
     late = straight((3, 60), (3, -60), seconds=300.0, machine=1)

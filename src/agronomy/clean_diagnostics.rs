@@ -1,4 +1,4 @@
-//! What a cleaning says about a job: ground that is not complete, positions that wander, a delay that was not found.
+//! What a cleaning says about a job: ground, positions, delays and machines that it could not be sure of.
 
 use super::clean::CleanRows;
 use super::columns::JobKind;
@@ -48,7 +48,7 @@ pub(super) fn not_shifted(rows: &CleanRows) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let message = format!(
-        "the flow is not shifted, so that yields are not where the grain was cut: {}; pass `delay=` if it is known",
+        "the delay of the flow was not found, so the flow stays where the display put it: {}; pass `delay=` if it is known",
         reasons.join("; ")
     );
     vec![Diagnostic::new(Code::NotShifted, message)]
@@ -60,13 +60,8 @@ fn several_machines(rows: &CleanRows) -> Option<Diagnostic> {
     if tracks.tracks.len() == tracks.machines.len() {
         return None;
     }
-    let mut order: Vec<usize> = (0..tracks.len()).filter(|k| tracks.time[*k].is_finite()).collect();
-    order.sort_by(|a, b| tracks.machine[*a].cmp(&tracks.machine[*b]).then(tracks.time[*a].total_cmp(&tracks.time[*b])));
-    let is_one = |a: &usize, b: &usize| {
-        tracks.machine[*a] == tracks.machine[*b] && tracks.time[*a].total_cmp(&tracks.time[*b]).is_eq()
-    };
     let (mut together, mut apart, mut furthest) = (0_usize, 0_usize, 0.0_f64);
-    for group in order.chunk_by(is_one).filter(|group| group.len() > 1) {
+    for group in tracks.moments().into_iter().filter(|group| group.len() > 1) {
         let first = group[0];
         let distance = |k: &usize| (tracks.x[*k] - tracks.x[first]).hypot(tracks.y[*k] - tracks.y[first]);
         let extent = group.iter().map(distance).fold(0.0, f64::max);
@@ -77,8 +72,8 @@ fn several_machines(rows: &CleanRows) -> Option<Diagnostic> {
     }
     (apart * 5 > together).then(|| {
         let message = format!(
-            "rows of one time are up to {furthest:.0} m apart, but no column names the machines, so they are read as sections \
-             of one header: delays and ground are wrong; add a column `machine`, or clean the machines apart"
+            "rows of one time are up to {furthest:.0} m apart, but no column tells the machines apart, so they are read as \
+             sections of one header: delays and ground are wrong; add a column `machine`, or clean the machines apart"
         );
         Diagnostic::new(Code::MachinesUnknown, message)
     })

@@ -54,15 +54,13 @@ impl Measurements {
         let source = |k: usize| if is_shared { rows.machine[k] } else { rows.track[k] };
         // Times count from the first row.
         let moment = |k: usize| if is_short { (rows.time[k] + 1e-6).floor() } else { rows.time[k] };
-        let mut order: Vec<usize> = (0..rows.len()).filter(|k| rows.time[*k].is_finite() && !is_repeated(*k)).collect();
-        order.sort_by(|a, b| source(*a).cmp(&source(*b)).then(rows.time[*a].total_cmp(&rows.time[*b])));
-        let is_together = |a: &usize, b: &usize| source(*a) == source(*b) && moment(*a).total_cmp(&moment(*b)).is_eq();
-        let collect = |group: &[usize]| {
+        let members = |group: Vec<usize>| {
             let changes = group.windows(2).filter(|pair| rows.time[pair[0]] < rows.time[pair[1]]);
             let times = 1.0 + changes.map(|_| 1.0).sum::<f64>();
-            Members { rows: group.to_vec(), source: source(group[0]), times }
+            Members { source: source(group[0]), rows: group, times }
         };
-        let members: Vec<Members> = order.chunk_by(is_together).map(collect).collect();
+        let members: Vec<Members> =
+            rows.collect(|k| !is_repeated(k), source, moment).into_iter().map(members).collect();
         let mut tracks: Vec<Range<usize>> = Vec::new();
         for track in members.chunk_by(|a, b| a.source == b.source) {
             let start = tracks.last().map_or(0, |last| last.end);

@@ -17,7 +17,6 @@ const LEAST_GAP: f64 = 0.05;
 const LEAST_BALANCE: f64 = 0.25;
 /// Of the width, the largest gap or overlap that an error of positions explains.
 const LARGEST_WANDER: f64 = 0.15;
-
 /// Metres along the track in which rows of the next pass are looked for, also if the distance of a row is wrong.
 const LONGEST_STEP: f64 = 30.0;
 
@@ -84,6 +83,7 @@ impl<'a> PassEdges<'a> {
         if count > 0.0 { PassGaps { overlap: sums.overlap / count, gap: sums.gap / count } } else { sums }
     }
 
+    /// Half of the gap or overlap on both sides, in metres; overlaps are below 0.
     fn extra(&self) -> Vec<[f64; 2]> {
         let mut extra = vec![[0.0; 2]; self.rows.len()];
         let mut near = Vec::new();

@@ -13,13 +13,8 @@ pub(super) struct SharedFlow {
 impl SharedFlow {
     /// Finds the rows, if at most times all sections log the same flow per ground. `None` if each section has its own.
     pub(super) fn find(rows: &TrackRows, flow: &[f64]) -> Option<Self> {
-        let mut order: Vec<usize> = (0..rows.len()).filter(|k| rows.time[*k].is_finite()).collect();
-        order.sort_by(|a, b| rows.machine[*a].cmp(&rows.machine[*b]).then(rows.time[*a].total_cmp(&rows.time[*b])));
-        let is_together = |a: &usize, b: &usize| {
-            rows.machine[*a] == rows.machine[*b] && rows.time[*a].total_cmp(&rows.time[*b]).is_eq()
-        };
-        let has_sections = |group: &&[usize]| group.iter().any(|k| rows.track[*k] != rows.track[group[0]]);
-        let groups: Vec<Vec<usize>> = order.chunk_by(is_together).filter(has_sections).map(<[usize]>::to_vec).collect();
+        let has_sections = |group: &Vec<usize>| group.iter().any(|k| rows.track[*k] != rows.track[group[0]]);
+        let groups: Vec<Vec<usize>> = rows.moments().into_iter().filter(has_sections).collect();
         let (mut compared, mut same) = (0_usize, 0_usize);
         for group in &groups {
             let rates = group.iter().map(|k| flow[*k] / (rows.distance[*k] * rows.width[*k]));

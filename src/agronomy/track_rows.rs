@@ -92,6 +92,24 @@ impl TrackRows {
         column
     }
 
+    /// Rows of each machine and time: the sections of a header. Rows without a time are in none.
+    pub(super) fn moments(&self) -> Vec<Vec<usize>> {
+        self.collect(|_| true, |k| self.machine[k], |k| self.time[k])
+    }
+
+    /// Rows that `is_in` accepts by their source and moment, in order of source and time. Rows without a time are in none.
+    pub(super) fn collect(
+        &self,
+        is_in: impl Fn(usize) -> bool,
+        source: impl Fn(usize) -> u32,
+        moment: impl Fn(usize) -> f64,
+    ) -> Vec<Vec<usize>> {
+        let mut order: Vec<usize> = (0..self.len()).filter(|k| self.time[*k].is_finite() && is_in(*k)).collect();
+        order.sort_by(|a, b| source(*a).cmp(&source(*b)).then(self.time[*a].total_cmp(&self.time[*b])));
+        let is_one = |a: &usize, b: &usize| source(*a) == source(*b) && moment(*a).total_cmp(&moment(*b)).is_eq();
+        order.chunk_by(is_one).map(<[usize]>::to_vec).collect()
+    }
+
     /// Speed in m/s; not a number where it is unknown.
     pub(super) fn speed(&self, k: usize) -> f64 {
         if self.interval[k] > 0.0 { self.distance[k] / self.interval[k] } else { f64::NAN }

@@ -294,9 +294,9 @@ codes! {
     GroundIncomplete = "ground-incomplete", Warning,
         "cleaning: so many swaths cross each other that the ground of some rows was not counted completely";
     MachinesUnknown = "machines-unknown", Warning,
-        "cleaning: rows of one time are too far apart for the sections of one header, and no column names the machines";
+        "cleaning: rows of one time are too far apart for sections of one header, and no column tells the machines apart";
     NotShifted = "not-shifted", Warning,
-        "cleaning: the delay of the flow was not found, so yields are not where the grain was cut";
+        "cleaning: the delay of the flow was not found, so the flow stays where the display put it";
     PositionsWander = "positions-wander", Warning,
         "cleaning: neighbouring passes overlap and leave gaps, since positions wander; harvested passes meet in the middle";
     MassUnknown = "mass-unknown", Warning,
