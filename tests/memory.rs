@@ -15,7 +15,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use arrow_array::RecordBatch;
 use bytes::Bytes;
 use client_config::config_of;
 use futures_util::stream;
@@ -110,7 +109,7 @@ fn growth(count: usize, front: &'static str, as_columns: bool) -> usize {
                 MOST.store(start, Ordering::Relaxed);
             }
             let records = if as_columns {
-                pages.next_batches().await.unwrap().map(|parts| parts.iter().map(RecordBatch::num_rows).sum())
+                pages.next_batch().await.unwrap().map(|batch| batch.num_rows())
             } else {
                 pages.next_page().await.unwrap().map(|page| page.len())
             };

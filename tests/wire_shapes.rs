@@ -250,6 +250,30 @@ fn damage_is_an_error_that_names_the_field() {
     assert!(error.to_string().contains("deep"), "{error}");
 }
 
+/// What the two content types write differently means the same, and nothing of it is lost.
+#[test]
+fn unusual_forms_of_one_record_are_equal_in_both_content_types() {
+    for (json, xml) in [
+        (r#"{"ID": 7.0}"#, "<D><ID>7</ID></D>"),
+        (r#"{"ID": "1", "YieldJob": null, "Products": ""}"#, "<D><ID>1</ID><YieldJob> </YieldJob><Products/></D>"),
+        (
+            r##"{"ID": "1", "Note": {"a": ["1", "2"], "#text": "loose"}}"##,
+            "<D><ID>1</ID><Note>loose<a>1</a><a>2</a></Note></D>",
+        ),
+        (
+            r#"{"ID": "1", "Note": {"a": "1", "a": "2"}, "Products": [{"ProductName": "UAN"}]}"#,
+            "<D xmlns:i=\"x\"><ID>1</ID><Note><a>1</a><a>2</a></Note>\
+             <Product><ProductName>UAN</ProductName></Product><Product i:nil=\"true\"/></D>",
+        ),
+    ] {
+        assert_eq!(detail(Content::Json, json), detail(Content::Xml, xml), "{json}");
+    }
+    let empty = r#"{"TotalCount": 1, "FieldHubDetail": [{"ID": 3, "Report": ""}]}"#;
+    let flat = "<X><FieldHubDetail><ID>3</ID><Report/><RSSI>-90</RSSI></FieldHubDetail></X>";
+    assert_eq!(hub(Content::Json, empty).get("report"), Some(&Value::Null));
+    assert_eq!(hub(Content::Xml, flat).get("report").unwrap().get("rssi"), Some(&Value::Decimal(-90.0)));
+}
+
 #[test]
 fn status_body_is_distinguished_from_a_detail() {
     let json = br#"{"status": "MORE_TIME_NEEDED", "errorInfo": "00:00:30", "result": "nil"}"#;

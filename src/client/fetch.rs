@@ -1,4 +1,4 @@
-//! Fetches pages of a list, one or several concurrently, and decodes them into the requested type of records.
+//! Fetches pages of a list, one or several concurrently, and decodes them.
 
 use std::sync::Arc;
 
@@ -10,8 +10,7 @@ use super::setup::Client;
 use crate::api::{Endpoint, Index};
 use crate::error::{Error, Facts, Kind, Result};
 use crate::transport::{FullResponse, Warnings};
-use crate::wire::columns::Batch;
-use crate::wire::{Content, Page, Unreadable, Value, decode_index_leniently, decode_total};
+use crate::wire::{Content, Page, Unreadable, decode_index, decode_index_leniently};
 
 /// The parts that all calls of a list share.
 #[derive(Debug)]
@@ -47,51 +46,6 @@ pub(super) struct RawPage {
     facts: Box<Facts>,
 }
 
-/// Decodes a page.
-pub(super) type Decode<R> = fn(Content, &[u8], &'static Index) -> Result<Page<R>>;
-
-/// The decoded records of a page.
-pub trait Records {
-    /// The number of records.
-    fn count(&self) -> usize;
-
-    /// Converts a page that was decoded into values.
-    fn from_page(page: Page, index: &'static Index) -> Result<Page<Self>>
-    where
-        Self: Sized;
-
-    /// Removes the records for which `keep` returns false. Its argument identifies the record.
-    fn retain(&mut self, keep: impl FnMut(&str) -> bool);
-}
-
-impl Records for Vec<Value> {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn from_page(page: Page, _: &'static Index) -> Result<Page<Self>> {
-        Ok(page)
-    }
-
-    fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
-        self.retain(|item| keep(&item.identity()));
-    }
-}
-
-impl Records for Batch {
-    fn count(&self) -> usize {
-        self.count()
-    }
-
-    fn from_page(page: Page, index: &'static Index) -> Result<Page<Self>> {
-        Self::from_page(&page, index)
-    }
-
-    fn retain(&mut self, keep: impl FnMut(&str) -> bool) {
-        self.retain(keep);
-    }
-}
-
 impl Fetcher {
     /// Fetches `pages` pages concurrently.
     pub(super) async fn fetch_concurrently(&self, page: u64, pages: u64) -> Vec<Result<RawPage>> {
@@ -113,28 +67,20 @@ impl Fetcher {
     }
 
     /// Decodes a page. Unreadable values are null if the caller requested that.
-    pub(super) fn decode_page<R: Records>(&self, raw: &RawPage, decode: Decode<R>) -> Result<Page<R>> {
-        let error = match self.decode(raw, decode) {
-            Err(error) if self.on_error == OnError::Null && error.kind() == Kind::Decode => error,
-            read => return read,
-        };
-        // The lenient decoder runs in a second pass, because most pages do not need it.
-        let (page, unreadable) = self.decode(raw, decode_index_leniently)?;
-        if unreadable.is_empty() {
-            return Err(error);
+    pub(super) fn decode_page(&self, raw: &RawPage) -> Result<Page> {
+        if self.on_error == OnError::Raise {
+            return self.decode(raw, decode_index);
         }
-        self.warn(raw.page, &unreadable);
-        R::from_page(page, self.index)
+        let (page, unreadable) = self.decode(raw, decode_index_leniently)?;
+        if !unreadable.is_empty() {
+            self.warn(raw.page, &unreadable);
+        }
+        Ok(page)
     }
 
     /// The total count of a list, even if its records are unreadable.
     pub(super) fn total(&self, raw: &RawPage) -> Result<Option<u64>> {
-        match self.decode(raw, decode_total) {
-            Err(_) if self.on_error == OnError::Null => {
-                self.decode(raw, decode_index_leniently).map(|(page, _)| page.total_count)
-            }
-            read => read,
-        }
+        self.decode(raw, decode_index_leniently).map(|(page, _)| page.total_count)
     }
 
     fn warn(&self, page: u64, unreadable: &[Unreadable]) {

@@ -40,7 +40,7 @@ pub use conversion::Conversion;
 pub use conversion_poll::PollResult;
 pub use destination::{Delivered, Target};
 pub use doctor::{Finding, Variation, about_setting};
-pub use fetch::{OnError, Records};
+pub use fetch::OnError;
 pub use link_pages::LinkPages;
 pub use links::ResolvedLink;
 pub use lost_upload::Created;

@@ -20,13 +20,13 @@ use arrow_schema::SchemaRef;
 use super::arguments::Arguments;
 use super::config::check_page_size;
 use super::dedup::SeenIds;
-use super::fetch::{Decode, Fetcher, OnError, RawPage, Records};
+use super::fetch::{Fetcher, OnError, RawPage};
 use super::prefetch::{DEPTH, Prefetch};
 use super::setup::Client;
 use crate::api::{Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
-use crate::wire::columns::{self, Batch, decode_batch};
-use crate::wire::{Page, Value, decode_index};
+use crate::wire::columns::{self, to_batch};
+use crate::wire::{Page, Value};
 
 pub use resume::Position;
 
@@ -111,14 +111,10 @@ impl Pages {
         })
     }
 
-    /// The new records of the next page; `None` at the end. A page may be empty.
-    pub async fn next_page(&mut self) -> Result<Option<Vec<Value>>> {
-        self.next_as(decode_index).await
-    }
-
-    /// Same as [`Pages::next_page`], as Arrow columns. A page may have several batches or none.
-    pub async fn next_batches(&mut self) -> Result<Option<Vec<RecordBatch>>> {
-        Ok(self.next_as(decode_batch).await?.map(Batch::into_parts))
+    /// The new records of the next page as Arrow columns; `None` at the end. A page may have no rows.
+    pub async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let page = self.next_page().await?;
+        page.map(|records| to_batch(self.fetcher.index.item, &records)).transpose()
     }
 
     /// The schema of the columns; no call is made.
@@ -127,8 +123,8 @@ impl Pages {
         columns::schema(self.fetcher.index.item)
     }
 
-    /// The records of the next page, decoded by `decode`.
-    pub async fn next_as<R: Records>(&mut self, decode: Decode<R>) -> Result<Option<R>> {
+    /// The new records of the next page; `None` at the end. A page may be empty.
+    pub async fn next_page(&mut self) -> Result<Option<Vec<Value>>> {
         let page = loop {
             if self.is_done {
                 return Ok(None);
@@ -144,7 +140,7 @@ impl Pages {
                 }
                 Err(error) => return Err(error),
             };
-            let page = self.decode_page(&raw, decode)?;
+            let page = self.decode_page(&raw)?;
             if !is_ahead || page.total_count == self.total {
                 break page;
             }
@@ -177,7 +173,7 @@ impl Pages {
     pub async fn first(&mut self) -> Result<Option<Value>> {
         self.probe_first().await?;
         let First::Probed(raw) = &self.first else { return Ok(None) };
-        Ok(self.decode_page(raw, decode_index)?.items.into_iter().next())
+        Ok(self.decode_page(raw)?.items.into_iter().next())
     }
 
     /// Reads and stores the first page.
@@ -190,7 +186,7 @@ impl Pages {
         Ok(())
     }
 
-    fn accept_page<R: Records>(&mut self, page: Page<R>) -> Result<R> {
+    fn accept_page(&mut self, page: Page) -> Result<Vec<Value>> {
         if self.is_comparing_first {
             return self.compare_first_page(page);
         }
@@ -201,7 +197,7 @@ impl Pages {
         self.total = page.total_count.or(self.total);
         self.has_changed |= growth > 0 || shrinkage > 0;
         let read = self.next;
-        let count = u64::try_from(page.items.count()).unwrap_or(u64::MAX);
+        let count = u64::try_from(page.items.len()).unwrap_or(u64::MAX);
         self.received = self.received.saturating_add(count);
         if page.is_next_page {
             self.page_length = count.clamp(1, u64::from(self.fetcher.page_size));
@@ -209,12 +205,11 @@ impl Pages {
         let mut items = page.items;
         // A page is a snapshot: two records with the same id on it are different, such as the last locations of two
         // devices.
-        items.retain(|identity| !self.seen.contains(identity));
-        items.retain(|identity| {
-            self.seen.insert(identity);
-            true
-        });
-        let is_empty = items.count() == 0;
+        items.retain(|item| !self.seen.contains(&item.identity()));
+        for item in &items {
+            self.seen.insert(&item.identity());
+        }
+        let is_empty = items.is_empty();
         if !is_empty {
             self.step_backs = 0;
         }
@@ -307,10 +302,10 @@ impl Pages {
     /// Compares the first page at the end of a reading. The list has changed if the count differs, or if new records
     /// are at the front. If pages were fetched concurrently, a changed list is read again. Otherwise a changed list
     /// that ended short of its `TotalCount` is complete, because as many records may have been removed.
-    fn compare_first_page<R: Records>(&mut self, page: Page<R>) -> Result<R> {
+    fn compare_first_page(&mut self, page: Page) -> Result<Vec<Value>> {
         let mut items = page.items;
-        items.retain(|identity| !self.seen.contains(identity));
-        let has_moved = page.total_count != self.total || items.count() > 0;
+        items.retain(|item| !self.seen.contains(&item.identity()));
+        let has_moved = page.total_count != self.total || !items.is_empty();
         let seen = u64::try_from(self.seen.len()).unwrap_or(u64::MAX).max(self.received);
         if !has_moved && !self.has_changed && self.total.is_some_and(|total| seen < total) {
             return Err(self.missing_records());
@@ -321,8 +316,7 @@ impl Pages {
         } else {
             self.is_done = true;
         }
-        items.retain(|_| false);
-        Ok(items)
+        Ok(Vec::new())
     }
 
     fn missing_records(&self) -> Error {
@@ -366,15 +360,15 @@ impl Pages {
         self.prefetch.page_count(self.next, behind, slots)
     }
 
-    fn decode_page<R: Records>(&self, raw: &RawPage, decode: Decode<R>) -> Result<Page<R>> {
-        let page = self.fetcher.decode_page(raw, decode)?;
+    fn decode_page(&self, raw: &RawPage) -> Result<Page> {
+        let page = self.fetcher.decode_page(raw)?;
         if self.next == 0 { self.check_first_page(page) } else { Ok(page) }
     }
 
     /// A first page without items is an error if the list has records: the items have another name, or are missing.
-    fn check_first_page<R: Records>(&self, page: Page<R>) -> Result<Page<R>> {
+    fn check_first_page(&self, page: Page) -> Result<Page> {
         match page.total_count {
-            Some(total) if total > 0 && page.items.count() == 0 => Err(self.error(format!(
+            Some(total) if total > 0 && page.items.is_empty() => Err(self.error(format!(
                 "the service reports {total} records (TotalCount), but its first page has none under `{}`",
                 self.fetcher.index.kind
             ))),

@@ -2,7 +2,6 @@
 //!
 //! The interface: <https://arrow.apache.org/docs/format/CDataInterface.html>
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::ffi::FFI_ArrowArray;
@@ -115,22 +114,21 @@ pub(super) struct PageReader {
     process: u32,
     schema: SchemaRef,
     pages: Option<Arc<Mutex<core::Pages>>>,
-    queued: VecDeque<RecordBatch>,
     /// Called after each page, as after every call.
     after_page: Option<Py<PyAny>>,
 }
 
 impl PageReader {
     pub(super) fn new(process: u32, schema: SchemaRef, pages: Arc<Mutex<core::Pages>>, after_page: Py<PyAny>) -> Self {
-        Self { process, schema, pages: Some(pages), queued: VecDeque::new(), after_page: Some(after_page) }
+        Self { process, schema, pages: Some(pages), after_page: Some(after_page) }
     }
 
     /// Reads the next page; `None` after the last.
-    fn read(&self, pages: Arc<Mutex<core::Pages>>) -> Result<Option<Vec<RecordBatch>>, String> {
+    fn read(&self, pages: Arc<Mutex<core::Pages>>) -> Result<Option<RecordBatch>, String> {
         let outcome = bridge::try_attach(|py| {
             let read = || {
                 check_usable(self.process, &pages, "this list")?;
-                let page = bridge::block_on(py, async move { pages.lock().await.next_batches().await });
+                let page = bridge::block_on(py, async move { pages.lock().await.next_batch().await });
                 self.after_page.as_ref().map(|after_page| after_page.call0(py)).transpose()?;
                 page
             };
@@ -153,20 +151,19 @@ impl Iterator for PageReader {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(batch) = self.queued.pop_front() {
-                return Some(Ok(batch));
-            }
             // After an error the stream has ended.
             let pages = self.pages.take()?;
-            match self.read(Arc::clone(&pages)) {
-                Ok(Some(batches)) => self.queued.extend(batches),
-                Ok(None) => return None,
+            let batch = match self.read(Arc::clone(&pages)) {
+                Ok(batch) => batch?,
                 Err(message) => {
                     let cause = std::io::Error::other(message.clone());
                     return Some(Err(ArrowError::IoError(message, cause)));
                 }
-            }
+            };
             self.pages = Some(pages);
+            if batch.num_rows() > 0 {
+                return Some(Ok(batch));
+            }
         }
     }
 }

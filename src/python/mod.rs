@@ -28,7 +28,6 @@ mod pages;
 mod ragged_geometry;
 mod read_options;
 mod reader;
-mod record_dicts;
 mod reentrancy;
 mod sandbox;
 mod secret;

@@ -10,7 +10,6 @@ use tokio::sync::Mutex;
 
 use super::arrow_export::{self, PageReader, Table};
 use super::fork_safe::check_usable;
-use super::record_dicts::RecordDicts;
 use super::{bridge, values};
 use crate::client as core;
 use crate::error::Result;
@@ -39,14 +38,14 @@ impl Pages {
     /// Returns the records of the next page; `None` after the last.
     fn next_page<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
         let pages = self.usable_list()?;
-        let page = bridge::block_on(py, async move { pages.lock().await.next_as(RecordDicts::decode).await })?;
-        page.map(|dicts| dicts.into_list(py)).transpose()
+        let page = bridge::block_on(py, async move { pages.lock().await.next_page().await })?;
+        page.map(|records| values::list(py, &records)).transpose()
     }
 
     fn next_page_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let pages = self.usable_list()?;
-        bridge::spawn(py, async move { pages.lock().await.next_as(RecordDicts::decode).await }, |py, page| match page {
-            Some(dicts) => dicts.into_list(py).map(|records| records.into_any().unbind()),
+        bridge::spawn(py, async move { pages.lock().await.next_page().await }, |py, page| match page {
+            Some(records) => values::list(py, &records).map(|records| records.into_any().unbind()),
             None => Ok(py.None()),
         })
     }
@@ -108,8 +107,8 @@ impl Pages {
 async fn remaining_batches(pages: Arc<Mutex<core::Pages>>) -> Result<Vec<RecordBatch>> {
     let mut pages = pages.lock().await;
     let mut all = Vec::new();
-    while let Some(batches) = pages.next_batches().await? {
-        all.extend(batches);
+    while let Some(batch) = pages.next_batch().await? {
+        all.push(batch);
     }
     Ok(all)
 }

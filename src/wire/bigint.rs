@@ -7,9 +7,6 @@ const MIN_DIGITS: usize = 19;
 
 /// Returns the body with such integers in quotes. Copies the body only if there is one.
 pub(crate) fn quote_big_ints(body: &[u8]) -> Cow<'_, [u8]> {
-    if !has_long_run(body) {
-        return Cow::Borrowed(body);
-    }
     let mut out = Vec::new();
     // `before` is the last character that is not white space.
     let (mut copied, mut before, mut at) = (0, b':', 0_usize);
@@ -41,24 +38,6 @@ pub(crate) fn quote_big_ints(body: &[u8]) -> Cow<'_, [u8]> {
     }
     out.extend_from_slice(body.get(copied..).unwrap_or_default());
     Cow::Owned(out)
-}
-
-/// Whether the body has a run of so many digits. Each such run covers an offset divisible by their number.
-fn has_long_run(body: &[u8]) -> bool {
-    let digits = |part: &[u8], is_back: bool| {
-        let is_digit = |byte: &&u8| byte.is_ascii_digit();
-        if is_back {
-            part.iter().rev().take(MIN_DIGITS).take_while(is_digit).count()
-        } else {
-            part.iter().take(MIN_DIGITS).take_while(is_digit).count()
-        }
-    };
-    (0..body.len()).step_by(MIN_DIGITS).any(|at| {
-        body.split_at_checked(at).is_some_and(|(front, back)| {
-            back.first().is_some_and(u8::is_ascii_digit)
-                && digits(front, true).saturating_add(digits(back, false)) >= MIN_DIGITS
-        })
-    })
 }
 
 /// Returns the length of the text that begins here, with its quotes.

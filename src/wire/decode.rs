@@ -1,66 +1,84 @@
 //! Reads the replies of specification 2.1 from either content type.
 
-use super::json_flat::{self, Sink};
-use super::path::{FieldPath, Unreadable};
-use super::reply::{Content, Page, ServiceResponse, check_detail, to_page};
+use super::node::Node;
+use super::path::Unreadable;
+use super::record_reader::RecordReader;
+use super::reply::{Content, Page, STATUS, ServiceResponse, check_detail, response_from, to_page};
 use super::value::Value;
-use super::{json_envelope, json_record, xml};
+use super::{json, names, xml};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Index, Shape};
 use crate::error::Result;
+use crate::wire::limits::check_values;
 
 /// Reads one record.
 pub fn decode_detail(content: Content, body: &[u8], shape: &'static Shape) -> Result<Value> {
-    let decode = decoder(content);
-    check_detail(decode(body, shape, None, shape.name, FieldPath::default())?.0, shape)
+    let record = parse(content, body, shape.name, shape.name, |node| {
+        RecordReader::new(content, shape.name, shape.name, false).read(node, shape, None)
+    });
+    check_detail(record?.0, shape)
 }
 
 /// Reads one page of a list.
 pub fn decode_index(content: Content, body: &[u8], index: &'static Index) -> Result<Page> {
-    let decode = decoder(content);
-    to_page(decode(body, &SERVICE_INDEX, Some(index), index.kind, FieldPath::default())?.0, index)
+    read_page(content, body, index, false).map(|(page, _)| page)
 }
 
 /// Reads one page of a list, in whose records values that cannot be read are null; gives those, too.
 pub fn decode_index_leniently(content: Content, body: &[u8], index: &'static Index) -> Result<(Page, Vec<Unreadable>)> {
-    let decode = decoder(content);
-    let (envelope, unreadable) = decode(body, &SERVICE_INDEX, Some(index), index.kind, FieldPath::lenient())?;
+    read_page(content, body, index, true)
+}
+
+fn read_page(
+    content: Content,
+    body: &[u8],
+    index: &'static Index,
+    is_lenient: bool,
+) -> Result<(Page, Vec<Unreadable>)> {
+    let (envelope, unreadable) = parse(content, body, index.kind, SERVICE_INDEX.name, |node| {
+        let reader = RecordReader::new(content, index.kind, SERVICE_INDEX.name, is_lenient);
+        reader.read(node, &SERVICE_INDEX, Some(index))
+    })?;
     Ok((to_page(envelope, index)?, unreadable))
-}
-
-/// Reads a body as a record of a shape, or as the envelope of a list.
-type Decoder =
-    fn(&[u8], &'static Shape, Option<&'static Index>, &'static str, FieldPath) -> Result<(Value, Vec<Unreadable>)>;
-
-fn decoder(content: Content) -> Decoder {
-    match content {
-        Content::Json => json_record::decode,
-        Content::Xml => xml::decode,
-    }
-}
-
-/// Reads one page of a list of flat records cell by cell; `None` where it has to be read record by record.
-pub fn decode_flat(content: Content, body: &[u8], index: &'static Index, sink: &mut dyn Sink) -> Option<Page<()>> {
-    match content {
-        Content::Json => json_flat::decode(body, index, sink),
-        Content::Xml => None,
-    }
-}
-
-/// The total count of a list, without its records where that can be; `None` where it is not there.
-pub fn decode_total(content: Content, body: &[u8], index: &'static Index) -> Result<Option<u64>> {
-    match (content, json_envelope::total_of(body)) {
-        (Content::Json, Some(total)) => Ok(u64::try_from(total).ok()),
-        _ => decode_index(content, body, index).map(|page| page.total_count),
-    }
 }
 
 /// Reads a `ServiceResponse` of any content type: services answer file requests with one, too.
 /// `None` where the body is something else.
 #[must_use]
 pub fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
-    match Content::from_body(body)? {
-        Content::Json => json_envelope::decode_response(body),
-        Content::Xml => xml::decode_response(body),
+    check_values(body).ok()?;
+    let (content, what) = (Content::from_body(body)?, "a ServiceResponse");
+    parse(content, body, what, what, |node| Ok(service_response(content, node))).ok().flatten()
+}
+
+fn service_response(content: Content, node: Node<'_>) -> Option<ServiceResponse> {
+    let Node::Object(mut members) = node else { return None };
+    // A service may wrap the object in the name of the root element of XML.
+    if let (Content::Json, [(_, Node::Object(inner))]) = (content, &mut *members) {
+        members = std::mem::take(inner);
+    }
+    let text = |wire: &str| {
+        let (_, value) = members.iter().find(|(name, _)| names::same(name, wire))?;
+        match value {
+            Node::Null | Node::Empty => None,
+            Node::Text(text) => Some(text.to_string()),
+            // A record that happens to have a field of that name.
+            Node::List(_) | Node::Object(_) if wire == STATUS => None,
+            other => Some(other.clone().into_tree().to_string()),
+        }
+    };
+    response_from(text, members.len())
+}
+
+fn parse<T>(
+    content: Content,
+    body: &[u8],
+    what: &str,
+    root: &str,
+    read: impl FnOnce(Node<'_>) -> Result<T>,
+) -> Result<T> {
+    match content {
+        Content::Json => json::parse(body, what, root, read),
+        Content::Xml => read(xml::parse(body, what, root)?),
     }
 }

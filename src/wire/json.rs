@@ -1,65 +1,112 @@
-//! Reads JSON: whole bodies, and names without copies.
+//! Parses JSON to a node.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Visitor};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Number;
 
 use super::bigint::quote_big_ints;
-use super::path::excerpt;
+use super::node::Node;
+use super::path::{excerpt, written};
 use super::reply::strip_bom;
 use crate::error::{Error, Kind};
 
-/// Reads a whole body; nothing may follow the value. `serde_json` refuses what is nested more than 128 deep. `what` is for
-/// the message of the error.
-pub(super) fn read_whole<T>(
+/// Parses a whole body with `parse`; nothing may follow the value. `serde_json` refuses what is nested more than 128 deep.
+/// Messages call the body `what`, and the path of a fault starts with `root`.
+pub(super) fn parse<T>(
     body: &[u8],
     what: &str,
-    seed: impl for<'de> DeserializeSeed<'de, Value = T>,
+    root: &str,
+    read: impl FnOnce(Node<'_>) -> crate::error::Result<T>,
 ) -> crate::error::Result<T> {
     let body = &*quote_big_ints(strip_bom(body));
-    // The whole checked at once is faster than text by text; what is no UTF-8 fails where it stands.
-    let value = match std::str::from_utf8(body) {
-        Ok(text) => read_to_end(serde_json::Deserializer::from_str(text), seed),
-        Err(_) => read_to_end(serde_json::Deserializer::from_slice(body), seed),
-    };
-    value.map_err(|error| {
-        let why = error.to_string();
-        Error::new(Kind::Decode, format!("the reply cannot be read as {what}: {}", excerpt(&why)))
-    })
-}
-
-fn read_to_end<'de, R: serde_json::de::Read<'de>, S: DeserializeSeed<'de>>(
-    mut reader: serde_json::Deserializer<R>,
-    seed: S,
-) -> serde_json::Result<S::Value> {
-    let value = seed.deserialize(&mut reader)?;
-    reader.end().map(|()| value)
-}
-
-/// Reads a name, without a copy where it stands in the body as it is.
-pub(super) struct NameSeed;
-
-impl<'de> DeserializeSeed<'de> for NameSeed {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
+    let path = RefCell::default();
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    match NodeSeed(&path).deserialize(&mut reader).and_then(|node| reader.end().map(|()| node)) {
+        Ok(node) => read(node),
+        Err(error) => {
+            let why = error.to_string();
+            let message = format!("the reply cannot be read as {what}: {}", excerpt(&why));
+            let names: Vec<String> = path.into_inner();
+            let field = (!names.is_empty()).then(|| written(root, names.iter().rev().map(Into::into)));
+            Err(Error::new(Kind::Decode, message).with(|facts| facts.field = field))
+        }
     }
 }
 
-impl<'de> Visitor<'de> for NameSeed {
-    type Value = Cow<'de, str>;
+/// Reads a value. An error leaves the names of the members around it, innermost first.
+#[derive(Clone, Copy)]
+struct NodeSeed<'p>(&'p RefCell<Vec<String>>);
+
+/// A name, without a copy where it stands in the body as it is.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
+    type Value = Node<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node<'de>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for NodeSeed<'_> {
+    type Value = Node<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a field")
+        f.write_str("JSON")
     }
 
-    fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(name))
+    fn visit_unit<E>(self) -> Result<Node<'de>, E> {
+        Ok(Node::Null)
     }
 
-    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(name.to_owned()))
+    fn visit_bool<E>(self, truth: bool) -> Result<Node<'de>, E> {
+        Ok(Node::Boolean(truth))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Node<'de>, E> {
+        Ok(Node::Number(number.into()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Node<'de>, E> {
+        Ok(Node::Number(number.into()))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Node<'de>, E> {
+        Number::from_f64(number).map(Node::Number).ok_or_else(|| E::custom("a number is not finite"))
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Node<'de>, E> {
+        Ok(Node::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Node<'de>, E> {
+        Ok(Node::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node<'de>, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element_seed(self)? {
+            items.push(item);
+        }
+        Ok(Node::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node<'de>, A::Error> {
+        let mut members = Vec::new();
+        while let Some(Key(name)) = map.next_key()? {
+            match map.next_value_seed(self) {
+                Ok(value) => members.push((name, value)),
+                Err(error) => {
+                    self.0.borrow_mut().push(excerpt(&name).into_owned());
+                    return Err(error);
+                }
+            }
+        }
+        Ok(Node::Object(members))
     }
 }

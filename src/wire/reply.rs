@@ -40,22 +40,15 @@ pub(crate) fn strip_bom(body: &[u8]) -> &[u8] {
     body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)
 }
 
-/// One page of a list. Its records are values, columns or dicts.
+/// One page of a list.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Page<Records = Vec<Value>> {
+pub struct Page {
     /// Total records in the list, if the service states it.
     pub total_count: Option<u64>,
     /// Whether pages exist after this one.
     pub is_next_page: bool,
     /// The records of this page.
-    pub items: Records,
-}
-
-impl<Records> Page<Records> {
-    /// The same page with its records in another form.
-    pub(crate) fn with_items<Other>(&self, items: Other) -> Page<Other> {
-        Page { total_count: self.total_count, is_next_page: self.is_next_page, items }
-    }
+    pub items: Vec<Value>,
 }
 
 /// The service's report of an error or a wait.
@@ -115,10 +108,13 @@ fn wrong_envelope(kind: &str) -> Error {
     )
 }
 
+/// The field that each `ServiceResponse` has.
+pub(super) const STATUS: &str = "status";
+
 /// Converts the members of an object to a `ServiceResponse`. `None`: it is something else. The details of jobs and maps also
 /// have a `Status`, so a `ServiceResponse` must have an `errorInfo` or at most two members.
 pub(super) fn response_from(text: impl Fn(&str) -> Option<String>, members: usize) -> Option<ServiceResponse> {
-    let status = text("status")?;
+    let status = text(STATUS)?;
     let error_info = text("errorInfo");
     if error_info.is_none() && members > 2 {
         return None;

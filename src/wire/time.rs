@@ -22,49 +22,15 @@ pub fn read(text: &str) -> Read {
         return Read::Nothing;
     }
     // Python supports the years 1 to 9999; an offset may leave that range.
-    match parse_exact(text).or_else(|| parse(text)).filter(|time| (1..=9_999).contains(&time.year())) {
+    match parse(text).filter(|time| (1..=9_999).contains(&time.year())) {
         Some(time) => Read::Time(time),
         None => Read::Wrong,
     }
 }
 
-/// Parses the usual form, `2026-09-01T12:00:00Z` with or without milliseconds, by the positions of its digits. `None` for
-/// every other form.
-pub(super) fn parse_exact(text: &str) -> Option<DateTime<Utc>> {
-    if is_zero(text) {
-        return None;
-    }
-    let bytes = text.as_bytes();
-    let (bytes, millis) = match bytes {
-        [front @ .., b'.', a, b, c, b'Z'] => (front, parse_digits(&[*a, *b, *c])?),
-        [front @ .., b'Z'] => (front, 0),
-        _ => return None,
-    };
-    let [year @ .., b'-', mo1, mo2, b'-', d1, d2, b'T', h1, h2, b':', mi1, mi2, b':', s1, s2] = bytes else {
-        return None;
-    };
-    if year.len() != 4 {
-        return None;
-    }
-    let date = NaiveDate::from_ymd_opt(
-        i32::try_from(parse_digits(year)?).ok()?,
-        parse_digits(&[*mo1, *mo2])?,
-        parse_digits(&[*d1, *d2])?,
-    )?;
-    let (hour, minute, second) = (parse_digits(&[*h1, *h2])?, parse_digits(&[*mi1, *mi2])?, parse_digits(&[*s1, *s2])?);
-    date.and_hms_milli_opt(hour, minute, second, millis).map(|time| time.and_utc())
-}
-
 /// Whether this is a zero date, which means that there is no value (specification 2.3).
 fn is_zero(text: &str) -> bool {
     text.starts_with("0000-") || text.starts_with("0001-01-01")
-}
-
-fn parse_digits(digits: &[u8]) -> Option<u32> {
-    digits.iter().try_fold(0_u32, |number, digit| {
-        let digit = digit.is_ascii_digit().then(|| digit.wrapping_sub(b'0'))?;
-        Some(number.wrapping_mul(10).wrapping_add(u32::from(digit)))
-    })
 }
 
 fn parse(text: &str) -> Option<DateTime<Utc>> {

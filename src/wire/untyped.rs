@@ -3,45 +3,44 @@
 //! Names become `snake_case` at every depth and ids become texts. Times stay texts, because only a shape declares them.
 //! Integers beyond 64 bits are texts with all their digits.
 
-use std::marker::PhantomData;
-
 use serde_json::Value as Tree;
 
 use super::extra_fields::UniqueNames;
-use super::json::read_whole;
+use super::json;
 use super::limits::check_values;
 use super::names;
+use super::node::Node;
 use super::value::{Name, Value};
 use crate::error::Result;
 
 /// Decodes a body. Nothing may follow the value, and `serde_json` limits the nesting to 127 levels.
 pub fn decode_plain(body: &[u8]) -> Result<Value> {
     check_values(body)?;
-    Ok(value(read_whole(body, "JSON", PhantomData)?, false))
+    json::parse(body, "JSON", "JSON", |node| Ok(value(node, false)))
 }
 
-fn value(tree: Tree, is_id: bool) -> Value {
-    match tree {
-        Tree::Null => Value::Null,
-        Tree::Bool(truth) => Value::Boolean(truth),
-        Tree::Number(number) if is_id => Value::Text(number.to_string()),
-        Tree::Number(number) => match (number.as_i64(), number.as_f64()) {
+fn value(node: Node<'_>, is_id: bool) -> Value {
+    match node {
+        Node::Null | Node::Empty => Value::Null,
+        Node::Boolean(truth) => Value::Boolean(truth),
+        Node::Number(number) if is_id => Value::Text(number.to_string()),
+        Node::Number(number) => match (number.as_i64(), number.as_f64()) {
             (Some(whole), _) => Value::Integer(whole),
             // An integer above the range of `i64`.
             (None, _) if number.is_u64() => Value::Unknown(Box::new(Tree::Number(number))),
             (None, Some(decimal)) => Value::Decimal(decimal),
             (None, None) => Value::Unknown(Box::new(Tree::Number(number))),
         },
-        Tree::String(text) => Value::Text(text),
-        Tree::Array(items) => Value::List(items.into_iter().map(|item| value(item, is_id)).collect()),
-        Tree::Object(members) => {
-            let mut fields: Vec<(Name, Value)> = Vec::with_capacity(members.len());
+        Node::Text(text) => Value::Text(text.into_owned()),
+        Node::List(items) => Value::List(items.into_iter().map(|item| value(item, is_id)).collect()),
+        Node::Object(members) => {
             let mut unique = UniqueNames::default();
+            // Names that collide, or become empty, keep their spelling.
+            let mut fields: Vec<(Name, Value)> = Vec::with_capacity(members.len());
             for (wire, member) in members {
-                let is_id = is_id_name(&names::snake(&wire));
                 // Names that collide, or become empty, keep their spelling.
                 let name = unique.unique_name(&wire, |_| false);
-                fields.push((Name::Owned(name), value(member, is_id)));
+                fields.push((Name::Owned(name), value(member, is_id_name(&names::snake(&wire)))));
             }
             Value::Record(fields)
         }

@@ -1,55 +1,33 @@
-//! XML into shapes: names without regard to case, prefix or namespace.
+//! Parses XML to a node: names without prefix or namespace, no entities of its own, no document types, bounded depth.
 
 use std::borrow::Cow;
 
-use quick_xml::events::BytesStart;
-use serde_json::Value as Tree;
+use quick_xml::Reader;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesStart, Event};
 
-use super::fields::{
-    ITEMS, bare_uri, describe, duplicate_field, field_of, finish, inner_field_of, list_of, put_inside, scalar, void,
-    void_inside,
-};
-use super::names;
-use super::path::{FieldPath, Step, Unreadable};
-use super::reply::{ServiceResponse, response_from, strip_bom};
-use super::value::{Name, Value};
-use super::xml_document::{Document, Next, is_nil};
-use super::xml_record::RecordBuilder;
-use crate::api::{Field, Index, Kind, Shape};
-use crate::error::{Error, Kind as ErrorKind, Result};
+use super::node::Node;
+use super::path::{excerpt, written};
+use super::reply::strip_bom;
+use crate::error::{Error, Kind, Result};
 
-/// Reads a whole document as a record of `shape`, and `items` where it is the envelope of a list: each item is a direct
-/// child of the root, under the item kind's name. Nothing may follow the root. Its own name is not looked at: services
-/// differ (field notes, XML). Gives the values that `trace` excuses, too.
-pub(super) fn decode(
-    body: &[u8],
-    shape: &'static Shape,
-    items: Option<&'static Index>,
-    what: &'static str,
-    trace: FieldPath,
-) -> Result<(Value, Vec<Unreadable>)> {
+/// Deeper than any record of the specification; a deeper reply is an error.
+const DEEPEST: usize = 32;
+
+/// The name of the text that stands beside elements.
+const TEXT: &str = "#text";
+
+/// Parses a whole document: the content of its root, after which nothing may follow. The name of the root is not looked
+/// at: services differ (field notes, XML). Messages call the body `what`, and the path of a fault starts with `root`.
+pub(super) fn parse(body: &[u8], what: &str, root: &str) -> Result<Node<'static>> {
     let text = text_of(body, what)?;
-    let mut document = Document { trace, ..Document::open(&text, what)? };
-    let mut fields = Vec::with_capacity(shape.fields.len());
-    match document.read_members(shape, items, &mut fields) {
-        Ok(()) => document.close().map(|unreadable| (finish(shape, fields), unreadable)),
-        Err(error) => Err(error.with(|facts| facts.field = document.trace.path(shape.name))),
+    let mut document = Document { reader: Reader::from_str(&text), what, root, names: Vec::new(), is_empty: false };
+    match document.next()? {
+        Next::Child(_) => {}
+        Next::Text(_) | Next::End => return Err(document.fail("there is no root element")),
     }
-}
-
-/// Reads a `ServiceResponse`; `None` where the document is something else.
-pub(super) fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
-    let text = text_of(body, "ServiceResponse").ok()?;
-    let mut document = Document::open(&text, "ServiceResponse").ok()?;
-    let Tree::Object(members) = document.read_tree().ok()? else { return None };
-    document.close().ok()?;
-    let text = |wire: &str| {
-        members.iter().find(|(name, _)| names::same(name, wire)).and_then(|(_, value)| match value {
-            Tree::String(text) => Some(text.clone()),
-            _ => None,
-        })
-    };
-    response_from(text, members.len())
+    let node = document.read_node()?;
+    document.close().map(|()| node)
 }
 
 /// The document as text: UTF-8 where it is valid (also if the prolog declares `utf-16`), else as the prolog declares.
@@ -65,209 +43,127 @@ fn text_of<'a>(body: &'a [u8], what: &str) -> Result<Cow<'a, str>> {
     let encoding = label.and_then(|label| encoding_rs::Encoding::for_label(label.as_bytes()));
     match encoding.and_then(|encoding| encoding.decode_without_bom_handling_and_without_replacement(body)) {
         Some(text) => Ok(text),
-        None => Err(Error::new(ErrorKind::Decode, format!("the reply cannot be read as {what}: {error}"))
+        None => Err(Error::new(Kind::Decode, format!("the reply cannot be read as {what}: {error}"))
             .with(|facts| facts.offset = u64::try_from(error.valid_up_to()).ok())),
     }
 }
 
+/// A document that is read element by element. It stands behind a start tag whenever it reads the inside.
+struct Document<'a> {
+    reader: Reader<&'a [u8]>,
+    what: &'a str,
+    root: &'a str,
+    /// The names of the elements around, with that of the root.
+    names: Vec<String>,
+    /// Whether the element that was entered last is closed already (`<Name/>`).
+    is_empty: bool,
+}
+
+/// What comes next inside an element.
+enum Next<'a> {
+    /// An element; whether it is nil.
+    Child(bool),
+    Text(Cow<'a, str>),
+    End,
+}
+
 impl<'a> Document<'a> {
-    /// The failure of a field that has two values, unless such values are null.
-    fn differs(&self, field: &Field) -> Result<()> {
-        if self.trace.excuse(field.wire, &duplicate_field(field)) {
-            return Ok(());
-        }
-        self.trace.field(field.wire);
-        Err(self.fail(&duplicate_field(field)))
-    }
-
-    /// Reads the children of the element as fields of `shape`, and as `items` where it is the envelope of a list.
-    fn read_members(
-        &mut self,
-        shape: &'static Shape,
-        items: Option<&'static Index>,
-        fields: &mut Vec<(Name, Value)>,
-    ) -> Result<()> {
-        let mut members = RecordBuilder::new(shape, items, fields);
-        self.read_rest(&mut members)?;
-        let RecordBuilder { fields, listed, .. } = members;
-        if items.is_some() && !listed.is_empty() {
-            fields.push((Name::Borrowed(ITEMS), Value::List(listed)));
-        }
-        Ok(())
-    }
-
-    fn read_member(&mut self, tag: &BytesStart<'a>, members: &mut RecordBuilder<'_>) -> Result<()> {
-        let shape = members.shape;
-        let name = tag.local_name();
-        let wire: &str = name.as_ref();
-        if let Some(index) = members.items.filter(|index| names::same(wire, index.kind)) {
-            self.trace.enter(|| Step::Field(index.kind.to_owned()));
-            self.trace.enter(|| Step::Item(members.listed.len()));
-            let record = self.read_record(index.item).inspect_err(|_| {
-                self.trace.item(members.listed.len());
-                self.trace.field(index.kind);
-            })?;
-            self.trace.leave();
-            self.trace.leave();
-            members.listed.push(record);
-        } else if let Some((outer, inner)) = inner_field_of(shape, wire, members.fields) {
-            let value = if is_nil(tag) { self.read_nil(inner) } else { self.read_field(inner) };
-            let value = value.inspect_err(|_| self.trace.field(inner.wire))?;
-            if !put_inside(members.fields, outer, inner, value) {
-                self.differs(inner)?;
-                void_inside(members.fields, outer, inner);
-            }
-        } else if let Some(field) = field_of(shape, wire, members.fields.len()) {
-            let value = if is_nil(tag) { self.read_nil(field) } else { self.read_field(field) };
-            let value = value.inspect_err(|_| self.trace.field(field.wire))?;
-            if !members.put(field, value) {
-                self.differs(field)?;
-                void(members.fields, field);
-            }
-        } else if let Some((field, Kind::Records(inner, _))) = list_of(shape, wire).map(|field| (field, field.kind)) {
-            let record = self.read_item(inner).inspect_err(|_| {
-                self.trace.item(members.length(field));
-                self.trace.field(field.wire);
-            })?;
-            if !members.put(field, Value::List(vec![record])) {
-                self.differs(field)?;
-            }
-        } else if shape.hoists.iter().any(|name| names::same(wire, name)) {
-            let (lists, before) = members.enter();
-            self.read_rest(members)?;
-            members.leave(lists, before);
-        } else {
-            let tree = self.read_tree().inspect_err(|_| self.trace.field(wire))?;
-            members.put_unknown(wire, tree);
-        }
-        Ok(())
-    }
-
-    fn read_record(&mut self, shape: &'static Shape) -> Result<Value> {
-        let mut fields = Vec::with_capacity(shape.fields.len());
-        self.read_members(shape, None, &mut fields)?;
-        Ok(finish(shape, fields))
-    }
-
-    /// Reads an element that says it holds nothing (`xsi:nil="true"`).
-    fn read_nil(&mut self, field: &'static Field) -> Result<Value> {
-        match (self.read_tree()?, field.kind) {
-            (Tree::Null, Kind::Records(..)) => Ok(Value::List(Vec::new())),
-            (Tree::Null, _) => Ok(Value::Null),
-            _ => self.refuse(field, &format!("`{}` is nil, but not empty", field.wire)),
-        }
-    }
-
-    /// An empty element is an empty text where a text is expected, as `""` is in JSON, and null elsewhere.
-    fn read_field(&mut self, field: &'static Field) -> Result<Value> {
-        match field.kind {
-            Kind::Record(shape) => {
-                self.trace.enter(|| Step::Field(field.wire.to_owned()));
-                let record = self.read_record(shape)?;
-                self.trace.leave();
-                Ok(record)
-            }
-            Kind::Records(shape, element) => self.read_records(shape, element),
-            kind => {
-                let found = if self.trace.is_lenient() {
-                    // An element inside the value is read over.
-                    match self.read_tree()? {
-                        Tree::Null => Some(String::new()),
-                        Tree::String(text) => Some(text),
-                        _ => None,
-                    }
-                } else {
-                    Some(self.read_text(field.wire)?)
-                };
-                let what = || format!("`{}` is invalid: expected {}, got ", field.wire, describe(kind));
-                match found {
-                    None => self.refuse(field, &format!("{}elements", what())),
-                    Some(text) => match scalar(kind, &text) {
-                        Some(value) => Ok(value),
-                        None => self.refuse(field, &format!("{}`{text}`", what())),
-                    },
-                }
-            }
-        }
-    }
-
-    /// An error, or null where values that cannot be read are null.
-    fn refuse(&self, field: &Field, why: &str) -> Result<Value> {
-        if self.trace.excuse(field.wire, why) { Ok(Value::Null) } else { Err(self.fail(why)) }
-    }
-
-    /// Reads `<Products><Product>...</Product></Products>`; an item may be a bare address, and a single one may stand
-    /// there without its own element.
-    fn read_records(&mut self, shape: &'static Shape, element: &str) -> Result<Value> {
-        let mut records = Vec::new();
+    /// Reads the inside of an element.
+    fn read_node(&mut self) -> Result<Node<'static>> {
+        let (mut text, mut members) = (String::new(), Vec::new());
         loop {
             match self.next()? {
-                Next::End => return Ok(Value::List(records)),
-                Next::Text(text) if text.trim().is_empty() => {}
-                Next::Text(text) => match bare_uri(shape, text.trim()) {
-                    Some(record) => records.push(record),
-                    None => return Err(self.fail(&format!("`{text}` is not {}", shape.name))),
-                },
-                Next::Child(tag) => {
-                    let name = tag.local_name();
-                    let wire: &str = name.as_ref();
-                    if names::same(wire, element) || names::same(wire, shape.name) {
-                        let record = self.read_item(shape).inspect_err(|_| self.trace.item(records.len()))?;
-                        records.push(record);
-                    } else if records.is_empty()
-                        && (field_of(shape, wire, 0).or_else(|| list_of(shape, wire)).is_some())
+                Next::Text(part) => text.push_str(&part),
+                Next::Child(is_nil) => {
+                    let name = self.names.last().cloned().unwrap_or_default();
+                    let node = match self.read_node()? {
+                        Node::Empty if is_nil => Node::Null,
+                        _ if is_nil => return Err(self.fail(&format!("`{name}` is nil, but not empty"))),
+                        node => node,
+                    };
+                    self.names.pop();
+                    members.push((Cow::Owned(name), node));
+                }
+                Next::End => break,
+            }
+        }
+        if members.is_empty() {
+            return Ok(if text.is_empty() { Node::Empty } else { Node::Text(Cow::Owned(text)) });
+        }
+        if !text.trim().is_empty() {
+            members.push((Cow::Borrowed(TEXT), Node::Text(Cow::Owned(text))));
+        }
+        Ok(Node::Object(members))
+    }
+
+    fn close(mut self) -> Result<()> {
+        match self.reader.read_event() {
+            Ok(Event::Eof) => Ok(()),
+            Ok(Event::Text(text)) if text.trim().is_empty() => self.close(),
+            Ok(Event::Comment(_) | Event::PI(_)) => self.close(),
+            Ok(_) => Err(self.fail("unexpected content after the root element")),
+            Err(error) => Err(self.fail(&error.to_string())),
+        }
+    }
+
+    fn fail(&self, why: &str) -> Error {
+        let names = self.names.iter().skip(1);
+        let field = (names.len() > 0).then(|| written(self.root, names.map(Into::into)));
+        Error::new(Kind::Decode, format!("the reply cannot be read as {}: {}", self.what, excerpt(why))).with(|facts| {
+            facts.offset = Some(self.reader.buffer_position());
+            facts.field = field;
+        })
+    }
+
+    fn next(&mut self) -> Result<Next<'a>> {
+        if std::mem::take(&mut self.is_empty) {
+            return Ok(Next::End);
+        }
+        loop {
+            let event = self.reader.read_event().map_err(|error| self.fail(&error.to_string()))?;
+            let is_inside = !self.names.is_empty();
+            match event {
+                Event::Start(tag) => return self.enter(&tag, false),
+                Event::Empty(tag) => return self.enter(&tag, true),
+                Event::End(_) => return Ok(Next::End),
+                Event::Text(text) if is_inside => return Ok(Next::Text(text.into_inner())),
+                Event::CData(text) if is_inside => return Ok(Next::Text(text.into_inner())),
+                Event::GeneralRef(reference) if is_inside => {
+                    if let Some(character) =
+                        reference.resolve_char_ref().map_err(|error| self.fail(&error.to_string()))?
                     {
-                        let record = self.read_bare(&tag, shape).inspect_err(|_| self.trace.item(0))?;
-                        return Ok(Value::List(vec![record]));
-                    } else {
-                        return Err(self.fail(&format!("expected `{element}`, got `{wire}`")));
+                        return Ok(Next::Text(Cow::Owned(character.to_string())));
                     }
+                    let name = reference.into_inner();
+                    return match resolve_predefined_entity(&name) {
+                        Some(text) => Ok(Next::Text(Cow::Borrowed(text))),
+                        None => {
+                            Err(self.fail(&format!("the entity `&{name};` is not one of the five predefined in XML")))
+                        }
+                    };
                 }
+                Event::DocType(_) => return Err(self.fail("document type declarations are not accepted")),
+                Event::Eof => return Err(self.fail("it ends inside the root element")),
+                // White space outside the root and what is not content.
+                _ => {}
             }
         }
     }
 
-    /// Reads the rest of an element as one record, whose first field is `tag`.
-    fn read_bare(&mut self, tag: &BytesStart<'a>, shape: &'static Shape) -> Result<Value> {
-        let mut fields = Vec::with_capacity(shape.fields.len());
-        let mut members = RecordBuilder::new(shape, None, &mut fields);
-        self.read_member(tag, &mut members)?;
-        self.read_rest(&mut members)?;
-        Ok(finish(shape, fields))
+    fn enter(&mut self, tag: &BytesStart<'a>, is_empty: bool) -> Result<Next<'a>> {
+        self.names.push(tag.local_name().as_ref().to_owned());
+        if self.names.len() > DEEPEST {
+            return Err(self.fail(&format!("elements are nested more than {DEEPEST} deep")));
+        }
+        self.is_empty = is_empty;
+        Ok(Next::Child(is_nil(tag)))
     }
+}
 
-    /// Reads the children that are left in the element.
-    fn read_rest(&mut self, members: &mut RecordBuilder) -> Result<()> {
-        loop {
-            match self.next()? {
-                Next::Child(tag) => self.read_member(&tag, members)?,
-                Next::Text(text) if text.trim().is_empty() => {}
-                Next::Text(text) => {
-                    return Err(self.fail(&format!("`{}` contains unexpected text: `{text}`", members.shape.name)));
-                }
-                Next::End => return Ok(()),
-            }
-        }
-    }
-
-    /// Reads an item that is either a record or a bare address: its first content decides.
-    fn read_item(&mut self, shape: &'static Shape) -> Result<Value> {
-        if shape.field("uri").is_none() || self.is_empty {
-            return self.read_record(shape);
-        }
-        let (reader, trace) = (self.reader.clone(), FieldPath::default());
-        let mut ahead = Self { reader, what: self.what, depth: self.depth, is_empty: false, trace };
-        let text = loop {
-            match ahead.next()? {
-                Next::Text(text) if text.trim().is_empty() => {}
-                Next::Text(_) => break true,
-                Next::Child(_) | Next::End => break false,
-            }
-        };
-        if !text {
-            return self.read_record(shape);
-        }
-        let uri = self.read_text(shape.name)?;
-        bare_uri(shape, uri.trim()).ok_or_else(|| self.fail(&format!("`{uri}` is not {}", shape.name)))
-    }
+/// Whether the element says that it holds nothing. What else is wrong with its attributes does not matter.
+fn is_nil(tag: &BytesStart<'_>) -> bool {
+    tag.attributes_raw().contains("nil")
+        && tag.attributes().with_checks(false).flatten().any(|attribute| {
+            attribute.key.local_name().as_ref() == "nil" && matches!(attribute.value.trim(), "true" | "1")
+        })
 }

@@ -51,7 +51,7 @@ async fn outcomes(client: &Client) -> Vec<(&'static str, Result<String, Error>)>
         ("one of", debug_text(client.detail(row("field_hubs.get"), &id("field_hubs.get")).await)),
         ("rows", client.rows(row("job_data.products"), &id("job_data.products")).await.map(|rows| format!("{rows:?}"))),
         ("pages", pages.next_page().await.map(|page| format!("{page:?}"))),
-        ("batches", batches.next_batches().await.map(|page| format!("{page:?}"))),
+        ("batches", batches.next_batch().await.map(|page| format!("{page:?}"))),
         ("first", first.first().await.map(|record| format!("{record:?}"))),
         ("download", download.map(|file| format!("{file:?}"))),
         ("send", client.send_command(row("prescription_maps.send"), &send).await.map(|()| String::new())),

@@ -68,11 +68,9 @@ async fn read_as(pages: &mut Pages, forms: u32) -> headland::error::Result<Vec<u
             let id = |item: &Value| item.get("id").and_then(Value::as_text).unwrap().parse::<u32>().unwrap();
             ids.extend(page.iter().map(id));
         } else {
-            let Some(parts) = pages.next_batches().await? else { return Ok(ids) };
-            for part in parts {
-                let column = part.column_by_name("id").unwrap().as_string::<i32>();
-                ids.extend(column.iter().map(|id| id.unwrap().parse::<u32>().unwrap()));
-            }
+            let Some(batch) = pages.next_batch().await? else { return Ok(ids) };
+            let column = batch.column_by_name("id").unwrap().as_string::<i32>();
+            ids.extend(column.iter().map(|id| id.unwrap().parse::<u32>().unwrap()));
         }
         number += 1;
     }

@@ -13,7 +13,6 @@ use serde_json::{Map, Value as Tree};
 use super::schema::{UTC, element, fields, integer, schema};
 use crate::api::{Field, Kind, Shape};
 use crate::error::{Error, Kind as ErrorKind};
-use crate::wire::json_flat::Cell;
 use crate::wire::value::{Name, Value};
 
 /// Builds the columns of records.
@@ -60,14 +59,8 @@ impl Columns {
         self.end(unknown)
     }
 
-    /// Appends a cell of the current record. False: the column has another type or already has a cell of this record.
-    pub(super) fn push_cell(&mut self, position: usize, cell: Cell<'_>) -> bool {
-        let rows = self.rows;
-        self.values.get_mut(position).filter(|column| column.len() == rows).is_some_and(|column| column.push_cell(cell))
-    }
-
     /// Ends a record. Missing fields become null.
-    pub(super) fn end(&mut self, unknown: Map<String, Tree>) -> Result<(), ArrowError> {
+    fn end(&mut self, unknown: Map<String, Tree>) -> Result<(), ArrowError> {
         let rows = self.rows;
         for column in self.values.iter_mut().filter(|column| column.len() == rows) {
             column.null()?;
@@ -98,7 +91,7 @@ impl Columns {
 }
 
 /// Builds the values of one field.
-pub(super) enum Column {
+enum Column {
     Text(StringBuilder),
     Boolean(BooleanBuilder),
     Integer(Int64Builder),
@@ -110,7 +103,7 @@ pub(super) enum Column {
 }
 
 impl Column {
-    pub(super) fn new(kind: Kind, rows: usize) -> Self {
+    fn new(kind: Kind, rows: usize) -> Self {
         match kind {
             Kind::Id | Kind::Text => Self::Text(StringBuilder::with_capacity(rows, rows.saturating_mul(8))),
             Kind::Boolean => Self::Boolean(BooleanBuilder::with_capacity(rows)),
@@ -127,7 +120,7 @@ impl Column {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         use arrow_array::builder::ArrayBuilder;
         match self {
             Self::Text(builder) => builder.len(),
@@ -140,7 +133,7 @@ impl Column {
         }
     }
 
-    pub(super) fn null(&mut self) -> Result<(), ArrowError> {
+    fn null(&mut self) -> Result<(), ArrowError> {
         match self {
             Self::Text(builder) => builder.append_null(),
             Self::Boolean(builder) => builder.append_null(),
@@ -161,7 +154,7 @@ impl Column {
     }
 
     /// Appends a value. False: it is of another type, and nothing was appended.
-    pub(super) fn push(&mut self, value: &Value) -> Result<bool, ArrowError> {
+    fn push(&mut self, value: &Value) -> Result<bool, ArrowError> {
         match (self, value) {
             (Self::Text(builder), Value::Text(text)) => builder.append_value(text),
             (Self::Boolean(builder), Value::Boolean(truth)) => builder.append_value(*truth),
@@ -192,22 +185,7 @@ impl Column {
         Ok(true)
     }
 
-    /// Appends a cell. False: it is of another type, and nothing was appended.
-    pub(super) fn push_cell(&mut self, cell: Cell<'_>) -> bool {
-        match (self, cell) {
-            (Self::Text(builder), Cell::Text(text)) => builder.append_value(text),
-            (Self::Boolean(builder), Cell::Boolean(truth)) => builder.append_value(truth),
-            (Self::Integer(builder), Cell::Integer(number)) => builder.append_value(number),
-            (Self::Decimal(builder), Cell::Decimal(number)) => builder.append_value(number),
-            (Self::Time(builder), Cell::Time(_, time)) => builder.append_value(time.timestamp_micros()),
-            // The end of the record appends the null.
-            (_, Cell::Null) => {}
-            _ => return false,
-        }
-        true
-    }
-
-    pub(super) fn finish(self) -> Result<ArrayRef, ArrowError> {
+    fn finish(self) -> Result<ArrayRef, ArrowError> {
         Ok(match self {
             Self::Text(mut builder) => Arc::new(builder.finish()),
             Self::Boolean(mut builder) => Arc::new(builder.finish()),

@@ -1,6 +1,5 @@
 //! Arrow columns of records by their shapes.
 
-mod batch;
 mod column;
 mod schema;
 
@@ -10,7 +9,6 @@ use self::column::table_error;
 use super::value::Value;
 use crate::api::Shape;
 use crate::error::Result;
-pub use batch::{Batch, decode_batch};
 pub use column::Columns;
 pub use schema::{UNKNOWN_FIELDS, schema};
 

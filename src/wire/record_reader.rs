@@ -1,0 +1,316 @@
+//! Reads records by their shapes, with every tolerance that services need (field notes, Values and XML).
+
+use std::borrow::Cow;
+
+use super::extra_fields::{ExtraFields, OnRepeat};
+use super::fields::{
+    ITEMS, bare_uri, describe, duplicate_field, field_of, finish, inner_field_of, list_of, put, put_inside, scalar,
+    void, void_inside,
+};
+use super::names;
+use super::node::Node;
+use super::path::{Step, Unreadable, excerpt, written};
+use super::reply::Content;
+use super::value::{Name, Value};
+use crate::api::{Field, Index, Kind, Shape};
+use crate::error::{Error, Kind as ErrorKind, Result};
+
+type Members<'n> = Vec<(Cow<'n, str>, Node<'n>)>;
+
+/// Reads one reply.
+pub(super) struct RecordReader {
+    content: Content,
+    /// The reply in the words of messages, and the first name of a path.
+    what: &'static str,
+    root: &'static str,
+    /// The place of the value that is read.
+    path: Vec<Step<'static>>,
+    /// The values of records that are null because they cannot be read. `None`: such a value is an error.
+    unreadable: Option<Vec<Unreadable>>,
+}
+
+/// What was read of a record so far.
+struct Record {
+    shape: &'static Shape,
+    /// The list, where this is its envelope.
+    items: Option<&'static Index>,
+    fields: Vec<(Name, Value)>,
+    extra: ExtraFields,
+    /// The lists that this element of XML has begun; the items of a list may come in several elements.
+    lists: Vec<&'static str>,
+    /// Whether an object was met whose members belong to the record: it repeats some of the record's fields, and the
+    /// first value of each stays.
+    is_hoisted: bool,
+}
+
+impl RecordReader {
+    pub(super) fn new(content: Content, what: &'static str, root: &'static str, is_lenient: bool) -> Self {
+        Self { content, what, root, path: Vec::new(), unreadable: is_lenient.then(Vec::new) }
+    }
+
+    /// Reads a whole reply as a record of `shape`, and `items` where it is the envelope of a list. Gives the values of its
+    /// records that could not be read, too.
+    pub(super) fn read(
+        mut self,
+        node: Node<'_>,
+        shape: &'static Shape,
+        items: Option<&'static Index>,
+    ) -> Result<(Value, Vec<Unreadable>)> {
+        let record = match node {
+            Node::Object(_) | Node::Empty => self.record(members(node), shape, items)?,
+            other => return Err(self.no_record(&other, shape)),
+        };
+        Ok((record, self.unreadable.unwrap_or_default()))
+    }
+
+    fn record(&mut self, members: Members<'_>, shape: &'static Shape, items: Option<&'static Index>) -> Result<Value> {
+        let fields = Vec::with_capacity(shape.fields.len());
+        let extra = ExtraFields::default();
+        let mut record = Record { shape, items, fields, extra, lists: Vec::new(), is_hoisted: false };
+        for (name, node) in members {
+            self.member(&mut record, &name, node)?;
+        }
+        Ok(finish(shape, record.fields))
+    }
+
+    fn member(&mut self, record: &mut Record, wire: &str, node: Node<'_>) -> Result<()> {
+        let shape = record.shape;
+        if let Some(index) = record.items.filter(|index| names::same(wire, index.kind)) {
+            return self.within(Step::Field(index.kind), |reader| {
+                let items = reader.items(node, index.item, None, record.length(ITEMS))?;
+                record.extend_items(items);
+                Ok(())
+            });
+        }
+        if let Some((outer, inner)) = inner_field_of(shape, wire, &record.fields) {
+            return self.within(Step::Field(inner.wire), |reader| {
+                let value = reader.field(inner, node, 0)?;
+                if !put_inside(&mut record.fields, outer, inner, value) {
+                    reader.refuse(&duplicate_field(inner))?;
+                    void_inside(&mut record.fields, outer, inner);
+                }
+                Ok(())
+            });
+        }
+        let own = field_of(shape, wire, record.fields.len());
+        if let Some(field) = own.or_else(|| list_of(shape, wire)) {
+            return self.within(Step::Field(field.wire), |reader| {
+                let before = record.length(field.snake);
+                let value = match field.kind {
+                    // An item without the list around it.
+                    Kind::Records(inner, _) if own.is_none() => Value::List(reader.items(node, inner, None, before)?),
+                    _ => reader.field(field, node, before)?,
+                };
+                if !record.put(field, value, reader.content) {
+                    reader.refuse(&duplicate_field(field))?;
+                    void(&mut record.fields, field);
+                }
+                Ok(())
+            });
+        }
+        if shape.hoists.iter().any(|name| names::same(wire, name)) {
+            return self.hoisted(record, wire, node);
+        }
+        let on_repeat = if self.content == Content::Xml { OnRepeat::Append } else { OnRepeat::Compare };
+        record.extra.put(shape, &mut record.fields, wire, node.into_tree(), on_repeat);
+        Ok(())
+    }
+
+    /// Reads an object whose members belong to the record around it.
+    fn hoisted(&mut self, record: &mut Record, wire: &str, node: Node<'_>) -> Result<()> {
+        let members = match node {
+            Node::Null | Node::Empty => return Ok(()),
+            Node::Text(text) if text.trim().is_empty() => return Ok(()),
+            Node::Object(members) => members,
+            other => {
+                let why = format!("`{wire}` is invalid: expected an object with fields of {}", record.shape.name);
+                return Err(self.fail(&format!("{why}, got {other}")));
+            }
+        };
+        record.is_hoisted = true;
+        let (lists, before) = (std::mem::take(&mut record.lists), record.extra.enter());
+        for (name, node) in members {
+            self.member(record, &name, node)?;
+        }
+        record.lists = lists;
+        record.extra.leave(before);
+        Ok(())
+    }
+
+    /// Reads the value of a field. `before` counts the items that its list has already.
+    #[expect(clippy::cast_possible_truncation, reason = "the guard proves that nothing is cut")]
+    fn field(&mut self, field: &'static Field, node: Node<'_>, before: usize) -> Result<Value> {
+        let value = match (field.kind, &node) {
+            (Kind::Records(shape, element), _) => {
+                return self.items(node, shape, Some(element), before).map(Value::List);
+            }
+            (Kind::Record(shape), Node::Object(_)) => return self.record(members(node), shape, None),
+            (_, Node::Null) => Some(Value::Null),
+            (kind, Node::Empty) => scalar(kind, ""),
+            (kind, Node::Text(text)) => scalar(kind, text),
+            (Kind::Boolean, Node::Boolean(truth)) => Some(Value::Boolean(*truth)),
+            (Kind::Text, Node::Boolean(truth)) => Some(Value::Text(truth.to_string())),
+            (Kind::Id | Kind::Text, Node::Number(number)) => Some(Value::Text(match number.as_f64() {
+                // 7.0 is the id 7.
+                Some(decimal) if number.is_f64() => decimal.to_string(),
+                _ => number.to_string(),
+            })),
+            (Kind::Boolean, Node::Number(number)) => match number.as_u64() {
+                Some(number @ 0..=1) => Some(Value::Boolean(number == 1)),
+                _ => None,
+            },
+            (Kind::Decimal, Node::Number(number)) => number.as_f64().map(Value::Decimal),
+            (Kind::Integer, Node::Number(number)) => match (number.as_i64(), number.as_f64()) {
+                (Some(whole), _) => Some(Value::Integer(whole)),
+                (None, Some(number)) if number.fract() == 0.0 && number.abs() < 9e15 => {
+                    Some(Value::Integer(number as i64))
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        let expected = describe(field.kind);
+        value.map_or_else(|| self.refuse(&format!("`{}` is invalid: expected {expected}, got {node}", field.wire)), Ok)
+    }
+
+    /// Reads records: a list, one bare record, or nothing. A list may be in an object, under the name of its `element`, as
+    /// XML writes it. `before` counts the items that the list has already.
+    fn items(
+        &mut self,
+        node: Node<'_>,
+        shape: &'static Shape,
+        element: Option<&str>,
+        before: usize,
+    ) -> Result<Vec<Value>> {
+        match (node, element) {
+            (Node::Null, _) | (Node::Empty, Some(_)) => Ok(Vec::new()),
+            // An element of XML is an item even if it is blank.
+            (Node::Text(text), element)
+                if text.trim().is_empty() && (element.is_some() || self.content == Content::Json) =>
+            {
+                Ok(Vec::new())
+            }
+            (Node::List(nodes), _) => {
+                (before..).zip(nodes).map(|(index, node)| self.item(node, shape, index)).collect()
+            }
+            (Node::Object(members), _) if members.is_empty() => Ok(Vec::new()),
+            (Node::Object(members), Some(element)) => self.wrapped(members, shape, element, before),
+            (node, _) => self.item(node, shape, before).map(|item| vec![item]),
+        }
+    }
+
+    /// Reads the items of an object that wraps a list, or the one record that stands there without an element of its own.
+    fn wrapped(
+        &mut self,
+        members: Members<'_>,
+        shape: &'static Shape,
+        element: &str,
+        before: usize,
+    ) -> Result<Vec<Value>> {
+        let is_item = |name: &str| names::same(name, element) || names::same(name, shape.name);
+        let is_field = |name: &str| {
+            field_of(shape, name, 0).or_else(|| list_of(shape, name)).is_some()
+                || shape.hoists.iter().any(|hoist| names::same(name, hoist))
+        };
+        // Elements of XML without a shape are named, so another name is an error there.
+        let is_bare = self.content == Content::Json && !members.first().is_some_and(|(name, _)| is_item(name));
+        if is_bare || members.iter().any(|(name, _)| is_field(name)) {
+            return self.item(Node::Object(members), shape, before).map(|item| vec![item]);
+        }
+        let mut items = Vec::new();
+        for (name, node) in members {
+            if !is_item(&name) {
+                return Err(self.fail(&format!("expected `{element}`, got `{}`", excerpt(&name))));
+            }
+            items.extend(self.items(node, shape, None, before.saturating_add(items.len()))?);
+        }
+        Ok(items)
+    }
+
+    /// Reads one record of a list: an object, or a bare address where the shape has one (specification 2.6 calls the
+    /// available files a list of URLs, 2.5 a list of objects).
+    fn item(&mut self, node: Node<'_>, shape: &'static Shape, index: usize) -> Result<Value> {
+        self.within(Step::Item(index), |reader| match node {
+            Node::Object(_) | Node::Empty => reader.record(members(node), shape, None),
+            Node::Text(text) if text.trim().is_empty() && reader.content == Content::Xml => {
+                reader.record(Vec::new(), shape, None)
+            }
+            Node::Text(ref text) => bare_uri(shape, text.trim()).ok_or_else(|| reader.no_record(&node, shape)),
+            other => Err(reader.no_record(&other, shape)),
+        })
+    }
+
+    /// Reads at a place. An error leaves the place as it is, for its path.
+    fn within<T>(&mut self, step: Step<'static>, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.path.push(step);
+        let value = read(self)?;
+        self.path.pop();
+        Ok(value)
+    }
+
+    /// Null in the records of a list where such values are null, else an error. Values of the envelope decide which
+    /// records are read, so they must be right.
+    fn refuse(&mut self, why: &str) -> Result<Value> {
+        let is_envelope = self.path.len() < 2;
+        match &mut self.unreadable {
+            Some(unreadable) if !is_envelope => {
+                let path = written(self.root, self.path.iter().copied());
+                unreadable.push(Unreadable { path, why: excerpt(why).into_owned() });
+                Ok(Value::Null)
+            }
+            _ => Err(self.fail(why)),
+        }
+    }
+
+    fn no_record(&self, node: &Node<'_>, shape: &Shape) -> Error {
+        self.fail(&format!("expected an object with the fields of {}, got {node}", shape.name))
+    }
+
+    fn fail(&self, why: &str) -> Error {
+        let field = (!self.path.is_empty()).then(|| written(self.root, self.path.iter().copied()));
+        Error::new(ErrorKind::Decode, format!("the reply cannot be read as {}: {}", self.what, excerpt(why)))
+            .with(|facts| facts.field = field)
+    }
+}
+
+impl Record {
+    /// Keeps a value. Says no where the field has another value.
+    #[must_use]
+    fn put(&mut self, field: &'static Field, value: Value, content: Content) -> bool {
+        let is_begun = content == Content::Xml && self.lists.contains(&field.snake);
+        let known = self.fields.iter_mut().find(|(name, _)| is_begun && name == field.snake);
+        match (known, value) {
+            (Some((_, Value::List(items))), Value::List(more)) => {
+                items.extend(more);
+                true
+            }
+            (_, value) => {
+                if matches!(value, Value::List(_)) && !is_begun {
+                    self.lists.push(field.snake);
+                }
+                put(&mut self.fields, Name::Borrowed(field.snake), value) || self.is_hoisted
+            }
+        }
+    }
+
+    /// Keeps items of the list whose envelope this is.
+    fn extend_items(&mut self, more: Vec<Value>) {
+        match self.fields.iter_mut().find(|(name, _)| name == ITEMS) {
+            Some((_, Value::List(items))) => items.extend(more),
+            _ => self.fields.push((Name::Borrowed(ITEMS), Value::List(more))),
+        }
+    }
+
+    /// How many items a list has so far.
+    fn length(&self, name: &str) -> usize {
+        match self.fields.iter().find(|(known, _)| known == name) {
+            Some((_, Value::List(items))) => items.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// The members of an object; an empty element has none.
+fn members(node: Node<'_>) -> Members<'_> {
+    if let Node::Object(members) = node { members } else { Vec::new() }
+}
