@@ -49,7 +49,7 @@ impl RateLimitHeaders {
 }
 
 fn seconds(text: &str) -> Option<Duration> {
-    let seconds = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite() && *seconds >= 0.0)?;
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0)?;
     Some(Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT))
 }
 
@@ -88,12 +88,17 @@ mod tests {
         let with_another_date =
             headers(&[("date", "Tue, 01 Sep 2026 13:00:00 GMT"), ("retry-after", "Tue, 01 Sep 2026 13:00:20 GMT")]);
         assert_eq!(RateLimitHeaders::from_headers(&with_another_date, now).retry_after, Some(Duration::from_secs(20)));
-        let nonsense =
-            headers(&[("x-ratelimit-remaining", "-1"), ("retry-after", "soon"), ("x-ratelimit-reset", "NaN")]);
-        assert_eq!(RateLimitHeaders::from_headers(&nonsense, now), RateLimitHeaders::default());
-        assert_eq!(
-            RateLimitHeaders::from_headers(&headers(&[("retry-after", "1e300")]), now).retry_after,
-            Some(LONGEST_WAIT)
-        );
+        for (remaining, retry_after, reset) in [("-1", "soon", "NaN"), ("1.5", "-30", "-1")] {
+            let nonsense = headers(&[
+                ("x-ratelimit-remaining", remaining),
+                ("retry-after", retry_after),
+                ("x-ratelimit-reset", reset),
+            ]);
+            assert_eq!(RateLimitHeaders::from_headers(&nonsense, now), RateLimitHeaders::default());
+        }
+        for endless in ["1e300", "1e400", "Tue, 01 Sep 2099 12:00:00 GMT"] {
+            let found = RateLimitHeaders::from_headers(&headers(&[("retry-after", endless)]), now);
+            assert_eq!(found.retry_after, Some(LONGEST_WAIT), "{endless}");
+        }
     }
 }
