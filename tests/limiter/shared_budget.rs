@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use headland::clock::{Clock as _, SystemClock};
-use headland::limiter::{Limiter, RateLimitHeaders, StoreLocation};
+use headland::limiter::{Limiter, RateLimitHeaders, StoreLocation, default_file};
 
 use crate::support::*;
 
@@ -125,4 +125,29 @@ fn killed_process_does_not_keep_its_slot_in_flight() {
     let started = std::time::Instant::now();
     let slot = real().block_on(limiter.grant(MINUTE, Duration::from_secs(20))).unwrap();
     assert!(slot.is_some() && started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+}
+
+/// Runs as its own child processes, which print the default file in other environments.
+#[cfg(target_os = "linux")]
+#[test]
+fn default_file_is_in_the_state_folder_of_the_user() {
+    const IS_CHILD: &str = "HEADLAND_TEST_DEFAULT_FILE";
+    if std::env::var_os(IS_CHILD).is_some() {
+        println!("\n{:?}", default_file());
+        return;
+    }
+    for (state, home, expected) in [
+        ("/state", "/folder", r#"Some("/state/headland/limits.sqlite3")"#),
+        ("", "/folder", r#"Some("/folder/.local/state/headland/limits.sqlite3")"#),
+        ("relative", "/folder", r#"Some("/folder/.local/state/headland/limits.sqlite3")"#),
+        ("", "relative", "None"),
+    ] {
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "shared_budget::default_file_is_in_the_state_folder_of_the_user", "--nocapture"])
+            .envs([(IS_CHILD, "1"), ("XDG_STATE_HOME", state), ("HOME", home)])
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(child.stdout).unwrap();
+        assert!(printed.lines().any(|line| line == expected), "`{state}`, `{home}`: {printed}");
+    }
 }
