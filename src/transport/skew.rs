@@ -185,3 +185,91 @@ fn warning(skew: i64) -> String {
         skew.saturating_abs()
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Updates from a 401 whose `Date` is `ahead` seconds after the local time. The request was signed
+    /// `round_trip` seconds before, with a time that was `signed_ahead` seconds after the local one.
+    fn update(
+        skew: &Skew,
+        (ahead, signed_ahead): (i64, i64),
+        (arrival, round_trip): (u64, u64),
+        about_time: bool,
+        warnings: &Warnings,
+    ) -> Correction {
+        let seconds = chrono::Duration::seconds;
+        let elapsed = Duration::from_secs(arrival);
+        let sent = DateTime::from_timestamp_millis(1_790_000_000_500).unwrap();
+        let now = sent + seconds(round_trip.try_into().unwrap());
+        let date = (sent + seconds(ahead)).format("%a, %d %b %Y %H:%M:%S GMT").to_string();
+        skew.update(
+            &HeaderMap::from_iter([(DATE, date.parse().unwrap())]),
+            Arrival { now, elapsed },
+            Stamp { time: sent + seconds(signed_ahead), elapsed: Duration::from_secs(arrival - round_trip) },
+            about_time,
+            warnings,
+        )
+    }
+
+    #[test]
+    fn error_of_a_minute_or_of_five_seconds_after_a_text_about_time_is_corrected() {
+        for (ahead, round_trip, about_time, is_corrected) in [
+            (60, 0, false, true),
+            (59, 0, false, false),
+            (-60, 0, false, true),
+            (-59, 0, false, false),
+            (5, 0, true, true),
+            (4, 0, true, false),
+            (-5, 0, true, true),
+            (-4, 0, true, false),
+            // The service may have read its clock at any moment of the round trip.
+            (90, 30, false, true),
+            (89, 30, false, false),
+            (-60, 30, false, true),
+        ] {
+            let corrected = update(&Skew::default(), (ahead, 0), (40, round_trip), about_time, &Warnings::default());
+            let expected = Correction::Corrected(ahead - i64::try_from(round_trip).unwrap());
+            let expected = if is_corrected { expected } else { Correction::NotTheClock };
+            assert_eq!(corrected, expected, "{ahead} s ahead, {round_trip} s, {about_time}");
+        }
+    }
+
+    #[test]
+    fn warning_names_the_difference_once_and_its_end() {
+        let (skew, warnings) = (Skew::default(), Warnings::default());
+        for (signed_ahead, ahead, words) in [
+            (0, 90, Some("clock is 90 s behind the service")),
+            (0, 94, None),
+            (90, 0, Some("agrees with the service again")),
+            (0, -90, Some("clock is 90 s ahead of the service")),
+            (90, 5, Some("clock is 5 s behind the service")),
+            (0, 90, None),
+            (90, 10, Some("clock is 10 s behind the service")),
+        ] {
+            update(&skew, (ahead, signed_ahead), (40, 0), true, &warnings);
+            let texts = warnings.take();
+            assert_eq!(texts.len(), usize::from(words.is_some()), "{ahead} s: {texts:?}");
+            assert!(texts.iter().all(|text| text.contains(words.unwrap_or_default())), "{ahead} s: {texts:?}");
+        }
+    }
+
+    #[test]
+    fn service_whose_time_keeps_changing_gives_eight_warnings() {
+        let (skew, warnings) = (Skew::default(), Warnings::default());
+        for minutes in 1..20 {
+            update(&skew, (minutes * 60, 0), (40, 0), false, &warnings);
+        }
+        assert_eq!(warnings.take().len(), 8);
+    }
+
+    #[test]
+    fn reply_that_was_received_earlier_changes_no_correction() {
+        let (skew, warnings) = (Skew::default(), Warnings::default());
+        update(&skew, (3_600, 0), (40, 0), false, &warnings);
+        update(&skew, (-3_600, 0), (39, 0), false, &warnings);
+        let texts = warnings.take();
+        assert!(texts.len() == 1 && texts[0].contains("3600 s behind"), "{texts:?}");
+    }
+}
