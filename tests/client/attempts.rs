@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use headland::client::{PollResult, UploadFile};
+use headland::client::{PollResult, Target, UploadFile};
+use headland::error::{Error, Kind};
 use headland::transport::{Fault, FaultKind};
 
 use crate::support::*;
@@ -74,6 +75,8 @@ async fn every_outcome_is_retried_as_often_as_the_row_class_allows() {
             let answer = client(&script).poll_file(row(of_file), &given, folder.path(), 0).await;
             let has_come = matches!(answer, Ok(PollResult::File(_)));
             assert_eq!((sent(&script, Get), has_come), (file, file == ALL), "{of_file} after {name}");
+            let kind = answer.as_ref().err().map(Error::kind);
+            assert_ne!(kind, Some(Kind::UploadOutcomeUnknown), "{of_file} after {name}");
             // The caller waits for a file that is not ready.
             assert_eq!(
                 matches!(answer, Ok(PollResult::MoreTime { .. })),
@@ -91,5 +94,33 @@ async fn every_outcome_is_retried_as_often_as_the_row_class_allows() {
         let upload = UploadFile { name: "job.jdp.zip".to_owned(), content };
         let answer = client(&script).upload(row("job_data.upload"), &arguments("job_data.upload", &[]), upload).await;
         assert_eq!((sent(&script, Post), answer.is_ok()), (once, once == ALL), "an upload after {name}");
+        // Only an upload that may have arrived is searched in the list.
+        let may_have_arrived = once == 1 && !["400", "not built", "not trusted"].contains(&name);
+        assert_eq!(sent(&script, Get) > 0, may_have_arrived, "an upload after {name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn clock_correction_uses_up_no_retry() {
+    for name in ["access_key", "job_data.download", "job_data.upload"] {
+        let body = if name == "job_data.download" { zip_of(b"points") } else { KEY.into() };
+        let script = Script::new(move |number, _| match number {
+            0 => Ok(wrong_time()),
+            1..4 => Err(fault(FaultKind::Connect)),
+            _ => Ok(ok(body.clone()).with("location", "/V1/jobdata/5")),
+        });
+        let client = client(&script);
+        match name {
+            "access_key" => drop(client.detail(row(name), &arguments(name, &[])).await.unwrap()),
+            "job_data.upload" => {
+                let upload = UploadFile { name: "job.jdp.zip".to_owned(), content: zip_of(b"points").into() };
+                client.upload(row(name), &arguments(name, &[]), upload).await.unwrap();
+            }
+            _ => {
+                let job = arguments(name, &[("id", "1")]);
+                drop(client.download(row(name), &job, Target::Memory, None).await.unwrap());
+            }
+        }
+        assert_eq!(script.count(), 5, "{name}");
     }
 }

@@ -92,12 +92,14 @@ async fn lost_reply_is_settled_by_the_one_new_record_of_that_name() {
         let posts = script.requests.lock().unwrap().iter().filter(|request| request.method == Method::Post).count();
         assert_eq!(posts, 1, "it is never sent again");
     }
-    // The same holds for a 201 without an address, and for a 503, which may follow a stored file.
-    for status in [201, 503] {
+    // The same holds for a 201 without an address, for a 503, which may follow a stored file, and for a service that
+    // needs more time.
+    let more_time = r#"{"status":"MORE_TIME_NEEDED","errorInfo":"00:00:30","result":"nil"}"#;
+    for (status, body) in [(201, ""), (503, ""), (202, more_time), (503, more_time)] {
         let script = Script::new(move |_, request| {
-            Ok(if request.method == Method::Post { canned(status, "") } else { list(&[item(8, "job.jdp.zip", 1)]) })
+            Ok(if request.method == Method::Post { canned(status, body) } else { list(&[item(8, "job.jdp.zip", 1)]) })
         });
-        assert_eq!(upload(&client(&script)).await.unwrap().id, "8", "{status}");
+        assert_eq!(upload(&client(&script)).await.unwrap().id, "8", "{status}, {body}");
     }
 }
 
