@@ -88,7 +88,7 @@ pub(super) struct NextSlot {
 pub(super) struct Log {
     pub(super) entries: Vec<Entry>,
     pub(super) block: Option<BlockedSpan>,
-    /// The server's `X-RateLimit-Limit`, if it is below the configured windows.
+    /// The server's `X-RateLimit-Limit`, if no configured window has it.
     pub(super) cap: Option<u32>,
     pub(super) changes: Vec<Change>,
 }
@@ -235,7 +235,7 @@ impl Log {
         let Some(limit) = headers.limit else { return };
         let exact = windows.iter().find(|window| window.calls == limit);
         let Some(window) = exact.or_else(|| windows.iter().max_by_key(|window| window.period)) else { return };
-        let cap = (exact.is_none() && windows.iter().any(|window| window.calls > limit)).then_some(limit);
+        let cap = exact.is_none().then_some(limit);
         if self.cap != cap {
             self.cap = cap;
             self.changes.push(Change::Limits);

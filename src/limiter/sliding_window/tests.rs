@@ -134,7 +134,7 @@ fn external_call_leaves_a_shorter_window_after_its_length() {
 #[test]
 fn header_limit_caps_only_windows_with_another_limit() {
     let windows = [(30, 60), (15, 30)].map(|(calls, seconds)| Window { calls, period: Duration::from_secs(seconds) });
-    for (limit, cap) in [(30, None), (15, None), (40, None), (20, Some(20)), (10, Some(10))] {
+    for (limit, cap) in [(30, None), (15, None), (40, Some(40)), (20, Some(20)), (10, Some(10))] {
         let mut log = Log::default();
         log.apply_headers(
             1,
