@@ -115,10 +115,11 @@ mod tests {
     }
 
     #[test]
-    fn malformed_duration_is_none() {
+    fn duration_is_the_sum_of_its_parts_or_none() {
         assert_eq!(read_span("00:00:30"), Some(std::time::Duration::from_secs(30)));
+        assert_eq!(read_span("01:02:03"), Some(std::time::Duration::from_secs(3_723)));
         assert_eq!(read_span("1.00:00:00.5"), Some(std::time::Duration::from_millis(86_400_500)));
-        for text in ["", "30", "00:30", "a:b:c", "00:00:-3", "00:00:nan", "1:2:3:4"] {
+        for text in ["", "30", "00:30", "a:b:c", "00:00:-3", "00:00:nan", "00:00:inf", "1:2:3:4"] {
             assert_eq!(read_span(text), None, "{text}");
         }
     }
