@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,19 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from headland.escaping import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from headland import _core
-
-
-NETWORK_STEPS = ("name", "connection", "TLS", "service")
-"""Steps that fail if calls do not use the proxy of the network."""
-
-PROXY_VARIABLES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
-"""Variables of the environment with a proxy for https; the first one counts."""
-
-PROXY = re.compile(r"(https?|socks(4a?|5h?))://[^\s/?#]+([/?#]\S*)?|[^\s/?#]+", re.IGNORECASE)
-"""The address of a proxy in the form that calls use."""
 
 
 class Finding(NamedTuple):
@@ -88,25 +76,11 @@ def run_doctor(
     findings: list[Finding] = []
 
     def add(name: str, ok: bool, seen: str, next_step: str | None) -> None:
-        variable = None if ok or name not in NETWORK_STEPS else ignored_proxy(os.environ)
-        if variable is not None:
-            next_step = (
-                f"calls ignore {variable}, because it is not the address of a proxy, such as `http://proxy:3128`: "
-                f"correct it; or if this network needs no proxy: {next_step}"
-            )
         findings.append(Finding(name, ok, printable(seen), None if next_step is None else printable(next_step)))
         report(findings[-1])
 
     calls, error = core.diagnose(source, add)
     return Checkup(tuple(findings), calls, error)
-
-
-def ignored_proxy(environment: Mapping[str, str]) -> str | None:
-    """Return the variable that selects no proxy because it is malformed; its value may contain a password."""
-    for variable in PROXY_VARIABLES:
-        if environment.get(variable):
-            return None if PROXY.fullmatch(environment[variable]) else variable
-    return None
 
 
 def _label(finding: Finding) -> str:

@@ -37,7 +37,7 @@ pub use body::{Body, is_truncated_document, unmarked_end_fault};
 pub use certificate::Certificate;
 pub use classify::{Classified, classify_response};
 pub use context::{Call, Jitter, ServiceContext, Timeouts};
-pub use http_client::{HttpClient, proxy_for};
+pub use http_client::{HttpClient, ignored_proxy, proxy_for};
 pub use location::NextLink;
 pub use probe::Probe;
 pub use retry_policy::Outcome;

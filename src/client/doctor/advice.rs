@@ -66,6 +66,14 @@ pub fn about_setting(setting: Option<&str>) -> (&'static str, &'static str) {
     known.map_or(("settings", "correct that setting"), |(_, step, advice)| (*step, *advice))
 }
 
+/// What to do about a variable that sets no proxy, besides the other advice.
+pub(super) fn about_ignored_proxy(variable: &str, otherwise: &str) -> String {
+    format!(
+        "calls ignore {variable}, because it is not the address of a proxy, such as `http://proxy:3128`: correct it; or \
+         if this network needs no proxy: {otherwise}"
+    )
+}
+
 /// What to do about the certificate of the host `name`.
 pub(super) fn about_certificate(certificate: Certificate, name: &str, port: u16) -> String {
     match certificate {

@@ -14,12 +14,15 @@ use crate::api;
 use crate::client::Client;
 use crate::error::{Error, Kind, Result};
 use crate::limiter::Budget;
-use crate::transport::{Certificate, FaultKind, Probe, proxy_for};
+use crate::transport::{Certificate, FaultKind, Probe, ignored_proxy, proxy_for};
 use crate::wire::Value;
 
 pub(super) const MOST_CALLS: u32 = 3;
 pub(super) const ACCESS_KEY: &str = "access_key";
 const LIST: &str = "job_data.list";
+
+/// Steps that fail if calls do not use the proxy of the network.
+const NETWORK_STEPS: &[&str] = &["name", "connection", "TLS", "service"];
 
 /// Seconds that a clock may be off before it is worth setting; at 120 the service refuses.
 const NOTICEABLE: u64 = 30;
@@ -96,7 +99,13 @@ impl<'a> Steps<'a> {
         seen: String,
         next_step: impl Into<String>,
     ) -> Result<T> {
-        (self.report)(Finding { name, is_ok: false, seen, next_step: Some(next_step.into()) });
+        let mut next_step = next_step.into();
+        if NETWORK_STEPS.contains(&name)
+            && let Some(variable) = ignored_proxy(&self.client.context().base)
+        {
+            next_step = advice::about_ignored_proxy(variable, &next_step);
+        }
+        (self.report)(Finding { name, is_ok: false, seen, next_step: Some(next_step) });
         Err(error.clone())
     }
 
