@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+from headland.display_table import table_html
 from headland.escaping import printable
 
 if TYPE_CHECKING:
@@ -56,13 +57,9 @@ class Checkup:
 
     def _repr_html_(self) -> str:
         """Return an HTML table for notebooks."""
-        rows = "".join(
-            f"<tr><td>{_label(each)}</td><th>{escape(each.name)}</th><td>{escape(each.seen)}</td>"
-            f"<td>{escape(each.next_step or '')}</td></tr>"
-            for each in self.findings
-        )
-        head = "<tr><th></th><th>step</th><th>seen</th><th>next step</th></tr>"
-        return f"<table>{head}{rows}</table><p>{escape(self._summary())}</p>"
+        rows = ((_label(each), each.name, each.seen, each.next_step) for each in self.findings)
+        table = table_html(("", "step", "seen", "next step"), rows)
+        return f"{table}<p>{escape(self._summary())}</p>"
 
     def _summary(self) -> str:
         calls = "1 call was made" if self.calls == 1 else f"{self.calls} calls were made"

@@ -67,8 +67,7 @@ class Layer(LayerViews):
     @property
     def crs(self) -> str | None:
         """The coordinate system: ``EPSG:n`` if it is certain, else the text of the .prj, else ``None``."""
-        epsg = self._core.crs_epsg
-        return self._core.crs_wkt if epsg is None else f"EPSG:{epsg}"
+        return self._core.crs
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -260,9 +259,7 @@ class Layer(LayerViews):
 
         >>> hectares = headland.harmonize(headland.read("job.zip")).area() / 10_000
         """
-        as_is = _as_is(crs)
-        worked = None if as_is else self._worked_area()
-        return self._core.area(as_is) if worked is None else worked
+        return self._core.area(_as_is(crs))
 
     def covered_area(self) -> float:
         """Return the ground that the job worked in m², each piece once.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
+from headland.display_table import table_html
 from headland.errors import HeadlandError
 from headland.escaping import printable
 
@@ -15,18 +16,15 @@ if TYPE_CHECKING:
 def render(layer: Layer, *, has_map: bool) -> str:
     """Return the map, the columns and the diagnostics as HTML; needs no network."""
     units = layer.units
-    rows = "".join(
-        f"<tr><td>{_shown(name)}</td><td>{_shown(kind)}</td><td>{_shown(units.get(name, ''))}</td><td>{nulls}</td></tr>"
-        for name, kind, nulls in layer.describe()
-    )
+    rows = ((name, kind, units.get(name), nulls) for name, kind, nulls in layer.describe())
     diagnostics = "".join(
         f"<li>{diagnostic.severity} <code>{_shown(diagnostic.code)}</code> {_shown(diagnostic.message)}</li>"
         for diagnostic in layer.diagnostics
     )
     return (
         f"<div>{_map(layer) if has_map else ''}<p>{_shown(repr(layer))}</p>"
-        "<table><thead><tr><th>column</th><th>type</th><th>unit</th><th>nulls</th></tr></thead>"
-        f"<tbody>{rows}</tbody></table>{f'<ul>{diagnostics}</ul>' if diagnostics else ''}</div>"
+        f"{table_html(('column', 'type', 'unit', 'nulls'), rows)}"
+        f"{f'<ul>{diagnostics}</ul>' if diagnostics else ''}</div>"
     )
 
 

@@ -7,8 +7,8 @@ from dataclasses import astuple, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from headland import extras
+from headland.display_table import aligned, table_html
 from headland.escaping import printable
-from headland.layer_rows import table_html
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,13 +61,12 @@ class Summary(tuple[ColumnSummary, ...]):
 
     def __repr__(self) -> str:
         """Return a table of text; numbers have six digits."""
-        cells = [TITLES, *([printable(text) for text in _texts(row)] for row in self)]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return "\n".join(_aligned(row, widths) for row in cells)
+        cells = [TITLES, *([printable(_text(cell)) for cell in astuple(row)] for row in self)]
+        return "\n".join(aligned(cells, lambda index, _: 0 < index < len(TITLES) - 1))
 
     def _repr_html_(self) -> str:
         """Return an HTML table; all texts are escaped."""
-        return table_html(TITLES, map(astuple, self))
+        return table_html(TITLES, map(astuple, self), can_wrap=False)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a frame with one row for each column and the names of ``ColumnSummary``.
@@ -104,21 +103,7 @@ def _quantile(values: Sequence[float], share: float) -> float:
     return float(left if left == right else left + (right - left) * (position - lower))
 
 
-def _texts(row: ColumnSummary) -> list[str]:
-    return [_text(cell) for cell in astuple(row)]
-
-
 def _text(cell: str | float | None) -> str:
     if isinstance(cell, float):
         return f"{cell:.6g}"
     return "" if cell is None else str(cell)
-
-
-def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """Return a line: the name and the unit left-aligned, numbers right-aligned."""
-    last = len(cells) - 1
-    aligned = (
-        f"{cell:<{width}}" if index in (0, last) else f"{cell:>{width}}"
-        for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    )
-    return "  ".join(aligned).rstrip()

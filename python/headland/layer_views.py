@@ -52,8 +52,7 @@ class LayerViews:
 
         Archives state units by column name, so columns with the same name have the same unit.
         """
-        numbers = {column.name: "unknown" for column in self.describe() if column.type.startswith(NUMBER_TYPES)}
-        return numbers | dict(self._core.units)
+        return dict(self._core.units)
 
     @property
     def provenance(self) -> list[dict[str, str | float | None]]:
@@ -66,9 +65,7 @@ class LayerViews:
 
         >>> headland.harmonize(headland.read("job.zip")).provenance[0]
         """
-        from headland.provenance import provenance_entry
-
-        return [provenance_entry(pairs) for pairs in self._core.provenance]
+        return self._core.provenance
 
     if not TYPE_CHECKING:
 
@@ -154,13 +151,13 @@ class LayerViews:
         """Iterate over the rows in file order, as dicts.
 
         Returns:
-            Rows as in ``head``. With pyarrow, 10,000 rows at a time are converted; without it, all columns at once.
+            Rows as in ``head``; 10,000 rows at a time are converted.
 
         >>> crops = {row["CROP"] for row in headland.read("job.zip")}
         """
         from headland.layer_rows import rows
 
-        return rows(self)
+        return rows(self._core)
 
     def head(self, n: int = 5) -> Rows:
         """Return the first rows, as a table in notebooks.
@@ -183,8 +180,7 @@ class LayerViews:
 
         from headland.layer_rows import Rows, rows
 
-        number = arguments.whole_number("n", n, 0)
-        return Rows(islice(rows(self, number), number), self.units)
+        return Rows(islice(rows(self._core), arguments.whole_number("n", n, 0)), self.units)
 
     def summary(self) -> Summary:
         """Return statistics of each column of numbers: count, mean, extremes, quantiles and unit.
@@ -194,28 +190,16 @@ class LayerViews:
             Nulls and NaN are not counted. Quantiles are interpolated linearly, as by numpy and pandas. Means are those
             of rows: a field's mean yield is the sum of masses by the sum of areas.
 
-        Raises:
-            ImportError: Columns have the same name and pyarrow, which selects them by position, is not installed;
-                ``pip install 'headland[geo]'`` installs it.
-
         >>> print(headland.read("job.zip").summary())
         """
         from headland.layer_summary import Summary, summarize
 
         units = self.units
         return Summary(
-            summarize(column.name, units[column.name], self._cells(index))
+            summarize(column.name, units[column.name], self._core.cells(index))
             for index, column in enumerate(self.describe())
             if column.type.startswith(NUMBER_TYPES)
         )
-
-    def _cells(self, index: int) -> list[Any]:
-        """Return the cells of a column by its position; a column with a unique name needs no other package."""
-        names = self.columns
-        if names.count(names[index]) == 1:
-            return self.values(names[index])
-        cells: list[Any] = self.to_arrow().column(index).to_pylist()
-        return cells
 
     @property
     def bounds(self) -> tuple[float, float, float, float] | None:
@@ -314,13 +298,3 @@ class LayerViews:
         from headland.frames import to_polars
 
         return to_polars(self._core.distinct_columns, self.to_arrow())
-
-    def _worked_area(self) -> float | None:
-        """Return the sum of the canonical column `area` in square metres; ``None`` without it or with polygons."""
-        if not any(entry["column"] == "area" for entry in self.provenance) or self._core.area(as_is=True) is not None:
-            return None
-        from headland import _core
-
-        in_metres = _core.to_units(self._core, {"area": "m2"}, None)
-        areas = [area for area in in_metres.values("area") if area is not None]
-        return sum(areas) if areas else None

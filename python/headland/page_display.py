@@ -6,6 +6,7 @@ import datetime as dt
 from html import escape
 from typing import Any, NamedTuple
 
+from headland.display_table import aligned, table_html
 from headland.escaping import shortened
 from headland.iso_time import iso_text
 
@@ -45,18 +46,13 @@ def title(call: str, page: int | None, head: Head) -> str:
 
 def text(call: str, page: int | None, head: Head) -> str:
     """Return the title and the first records as an aligned table."""
-    rows = _rows(head.records)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
-    return "\n".join([title(call, page, head), *(f"  {line}" for line in lines if widths)])
+    return "\n".join([title(call, page, head), *(f"  {line}" for line in aligned(_rows(head.records)))])
 
 
 def html(call: str, page: int | None, head: Head) -> str:
     """Return the same as an HTML table; all texts are escaped, and no script or download is included."""
     names, *rows = _rows(head.records) or [[]]
-    heads = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>" if names else ""
+    table = table_html(names, rows) if names else ""
     return f"<div><p>{escape(title(call, page, head))}</p>{table}</div>"
 
 

@@ -6,6 +6,7 @@ import html
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from headland import extras
+from headland.display_table import table_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,15 +99,11 @@ class Table(Generic[Row]):
         shown: list[Any] = self._rows[:SHOWN]
         used = [column for column in self.describe() if any(row.get(column.name) is not None for row in shown)]
         unit = {column.name: f" ({column.unit})" for column in used if column.unit not in (None, "1", "unknown")}
-        head = "".join(f"<th>{html.escape(column.name + unit.get(column.name, ''))}</th>" for column in used)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{_cell(row.get(column.name))}</td>" for column in used) + "</tr>" for row in shown
-        )
-        return (
-            f"<div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            f"<p>{html.escape(repr(self))}</p></div>"
-        )
+        head = [column.name + unit.get(column.name, "") for column in used]
+        rows = ([_text(row.get(column.name)) for column in used] for row in shown)
+        return f"<div>{table_html(head, rows)}<p>{html.escape(repr(self))}</p></div>"
 
 
-def _cell(value: object) -> str:
-    return "" if value is None else html.escape(str(value))
+def _text(value: object) -> str:
+    """Return a cell with all digits."""
+    return "" if value is None else str(value)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import headland as hl
-from headland.mirror import formatting, progress, progress_bar
+from headland.mirror import progress, progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -287,22 +287,6 @@ def test_foreign_names_are_escaped_in_html(mirror: hl.Mirror) -> None:
     assert "<script" not in page
     assert "<img" not in page
     assert "<b>" not in page
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"),
-    [
-        (0.2, "0 s"),
-        (-5, "0 s"),
-        (59, "59 s"),
-        (420, "7 min"),
-        (7_200, "2.0 h"),
-        (90_000, "25 h"),
-        (500_000, "5.8 days"),
-    ],
-)
-def test_durations_are_formatted_for_people(seconds: float, said: str) -> None:
-    assert formatting.span(seconds) == said
 
 
 def test_a_line_counts_down_between_two_snapshots() -> None:

@@ -75,6 +75,7 @@ mod unit_closure;
 mod unit_closure_tests;
 mod unit_proofs;
 mod units;
+mod worked_area;
 mod worked_ground;
 mod yield_basis;
 
@@ -92,3 +93,4 @@ pub use job_types::JobType;
 pub use map_column::{map_column, unit_label};
 pub use statements::{Job, Stated, Statements};
 pub use units::{Mismatch, System, Unit};
+pub use worked_area::area;

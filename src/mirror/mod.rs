@@ -40,5 +40,5 @@ pub use journal::{
 pub use layout::{Folder, Generation};
 pub use options::Options;
 pub use plan::{Plan, Planned};
-pub use progress::{Event, Phase, Progress, Snapshot};
+pub use progress::{Event, Phase, Progress, Snapshot, format_size, format_span};
 pub use status::{Unavailable, account};

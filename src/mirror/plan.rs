@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 
 use super::filter::Filter;
 use super::journal::ReadTxn;
-use super::progress::{format_duration, format_size, time_at_limit};
+use super::progress::{format_size, format_span, time_at_limit};
 use super::queue::{Queue, Remaining};
 use super::sync_cycle::SyncCycle;
 use crate::error::Result;
@@ -110,7 +110,7 @@ impl fmt::Display for Plan {
         } else {
             write!(f, "{least} to {most} calls")?;
         }
-        let (least, most) = (format_duration(self.time.0), format_duration(self.time.1));
+        let [least, most] = [self.time.0, self.time.1].map(|time| format_span(time.as_secs_f64().max(1.0)));
         if self.time.1.is_zero() {
             write!(f, ", at once")?;
         } else if least == most || self.time.0.is_zero() {

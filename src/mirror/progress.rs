@@ -145,26 +145,27 @@ pub(super) fn time_at_limit(calls: u64, budget: &Budget) -> Duration {
     if calls == 0 { Duration::ZERO } else { longest.max(budget.next_call_in) }
 }
 
-/// Duration for people, in one unit.
-pub(super) fn format_duration(span: Duration) -> String {
-    let seconds = span.as_secs();
-    match seconds {
-        0..=90 => format!("{} s", seconds.max(1)),
-        91..=5_400 => format!("{} min", seconds.div_ceil(60)),
-        5_401..=172_800 => format!("{:.1} h", span.as_secs_f64() / 3_600.0),
-        _ => format!("{:.1} days", span.as_secs_f64() / 86_400.0),
-    }
+/// Duration in seconds for people, with the precision that a waiting user needs.
+#[must_use]
+pub fn format_span(seconds: f64) -> String {
+    let units = [(172_800.0, 86_400.0, "days"), (5_400.0, 3_600.0, "h"), (90.0, 60.0, "min")];
+    let found = units.into_iter().find(|(least, ..)| seconds >= *least);
+    let (_, unit, name) = found.unwrap_or((0.0, 1.0, "s"));
+    let count = seconds.max(0.0) / unit;
+    let digits = usize::from(unit > 60.0 && count < 10.0);
+    format!("{count:.digits$} {name}")
 }
 
-/// Size for people, with decimal prefixes.
-pub(super) fn format_size(bytes: u64) -> String {
+/// Size in bytes for people, with decimal prefixes.
+#[must_use]
+pub fn format_size(bytes: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
     let size = bytes as f64;
-    match bytes {
-        0..=999_999 => format!("{:.0} kB", size / 1e3),
-        1_000_000..=999_999_999 => format!("{:.0} MB", size / 1e6),
-        _ => format!("{:.1} GB", size / 1e9),
-    }
+    let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")].into_iter();
+    units.map(|(unit, name)| (size / unit, name)).find(|(count, _)| *count >= 1.0).map_or_else(
+        || format!("{bytes} B"),
+        |(count, name)| format!("{count:.digits$} {name}", digits = usize::from(count < 10.0)),
+    )
 }
 
 #[cfg(test)]
@@ -203,9 +204,9 @@ mod tests {
 
     #[test]
     fn durations_and_sizes_are_rounded_for_people() {
-        let formatted: Vec<String> =
-            [5, 420, 7_200, 500_000].iter().map(|seconds| format_duration(Duration::from_secs(*seconds))).collect();
-        assert_eq!(formatted, ["5 s", "7 min", "2.0 h", "5.8 days"]);
-        assert_eq!([12_300, 45_000_000, 1_200_000_000].map(format_size), ["12 kB", "45 MB", "1.2 GB"]);
+        let spans = [0.2, -5.0, 59.0, 420.0, 7_200.0, 90_000.0, 500_000.0].map(format_span);
+        assert_eq!(spans, ["0 s", "0 s", "59 s", "7 min", "2.0 h", "25 h", "5.8 days"]);
+        let sizes = [999, 1_200, 12_300, 4_500_000, 45_000_000, 1_200_000_000].map(format_size);
+        assert_eq!(sizes, ["999 B", "1.2 kB", "12 kB", "4.5 MB", "45 MB", "1.2 GB"]);
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::RecordBatchIterator;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 
@@ -147,6 +148,12 @@ impl Scan {
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         arrow_export::export_schema(py, &self.scan.schema())
     }
+}
+
+/// Returns path, size and SHA-256 of each file in a manifest; `ValueError` if it is damaged.
+#[pyfunction]
+pub(super) fn manifest_files(text: &[u8]) -> PyResult<Vec<(String, u64, String)>> {
+    core::manifest_files(text).map_err(PyValueError::new_err)
 }
 
 /// Reads row groups into a table with the schema. With `bbox`, reads only rows whose bounding boxes intersect it.

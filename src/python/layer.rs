@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyTuple};
 use super::endpoints::row;
 use super::memory::ReleaseOnDrop;
 use super::read_options::{call_options, checked_options, read_options};
-use super::{arrow_export, bridge, errors, to_list};
+use super::{arrow_export, bridge, errors, to_dict, to_list};
 use crate::agronomy;
 use crate::archive::{self, ReadOptions, Source};
 use crate::error::{Error, Kind, Result};
@@ -102,19 +102,19 @@ impl Layer {
         self.layer.geometry_column()
     }
 
+    /// `EPSG:n` if the code is certain, else the text of the .prj.
     #[getter]
-    fn crs_epsg(&self) -> Option<u32> {
-        self.layer.crs_epsg()
+    fn crs(&self) -> Option<String> {
+        let code = self.layer.crs_epsg().map(|code| format!("EPSG:{code}"));
+        code.or_else(|| self.layer.crs_wkt().map(str::to_owned))
     }
 
-    #[getter]
-    fn crs_wkt(&self) -> Option<&str> {
-        self.layer.crs_wkt()
-    }
-
+    /// The unit of each column of numbers, `unknown` if not stated, then those of other columns that have one.
     #[getter]
     fn units(&self) -> Vec<(String, String)> {
-        self.layer.units()
+        let schema = self.layer.schema();
+        let numbers = schema.fields().iter().filter(|field| field.data_type().is_numeric());
+        numbers.map(|field| (field.name().clone(), "unknown".to_owned())).chain(self.layer.units()).collect()
     }
 
     #[getter]
@@ -122,9 +122,10 @@ impl Layer {
         self.layer.boundary().cloned().map(Self::new)
     }
 
+    /// Dicts with numbers as such.
     #[getter]
-    fn provenance(&self) -> Vec<Vec<(String, String)>> {
-        self.layer.provenance()
+    fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        self.layer.provenance().iter().map(|entry| to_dict::provenance(py, entry)).collect()
     }
 
     #[getter]
@@ -179,12 +180,32 @@ impl Layer {
 
     /// Returns the cells of one column as Python values.
     fn values<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyList>> {
-        let place = self.layer.column_index("column", column).map_err(|error| errors::raise(py, &error))?;
+        self.cells(py, self.layer.column_index("column", column).map_err(|error| errors::raise(py, &error))?)
+    }
+
+    /// Returns the cells of the column at a position.
+    fn cells<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyList>> {
         let values = PyList::empty(py);
-        for array in self.layer.batches().iter().filter_map(|batch| batch.columns().get(place)) {
+        for array in self.layer.batches().iter().filter_map(|batch| batch.columns().get(index)) {
             to_list::append(&values, array.as_ref())?;
         }
         Ok(values)
+    }
+
+    /// Returns at most `count` rows from `start` on as dicts without the geometry, empty after the last row.
+    fn rows<'py>(&self, py: Python<'py>, start: usize, count: usize) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let geometry = self.layer.geometry_index();
+        let names = self.layer.distinct_columns().into_iter().enumerate();
+        let names: Vec<_> = names.map(|(index, name)| (Some(index) != geometry).then_some(name)).collect();
+        let mut before = start;
+        for batch in self.layer.batches() {
+            if before < batch.num_rows() {
+                let left = batch.num_rows().saturating_sub(before);
+                return to_list::rows(py, &names, &batch.slice(before, left.min(count)));
+            }
+            before = before.saturating_sub(batch.num_rows());
+        }
+        Ok(Vec::new())
     }
 
     fn geojson(&self, py: Python<'_>, as_is: bool) -> PyResult<String> {
@@ -199,9 +220,10 @@ impl Layer {
         self.compute(py, move |layer, cancel| layer.write_parquet(&path, cancel))
     }
 
-    /// Returns the area of the polygons in square metres, or in the square of the layer's unit if `as_is`.
+    /// Returns the area of the polygons or the worked area in square metres, or the area of the polygons in the square of
+    /// the layer's unit if `as_is`.
     fn area(&self, py: Python<'_>, as_is: bool) -> PyResult<Option<f64>> {
-        self.compute(py, move |layer, _| layer.area(as_is))
+        self.compute(py, move |layer, _| if as_is { layer.area(true) } else { agronomy::area(layer) })
     }
 
     /// Returns a header and the buffers of the columns, from which `from_parts` makes an equal layer in any process.

@@ -213,6 +213,18 @@ pub(super) fn mirrored_account(py: Python<'_>, folder: PathBuf) -> PyResult<Opti
     bridge::without_gil(py, move || core::account(&folder))?.map_err(|error| errors::raise(py, &error))
 }
 
+/// Formats a duration in seconds for people.
+#[pyfunction]
+pub(super) fn format_span(seconds: f64) -> String {
+    core::format_span(seconds)
+}
+
+/// Formats a number of bytes for people.
+#[pyfunction]
+pub(super) fn format_size(count: u64) -> String {
+    core::format_size(count)
+}
+
 /// Returns the callback for [`bridge::block_on_with_callback`].
 fn progress_callback<'py>(
     callback: &Bound<'py, PyAny>,

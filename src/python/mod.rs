@@ -55,7 +55,9 @@ mod _core {
     #[pymodule_export]
     use super::conversion::Conversion;
     #[pymodule_export]
-    use super::dataset::{Dataset, Scan, coordinate_system, dataset_names, read_row_groups, union_schemas};
+    use super::dataset::{
+        Dataset, Scan, coordinate_system, dataset_names, manifest_files, read_row_groups, union_schemas,
+    };
     #[pymodule_export]
     use super::doctor::setting_advice;
     #[pymodule_export]
@@ -71,7 +73,7 @@ mod _core {
     #[pymodule_export]
     use super::locations::has_position;
     #[pymodule_export]
-    use super::mirror::{Mirror, mirrored_account};
+    use super::mirror::{Mirror, format_size, format_span, mirrored_account};
     #[pymodule_export]
     use super::pages::Pages;
     #[pymodule_export]

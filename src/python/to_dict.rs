@@ -1,10 +1,13 @@
-//! Converts new records and budgets to dicts.
+//! Converts new records, budgets and entries of a provenance to dicts.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::client::Created;
 use crate::limiter::Budget;
+
+/// Entries of the provenance that are numbers; a word such as `several` stays a text.
+const NUMBERS: &[&str] = &["factor", "moisture_basis", "kg_per_bushel"];
 
 /// Returns id and address of a new record.
 pub(super) fn created<'py>(py: Python<'py>, created: &Created) -> PyResult<Bound<'py, PyDict>> {
@@ -26,4 +29,19 @@ pub(super) fn budget<'py>(py: Python<'py>, budget: &Budget) -> PyResult<Bound<'p
     facts.set_item("windows", windows)?;
     facts.set_item("service_wait", budget.service_wait.map(|wait| wait.as_secs_f64()))?;
     Ok(facts)
+}
+
+/// Returns an entry of the provenance; an unknown unit has no factor.
+pub(super) fn provenance<'py>(py: Python<'py>, entry: &[(String, String)]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, text) in entry {
+        match text.parse::<f64>() {
+            Ok(number) if NUMBERS.contains(&&**name) => dict.set_item(name, number)?,
+            _ => dict.set_item(name, text)?,
+        }
+    }
+    if entry.iter().any(|(name, text)| name == "unit" && text == "unknown") {
+        dict.set_item("factor", py.None())?;
+    }
+    Ok(dict)
 }

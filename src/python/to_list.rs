@@ -1,12 +1,12 @@
 //! Converts Arrow columns to lists of Python values, without a package that reads Arrow.
 
 use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
-use arrow_array::{Array, ArrayAccessor, ArrowPrimitiveType, PrimitiveArray};
+use arrow_array::{Array, ArrayAccessor, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 use arrow_array::{BinaryArray, BooleanArray, LargeBinaryArray, LargeStringArray, StringArray};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyDict, PyList, PyString};
 
 /// Appends every cell of a column.
 pub(super) fn append(values: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<()> {
@@ -39,6 +39,22 @@ pub(super) fn append(values: &Bound<'_, PyList>, array: &dyn Array) -> PyResult<
     } else {
         Err(PyTypeError::new_err(format!("cells of the type {} have no Python value", array.data_type())))
     }
+}
+
+/// Returns the rows of a batch as dicts of the named columns; a column without a name is omitted.
+pub(super) fn rows<'py>(
+    py: Python<'py>,
+    names: &[Option<String>],
+    batch: &RecordBatch,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let rows: Vec<_> = (0..batch.num_rows()).map(|_| PyDict::new(py)).collect();
+    for (name, array) in names.iter().zip(batch.columns()) {
+        let Some(name) = name else { continue };
+        let (name, cells) = (PyString::new(py, name), PyList::empty(py));
+        append(&cells, array.as_ref())?;
+        rows.iter().zip(cells).try_for_each(|(row, cell)| row.set_item(&name, cell))?;
+    }
+    Ok(rows)
 }
 
 fn as_primitive<T: ArrowPrimitiveType>(array: &dyn Array) -> Option<&PrimitiveArray<T>> {

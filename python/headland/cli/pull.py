@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import headland as hl
-from headland import settings
+from headland import _core, settings
 from headland.cli.args import count
 from headland.cli.exit_codes import INTERRUPTED, exit_code, print_error
 from headland.cli.job_selection import Jobs, with_options
@@ -345,7 +345,7 @@ def _summary(account: Account, outcome: hl.mirror.Outcome, status: hl.mirror.Sta
         for state in ("no coverage", "failed", "quarantined")
         if (files := status.jobs.get(state, 0) + status.grain_carts.get(state, 0))
     ]
-    done = f"{formatting.number(outcome.calls, 'call')}, {formatting.size(outcome.bytes)}"
+    done = f"{formatting.number(outcome.calls, 'call')}, {_core.format_size(outcome.bytes)}"
     yield _named(account, f"{', '.join(counts)}; {done}")
     for each in status.unavailable:
         yield f"  {each.state}: {each.kind} {each.id} ({each.name}): {each.reason}"

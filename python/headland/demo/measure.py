@@ -97,7 +97,7 @@ def measure(layer: Layer, job: Mapping[str, Any]) -> tuple[Layer, Measured]:
     except (HeadlandError, ValueError) as error:
         problem = "Its columns have no meaning that is known for sure."
         return layer, Measured(kind, area=polygons(layer), problem=problem, error=str(error))
-    found = Measured(kind or kind_from_columns(canonical), area=polygons(canonical))
+    found = Measured(kind or canonical.metadata.get("headland:kind"), area=polygons(canonical))
     found.is_local = any(diagnostic.code == "no-zone" for diagnostic in canonical.diagnostics)
     found.item = item(canonical, found.kind)
     found.start, found.end = dates(canonical)
@@ -108,21 +108,6 @@ def measure(layer: Layer, job: Mapping[str, Any]) -> tuple[Layer, Measured]:
     else:
         measure_amount(found, canonical)
     return canonical, found
-
-
-def kind_from_columns(layer: Layer) -> str | None:
-    """Return the kind of a layer by its canonical columns."""
-    names = {str(entry["column"]) for entry in layer.provenance}
-    if names & {*YIELDS, "yield", "flow", "wet_mass"}:
-        return "yield"
-    if names & {"singulation", "skips", "doubles", "down_force"} or quantity(layer) == "seeds/ha":
-        return "planting"
-    return "as_applied" if names & RATES.keys() else None
-
-
-def quantity(layer: Layer) -> str | None:
-    """Return the unit of the first rate of a layer."""
-    return next((layer.units[name] for name in RATES if name in layer.columns), None)
 
 
 def polygons(layer: Layer) -> float | None:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headland import errors
+from headland import _core, errors
 from headland.mirror.folder_store import FolderStore
 from headland.mirror.object_store import concurrently, local_path
-from headland.mirror.publication import LATEST, MANIFEST, Entry, entries
+from headland.mirror.publication import LATEST, MANIFEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +28,9 @@ NEW, OLD = f"{LATEST}.new", f"{LATEST}.old"
 """The folders with the next and with the previous files, during a replacement."""
 
 LATEST_MANIFEST = f"{LATEST}/{MANIFEST}"
+
+File = tuple[str, int, str]
+"""Path in the state, size and digest of a file."""
 
 UNFINISHED = b"{}"
 """The manifest of a folder whose files are being replaced."""
@@ -60,16 +63,16 @@ def _update(store: Store | FolderStore, newest: Callable[[], str | None]) -> Non
         last = state
 
 
-def _files(store: Store | FolderStore, state: str, text: bytes) -> list[Entry]:
+def _files(store: Store | FolderStore, state: str, text: bytes) -> list[File]:
     try:
-        return entries(text)
+        return _core.manifest_files(text)
     except ValueError as cause:
         raise errors.ArchiveError(
             f"`{state}/{MANIFEST}` at `{store.url}` is damaged ({cause}): remove that file there and publish again"
         ) from None
 
 
-def _replace_folder(store: FolderStore, state: str, text: bytes, files: list[Entry]) -> None:
+def _replace_folder(store: FolderStore, state: str, text: bytes, files: list[File]) -> None:
     """Replace the folder `latest/`, unless it has these files."""
     latest = store.folder / LATEST
     if not latest.exists() and (store.folder / OLD).exists():
@@ -80,7 +83,7 @@ def _replace_folder(store: FolderStore, state: str, text: bytes, files: list[Ent
     there = _existing(store)
     if latest.is_symlink() or (latest.exists() and not latest.is_dir()):
         raise _foreign(store)
-    expected = {each.path: each.bytes for each in files} | {MANIFEST: len(text)}
+    expected = {path: size for path, size, _ in files} | {MANIFEST: len(text)}
     if there == {f"{LATEST}/{path}": size for path, size in expected.items()} and store.read(LATEST_MANIFEST) == text:
         return
     if not _copy(store, state, NEW, [*expected]):
@@ -92,20 +95,18 @@ def _replace_folder(store: FolderStore, state: str, text: bytes, files: list[Ent
     store.remove_folder(OLD)
 
 
-def _replace_files(store: Store, state: str, text: bytes, files: list[Entry], *, is_known: bool) -> None:
+def _replace_files(store: Store, state: str, text: bytes, files: list[File], *, is_known: bool) -> None:
     """Replace changed files of `latest/`, or all if its content is unknown."""
     there = _existing(store)
     before = store.read(LATEST_MANIFEST)
     try:
-        known = {each.path: each.sha256 for each in entries(before or UNFINISHED)} if is_known else {}
+        known = {path: digest for path, _, digest in _core.manifest_files(before or UNFINISHED)} if is_known else {}
     except ValueError:
         known = {}
     changed = [
-        each.path
-        for each in files
-        if known.get(each.path) != each.sha256 or there.get(f"{LATEST}/{each.path}") != each.bytes
+        path for path, size, digest in files if known.get(path) != digest or there.get(f"{LATEST}/{path}") != size
     ]
-    obsolete = there.keys() - {f"{LATEST}/{each.path}" for each in files} - {LATEST_MANIFEST}
+    obsolete = there.keys() - {f"{LATEST}/{path}" for path, *_ in files} - {LATEST_MANIFEST}
     if before == text and not changed and not obsolete:
         return
     store.put(LATEST_MANIFEST, UNFINISHED)

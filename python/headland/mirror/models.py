@@ -137,21 +137,9 @@ class Plan(JsonValues):
     @classmethod
     def of(cls, facts: _core._Plan) -> Plan:
         """Create it from the values of the core."""
+        others = {name: value for name, value in facts.items() if name != "calls"}
         calls = {name: Calls(*counts) for name, counts in facts["calls"].items()}
-        return cls(
-            new=facts["new"],
-            changed=facts["changed"],
-            gone=facts["gone"],
-            files=facts["files"],
-            filtered=facts["filtered"],
-            is_relist=facts["is_relist"],
-            lists_read_at=facts["lists_read_at"],
-            by_purpose=calls,
-            seconds=facts["seconds"],
-            bytes=facts["bytes"],
-            text=facts["text"],
-            notes=facts["notes"],
-        )
+        return cls(**others, by_purpose=calls)  # type: ignore[arg-type]  # as for `Status`
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import logging
 import time
 from typing import TYPE_CHECKING, Any
 
+from headland import _core
 from headland.escaping import printable
 from headland.mirror import formatting, progress_bar
 from headland.waiting_line import LINE
@@ -44,19 +45,19 @@ def line(snapshot: Snapshot, elapsed: float = 0.0) -> str:
                 [f"{formatting.number(snapshot['calls_left'], 'call')} left", *_pulling_parts(snapshot, elapsed)]
             )
         case "publishing":
-            return f"writing the dataset, {calls}, {formatting.size(snapshot['bytes'])}"
+            return f"writing the dataset, {calls}, {_core.format_size(snapshot['bytes'])}"
         case "done":
-            return f"done, {calls}, {formatting.size(snapshot['bytes'])}"
+            return f"done, {calls}, {_core.format_size(snapshot['bytes'])}"
         case _:
             return "beginning"
 
 
 def _pulling_parts(snapshot: Snapshot, elapsed: float) -> list[str]:
     jobs = snapshot["jobs_done"] + snapshot["jobs_left"]
-    parts = [f"{snapshot['jobs_done']:,}/{jobs:,} files", formatting.size(snapshot["bytes"])]
+    parts = [f"{snapshot['jobs_done']:,}/{jobs:,} files", _core.format_size(snapshot["bytes"])]
     left = snapshot["seconds_left"]
     if left is not None:
-        parts.append(f"about {formatting.span(max(left - elapsed, 0))}")
+        parts.append(f"about {_core.format_span(left - elapsed)}")
     if snapshot["waiting_until"] is not None:
         parts.append(f"conversion until {formatting.clock(snapshot['waiting_until'])}")
     elif snapshot["limit_until"] is not None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import PurePosixPath
 from typing import NamedTuple
 
 POINTER = "current.json"
@@ -49,36 +47,3 @@ class Publication(NamedTuple):
     def latest(self) -> str:
         """The address of the folder that has the newest state after each publication."""
         return f"{self.url}/{LATEST}"
-
-
-class Entry(NamedTuple):
-    """A file in a manifest: its path in the state, its size and its digest."""
-
-    path: str
-    bytes: int
-    sha256: str
-
-
-def entries(manifest: bytes) -> list[Entry]:
-    """Return the files in a manifest, of all its tables.
-
-    Raises:
-        ValueError: The manifest is damaged.
-    """
-    try:
-        lists = [value for value in json.loads(manifest).values() if isinstance(value, list)]
-        files = [each for rows in lists for each in rows if "path" in each]
-        # Canonical rows are listed at the parts of whose layers they are.
-        files += [each for part in files for each in part.get("canonical", [])]
-        found = [Entry(each["path"], each["bytes"], each["sha256"]) for each in files]
-    except (KeyError, TypeError, AttributeError, RecursionError) as cause:
-        raise ValueError(repr(cause)) from None
-    # Any program may have written the manifest at the target: no path may lead out of the state.
-    outside = [each.path for each in found if not _is_inside(each.path)]
-    if outside:
-        raise ValueError(f"it lists {outside[0]!r}")
-    return found
-
-
-def _is_inside(path: object) -> bool:
-    return isinstance(path, str) and not path.startswith("/") and ".." not in PurePosixPath(path).parts

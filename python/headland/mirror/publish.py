@@ -29,7 +29,7 @@ from headland import _core, arguments, errors, extras
 from headland.mirror import latest, object_store, readme
 from headland.mirror.folder_store import FolderStore
 from headland.mirror.object_store import concurrently
-from headland.mirror.publication import MANIFEST, POINTER, STATE_NAME, STATES_PREFIX, Publication, entries
+from headland.mirror.publication import MANIFEST, POINTER, STATE_NAME, STATES_PREFIX, Publication
 from headland.mirror.summary import JOURNAL
 
 if TYPE_CHECKING:
@@ -220,11 +220,11 @@ def _known(store: AnyStore, state: str) -> dict[str, str]:
     """Return the paths of the previous state's files in the store, by digest."""
     there = store.sizes(f"{state}/")
     try:
-        files = entries(store.read(f"{state}/{MANIFEST}") or b"{}")
+        files = _core.manifest_files(store.read(f"{state}/{MANIFEST}") or b"{}")
     except ValueError:
         # Unknown files are sent.
         return {}
-    places = {each.sha256: (f"{state}/{each.path}", each.bytes) for each in files}
+    places = {digest: (f"{state}/{path}", size) for path, size, digest in files}
     return {digest: place for digest, (place, size) in places.items() if there.get(place) == size}
 
 

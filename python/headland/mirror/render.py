@@ -5,12 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from headland import _core
+from headland.display_table import aligned, table_html
 from headland.escaping import printable
 from headland.mirror import formatting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from headland.mirror.models import Status
 
 STATES = {
@@ -34,31 +34,15 @@ def text(status: Status) -> str:
     lines = [str(status.folder), *(f"  {name:<12}  {printable(value)}" for name, value in _overview(status))]
     for title, head, cells in _tables(status):
         rows = [[printable(cell) for cell in row] for row in cells]
-        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-        lines.append(title)
-        lines += ["  " + _aligned(row, widths) for row in (head, *rows)]
+        lines += [title, *(f"  {line}" for line in aligned([head, *rows], lambda _, cell: cell[:1].isdigit()))]
     return "\n".join(lines)
-
-
-def _aligned(cells: Iterable[str], widths: Sequence[int]) -> str:
-    """Format a row, with numbers right-aligned."""
-    aligned = [
-        f"{cell:>{width}}" if cell[:1].isdigit() else f"{cell:<{width}}"
-        for cell, width in zip(cells, widths, strict=True)
-    ]
-    return "  ".join(aligned).rstrip()
 
 
 def html(status: Status) -> str:
     """Return HTML tables; all texts are escaped, and no script or download is included."""
     made = [f"<h4>Mirror in <code>{escape(str(status.folder))}</code></h4>"]
-    facts = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in _overview(status))
-    made.append(f"<table>{facts}</table>")
-    for title, head, rows in _tables(status):
-        heads = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-        cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
-        body = "".join(f"<tr>{row}</tr>" for row in cells)
-        made.append(f"<table><caption>{escape(title)}</caption><tr>{heads}</tr>{body}</table>")
+    made.append(table_html((), _overview(status)))
+    made += [table_html(head, rows, caption=title) for title, head, rows in _tables(status)]
     return f"<div>{''.join(made)}</div>"
 
 
@@ -77,13 +61,13 @@ def _overview(status: Status) -> list[tuple[str, str]]:
         is_new = known if status.is_published else "older than the known records"
         files = formatting.number(status.parts, "file")
         rows = formatting.number(status.rows, "row")
-        published = f"{rows} in {files}, {formatting.size(status.rows_bytes)}, {is_new}"
+        published = f"{rows} in {files}, {_core.format_size(status.rows_bytes)}, {is_new}"
         if status.damage is not None:
             published += f": {status.damage}"
     facts = [
         ("published", published),
-        ("archives", f"{formatting.number(status.archives, 'archive')}, {formatting.size(status.bytes)}"),
-        ("on the disk", formatting.size(status.disk)),
+        ("archives", f"{formatting.number(status.archives, 'archive')}, {_core.format_size(status.bytes)}"),
+        ("on the disk", _core.format_size(status.disk)),
         (
             "lists",
             f"read {formatting.age(status.listed_at, now)}; all jobs {formatting.age(status.relisted_at, now)}{relist}",
@@ -116,7 +100,7 @@ def _tables(status: Status) -> list[Table]:
             [
                 *(str(key or "unknown") for key in (each.job_type, each.year)),
                 *(f"{count:,}" for count in (each.parts, each.rows)),
-                formatting.size(each.bytes),
+                _core.format_size(each.bytes),
             ]
             for each in status.dataset
         ]

@@ -1,7 +1,7 @@
 //! `manifest.json` of a generation: its files, their digests and the origins of their rows.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -166,10 +166,27 @@ impl Manifest {
         self.catalog.iter().chain(self.parts.iter().flat_map(|part| &part.canonical))
     }
 
+    /// Path, size in bytes and SHA-256 of each file.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&str, u64, &str)> {
+        let parts = self.parts.iter().map(|part| (&*part.path, part.bytes, &*part.sha256));
+        parts.chain(self.tables().map(|table| (&*table.path, table.bytes, &*table.sha256)))
+    }
+
     /// Whether all its files exist with the stated lengths.
     pub(super) fn is_present(&self, generation: &Path) -> bool {
         self.parts.iter().all(|part| part.is_present(generation))
             && self.catalog.iter().all(|table| table.is_present(generation))
+    }
+}
+
+/// Path, size and SHA-256 of each file in a manifest that any program may have written. The error is the reason why it is
+/// damaged, such as a path that leads out of its folder.
+pub fn manifest_files(bytes: &[u8]) -> std::result::Result<Vec<(String, u64, String)>, String> {
+    let manifest = Manifest::parse(bytes)?;
+    let is_inside = |path: &str| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    match manifest.files().find(|(path, ..)| !is_inside(path)) {
+        Some((path, ..)) => Err(format!("it lists `{path}`")),
+        None => Ok(manifest.files().map(|(path, size, digest)| (path.to_owned(), size, digest.to_owned())).collect()),
     }
 }
 

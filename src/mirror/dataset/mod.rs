@@ -43,6 +43,7 @@ use self::write_parts::PartsWriter;
 use super::{Disk, Folder, Generation};
 use crate::error::{Error, Result};
 use crate::layer::Cancel;
+pub use manifest::manifest_files;
 pub use publication_plan::Sizes;
 pub use published::Dataset;
 pub use scan::{RowGroups, Scan, Selection, read as read_row_groups};

@@ -72,8 +72,7 @@ impl Dataset {
 
     /// Path in the generation, length in bytes and SHA-256 of each file, without the manifest.
     pub fn files(&self) -> impl Iterator<Item = (&str, u64, &str)> {
-        let parts = self.manifest.parts.iter().map(|part| (&*part.path, part.bytes, &*part.sha256));
-        parts.chain(self.manifest.tables().map(|table| (&*table.path, table.bytes, &*table.sha256)))
+        self.manifest.files()
     }
 
     /// Paths of the archives that the rows come from.
