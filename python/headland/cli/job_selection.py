@@ -1,20 +1,18 @@
-"""Selects jobs for verbs by the filters of ``client.job_data.read_all``; errors name the options."""
+"""Selects jobs for verbs by the filters of ``client.job_data.read_all``, and names options in errors of arguments."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from headland.cli.output import print_text
 from headland.read_all import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     import headland as hl
-
-OPTIONS = {"sub_type": "--type", "year": "--year", "since": "--date", "name": "--name"}
-"""Arguments of the Python method, with the options that set them."""
 
 
 class Jobs:
@@ -31,8 +29,8 @@ class Jobs:
     ) -> None:
         self._client = client
         self._has_year = year is not None
-        self._wanted = selection(sub_type=sub_type, year=year, since=since, name=name)
-        self.listed = filtered(self._wanted, lambda: client.job_data.list(date=self._wanted.first_date()))
+        self._wanted = Selection(sub_type=sub_type, year=year, since=since, name=name, ids=None)
+        self.listed = self._wanted.filter(client.job_data.list(date=self._wanted.first_date()))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yield the jobs; a year takes a call for each of them, because only their details state the start."""
@@ -49,33 +47,14 @@ class Jobs:
                     yield job
 
 
-def selection(**filters: Any) -> Selection:
-    """Check the filters, before any call."""
-    given: dict[str, Any] = {**dict.fromkeys(OPTIONS), **filters}
+@contextmanager
+def named_by_options(options: Mapping[str, str]) -> Iterator[None]:
+    """Name the option that sets an argument in errors of the block, in place of the argument."""
     try:
-        return Selection(**given, ids=None)
+        yield
     except ValueError as error:
-        raise ValueError(with_options(str(error))) from None
-
-
-def filtered(wanted: Selection, records: Callable[[], Iterable[Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the records that match."""
-    try:
-        return wanted.filter(records())
-    except ValueError as error:
-        raise ValueError(with_options(str(error))) from None
-
-
-def named(records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Iterate over filtered records."""
-    try:
-        yield from records
-    except ValueError as error:
-        raise ValueError(with_options(str(error))) from None
-
-
-def with_options(message: str, options: Mapping[str, str] = OPTIONS) -> str:
-    """Return a message that names the options of the command line in place of arguments."""
-    for name, option in options.items():
-        message = message.replace(f"`{name}`", f"`{option}`")
-    return message
+        message = str(error)
+        for argument, option in options.items():
+            message = message.replace(f"`{argument}`", f"`{option}`")
+        error.args = (message,)
+        raise

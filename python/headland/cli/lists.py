@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from headland.cli.args import count
 from headland.cli.calls import add_service_verb, client_of
-from headland.cli.job_selection import Jobs, filtered, named, selection
+from headland.cli.job_selection import Jobs, named_by_options
 from headland.cli.kinds import KINDS, kind
 from headland.cli.output import print_json
 from headland.cli.tables import print_table
+from headland.read_all import Selection
 
 if TYPE_CHECKING:
     import argparse
@@ -26,6 +27,10 @@ COLUMNS = {
     "job_data": ("id", "name", "sub_type", "create_date", "update_date"),
     "grain_carts": ("id", "name"),
 }
+
+
+OPTIONS = {"sub_type": "--type", "year": "--year", "since": "--date", "name": "--name"}
+"""Arguments of the Python method, with the options that set them."""
 
 
 def add_ls(verbs: Verbs) -> None:
@@ -51,6 +56,7 @@ def add_ls(verbs: Verbs) -> None:
     ls.add_argument("--limit", type=count, metavar="N", help="only the first N")
 
 
+@named_by_options(OPTIONS)
 def _ls(given: argparse.Namespace) -> int:
     for option, value, kinds in (
         ("--type", given.sub_type, ("job_data", "prescription_maps")),
@@ -76,7 +82,8 @@ def _records(client: hl.Client, given: argparse.Namespace) -> Iterable[dict[str,
     if given.what == "job_data" and any(value is not None for value in filters.values()):
         return Jobs(client, since=given.date, **filters)
     options = {} if given.date is None else {"date": given.date}
-    records = getattr(client, given.what).list(**options)
+    records: Any = getattr(client, given.what).list(**options)
     if given.sub_type is not None:
-        records = named(records.filter(sub_type=given.sub_type))
-    return records if given.name is None else filtered(selection(name=given.name), lambda: records)
+        records = records.filter(sub_type=given.sub_type)
+    wanted = Selection(sub_type=None, year=None, since=None, name=given.name, ids=None)
+    return records if given.name is None else wanted.filter(records)

@@ -17,7 +17,7 @@ import headland as hl
 from headland import _core, settings
 from headland.cli.args import count
 from headland.cli.exit_codes import INTERRUPTED, exit_code, print_error
-from headland.cli.job_selection import Jobs, with_options
+from headland.cli.job_selection import Jobs, named_by_options
 from headland.cli.output import print_json, print_text
 from headland.cli.parser import Verbs, add_verb
 from headland.escaping import printable
@@ -261,6 +261,7 @@ def _failed(error: BaseException, account: Account, given: argparse.Namespace) -
     return code
 
 
+@named_by_options({**OPTIONS, "year": "--year", "name": "--name"})
 def _pull_account(
     account: Account, given: argparse.Namespace, display: progress_bar.Display | None, stop: threading.Event
 ) -> Pulled:
@@ -273,11 +274,8 @@ def _pull_account(
         options = {"relist": given.relist, "locations": given.locations, **_filters(given)}
         if given.year is not None or given.name is not None:
             options["ids"] = _selected(client, given)
-        try:
-            mirror = hl.Mirror(account.folder, client, **options)
-            plan = mirror.plan(progress=listener)
-        except ValueError as error:
-            raise ValueError(with_options(str(error), OPTIONS)) from None
+        mirror = hl.Mirror(account.folder, client, **options)
+        plan = mirror.plan(progress=listener)
         if given.what == "plan":
             return Pulled(account, plan, None, None)
         if not (given.quiet or given.json):
