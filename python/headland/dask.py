@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import logging
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
 
 ROW_COLUMNS = ("job_id", "layer", "job_row")
 """Columns of every row in addition to those of its archive."""
-
-NUMBER_SUFFIX = re.compile(r"_\d+$")
-"""The suffix of a column whose name is duplicate in the frame."""
 
 TOPIC = "headland"
 """The topic of the events for skipped archives on a Dask cluster."""
@@ -218,9 +213,7 @@ def _tables(archive: Archive, schema: pa.Schema, settings: ReadSettings) -> Iter
 
     wanted = [name for name in schema.names if name not in ROW_COLUMNS and name != frames.GEOMETRY]
     for name, label in _layers(archive):
-        layer = _layer(archive, name, wanted, settings)
-        table = layer.to_arrow()
-        table = table.rename_columns(_core.dataset_names(table.schema))
+        table = _table(archive, name, wanted, settings)
         if frames.GEOMETRY in schema.names and _core.coordinate_system(table.schema) not in {
             None,
             _core.coordinate_system(schema),
@@ -244,12 +237,19 @@ def _layers(archive: Archive) -> list[tuple[str, str]]:
     return [(name, archive.layer)]
 
 
-def _layer(archive: Archive, name: str, wanted: list[str], settings: ReadSettings) -> headland.Layer:
-    """Read the wanted columns of a layer; all of them if one is missing or may have another name."""
-    read = functools.partial(headland.read, archive.path, layer=name, threads=settings.threads, to_crs=settings.to_crs)
-    if not any(map(NUMBER_SUFFIX.search, wanted)):
-        with contextlib.suppress(ValueError):
-            return read(columns=wanted)
+def _table(archive: Archive, name: str, wanted: list[str], settings: ReadSettings) -> pa.Table:
+    """Read the wanted columns of a layer; all of them if one is missing or has another name in the archive."""
+
+    def read(columns: list[str] | None = None) -> pa.Table:
+        table = headland.read(
+            archive.path, layer=name, columns=columns, threads=settings.threads, to_crs=settings.to_crs
+        ).to_arrow()
+        return table.rename_columns(_core.dataset_names(table.schema))
+
+    with contextlib.suppress(ValueError):
+        table = read(wanted)
+        if {*wanted} <= {*table.column_names}:
+            return table
     with _require_known_crs(archive):
         return read()
 
