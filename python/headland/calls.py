@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Generic, NotRequired, TypedDict, TypeVar, Unpack, cast
 
 from headland import arguments, errors
 from headland.conversion import AsyncConversion, Conversion
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from headland import _core
     from headland.archives import Limits, ReadOptions
     from headland.bearer_tokens import TokenSource
+    from headland.pages import _Parts
     from headland.records import Created
 
 __all__ = ["PAGE_SIZE", "AsyncCalls", "Calls", "OpenClient", "Upload"]
@@ -31,8 +32,23 @@ PAGE_SIZE = (1, 1000)
 """Minimum and maximum page size. 0, the whole list, is deprecated by the interface."""
 
 
-class OpenClient:
-    """The client of the core until it is closed."""
+class Paging(TypedDict):
+    """Arguments of a list."""
+
+    page_size: int | None
+    page: int | None
+    on_error: NotRequired[str]
+
+
+List = TypeVar("List", bound=Pages[Any] | AsyncPages[Any])
+Locations = TypeVar("Locations", bound=LocationPages | AsyncLocationPages)
+
+
+class OpenClient(Generic[List, Locations]):
+    """The client of the core until it is closed. A block with it is a call, after which pending warnings are issued."""
+
+    _list_class: type[List]
+    _locations_class: type[Locations]
 
     def __init__(
         self, core: _core.Client, tokens: Mapping[str, TokenSource], address: str, windows: Sequence[tuple[int, float]]
@@ -60,13 +76,20 @@ class OpenClient:
         limits = ", ".join(f"{calls} calls per {seconds:g} s" for calls, seconds in self._windows)
         return f"{self.address}, {'closed' if self._open is None else limits or 'no rate limit'}"
 
+    def __enter__(self) -> None:
+        """Begin a call."""
+
+    def __exit__(self, *_: object) -> None:
+        """End a call, failed or not."""
+        self.warn_pending()
+
     def warn_pending(self) -> None:
-        """Issue the pending warnings of the core; called after every call, failed or not."""
+        """Issue the pending warnings of the core."""
         # A client closed during the call must not hide the result of the call.
         for message in [] if self._open is None else self._open.take_warnings():
             errors.warn(message)
 
-    def open_pages(
+    def _open_pages(
         self, call: str, given: Mapping[str, object], page_size: int | None, page: int | None, on_error: str
     ) -> _core.Pages:
         """Open a list; nothing is read yet."""
@@ -77,6 +100,29 @@ class OpenClient:
         pages = LinkPages(self.core.link_pages(call, arguments.texts(call, given), page_size, page), tokens)
         # It has the methods of the core's own pages, whose class is final.
         return cast("_core.Pages", pages)
+
+    def pages(self, call: str, given: Mapping[str, object], **paging: Unpack[Paging]) -> List:
+        """Return a list that reads its pages on demand."""
+        return self._list_class(*self._list_parts(call, given, **paging))
+
+    def locations(self, call: str, given: Mapping[str, object], **paging: Unpack[Paging]) -> Locations:
+        """Return a list of locations that reads its pages on demand."""
+        return self._locations_class(*self._list_parts(call, given, **paging))
+
+    def _list_parts(
+        self,
+        call: str,
+        given: Mapping[str, object],
+        *,
+        page_size: int | None,
+        page: int | None,
+        on_error: str = "raise",
+    ) -> _Parts:
+        if page_size is not None:
+            arguments.whole_number("page_size", page_size, *PAGE_SIZE)
+        if page is not None:
+            arguments.whole_number("page", page, 0, arguments.MAX_INT)
+        return lambda: self._open_pages(call, given, page_size, page, on_error), self, call, page
 
     def prepare_payload(self, call: str, given: Mapping[str, object]) -> tuple[dict[str, str], TokenSource]:
         """Return the arguments and the token source; no token is requested before everything else is checked."""
@@ -90,73 +136,33 @@ def _service_name(call: str) -> str:
     return call.partition(".")[0]
 
 
-def _check_paging(page_size: int | None, page: int | None) -> None:
-    if page_size is not None:
-        arguments.whole_number("page_size", page_size, *PAGE_SIZE)
-    if page is not None:
-        arguments.whole_number("page", page, 0, arguments.MAX_INT)
-
-
-class Calls(OpenClient):
+class Calls(OpenClient[Pages[Any], LocationPages]):
     """Synchronous calls."""
+
+    _list_class = Pages
+    _locations_class = LocationPages
 
     def detail(self, call: str, given: Mapping[str, object]) -> Any:
         """Return one record, or None if the service returns an empty list."""
-        try:
+        with self:
             return self.core.detail(call, arguments.texts(call, given))
-        finally:
-            self.warn_pending()
 
     def send_command(self, call: str, given: Mapping[str, object]) -> None:
         """Send a command, a call without a result."""
-        try:
+        with self:
             self.core.send_command(call, arguments.texts(call, given))
-        finally:
-            self.warn_pending()
 
     def payload(self, call: str, given: Mapping[str, object]) -> Any:
         """Return the reply of the dispatch service or the legacy order service, or None for an empty one."""
         texts, tokens = self.prepare_payload(call, given)
-        try:
+        with self:
             return tokens.call_with_token(lambda token: self.core.payload(call, texts, token))
-        finally:
-            self.warn_pending()
-
-    def pages(
-        self,
-        call: str,
-        given: Mapping[str, object],
-        *,
-        page_size: int | None,
-        page: int | None,
-        on_error: str = "raise",
-    ) -> Pages[Any]:
-        """Return a list that reads its pages on demand."""
-        _check_paging(page_size, page)
-        return Pages(lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending, call, page)
-
-    def locations(
-        self,
-        call: str,
-        given: Mapping[str, object],
-        *,
-        page_size: int | None,
-        page: int | None,
-        on_error: str = "raise",
-    ) -> LocationPages:
-        """Return a list of locations that reads its pages on demand."""
-        _check_paging(page_size, page)
-        return LocationPages(
-            lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending, call, page
-        )
 
     def table(self, call: str, given: Mapping[str, object]) -> Table[Any]:
         """Return the parts of a record as rows of a table."""
         texts = arguments.texts(call, given)
-        try:
+        with self:
             return Table(*self.core.rows(call, texts))
-        finally:
-            self.warn_pending()
 
     def follow(self, uri: str) -> Any:
         """Return what an address of a record refers to, on the configured base address."""
@@ -174,102 +180,61 @@ class Calls(OpenClient):
         """Download a file."""
         texts, overwrite = arguments.texts(call, given), arguments.flag("overwrite", overwrite)
         with Download(to) as download:
-            try:
+            with self:
                 delivered = self.core.download(call, texts, download.path, overwrite, limits)
-            finally:
-                self.warn_pending()
             return download.finish(delivered)
 
     def upload(self, call: str, file: Upload, given: Mapping[str, object] = MappingProxyType({})) -> Created:
         """Upload a file and return id and address of the new record."""
         texts = arguments.texts(call, given)
         name, content = read_upload(call, file)
-        try:
+        with self:
             return self.core.upload(call, texts, name, content)
-        finally:
-            self.warn_pending()
 
     def conversion(self, call: str, given: Mapping[str, object]) -> Conversion:
         """Request a file once and return the handle."""
-        handle = Conversion(self.core.conversion(call, arguments.texts(call, given)), self.warn_pending)
+        handle = Conversion(self.core.conversion(call, arguments.texts(call, given)), self)
         handle.ready()
         return handle
 
     def resume(self, id: str) -> Conversion:
         """Resume a conversion by the id of its handle; makes no call."""
-        return Conversion(self.core.resume(arguments.text("id", id)), self.warn_pending)
+        return Conversion(self.core.resume(arguments.text("id", id)), self)
 
     def layer(self, call: str, given: Mapping[str, object], timeout: float | None, options: ReadOptions) -> Layer:
         """Request a file, wait for it and read it."""
         wait = None if timeout is None else arguments.seconds("timeout", timeout)
-        try:
+        with self:
             return Layer(self.core.layer(call, arguments.texts(call, given), wait, options))
-        finally:
-            self.warn_pending()
 
 
-class AsyncCalls(OpenClient):
+class AsyncCalls(OpenClient[AsyncPages[Any], AsyncLocationPages]):
     """The same calls as coroutines."""
+
+    _list_class = AsyncPages
+    _locations_class = AsyncLocationPages
 
     async def detail(self, call: str, given: Mapping[str, object]) -> Any:
         """Return one record, or None if the service returns an empty list."""
-        try:
+        with self:
             return await self.core.detail_async(call, arguments.texts(call, given))
-        finally:
-            self.warn_pending()
 
     async def send_command(self, call: str, given: Mapping[str, object]) -> None:
         """Send a command, a call without a result."""
-        try:
+        with self:
             await self.core.send_command_async(call, arguments.texts(call, given))
-        finally:
-            self.warn_pending()
 
     async def payload(self, call: str, given: Mapping[str, object]) -> Any:
         """Return the reply of the dispatch service or the legacy order service, or None for an empty one."""
         texts, tokens = self.prepare_payload(call, given)
-        try:
+        with self:
             return await tokens.call_with_token_async(lambda token: self.core.payload_async(call, texts, token))
-        finally:
-            self.warn_pending()
-
-    def pages(
-        self,
-        call: str,
-        given: Mapping[str, object],
-        *,
-        page_size: int | None,
-        page: int | None,
-        on_error: str = "raise",
-    ) -> AsyncPages[Any]:
-        """Return a list that reads its pages on demand."""
-        _check_paging(page_size, page)
-        return AsyncPages(
-            lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending, call, page
-        )
-
-    def locations(
-        self,
-        call: str,
-        given: Mapping[str, object],
-        *,
-        page_size: int | None,
-        page: int | None,
-        on_error: str = "raise",
-    ) -> AsyncLocationPages:
-        """Return a list of locations that reads its pages on demand."""
-        _check_paging(page_size, page)
-        return AsyncLocationPages(
-            lambda: self.open_pages(call, given, page_size, page, on_error), self.warn_pending, call, page
-        )
 
     async def table(self, call: str, given: Mapping[str, object]) -> Table[Any]:
         """Return the parts of a record as rows of a table."""
         texts = arguments.texts(call, given)
-        try:
+        with self:
             return Table(*await self.core.rows_async(call, texts))
-        finally:
-            self.warn_pending()
 
     async def follow(self, uri: str) -> Any:
         """Return what an address of a record refers to, on the configured base address."""
@@ -287,10 +252,8 @@ class AsyncCalls(OpenClient):
         """Download a file."""
         texts, overwrite = arguments.texts(call, given), arguments.flag("overwrite", overwrite)
         with Download(to) as download:
-            try:
+            with self:
                 delivered = await self.core.download_async(call, texts, download.path, overwrite, limits)
-            finally:
-                self.warn_pending()
             return download.finish(delivered)
 
     async def upload(self, call: str, file: Upload, given: Mapping[str, object] = MappingProxyType({})) -> Created:
@@ -298,25 +261,21 @@ class AsyncCalls(OpenClient):
         texts = arguments.texts(call, given)
         # Reading may take long and must not block the event loop.
         name, content = await asyncio.to_thread(read_upload, call, file)
-        try:
+        with self:
             return await self.core.upload_async(call, texts, name, content)
-        finally:
-            self.warn_pending()
 
     async def conversion(self, call: str, given: Mapping[str, object]) -> AsyncConversion:
         """Request a file once and return the handle."""
-        handle = AsyncConversion(self.core.conversion(call, arguments.texts(call, given)), self.warn_pending)
+        handle = AsyncConversion(self.core.conversion(call, arguments.texts(call, given)), self)
         await handle.ready()
         return handle
 
     def resume(self, id: str) -> AsyncConversion:
         """Resume a conversion by the id of its handle; makes no call."""
-        return AsyncConversion(self.core.resume(arguments.text("id", id)), self.warn_pending)
+        return AsyncConversion(self.core.resume(arguments.text("id", id)), self)
 
     async def layer(self, call: str, given: Mapping[str, object], timeout: float | None, options: ReadOptions) -> Layer:
         """Request a file, wait for it and read it."""
         wait = None if timeout is None else arguments.seconds("timeout", timeout)
-        try:
+        with self:
             return Layer(await self.core.layer_async(call, arguments.texts(call, given), wait, options))
-        finally:
-            self.warn_pending()

@@ -65,7 +65,7 @@ class Budget(NamedTuple):
 class _ClientBase:
     """Settings of both clients."""
 
-    _calls: OpenClient
+    _calls: OpenClient[Any, Any]
 
     def __init__(
         self,
@@ -323,10 +323,4 @@ def _address(name: str, address: str | None) -> str | None:
 
 
 def _budget(facts: _core._Budget) -> Budget:
-    return Budget(
-        remaining=facts["remaining"],
-        next_call_in=facts["next_call_in"],
-        reset_in=facts["reset_in"],
-        windows=[WindowUse(*window) for window in facts["windows"]],
-        service_wait=facts["service_wait"],
-    )
+    return Budget(**{**facts, "windows": [WindowUse(*window) for window in facts["windows"]]})  # type: ignore[arg-type]

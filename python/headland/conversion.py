@@ -9,7 +9,7 @@ from headland.files import Download, Target
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from headland import _core
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 class _Handle:
     """The id of a conversion, common to both handles."""
 
-    __slots__ = ("_core", "_warn_pending")
+    __slots__ = ("_calls", "_core")
 
-    def __init__(self, core: _core.Conversion, warn_pending: Callable[[], None]) -> None:
+    def __init__(self, core: _core.Conversion, calls: AbstractContextManager[None]) -> None:
         self._core = core
-        self._warn_pending = warn_pending
+        self._calls = calls
 
     @property
     def id(self) -> str:
@@ -45,18 +45,14 @@ class Conversion(_Handle):
 
     def ready(self) -> bool:
         """Return whether the file is ready; makes no call before the wait requested by the service is over."""
-        try:
+        with self._calls:
             return self._core.ready()
-        finally:
-            self._warn_pending()
 
     def wait(self, timeout: float | None = None) -> Self:
         """Wait until the file is ready, at most `timeout` seconds (then ``NotReady``); default: the client's."""
         seconds = None if timeout is None else arguments.seconds("timeout", timeout)
-        try:
+        with self._calls:
             self._core.wait(seconds)
-        finally:
-            self._warn_pending()
         return self
 
     @overload
@@ -68,10 +64,8 @@ class Conversion(_Handle):
     def result(self, to: Target | None = None, *, overwrite: bool = False) -> bytes | Path | BinaryIO:
         """Return the file as bytes, or write it to a folder, path or file object; waits if it is not ready."""
         with Download(to) as download:
-            try:
+            with self._calls:
                 delivered = self._core.result(download.path, arguments.flag("overwrite", overwrite))
-            finally:
-                self._warn_pending()
             return download.finish(delivered)
 
 
@@ -82,18 +76,14 @@ class AsyncConversion(_Handle):
 
     async def ready(self) -> bool:
         """Return whether the file is ready; makes no call before the wait requested by the service is over."""
-        try:
+        with self._calls:
             return await self._core.ready_async()
-        finally:
-            self._warn_pending()
 
     async def wait(self, timeout: float | None = None) -> Self:  # noqa: ASYNC109 - the twin of `Conversion.wait`
         """Wait until the file is ready, at most `timeout` seconds (then ``NotReady``); default: the client's."""
         seconds = None if timeout is None else arguments.seconds("timeout", timeout)
-        try:
+        with self._calls:
             await self._core.wait_async(seconds)
-        finally:
-            self._warn_pending()
         return self
 
     @overload
@@ -105,8 +95,6 @@ class AsyncConversion(_Handle):
     async def result(self, to: Target | None = None, *, overwrite: bool = False) -> bytes | Path | BinaryIO:
         """Return the file as bytes, or write it to a folder, path or file object; waits if it is not ready."""
         with Download(to) as download:
-            try:
+            with self._calls:
                 delivered = await self._core.result_async(download.path, arguments.flag("overwrite", overwrite))
-            finally:
-                self._warn_pending()
             return download.finish(delivered)

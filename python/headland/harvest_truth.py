@@ -40,30 +40,19 @@ class HarvestTruth:
         crs: The UTM zone of the field's centre, such as ``EPSG:32614``.
     """
 
-    __slots__ = (
-        "_core",
-        "_job_id",
-        "antenna",
-        "covered_area",
-        "crs",
-        "delay",
-        "dry_mass",
-        "moisture_basis",
-        "moisture_delay",
-        "reasons",
-    )
+    delay: float
+    moisture_delay: float
+    antenna: float
+    covered_area: float
+    dry_mass: float
+    moisture_basis: float
+    reasons: list[int]
+    crs: str
 
     def __init__(self, core: _core.Sandbox, job_id: str, facts: Mapping[str, Any]) -> None:
         self._core = core
         self._job_id = job_id
-        self.delay: float = facts["delay"]
-        self.moisture_delay: float = facts["moisture_delay"]
-        self.antenna: float = facts["antenna"]
-        self.covered_area: float = facts["covered_area"]
-        self.dry_mass: float = facts["dry_mass"]
-        self.moisture_basis: float = facts["moisture_basis"]
-        self.reasons: list[int] = facts["reasons"]
-        self.crs: str = facts["crs"]
+        vars(self).update(facts)
 
     def grid(self, cell: float = 10.0) -> HarvestGrid:
         """Return the true map in squares with a side of `cell` metres, which are multiples of it in `crs`.

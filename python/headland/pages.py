@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from headland import _core
+    from headland.calls import OpenClient
 
-    _Parts = tuple[Callable[[], _core.Pages], Callable[[], None], str, int | None]
+    _Parts = tuple[Callable[[], _core.Pages], OpenClient[Any, Any], str, int | None]
 
 Record = TypeVar("Record")
 
@@ -43,17 +44,17 @@ class _Reading(Generic[Record]):
 class _Pages(Generic[Record]):
     """Opens a list and keeps its latest reading and its first records, for both kinds of list."""
 
-    __slots__ = ("_head", "_name", "_open", "_page", "_reading", "_warn_pending")
+    __slots__ = ("_calls", "_head", "_name", "_open", "_page", "_reading")
 
     def __init__(
         self,
         open_pages: Callable[[], _core.Pages],
-        warn_pending: Callable[[], None],
+        calls: OpenClient[Any, Any],
         name: str,
         page: int | None,
     ) -> None:
         self._open = open_pages
-        self._warn_pending = warn_pending
+        self._calls = calls
         self._name = name
         self._page = page
         self._head: page_display.Head | None = None
@@ -132,16 +133,6 @@ class _Pages(Generic[Record]):
             raise missing_attribute(self, name, hint=why)
 
 
-class _Cursor(Generic[Record]):
-    """The position of ``next(pages)``."""
-
-    __slots__ = ("reading", "records")
-
-    def __init__(self, reading: _Reading[Record]) -> None:
-        self.reading = reading
-        self.records: Iterator[Record] = iter(())
-
-
 class Pages(_Pages[Record]):
     """A lazy list of records, read page by page during iteration.
 
@@ -155,13 +146,14 @@ class Pages(_Pages[Record]):
     Fields that are not in the specification are in the last column, ``unknown_fields``, as the text of a JSON object.
     """
 
-    __slots__ = ("_buffer", "_buffered", "_cursor")
+    __slots__ = ("_buffer", "_buffered", "_next_reading", "_next_records")
 
     def __init__(self, *parts: *_Parts) -> None:
         super().__init__(*parts)
         self._buffer: PageBuffer[Record] = PageBuffer(self._name)
         self._buffered: _Reading[Record] | None = None
-        self._cursor: _Cursor[Record] | None = None
+        self._next_reading: _Reading[Record] | None = None
+        self._next_records: Iterator[Record] = iter(())
 
     def __iter__(self) -> Iterator[Record]:
         """Iterate over the records."""
@@ -171,16 +163,14 @@ class Pages(_Pages[Record]):
 
     def __next__(self) -> Record:
         """Return the next record of a cursor that is independent of iteration; a failed page is requested again."""
-        if self._cursor is None:
-            self._cursor = _Cursor(self._start())
-        cursor = self._cursor
+        self._next_reading = self._next_reading or self._start()
         while True:
-            for record in cursor.records:
+            for record in self._next_records:
                 return record
-            page = self._read(cursor.reading)
+            page = self._read(self._next_reading)
             if page is None:
                 raise StopIteration
-            cursor.records = iter(page)
+            self._next_records = iter(page)
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Record: ...
@@ -222,8 +212,7 @@ class Pages(_Pages[Record]):
         return FilteredPages(self, self._name, self._start_reading, Condition(predicate, sub_type))
 
     def _read_indexed(self) -> list[Record] | None:
-        if self._buffered is None:
-            self._buffered = self._start()
+        self._buffered = self._buffered or self._start()
         return self._read(self._buffered)
 
     def _start_reading(self) -> Callable[[], list[Record] | None]:
@@ -233,11 +222,9 @@ class Pages(_Pages[Record]):
     def __len__(self) -> int:
         """Return the total count; raises ``TypeError`` if the service does not count this list."""
         reading = self._counted()
-        try:
+        with self._calls:
             total = reading.core.total()
             reading.is_probed = True
-        finally:
-            self._warn_pending()
         if total is None:
             message = "the service returns no total count for this list: use `len(list(pages))`"
             raise TypeError(message)
@@ -252,12 +239,10 @@ class Pages(_Pages[Record]):
         reading = self._unread()
         if reading.first_page is not None:
             return next(iter(reading.first_page), None)
-        try:
+        with self._calls:
             record = reading.core.first()
             reading.is_probed = True
             return cast("Record | None", record)
-        finally:
-            self._warn_pending()
 
     def to_arrow(self) -> Any:
         """Read the whole list into a ``pyarrow.Table``; an empty list has all columns and no row.
@@ -269,10 +254,8 @@ class Pages(_Pages[Record]):
         extras.require("geo", "pyarrow")
         import pyarrow as pa
 
-        try:
+        with self._calls:
             table = self._start_table().table()
-        finally:
-            self._warn_pending()
         return pa.table(table)
 
     def to_pandas(self, dtype_backend: str = "numpy_nullable") -> Any:
@@ -295,17 +278,15 @@ class Pages(_Pages[Record]):
         as text, because the interface has no other form; ``to_arrow()`` raises the original error.
         """
         del requested_schema
-        return self._start_table().stream(self._warn_pending)
+        return self._start_table().stream(self._calls.warn_pending)
 
     def _read(self, reading: _Reading[Record]) -> list[Record] | None:
         """Return the records of the next page, ``None`` after the last."""
         if reading.first_page is not None:
             page, reading.first_page = reading.first_page, None
             return page
-        try:
+        with self._calls:
             read = reading.core.next_page()
-        finally:
-            self._warn_pending()
         self._keep_head(reading, cast("list[Record] | None", read))
         return cast("list[Record] | None", read)
 
@@ -340,11 +321,9 @@ class AsyncPages(_Pages[Record]):
     async def total(self) -> int:
         """Return the total count; raises ``TypeError`` if the service does not count this list."""
         reading = self._counted()
-        try:
+        with self._calls:
             total = await reading.core.total_async()
             reading.is_probed = True
-        finally:
-            self._warn_pending()
         if total is None:
             message = "the service returns no total count for this list"
             raise TypeError(message)
@@ -355,22 +334,18 @@ class AsyncPages(_Pages[Record]):
         reading = self._unread()
         if reading.first_page is not None:
             return next(iter(reading.first_page), None)
-        try:
+        with self._calls:
             record = await reading.core.first_async()
             reading.is_probed = True
             return cast("Record | None", record)
-        finally:
-            self._warn_pending()
 
     async def to_arrow(self) -> Any:
         """Read the whole list into a ``pyarrow.Table``; an empty list has all columns and no row."""
         extras.require("geo", "pyarrow")
         import pyarrow as pa
 
-        try:
+        with self._calls:
             table = await self._start_table().table_async()
-        finally:
-            self._warn_pending()
         return pa.table(table)
 
     async def to_pandas(self, dtype_backend: str = "numpy_nullable") -> Any:
@@ -386,9 +361,7 @@ class AsyncPages(_Pages[Record]):
         if reading.first_page is not None:
             page, reading.first_page = reading.first_page, None
             return page
-        try:
+        with self._calls:
             read = await reading.core.next_page_async()
-        finally:
-            self._warn_pending()
         self._keep_head(reading, cast("list[Record] | None", read))
         return cast("list[Record] | None", read)

@@ -94,7 +94,10 @@ def client_of(given: argparse.Namespace) -> hl.Client:
 def _get(given: argparse.Namespace) -> int:
     with client_of(given) as client:
         if given.to is None:
-            _show_record(getattr(client, given.what).get(given.id), given)
+            record = getattr(client, given.what).get(given.id)
+            if record is None:
+                raise hl.NotFound(f"the service has no record `{given.id}` in {given.what}")
+            _show(record, as_json=given.json)
         elif given.what in FILES:
             group = getattr(client, given.what)
             path = group.download(
@@ -170,12 +173,6 @@ def _take_own_options(given: argparse.Namespace) -> list[str]:
         else:
             rest.append(word)
     return rest
-
-
-def _show_record(record: Any, given: argparse.Namespace) -> None:
-    if record is None:
-        raise hl.NotFound(f"the service has no record `{given.id}` in {given.what}")
-    _show(record, as_json=given.json)
 
 
 def _show(value: Any, *, as_json: bool) -> None:

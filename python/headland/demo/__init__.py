@@ -47,7 +47,11 @@ def run(
     Returns:
         The exit code: 0, or 1 if a job that should have a map has none.
     """
-    say = _silent if quiet else _say
+
+    def say(line: str) -> None:
+        if not quiet:
+            print(printable(line), file=sys.stderr, flush=True)
+
     out = Path("demo") if out is None else out
     check_page(out)
     found, left_out = find_archives(archives) if archives is not None else ([], [])
@@ -93,11 +97,3 @@ def upload(client: Client, found: list[Archive], say: Callable[[str], None]) -> 
             refused.append(Pulled("", archive.name, "", archive.name, archive.name, problem=message))
         say(f"[{number}/{len(found)}] {message}")
     return uploaded, refused
-
-
-def _say(line: str) -> None:
-    print(printable(line), file=sys.stderr, flush=True)
-
-
-def _silent(line: str) -> None:
-    del line
