@@ -38,6 +38,20 @@ def service() -> Iterator[hl.Sandbox]:
 
 
 @pytest.fixture
+def fresh() -> Iterator[hl.Sandbox]:
+    """Return a service that the test may change."""
+    with hl.Sandbox.demo() as running:
+        yield running
+
+
+@pytest.fixture
+def faulty(service: hl.Sandbox) -> Iterator[hl.Sandbox]:
+    """Return the service, and remove its faults afterwards."""
+    yield service
+    service.faults.clear()
+
+
+@pytest.fixture
 def client(service: hl.Sandbox) -> Iterator[hl.Client]:
     """Return a client without a limiter."""
     with hl.Client(**service.credentials, rate_limits=()) as client:

@@ -74,6 +74,12 @@ def job(
     return Job(job_id, job_type, year, archive, hashlib.sha256(archive).hexdigest())
 
 
+def mirror_of(service: hl.Sandbox, folder: Path) -> hl.Mirror:
+    """Return a mirror of an account, without locations."""
+    client = hl.Client(**service.credentials, rate_limits=(), limiter_state="memory")
+    return hl.Mirror(folder, client, locations=False)
+
+
 def published(folder: Path, jobs: Iterable[Job], number: int = 1, *, group: int = 65_536) -> Farm:
     """Publish the jobs as a state of the folder, and make it the current one."""
     state = folder / "generations" / f"{number:06}"

@@ -12,17 +12,9 @@ import pytest
 import headland as hl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 OTHER_SECRET = base64.b64encode(bytes(range(32))).decode()
-
-
-@pytest.fixture
-def fresh() -> Iterator[hl.Sandbox]:
-    """Return a service that the test may change."""
-    with hl.Sandbox.demo() as running:
-        yield running
 
 
 def keys(service: hl.Sandbox, **other: str) -> dict[str, Any]:

@@ -10,18 +10,11 @@ import pytest
 import headland as hl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 DONE = {"startTime": "2026-05-01T06:00:00Z", "endTime": "2026-05-01T09:30:00Z"}
 LOCATIONS = ("location-get", "location-no-question", "location-no-dollar", "location-last")
-
-
-@pytest.fixture
-def fresh() -> Iterator[hl.Sandbox]:
-    """Return a service that the test may change."""
-    with hl.Sandbox.demo() as running:
-        yield running
 
 
 def client_of(service: hl.Sandbox, **other: Any) -> hl.Client:

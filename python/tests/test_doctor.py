@@ -13,18 +13,10 @@ from stub_server import ago, is_signed, record, web
 import headland as hl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from http.server import BaseHTTPRequestHandler
     from pathlib import Path
 
     from stub_server import Answer
-
-
-@pytest.fixture
-def faulty(service: hl.Sandbox) -> Iterator[hl.Sandbox]:
-    """Return the service, and remove its faults afterwards."""
-    yield service
-    service.faults.clear()
 
 
 def test_no_fault(faulty: hl.Sandbox, client: hl.Client) -> None:

@@ -14,15 +14,7 @@ import headland as hl
 from headland.cli import main
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-
-@pytest.fixture
-def faulty(service: hl.Sandbox) -> Iterator[hl.Sandbox]:
-    """Return the service, and remove its faults afterwards."""
-    yield service
-    service.faults.clear()
 
 
 def in_environment(monkeypatch: pytest.MonkeyPatch, **names: object) -> None:

@@ -14,15 +14,7 @@ import pytest
 import headland as hl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-
-@pytest.fixture
-def fresh() -> Iterator[hl.Sandbox]:
-    """Return a service that the test may change."""
-    with hl.Sandbox.demo() as running:
-        yield running
 
 
 def test_the_access_key_describes_itself(client: hl.Client, service: hl.Sandbox) -> None:

@@ -25,6 +25,7 @@ import pytest
 import shapefile  # pyshp
 import shapely
 from shapefiles import RINGS, Shape, shp, zipped
+from test_corpus import corpus
 
 import headland as hl
 
@@ -110,12 +111,6 @@ def test_every_source_gives_an_equal_layer(
     assert hl.layers(given) == ["YIELD"]
     given = source(archive(), path)
     assert hl.read(given).to_arrow().equals(layer.to_arrow())
-
-
-@pytest.mark.parametrize("wrong", [None, 7, io.StringIO("text"), ["a.zip"]])
-def test_other_source_types_are_errors(wrong: Any) -> None:
-    with pytest.raises(TypeError):
-        hl.read(wrong)
 
 
 def test_limits_apply() -> None:
@@ -238,12 +233,6 @@ def test_geoparquet_of_generated_jobs(client: hl.Client, service: hl.Sandbox, tm
         layer = client.job_data.read(truth["job_id"], layer=truth["layer"])
         assert len(layer) == truth["rows"]
         parquet_agrees(layer, tmp_path / f"{kind}.parquet")
-
-
-def corpus() -> Path:
-    """Return the corpus next to the checkout."""
-    beside = Path(__file__).parents[2] / ".." / "shared" / "corpus"
-    return Path(os.environ.get("HEADLAND_CORPUS", beside))
 
 
 def test_geoparquet_of_every_archive_of_the_corpus(tmp_path: Path) -> None:

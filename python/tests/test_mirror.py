@@ -206,23 +206,6 @@ def test_concurrent_syncs_are_one_and_a_conflict(farm: hl.Sandbox, tmp_path: Pat
     assert two.sync().calls == 6
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "error"),
-    [
-        ("relist", "tomorrow", ValueError),
-        ("relist", "\u0663d", ValueError),
-        ("relist", 5, TypeError),
-        ("relist", dt.timedelta(-1), ValueError),
-        ("overlap", "1y", ValueError),
-        ("concurrency", 0, ValueError),
-        ("locations", "yes", TypeError),
-    ],
-)
-def test_a_wrong_setting_is_named(name: str, value: object, error: type[Exception], tmp_path: Path) -> None:
-    with pytest.raises(error, match=f"`{name}`"):
-        hl.Mirror(tmp_path, **{name: value})  # type: ignore[arg-type]
-
-
 def test_nothing_of_the_credentials_is_in_the_folder(farm: hl.Sandbox, tmp_path: Path) -> None:
     mirror = mirror_of(farm, tmp_path / "farm")
     mirror.sync()

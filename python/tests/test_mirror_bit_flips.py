@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from mirror_fixtures import BLOCK, Farm, job, published, without_checksums
+from mirror_fixtures import BLOCK, Farm, job, mirror_of, published, without_checksums
 from shapefiles import Field
 
 import headland as hl
@@ -63,11 +63,6 @@ def read_with_each_bit_flipped(folder: Path) -> int:
 
 def service() -> hl.Sandbox:
     return hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved")
-
-
-def mirror_of(service: hl.Sandbox, folder: Path) -> hl.Mirror:
-    client = hl.Client(**service.credentials, rate_limits=(), limiter_state="memory")
-    return hl.Mirror(folder, client, locations=False)
 
 
 def synced(folder: Path) -> Farm:

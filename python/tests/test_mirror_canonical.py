@@ -29,13 +29,6 @@ KG_PER_POUND = 0.45359237
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[hl.Sandbox]:
-    """Give a service whose displays log in units of both systems."""
-    with hl.Sandbox.demo() as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
 def mirror(service: hl.Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[hl.Mirror]:
     """Give a mirror of the account."""
     with hl.Client(**service.credentials, rate_limits=(), limiter_state="memory") as client:

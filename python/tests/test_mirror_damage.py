@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from mirror_fixtures import job, published
+from mirror_fixtures import job, mirror_of, published
 
 import headland as hl
 from headland.dask import read_archives
@@ -103,11 +103,6 @@ def test_lost_part_and_its_archives_are_restored_by_one_sync(tmp_path: Path) -> 
         assert len(mirror.to_geopandas(columns=["job_id"])) == rows
         assert mirror.status().unfinished_since is None
         assert mirror.verify(deep=True).ok
-
-
-def mirror_of(service: hl.Sandbox, folder: Path) -> hl.Mirror:
-    client = hl.Client(**service.credentials, rate_limits=(), limiter_state="memory")
-    return hl.Mirror(folder, client, locations=False)
 
 
 def lose(folder: Path) -> None:

@@ -318,51 +318,6 @@ def test_killed_filtered_sync_is_resumed(tmp_path: Path) -> None:
         assert hl.Mirror(farm).status().jobs == {"have": 8, "unasked": JOBS - 8}
 
 
-@pytest.mark.parametrize(
-    ("error", "message", "filters"),
-    [
-        (
-            ValueError,
-            "`job_types`: unknown type `Yeild`; known: AsApplied, GrainCart, .*, Yield",
-            {"job_types": "Yeild"},
-        ),
-        (ValueError, "`job_types`: unknown type ``", {"job_types": ["Yield", ""]}),
-        (ValueError, "`job_types` is empty", {"job_types": []}),
-        (ValueError, "`job_types` contains an unpaired", {"job_types": "\ud800"}),
-        (TypeError, "`job_types`: expected a str such as 'Yield', or several, got int", {"job_types": 7}),
-        (TypeError, "`job_types`: expected a str .*, got bytes", {"job_types": b"Yield"}),
-        (TypeError, "`job_types`: expected a str .*, got NoneType", {"job_types": [None]}),
-        (ValueError, "`since` is not a time: `soon`", {"since": "soon"}),
-        (ValueError, "`until` is not a time: ``", {"until": ""}),
-        (ValueError, "`until` is a datetime without a time zone", {"until": dt.datetime(2026, 1, 1)}),  # noqa: DTZ001
-        (
-            ValueError,
-            "`since` 2026-01-02 is not before `until` 2026-01-01",
-            {"since": "2026-01-02", "until": "2026-01-01"},
-        ),
-        (TypeError, "`since`: expected a str, a date or an aware datetime, got int", {"since": 2026}),
-        (TypeError, "`until`: expected .*, got bool", {"until": True}),
-        (TypeError, "`ids`: expected several ids, got str; pass a list", {"ids": "31"}),
-        (TypeError, "`ids`: expected several ids, got int; pass a list", {"ids": 31}),
-        (TypeError, "`ids`: expected several ids, got dict; pass a list", {"ids": {"31": 1}}),
-        (TypeError, "`ids`: expected a str or an int, got float", {"ids": [31.0]}),
-        (TypeError, "`ids`: expected a str or an int, got bool", {"ids": [True]}),
-        (TypeError, "`ids`: expected a str or an int, got NoneType", {"ids": [None]}),
-        (ValueError, "an id of `ids` is empty", {"ids": [""]}),
-        (ValueError, "an id of `ids` contains '/'", {"ids": ["a/b"]}),
-    ],
-)
-def test_wrong_filter_is_an_error_before_any_call(
-    account: hl.Sandbox, tmp_path: Path, error: type[Exception], message: str, filters: dict[str, Any]
-) -> None:
-    with pytest.raises(error, match=message):
-        mirror_of(account, tmp_path / "farm", **filters)
-    with pytest.raises(error, match=message):
-        mirror_of(account, tmp_path / "farm").plan(**filters)
-    assert account.requests == []
-    assert not (tmp_path / "farm").exists()
-
-
 def test_command_line_has_the_filters(
     account: hl.Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

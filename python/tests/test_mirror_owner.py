@@ -6,17 +6,12 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from mirror_fixtures import Farm
+from mirror_fixtures import Farm, mirror_of
 
 import headland as hl
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-def mirror_of(service: hl.Sandbox, folder: Path) -> hl.Mirror:
-    client = hl.Client(**service.credentials, rate_limits=(), limiter_state="memory")
-    return hl.Mirror(folder, client, locations=False)
 
 
 def farm() -> hl.Sandbox:

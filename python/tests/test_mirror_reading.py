@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-import shapely
 from doc_examples import blocks
 from mirror_fixtures import PRJ, Farm, job, published, without_checksums
 from shapefiles import Field
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 MIRROR_PAGE = Path(__file__).parents[1] / "docs" / "mirror.md"
 WHOLE = (Field(b"PASS", "N", 9), Field(b"MOISTURE", "N", 9, 2))
 FLOATS = (Field(b"PASS", "N", 9, 3), Field(b"PROTEIN", "N", 9, 1))
-WRONG_YEARS = (np.array(2025.0), np.array([[2025]]), np.array([True]), [[2025]], b"2025", slice(2024, 2026), pd.NA)
-WRONG_BOXES = (np.array(1), b"west", (True, 0, 1, 1), {1: 0, 2: 0, 3: 1, 4: 1}, {0, 1, 2, 3}, shapely.box(0, 0, 1, 1))
 UTM = PRJ.replace(b"GCS_WGS_1984", b"GCS_Private").replace(b"6378137.0", b"6378000.0")
 
 
@@ -148,47 +145,9 @@ def test_array_without_dimensions_counts_as_its_value(farm: Farm) -> None:
     assert set(farm.to_geopandas(year=year, job_type=text).job_id) == {"101"}
 
 
-@pytest.mark.parametrize(
-    ("error", "asked", "message"),
-    [
-        *((TypeError, {"year": year}, "`year`: expected a year such as 2026, or several, got") for year in WRONG_YEARS),
-        (TypeError, {"job_type": b"Yield"}, "`job_type`: expected a str such as 'Yield', or several, got bytes"),
-        (TypeError, {"job_type": np.array(3)}, "`job_type`: expected a str such as 'Yield', or several, got int64"),
-        (TypeError, {"columns": np.array("PASS")}, "`columns`: expected a list of names, got one ndarray"),
-        (TypeError, {"columns": b"PASS"}, "`columns`: expected a list of names, got one bytes"),
-        *((TypeError, {"bbox": box}, "`bbox`: expected west, south, east and north, .*, got") for box in WRONG_BOXES),
-        (ValueError, {"bbox": (0, 0, 10**400, 1)}, "`bbox`: expected west, south, east and north, .*, got"),
-    ],
-)
-def test_invalid_values_are_errors_that_name_the_argument(
-    farm: Farm, error: type[Exception], asked: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(error, match=f"^{message}"):
-        farm.to_geopandas(**asked)
-
-
 def test_missing_selection_is_an_error_that_lists_the_present_ones(farm: Farm, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"no job type 'Yeild'.*: AsApplied, Soil Sampling, Yield"):
-        farm.to_geopandas(job_type="Yeild")
     with pytest.raises(ValueError, match=r"no column `Protein`; there are: .*PROTEIN"):
         farm.to_geopandas(columns=["Protein"])
-    for wrong in ((1, 2, 3), "west", 7):
-        with pytest.raises(TypeError, match="`bbox`: expected west, south, east and north"):
-            farm.to_geopandas(bbox=wrong)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="`bbox`: expected west"):
-        farm.to_geopandas(bbox=(1, 0, 0, 1))
-    with pytest.raises(TypeError, match=r"`job_type`: expected a str such as 'Yield', or several, got int"):
-        farm.to_geopandas(job_type=3)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"`job_type`: expected a str such as 'Yield', or several, got NoneType"):
-        farm.to_geopandas(job_type=["Yield", None])  # type: ignore[list-item]
-    with pytest.raises(TypeError, match="`year`: expected a year"):
-        farm.to_geopandas(year="2026")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="`columns`: expected a list of names"):
-        farm.to_geopandas(columns="PASS")
-    with pytest.raises(ValueError, match="`job_type` is empty; omit it"):
-        farm.to_geopandas(job_type=[])
-    with pytest.raises(ValueError, match="`year` is empty; omit it"):
-        farm.to_geopandas(year=[])
     with pytest.raises(TypeError, match="`archives`: expected True or False"):
         farm.publish("file:///nowhere", archives="yes")  # type: ignore[arg-type]
     with pytest.raises(hl.ConfigurationError, match="has published nothing yet: run `sync"):

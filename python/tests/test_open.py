@@ -157,28 +157,6 @@ def test_cell_of_another_type_is_an_error_with_the_next_step() -> None:
         assert next(reader).values("RATE")[36:38] == ["36", "1.5"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "words"),
-    [
-        ({"types": {"RATE": "float"}}, ValueError, "float.*int32, int64, float64, string, date, bool"),
-        ({"types": {"YIELD": "int32"}}, ValueError, "no column `YIELD`.*RATE"),
-        ({"types": "all"}, ValueError, "'scan'"),
-        ({"types": ["RATE"]}, TypeError, "mapping"),
-        ({"types": {"RATE": int}}, TypeError, "types"),
-        ({"batch_size": 0}, ValueError, "batch_size"),
-        ({"batch_size": 2.5}, TypeError, "batch_size"),
-        ({"columns": ["YIELD"]}, ValueError, "RATE"),
-        ({"layer": "other"}, ValueError, "other"),
-        ({"threads": 0}, ValueError, "threads"),
-    ],
-)
-def test_wrong_arguments_are_errors_before_reading(
-    arguments: dict[str, object], error: type[Exception], words: str
-) -> None:
-    with pytest.raises(error, match=words):
-        hl.open(fractions(), **arguments)  # type: ignore[arg-type]
-
-
 def test_columns_may_name_the_geometry() -> None:
     with hl.open(archive(), columns=["PASS", "geometry"], to_crs="EPSG:4326") as reader:
         assert (reader.columns, reader.crs) == (["PASS", "geometry"], "EPSG:4326")

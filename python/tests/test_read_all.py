@@ -18,13 +18,6 @@ BAD_HARVESTS = {"Creek Side 2024 Harvest again", "Mill Bottom 2024 Harvest again
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[hl.Sandbox]:
-    """Give a service whose account has three years of six fields."""
-    with hl.Sandbox.demo() as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
 def client(service: hl.Sandbox) -> Iterator[hl.Client]:
     """Give a client without a limit, since the service has none."""
     with hl.Client(**service.credentials, rate_limits=(), limiter_state="memory") as client:

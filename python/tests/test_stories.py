@@ -15,13 +15,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[hl.Sandbox]:
-    """Give a service whose account has three years of six fields, from displays of both systems of units."""
-    with hl.Sandbox.demo() as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
 def client(service: hl.Sandbox) -> Iterator[hl.Client]:
     """Give a client without a limit, since the service has none."""
     with hl.Client(**service.credentials, rate_limits=(), limiter_state="memory") as client:

@@ -124,42 +124,6 @@ def test_a_text_that_states_an_offset_must_agree_with_the_zone() -> None:
         layer_of(["2026-09-01T12:00:00Z"], as_text=True).with_time("W", date="DAY", zone=CHICAGO)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"zone": "Mars/Olympus"}, ValueError, "`zone`: expected"),
-        ({"zone": "../etc/passwd"}, ValueError, "`zone`: expected"),
-        ({"zone": "America"}, ValueError, "`zone`: expected"),
-        ({"zone": "+25:00"}, ValueError, "`zone`: expected"),
-        *(
-            ({"zone": zone}, ValueError, "the same on every machine")
-            for zone in (
-                "localtime",
-                "LocalTime",
-                "posixrules",
-                "Factory",
-                "right/America/Chicago",
-                "posix/Europe/Berlin",
-            )
-        ),
-        ({"zone": None}, TypeError, "`zone`: expected a str"),
-        ({"date": "NONE"}, ValueError, "no column `NONE`; there are: DAY, TIME, geometry"),
-        ({"date": "geometry"}, ValueError, "wrong type of column: expected dates"),
-        ({"time": "DAY"}, ValueError, "`time` has the wrong type of column: expected text"),
-        ({"time": None}, ValueError, "dates without times"),
-        ({"name": "TIME"}, ValueError, "choose another `name`"),
-        ({"name": ""}, ValueError, "choose another `name`"),
-        ({"fold": 2}, ValueError, "from 0 to 1"),
-        ({"format": "%H:%M:%S%f"}, ValueError, "only after a point"),
-        ({"format": "%Q"}, ValueError, "unknown"),
-    ],
-)
-def test_wrong_arguments_are_errors(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
-    layer = layer_of([dt.date(2026, 9, 1)], ["12:00:00"])
-    with pytest.raises(error, match=message):
-        layer.with_time(**{"name": "W", "date": "DAY", "time": "TIME", "zone": "UTC"} | arguments)
-
-
 def fmis(times: list[str]) -> hl.Layer:
     """Return the layer of an FMIS table with these times."""
     layout = "<A><SegmentFormat><Column Name='ID'/><Column Name='TIMESTAMP'/></SegmentFormat></A>"

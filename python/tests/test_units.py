@@ -82,24 +82,6 @@ def test_bushels_to_a_mass_without_a_crop_is_an_error_that_names_the_argument(la
         layer.to_units({name: "kg/ha"})
 
 
-@pytest.mark.parametrize(
-    ("units", "crop", "kind", "message"),
-    [
-        ("imperial", None, ValueError, "`units`: expected"),
-        (7, None, TypeError, "`units`: expected"),
-        ({"YIELD": 3}, None, TypeError, "`units`: expected"),
-        ({"NOSUCH": "kg/ha"}, None, ValueError, "there is no column `NOSUCH`"),
-        ("metric", "clover", ValueError, "the weight of a bushel is unknown for crop `clover`"),
-        ("metric", 7, TypeError, "`crop`"),
-    ],
-)
-def test_wrong_arguments_are_named(
-    layers: dict[str, hl.Layer], units: object, crop: object, kind: type[Exception], message: str
-) -> None:
-    with pytest.raises(kind, match=message):
-        layers["bu/ac"].to_units(units, crop=crop)  # type: ignore[arg-type]
-
-
 def test_units_that_do_not_fit_are_named(layers: dict[str, hl.Layer]) -> None:
     layer = layers["bu/ac"]
     name = column_in(layer, "bu/ac")
