@@ -17,7 +17,6 @@ use crate::part_file::folder_of;
 
 /// One line of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct LogEntry {
     /// Digest of the account, as in the journal.
     pub(super) account: String,
@@ -58,19 +57,13 @@ fn checksum(bytes: &[u8]) -> String {
     hex(&crc32fast::hash(bytes).to_be_bytes())
 }
 
-/// Parses a line; `None` if it is truncated or its checksum differs. Lines of older versions have no checksum.
+/// Parses a line; `None` if it is truncated or its checksum differs.
 fn parse_line(line: &[u8]) -> Option<LogEntry> {
     let body = line.len().saturating_sub(CHECKSUM_FIELD.0.len() + DIGITS + CHECKSUM_FIELD.1.len());
-    if let Some((body, field)) = line.split_at_checked(body)
-        && let Some(crc32) = field
-            .strip_prefix(CHECKSUM_FIELD.0.as_bytes())
-            .and_then(|rest| rest.strip_suffix(CHECKSUM_FIELD.1.as_bytes()))
-    {
-        let is_whole = crc32 == checksum(body).as_bytes();
-        return is_whole.then(|| serde_json::from_slice(&[body, b"}"].concat()).ok()).flatten();
-    }
-    // Unknown fields are an error: a damaged name of the checksum field must not pass for a line without checksum.
-    serde_json::from_slice(line).ok()
+    let (body, field) = line.split_at_checked(body)?;
+    let crc32 = field.strip_prefix(CHECKSUM_FIELD.0.as_bytes())?.strip_suffix(CHECKSUM_FIELD.1.as_bytes())?;
+    let is_whole = crc32 == checksum(body).as_bytes();
+    is_whole.then(|| serde_json::from_slice(&[body, b"}"].concat()).ok()).flatten()
 }
 
 /// Appends a line. It is synced to disk on return.
@@ -79,8 +72,11 @@ pub(super) fn append(disk: &Disk, mirror: &Path, entry: &LogEntry) -> Result<()>
     disk.append_line(&path, &format_line(entry, &path)?)
 }
 
-/// Replaces the log atomically.
+/// Replaces the log atomically, unless there are no entries.
 pub(super) fn rewrite(disk: &Disk, mirror: &Path, entries: &[LogEntry]) -> Result<()> {
+    if entries.is_empty() {
+        return Ok(());
+    }
     let path = log_path(mirror);
     let mut text = String::new();
     for entry in entries {

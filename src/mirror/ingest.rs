@@ -89,9 +89,6 @@ pub fn collect_garbage(folder: &Folder, journal: &Journal) -> Result<u64> {
     Ok(u64::try_from(unused.len()).unwrap_or(u64::MAX))
 }
 
-/// Journal key: every line of the archive log has a checksum.
-const HAS_CHECKSUMS: &str = "ledger has checksums";
-
 /// Rewrites the archive log: its undamaged lines, and the entries of the journal that it lacks.
 pub(super) fn repair_archive_log(folder: &Folder, journal: &Journal) -> Result<()> {
     let _guard = folder.lock_ingest();
@@ -100,10 +97,7 @@ pub(super) fn repair_archive_log(folder: &Folder, journal: &Journal) -> Result<(
         entries.iter().map(|entry| (entry.stamp.clone(), entry.sha256.clone())).collect();
     let known = journal.read(ReadTxn::logged_archives)?.into_iter();
     entries.extend(known.filter(|entry| logged.insert((entry.stamp.clone(), entry.sha256.clone()))));
-    if !entries.is_empty() {
-        archive_log::rewrite(folder.disk(), folder.path(), &entries)?;
-    }
-    journal.write(|txn| txn.set_meta(HAS_CHECKSUMS, "yes"))
+    archive_log::rewrite(folder.disk(), folder.path(), &entries)
 }
 
 /// Completes an interrupted run: ingests finished downloads and moves quarantined archives. Returns the number of
@@ -111,9 +105,6 @@ pub(super) fn repair_archive_log(folder: &Folder, journal: &Journal) -> Result<(
 ///
 /// Every run starts with it.
 pub fn recover(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result<u64> {
-    if journal.read(|txn| txn.get_meta(HAS_CHECKSUMS))?.is_none() {
-        repair_archive_log(folder, journal)?;
-    }
     let store = folder.store();
     for sha256 in journal.read(ReadTxn::quarantined)? {
         store.quarantine(&sha256)?;

@@ -104,20 +104,23 @@ fn folder_that_is_no_mirror_is_left_unchanged() {
 }
 
 #[test]
-fn newer_format_is_an_error_before_any_change() {
-    let home = place();
-    drop(open(home.path()));
-    let connection = rusqlite::Connection::open(home.path().join("journal.sqlite")).unwrap();
-    connection.pragma_update(None, "user_version", 3).unwrap();
-    drop(connection);
-    let left = home.path().join("incoming/left.part");
-    fs::write(&left, "").unwrap();
-    for for_writing in [true, false] {
-        let error = refused(home.path(), for_writing);
-        assert_eq!(error.kind(), Kind::Configuration);
-        assert!(error.to_string().contains("format 3") && error.to_string().contains("upgrade headland"), "{error}");
+fn other_format_is_an_error_before_any_change() {
+    for (format, advice) in [(3, "upgrade headland"), (1, "sync into a new folder")] {
+        let home = place();
+        drop(open(home.path()));
+        let connection = rusqlite::Connection::open(home.path().join("journal.sqlite")).unwrap();
+        connection.pragma_update(None, "user_version", format).unwrap();
+        drop(connection);
+        let left = home.path().join("incoming/left.part");
+        fs::write(&left, "").unwrap();
+        for for_writing in [true, false] {
+            let error = refused(home.path(), for_writing);
+            assert_eq!(error.kind(), Kind::Configuration);
+            let text = error.to_string();
+            assert!(text.contains(&format!("format {format}")) && text.contains(advice), "{text}");
+        }
+        assert!(left.exists());
     }
-    assert!(left.exists());
 }
 
 #[test]

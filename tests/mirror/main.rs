@@ -40,4 +40,3 @@ mod series;
 mod service;
 mod support;
 mod symlinks;
-mod upgrade;

@@ -20,9 +20,6 @@ const LISTING: &str = "kind, id, name, uri, sub_type, created, updated, stamp, l
 /// Number of these columns.
 const LISTING_COLUMNS: usize = 9;
 
-/// First journal format with checksums.
-pub(super) const FIRST_VERSION: i64 = 2;
-
 /// Prefix of the keys with the read state of location lists; they end with the device id.
 const LOCATIONS_PREFIX: &str = "locations ";
 
@@ -124,13 +121,10 @@ fn match_stored(row: &Row<'_>, column: usize, (first, second): &RowChecksums) ->
 }
 
 impl ReadTxn {
-    /// Damaged records. A journal older than the checksums has none.
+    /// Damaged records.
     pub(in crate::mirror) fn damaged(&self) -> Result<Vec<Damaged>> {
         let all = || {
             let mut damaged = Vec::new();
-            if self.format_version()? < FIRST_VERSION {
-                return Ok(damaged);
-            }
             let query = format!("SELECT {LISTING}, detail, listed_crc32, detail_crc32, number FROM item");
             let mut items = self.connection.prepare(&query)?;
             let mut rows = items.query([])?;
@@ -165,11 +159,6 @@ impl ReadTxn {
             Ok(damaged)
         };
         self.map_error(all())
-    }
-
-    /// Format of the journal.
-    fn format_version(&self) -> rusqlite::Result<i64> {
-        self.connection.query_row("PRAGMA user_version", [], |row| row.get(0))
     }
 }
 
@@ -242,33 +231,4 @@ impl WriteTxn<'_> {
         }
         Ok(())
     }
-}
-
-/// Writes the checksums of all rows, for an upgrade.
-pub(super) fn write_all(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
-    type Key = rusqlite::types::Value;
-    let all = |query: &str, row_checksums: fn(&Row<'_>) -> rusqlite::Result<RowChecksums>, keys: [usize; 2]| {
-        let mut statement = connection.prepare(query)?;
-        let found = statement.query_map([], |row| {
-            let [first, second] = keys;
-            Ok((row_checksums(row)?, row.get::<_, Key>(first)?, row.get::<_, Key>(second)?))
-        })?;
-        found.collect::<rusqlite::Result<Vec<(RowChecksums, Key, Key)>>>()
-    };
-    let items = all(&format!("SELECT {LISTING}, detail, number FROM item"), checksum_item, [10, 10])?;
-    let records = all("SELECT kind, id, listed, detail FROM record", checksum_record, [0, 1])?;
-    let query = "SELECT device_kind, device_id, record_id, time, json, number FROM location";
-    let locations = all(query, checksum_location, [5, 5])?;
-    let updates = [
-        (items, "UPDATE item SET listed_crc32 = ?1, detail_crc32 = ?2 WHERE number = ?3 AND ?4 = ?3"),
-        (records, "UPDATE record SET listed_crc32 = ?1, detail_crc32 = ?2 WHERE kind = ?3 AND id = ?4"),
-        (locations, "UPDATE location SET crc32 = ?1 WHERE ?2 IS NULL AND number = ?3 AND ?4 = ?3"),
-    ];
-    for (rows, query) in updates {
-        let mut update = connection.prepare(query)?;
-        for ((first, second), one, other) in rows {
-            update.execute(params![first, second, one, other])?;
-        }
-    }
-    Ok(())
 }

@@ -14,7 +14,6 @@ mod records;
 mod schema;
 mod sql_values;
 mod transaction;
-mod upgrade;
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -78,12 +77,14 @@ impl Journal {
         }
     }
 
-    /// Initialises a new journal: the account, and the stored archives if an earlier journal was lost.
+    /// Initialises a new journal: the account, and the stored archives if an earlier journal was lost. Damaged lines of
+    /// the archive log are dropped.
     fn begin(&self, folder: &Folder, account: &str) -> Result<()> {
         let entries = archive_log::read(folder.path())?;
         if entries.iter().any(|entry| entry.account != account) {
             return Err(foreign(folder));
         }
+        archive_log::rewrite(folder.disk(), folder.path(), &entries)?;
         let store = folder.store();
         self.write(|txn| {
             txn.clear_meta()?;

@@ -6,14 +6,13 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::errors::journal_error;
-use super::schema::{APPLICATION, VERSION};
-use super::upgrade::upgrade;
+use super::schema::{APPLICATION, TABLES, VERSION};
 use crate::error::{Error, Kind, Result};
 
 /// Timeout for readers of other processes; a transaction takes milliseconds.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// Whether the journal exists. A newer format is an error before anything in the folder changes.
+/// Whether the journal exists. Another format is an error before anything in the folder changes.
 pub(in crate::mirror) fn has_journal(path: &Path) -> Result<bool> {
     if !path.exists() {
         return Ok(false);
@@ -28,9 +27,13 @@ pub(in crate::mirror) fn has_journal(path: &Path) -> Result<bool> {
     let message = match (application, version, tables) {
         // A run was killed before the first transaction.
         (0, 0, 0) => return Ok(false),
-        (APPLICATION, 1..=VERSION, _) => return Ok(true),
+        (APPLICATION, VERSION, _) => return Ok(true),
         (APPLICATION, newer, _) if newer > VERSION => format!(
             "`{}` was written by a newer headland (format {newer}, supported: {VERSION}): upgrade headland",
+            path.display()
+        ),
+        (APPLICATION, older, _) => format!(
+            "`{}` was written by an older headland (format {older}, supported: {VERSION}): sync into a new folder",
             path.display()
         ),
         _ => format!("`{}` is not the journal of a mirror: choose another folder", path.display()),
@@ -47,8 +50,11 @@ pub(super) fn for_writing(path: &Path) -> rusqlite::Result<Connection> {
     // Committed transactions survive a power cut; macOS needs `F_FULLFSYNC` for that.
     connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA fullfsync = 1; PRAGMA checkpoint_fullfsync = 1;")?;
     let txn = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let version: i64 = txn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    upgrade(&txn, version)?;
+    if txn.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))? == 0 {
+        txn.execute_batch(TABLES)?;
+        txn.pragma_update(None, "application_id", APPLICATION)?;
+        txn.pragma_update(None, "user_version", VERSION)?;
+    }
     txn.commit()?;
     Ok(connection)
 }

@@ -3,7 +3,7 @@
 //! Triggers maintain counts and unreferenced archives. So queries read a few rows regardless of the number of jobs, and
 //! no write can omit the update.
 
-/// Format of the folder. It rises if another version could not read the folder, or would omit what this version relies
+/// Format of the folder. It changes if another version could not read the folder, or would omit what this version relies
 /// on, such as checksums.
 pub(super) const VERSION: i64 = 2;
 
@@ -11,8 +11,8 @@ pub(super) const VERSION: i64 = 2;
 /// <https://www.sqlite.org/fileformat.html#application_id>.
 pub(super) const APPLICATION: i64 = 0x686c_6d6a;
 
-/// First format.
-pub(super) const FIRST: &str = "
+/// Statements that create the tables.
+pub(super) const TABLES: &str = "
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE item (
@@ -43,6 +43,8 @@ CREATE TABLE item (
     detail_of TEXT,
     listed TEXT NOT NULL,
     detail TEXT,
+    listed_crc32 TEXT,
+    detail_crc32 TEXT,
     UNIQUE (kind, id)
 ) STRICT;
 CREATE UNIQUE INDEX item_stamp ON item (stamp);
@@ -73,6 +75,8 @@ CREATE TABLE record (
     detail_at TEXT,
     seen INTEGER NOT NULL,
     gone_at TEXT,
+    listed_crc32 TEXT,
+    detail_crc32 TEXT,
     PRIMARY KEY (kind, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX record_detail ON record (kind, id) WHERE detail IS NULL AND gone_at IS NULL;
@@ -84,6 +88,7 @@ CREATE TABLE location (
     record_id TEXT NOT NULL,
     time TEXT,
     json TEXT NOT NULL,
+    crc32 TEXT,
     UNIQUE (device_kind, device_id, record_id)
 ) STRICT;
 CREATE INDEX location_time ON location (device_kind, device_id, time);
@@ -91,8 +96,6 @@ CREATE INDEX location_time ON location (device_kind, device_id, time);
 CREATE TABLE cursor (
     list TEXT PRIMARY KEY,
     newest_created TEXT,
-    newest_updated TEXT,
-    newest_id TEXT,
     read_at TEXT,
     pages_done INTEGER,
     total_count INTEGER,
@@ -174,15 +177,6 @@ CREATE TRIGGER record_changed AFTER UPDATE OF listed, detail, gone_at ON record
 WHEN OLD.listed <> NEW.listed OR OLD.detail IS NOT NEW.detail OR (OLD.gone_at IS NULL) <> (NEW.gone_at IS NULL)
 BEGIN UPDATE revision SET number = number + 1; END;
 CREATE TRIGGER location_added AFTER INSERT ON location BEGIN UPDATE revision SET number = number + 1; END;
-";
-
-/// Second format: checksums of received records, and deletion of records.
-pub(super) const SECOND: &str = "
-ALTER TABLE item ADD COLUMN listed_crc32 TEXT;
-ALTER TABLE item ADD COLUMN detail_crc32 TEXT;
-ALTER TABLE record ADD COLUMN listed_crc32 TEXT;
-ALTER TABLE record ADD COLUMN detail_crc32 TEXT;
-ALTER TABLE location ADD COLUMN crc32 TEXT;
 CREATE TRIGGER item_left AFTER DELETE ON item BEGIN
     UPDATE tally SET items = items - 1, archives = archives - (OLD.sha256 IS NOT NULL),
         details_due = details_due - (OLD.kind = 'job' AND OLD.detail_of IS NOT OLD.stamp)
