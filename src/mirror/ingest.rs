@@ -12,7 +12,7 @@ use chrono::{DateTime, Utc};
 use super::archive_log::{self, LogEntry};
 use super::archive_store::{Finding, Problem, Stored};
 use super::fs::file_name;
-use super::journal::{Archive, Damaged, FileState, ItemKind, Journal, ReadTxn, WriteTxn};
+use super::journal::{Archive, FileState, ItemKind, Journal, ReadTxn, WriteTxn};
 use super::layout::Folder;
 use super::sync_cycle::SyncCycle;
 use crate::error::{Kind, Result};
@@ -136,8 +136,8 @@ pub fn repair(journal: &Journal, findings: &[Finding], now: DateTime<Utc>) -> Re
     Ok(u64::try_from(lost.len()).unwrap_or(u64::MAX))
 }
 
-/// Forgets damaged records of the journal, so that the next sync reads them again.
-pub(super) fn forget_damaged(journal: &Journal) -> Result<Vec<Damaged>> {
+/// Forgets damaged records of the journal, so that the next sync reads them again. Returns their names.
+pub(super) fn forget_damaged(journal: &Journal) -> Result<Vec<String>> {
     journal.write(|txn| {
         let damaged = txn.forget_damaged()?;
         if !damaged.is_empty() {

@@ -34,8 +34,8 @@ pub use fs::{Disk, FaultInjector, Operation};
 pub use handle::{Mirror, Outcome};
 pub use ingest::{collect_garbage, ingest, quarantine, recover, repair};
 pub use journal::{
-    Archive, Calls, Changes, Cursor, Damaged, FileState, Item, ItemKind, Journal, Listed, Location, Published, ReadTxn,
-    Reading, Record, Relist, Removed, StateCount, TypeCount, Wanted, WriteTxn,
+    Archive, Calls, Changes, Cursor, FileState, Item, ItemKind, Journal, Listed, Location, Published, ReadTxn, Reading,
+    Record, Relist, Removed, StateCount, TypeCount, WriteTxn,
 };
 pub use layout::{Folder, Generation};
 pub use options::Options;

@@ -187,7 +187,7 @@ fn check_journal(folder: &Folder, journal: &Journal) -> Result<()> {
         return Ok(());
     }
     let damaged = forget_damaged(journal)?;
-    let named: Vec<String> = damaged.iter().take(MAX_NAMED).map(ToString::to_string).collect();
+    let named: Vec<&str> = damaged.iter().take(MAX_NAMED).map(String::as_str).collect();
     let more = damaged.len().saturating_sub(MAX_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let message = format!(

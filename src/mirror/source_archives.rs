@@ -1,7 +1,7 @@
 //! Lists the archives of a publication, with what the service states of their jobs.
 
 use super::dataset::SourceArchive;
-use super::journal::{ReadTxn, Wanted};
+use super::journal::{Item, ReadTxn};
 use super::layout::Folder;
 use crate::agronomy::{Job, JobKind, JobType};
 use crate::api::job_data::JOB_DATA_DETAIL;
@@ -11,8 +11,9 @@ use crate::wire::{Content, Value, decode_detail};
 /// Archives whose rows belong to the dataset.
 pub(super) fn source_archives(folder: &Folder, txn: &ReadTxn) -> Result<Vec<SourceArchive>> {
     let store = folder.store();
-    let source = |wanted: Wanted| {
-        let Wanted { kind, id, name, sub_type, created, archive, detail } = wanted;
+    let source = |item: Item| {
+        let Item { kind, id, name, sub_type, created, archive, detail, .. } = item;
+        let archive = archive?;
         let detail = detail.and_then(|json| decode_detail(Content::Json, json.as_bytes(), &JOB_DATA_DETAIL).ok());
         let text = |name: &str| detail.as_ref().and_then(|detail| text(detail, name));
         let start = match detail.as_ref().and_then(|detail| detail.get("start_date")) {
@@ -32,7 +33,7 @@ pub(super) fn source_archives(folder: &Folder, txn: &ReadTxn) -> Result<Vec<Sour
             start: start.map(|start| start.timestamp_micros()),
             area: applied_area(products),
         };
-        SourceArchive {
+        Some(SourceArchive {
             kind,
             job_id: id,
             sha256: archive.sha256,
@@ -44,9 +45,9 @@ pub(super) fn source_archives(folder: &Folder, txn: &ReadTxn) -> Result<Vec<Sour
             name,
             field: text("field_name"),
             job,
-        }
+        })
     };
-    Ok(txn.wanted()?.into_iter().map(source).collect())
+    Ok(txn.wanted()?.into_iter().filter_map(source).collect())
 }
 
 /// Field of a record with a text that is not empty.

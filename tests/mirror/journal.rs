@@ -22,7 +22,7 @@ fn item(journal: &Journal, id: &str) -> Item {
 
 fn wanted(journal: &Journal) -> Vec<(String, String)> {
     let wanted = journal.read(ReadTxn::wanted).unwrap();
-    wanted.into_iter().map(|wanted| (wanted.id, wanted.archive.sha256)).collect()
+    wanted.into_iter().map(|wanted| (wanted.id, wanted.archive.unwrap().sha256)).collect()
 }
 
 fn publish(folder: &Folder, journal: &Journal) -> u64 {

@@ -9,7 +9,8 @@ use std::path::Path;
 use headland::error::Result;
 use headland::layer::Cancel;
 use headland::mirror::{
-    Disk, Folder, ItemKind, Journal, Listed, Location, Published, ReadTxn, collect_garbage, ingest, quarantine, recover,
+    Disk, Folder, Item, ItemKind, Journal, Listed, Location, Published, ReadTxn, collect_garbage, ingest, quarantine,
+    recover,
 };
 
 use crate::account::{at, content, job};
@@ -80,7 +81,8 @@ fn publish(folder: &Folder, journal: &Journal) -> Result<()> {
     for name in ["dataset", "catalog"] {
         disk.make_folder(&draft.path().join(name))?;
     }
-    let lines: Vec<String> = wanted.iter().map(|job| format!("{} {}\n", job.id, job.archive.sha256)).collect();
+    let line = |job: &Item| format!("{} {}\n", job.id, job.archive.as_ref().unwrap().sha256);
+    let lines: Vec<String> = wanted.iter().map(line).collect();
     let mut part = disk.create_part(draft.path(), "manifest")?;
     part.write_all(lines.concat().as_bytes()).map_err(|cause| part.write_error(&cause))?;
     part.keep(&draft.path().join("manifest.json"))?;

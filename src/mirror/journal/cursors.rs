@@ -1,7 +1,7 @@
 //! Read positions of the lists, call counts, and the last publication.
 
 use chrono::{DateTime, Utc};
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::params;
 
 use super::sql_values::{format_time, read_count, read_time, to_i64};
 use super::transaction::{ReadTxn, WriteTxn};
@@ -61,57 +61,38 @@ pub struct Published {
 impl ReadTxn {
     /// Read position of a list; the default if it was never read.
     pub fn cursor(&self, list: &str) -> Result<Cursor> {
-        let find = || {
-            self.connection
-                .prepare_cached(
-                    "SELECT newest_created, read_at, pages_done, total_count, began_at FROM cursor WHERE list = ?1",
-                )?
-                .query_row([list], |row| {
-                    let unfinished = match (row.get::<_, Option<i64>>(2)?, read_time(row, 4)?) {
-                        (Some(_), Some(began_at)) => Some(Reading {
-                            pages_done: read_count(row, 2)?,
-                            total_count: row.get::<_, Option<i64>>(3)?.and_then(|total| u64::try_from(total).ok()),
-                            began_at,
-                        }),
-                        _ => None,
-                    };
-                    Ok(Cursor { newest_created: read_time(row, 0)?, read_at: read_time(row, 1)?, unfinished })
-                })
-                .optional()
-        };
-        Ok(self.map_error(find())?.unwrap_or_default())
+        let query = "SELECT newest_created, read_at, pages_done, total_count, began_at FROM cursor WHERE list = ?1";
+        let found = self.first(query, [list], |row| {
+            let unfinished = match (row.get::<_, Option<i64>>(2)?, read_time(row, 4)?) {
+                (Some(_), Some(began_at)) => Some(Reading {
+                    pages_done: read_count(row, 2)?,
+                    total_count: row.get::<_, Option<i64>>(3)?.and_then(|total| u64::try_from(total).ok()),
+                    began_at,
+                }),
+                _ => None,
+            };
+            Ok(Cursor { newest_created: read_time(row, 0)?, read_at: read_time(row, 1)?, unfinished })
+        })?;
+        Ok(found.unwrap_or_default())
     }
 
     /// The last full list of jobs.
     pub fn relist(&self) -> Result<Relist> {
         let number = self.get_meta("relist")?.and_then(|text| text.parse().ok()).unwrap_or(0);
-        let find = || {
-            self.connection
-                .prepare_cached("SELECT value FROM about WHERE name = 'relisted at'")?
-                .query_row([], |row| read_time(row, 0))
-                .optional()
-        };
-        Ok(Relist { last_full_at: self.map_error(find())?.flatten(), number })
+        let last = self.first("SELECT value FROM about WHERE name = 'relisted at'", [], |row| read_time(row, 0))?;
+        Ok(Relist { last_full_at: last.flatten(), number })
     }
 
     /// Calls by purpose.
     pub fn calls(&self) -> Result<Vec<Calls>> {
-        let all = || {
-            self.connection
-                .prepare_cached("SELECT purpose, this_run, ever FROM call ORDER BY purpose")?
-                .query_map([], |row| {
-                    Ok(Calls { purpose: row.get(0)?, this_run: read_count(row, 1)?, ever: read_count(row, 2)? })
-                })?
-                .collect()
-        };
-        self.map_error(all())
+        self.rows("SELECT purpose, this_run, ever FROM call ORDER BY purpose", [], |row| {
+            Ok(Calls { purpose: row.get(0)?, this_run: read_count(row, 1)?, ever: read_count(row, 2)? })
+        })
     }
 
     /// Counter of changes to published data: archives, records, details and locations.
     pub fn revision(&self) -> Result<u64> {
-        let find =
-            || self.connection.prepare_cached("SELECT number FROM revision")?.query_row([], |row| read_count(row, 0));
-        self.map_error(find())
+        Ok(self.first("SELECT number FROM revision", [], |row| read_count(row, 0))?.unwrap_or(0))
     }
 
     /// The last publication.
@@ -128,23 +109,19 @@ impl WriteTxn<'_> {
     /// Stores the read position of a list.
     pub fn set_cursor(&self, list: &str, cursor: &Cursor) -> Result<()> {
         let reading = cursor.unfinished.as_ref();
-        let work = || {
-            self.connection
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO cursor (list, newest_created, read_at, pages_done, total_count, began_at) \
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                )?
-                .execute(params![
-                    list,
-                    cursor.newest_created.map(format_time),
-                    cursor.read_at.map(format_time),
-                    reading.map(|reading| to_i64(reading.pages_done)),
-                    reading.and_then(|reading| reading.total_count).map(to_i64),
-                    reading.map(|reading| format_time(reading.began_at)),
-                ])
-                .map(drop)
-        };
-        self.map_error(work())
+        self.execute(
+            "INSERT OR REPLACE INTO cursor (list, newest_created, read_at, pages_done, total_count, began_at) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                list,
+                cursor.newest_created.map(format_time),
+                cursor.read_at.map(format_time),
+                reading.map(|reading| to_i64(reading.pages_done)),
+                reading.and_then(|reading| reading.total_count).map(to_i64),
+                reading.map(|reading| format_time(reading.began_at)),
+            ],
+        )
+        .map(drop)
     }
 
     /// Starts a full list and returns its number.
@@ -162,21 +139,14 @@ impl WriteTxn<'_> {
     /// Starts a run, and with it the call counts from zero.
     pub fn begin_run(&self, now: DateTime<Utc>) -> Result<()> {
         self.set_meta("run began at", &format_time(now))?;
-        let work = || self.connection.prepare_cached("UPDATE call SET this_run = 0")?.execute([]).map(drop);
-        self.map_error(work())
+        self.execute("UPDATE call SET this_run = 0", []).map(drop)
     }
 
     /// Counts a call.
     pub fn count_call(&self, purpose: &str) -> Result<()> {
-        let work = || {
-            self.connection
-                .prepare_cached(
-                    "INSERT INTO call VALUES (?1, 1, 1) ON CONFLICT DO UPDATE SET this_run = this_run + 1, ever = ever + 1",
-                )?
-                .execute([purpose])
-                .map(drop)
-        };
-        self.map_error(work())
+        let statement =
+            "INSERT INTO call VALUES (?1, 1, 1) ON CONFLICT DO UPDATE SET this_run = this_run + 1, ever = ever + 1";
+        self.execute(statement, [purpose]).map(drop)
     }
 
     /// Records the publication of a generation that shows `revision`, and releases the earlier archives that it
@@ -185,12 +155,7 @@ impl WriteTxn<'_> {
     /// Rejected archives are quarantined before, so that their items fall back to the earlier ones.
     pub fn set_published(&self, published: Published) -> Result<()> {
         self.set_meta("published", &format!("{} at revision {}", published.generation, published.revision))?;
-        let work = || {
-            self.connection
-                .prepare_cached("UPDATE item SET earlier = NULL WHERE earlier IS NOT NULL AND archive_revision <= ?1")?
-                .execute([to_i64(published.revision)])
-                .map(drop)
-        };
-        self.map_error(work())
+        let statement = "UPDATE item SET earlier = NULL WHERE earlier IS NOT NULL AND archive_revision <= ?1";
+        self.execute(statement, [to_i64(published.revision)]).map(drop)
     }
 }

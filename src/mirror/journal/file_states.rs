@@ -1,9 +1,8 @@
 //! File state transitions: requested, stored, refused, quarantined, lost.
 
 use chrono::{DateTime, Utc};
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::params;
 
-use super::checksums::checksum_texts;
 use super::items::{Archive, FileState, ItemKind, LOST_ARCHIVE};
 use super::sql_values::{format_time, read_count, to_i64};
 use super::transaction::{ReadTxn, WriteTxn};
@@ -31,58 +30,46 @@ impl ReadTxn {
     /// Archives of all records, as entries of the archive log.
     pub(in crate::mirror) fn logged_archives(&self) -> Result<Vec<LogEntry>> {
         let account = self.get_meta("account")?.unwrap_or_default();
-        let all = || {
-            self.connection
-                .prepare_cached(
-                    "SELECT kind, id, archive_of, i.sha256, a.bytes, coalesce(file_name, ''), a.taken_at \
-                     FROM item i JOIN archive a ON a.sha256 = i.sha256 WHERE archive_of IS NOT NULL \
-                     UNION ALL SELECT '', '', stamp, sha256, bytes, file_name, '' FROM known_archive",
-                )?
-                .query_map([], |row| {
-                    Ok(LogEntry {
-                        account: account.clone(),
-                        kind: row.get(0)?,
-                        id: row.get(1)?,
-                        stamp: row.get(2)?,
-                        sha256: row.get(3)?,
-                        bytes: read_count(row, 4)?,
-                        file_name: row.get(5)?,
-                        taken_at: row.get(6)?,
-                    })
-                })?
-                .collect()
-        };
-        self.map_error(all())
+        self.rows(
+            "SELECT kind, id, archive_of, i.sha256, a.bytes, coalesce(file_name, ''), a.taken_at \
+             FROM item i JOIN archive a ON a.sha256 = i.sha256 WHERE archive_of IS NOT NULL \
+             UNION ALL SELECT '', '', stamp, sha256, bytes, file_name, '' FROM known_archive",
+            [],
+            |row| {
+                Ok(LogEntry {
+                    account: account.clone(),
+                    kind: row.get(0)?,
+                    id: row.get(1)?,
+                    stamp: row.get(2)?,
+                    sha256: row.get(3)?,
+                    bytes: read_count(row, 4)?,
+                    file_name: row.get(5)?,
+                    taken_at: row.get(6)?,
+                })
+            },
+        )
     }
 
     /// Jobs without a detail: id, name and the reason given by the service.
     pub(in crate::mirror) fn without_detail(&self, limit: usize) -> Result<Vec<(String, String, String)>> {
-        let some = || {
-            self.connection
-                .prepare_cached(
-                    "SELECT i.id, i.name, about.value FROM about JOIN item i \
-                     ON i.kind = 'job' AND i.id = substr(about.name, length(?1) + 1) \
-                     WHERE about.name >= ?1 AND about.name < ?1 || char(0x10ffff) AND i.state <> 'gone' \
-                     ORDER BY i.created DESC LIMIT ?2",
-                )?
-                .query_map(params![NO_DETAIL, to_i64(limit as u64)], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-                .collect()
-        };
-        self.map_error(some())
+        self.rows(
+            "SELECT i.id, i.name, about.value FROM about JOIN item i \
+             ON i.kind = 'job' AND i.id = substr(about.name, length(?1) + 1) \
+             WHERE about.name >= ?1 AND about.name < ?1 || char(0x10ffff) AND i.state <> 'gone' \
+             ORDER BY i.created DESC LIMIT ?2",
+            params![NO_DETAIL, to_i64(limit as u64)],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )
     }
 
     /// Archives that only records removed by the service have, with the ids of these records.
     pub(in crate::mirror) fn archives_of_removed(&self) -> Result<Vec<(String, String)>> {
-        let all = || {
-            self.connection
-                .prepare_cached(
-                    "SELECT sha256, id FROM item WHERE state = 'gone' AND sha256 IS NOT NULL AND NOT EXISTS \
-                     (SELECT 1 FROM item other WHERE other.sha256 = item.sha256 AND other.state <> 'gone')",
-                )?
-                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect()
-        };
-        self.map_error(all())
+        self.rows(
+            "SELECT sha256, id FROM item WHERE state = 'gone' AND sha256 IS NOT NULL AND NOT EXISTS \
+             (SELECT 1 FROM item other WHERE other.sha256 = item.sha256 AND other.state <> 'gone')",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
     }
 }
 
@@ -113,65 +100,42 @@ impl WriteTxn<'_> {
             FileState::Quarantined { sha256, reason: text } => (other, reason) = (Some(sha256), Some(text)),
             FileState::Superseded { newer_id } => other = Some(newer_id),
         }
-        let work = || {
-            let updated = self
-                .connection
-                .prepare_cached(
-                    "UPDATE item SET before_gone = CASE WHEN state = 'gone' THEN ?4 END, \
-                     state = CASE WHEN state = 'gone' THEN 'gone' ELSE ?4 END, since = ?5, \
-                     ripe_at = ?6, times = coalesce(?7, times), status = ?9, other = ?10, \
-                     reason = CASE WHEN ?4 = 'asked' AND state IN ('unasked', 'asked') THEN reason ELSE ?8 END \
-                     WHERE kind = ?1 AND id = ?2 AND stamp = ?3 AND state <> 'superseded'",
-                )?
-                .execute(params![
-                    kind,
-                    id,
-                    stamp,
-                    state.as_str(),
-                    format_time(now),
-                    ready_at,
-                    times,
-                    reason,
-                    status,
-                    other
-                ])?;
-            if updated == 0 {
-                return Ok(false);
-            }
-            match state {
-                FileState::Have(archive) => self.set_archive(kind, id, archive, now)?,
-                FileState::NoCoverage { .. } => self.clear_archive(kind, id)?,
-                _ => {}
-            }
-            Ok(true)
-        };
-        self.map_error(work())
+        let updated = self.execute(
+            "UPDATE item SET before_gone = CASE WHEN state = 'gone' THEN ?4 END, \
+             state = CASE WHEN state = 'gone' THEN 'gone' ELSE ?4 END, since = ?5, \
+             ripe_at = ?6, times = coalesce(?7, times), status = ?9, other = ?10, \
+             reason = CASE WHEN ?4 = 'asked' AND state IN ('unasked', 'asked') THEN reason ELSE ?8 END \
+             WHERE kind = ?1 AND id = ?2 AND stamp = ?3 AND state <> 'superseded'",
+            params![kind, id, stamp, state.as_str(), format_time(now), ready_at, times, reason, status, other],
+        )?;
+        if updated == 0 {
+            return Ok(false);
+        }
+        match state {
+            FileState::Have(archive) => self.set_archive(kind, id, archive, now)?,
+            FileState::NoCoverage { .. } => self.clear_archive(kind, id)?,
+            _ => {}
+        }
+        Ok(true)
     }
 
     fn set_gone(&self, kind: ItemKind, id: &str, stamp: &str, now: DateTime<Utc>) -> Result<bool> {
-        let work = || {
-            self.connection
-                .prepare_cached(
-                    "UPDATE item SET before_gone = state, state = 'gone', since = ?4 \
-                     WHERE kind = ?1 AND id = ?2 AND stamp = ?3 AND state <> 'gone'",
-                )?
-                .execute(params![kind, id, stamp, format_time(now)])
-        };
-        self.map_error(work()).map(|updated| updated > 0)
+        let updated = self.execute(
+            "UPDATE item SET before_gone = state, state = 'gone', since = ?4 \
+             WHERE kind = ?1 AND id = ?2 AND stamp = ?3 AND state <> 'gone'",
+            params![kind, id, stamp, format_time(now)],
+        )?;
+        Ok(updated > 0)
     }
 
     /// Stores the detail of an item, unless the item has changed since the request.
     pub fn set_detail(&self, kind: ItemKind, id: &str, stamp: &str, detail: &str) -> Result<bool> {
-        let crc32 = checksum_texts([Some(kind.as_str()), Some(id), Some(detail)]);
-        let work = || {
-            self.connection
-                .prepare_cached(
-                    "UPDATE item SET detail = ?4, detail_of = stamp, detail_crc32 = ?5 \
-                     WHERE kind = ?1 AND id = ?2 AND stamp = ?3",
-                )?
-                .execute(params![kind, id, stamp, detail, crc32])
-        };
-        self.map_error(work()).map(|kept| kept > 0)
+        let kept = self.execute(
+            "UPDATE item SET detail = ?4, detail_of = stamp, detail_crc32 = checksum(?1, ?2, ?4) \
+             WHERE kind = ?1 AND id = ?2 AND stamp = ?3",
+            params![kind, id, stamp, detail],
+        )?;
+        Ok(kept > 0)
     }
 
     /// Stores why the service gives no detail of a job; `None` deletes the reason.
@@ -179,122 +143,91 @@ impl WriteTxn<'_> {
         let name = format!("{NO_DETAIL}{id}");
         match reason {
             Some(reason) => self.set_meta(&name, reason),
-            None => self.map_error(
-                self.connection
-                    .prepare_cached("DELETE FROM about WHERE name = ?1")
-                    .and_then(|mut forget| forget.execute([name]))
-                    .map(drop),
-            ),
+            None => self.execute("DELETE FROM about WHERE name = ?1", [name]).map(drop),
         }
     }
 
     /// Records that an archive is stored, whether or not an item refers to it.
     pub(in crate::mirror) fn add_archive(&self, sha256: &str, bytes: u64, now: DateTime<Utc>) -> Result<()> {
-        self.map_error(self.insert_archive(sha256, bytes, now))
-    }
-
-    fn insert_archive(&self, sha256: &str, bytes: u64, now: DateTime<Utc>) -> rusqlite::Result<()> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO archive (sha256, bytes, taken_at, place) VALUES (?1, ?2, ?3, 'archives') \
-                 ON CONFLICT DO UPDATE SET bytes = excluded.bytes, taken_at = excluded.taken_at, place = 'archives'",
-            )?
-            .execute(params![sha256, to_i64(bytes), format_time(now)])
-            .map(drop)
+        self.execute(
+            "INSERT INTO archive (sha256, bytes, taken_at, place) VALUES (?1, ?2, ?3, 'archives') \
+             ON CONFLICT DO UPDATE SET bytes = excluded.bytes, taken_at = excluded.taken_at, place = 'archives'",
+            params![sha256, to_i64(bytes), format_time(now)],
+        )
+        .map(drop)
     }
 
     /// Sets the archive of an item. That of an earlier version is kept until the next publication, in case the new one
     /// is unreadable.
-    pub(super) fn set_archive(
-        &self,
-        kind: ItemKind,
-        id: &str,
-        archive: &Archive,
-        now: DateTime<Utc>,
-    ) -> rusqlite::Result<()> {
-        self.insert_archive(&archive.sha256, archive.bytes, now)?;
-        self.connection
-            .prepare_cached(
-                "UPDATE item SET earlier = CASE WHEN sha256 IS NOT ?3 AND archive_of IS NOT stamp \
-                 THEN coalesce(sha256, earlier) ELSE earlier END, \
-                 sha256 = ?3, file_name = ?4, archive_of = stamp, \
-                 archive_revision = (SELECT number + 1 FROM revision) WHERE kind = ?1 AND id = ?2",
-            )?
-            .execute(params![kind, id, archive.sha256, archive.file_name])?;
+    fn set_archive(&self, kind: ItemKind, id: &str, archive: &Archive, now: DateTime<Utc>) -> Result<()> {
+        self.add_archive(&archive.sha256, archive.bytes, now)?;
+        self.execute(
+            "UPDATE item SET earlier = CASE WHEN sha256 IS NOT ?3 AND archive_of IS NOT stamp \
+             THEN coalesce(sha256, earlier) ELSE earlier END, \
+             sha256 = ?3, file_name = ?4, archive_of = stamp, \
+             archive_revision = (SELECT number + 1 FROM revision) WHERE kind = ?1 AND id = ?2",
+            params![kind, id, archive.sha256, archive.file_name],
+        )?;
         self.clear_superseded(kind, id)
     }
 
     /// Clears the archives of an item, including that of an earlier version.
-    fn clear_archive(&self, kind: ItemKind, id: &str) -> rusqlite::Result<()> {
-        self.connection
-            .prepare_cached(&format!("UPDATE item SET {NO_ARCHIVE} WHERE kind = ?1 AND id = ?2"))?
-            .execute(params![kind, id])?;
+    fn clear_archive(&self, kind: ItemKind, id: &str) -> Result<()> {
+        let statement = format!("UPDATE item SET {NO_ARCHIVE} WHERE kind = ?1 AND id = ?2");
+        self.execute(&statement, params![kind, id])?;
         self.clear_superseded(kind, id)
     }
 
     /// Clears the archives of superseded uploads, which they keep until the newer upload has its own.
-    fn clear_superseded(&self, kind: ItemKind, id: &str) -> rusqlite::Result<()> {
+    fn clear_superseded(&self, kind: ItemKind, id: &str) -> Result<()> {
         if kind != ItemKind::Cart {
             return Ok(());
         }
-        self.connection
-            .prepare_cached(&format!(
-                "UPDATE item SET {NO_ARCHIVE} WHERE kind = 'cart' AND state = 'superseded' AND other = ?1 \
-                 AND name = (SELECT name FROM item WHERE kind = 'cart' AND id = ?1)"
-            ))?
-            .execute(params![id])
-            .map(drop)
+        let statement = format!(
+            "UPDATE item SET {NO_ARCHIVE} WHERE kind = 'cart' AND state = 'superseded' AND other = ?1 \
+             AND name = (SELECT name FROM item WHERE kind = 'cart' AND id = ?1)"
+        );
+        self.execute(&statement, [id]).map(drop)
     }
 
     /// Quarantines an unreadable archive. Its items store the reason and fall back to the archive of their earlier
     /// version.
     pub(in crate::mirror) fn quarantine(&self, sha256: &str, reason: &str, now: DateTime<Utc>) -> Result<()> {
-        let work = || {
-            self.connection
-                .prepare_cached(&format!(
-                    "UPDATE item SET reason = CASE WHEN archive_of IS stamp THEN ?2 ELSE reason END, \
-                     other = CASE WHEN archive_of IS stamp THEN ?1 ELSE other END, since = ?3, \
-                     state = CASE WHEN state = 'have' THEN 'quarantined' ELSE state END, \
-                     before_gone = CASE WHEN before_gone = 'have' THEN 'quarantined' ELSE before_gone END, {FALL_BACK} \
-                     WHERE sha256 = ?1"
-                ))?
-                .execute(params![sha256, reason, format_time(now)])?;
-            self.connection.prepare_cached("UPDATE item SET earlier = NULL WHERE earlier = ?1")?.execute([sha256])?;
-            self.connection
-                .prepare_cached("UPDATE archive SET place = 'quarantine' WHERE sha256 = ?1")?
-                .execute([sha256])
-                .map(drop)
-        };
-        self.map_error(work())
+        let statement = format!(
+            "UPDATE item SET reason = CASE WHEN archive_of IS stamp THEN ?2 ELSE reason END, \
+             other = CASE WHEN archive_of IS stamp THEN ?1 ELSE other END, since = ?3, \
+             state = CASE WHEN state = 'have' THEN 'quarantined' ELSE state END, \
+             before_gone = CASE WHEN before_gone = 'have' THEN 'quarantined' ELSE before_gone END, {FALL_BACK} \
+             WHERE sha256 = ?1"
+        );
+        self.execute(&statement, params![sha256, reason, format_time(now)])?;
+        self.execute("UPDATE item SET earlier = NULL WHERE earlier = ?1", [sha256])?;
+        self.execute("UPDATE archive SET place = 'quarantine' WHERE sha256 = ?1", [sha256]).map(drop)
     }
 
     /// Marks an archive as missing or damaged. Its items request it again regardless of the filter, and nothing is
     /// published before that.
     pub(in crate::mirror) fn mark_lost(&self, sha256: &str, now: DateTime<Utc>) -> Result<()> {
-        let work = || {
-            let states: Vec<(String, Option<String>)> = self
-                .connection
-                .prepare_cached(&format!(
-                    "UPDATE item SET state = CASE WHEN state = 'have' THEN 'unasked' ELSE state END, since = ?2, \
-                     before_gone = CASE WHEN before_gone = 'have' THEN 'unasked' ELSE before_gone END, \
-                     reason = CASE WHEN state IN ('have', 'unasked', 'asked') THEN ?3 ELSE reason END, {FALL_BACK} \
-                     WHERE sha256 = ?1 RETURNING state, other"
-                ))?
-                .query_map(params![sha256, format_time(now), LOST_ARCHIVE], |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect::<rusqlite::Result<_>>()?;
-            // A superseded upload is replaced by its newer one.
-            for (_, newer) in states.iter().filter(|(state, _)| state == "superseded") {
-                self.connection
-                    .prepare_cached(
-                        "UPDATE item SET reason = ?2 WHERE kind = 'cart' AND id = ?1 AND state IN ('unasked', 'asked')",
-                    )?
-                    .execute(params![newer, LOST_ARCHIVE])?;
-            }
-            self.connection.prepare_cached("UPDATE item SET earlier = NULL WHERE earlier = ?1")?.execute([sha256])?;
-            self.connection.prepare_cached("DELETE FROM known_archive WHERE sha256 = ?1")?.execute([sha256])?;
-            Ok(states.iter().any(|(state, _)| state != "gone"))
-        };
-        if self.map_error(work())? { self.set_lost(true) } else { Ok(()) }
+        let statement = format!(
+            "UPDATE item SET state = CASE WHEN state = 'have' THEN 'unasked' ELSE state END, since = ?2, \
+             before_gone = CASE WHEN before_gone = 'have' THEN 'unasked' ELSE before_gone END, \
+             reason = CASE WHEN state IN ('have', 'unasked', 'asked') THEN ?3 ELSE reason END, {FALL_BACK} \
+             WHERE sha256 = ?1 RETURNING state, other"
+        );
+        let states: Vec<(String, Option<String>)> =
+            self.rows(&statement, params![sha256, format_time(now), LOST_ARCHIVE], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+        // A superseded upload is replaced by its newer one.
+        for (_, newer) in states.iter().filter(|(state, _)| state == "superseded") {
+            self.execute(
+                "UPDATE item SET reason = ?2 WHERE kind = 'cart' AND id = ?1 AND state IN ('unasked', 'asked')",
+                params![newer, LOST_ARCHIVE],
+            )?;
+        }
+        self.execute("UPDATE item SET earlier = NULL WHERE earlier = ?1", [sha256])?;
+        self.execute("DELETE FROM known_archive WHERE sha256 = ?1", [sha256])?;
+        if states.iter().any(|(state, _)| state != "gone") { self.set_lost(true) } else { Ok(()) }
     }
 
     /// Stores whether archives were lost and not requested since.
@@ -303,13 +236,12 @@ impl WriteTxn<'_> {
     }
 
     /// Stores an archive for the record with this stamp, in case the record is listed again.
-    pub(super) fn add_known_archive(&self, stamp: &str, archive: &Archive) -> rusqlite::Result<()> {
-        self.connection
-            .prepare_cached(
-                "INSERT OR REPLACE INTO known_archive (stamp, sha256, file_name, bytes) VALUES (?1, ?2, ?3, ?4)",
-            )?
-            .execute(params![stamp, archive.sha256, archive.file_name, to_i64(archive.bytes)])
-            .map(drop)
+    pub(super) fn add_known_archive(&self, stamp: &str, archive: &Archive) -> Result<()> {
+        self.execute(
+            "INSERT OR REPLACE INTO known_archive (stamp, sha256, file_name, bytes) VALUES (?1, ?2, ?3, ?4)",
+            params![stamp, archive.sha256, archive.file_name, to_i64(archive.bytes)],
+        )
+        .map(drop)
     }
 
     /// Gives a new record the archive that an earlier journal knew.
@@ -319,29 +251,18 @@ impl WriteTxn<'_> {
         id: &str,
         stamp: &str,
         now: DateTime<Utc>,
-    ) -> rusqlite::Result<()> {
-        let known = self
-            .connection
-            .prepare_cached("SELECT sha256, file_name, bytes FROM known_archive WHERE stamp = ?1")?
-            .query_row([stamp], |row| {
-                Ok(Archive { sha256: row.get(0)?, file_name: row.get(1)?, bytes: read_count(row, 2)? })
-            })
-            .optional()?;
+    ) -> Result<()> {
+        let query = "SELECT sha256, file_name, bytes FROM known_archive WHERE stamp = ?1";
+        let known = self.first(query, [stamp], |row| {
+            Ok(Archive { sha256: row.get(0)?, file_name: row.get(1)?, bytes: read_count(row, 2)? })
+        })?;
         let Some(archive) = known else { return Ok(()) };
-        self.connection
-            .prepare_cached("UPDATE item SET state = 'have' WHERE kind = ?1 AND id = ?2")?
-            .execute(params![kind, id])?;
+        self.execute("UPDATE item SET state = 'have' WHERE kind = ?1 AND id = ?2", params![kind, id])?;
         self.set_archive(kind, id, &archive, now)
     }
 
     /// Deletes the row of an archive removed from the store.
     pub(in crate::mirror) fn delete_archive(&self, sha256: &str) -> Result<()> {
-        let work = || {
-            self.connection
-                .prepare_cached("DELETE FROM archive WHERE sha256 = ?1 AND users = 0")?
-                .execute([sha256])
-                .map(drop)
-        };
-        self.map_error(work())
+        self.execute("DELETE FROM archive WHERE sha256 = ?1 AND users = 0", [sha256]).map(drop)
     }
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{Row, params};
 
 use super::sql_values::{read_count, read_time};
 use super::transaction::ReadTxn;
@@ -147,36 +147,15 @@ pub struct Item {
     pub seen: u64,
 }
 
-/// Item with an archive whose rows belong to the dataset.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// Job or grain cart.
-    pub kind: ItemKind,
-    /// Id.
-    pub id: String,
-    /// Name.
-    pub name: String,
-    /// `SubType` of the list.
-    pub sub_type: Option<String>,
-    /// Upload time.
-    pub created: Option<DateTime<Utc>>,
-    /// Its archive.
-    pub archive: Archive,
-    /// Detail, as JSON.
-    pub detail: Option<String>,
-}
-
 /// Reason of an unasked item whose archive was lost.
 pub(super) const LOST_ARCHIVE: &str = "lost";
 
 const COLUMNS: &str = "i.kind, i.id, i.name, i.uri, i.sub_type, i.created, i.updated, i.stamp, i.listed, i.detail, \
     i.state, i.ripe_at, i.times, i.reason, i.status, i.other, i.sha256, i.file_name, a.bytes, i.seen";
 
-pub(super) const SELECT: &str = "FROM item i LEFT JOIN archive a ON a.sha256 = i.sha256";
-
 /// Query for items; `rest` follows the `FROM` clause.
 pub(super) fn query(rest: &str) -> String {
-    format!("SELECT {COLUMNS} {SELECT} {rest}")
+    format!("SELECT {COLUMNS} FROM item i LEFT JOIN archive a ON a.sha256 = i.sha256 {rest}")
 }
 
 pub(super) fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
@@ -222,50 +201,17 @@ fn archive(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Archive>> {
 impl ReadTxn {
     /// Item with an id.
     pub fn item(&self, kind: ItemKind, id: &str) -> Result<Option<Item>> {
-        let found = || {
-            self.connection
-                .prepare_cached(&query("WHERE i.kind = ?1 AND i.id = ?2"))?
-                .query_row(params![kind, id], item)
-                .optional()
-        };
-        self.map_error(found())
+        self.first(&query("WHERE i.kind = ?1 AND i.id = ?2"), params![kind, id], item)
     }
 
     /// All items of a kind, for the catalog.
     pub fn items(&self, kind: ItemKind) -> Result<Vec<Item>> {
-        let all = || {
-            self.connection
-                .prepare_cached(&query("WHERE i.kind = ?1 ORDER BY i.number"))?
-                .query_map([kind], item)?
-                .collect()
-        };
-        self.map_error(all())
+        self.rows(&query("WHERE i.kind = ?1 ORDER BY i.number"), [kind], item)
     }
 
-    /// All items whose rows belong to the dataset.
-    pub fn wanted(&self) -> Result<Vec<Wanted>> {
-        let all = || {
-            self.connection
-                .prepare_cached(&format!(
-                    "SELECT i.kind, i.id, i.name, i.sub_type, i.created, i.sha256, i.file_name, a.bytes, i.detail {SELECT} \
-                     WHERE i.sha256 IS NOT NULL AND i.state <> 'gone' ORDER BY i.number"
-                ))?
-                .query_map([], |row| {
-                    Ok(archive(row, 5)?.map(|archive| {
-                        Ok(Wanted {
-                            kind: row.get(0)?,
-                            id: row.get(1)?,
-                            name: row.get(2)?,
-                            sub_type: row.get(3)?,
-                            created: read_time(row, 4)?,
-                            archive,
-                            detail: row.get(8)?,
-                        })
-                    }))
-                })?
-                .filter_map(|found| found.and_then(Option::transpose).transpose())
-                .collect()
-        };
-        self.map_error(all())
+    /// All items whose rows belong to the dataset; each has an archive.
+    pub fn wanted(&self) -> Result<Vec<Item>> {
+        let query = query("WHERE i.sha256 IS NOT NULL AND i.state <> 'gone' ORDER BY i.number");
+        self.rows(&query, [], item)
     }
 }

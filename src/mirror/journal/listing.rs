@@ -1,10 +1,9 @@
 //! Stores pages of lists: new and changed records, and after a full list the removed ones.
 
 use chrono::{DateTime, Utc};
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::params;
 use sha2::{Digest as _, Sha256};
 
-use super::checksums::checksum_texts;
 use super::items::{ItemKind, LOST_ARCHIVE};
 use super::sql_values::{format_time, read_count, to_i64};
 use super::transaction::WriteTxn;
@@ -75,132 +74,105 @@ impl WriteTxn<'_> {
         relist: Option<u64>,
         now: DateTime<Utc>,
     ) -> Result<Changes> {
-        let work = || {
-            let mut changes = Changes::default();
-            let seen = match relist {
-                Some(number) => to_i64(number),
-                None => self.connection.query_row(
-                    "SELECT coalesce((SELECT CAST(value AS INTEGER) FROM about WHERE name = 'relist'), 0)",
-                    [],
-                    |row| row.get(0),
-                )?,
-            };
-            for listed in page {
-                match self.list_record(kind, listed, seen, now)? {
-                    None => changes.new = changes.new.saturating_add(1),
-                    Some(true) => changes.changed = changes.changed.saturating_add(1),
-                    Some(false) => changes.unchanged = changes.unchanged.saturating_add(1),
-                }
-                if kind == ItemKind::Cart {
-                    self.supersede(&listed.name, now)?;
-                }
+        let mut changes = Changes::default();
+        let seen = relist.map_or_else(|| Ok(self.relist()?.number), Ok)?;
+        for listed in page {
+            match self.list_record(kind, listed, to_i64(seen), now)? {
+                None => changes.new = changes.new.saturating_add(1),
+                Some(true) => changes.changed = changes.changed.saturating_add(1),
+                Some(false) => changes.unchanged = changes.unchanged.saturating_add(1),
             }
-            Ok(changes)
-        };
-        self.map_error(work())
+            if kind == ItemKind::Cart {
+                self.supersede(&listed.name, now)?;
+            }
+        }
+        Ok(changes)
     }
 
     /// Whether a known record changed; `None` if it was unknown.
-    fn list_record(
-        &self,
-        kind: ItemKind,
-        listed: &Listed,
-        seen: i64,
-        now: DateTime<Utc>,
-    ) -> rusqlite::Result<Option<bool>> {
+    fn list_record(&self, kind: ItemKind, listed: &Listed, seen: i64, now: DateTime<Utc>) -> Result<Option<bool>> {
         let stamp = listed.stamp(kind);
         let (created, updated) = (listed.created.map(format_time), listed.updated.map(format_time));
-        let crc32 = checksum_texts([
-            Some(kind.as_str()),
-            Some(&listed.id),
-            Some(&listed.name),
-            listed.uri.as_deref(),
-            listed.sub_type.as_deref(),
-            created.as_deref(),
-            updated.as_deref(),
-            Some(&stamp),
-            Some(&listed.json),
-        ]);
-        let known: Option<String> = self
-            .connection
-            .prepare_cached("SELECT stamp FROM item WHERE kind = ?1 AND id = ?2")?
-            .query_row(params![kind, listed.id], |row| row.get(0))
-            .optional()?;
+        let now_text = format_time(now);
+        let known: Option<String> =
+            self.first("SELECT stamp FROM item WHERE kind = ?1 AND id = ?2", params![kind, listed.id], |row| {
+                row.get(0)
+            })?;
         let Some(known) = known else {
-            self.connection
-                .prepare_cached(
-                    "INSERT INTO item (kind, id, name, uri, sub_type, created, updated, stamp, state, since, seen, listed, \
-                     listed_crc32) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'unasked', ?9, ?10, ?11, ?12)",
-                )?
-                .execute(params![
-                    kind, listed.id, listed.name, listed.uri, listed.sub_type, created, updated, stamp, format_time(now), seen, listed.json, crc32
-                ])?;
-            self.restore_known_archive(kind, &listed.id, &stamp, now)?;
+            let Listed { id, name, uri, sub_type, json, .. } = listed;
+            self.execute(
+                "INSERT INTO item (kind, id, name, uri, sub_type, created, updated, stamp, state, since, seen, listed, \
+                 listed_crc32) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'unasked', ?9, ?10, ?11, \
+                 checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?11))",
+                params![kind, id, name, uri, sub_type, created, updated, stamp, now_text, seen, json],
+            )?;
+            self.restore_known_archive(kind, id, &stamp, now)?;
             return Ok(None);
         };
         let changed = known != stamp;
         if changed {
-            self.connection
-                .prepare_cached(
-                    "UPDATE item SET name = ?3, created = ?4, updated = ?5, stamp = ?6, state = 'unasked', since = ?7, \
-                     ripe_at = NULL, times = 0, status = NULL, other = NULL, before_gone = NULL, \
-                     reason = CASE WHEN state IN ('unasked', 'asked') THEN reason END WHERE kind = ?1 AND id = ?2",
-                )?
-                .execute(params![kind, listed.id, listed.name, created, updated, stamp, format_time(now)])?;
+            self.execute(
+                "UPDATE item SET name = ?3, created = ?4, updated = ?5, stamp = ?6, state = 'unasked', since = ?7, \
+                 ripe_at = NULL, times = 0, status = NULL, other = NULL, before_gone = NULL, \
+                 reason = CASE WHEN state IN ('unasked', 'asked') THEN reason END WHERE kind = ?1 AND id = ?2",
+                params![kind, listed.id, listed.name, created, updated, stamp, now_text],
+            )?;
         } else {
             // A record that reappears continues from its former state.
-            self.connection
-                .prepare_cached(
-                    "UPDATE item SET state = coalesce(before_gone, 'unasked'), before_gone = NULL, since = ?3 \
-                     WHERE kind = ?1 AND id = ?2 AND state = 'gone'",
-                )?
-                .execute(params![kind, listed.id, format_time(now)])?;
+            self.execute(
+                "UPDATE item SET state = coalesce(before_gone, 'unasked'), before_gone = NULL, since = ?3 \
+                 WHERE kind = ?1 AND id = ?2 AND state = 'gone'",
+                params![kind, listed.id, now_text],
+            )?;
         }
-        self.connection
-            .prepare_cached(
-                "UPDATE item SET uri = ?3, sub_type = ?4, listed = ?5, seen = max(seen, ?6), listed_crc32 = ?7 \
-                 WHERE kind = ?1 AND id = ?2 \
-                 AND (uri IS NOT ?3 OR sub_type IS NOT ?4 OR listed <> ?5 OR seen < ?6 OR listed_crc32 IS NOT ?7)",
-            )?
-            .execute(params![kind, listed.id, listed.uri, listed.sub_type, listed.json, seen, crc32])?;
+        self.execute(
+            "UPDATE item SET uri = ?4, sub_type = ?5, listed = ?9, seen = max(seen, ?10), \
+             listed_crc32 = checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) WHERE kind = ?1 AND id = ?2",
+            params![
+                kind,
+                listed.id,
+                listed.name,
+                listed.uri,
+                listed.sub_type,
+                created,
+                updated,
+                stamp,
+                listed.json,
+                seen
+            ],
+        )?;
         Ok(Some(changed))
     }
 
     /// Keeps only the newest grain cart file of a name, the one with the highest id. Files with non-numeric ids are all
     /// kept (field notes, Values).
-    fn supersede(&self, name: &str, now: DateTime<Utc>) -> rusqlite::Result<()> {
+    fn supersede(&self, name: &str, now: DateTime<Utc>) -> Result<()> {
         if name.is_empty() {
             return Ok(());
         }
-        let mut ids: Vec<(u128, String)> = self
-            .connection
-            .prepare_cached("SELECT id FROM item WHERE kind = 'cart' AND name = ?1 AND state <> 'gone'")?
-            .query_map([name], |row| row.get::<_, String>(0))?
-            .filter_map(|id| id.map(|id| Some((id.parse().ok()?, id))).transpose())
-            .collect::<rusqlite::Result<_>>()?;
+        let query = "SELECT id FROM item WHERE kind = 'cart' AND name = ?1 AND state <> 'gone'";
+        let ids: Vec<String> = self.rows(query, [name], |row| row.get(0))?;
+        let mut ids: Vec<(u128, String)> = ids.into_iter().filter_map(|id| Some((id.parse().ok()?, id))).collect();
         ids.sort();
         let Some((_, newest)) = ids.pop() else { return Ok(()) };
-        self.connection
-            .prepare_cached(
-                "UPDATE item SET state = 'unasked', since = ?2, other = NULL WHERE kind = 'cart' AND id = ?1 \
-                 AND state = 'superseded'",
-            )?
-            .execute(params![newest, format_time(now)])?;
+        self.execute(
+            "UPDATE item SET state = 'unasked', since = ?2, other = NULL WHERE kind = 'cart' AND id = ?1 \
+             AND state = 'superseded'",
+            params![newest, format_time(now)],
+        )?;
         // The newest upload replaces those whose archives were lost.
-        self.connection
-            .prepare_cached(
-                "UPDATE item SET reason = ?3 WHERE kind = 'cart' AND id = ?1 AND state = 'unasked' AND EXISTS \
-                 (SELECT 1 FROM item lost WHERE lost.kind = 'cart' AND lost.name = ?2 AND lost.state = 'unasked' \
-                 AND lost.reason = ?3)",
-            )?
-            .execute(params![newest, name, LOST_ARCHIVE])?;
+        self.execute(
+            "UPDATE item SET reason = ?3 WHERE kind = 'cart' AND id = ?1 AND state = 'unasked' AND EXISTS \
+             (SELECT 1 FROM item lost WHERE lost.kind = 'cart' AND lost.name = ?2 AND lost.state = 'unasked' \
+             AND lost.reason = ?3)",
+            params![newest, name, LOST_ARCHIVE],
+        )?;
         for (_, older) in ids {
-            self.connection
-                .prepare_cached(
-                    "UPDATE item SET state = 'superseded', other = ?2, since = ?3, ripe_at = NULL, reason = NULL \
-                     WHERE kind = 'cart' AND id = ?1 AND (state <> 'superseded' OR other IS NOT ?2)",
-                )?
-                .execute(params![older, newest, format_time(now)])?;
+            self.execute(
+                "UPDATE item SET state = 'superseded', other = ?2, since = ?3, ripe_at = NULL, reason = NULL \
+                 WHERE kind = 'cart' AND id = ?1 AND (state <> 'superseded' OR other IS NOT ?2)",
+                params![older, newest, format_time(now)],
+            )?;
         }
         Ok(())
     }
@@ -213,28 +185,22 @@ impl WriteTxn<'_> {
         total_count: Option<u64>,
         now: DateTime<Utc>,
     ) -> Result<Removed> {
-        let work = || {
-            let seen = self
-                .connection
-                .prepare_cached("SELECT count(*) FROM item WHERE kind = ?1 AND seen = ?2 AND state <> 'gone'")?
-                .query_row(params![kind, to_i64(number)], |row| read_count(row, 0))?;
-            if total_count.is_some_and(|total| seen < total) {
-                return Ok(Removed::Unknown);
-            }
-            let gone: Vec<String> = self
-                .connection
-                .prepare_cached(
-                    "UPDATE item SET before_gone = state, state = 'gone', since = ?3 WHERE kind = ?1 AND seen < ?2 \
-                     AND state <> 'gone' RETURNING name",
-                )?
-                .query_map(params![kind, to_i64(number), format_time(now)], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
-            if kind == ItemKind::Cart {
-                // The newest remaining upload may be one that was superseded.
-                gone.iter().try_for_each(|name| self.supersede(name, now))?;
-            }
-            Ok(Removed::Gone(u64::try_from(gone.len()).unwrap_or(u64::MAX)))
-        };
-        self.map_error(work())
+        let number = to_i64(number);
+        let count = "SELECT count(*) FROM item WHERE kind = ?1 AND seen = ?2 AND state <> 'gone'";
+        let seen = self.first(count, params![kind, number], |row| read_count(row, 0))?.unwrap_or(0);
+        if total_count.is_some_and(|total| seen < total) {
+            return Ok(Removed::Unknown);
+        }
+        let gone: Vec<String> = self.rows(
+            "UPDATE item SET before_gone = state, state = 'gone', since = ?3 WHERE kind = ?1 AND seen < ?2 \
+             AND state <> 'gone' RETURNING name",
+            params![kind, number, format_time(now)],
+            |row| row.get(0),
+        )?;
+        if kind == ItemKind::Cart {
+            // The newest remaining upload may be one that was superseded.
+            gone.iter().try_for_each(|name| self.supersede(name, now))?;
+        }
+        Ok(Removed::Gone(u64::try_from(gone.len()).unwrap_or(u64::MAX)))
     }
 }

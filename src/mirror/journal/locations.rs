@@ -3,7 +3,6 @@
 use chrono::{DateTime, Utc};
 use rusqlite::params;
 
-use super::checksums::checksum_texts;
 use super::sql_values::{format_time, read_count, read_time, to_i64};
 use super::transaction::{ReadTxn, WriteTxn};
 use crate::error::Result;
@@ -29,46 +28,36 @@ pub struct Location {
 impl ReadTxn {
     /// Next locations in insertion order, after the row number `after`; 0 starts at the first.
     pub fn locations(&self, after: u64, limit: usize) -> Result<Vec<(u64, Location)>> {
-        let some = || {
-            self.connection
-                .prepare_cached(
-                    "SELECT number, device_kind, device_id, record_id, time, json FROM location WHERE number > ?1 \
-                     ORDER BY number LIMIT ?2",
-                )?
-                .query_map(params![to_i64(after), to_i64(limit as u64)], |row| {
-                    let location = Location {
-                        device_kind: row.get(1)?,
-                        device_id: row.get(2)?,
-                        record_id: row.get(3)?,
-                        time: read_time(row, 4)?,
-                        json: row.get(5)?,
-                    };
-                    Ok((read_count(row, 0)?, location))
-                })?
-                .collect()
-        };
-        self.map_error(some())
+        self.rows(
+            "SELECT number, device_kind, device_id, record_id, time, json FROM location WHERE number > ?1 \
+             ORDER BY number LIMIT ?2",
+            params![to_i64(after), to_i64(limit as u64)],
+            |row| {
+                let location = Location {
+                    device_kind: row.get(1)?,
+                    device_id: row.get(2)?,
+                    record_id: row.get(3)?,
+                    time: read_time(row, 4)?,
+                    json: row.get(5)?,
+                };
+                Ok((read_count(row, 0)?, location))
+            },
+        )
     }
 }
 
 impl WriteTxn<'_> {
     /// Appends new locations and returns their number.
     pub fn add_locations(&self, locations: &[Location]) -> Result<u64> {
-        let work = || {
-            let mut insert = self.connection.prepare_cached(
+        let mut added: u64 = 0;
+        for Location { device_kind, device_id, record_id, time, json } in locations {
+            let new = self.execute(
                 "INSERT OR IGNORE INTO location (device_kind, device_id, record_id, time, json, crc32) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                 VALUES (?1, ?2, ?3, ?4, ?5, checksum(?1, ?2, ?3, ?4, ?5))",
+                params![device_kind, device_id, record_id, time.map(format_time), json],
             )?;
-            let mut added: u64 = 0;
-            for Location { device_kind, device_id, record_id, time, json } in locations {
-                let time = time.map(format_time);
-                let crc32 =
-                    checksum_texts([Some(device_kind), Some(device_id), Some(record_id), time.as_deref(), Some(json)]);
-                let new = insert.execute(params![device_kind, device_id, record_id, time, json, crc32])?;
-                added = added.saturating_add(new as u64);
-            }
-            Ok(added)
-        };
-        self.map_error(work())
+            added = added.saturating_add(new as u64);
+        }
+        Ok(added)
     }
 }

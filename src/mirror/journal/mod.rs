@@ -20,9 +20,8 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Transaction, TransactionBehavior};
 
-pub use checksums::Damaged;
 pub use cursors::{Calls, Cursor, Published, Reading, Relist};
-pub use items::{Archive, FileState, Item, ItemKind, Wanted};
+pub use items::{Archive, FileState, Item, ItemKind};
 pub use listing::{Changes, Listed, Removed};
 pub use locations::Location;
 pub use queue::{StateCount, TypeCount};
@@ -93,7 +92,7 @@ impl Journal {
             let stored = entries.iter().filter(|entry| store.path_of(&entry.sha256).is_some());
             stored.into_iter().try_for_each(|entry| {
                 let LogEntry { sha256, file_name, bytes, .. } = entry.clone();
-                txn.map_error(txn.add_known_archive(&entry.stamp, &Archive { sha256, file_name, bytes }))
+                txn.add_known_archive(&entry.stamp, &Archive { sha256, file_name, bytes })
             })
         })
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
+use super::checksums::add_function;
 use super::errors::journal_error;
 use super::schema::{APPLICATION, TABLES, VERSION};
 use crate::error::{Error, Kind, Result};
@@ -44,6 +45,7 @@ pub(in crate::mirror) fn has_journal(path: &Path) -> Result<bool> {
 pub(super) fn for_writing(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(BUSY)?;
+    add_function(&connection)?;
     // Readers are not blocked by a write. File systems without shared memory (networks) keep the rollback journal. See
     // https://www.sqlite.org/wal.html.
     let _: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
@@ -64,6 +66,7 @@ pub(super) fn for_reading(path: &Path) -> rusqlite::Result<Connection> {
     let open = |name: &Path, flags: OpenFlags| {
         let connection = Connection::open_with_flags(name, flags)?;
         connection.busy_timeout(BUSY)?;
+        add_function(&connection)?;
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
         Ok(connection)
     };

@@ -58,137 +58,82 @@ impl Summary {
 impl ReadTxn {
     /// When the first conversion is ready; `None` without conversions.
     pub fn next_ready_at(&self) -> Result<Option<DateTime<Utc>>> {
-        let find = || {
-            self.connection
-                .prepare_cached("SELECT min(ripe_at) FROM item WHERE state = 'asked'")?
-                .query_row([], |row| read_time(row, 0))
-        };
-        self.map_error(find())
+        let query = "SELECT min(ripe_at) FROM item WHERE state = 'asked'";
+        Ok(self.first(query, [], |row| read_time(row, 0))?.flatten())
     }
 
     /// Files that were not requested yet, the newest first.
     pub fn unasked(&self, limit: usize) -> Result<Vec<Item>> {
-        let some = || {
-            self.connection
-                .prepare_cached(&query(
-                    "WHERE i.state = 'unasked' AND i.ripe_at IS NULL ORDER BY i.created DESC LIMIT ?1",
-                ))?
-                .query_map([to_i64(limit as u64)], item)?
-                .collect()
-        };
-        self.map_error(some())
+        let query = query("WHERE i.state = 'unasked' AND i.ripe_at IS NULL ORDER BY i.created DESC LIMIT ?1");
+        self.rows(&query, [to_i64(limit as u64)], item)
     }
 
     /// Jobs whose detail was not read since they changed, the newest first.
     pub fn details_due(&self, limit: usize) -> Result<Vec<Item>> {
-        let some = || {
-            self.connection
-                .prepare_cached(&query(
-                    "WHERE i.kind = 'job' AND i.detail_of IS NOT i.stamp AND i.state <> 'gone' \
-                     ORDER BY i.created DESC LIMIT ?1",
-                ))?
-                .query_map([to_i64(limit as u64)], item)?
-                .collect()
-        };
-        self.map_error(some())
+        let query = query(
+            "WHERE i.kind = 'job' AND i.detail_of IS NOT i.stamp AND i.state <> 'gone' \
+             ORDER BY i.created DESC LIMIT ?1",
+        );
+        self.rows(&query, [to_i64(limit as u64)], item)
     }
 
     /// Items in a state, by its text, such as the failed ones with their reasons.
     pub fn in_state(&self, state: &str, limit: usize) -> Result<Vec<Item>> {
-        let some = || {
-            self.connection
-                .prepare_cached(&query("WHERE i.state = ?1 ORDER BY i.ripe_at DESC, i.created DESC LIMIT ?2"))?
-                .query_map(params![state, to_i64(limit as u64)], item)?
-                .collect()
-        };
-        self.map_error(some())
+        let query = query("WHERE i.state = ?1 ORDER BY i.ripe_at DESC, i.created DESC LIMIT ?2");
+        self.rows(&query, params![state, to_i64(limit as u64)], item)
     }
 
     /// Totals of the journal, in constant time.
     pub fn summary(&self) -> Result<Summary> {
-        let find = || {
-            let states = self
-                .connection
-                .prepare_cached("SELECT kind, state, items, archives, details_due FROM tally WHERE items > 0")?
-                .query_map([], |row| {
-                    Ok(StateCount {
-                        kind: row.get(0)?,
-                        state: row.get(1)?,
-                        items: read_count(row, 2)?,
-                        archives: read_count(row, 3)?,
-                        details_due: read_count(row, 4)?,
-                    })
-                })?
-                .collect::<rusqlite::Result<_>>()?;
-            let (archives, bytes) = self
-                .connection
-                .prepare_cached(
-                    "SELECT coalesce(sum(archives), 0), coalesce(sum(bytes), 0) FROM stock WHERE place = 'archives'",
-                )?
-                .query_row([], |row| Ok((read_count(row, 0)?, read_count(row, 1)?)))?;
-            Ok((states, archives, bytes))
-        };
-        let (states, archives, bytes) = self.map_error(find())?;
+        let query = "SELECT kind, state, items, archives, details_due FROM tally WHERE items > 0";
+        let states = self.rows(query, [], |row| {
+            Ok(StateCount {
+                kind: row.get(0)?,
+                state: row.get(1)?,
+                items: read_count(row, 2)?,
+                archives: read_count(row, 3)?,
+                details_due: read_count(row, 4)?,
+            })
+        })?;
+        let query = "SELECT archives, bytes FROM stock WHERE place = 'archives'";
+        let stock = self.first(query, [], |row| Ok((read_count(row, 0)?, read_count(row, 1)?)))?;
+        let (archives, bytes) = stock.unwrap_or_default();
         Ok(Summary { states, archives, bytes, next_ready_at: self.next_ready_at()? })
     }
 
     /// Jobs by kind and state; reads only an index.
     pub fn types(&self) -> Result<Vec<TypeCount>> {
-        let all = || {
-            self.connection
-                .prepare_cached(
-                    "SELECT sub_type, state, count(*) FROM item WHERE kind = 'job' GROUP BY 1, 2 ORDER BY 1, 2",
-                )?
-                .query_map([], |row| {
-                    Ok(TypeCount { sub_type: row.get(0)?, state: row.get(1)?, items: read_count(row, 2)? })
-                })?
-                .collect()
-        };
-        self.map_error(all())
+        let query = "SELECT sub_type, state, count(*) FROM item WHERE kind = 'job' GROUP BY 1, 2 ORDER BY 1, 2";
+        self.rows(query, [], |row| {
+            Ok(TypeCount { sub_type: row.get(0)?, state: row.get(1)?, items: read_count(row, 2)? })
+        })
     }
 
     /// Digests of all archives that the store should have.
     ///
     /// Items also name theirs: if the two differ, no archive must count as unreferenced.
     pub fn archives(&self) -> Result<Vec<String>> {
-        let all = || {
-            self.connection
-                .prepare_cached(
-                    "SELECT sha256 FROM archive WHERE place = 'archives' UNION SELECT sha256 FROM known_archive \
-                     UNION SELECT sha256 FROM item WHERE state = 'have' AND sha256 NOT IN (SELECT sha256 FROM archive)",
-                )?
-                .query_map([], |row| row.get(0))?
-                .collect()
-        };
-        self.map_error(all())
+        self.rows(
+            "SELECT sha256 FROM archive WHERE place = 'archives' UNION SELECT sha256 FROM known_archive \
+             UNION SELECT sha256 FROM item WHERE state = 'have' AND sha256 NOT IN (SELECT sha256 FROM archive)",
+            [],
+            |row| row.get(0),
+        )
     }
 
     /// Unreferenced archives.
     pub(in crate::mirror) fn unused_archives(&self) -> Result<Vec<String>> {
-        let all = || {
-            self.connection
-                .prepare_cached("SELECT sha256 FROM archive WHERE users = 0 AND place <> 'quarantine'")?
-                .query_map([], |row| row.get(0))?
-                .collect()
-        };
-        self.map_error(all())
+        let query = "SELECT sha256 FROM archive WHERE users = 0 AND place <> 'quarantine'";
+        self.rows(query, [], |row| row.get(0))
     }
 
     /// Archives that belong in quarantine.
     pub(in crate::mirror) fn quarantined(&self) -> Result<Vec<String>> {
-        let all = || {
-            self.connection
-                .prepare_cached("SELECT sha256 FROM archive WHERE place = 'quarantine'")?
-                .query_map([], |row| row.get(0))?
-                .collect()
-        };
-        self.map_error(all())
+        self.rows("SELECT sha256 FROM archive WHERE place = 'quarantine'", [], |row| row.get(0))
     }
 
     /// Item with this stamp.
     pub(in crate::mirror) fn item_by_stamp(&self, stamp: &str) -> Result<Option<Item>> {
-        use rusqlite::OptionalExtension as _;
-        let find = || self.connection.prepare_cached(&query("WHERE i.stamp = ?1"))?.query_row([stamp], item).optional();
-        self.map_error(find())
+        self.first(&query("WHERE i.stamp = ?1"), [stamp], item)
     }
 }

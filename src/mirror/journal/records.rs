@@ -3,7 +3,6 @@
 use chrono::{DateTime, Utc};
 use rusqlite::{Row, params};
 
-use super::checksums::checksum_texts;
 use super::sql_values::{format_time, read_count, read_time, to_i64};
 use super::transaction::{ReadTxn, WriteTxn};
 use crate::error::Result;
@@ -44,81 +43,57 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
 impl ReadTxn {
     /// Records of a kind, including removed ones.
     pub fn records(&self, kind: &str) -> Result<Vec<Record>> {
-        let query = || {
-            self.connection
-                .prepare_cached(&format!("SELECT {COLUMNS} FROM record WHERE kind = ?1 ORDER BY id"))?
-                .query_map([kind], record)?
-                .collect()
-        };
-        self.map_error(query())
+        self.rows(&format!("SELECT {COLUMNS} FROM record WHERE kind = ?1 ORDER BY id"), [kind], record)
     }
 
     /// Ids of records of a kind whose detail was never read.
     pub fn records_without_detail(&self, kind: &str, limit: usize) -> Result<Vec<String>> {
-        let query = || {
-            self.connection
-                .prepare_cached(
-                    "SELECT id FROM record WHERE kind = ?1 AND detail IS NULL AND gone_at IS NULL ORDER BY id LIMIT ?2",
-                )?
-                .query_map(params![kind, to_i64(limit as u64)], |row| row.get(0))?
-                .collect()
-        };
-        self.map_error(query())
+        let query = "SELECT id FROM record WHERE kind = ?1 AND detail IS NULL AND gone_at IS NULL ORDER BY id LIMIT ?2";
+        self.rows(query, params![kind, to_i64(limit as u64)], |row| row.get(0))
     }
 }
 
 impl WriteTxn<'_> {
     /// Stores an item of a list; `seen` is the number of the read. Returns whether it was unknown.
     pub fn put_record(&self, kind: &str, id: &str, listed: &str, seen: u64, now: DateTime<Utc>) -> Result<bool> {
-        let crc32 = checksum_texts([Some(kind), Some(id), Some(listed)]);
-        let work = || {
-            let known = self
-                .connection
-                .prepare_cached(
-                    "UPDATE record SET listed = ?3, listed_at = ?4, seen = ?5, gone_at = NULL, listed_crc32 = ?6 \
-                     WHERE kind = ?1 AND id = ?2",
-                )?
-                .execute(params![kind, id, listed, format_time(now), to_i64(seen), crc32])?;
-            if known > 0 {
-                return Ok(false);
-            }
-            self.connection
-                .prepare_cached("INSERT INTO record (kind, id, listed, listed_at, seen, listed_crc32) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
-                .execute(params![kind, id, listed, format_time(now), to_i64(seen), crc32])?;
-            Ok(true)
-        };
-        self.map_error(work())
+        let values = params![kind, id, listed, format_time(now), to_i64(seen)];
+        let known = self.execute(
+            "UPDATE record SET listed = ?3, listed_at = ?4, seen = ?5, gone_at = NULL, \
+             listed_crc32 = checksum(?1, ?2, ?3) WHERE kind = ?1 AND id = ?2",
+            values,
+        )?;
+        if known == 0 {
+            self.execute(
+                "INSERT INTO record (kind, id, listed, listed_at, seen, listed_crc32) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, checksum(?1, ?2, ?3))",
+                values,
+            )?;
+        }
+        Ok(known == 0)
     }
 
     /// Stores the detail of a known record; returns whether it is known.
     pub fn set_record_detail(&self, kind: &str, id: &str, detail: &str, now: DateTime<Utc>) -> Result<bool> {
-        let crc32 = checksum_texts([Some(kind), Some(id), Some(detail)]);
-        let work = || {
-            self.connection
-                .prepare_cached(
-                    "UPDATE record SET detail = ?3, detail_at = ?4, detail_crc32 = ?5 WHERE kind = ?1 AND id = ?2",
-                )?
-                .execute(params![kind, id, detail, format_time(now), crc32])
-        };
-        self.map_error(work()).map(|known| known > 0)
+        let known = self.execute(
+            "UPDATE record SET detail = ?3, detail_at = ?4, detail_crc32 = checksum(?1, ?2, ?3) \
+             WHERE kind = ?1 AND id = ?2",
+            params![kind, id, detail, format_time(now)],
+        )?;
+        Ok(known > 0)
     }
 
     /// Ends a full read of a list. Records that it lacks are marked as removed, if it had at least `total_count`
     /// records.
     pub fn finish_records(&self, kind: &str, seen: u64, total_count: Option<u64>, now: DateTime<Utc>) -> Result<()> {
-        let work = || {
-            let found = self
-                .connection
-                .prepare_cached("SELECT count(*) FROM record WHERE kind = ?1 AND seen = ?2")?
-                .query_row(params![kind, to_i64(seen)], |row| read_count(row, 0))?;
-            if total_count.is_some_and(|total| found < total) {
-                return Ok(());
-            }
-            self.connection
-                .prepare_cached("UPDATE record SET gone_at = ?3 WHERE kind = ?1 AND seen <> ?2 AND gone_at IS NULL")?
-                .execute(params![kind, to_i64(seen), format_time(now)])
-                .map(drop)
-        };
-        self.map_error(work())
+        let count = "SELECT count(*) FROM record WHERE kind = ?1 AND seen = ?2";
+        let found = self.first(count, params![kind, to_i64(seen)], |row| read_count(row, 0))?.unwrap_or(0);
+        if total_count.is_some_and(|total| found < total) {
+            return Ok(());
+        }
+        self.execute(
+            "UPDATE record SET gone_at = ?3 WHERE kind = ?1 AND seen <> ?2 AND gone_at IS NULL",
+            params![kind, to_i64(seen), format_time(now)],
+        )
+        .map(drop)
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::path::PathBuf;
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, Params, Row};
 
 use super::errors::journal_error;
 use crate::error::Result;
@@ -16,14 +16,36 @@ pub struct ReadTxn {
 }
 
 impl ReadTxn {
-    pub(super) fn map_error<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
+    fn map_error<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
         result.map_err(|cause| journal_error(&self.path, &cause))
+    }
+
+    /// Rows of a query.
+    pub(super) fn rows<T>(
+        &self,
+        query: &str,
+        values: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let all = || self.connection.prepare_cached(query)?.query_map(values, read)?.collect();
+        self.map_error(all())
+    }
+
+    /// First row of a query; `None` without one.
+    pub(super) fn first<T>(
+        &self,
+        query: &str,
+        values: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        let find = || self.connection.prepare_cached(query)?.query_map(values, read)?.next().transpose();
+        self.map_error(find())
     }
 
     /// Runs an integrity check of the whole journal.
     pub fn check(&self) -> Result<()> {
-        let find = || self.connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0));
-        let message = self.map_error(find())?;
+        let message: Option<String> = self.first("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+        let message = message.unwrap_or_default();
         if message == "ok" {
             return Ok(());
         }
@@ -35,22 +57,15 @@ impl ReadTxn {
 
     /// Meta value of the folder.
     pub fn get_meta(&self, name: &str) -> Result<Option<String>> {
-        let query = || {
-            self.connection
-                .prepare_cached("SELECT value FROM about WHERE name = ?1")?
-                .query_row([name], |row| row.get(0))
-                .optional()
-        };
-        self.map_error(query())
+        self.first("SELECT value FROM about WHERE name = ?1", [name], |row| row.get(0))
     }
 
     /// Whether no data of any account was ever stored.
     pub(super) fn is_empty(&self) -> Result<bool> {
-        let anything =
-            "SELECT NOT EXISTS (SELECT 1 FROM cursor UNION ALL SELECT 1 FROM item UNION ALL SELECT 1 FROM record
+        let anything = "SELECT 1 FROM cursor UNION ALL SELECT 1 FROM item UNION ALL SELECT 1 FROM record
                         UNION ALL SELECT 1 FROM location UNION ALL SELECT 1 FROM archive
-                        UNION ALL SELECT 1 FROM known_archive)";
-        self.map_error(self.connection.query_row(anything, [], |row| row.get(0)))
+                        UNION ALL SELECT 1 FROM known_archive";
+        Ok(self.first(anything, [], |_| Ok(()))?.is_none())
     }
 }
 
@@ -67,19 +82,19 @@ impl Deref for WriteTxn<'_> {
 }
 
 impl WriteTxn<'_> {
+    /// Runs a statement; returns the number of changed rows.
+    pub(super) fn execute(&self, statement: &str, values: impl Params) -> Result<usize> {
+        let run = || self.connection.prepare_cached(statement)?.execute(values);
+        self.map_error(run())
+    }
+
     /// Deletes all meta values.
     pub(super) fn clear_meta(&self) -> Result<()> {
-        self.map_error(self.connection.execute("DELETE FROM about", []).map(drop))
+        self.execute("DELETE FROM about", []).map(drop)
     }
 
     /// Stores a meta value of the folder.
     pub fn set_meta(&self, name: &str, value: &str) -> Result<()> {
-        let query = || {
-            self.connection
-                .prepare_cached("INSERT OR REPLACE INTO about VALUES (?1, ?2)")?
-                .execute([name, value])
-                .map(drop)
-        };
-        self.map_error(query())
+        self.execute("INSERT OR REPLACE INTO about VALUES (?1, ?2)", [name, value]).map(drop)
     }
 }
