@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, Int32Array, Int64Array, RecordB
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::canonical::row_year;
-use super::catalog;
+use super::catalog::{self, CatalogWriter};
 use super::convert::ConvertedLayer;
 use super::manifest::{Manifest, Part, Table};
 use super::row_origin::FieldName;
@@ -19,8 +19,7 @@ use super::schema::{JOB_ID, LAYER, OWN_COLUMNS};
 use super::source_archive::SourceArchive;
 use crate::agronomy::{covered_area, row_field, yield_means};
 use crate::error::{Error, Kind, Result};
-use crate::layer::{Cancel, Layer};
-use crate::mirror::Disk;
+use crate::layer::Layer;
 
 /// Rule of a layer without canonical rows.
 const REFUSED: &str = "refused";
@@ -228,16 +227,10 @@ impl LayerTables {
     }
 
     /// Writes the tables to the catalog.
-    pub(super) fn write(
-        mut self,
-        disk: &Disk,
-        last: Option<(&Path, &Manifest)>,
-        generation: &Path,
-        cancel: &Cancel,
-    ) -> Result<Vec<Table>> {
+    pub(super) fn write(mut self, catalog: &CatalogWriter<'_>) -> Result<Vec<Table>> {
         let write = |table: &mut LayerTable| {
             let batches: Vec<RecordBatch> = table.rows.values().flatten().cloned().collect();
-            catalog::write_batches(disk, last, generation, table.name, &table.schema, &batches, cancel)
+            catalog.write_batches(table.name, &table.schema, &batches)
         };
         self.tables().into_iter().map(write).collect()
     }

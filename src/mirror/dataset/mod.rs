@@ -34,6 +34,7 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 
+use self::catalog::CatalogWriter;
 use self::field_names::FieldNames;
 use self::layer_tables::LayerTables;
 use self::manifest::Manifest;
@@ -182,9 +183,10 @@ impl<'a> Attempt<'a> {
         let staged = self.folder.stage_generation()?;
         let (disk, target) = (self.folder.disk(), staged.path());
         disk.make_folder(&target.join("dataset"))?;
-        let mut catalog = catalog::write(disk, usable, target, tables_of_journal, self.cancel)?;
+        let tables_writer = CatalogWriter { disk, last: usable, generation: target, cancel: self.cancel };
+        let mut catalog = tables_writer.write(tables_of_journal)?;
         let known: Vec<manifest::Boundary> = plan.boundaries.iter().map(|(_, boundary)| boundary.clone()).collect();
-        let fields = match self.boundaries(usable, target, &plan, &known, wanted) {
+        let fields = match self.boundaries(&tables_writer, &plan, &known, wanted) {
             Ok((table, fields)) => {
                 catalog.push(table);
                 fields
@@ -223,12 +225,12 @@ impl<'a> Attempt<'a> {
             }
         }
         let (parts_kept, parts_written) = (kept.len(), writer.parts.len());
-        catalog.extend(writer.tables.write(disk, usable, target, self.cancel)?);
+        catalog.extend(writer.tables.write(&tables_writer)?);
         let parts: Vec<manifest::Part> = sorted(kept.into_iter().chain(writer.parts), |part| part.path.clone());
         for (kind, name) in canonical::TABLES {
             let is_there = parts.iter().flat_map(|part| &part.canonical).any(|table| table.is_in(name));
             if !is_there {
-                catalog.push(catalog::write_empty(disk, usable, target, (name, canonical::table(kind)), self.cancel)?);
+                catalog.push(tables_writer.write_empty(name, canonical::table(kind))?);
             }
         }
         let catalog = sorted(catalog, |table| table.path.clone());
@@ -250,24 +252,23 @@ impl<'a> Attempt<'a> {
         let generation = staged.publish()?.number;
         Ok(AttemptOutcome::Done(Published { generation, parts_written, parts_kept, rows: manifest.rows, rejected }))
     }
+
     /// Writes the table of boundaries, or links that of the last generation, and reads the names of fields.
     fn boundaries(
         &self,
-        usable: Option<(&Path, &Manifest)>,
-        target: &Path,
+        writer: &CatalogWriter<'_>,
         plan: &Plan,
         known: &[manifest::Boundary],
         wanted: &[SourceArchive],
     ) -> std::result::Result<(manifest::Table, FieldNames), PublishError> {
-        let disk = self.folder.disk();
-        if let Some(last) = usable.filter(|(_, last)| last.boundaries == known)
+        if let Some(last) = writer.last.filter(|(_, last)| last.boundaries == known)
             && let Ok(rows) = catalog::read_previous(last, boundaries::TABLE_NAME)
-            && let Some(table) = catalog::link_previous(disk, last, target, boundaries::TABLE_NAME)?
+            && let Some(table) = writer.link_previous(boundaries::TABLE_NAME)?
         {
             return Ok((table, FieldNames::new(&rows, plan.named_ground(wanted))?));
         }
         let read = boundaries::read(&plan.boundaries, wanted, self.cancel)?;
-        let table = catalog::write_boundaries(disk, usable, target, &read, self.cancel)?;
+        let table = writer.write_boundaries(&read)?;
         Ok((table, FieldNames::new(std::slice::from_ref(&read.batch), plan.named_ground(wanted))?))
     }
 }
