@@ -8,59 +8,6 @@ use super::routes::Route;
 use crate::api;
 use crate::error::{Error, Kind, Result};
 
-/// A fault of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// See `unauthorized` in [`FAULTS`]; the others likewise.
-    Unauthorized,
-    /// `forbidden`.
-    Forbidden,
-    /// `bad-request`.
-    BadRequest,
-    /// `not-found`.
-    NotFound,
-    /// `method-not-allowed`.
-    MethodNotAllowed,
-    /// `too-many-requests`.
-    TooManyRequests,
-    /// `unavailable`.
-    Unavailable,
-    /// `server-error`.
-    ServerError,
-    /// `more-time`.
-    MoreTime,
-    /// `not-ready`.
-    NotReady,
-    /// `no-coverage`.
-    NoCoverage,
-    /// `already-queued`.
-    AlreadyQueued,
-    /// `same-name`.
-    SameName,
-    /// `redirect`.
-    Redirect,
-    /// `lost-reply`.
-    LostReply,
-    /// `reset`.
-    Reset,
-    /// `truncated`.
-    Truncated,
-    /// `web-page`.
-    WebPage,
-    /// `slow`.
-    Slow,
-    /// `no-date`.
-    NoDate,
-    /// `skew`.
-    Skew,
-    /// `foreign-location`.
-    ForeignLocation,
-    /// `looping-location`.
-    LoopingLocation,
-    /// `repeated-page`.
-    RepeatedPage,
-}
-
 /// A row of [`FAULTS`].
 #[derive(Debug)]
 pub struct FaultRow {
@@ -74,61 +21,47 @@ pub struct FaultRow {
     pub doc: &'static str,
 }
 
-/// All faults.
-pub static FAULTS: &[FaultRow] = &[
-    row(Fault::Unauthorized, "unauthorized", "401", "401 that names the signature check, regardless of the signature."),
-    row(Fault::Forbidden, "forbidden", "403", "403: the access key does not permit the data."),
-    row(Fault::BadRequest, "bad-request", "400", "400 INVALID_REQUEST with a sentence."),
-    row(Fault::NotFound, "not-found", "404", "404, as for an address that does not exist."),
-    row(Fault::MethodNotAllowed, "method-not-allowed", "405", "405 with an empty `Allow`."),
-    row(
-        Fault::TooManyRequests,
-        "too-many-requests",
-        "429",
-        "429 with `Retry-After: 1`, though the budget is not used up.",
-    ),
-    row(Fault::Unavailable, "unavailable", "503", "503 with the plain text `Resources exhausted. Try again.`."),
-    row(
-        Fault::ServerError,
-        "server-error",
-        "500",
-        "500 with a ServiceResponse, as earlier releases answered for an address that does not exist.",
-    ),
-    row(Fault::MoreTime, "more-time", "202", "202 MORE_TIME_NEEDED with `Retry-After: 1`."),
-    row(
-        Fault::NotReady,
-        "not-ready",
-        "",
-        "For a file request: 200 MORE_TIME_NEEDED with the wait as hh:mm:ss, one second.",
-    ),
-    row(Fault::NoCoverage, "no-coverage", "", "For a file request: 200 NO_COVERAGE."),
-    row(Fault::AlreadyQueued, "already-queued", "", "For a sent map: 409 with a message to wait; nothing is queued."),
-    row(
-        Fault::SameName,
-        "same-name",
-        "",
-        "For a sent map: 409 with a message about the conflict of names; nothing is queued.",
-    ),
-    row(Fault::Redirect, "redirect", "302", "302 to `/redirected` of the same service."),
-    row(Fault::LostReply, "lost-reply", "", "The request is executed, then the connection closes without a reply."),
-    row(Fault::Reset, "reset", "", "The connection closes before the request is executed."),
-    row(Fault::Truncated, "truncated", "", "The reply is truncated after half of its announced length."),
-    row(Fault::WebPage, "web-page", "", "For a file request: 200 with a web page."),
-    row(Fault::Slow, "slow", "", "The reply is delayed by one second."),
-    row(Fault::NoDate, "no-date", "", "The reply has no `Date`."),
-    row(Fault::Skew, "skew", "", "The service's clock is an hour ahead, in `Date` and in the time stamp check."),
-    row(Fault::ForeignLocation, "foreign-location", "", "A page of dispatch has a `Location` on another host."),
-    row(Fault::LoopingLocation, "looping-location", "", "A page of dispatch has its own address as `Location`."),
-    row(
-        Fault::RepeatedPage,
-        "repeated-page",
-        "",
-        "For a page of dispatch after the first: the records of the page before it.",
-    ),
-];
+/// Defines [`Fault`] and [`FAULTS`]: name, HTTP status and effect of each fault.
+macro_rules! faults {
+    ($($fault:ident $name:literal $code:literal $doc:literal;)+) => {
+        /// A fault of a request.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Fault {
+            $(#[doc = $doc] $fault,)+
+        }
 
-const fn row(fault: Fault, name: &'static str, code: &'static str, doc: &'static str) -> FaultRow {
-    FaultRow { fault, name, code, doc }
+        /// All faults.
+        pub static FAULTS: &[FaultRow] =
+            &[$(FaultRow { fault: Fault::$fault, name: $name, code: $code, doc: $doc }),+];
+    };
+}
+
+faults! {
+    Unauthorized "unauthorized" "401" "401 that names the signature check, regardless of the signature.";
+    Forbidden "forbidden" "403" "403: the access key does not permit the data.";
+    BadRequest "bad-request" "400" "400 INVALID_REQUEST with a sentence.";
+    NotFound "not-found" "404" "404, as for an address that does not exist.";
+    MethodNotAllowed "method-not-allowed" "405" "405 with an empty `Allow`.";
+    TooManyRequests "too-many-requests" "429" "429 with `Retry-After: 1`, though the budget is not used up.";
+    Unavailable "unavailable" "503" "503 with the plain text `Resources exhausted. Try again.`.";
+    ServerError "server-error" "500"
+        "500 with a ServiceResponse, as earlier releases answered for an address that does not exist.";
+    MoreTime "more-time" "202" "202 MORE_TIME_NEEDED with `Retry-After: 1`.";
+    NotReady "not-ready" "" "For a file request: 200 MORE_TIME_NEEDED with the wait as hh:mm:ss, one second.";
+    NoCoverage "no-coverage" "" "For a file request: 200 NO_COVERAGE.";
+    AlreadyQueued "already-queued" "" "For a sent map: 409 with a message to wait; nothing is queued.";
+    SameName "same-name" "" "For a sent map: 409 with a message about the conflict of names; nothing is queued.";
+    Redirect "redirect" "302" "302 to `/redirected` of the same service.";
+    LostReply "lost-reply" "" "The request is executed, then the connection closes without a reply.";
+    Reset "reset" "" "The connection closes before the request is executed.";
+    Truncated "truncated" "" "The reply is truncated after half of its announced length.";
+    WebPage "web-page" "" "For a file request: 200 with a web page.";
+    Slow "slow" "" "The reply is delayed by one second.";
+    NoDate "no-date" "" "The reply has no `Date`.";
+    Skew "skew" "" "The service's clock is an hour ahead, in `Date` and in the time stamp check.";
+    ForeignLocation "foreign-location" "" "A page of dispatch has a `Location` on another host.";
+    LoopingLocation "looping-location" "" "A page of dispatch has its own address as `Location`.";
+    RepeatedPage "repeated-page" "" "For a page of dispatch after the first: the records of the page before it.";
 }
 
 /// Name that matches all endpoints.

@@ -2,81 +2,6 @@
 
 use crate::error::{Error, Kind, Result};
 
-/// A variant of the service's behaviour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
-    /// See `page-size-asked` in [`VARIANTS`]; the others likewise.
-    PageSizeAsked,
-    /// `production-uri`.
-    ProductionUri,
-    /// `more-time-202`.
-    MoreTime202,
-    /// `no-retry-after`.
-    NoRetryAfter,
-    /// `date-by-updated`.
-    DateByUpdated,
-    /// `bare-item`.
-    BareItem,
-    /// `text-ids`.
-    TextIds,
-    /// `numeric-ids`.
-    NumericIds,
-    /// `odd-times`.
-    OddTimes,
-    /// `display-names`.
-    DisplayNames,
-    /// `nested-job`.
-    NestedJob,
-    /// `bare-files`.
-    BareFiles,
-    /// `created-in-body`.
-    CreatedInBody,
-    /// `vague-content-type`.
-    VagueContentType,
-    /// `conflict-200`.
-    Conflict200,
-    /// `no-permission-401`.
-    NoPermission401,
-    /// `read-only-405`.
-    ReadOnly405,
-    /// `xml-default`.
-    XmlDefault,
-    /// `xml-prefix`.
-    XmlPrefix,
-    /// `xml-vendor`.
-    XmlVendor,
-    /// `xml-camel`.
-    XmlCamel,
-    /// `xml-plain-prolog`.
-    XmlPlainProlog,
-    /// `xml-no-prolog`.
-    XmlNoProlog,
-    /// `xml-repeated`.
-    XmlRepeated,
-    /// `odd-grc`.
-    OddGrc,
-    /// `latin1-grc`.
-    Latin1Grc,
-    /// `bom-grc`.
-    BomGrc,
-    /// `location-get`.
-    LocationGet,
-    /// `location-no-question`.
-    LocationNoQuestion,
-    /// `location-no-dollar`.
-    LocationNoDollar,
-    /// `location-last`.
-    LocationLast,
-    /// `no-total-count`.
-    NoTotalCount,
-    /// `no-content`.
-    NoContent,
-    /// `problem-json`.
-    ProblemJson,
-    /// `released-only`.
-    ReleasedOnly,
-}
-
 /// Name that enables all variants.
 pub const WILD: &str = "wild";
 
@@ -91,123 +16,68 @@ pub struct VariantRow {
     pub doc: &'static str,
 }
 
-/// All variants.
-pub static VARIANTS: &[VariantRow] = &[
-    row(
-        Variant::PageSizeAsked,
-        "page-size-asked",
-        "`PageSize` of a list is the requested size, not the number of its records.",
-    ),
-    row(Variant::ProductionUri, "production-uri", "`Uri` values have a production host and mixed-case paths."),
-    row(Variant::MoreTime202, "more-time-202", "MORE_TIME_NEEDED has HTTP status 202."),
-    row(Variant::NoRetryAfter, "no-retry-after", "MORE_TIME_NEEDED has no `Retry-After`, only hh:mm:ss."),
-    row(Variant::DateByUpdated, "date-by-updated", "`date` selects by the time of update, not of creation."),
-    row(
-        Variant::BareItem,
-        "bare-item",
-        "A list with one item is a bare object; in XML, the lists of a record have no element around it.",
-    ),
-    row(Variant::TextIds, "text-ids", "Ids that the specification calls integers are strings in JSON."),
-    row(
-        Variant::NumericIds,
-        "numeric-ids",
-        "Ids that the specification calls strings are numbers in JSON if they are whole numbers.",
-    ),
-    row(
-        Variant::OddTimes,
-        "odd-times",
-        "Times have, in turn, milliseconds, seven digits, an offset, no zone or a space for `T`.",
-    ),
-    row(
-        Variant::DisplayNames,
-        "display-names",
-        "A job's detail uses display names: `Device File Name`, `Target Rat`, in XML with `_` for the space.",
-    ),
-    row(
-        Variant::NestedJob,
-        "nested-job",
-        "A job's detail nests its own fields in `YieldJob`, `SprayerJob` or `PlanterJob`.",
-    ),
-    row(Variant::BareFiles, "bare-files", "A job's available files are a list of URLs."),
-    row(Variant::CreatedInBody, "created-in-body", "201 has the address only in the body, without `Location`."),
-    row(
-        Variant::VagueContentType,
-        "vague-content-type",
-        "Files, and the replies sent instead of them, are `application/octet-stream`.",
-    ),
-    row(Variant::Conflict200, "conflict-200", "A map that is already queued is refused with HTTP 200 and a message."),
-    row(
-        Variant::NoPermission401,
-        "no-permission-401",
-        "Data that an access key does not permit are refused with 401, not with 403.",
-    ),
-    row(
-        Variant::ReadOnly405,
-        "read-only-405",
-        "A read-only access key is refused with 405 and its permitted methods, not with 403.",
-    ),
-    row(
-        Variant::XmlDefault,
-        "xml-default",
-        "Replies are in XML if `Accept` is absent or prefers neither content type.",
-    ),
-    row(Variant::XmlPrefix, "xml-prefix", "Elements in XML have a prefix for their namespace."),
-    row(
-        Variant::XmlVendor,
-        "xml-vendor",
-        "Roots in XML are `SlingshotIndex` and `SlingshotResponse`, of another namespace.",
-    ),
-    row(Variant::XmlCamel, "xml-camel", "Elements in XML begin with a small letter."),
-    row(Variant::XmlPlainProlog, "xml-plain-prolog", "The prolog of XML names no encoding."),
-    row(Variant::XmlNoProlog, "xml-no-prolog", "XML has no prolog; this takes precedence over `xml-plain-prolog`."),
-    row(
-        Variant::XmlRepeated,
-        "xml-repeated",
-        "The lists of a record in XML repeat their items without an element around them; this takes precedence over \
-         `bare-item`.",
-    ),
-    row(
-        Variant::OddGrc,
-        "odd-grc",
-        "Grain cart files have truncated times, local times under UTC, empty coordinates, a wrong total, truncated \
-         bushels, moisture in comments and commas at the ends of rows.",
-    ),
-    row(Variant::Latin1Grc, "latin1-grc", "Grain cart files are in Latin-1."),
-    row(Variant::BomGrc, "bom-grc", "Grain cart files start with a byte order mark; with `latin1-grc`, in turn."),
-    row(Variant::LocationGet, "location-get", "`Location` of a page of dispatch starts with the word `GET `."),
-    row(
-        Variant::LocationNoQuestion,
-        "location-no-question",
-        "`Location` of a page of dispatch has no `?` before its first parameter.",
-    ),
-    row(
-        Variant::LocationNoDollar,
-        "location-no-dollar",
-        "The parameters in `Location` of a page of dispatch have no `$`; with `location-no-question`, all but the \
-         first.",
-    ),
-    row(
-        Variant::LocationLast,
-        "location-last",
-        "The last page of dispatch also has a `Location`, that of an empty list.",
-    ),
-    row(Variant::NoTotalCount, "no-total-count", "Lists of dispatch have no `x-total-count`, even with `$count=true`."),
-    row(
-        Variant::NoContent,
-        "no-content",
-        "POST and PUT of dispatch return 204 without a body, unless `Prefer: return=representation` requests the \
-         object.",
-    ),
-    row(
-        Variant::ProblemJson,
-        "problem-json",
-        "Errors of dispatch are `application/problem+json` (RFC 9457), not a ServiceResponse.",
-    ),
-    row(Variant::ReleasedOnly, "released-only", "The operations of equipment are only the released ones."),
-];
+/// Defines [`Variant`] and [`VARIANTS`]: name and effect of each variant.
+macro_rules! variants {
+    ($($variant:ident $name:literal $doc:literal;)+) => {
+        /// A variant of the service's behaviour.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Variant {
+            $(#[doc = $doc] $variant,)+
+        }
 
-const fn row(variant: Variant, name: &'static str, doc: &'static str) -> VariantRow {
-    VariantRow { variant, name, doc }
+        /// All variants.
+        pub static VARIANTS: &[VariantRow] =
+            &[$(VariantRow { variant: Variant::$variant, name: $name, doc: $doc }),+];
+    };
+}
+
+variants! {
+    PageSizeAsked "page-size-asked" "`PageSize` of a list is the requested size, not the number of its records.";
+    ProductionUri "production-uri" "`Uri` values have a production host and mixed-case paths.";
+    MoreTime202 "more-time-202" "MORE_TIME_NEEDED has HTTP status 202.";
+    NoRetryAfter "no-retry-after" "MORE_TIME_NEEDED has no `Retry-After`, only hh:mm:ss.";
+    DateByUpdated "date-by-updated" "`date` selects by the time of update, not of creation.";
+    BareItem "bare-item"
+        "A list with one item is a bare object; in XML, the lists of a record have no element around it.";
+    TextIds "text-ids" "Ids that the specification calls integers are strings in JSON.";
+    NumericIds "numeric-ids" "Ids that the specification calls strings are numbers in JSON if they are whole numbers.";
+    OddTimes "odd-times" "Times have, in turn, milliseconds, seven digits, an offset, no zone or a space for `T`.";
+    DisplayNames "display-names"
+        "A job's detail uses display names: `Device File Name`, `Target Rat`, in XML with `_` for the space.";
+    NestedJob "nested-job" "A job's detail nests its own fields in `YieldJob`, `SprayerJob` or `PlanterJob`.";
+    BareFiles "bare-files" "A job's available files are a list of URLs.";
+    CreatedInBody "created-in-body" "201 has the address only in the body, without `Location`.";
+    VagueContentType "vague-content-type"
+        "Files, and the replies sent instead of them, are `application/octet-stream`.";
+    Conflict200 "conflict-200" "A map that is already queued is refused with HTTP 200 and a message.";
+    NoPermission401 "no-permission-401" "Data that an access key does not permit are refused with 401, not with 403.";
+    ReadOnly405 "read-only-405" "A read-only access key is refused with 405 and its permitted methods, not with 403.";
+    XmlDefault "xml-default" "Replies are in XML if `Accept` is absent or prefers neither content type.";
+    XmlPrefix "xml-prefix" "Elements in XML have a prefix for their namespace.";
+    XmlVendor "xml-vendor" "Roots in XML are `SlingshotIndex` and `SlingshotResponse`, of another namespace.";
+    XmlCamel "xml-camel" "Elements in XML begin with a small letter.";
+    XmlPlainProlog "xml-plain-prolog" "The prolog of XML names no encoding.";
+    XmlNoProlog "xml-no-prolog" "XML has no prolog; this takes precedence over `xml-plain-prolog`.";
+    XmlRepeated "xml-repeated"
+        "The lists of a record in XML repeat their items without an element around them; this takes precedence over \
+         `bare-item`.";
+    OddGrc "odd-grc"
+        "Grain cart files have truncated times, local times under UTC, empty coordinates, a wrong total, truncated \
+         bushels, moisture in comments and commas at the ends of rows.";
+    Latin1Grc "latin1-grc" "Grain cart files are in Latin-1.";
+    BomGrc "bom-grc" "Grain cart files start with a byte order mark; with `latin1-grc`, in turn.";
+    LocationGet "location-get" "`Location` of a page of dispatch starts with the word `GET `.";
+    LocationNoQuestion "location-no-question" "`Location` of a page of dispatch has no `?` before its first parameter.";
+    LocationNoDollar "location-no-dollar"
+        "The parameters in `Location` of a page of dispatch have no `$`; with `location-no-question`, all but the \
+         first.";
+    LocationLast "location-last" "The last page of dispatch also has a `Location`, that of an empty list.";
+    NoTotalCount "no-total-count" "Lists of dispatch have no `x-total-count`, even with `$count=true`.";
+    NoContent "no-content"
+        "POST and PUT of dispatch return 204 without a body, unless `Prefer: return=representation` requests the \
+         object.";
+    ProblemJson "problem-json" "Errors of dispatch are `application/problem+json` (RFC 9457), not a ServiceResponse.";
+    ReleasedOnly "released-only" "The operations of equipment are only the released ones.";
 }
 
 /// The enabled variants.
