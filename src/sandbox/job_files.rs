@@ -117,14 +117,10 @@ fn original(state: &ServiceState, call: &Call, job: &StoredJob) -> Answer {
 }
 
 fn converted(state: &ServiceState, call: &Call, job: &StoredJob, format: &str) -> Answer {
-    let generated = state.accounts.job(call.customer, &job.id);
-    let is_ready = generated.is_some_and(|generated| generated.is_ready_immediately);
+    let is_ready = state.accounts.job(call.customer, &job.id).is_some_and(|generated| generated.is_ready_immediately);
     let time = if is_ready { Duration::ZERO } else { state.conversion_time };
     let ready = state.store.start_conversion(&job.id, format, add_span(call.now, time))?;
     if ready > call.now {
-        if let Some(generated) = generated {
-            state.converter.enqueue(generated, state.store.revision(&job.id)?, archive_format(format));
-        }
         return Ok(more_time(state, seconds_until(call.now, ready)));
     }
     match outcome(state, call, job, format)? {

@@ -4,8 +4,8 @@
 //!
 //! Modules by layer:
 //!
-//! - HTTP: `server`, `service`, `authenticate`, `routes`, `negotiate`, `slow_requests`, `rate_limit`, `response`.
-//! - Endpoints: `job_data`, `job_files`, `converter`, `field_computers`, `field_hubs`, `prescription_maps`,
+//! - HTTP: `server`, `service`, `authenticate`, `routes`, `negotiate`, `rate_limit`, `response`.
+//! - Endpoints: `job_data`, `job_files`, `field_computers`, `field_hubs`, `prescription_maps`,
 //!   `locations`, `grain_carts`, `access_scope`.
 //! - Storage: `store`, `map_store`, `cart_store`, `accounts`, `upload_files`. `telemetry` computes its records from the
 //!   clock. `job_edits` changes jobs on behalf of tests.
@@ -20,7 +20,6 @@ mod accounts;
 mod authenticate;
 mod cart_store;
 mod clock;
-mod converter;
 mod dispatch;
 mod encode;
 mod encode_job;
@@ -48,7 +47,6 @@ mod response;
 mod routes;
 mod server;
 mod service;
-mod slow_requests;
 mod state;
 mod store;
 mod store_edits;
@@ -147,7 +145,7 @@ impl Sandbox {
         }
         let variants = ActiveVariants::parse(&variants)?;
         let ring = keys::KeyRing::new(seed)?;
-        let accounts = Arc::new(accounts::Accounts::new(seed, harvest, small_jobs));
+        let accounts = accounts::Accounts::new(seed, harvest, small_jobs);
         let store = store::Store::open(data.as_deref(), seed)?;
         let clock = clock::ServiceClock::new(manual_clock);
         let fill = || {
@@ -165,11 +163,9 @@ impl Sandbox {
         let log_start = fill().map(telemetry::log_start).map_err(map_error)?;
         let (listener, port) = server::bind(port)?;
         let base = format!("http://127.0.0.1:{port}");
-        let converter = converter::Converter::new(Arc::clone(&accounts));
         let known = store.upload_files().map_err(map_error)?;
         let uploads = upload_files::UploadFiles::open(data.as_deref(), &known)?;
-        let state =
-            state::ServiceState { store, uploads, accounts, converter, variants, conversion_time, base, log_start };
+        let state = state::ServiceState { store, uploads, accounts, variants, conversion_time, base, log_start };
         let service = Arc::new(service::Service {
             ring,
             clock,

@@ -21,7 +21,6 @@ use super::rate_limit::{RateLimit, WindowState};
 use super::reply::{Answer, Content, Reply};
 use super::response::{ResponseOptions, to_response};
 use super::routes::{Route, allowed_methods};
-use super::slow_requests::BodyTimeout;
 use super::state::{Call, ServiceState};
 use super::variants::Variant;
 use super::{field_computers, field_hubs, grain_carts, job_data, job_files, multipart, prescription_maps};
@@ -81,7 +80,6 @@ impl Service {
     /// Returns the response to a request.
     pub(super) async fn answer(&self, request: HttpRequest<Body>) -> Result<Response<Body>, ConnectionClosed> {
         let (head, body) = request.into_parts();
-        let (body, body_timeout) = BodyTimeout::limit(body);
         if head.method == Method::GET && head.uri.path() == OPENAPI_PATH {
             return Ok(self.document());
         }
@@ -126,7 +124,6 @@ impl Service {
             }
             (None, None) => self.handle(&head, body, route, query, checked_at).await.unwrap_or_else(|reply| reply),
         };
-        let reply = body_timeout.or_request_timeout(reply);
         self.log_request(&head, now, reply.status.as_u16());
         if has_fault(Fault::LostReply) {
             return Err(ConnectionClosed);

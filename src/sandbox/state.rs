@@ -1,13 +1,11 @@
 //! Shared state of the endpoints: store, generated accounts and settings.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use http::{StatusCode, header};
 
 use super::accounts::Accounts;
-use super::converter::Converter;
 use super::keys::Scope;
 use super::query::Query;
 use super::reply::{Answer, Content, Reply};
@@ -25,8 +23,7 @@ const PRODUCTION_HOST: &str = "https://Fields.Example.com";
 pub(super) struct ServiceState {
     pub(super) store: Store,
     pub(super) uploads: UploadFiles,
-    pub(super) accounts: Arc<Accounts>,
-    pub(super) converter: Converter,
+    pub(super) accounts: Accounts,
     pub(super) variants: ActiveVariants,
     pub(super) conversion_time: Duration,
     /// Base URL without a trailing slash.

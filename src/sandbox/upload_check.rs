@@ -5,15 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
 
 use zip::ZipArchive;
 
 use crate::api::uploads::{AGX_EXTENSION, GRC_EXTENSION, SHAPE_SET, has_extension};
-
-/// Maximum number of bytes read of a zip directory, which takes several times as much memory. A directory of 60,000
-/// files is smaller.
-const MAX_DIRECTORY: u64 = 8 * 1024 * 1024;
 
 /// Checks a prescription map of type RX: "a zip containing a single shape file set (.shp, .shx, .dbf). A zip holding
 /// several shape files is unsupported."
@@ -79,31 +74,9 @@ fn check_extension(name: &str, what: &str, extension: &str) -> Result<(), String
 
 /// Returns the member names of a zip, with `/` as separator.
 fn member_names(name: &str, file: File) -> Result<Vec<String>, String> {
-    let archive = ZipArchive::new(BoundedFile { file, left: MAX_DIRECTORY })
-        .map_err(|_| format!("The file `{name}` is not a zip that can be read."))?;
+    let archive = ZipArchive::new(file).map_err(|_| format!("The file `{name}` is not a zip that can be read."))?;
     let plain = |member: &str| member.replace('\\', "/").trim_start_matches("./").trim_start_matches('/').to_owned();
     Ok(archive.file_names().map(plain).collect())
-}
-
-/// A file with a limit on the bytes read, which also limits the memory of the parsed directory.
-struct BoundedFile {
-    file: File,
-    left: u64,
-}
-
-impl Read for BoundedFile {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(buffer)?;
-        let length = u64::try_from(count).unwrap_or(u64::MAX);
-        self.left = self.left.checked_sub(length).ok_or_else(|| io::Error::other("the directory is too large"))?;
-        Ok(count)
-    }
-}
-
-impl Seek for BoundedFile {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
-    }
 }
 
 #[cfg(test)]
@@ -116,30 +89,6 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
         file
-    }
-
-    #[test]
-    fn zip_with_oversized_directory_is_an_error() {
-        let mut zip = zip::ZipWriter::new(io::Cursor::new(Vec::new()));
-        zip.start_file("a.shp", zip::write::SimpleFileOptions::default()).unwrap();
-        let one = zip.finish().unwrap().into_inner();
-        assert_eq!(check_job_data("a.zip", file_of(&one)), Ok(true));
-        let (start, end) = (one.windows(4).position(|four| four == b"PK\x01\x02").unwrap(), one.len() - 22);
-        let entry = &one[start..end];
-        // Almost the maximum number of entries without ZIP64, each extended by a comment.
-        let mut long = entry.to_vec();
-        long[32..34].copy_from_slice(&1_000_u16.to_le_bytes());
-        long.extend_from_slice(&[b' '; 1_000]);
-        let mut many = one[..start].to_vec();
-        many.extend(long.repeat(65_000));
-        let size = u32::try_from(many.len() - start).unwrap();
-        let mut last = one[end..].to_vec();
-        for at in [8, 10] {
-            last[at..at + 2].copy_from_slice(&65_000_u16.to_le_bytes());
-        }
-        last[12..16].copy_from_slice(&size.to_le_bytes());
-        many.extend(last);
-        assert!(check_job_data("a.zip", file_of(&many)).unwrap_err().contains("not a zip that can be read"));
     }
 
     #[test]
