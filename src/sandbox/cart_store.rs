@@ -3,10 +3,8 @@
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::locked::locked;
+use super::paging::{PageBounds, PageRequest};
 use super::store::{NewUpload, SqlResult, Store};
-
-/// SQL condition of the files in a list.
-const SELECTED: &str = "customer = ? AND id NOT IN (SELECT CAST(value AS INTEGER) FROM json_each(?))";
 
 /// A grain cart file.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,27 +37,15 @@ impl Store {
         )
     }
 
-    /// Returns the total and a page of the customer's files in the order of their ids, without the ids in `hidden`, a
-    /// JSON array. `paginate` maps the total to `(bounds, skip, count)`.
-    pub(super) fn carts<P>(
+    /// Returns a page of the customer's files in the order of their ids, without the ids in `hidden`, a JSON array.
+    pub(super) fn carts(
         &self,
         customer: u32,
         hidden: &str,
-        paginate: impl FnOnce(u64) -> (P, u64, u64),
-    ) -> SqlResult<(u64, P, Vec<StoredCart>)> {
-        let mut connection = locked(&self.0);
-        let transaction = connection.transaction()?;
-        let total: i64 = transaction.query_row(
-            &format!("SELECT count(*) FROM cart WHERE {SELECTED}"),
-            params![customer, hidden],
-            |row| row.get(0),
-        )?;
-        let (bounds, skip, count) = paginate(total.unsigned_abs());
-        let (skip, count) = (i64::try_from(skip).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
-        let mut page = transaction
-            .prepare_cached(&format!("SELECT id, name FROM cart WHERE {SELECTED} ORDER BY id LIMIT ? OFFSET ?"))?;
-        let carts = page.query_map(params![customer, hidden, count, skip], stored_cart)?.collect::<SqlResult<_>>()?;
-        Ok((total.unsigned_abs(), bounds, carts))
+        asked: PageRequest,
+    ) -> SqlResult<(PageBounds, Vec<StoredCart>)> {
+        let selected = "cart WHERE customer = ? AND id NOT IN (SELECT CAST(value AS INTEGER) FROM json_each(?))";
+        self.page(("id, name", selected, "id"), params![customer, hidden], asked, stored_cart)
     }
 
     /// Finds a file of a customer by id.

@@ -31,22 +31,13 @@ pub(super) fn handle(state: &ServiceState, call: &Call, received: Option<Receive
 /// `GET /graincart`.
 fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
     let asked = call.query.page().map_err(Reply::bad_request)?;
-    let (total, bounds, carts) = state.store.carts(call.customer, &state.hidden_carts(call), |total| {
-        let bounds = asked.bounds(total);
-        (bounds, bounds.skip, bounds.count)
-    })?;
-    let size = state.page_size(asked.size, bounds.count);
-    Ok(Reply::list(index, total, asked.page, &bounds, size, carts.into_iter().map(item).collect()))
+    let (bounds, carts) = state.store.carts(call.customer, &state.hidden_carts(call), asked)?;
+    Ok(state.page(index, &bounds, carts.into_iter().map(item).collect()))
 }
 
 /// `GET /graincart/{id}`: a list with one item, which is also paged (specification 4.2).
 fn get(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
-    let asked = call.query.page().map_err(Reply::bad_request)?;
-    let cart = find(state, call)?;
-    let bounds = asked.bounds(1);
-    let items = if bounds.count == 1 { vec![item(cart)] } else { Vec::new() };
-    let size = state.page_size(asked.size, bounds.count);
-    Ok(Reply::list(index, 1, asked.page, &bounds, size, items))
+    state.list_page(call, index, vec![item(find(state, call)?)])
 }
 
 /// `GET /graincart/{id}?format=BIN`.

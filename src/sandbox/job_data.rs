@@ -38,10 +38,7 @@ fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
         since,
         by_updated: state.variants.has(Variant::DateByUpdated),
     };
-    let (total, bounds, jobs) = state.store.jobs(&selection, |total| {
-        let bounds = asked.bounds(total);
-        (bounds, bounds.skip, bounds.count)
-    })?;
+    let (bounds, jobs) = state.store.jobs(&selection, asked)?;
     let items = jobs.into_iter().map(|job| {
         Value::Record(vec![
             (Name::Borrowed("uri"), Value::Text(state.uri(COLLECTION, &job.id))),
@@ -52,8 +49,7 @@ fn list(state: &ServiceState, call: &Call, index: &'static Index) -> Answer {
             (Name::Borrowed("update_date"), in_seconds(job.updated)),
         ])
     });
-    let size = state.page_size(asked.size, bounds.count);
-    Ok(Reply::list(index, total, asked.page, &bounds, size, items.collect()))
+    Ok(state.page(index, &bounds, items.collect()))
 }
 
 /// Detail fields that come from the store instead of the generated job.

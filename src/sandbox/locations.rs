@@ -102,9 +102,7 @@ fn log_page(
     device: Device<'_>,
     date: Option<DateTime<Utc>>,
 ) -> Answer {
-    let asked = call.query.page().map_err(Reply::bad_request)?;
     let reports = Reports::new(device, state.log_start, call.now, date);
-    let bounds = asked.bounds(reports.count());
-    let size = state.page_size(asked.size, bounds.count);
-    Ok(Reply::list(index, reports.count(), asked.page, &bounds, size, reports.locations(&bounds)))
+    let bounds = call.query.page().map_err(Reply::bad_request)?.bounds(reports.count());
+    Ok(state.page(index, &bounds, reports.locations(&bounds)))
 }

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::fields::Prescription;
 use super::locked::locked;
-use super::store::{NewUpload, SqlResult, Store, from_micros};
+use super::store::{NewUpload, SqlResult, Store, from_micros, unused_id};
 
 /// A prescription map.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,16 +69,7 @@ impl Store {
     ) -> SqlResult<String> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
-        let count: i64 = transaction.query_row("SELECT count(*) FROM map", [], |row| row.get(0))?;
-        let mut random = fastrand::Rng::with_seed(count.unsigned_abs());
-        let id = loop {
-            let id = random.u32(2_000_000..1_000_000_000).to_string();
-            let taken: bool =
-                transaction.query_row("SELECT EXISTS (SELECT 1 FROM map WHERE id = ?)", [&id], |row| row.get(0))?;
-            if !taken {
-                break id;
-            }
-        };
+        let id = unused_id(&transaction, "map", 2_000_000)?;
         transaction.execute(
             "INSERT INTO map (id, customer, name, file_type, created, file) VALUES (?, ?, ?, ?, ?, ?)",
             params![id, customer, upload.name, file_type, now.timestamp_micros(), upload.file],

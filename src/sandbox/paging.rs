@@ -15,6 +15,9 @@ pub(super) struct PageRequest {
 /// Bounds of a page in its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PageBounds {
+    pub(super) asked: PageRequest,
+    /// Records of the list.
+    pub(super) total: u64,
     /// Records before the page.
     pub(super) skip: u64,
     /// Records on the page.
@@ -34,6 +37,8 @@ impl PageRequest {
         let pages = total.div_ceil(size);
         let skip = self.page.saturating_mul(size).min(total);
         PageBounds {
+            asked: self,
+            total,
             skip,
             count: size.min(total.saturating_sub(skip)),
             is_previous: self.page > 0 && pages > 0,
@@ -51,10 +56,14 @@ mod tests {
 
     #[test]
     fn last_page_is_short_and_next_page_is_empty() {
-        let bounds = |size, page| PageRequest { size, page }.bounds(45);
-        assert_eq!(bounds(20, 2), PageBounds { skip: 40, count: 5, is_previous: true, is_next: false, pages: 3 });
-        assert_eq!(bounds(20, 3), PageBounds { skip: 45, count: 0, is_previous: true, is_next: false, pages: 3 });
-        assert_eq!(bounds(0, 0), PageBounds { skip: 0, count: 45, is_previous: false, is_next: false, pages: 1 });
+        let expect = |size, page, (skip, count), is_previous, pages| {
+            let asked = PageRequest { size, page };
+            let expected = PageBounds { asked, total: 45, skip, count, is_previous, is_next: false, pages };
+            assert_eq!(asked.bounds(45), expected);
+        };
+        expect(20, 2, (40, 5), true, 3);
+        expect(20, 3, (45, 0), true, 3);
+        expect(0, 0, (0, 45), false, 1);
     }
 
     proptest! {

@@ -97,21 +97,14 @@ impl Reply {
     }
 
     /// Creates a page of a list.
-    pub(super) fn list(
-        index: &'static Index,
-        total: u64,
-        page: u64,
-        bounds: &PageBounds,
-        size: u64,
-        items: Vec<Value>,
-    ) -> Self {
+    pub(super) fn list(index: &'static Index, bounds: &PageBounds, size: u64, items: Vec<Value>) -> Self {
         let integer = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
         let envelope = Value::Record(vec![
-            (Name::Borrowed("total_count"), integer(total)),
+            (Name::Borrowed("total_count"), integer(bounds.total)),
             (Name::Borrowed("page_size"), integer(size)),
             (Name::Borrowed("is_previous_page"), Value::Boolean(bounds.is_previous)),
             (Name::Borrowed("is_next_page"), Value::Boolean(bounds.is_next)),
-            (Name::Borrowed("page_index"), integer(page)),
+            (Name::Borrowed("page_index"), integer(bounds.asked.page)),
             (Name::Borrowed("total_pages"), integer(bounds.pages)),
         ]);
         Self::new(StatusCode::OK, Content::List { index, envelope, items })

@@ -7,6 +7,7 @@ use http::{StatusCode, header};
 
 use super::accounts::Accounts;
 use super::keys::Scope;
+use super::paging::PageBounds;
 use super::query::Query;
 use super::reply::{Answer, Content, Reply};
 use super::store::Store;
@@ -57,20 +58,19 @@ impl ServiceState {
         }
     }
 
-    /// Returns the `PageSize` of a list.
-    pub(super) fn page_size(&self, asked: u64, count: u64) -> u64 {
-        if self.variants.has(Variant::PageSizeAsked) { asked } else { count }
+    /// Returns a page of a list.
+    pub(super) fn page(&self, index: &'static Index, bounds: &PageBounds, items: Vec<Value>) -> Reply {
+        let size = if self.variants.has(Variant::PageSizeAsked) { bounds.asked.size } else { bounds.count };
+        Reply::list(index, bounds, size, items)
     }
 
     /// Returns a page of a list that is in memory.
     pub(super) fn list_page(&self, call: &Call, index: &'static Index, all: Vec<Value>) -> Answer {
-        let asked = call.query.page().map_err(Reply::bad_request)?;
-        let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-        let bounds = asked.bounds(total);
+        let bounds =
+            call.query.page().map_err(Reply::bad_request)?.bounds(u64::try_from(all.len()).unwrap_or(u64::MAX));
         let to_usize = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let items = all.into_iter().skip(to_usize(bounds.skip)).take(to_usize(bounds.count)).collect();
-        let size = self.page_size(asked.size, bounds.count);
-        Ok(Reply::list(index, total, asked.page, &bounds, size, items))
+        Ok(self.page(index, &bounds, items))
     }
 
     /// Returns 201 with the address of a new record.

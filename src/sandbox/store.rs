@@ -10,10 +10,11 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use super::fields::HarvestStyle;
 use super::locked::locked;
+use super::paging::{PageBounds, PageRequest};
 use crate::error::{Error, Kind, Result};
 
 /// All tables. In `dispatch`, `section` is the list of a record within its kind: the account of a product, the operator
@@ -189,16 +190,7 @@ impl Store {
     ) -> SqlResult<String> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
-        let count: i64 = transaction.query_row("SELECT count(*) FROM job", [], |row| row.get(0))?;
-        let mut random = fastrand::Rng::with_seed(count.unsigned_abs());
-        let id = loop {
-            let id = random.u32(100_000..1_000_000_000).to_string();
-            let taken: bool =
-                transaction.query_row("SELECT EXISTS (SELECT 1 FROM job WHERE id = ?)", [&id], |row| row.get(0))?;
-            if !taken {
-                break id;
-            }
-        };
+        let id = unused_id(&transaction, "job", 100_000)?;
         // The new job is first in the list even if the clock of an earlier run was ahead.
         let newest: Option<i64> =
             transaction.query_row("SELECT max(created) FROM job WHERE customer = ?", [customer], |row| row.get(0))?;
@@ -213,32 +205,33 @@ impl Store {
         Ok(id)
     }
 
-    /// Returns the total and a page of a job list, newest first.
-    ///
-    /// `paginate` maps the total to `(bounds, skip, count)`. Both queries see the same state.
-    pub(super) fn jobs<P>(
+    /// Returns a page of rows: columns, table with condition, and order. Total and page are of the same state.
+    pub(super) fn page<T>(
         &self,
-        selection: &JobFilter,
-        paginate: impl FnOnce(u64) -> (P, u64, u64),
-    ) -> SqlResult<(u64, P, Vec<StoredJob>)> {
+        (columns, selected, order): (&str, &str, &str),
+        values: &[&dyn ToSql],
+        asked: PageRequest,
+        read: impl FnMut(&Row<'_>) -> SqlResult<T>,
+    ) -> SqlResult<(PageBounds, Vec<T>)> {
         let mut connection = locked(&self.0);
         let transaction = connection.transaction()?;
+        let count = format!("SELECT count(*) FROM {selected}");
+        let total: i64 = transaction.query_row(&count, values, |row| row.get(0))?;
+        let bounds = asked.bounds(total.unsigned_abs());
+        let PageBounds { skip, count, .. } = bounds;
+        let query = format!("SELECT {columns} FROM {selected} ORDER BY {order} LIMIT {count} OFFSET {skip}");
+        let rows = transaction.prepare(&query)?.query_map(values, read)?.collect::<SqlResult<_>>()?;
+        Ok((bounds, rows))
+    }
+
+    /// Returns a page of a job list, newest first.
+    pub(super) fn jobs(&self, selection: &JobFilter, asked: PageRequest) -> SqlResult<(PageBounds, Vec<StoredJob>)> {
         let column = if selection.by_updated { "updated" } else { "created" };
         let since = selection.since.map_or(i64::MIN, |time| time.timestamp_micros());
-        let selected = format!("customer = ? AND {column} >= ? AND id NOT IN (SELECT value FROM json_each(?))");
-        let total: i64 = transaction.query_row(
-            &format!("SELECT count(*) FROM job WHERE {selected}"),
-            params![selection.customer, since, selection.hidden],
-            |row| row.get(0),
-        )?;
-        let (bounds, skip, count) = paginate(total.unsigned_abs());
-        let mut page = transaction.prepare_cached(&format!(
-            "SELECT id, name, sub_type, created, updated FROM job WHERE {selected} ORDER BY created DESC, number DESC LIMIT ? OFFSET ?"
-        ))?;
-        let (skip, count) = (i64::try_from(skip).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
-        let given = params![selection.customer, since, selection.hidden, count, skip];
-        let jobs = page.query_map(given, stored_job)?.collect::<SqlResult<_>>()?;
-        Ok((total.unsigned_abs(), bounds, jobs))
+        let selected =
+            format!("job WHERE customer = ? AND {column} >= ? AND id NOT IN (SELECT value FROM json_each(?))");
+        let list = ("id, name, sub_type, created, updated", &*selected, "created DESC, number DESC");
+        self.page(list, params![selection.customer, since, selection.hidden], asked, stored_job)
     }
 
     /// Finds a job of a customer by id.
@@ -312,6 +305,19 @@ fn open_file(path: &Path, seed: u64) -> SqlResult<Option<(Connection, String)>> 
     connection.execute("INSERT OR IGNORE INTO setting (name, value) VALUES ('seed', ?)", [seed.to_string()])?;
     let stored_seed = connection.query_row("SELECT value FROM setting WHERE name = 'seed'", [], |row| row.get(0))?;
     Ok(Some((connection, stored_seed)))
+}
+
+/// Returns a random id from `least` on that no record of the table has.
+pub(super) fn unused_id(connection: &Connection, table: &str, least: u32) -> SqlResult<String> {
+    let count: i64 = connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0))?;
+    let mut random = fastrand::Rng::with_seed(count.unsigned_abs());
+    let mut taken = connection.prepare(&format!("SELECT 1 FROM {table} WHERE id = ?"))?;
+    loop {
+        let id = random.u32(least..1_000_000_000).to_string();
+        if !taken.exists([&id])? {
+            return Ok(id);
+        }
+    }
 }
 
 fn stored_job(row: &Row<'_>) -> SqlResult<StoredJob> {
