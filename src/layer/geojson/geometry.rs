@@ -1,11 +1,11 @@
 //! Writes geometries as GeoJSON: transformed coordinates, ring directions of RFC 7946, shortest floats.
 
-use super::shortest_float::{FloatFormatter, ShortText};
+use super::properties::write_json;
 use crate::error::{Error, Kind, Result};
 use crate::layer::crs::Transform;
 use crate::layer::shapes::is_valid_coordinate;
 use crate::layer::winding;
-use crate::layer::wkb::{Cursor, GeometryHeader, flat_point, ordinate, points};
+use crate::layer::wkb::{Cursor, GeometryHeader, ordinate, points};
 
 /// Nesting limit of collections; real files are below it.
 const MAX_DEPTH: usize = 8;
@@ -20,72 +20,29 @@ pub(super) enum Target {
     Wgs84(Option<Transform>),
 }
 
-/// Writes geometries with reused buffers.
-pub(super) struct GeometryWriter<'a> {
-    transform: Option<&'a Transform>,
-    /// Whether coordinates must be longitudes and latitudes.
-    is_wgs84: bool,
-    xs: Vec<f64>,
-    ys: Vec<f64>,
-    heights: Vec<f64>,
-    /// Whether the geometry has Z. If any Z is `no data`, it is written without.
-    has_heights: bool,
-    formatters: [FloatFormatter; 3],
-    short: ShortText,
+/// Writes a geometry. A geometry with an invalid coordinate is `null`; a diagnostic of the layer reports it.
+pub(super) fn write_geometry(text: &mut Vec<u8>, wkb: &[u8], target: &Target) -> Result<()> {
+    let (mut is_valid, mut has_heights) = (true, Cursor::new(wkb).read_header()?.has_z);
+    Cursor::new(wkb).visit_runs(&mut |run, stride, _| {
+        is_valid &= points(run, stride).all(|(x, y)| is_valid_coordinate(x) && is_valid_coordinate(y));
+        has_heights = has_heights && run.chunks_exact(stride).all(|vertex| is_valid_coordinate(ordinate(vertex, 2)));
+    })?;
+    if !is_valid {
+        text.extend_from_slice(b"null");
+        return Ok(());
+    }
+    GeometryWriter { target, has_heights }.write_object(text, &mut Cursor::new(wkb), MAX_DEPTH)
 }
 
-impl<'a> GeometryWriter<'a> {
-    /// Creates a writer for these coordinates.
-    pub(super) fn new(target: &'a Target) -> Self {
-        let (transform, is_wgs84) = match target {
-            Target::AsIs => (None, false),
-            Target::Wgs84(transform) => (transform.as_ref(), true),
-        };
-        let formatters = [FloatFormatter::new(), FloatFormatter::new(), FloatFormatter::new()];
-        Self {
-            transform,
-            is_wgs84,
-            xs: Vec::new(),
-            ys: Vec::new(),
-            heights: Vec::new(),
-            has_heights: false,
-            formatters,
-            short: ShortText::default(),
-        }
-    }
+/// Writes a geometry with these coordinates.
+struct GeometryWriter<'a> {
+    target: &'a Target,
+    /// Whether to write Z. If any Z is `no data`, the geometry is written without.
+    has_heights: bool,
+}
 
-    /// Writes a geometry. A geometry with an invalid coordinate is `null`; a diagnostic of the layer reports it.
-    pub(super) fn write_geometry(&mut self, text: &mut Vec<u8>, wkb: &[u8]) -> Result<()> {
-        if let Some((x, y)) = flat_point(wkb) {
-            if !is_valid_coordinate(x) || !is_valid_coordinate(y) {
-                text.extend_from_slice(b"null");
-                return Ok(());
-            }
-            if self.transform.is_none() {
-                let (x, y) = self.in_range(x, y)?;
-                text.extend_from_slice(b"{\"type\":\"Point\",\"coordinates\":[");
-                self.write_number(text, 0, x);
-                text.push(b',');
-                self.write_number(text, 1, y);
-                text.extend_from_slice(b"]}");
-                return Ok(());
-            }
-        }
-        let (mut is_valid, mut has_heights) = (true, Cursor::new(wkb).read_header()?.has_z);
-        Cursor::new(wkb).visit_runs(&mut |run, stride, _| {
-            is_valid &= points(run, stride).all(|(x, y)| is_valid_coordinate(x) && is_valid_coordinate(y));
-            has_heights =
-                has_heights && run.chunks_exact(stride).all(|vertex| is_valid_coordinate(ordinate(vertex, 2)));
-        })?;
-        self.has_heights = has_heights;
-        if !is_valid {
-            text.extend_from_slice(b"null");
-            return Ok(());
-        }
-        self.write_object(text, &mut Cursor::new(wkb), MAX_DEPTH)
-    }
-
-    fn write_object(&mut self, text: &mut Vec<u8>, cursor: &mut Cursor<'_>, depth: usize) -> Result<()> {
+impl GeometryWriter<'_> {
+    fn write_object(&self, text: &mut Vec<u8>, cursor: &mut Cursor<'_>, depth: usize) -> Result<()> {
         let header = cursor.read_header()?;
         let name = match header.base_type {
             1 => "Point",
@@ -129,7 +86,7 @@ impl<'a> GeometryWriter<'a> {
         Ok(())
     }
 
-    fn write_coordinates(&mut self, text: &mut Vec<u8>, cursor: &mut Cursor<'_>, header: GeometryHeader) -> Result<()> {
+    fn write_coordinates(&self, text: &mut Vec<u8>, cursor: &mut Cursor<'_>, header: GeometryHeader) -> Result<()> {
         match header.base_type {
             1 => return self.write_vertices(text, cursor.read_run(1, header.stride)?, header, None),
             2 => {
@@ -153,80 +110,36 @@ impl<'a> GeometryWriter<'a> {
 
     /// Writes vertices separated by commas. A ring is reversed if RFC 7946 requires it.
     fn write_vertices(
-        &mut self,
+        &self,
         text: &mut Vec<u8>,
         run: &[u8],
         header: GeometryHeader,
         is_outer: Option<bool>,
     ) -> Result<()> {
-        let Self { transform, xs, ys, heights, has_heights, .. } = self;
-        xs.clear();
-        ys.clear();
-        heights.clear();
-        for (x, y) in points(run, header.stride) {
-            xs.push(x);
-            ys.push(y);
+        let (mut xs, mut ys): (Vec<f64>, Vec<f64>) = points(run, header.stride).unzip();
+        let has_heights = header.has_z && self.has_heights;
+        let vertices = run.chunks_exact(header.stride).filter(|_| has_heights);
+        let mut heights: Vec<f64> = vertices.map(|vertex| ordinate(vertex, 2)).collect();
+        if let Target::Wgs84(Some(transform)) = self.target {
+            transform.apply(&mut xs, &mut ys)?;
         }
-        if header.has_z && *has_heights {
-            heights.extend(run.chunks_exact(header.stride).map(|vertex| ordinate(vertex, 2)));
-        }
-        if let Some(transform) = transform {
-            // The last vertex of a ring equals the first. It is not transformed again, since the transform dominates
-            // the cost.
-            let last = xs.len().saturating_sub(1);
-            let is_closed = last > 0 && xs.first() == xs.last() && ys.first() == ys.last();
-            let count = if is_closed { last } else { xs.len() };
-            transform.apply(xs.get_mut(..count).unwrap_or_default(), ys.get_mut(..count).unwrap_or_default())?;
-            if is_closed {
-                for ordinates in [&mut *xs, ys] {
-                    if let [first, .., last] = ordinates.as_mut_slice() {
-                        *last = *first;
-                    }
-                }
-            }
-        }
-        if is_outer.is_some_and(|is_outer| winding::is_reversed(xs, ys, is_outer)) {
+        if is_outer.is_some_and(|is_outer| winding::is_reversed(&xs, &ys, is_outer)) {
             xs.reverse();
             ys.reverse();
             heights.reverse();
         }
-        let (xs, ys, heights) = (std::mem::take(xs), std::mem::take(ys), std::mem::take(heights));
-        let outcome = self.write_positions(text, &xs, &ys, &heights);
-        (self.xs, self.ys, self.heights) = (xs, ys, heights);
-        outcome
-    }
-
-    /// Writes positions separated by commas. The last position of a ring is copied from the first.
-    fn write_positions(&mut self, text: &mut Vec<u8>, xs: &[f64], ys: &[f64], heights: &[f64]) -> Result<()> {
-        let bits =
-            |index: usize| [xs, ys, heights].map(|ordinates| ordinates.get(index).map(|ordinate| ordinate.to_bits()));
-        let last = xs.len().saturating_sub(1);
-        let begin = text.len();
-        let mut first = begin..begin;
-        for (index, (x, y)) in xs.iter().zip(ys).enumerate() {
-            if index > 0 {
-                text.push(b',');
-                if index == last && bits(index) == bits(0) {
-                    text.extend_from_within(first);
-                    break;
-                }
-            }
+        for (index, (x, y)) in xs.iter().zip(&ys).enumerate() {
             if !x.is_finite() || !y.is_finite() {
                 let message = "a coordinate is not a finite number, which GeoJSON cannot represent";
                 return Err(Error::new(Kind::Archive, message));
             }
-            let (x, y) = self.in_range(*x, *y)?;
-            text.push(b'[');
-            self.write_number(text, 0, x);
-            text.push(b',');
-            self.write_number(text, 1, y);
-            if let Some(z) = heights.get(index) {
+            if index > 0 {
                 text.push(b',');
-                self.write_number(text, 2, *z);
             }
-            text.push(b']');
-            if index == 0 {
-                first.end = text.len();
+            let (x, y) = self.in_range(*x, *y)?;
+            match heights.get(index) {
+                Some(z) => write_json(text, &[x, y, *z]),
+                None => write_json(text, &[x, y]),
             }
         }
         Ok(())
@@ -236,7 +149,7 @@ impl<'a> GeometryWriter<'a> {
     /// edges that are rounded beyond it, so a small excess is removed.
     fn in_range(&self, x: f64, y: f64) -> Result<(f64, f64)> {
         let (near_x, near_y) = (x.clamp(-180.0, 180.0), y.clamp(-90.0, 90.0));
-        if !self.is_wgs84 {
+        if matches!(self.target, Target::AsIs) {
             return Ok((x, y));
         }
         if (near_x - x).abs() <= MAX_EXCESS && (near_y - y).abs() <= MAX_EXCESS {
@@ -247,12 +160,5 @@ impl<'a> GeometryWriter<'a> {
              system of the layer may be wrong; write the coordinates unchanged (`as-is`), or leave the record out"
         );
         Err(Error::new(Kind::Archive, message))
-    }
-
-    fn write_number(&mut self, text: &mut Vec<u8>, axis: usize, ordinate: f64) {
-        if let Some(formatter) = self.formatters.get_mut(axis) {
-            formatter.format(&mut self.short, ordinate);
-            self.short.append_to(text);
-        }
     }
 }

@@ -3,7 +3,6 @@
 
 mod geometry;
 mod properties;
-mod shortest_float;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -13,8 +12,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, OffsetSizeTrait, RecordBatch};
 use arrow_schema::DataType;
 
-use self::geometry::{GeometryWriter, Target};
-use self::properties::{Key, PropertyWriter, write_string};
+use self::geometry::{Target, write_geometry};
+use self::properties::{write_cell, write_json};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 use crate::layer::Layer;
@@ -70,12 +69,16 @@ impl Layer {
     ) -> Result<()> {
         let names = schema::distinct_names(&self.schema).into_iter().enumerate();
         let properties: Vec<(usize, String)> = names.filter(|(index, _)| Some(*index) != self.geometry).collect();
-        let first = properties.first().map(|(index, _)| *index);
-        let keys: Vec<(usize, Key)> =
-            properties.iter().map(|(index, name)| (*index, Key::new(name, Some(*index) == first))).collect();
+        let key = |(position, (index, name)): (usize, (usize, String))| {
+            let mut key = if position > 0 { vec![b','] } else { Vec::new() };
+            write_json(&mut key, &name);
+            key.push(b':');
+            (index, key)
+        };
+        let keys: Vec<(usize, Vec<u8>)> = properties.into_iter().enumerate().map(key).collect();
         let steps = split_steps(&self.batches);
         let mut start = b"{\"type\":\"FeatureCollection\",\"name\":".to_vec();
-        write_string(&mut start, &self.name);
+        write_json(&mut start, &self.name);
         start.extend_from_slice(b",\"features\":[");
         sink(&start)?;
         let make = |step: usize, text: &mut Vec<u8>| {
@@ -89,24 +92,23 @@ impl Layer {
     }
 
     /// Writes the features of a step, each after a separator.
-    fn write_step(&self, step: &Step, keys: &[(usize, Key)], target: &Target, text: &mut Vec<u8>) -> Result<()> {
+    fn write_step(&self, step: &Step, keys: &[(usize, Vec<u8>)], target: &Target, text: &mut Vec<u8>) -> Result<()> {
         let columns = step.batch.columns();
-        let mut properties: Vec<PropertyWriter<'_>> =
-            keys.iter().filter_map(|(index, key)| Some(PropertyWriter::new(key, columns.get(*index)?))).collect();
         let mut geometries = batch_geometries(&step.batch, self.geometry);
-        let mut writer = GeometryWriter::new(target);
         for row in 0..step.batch.num_rows() {
             let number = step.rows_before.saturating_add(row);
             text.extend_from_slice(if number == 0 { b"\n" } else { b",\n" });
             text.extend_from_slice(b"{\"type\":\"Feature\",\"properties\":{");
-            for property in &mut properties {
-                property.write(text, row);
+            for (index, key) in keys {
+                text.extend_from_slice(key);
+                if let Some(array) = columns.get(*index) {
+                    write_cell(text, array, row);
+                }
             }
             text.extend_from_slice(b"},\"geometry\":");
             match geometries.next().flatten() {
                 None => text.extend_from_slice(b"null"),
-                Some(wkb) => writer
-                    .write_geometry(text, wkb)
+                Some(wkb) => write_geometry(text, wkb, target)
                     .map_err(|error| error.with(|facts| facts.record = u64::try_from(number).ok()))?,
             }
             text.push(b'}');
