@@ -19,8 +19,8 @@ const MIN_DIRECTORY_LIMIT: u64 = 1 << 20;
 /// One member as described by the directory, or by its local header if there is no directory.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
-    /// The bytes of the name, if they differ from those of `text`.
-    pub(super) raw: Option<Vec<u8>>,
+    /// The bytes of the name.
+    pub(super) name: Vec<u8>,
     pub(super) text: String,
     pub(super) flags: u16,
     pub(super) method: u16,
@@ -37,11 +37,6 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// The bytes of its name in the directory.
-    pub(super) fn name(&self) -> &[u8] {
-        self.raw.as_deref().unwrap_or(self.text.as_bytes())
-    }
-
     pub(super) fn is_encrypted(&self) -> bool {
         self.flags & 0x0041 != 0
     }
@@ -230,9 +225,8 @@ fn parse_entry(bytes: &[u8], prefix: u64, limits: &Limits) -> std::result::Resul
     // The upper half is the Unix file mode; writers of other systems leave it 0.
     let is_symlink = (attributes >> 16) & 0o170_000 == 0o120_000;
     let offset = offset.checked_add(prefix).ok_or("is outside the file")?;
-    let raw = (name != text.as_bytes()).then(|| name.to_vec());
     let whole = Entry {
-        raw,
+        name: name.to_vec(),
         text,
         flags,
         method,

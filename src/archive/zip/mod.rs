@@ -15,7 +15,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use self::central_directory::{Directory, Entry};
-use self::local_headers::{HeaderReader, LOCAL, LOCAL_SIZE, first_member_offset};
+use self::local_headers::{LOCAL, LOCAL_SIZE, first_member_offset};
 use crate::archive::decompress::Method;
 use crate::archive::diagnostic::Diagnostic;
 use crate::archive::diagnostic_code::Code;
@@ -23,7 +23,7 @@ use crate::archive::endian::{u16_le, u32_le};
 use crate::archive::member::{Body, Member};
 use crate::archive::member_names;
 use crate::archive::options::Limits;
-use crate::archive::read_at::ReadAt;
+use crate::archive::read_at::{ReadAt, read_exact_at};
 use crate::error::{Argument, Error, Result};
 
 /// The members of a zip in the order of its directory; `None` if this is not a zip. Refused members are added to
@@ -74,9 +74,8 @@ fn validated_members(
     is_strict: bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Member>> {
-    let mut headers = HeaderReader::new(store);
     let bodies: Vec<std::result::Result<u64, Refusal>> =
-        entries.iter().map(|entry| data_offset(&mut headers, entry, limits)).collect();
+        entries.iter().map(|entry| data_offset(store, entry, limits)).collect();
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(|index| entries.get(*index).map_or(0, |entry| entry.offset));
     let mut end_of = vec![end; entries.len()];
@@ -276,29 +275,27 @@ fn check_entry(entry: &Entry, limits: &Limits) -> std::result::Result<(), String
 }
 
 /// The offset of the data of an entry, or the reason why it cannot be read.
-fn data_offset(headers: &mut HeaderReader<'_>, entry: &Entry, limits: &Limits) -> std::result::Result<u64, Refusal> {
+fn data_offset(store: &Arc<dyn ReadAt>, entry: &Entry, limits: &Limits) -> std::result::Result<u64, Refusal> {
     check_entry(entry, limits)?;
-    let local = headers
-        .get(entry.offset, LOCAL_SIZE)
-        .map_err(|reason| format!("its local header cannot be read: {reason}"))?
-        .to_vec();
+    let local = read_exact_at(store, entry.offset, LOCAL_SIZE)
+        .map_err(|reason| format!("its local header cannot be read: {reason}"))?;
     if !local.starts_with(&LOCAL) {
         return Err("its local header is not at the offset in the central directory".to_owned().into());
     }
     let name_size = u64::from(u16_le(&local, 26).unwrap_or(0));
     let extra_size = u64::from(u16_le(&local, 28).unwrap_or(0));
     // Bounds the cost: a name may have 64 KiB, and all entries of the directory may point to one header.
-    let shown = name_size.min((entry.name().len() as u64).saturating_add(1).max(60));
-    let name = headers.get(entry.offset.saturating_add(LOCAL_SIZE), shown)?;
-    if name != entry.name() {
-        let start: String = String::from_utf8_lossy(name).chars().take(60).collect();
+    let shown = name_size.min((entry.name.len() as u64).saturating_add(1).max(60));
+    let name = read_exact_at(store, entry.offset.saturating_add(LOCAL_SIZE), shown)?;
+    if name != entry.name {
+        let start: String = String::from_utf8_lossy(&name).chars().take(60).collect();
         let reason = format!("the archive is inconsistent: its local header has the name `{start}`");
         let is_part = |name: &str| {
             let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
             !member_names::is_resource_fork(name)
                 && (member_names::is_layer_file(ending) || member_names::has_rows(ending))
         };
-        let hides_part = is_part(&entry.text) || is_part(&String::from_utf8_lossy(name));
+        let hides_part = is_part(&entry.text) || is_part(&String::from_utf8_lossy(&name));
         return Err(Refusal { reason, hides_part });
     }
     if u16_le(&local, 8) != Some(entry.method) {

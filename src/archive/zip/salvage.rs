@@ -182,10 +182,9 @@ impl Scanner<'_> {
         let text = apply_extra_fields(&name, &extra, flags, &mut [&mut size, &mut compressed_size]);
         let fault = text.as_ref().err().map(|message| format!("its local header {message}"));
         let text = text.unwrap_or_else(|_| String::from_utf8_lossy(&name).into_owned());
-        let raw = (name != text.as_bytes()).then_some(name);
         let (is_symlink, is_truncated) = (false, false);
         let mut entry =
-            Entry { raw, text, flags, method, crc, compressed_size, size, offset, is_symlink, is_truncated, fault };
+            Entry { name, text, flags, method, crc, compressed_size, size, offset, is_symlink, is_truncated, fault };
         let reason = if entry.fault.is_some() {
             Some(StopReason::Lost)
         } else if entry.has_descriptor() {
