@@ -219,8 +219,6 @@ impl Layer {
 /// The minutes that occur, in ascending order.
 fn minutes(rows: &[Option<LocalTime>]) -> Vec<i64> {
     let mut minutes: Vec<i64> = rows.iter().flatten().map(|local_time| local_time.micros.div_euclid(MINUTE)).collect();
-    // Rows are mostly in order of time: sorting sees one value per minute then.
-    minutes.dedup();
     minutes.sort_unstable();
     minutes.dedup();
     minutes

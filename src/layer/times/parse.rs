@@ -24,9 +24,6 @@ pub(super) fn parse_timestamp(text: &str) -> Option<LocalTime> {
 
 /// Parses a time, with or without offset, on a date.
 pub(super) fn parse_time_on(day: i64, time: &str) -> Option<LocalTime> {
-    if let Some(micros) = parse_clock(time.as_bytes()) {
-        return Some(LocalTime { micros: day.checked_mul(DAY)?.checked_add(micros)?, offset: None });
-    }
     let (time, offset) = split_offset(time.trim())?;
     let micros = day.checked_mul(DAY)?.checked_add(parse_time_of_day(time.trim_end())?)?;
     Some(LocalTime { micros, offset })
@@ -57,10 +54,6 @@ fn days_since_epoch(date: NaiveDate) -> Option<i64> {
 
 /// A date column value in days since 1970; `None` if it is out of range.
 pub(super) fn check_day(day: i64) -> Option<i64> {
-    // Years of machines need no calendar.
-    if (0..1_000_000).contains(&day) {
-        return Some(day);
-    }
     check_timestamp(day.checked_mul(DAY)?).map(|_| day)
 }
 
@@ -86,17 +79,6 @@ fn split_offset(text: &str) -> Option<(&str, Option<i32>)> {
     let minutes: i32 = if minutes.is_empty() { 0 } else { minutes.parse().ok()? };
     let seconds = hours.checked_mul(3600)?.checked_add(minutes.checked_mul(60)?)?;
     (hours < 24 && minutes < 60).then_some((time, Some(if sign == "-" { -seconds } else { seconds })))
-}
-
-/// The microseconds since midnight of `12:00:00` exactly, the most frequent form.
-fn parse_clock(text: &[u8]) -> Option<i64> {
-    let [h1, h2, b':', m1, m2, b':', s1, s2] = text else { return None };
-    let number = |tens: &u8, ones: &u8| {
-        let are_digits = tens.is_ascii_digit() && ones.is_ascii_digit();
-        are_digits.then(|| i64::from(tens - b'0') * 10 + i64::from(ones - b'0'))
-    };
-    let (hour, minute, second) = (number(h1, h2)?, number(m1, m2)?, number(s1, s2)?);
-    (hour < 24 && minute < 60 && second < 60).then_some(((hour * 60 + minute) * 60 + second) * 1_000_000)
 }
 
 /// The microseconds since midnight of `12:00:00`, with fractions or without seconds, `120000`, or `1:02:03 PM`.
