@@ -47,17 +47,12 @@ impl Layer {
             diagnostics.push(Diagnostic::new(Code::CrsUnknown, message));
         }
         let layer = Self {
-            name: source.to_owned(),
-            source: source.to_owned(),
-            schema: Arc::new(Schema::new(fields)),
-            batches: Vec::new(),
             geometry,
             prj: prj.map(str::to_owned),
             crs,
-            metadata: Vec::new(),
             diagnostics,
             types: types.into_iter().collect(),
-            boundary: None,
+            ..Self::new(source, source, Arc::new(Schema::new(fields)))
         };
         let layer = if metadata.is_empty() { layer } else { layer.with_metadata(metadata) };
         let columns: Vec<ArrayRef> = table.columns().to_vec();

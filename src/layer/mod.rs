@@ -86,6 +86,23 @@ pub struct Layer {
 }
 
 impl Layer {
+    /// A layer without rows, without a geometry and without metadata.
+    fn new(name: impl Into<String>, source: impl Into<String>, schema: SchemaRef) -> Self {
+        Self {
+            name: name.into(),
+            source: source.into(),
+            schema,
+            batches: Vec::new(),
+            geometry: None,
+            crs: None,
+            prj: None,
+            metadata: Vec::new(),
+            diagnostics: Vec::new(),
+            types: Vec::new(),
+            boundary: None,
+        }
+    }
+
     /// The name of the layer in its source.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -22,20 +22,7 @@ impl Layer {
         let (fields, arrays): (Vec<FieldRef>, Vec<ArrayRef>) =
             columns.into_iter().map(|(field, array)| (Arc::new(field), array)).unzip();
         let rows = arrays.first().map_or(0, |array| array.len());
-        let layer = Self {
-            name: name.to_owned(),
-            source: source.to_owned(),
-            schema: Arc::new(Schema::new(fields)),
-            batches: Vec::new(),
-            geometry: None,
-            crs: None,
-            prj: None,
-            metadata: Vec::new(),
-            diagnostics: Vec::new(),
-            types: Vec::new(),
-            boundary: None,
-        };
-        layer.with_batch(arrays, rows)
+        Self::new(name, source, Arc::new(Schema::new(fields))).with_batch(arrays, rows)
     }
 
     /// Builds a layer with a geometry of each row behind the columns, in coordinates of `crs`.
@@ -72,17 +59,11 @@ impl Layer {
         }
         arrays.push(Arc::new(geometry));
         let layer = Self {
-            name: name.to_owned(),
-            source: source.to_owned(),
-            schema: Arc::new(Schema::new(fields)),
-            batches: Vec::new(),
             geometry: Some(index),
             crs: Some(crs.clone()),
             prj: Some(crs.wkt().to_owned()),
-            metadata: Vec::new(),
-            diagnostics: Vec::new(),
             types: types.into_iter().collect(),
-            boundary: None,
+            ..Self::new(name, source, Arc::new(Schema::new(fields)))
         };
         layer.with_batch(arrays, polygons.len())
     }

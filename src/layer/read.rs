@@ -113,19 +113,7 @@ pub(super) fn empty_layer(
     let schema = Arc::new(Schema::new(fields));
     report_duplicate_names(&schema, set, diagnostics);
     let sidecars = Sidecars::read(set, diagnostics);
-    let layer = Layer {
-        name: set.name.clone(),
-        source: source.name(),
-        schema,
-        batches: Vec::new(),
-        geometry,
-        crs,
-        prj,
-        metadata: Vec::new(),
-        diagnostics: Vec::new(),
-        types: Vec::new(),
-        boundary: None,
-    };
+    let layer = Layer { geometry, crs, prj, ..Layer::new(&*set.name, source.name(), schema) };
     Ok(sidecars.apply_to(layer, set, options.columns.is_none(), diagnostics))
 }
 

@@ -1,6 +1,6 @@
 //! Arrow schema of a layer: names, types, units, and the geometry with its coordinate system.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
@@ -54,19 +54,18 @@ impl Layer {
     /// Sets units of columns. Unknown names are ignored, since a service may list more columns than a file has.
     #[must_use]
     pub fn with_units(self, units: &[(String, String)]) -> Self {
-        let fields: Vec<Arc<Field>> = self
-            .schema
-            .fields()
-            .iter()
-            .map(|field| {
-                let Some((_, unit)) = units.iter().find(|(name, _)| name == field.name()) else {
-                    return Arc::clone(field);
-                };
-                let mut metadata = field.metadata().clone();
-                metadata.insert("unit".to_owned(), unit.clone());
-                Arc::new(field.as_ref().clone().with_metadata(metadata))
-            })
-            .collect();
+        self.with_field_metadata("unit", &units.iter().rev().cloned().collect())
+    }
+
+    /// Sets a text under `key` in the metadata of these columns.
+    pub(super) fn with_field_metadata(self, key: &str, texts: &BTreeMap<String, String>) -> Self {
+        let field = |field: &Arc<Field>| {
+            let Some(text) = texts.get(field.name()) else { return Arc::clone(field) };
+            let mut metadata = field.metadata().clone();
+            metadata.insert(key.to_owned(), text.clone());
+            Arc::new(field.as_ref().clone().with_metadata(metadata))
+        };
+        let fields: Vec<_> = self.schema.fields().iter().map(field).collect();
         let schema = Schema::new_with_metadata(fields, self.schema.metadata().clone());
         self.with_schema(schema)
     }

@@ -4,9 +4,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
-use arrow_schema::{Field, Schema};
 use serde_json::Value;
 
 use super::Layer;
@@ -173,21 +171,6 @@ fn truncated_names(
         _ => None,
     };
     found.into_iter().filter_map(single).collect()
-}
-
-impl Layer {
-    /// Sets a text under `key` in the metadata of these columns.
-    fn with_field_metadata(self, key: &str, texts: &BTreeMap<String, String>) -> Self {
-        let field = |field: &Arc<Field>| {
-            let Some(text) = texts.get(field.name()) else { return Arc::clone(field) };
-            let mut metadata = field.metadata().clone();
-            metadata.insert(key.to_owned(), text.clone());
-            Arc::new(field.as_ref().clone().with_metadata(metadata))
-        };
-        let fields: Vec<_> = self.schema.fields().iter().map(field).collect();
-        let schema = Schema::new_with_metadata(fields, self.schema.metadata().clone());
-        self.with_schema(schema)
-    }
 }
 
 /// Decodes JSON by its byte order mark, or by NULs next to the first brace, else as UTF-8. Also returns the issue of a

@@ -381,17 +381,13 @@ impl RowBuilder {
         }
         let (schema, batch) = schema::build_batch(fields, arrays, self.count).map_err(|cause| schema_error(&cause))?;
         let layer = Layer {
-            name,
-            source,
-            schema,
             batches: vec![batch],
             geometry,
             prj: geometry.map(|_| crs.wkt().to_owned()),
             crs: geometry.map(|_| crs),
-            metadata: Vec::new(),
             diagnostics,
             types,
-            boundary: None,
+            ..Layer::new(name, source, schema)
         };
         Ok(layer.with_metadata(metadata))
     }

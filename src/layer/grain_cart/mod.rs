@@ -73,17 +73,13 @@ pub(super) fn read(
     let (schema, batch) =
         schema::build_batch(fields, arrays, cart.loads.len()).map_err(|cause| schema_error(&cause))?;
     let layer = Layer {
-        name,
-        source,
-        schema,
         batches: vec![batch],
         geometry: Some(geometry),
         prj: Some(crs.wkt().to_owned()),
         crs: Some(crs),
-        metadata: Vec::new(),
         diagnostics,
         types,
-        boundary: None,
+        ..Layer::new(name, source, schema)
     };
     Ok(layer.with_units(&units).with_metadata(cart.header))
 }
