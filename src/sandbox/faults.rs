@@ -27,7 +27,10 @@ macro_rules! faults {
         /// A fault of a request.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Fault {
-            $(#[doc = $doc] $fault,)+
+            $(
+                #[doc = concat!("`", $name, "`")]
+                $fault,
+            )+
         }
 
         /// All faults.

@@ -22,7 +22,10 @@ macro_rules! variants {
         /// A variant of the service's behaviour.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Variant {
-            $(#[doc = $doc] $variant,)+
+            $(
+                #[doc = concat!("`", $name, "`")]
+                $variant,
+            )+
         }
 
         /// All variants.
