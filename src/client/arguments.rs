@@ -1,7 +1,10 @@
 //! Arguments of a call, checked against its row before any call is made.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use chrono::SubsecRound as _;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::api::row::{Returns, Takes};
 use crate::api::{Endpoint, Parameter, Place};
@@ -165,31 +168,17 @@ fn check_id(text: &str) -> std::result::Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Percent-encodes all characters that are not unreserved (RFC 3986, section 2.3:
-/// <https://www.rfc-editor.org/rfc/rfc3986#section-2.3>).
+/// All characters that are not unreserved (RFC 3986, section 2.3: <https://www.rfc-editor.org/rfc/rfc3986#section-2.3>).
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Percent-encodes all characters that are not unreserved.
 pub(super) fn encode(text: &str) -> String {
-    use std::fmt::Write as _;
-    text.bytes().fold(String::with_capacity(text.len()), |mut encoded, byte| {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            encoded.push(char::from(byte));
-        } else {
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-        encoded
-    })
+    utf8_percent_encode(text, RESERVED).to_string()
 }
 
 /// Decodes percent-encoding; invalid encoding is kept unchanged.
 pub(super) fn decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let pair = after.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
-        let byte = pair.filter(|_| *first == b'%').and_then(|pair| u8::from_str_radix(pair, 16).ok());
-        bytes.push(byte.unwrap_or(*first));
-        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+    percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), Cow::into_owned)
 }
 
 #[cfg(test)]

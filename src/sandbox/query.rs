@@ -1,6 +1,7 @@
 //! Parses the query of a request; names match in any letter case.
 
 use chrono::{DateTime, Utc};
+use percent_encoding::percent_decode_str;
 
 use super::paging::{DEFAULT_PAGE_SIZE, PageRequest};
 use crate::wire::time::{self, Read};
@@ -49,33 +50,8 @@ impl Query {
 
 /// Decodes percent-encoding, and `+` as a space in a query. Invalid escapes are unchanged.
 pub(super) fn percent_decode(text: &str, is_query: bool) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let hex = match after {
-            [high, low, ..] if *first == b'%' => hex_digit(*high).zip(hex_digit(*low)),
-            _ => None,
-        };
-        match (hex, first) {
-            (Some((high, low)), _) => {
-                bytes.push((high << 4) | low);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            (None, b'+') if is_query => {
-                bytes.push(b' ');
-                rest = after;
-            }
-            (None, byte) => {
-                bytes.push(*byte);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn hex_digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+    let text = if is_query { text.replace('+', " ") } else { text.to_owned() };
+    percent_decode_str(&text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

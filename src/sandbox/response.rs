@@ -1,6 +1,5 @@
 //! Converts a reply to an HTTP response: encoding, compression and common headers.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 
@@ -11,6 +10,7 @@ use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Response};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::clock::http_date;
 use super::encode::encode;
@@ -24,6 +24,9 @@ const MIN_COMPRESSED_SIZE: usize = 1_024;
 
 /// Bytes of a stored file in memory at a time.
 const CHUNK: usize = 64 * 1024;
+
+/// Characters of a file name that are escaped in a header.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Request properties and faults that affect the response.
 #[derive(Debug)]
@@ -112,15 +115,7 @@ fn content_disposition(name: &str) -> String {
     if plain == name {
         return format!("attachment; filename=\"{name}\"");
     }
-    let mut encoded = String::with_capacity(name.len().saturating_mul(3));
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            // Writing to a `String` never fails.
-            let (Ok(()) | Err(_)) = write!(encoded, "%{byte:02X}");
-        }
-    }
+    let encoded = utf8_percent_encode(name, RESERVED);
     format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{encoded}")
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use arrow_schema::{DataType, Field, Schema};
 use chrono::{Datelike, NaiveDate};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::footer::GEOMETRY;
 use super::manifest::version;
@@ -14,7 +15,6 @@ use super::source_archive::SourceArchive;
 use crate::layer::crs::Crs;
 use crate::layer::{Layer, Table};
 use crate::mirror::ItemKind;
-use crate::mirror::archive_store::hex;
 
 /// Leading columns of every part.
 pub(super) const JOB_ID: &str = "job_id";
@@ -33,6 +33,9 @@ const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// Longest encoded partition value in bytes. File systems allow 255 bytes per name, which includes the key.
 const MAX_VALUE_LENGTH: usize = 160;
+
+/// Characters that are escaped in the name of a folder.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
 /// Path prefix of all rows of a job: `dataset/job_type=.../year=.../`.
 pub(super) fn job_folder(source: &SourceArchive) -> String {
@@ -62,15 +65,7 @@ fn encode_value(value: &str) -> String {
     if value.is_empty() {
         return NULL.to_owned();
     }
-    let mut text = String::new();
-    for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {
-            text.push(char::from(byte));
-        } else {
-            text.push('%');
-            text.push_str(&hex(&[byte]).to_uppercase());
-        }
-    }
+    let text = utf8_percent_encode(value, ESCAPED).to_string();
     if text.len() > MAX_VALUE_LENGTH {
         // A truncated escape of a multi-byte character would not decode to text.
         let mut end = MAX_VALUE_LENGTH - 20;
@@ -94,20 +89,7 @@ pub(super) fn partition_keys(path: &str) -> (Option<String>, Option<i32>) {
 
 /// Decodes a value of [`encode_value`].
 fn decode_value(text: &str) -> String {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        let escape =
-            part.split_at_checked(2).and_then(|(digits, rest)| Some((u8::from_str_radix(digits, 16).ok()?, rest)));
-        match escape {
-            Some((byte, rest)) => {
-                bytes.push(byte);
-                bytes.extend_from_slice(rest.as_bytes());
-            }
-            None => bytes.extend([b"%", part.as_bytes()].concat()),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 /// Table layout of a layer, with the key of its columns. Equal keys mean equal layouts.

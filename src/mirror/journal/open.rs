@@ -1,8 +1,9 @@
 //! Opens the journal file for writing or reading.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::checksums::add_function;
@@ -12,6 +13,9 @@ use crate::error::{Error, Kind, Result};
 
 /// Timeout for readers of other processes; a transaction takes milliseconds.
 const BUSY: Duration = Duration::from_secs(10);
+
+/// Characters of a path that are escaped in a URI; see <https://www.sqlite.org/uri.html>.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b':');
 
 /// Whether the journal exists. Another format is an error before anything in the folder changes.
 pub(in crate::mirror) fn has_journal(path: &Path) -> Result<bool> {
@@ -73,9 +77,9 @@ pub(super) fn for_reading(path: &Path) -> rusqlite::Result<Connection> {
     match open(path, flags) {
         // Readers share a `-shm` file with the writer, which cannot be created in a read-only folder. Without a `-wal`
         // file no writer is active, and the journal is read as immutable.
-        Err(cause) if is_read_only(&cause) && !with_suffix(path, "-wal").exists() => {
-            let name = with_suffix(Path::new(&format!("file:{}", percent_encode(path))), "?immutable=1");
-            open(&name, flags | OpenFlags::SQLITE_OPEN_URI)
+        Err(cause) if is_read_only(&cause) && !path.with_extension("sqlite-wal").exists() => {
+            let path = percent_encode(path.as_os_str().as_encoded_bytes(), ESCAPED);
+            open(Path::new(&format!("file:{path}?immutable=1")), flags | OpenFlags::SQLITE_OPEN_URI)
         }
         other => other,
     }
@@ -83,25 +87,4 @@ pub(super) fn for_reading(path: &Path) -> rusqlite::Result<Connection> {
 
 fn is_read_only(cause: &rusqlite::Error) -> bool {
     matches!(cause.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
-}
-
-/// Path with a suffix.
-fn with_suffix(path: &Path, end: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(end);
-    PathBuf::from(name)
-}
-
-/// Percent-encoded path for a URI; see <https://www.sqlite.org/uri.html>.
-fn percent_encode(path: &Path) -> String {
-    use std::fmt::Write as _;
-    path.as_os_str().as_encoded_bytes().iter().fold(String::new(), |mut text, &byte| {
-        let _ = match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b':' => {
-                write!(text, "{}", char::from(byte))
-            }
-            _ => write!(text, "%{byte:02X}"),
-        };
-        text
-    })
 }
