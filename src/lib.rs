@@ -9,6 +9,8 @@ pub mod secret;
 
 pub mod clock;
 
+mod hex;
+
 mod part_file;
 
 /// The endpoint table: one row per endpoint, one shape per record.

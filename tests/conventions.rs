@@ -12,6 +12,7 @@ const MODULES: &[&str] = &[
     "error",
     "secret",
     "clock",
+    "hex",
     "part_file",
     "api",
     "openapi",

@@ -9,6 +9,7 @@ use super::own_uploads::OwnUploads;
 use crate::api::Endpoint;
 use crate::clock::{Clock, SystemClock};
 use crate::error::Result;
+use crate::hex::hex;
 use crate::limiter::{Budget, Limiter, StoreLocation, Window, default_file};
 use crate::secret::{Secret, hint};
 use crate::transport::{Auth, BaseUrl, HttpClient, Jitter, ServiceContext, Skew, Timeouts, Transport, Warnings};
@@ -104,13 +105,8 @@ impl Client {
     #[must_use]
     pub fn account(&self) -> String {
         use sha2::Digest as _;
-        use std::fmt::Write as _;
         let key = self.config.access_key.expose();
-        let digest = sha2::Sha256::digest(format!("headland account\n{}\n{key}", self.context.base.as_str()));
-        digest.iter().fold(String::with_capacity(64), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hex(&sha2::Sha256::digest(format!("headland account\n{}\n{key}", self.context.base.as_str())))
     }
 
     /// Checks that the row's service is configured; the error names the missing argument.

@@ -6,6 +6,7 @@ use sha1::{Digest as _, Sha1};
 
 use super::shared_file::LogFile;
 use super::sliding_window::{Log, Micros};
+use crate::hex::hex;
 
 /// Where the log of a budget is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,12 +56,7 @@ impl Store {
 
 /// Identifies a budget without revealing the key.
 pub(super) fn budget_key(base_url: &str, api_key: &str) -> String {
-    use std::fmt::Write as _;
-    let digest = Sha1::digest(format!("headland budget\n{base_url}\n{api_key}"));
-    digest.iter().fold(String::with_capacity(40), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex(&Sha1::digest(format!("headland budget\n{base_url}\n{api_key}")))
 }
 
 /// The file that all processes of this user share; `None` if the system names no folder for it.

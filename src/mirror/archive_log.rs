@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::archive_store::{Finding, Problem, hex};
+use super::archive_store::{Finding, Problem};
 use super::fs::{Disk, fs_error};
 use crate::error::Result;
+use crate::hex::hex;
 use crate::part_file::folder_of;
 
 /// One line of the log.

@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::fs::{Disk, entries, fs_error, is_hidden};
 use crate::error::{Error, Kind, Result};
+use crate::hex::hex;
 use crate::layer::Cancel;
 use crate::part_file::folder_of;
 
@@ -193,13 +194,4 @@ pub(super) fn read_file(path: &Path, cancel: &Cancel, consume: &mut dyn FnMut(&[
         }
         consume(chunk);
     }
-}
-
-/// Lower-case hexadecimal digits of bytes.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    use fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len().saturating_mul(2)), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -7,6 +7,7 @@ use arrow_schema::{DataType, TimeUnit};
 use chrono::{DateTime, NaiveDate};
 use serde::Serialize;
 
+use crate::hex::hex;
 use crate::wire::time;
 
 /// Days from 0001-01-01 to 1970-01-01, where day 1 is 0001-01-01.
@@ -35,10 +36,7 @@ pub(super) fn write_cell(text: &mut Vec<u8>, array: &ArrayRef, row: usize) {
                 .map(|time| format!("{}{end}", time::write(&time).trim_end_matches('Z')));
             write_json(text, &formatted);
         }
-        DataType::LargeBinary => {
-            let digits: String = array.as_binary::<i64>().value(row).iter().map(|byte| format!("{byte:02x}")).collect();
-            write_json(text, &digits);
-        }
+        DataType::LargeBinary => write_json(text, &hex(array.as_binary::<i64>().value(row))),
         // Types that no reader of this module produces.
         _ => write_json(text, &()),
     }

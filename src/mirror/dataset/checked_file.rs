@@ -11,8 +11,8 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use super::checksums::BLOCK;
 use crate::error::{Error, Kind, Result};
+use crate::hex::hex;
 use crate::layer::Cancel;
-use crate::mirror::archive_store::hex;
 use crate::mirror::fs::fs_error;
 
 /// Hexadecimal digits of a checksum.

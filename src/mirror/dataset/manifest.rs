@@ -9,7 +9,8 @@ use sha2::{Digest as _, Sha256};
 use super::checked_file::{SYNC_ADVICE, missing_error};
 use super::row_origin::RowOrigin;
 use crate::error::{Error, Kind, Result};
-use crate::mirror::archive_store::{Finding, Problem, hex};
+use crate::hex::hex;
+use crate::mirror::archive_store::{Finding, Problem};
 use crate::mirror::fs::{Disk, fs_error};
 
 /// File name in its generation.

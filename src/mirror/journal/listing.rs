@@ -8,7 +8,7 @@ use super::items::{ItemKind, LOST_ARCHIVE};
 use super::sql_values::{format_time, read_count, to_i64};
 use super::transaction::WriteTxn;
 use crate::error::Result;
-use crate::mirror::archive_store::hex;
+use crate::hex::hex;
 
 /// Record of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
