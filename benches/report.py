@@ -27,12 +27,6 @@ class Target:
         """Whether the target is met."""
         return self.value >= self.bound if self.at_least else self.value <= self.bound
 
-    @classmethod
-    def ratio(cls, name: str, theirs: float, ours: float, at_least: float) -> Target:
-        """Ratio of the CPU times of another package and headland, in seconds."""
-        detail = f"{ours * 1e6:.1f} µs of CPU, theirs {theirs * 1e6:.1f}"
-        return cls(name, theirs / ours, at_least, detail, at_least=True)
-
 
 def share_a_core() -> None:
     """Pin this process, and those that it starts later, to one core.

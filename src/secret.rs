@@ -120,8 +120,15 @@ impl Secrets {
     /// Whether a body may contain one of them.
     #[must_use]
     pub fn may_be_in(&self, body: &[u8]) -> bool {
+        let mut is_start = [false; 256];
+        let firsts = self.needles.iter().filter_map(|needle| needle.text.first());
+        // Any character of a secret may be percent-encoded, escaped, or a reference.
+        for first in firsts.chain(b"%\\&") {
+            is_start[usize::from(first.to_ascii_lowercase())] = true;
+            is_start[usize::from(first.to_ascii_uppercase())] = true;
+        }
         let begins = |position| self.needles.iter().any(|needle| needle.match_end(body, position).is_some());
-        (0..body.len()).any(begins)
+        body.iter().enumerate().any(|(position, byte)| is_start[usize::from(*byte)] && begins(position))
     }
 
     /// The kind and the mask of the secret that is equal to the whole text.

@@ -2,9 +2,10 @@
 
 use chrono::{DateTime, Utc};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use crate::wire::Value;
+use crate::wire::{Value, time};
 
 /// Converts a value to a Python object.
 pub(super) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
@@ -33,9 +34,14 @@ pub(super) fn list<'py>(py: Python<'py>, items: &[Value]) -> PyResult<Bound<'py,
     PyList::new(py, items)
 }
 
-/// Returns an aware datetime. chrono counts a leap second beyond a second; Python cannot, so its last microsecond is kept.
+/// Returns an aware datetime, parsed from text: in the stable ABI the constructor takes eight arguments and is slower. chrono
+/// counts a leap second beyond a second; Python cannot, so its last microsecond is kept.
 fn datetime<'py>(py: Python<'py>, time: &DateTime<Utc>) -> PyResult<Bound<'py, PyAny>> {
+    static FROM_ISO_FORMAT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let from_iso_format = FROM_ISO_FORMAT.get_or_try_init(py, || {
+        py.import("datetime")?.getattr("datetime")?.getattr("fromisoformat").map(Bound::unbind)
+    })?;
     let micros = time.timestamp_subsec_micros().min(999_999);
     let time = DateTime::from_timestamp(time.timestamp(), micros.saturating_mul(1_000)).unwrap_or(*time);
-    Ok(time.into_pyobject(py)?.into_any())
+    from_iso_format.bind(py).call1((time::write(&time),))
 }
