@@ -207,10 +207,6 @@ static ERRORS: &[ErrorResponse] = &[
     },
     field_data_error(406, "NotAcceptable", "`Accept` allows neither JSON nor XML."),
     ErrorResponse {
-        applies_to: |row| row.body == Body::Multipart,
-        ..field_data_error(408, "TooSlow", "The body came too slowly. The limit is not shown.")
-    },
-    ErrorResponse {
         applies_to: |row| row.full_name == "prescription_maps.send",
         ..field_data_error(
             409,
@@ -250,10 +246,6 @@ static ERRORS: &[ErrorResponse] = &[
     ErrorResponse {
         headers: &["Allow"],
         ..dispatch_error(405, "DispatchMethodNotAllowed", "The method is not allowed for this address.")
-    },
-    ErrorResponse {
-        applies_to: |row| row.body == Body::Json,
-        ..dispatch_error(408, "DispatchTooSlow", "The payload came too slowly. The limit is not shown.")
     },
     dispatch_error(409, "DispatchConflict", "The state of the record does not allow this."),
     ErrorResponse {
