@@ -274,6 +274,37 @@ fn unusual_forms_of_one_record_are_equal_in_both_content_types() {
     assert_eq!(hub(Content::Xml, flat).get("report").unwrap().get("rssi"), Some(&Value::Decimal(-90.0)));
 }
 
+/// A job of two kinds nests both, and each repeats fields of the job (field notes, Values).
+#[test]
+fn products_of_all_nested_jobs_are_kept_and_fields_of_the_job_come_first() {
+    let json = r#"{"PlanterJob": {"ID": 9, "Products": [{"ProductName": "Corn"}]}, "ID": 7,
+        "SprayerJob": {"JobName": "North", "Products": [{"ProductName": "UAN"}, {"ProductName": "Corn"}]}}"#;
+    let xml = "<D><PlanterJob><ID>9</ID><Product><ProductName>Corn</ProductName></Product></PlanterJob><ID>7</ID>\
+        <SprayerJob><JobName>North</JobName><Products><Product><ProductName>UAN</ProductName></Product>\
+        <Product><ProductName>Corn</ProductName></Product></Products></SprayerJob></D>";
+    for record in [detail(Content::Json, json), detail(Content::Xml, xml)] {
+        let text = |name: &str| record.get(name).and_then(Value::as_text).map(str::to_owned);
+        assert_eq!((text("id").as_deref(), text("job_name").as_deref()), (Some("7"), Some("North")));
+        let Some(Value::List(products)) = record.get("products") else { panic!("no products in {record:?}") };
+        let names: Vec<_> = products.iter().map(|item| item.get("product_name").unwrap().as_text().unwrap()).collect();
+        assert_eq!(names, ["Corn", "UAN"]);
+    }
+    let twice = r#"{"ID": 7, "YieldJob": {}, "Status": "a", "Status": "b"}"#;
+    let error = decode_detail(Content::Json, twice.as_bytes(), &JOB_DATA_DETAIL).unwrap_err();
+    assert!(error.message().contains("`Status` occurs twice"), "{error}");
+}
+
+/// Look-ups among all fields of a record took minutes here.
+#[test]
+fn many_unknown_fields_take_linear_time() {
+    const MANY: usize = 100_000;
+    let started = std::time::Instant::now();
+    let extra: String = (0..MANY).map(|number| format!(r#""x{number}": 1, "#)).collect();
+    let body = format!("{{{extra}{}\"ID\": 1}}", "\"ID\": 1, ".repeat(MANY));
+    assert_eq!(detail(Content::Json, &body).get("id").unwrap().as_text(), Some("1"));
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
 #[test]
 fn status_body_is_distinguished_from_a_detail() {
     let json = br#"{"status": "MORE_TIME_NEEDED", "errorInfo": "00:00:30", "result": "nil"}"#;

@@ -21,16 +21,16 @@ pub(super) enum OnRepeat {
 /// The extra fields of one record, by their names on the wire.
 #[derive(Debug, Default)]
 pub(super) struct ExtraFields {
-    fields: HashMap<String, ExtraField>,
+    fields: Vec<(Name, Value)>,
+    by_wire: HashMap<String, ExtraField>,
     names: UniqueNames,
     /// The current section: the record itself is 0, and each hoisted object is one more.
     section: usize,
-    sections: usize,
 }
 
 #[derive(Debug)]
 struct ExtraField {
-    /// The position among the fields of the record.
+    /// The position among the extra fields.
     position: usize,
     /// Whether repetition made it a list.
     is_list: bool,
@@ -39,35 +39,27 @@ struct ExtraField {
 }
 
 impl ExtraFields {
-    /// Enters a hoisted object. Returns the section for `leave`.
-    pub(super) fn enter(&mut self) -> usize {
-        self.sections = self.sections.saturating_add(1);
-        std::mem::replace(&mut self.section, self.sections)
+    /// Begins a hoisted object.
+    pub(super) fn next_section(&mut self) {
+        self.section = self.section.saturating_add(1);
     }
 
-    /// Leaves a hoisted object.
-    pub(super) fn leave(&mut self, before: usize) {
-        self.section = before;
+    /// The fields in the order of the reply.
+    pub(super) fn into_fields(self) -> Vec<(Name, Value)> {
+        self.fields
     }
 
     /// Adds a value.
-    pub(super) fn put(
-        &mut self,
-        shape: &'static Shape,
-        fields: &mut Vec<(Name, Value)>,
-        wire: &str,
-        tree: Tree,
-        on_repeat: OnRepeat,
-    ) {
-        let Some(field) = self.fields.get_mut(wire) else {
+    pub(super) fn put(&mut self, shape: &'static Shape, wire: &str, tree: Tree, on_repeat: OnRepeat) {
+        let Some(field) = self.by_wire.get_mut(wire) else {
             let name = self.names.unique_name(wire, |name| shape.field(name).is_some());
-            let field = ExtraField { position: fields.len(), is_list: false, section: self.section };
-            self.fields.insert(wire.to_owned(), field);
-            fields.push((Name::Owned(name), Value::Unknown(Box::new(tree))));
+            let field = ExtraField { position: self.fields.len(), is_list: false, section: self.section };
+            self.by_wire.insert(wire.to_owned(), field);
+            self.fields.push((Name::Owned(name), Value::Unknown(Box::new(tree))));
             return;
         };
         let on_repeat = if field.section == self.section { on_repeat } else { OnRepeat::Compare };
-        let Some((_, Value::Unknown(known))) = fields.get_mut(field.position) else { return };
+        let Some((_, Value::Unknown(known))) = self.fields.get_mut(field.position) else { return };
         match known.as_mut() {
             Tree::Array(items) if field.is_list => {
                 if on_repeat == OnRepeat::Append || items.last() != Some(&tree) {
@@ -134,10 +126,11 @@ mod tests {
         };
         let started = std::time::Instant::now();
         for name in [&different as &dyn Fn(usize) -> String, &alike] {
-            let (mut extra, mut fields) = (ExtraFields::default(), Vec::new());
+            let mut extra = ExtraFields::default();
             for number in 0..MANY {
-                extra.put(&JOB_DATA_DETAIL, &mut fields, &name(number), Tree::Null, OnRepeat::Append);
+                extra.put(&JOB_DATA_DETAIL, &name(number), Tree::Null, OnRepeat::Append);
             }
+            let fields = extra.into_fields();
             let names: HashSet<&str> = fields.iter().map(|(name, _)| name.as_ref()).collect();
             assert_eq!(names.len(), MANY);
         }

@@ -1,6 +1,7 @@
 //! Reads records by their shapes, with every tolerance that services need (field notes, Values and XML).
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::extra_fields::{ExtraFields, OnRepeat};
 use super::fields::{
@@ -30,7 +31,7 @@ pub(super) struct RecordReader {
 }
 
 /// What was read of a record so far.
-struct Record {
+struct Record<'n> {
     shape: &'static Shape,
     /// The list, where this is its envelope.
     items: Option<&'static Index>,
@@ -38,8 +39,9 @@ struct Record {
     extra: ExtraFields,
     /// The lists that this element of XML has begun; the items of a list may come in several elements.
     lists: Vec<&'static str>,
-    /// Whether an object was met whose members belong to the record: it repeats some of the record's fields, and the
-    /// first value of each stays.
+    /// The objects whose members belong to the record. They are read after its own members, because they repeat some of
+    /// these, and the record's own value of each stays.
+    hoisted: Vec<Members<'n>>,
     is_hoisted: bool,
 }
 
@@ -66,14 +68,26 @@ impl RecordReader {
     fn record(&mut self, members: Members<'_>, shape: &'static Shape, items: Option<&'static Index>) -> Result<Value> {
         let fields = Vec::with_capacity(shape.fields.len());
         let extra = ExtraFields::default();
-        let mut record = Record { shape, items, fields, extra, lists: Vec::new(), is_hoisted: false };
+        let (lists, hoisted) = (Vec::new(), Vec::new());
+        let mut record = Record { shape, items, fields, extra, lists, hoisted, is_hoisted: false };
         for (name, node) in members {
             self.member(&mut record, &name, node)?;
         }
+        record.is_hoisted = true;
+        while !record.hoisted.is_empty() {
+            for members in std::mem::take(&mut record.hoisted) {
+                record.lists.clear();
+                record.extra.next_section();
+                for (name, node) in members {
+                    self.member(&mut record, &name, node)?;
+                }
+            }
+        }
+        record.fields.extend(record.extra.into_fields());
         Ok(finish(shape, record.fields))
     }
 
-    fn member(&mut self, record: &mut Record, wire: &str, node: Node<'_>) -> Result<()> {
+    fn member<'n>(&mut self, record: &mut Record<'n>, wire: &str, node: Node<'n>) -> Result<()> {
         let shape = record.shape;
         if let Some(index) = record.items.filter(|index| names::same(wire, index.kind)) {
             return self.within(Step::Field(index.kind), |reader| {
@@ -109,31 +123,19 @@ impl RecordReader {
             });
         }
         if shape.hoists.iter().any(|name| names::same(wire, name)) {
-            return self.hoisted(record, wire, node);
+            match node {
+                Node::Null | Node::Empty => {}
+                Node::Text(text) if text.trim().is_empty() => {}
+                Node::Object(members) => record.hoisted.push(members),
+                other => {
+                    let why = format!("`{wire}` is invalid: expected an object with fields of {}", shape.name);
+                    return Err(self.fail(&format!("{why}, got {other}")));
+                }
+            }
+            return Ok(());
         }
         let on_repeat = if self.content == Content::Xml { OnRepeat::Append } else { OnRepeat::Compare };
-        record.extra.put(shape, &mut record.fields, wire, node.into_tree(), on_repeat);
-        Ok(())
-    }
-
-    /// Reads an object whose members belong to the record around it.
-    fn hoisted(&mut self, record: &mut Record, wire: &str, node: Node<'_>) -> Result<()> {
-        let members = match node {
-            Node::Null | Node::Empty => return Ok(()),
-            Node::Text(text) if text.trim().is_empty() => return Ok(()),
-            Node::Object(members) => members,
-            other => {
-                let why = format!("`{wire}` is invalid: expected an object with fields of {}", record.shape.name);
-                return Err(self.fail(&format!("{why}, got {other}")));
-            }
-        };
-        record.is_hoisted = true;
-        let (lists, before) = (std::mem::take(&mut record.lists), record.extra.enter());
-        for (name, node) in members {
-            self.member(record, &name, node)?;
-        }
-        record.lists = lists;
-        record.extra.leave(before);
+        record.extra.put(shape, wire, node.into_tree(), on_repeat);
         Ok(())
     }
 
@@ -273,24 +275,27 @@ impl RecordReader {
     }
 }
 
-impl Record {
+impl Record<'_> {
     /// Keeps a value. Says no where the field has another value.
     #[must_use]
     fn put(&mut self, field: &'static Field, value: Value, content: Content) -> bool {
         let is_begun = content == Content::Xml && self.lists.contains(&field.snake);
-        let known = self.fields.iter_mut().find(|(name, _)| is_begun && name == field.snake);
+        let known = self.fields.iter_mut().find(|(name, _)| name == field.snake);
         match (known, value) {
-            (Some((_, Value::List(items))), Value::List(more)) => {
-                items.extend(more);
-                true
+            (Some((_, Value::List(items))), Value::List(more)) if is_begun => items.extend(more),
+            // Each part of a job may list products of its own.
+            (Some((_, Value::List(items))), Value::List(more)) if self.is_hoisted => {
+                let known: HashSet<String> = items.iter().map(|item| format!("{item:?}")).collect();
+                items.extend(more.into_iter().filter(|item| !known.contains(&format!("{item:?}"))));
             }
             (_, value) => {
                 if matches!(value, Value::List(_)) && !is_begun {
                     self.lists.push(field.snake);
                 }
-                put(&mut self.fields, Name::Borrowed(field.snake), value) || self.is_hoisted
+                return put(&mut self.fields, Name::Borrowed(field.snake), value) || self.is_hoisted;
             }
         }
+        true
     }
 
     /// Keeps items of the list whose envelope this is.

@@ -105,7 +105,7 @@ fn folder_that_is_no_mirror_is_left_unchanged() {
 
 #[test]
 fn other_format_is_an_error_before_any_change() {
-    for (format, advice) in [(3, "upgrade headland"), (1, "sync into a new folder")] {
+    for (format, advice) in [(3, "upgrade headland"), (1, "move it and the files")] {
         let home = place();
         drop(open(home.path()));
         let connection = rusqlite::Connection::open(home.path().join("journal.sqlite")).unwrap();

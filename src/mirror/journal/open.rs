@@ -38,7 +38,8 @@ pub(in crate::mirror) fn has_journal(path: &Path) -> Result<bool> {
             path.display()
         ),
         (APPLICATION, older, _) => format!(
-            "`{}` was written by an older headland (format {older}, supported: {VERSION}): sync into a new folder",
+            "`{}` was written by an older headland (format {older}, supported: {VERSION}): move it and the files whose \
+             names begin with its name away and sync again; the archives that are here are kept",
             path.display()
         ),
         _ => format!("`{}` is not the journal of a mirror: choose another folder", path.display()),
