@@ -87,7 +87,7 @@ def test_type_and_name_select_prescription_maps(client: hl.Client, capsys: pytes
         (["ls", "job_data", "--type", "yeild"], "`--type`: no job has `yeild`; the list has: "),
         (["ls", "prescription_maps", "--type", "x"], "`--type`: no record has `x`; the list has: Prescription Map"),
         (["ls", "job_data", "--year", "12"], "`--year`: expected"),
-        (["ls", "job_data", "--date", "soon"], "`date` of job_data.list is not a time: `soon`"),
+        (["ls", "job_data", "--date", "soon"], "`--date` of job_data.list is not a time: `soon`"),
         (["ls", "job_data", "--date", "soon", "--name", "x"], "`--date` is not a time: `soon`"),
         (["ls", "field_hubs", "--type", "x"], "`--type` is valid only with job_data and prescription_maps"),
         (["ls", "prescription_maps", "--year", "2025"], "`--year` is valid only with job_data"),

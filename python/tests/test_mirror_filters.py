@@ -345,6 +345,7 @@ def test_command_line_has_the_filters(
     for words, message in (
         (("--type", "Yeild"), "`--type`: unknown type `Yeild`; known: "),
         (("--since", "soon"), "`--since` is not a time"),
+        (("--relist", "soon"), "`--relist`"),
         (("--status", "--type", "Yield"), "are not valid with --status"),
         (("--verify", "--id", "9"), "are not valid with --verify"),
     ):

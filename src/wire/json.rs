@@ -14,7 +14,7 @@ use super::path::{excerpt, written};
 use super::reply::strip_bom;
 use crate::error::{Error, Kind};
 
-/// Parses a whole body with `parse`; nothing may follow the value. `serde_json` refuses what is nested more than 128 deep.
+/// Parses a whole body and gives it to `read`; nothing may follow the value. `serde_json` refuses what is nested more than 128 deep.
 /// Messages call the body `what`, and the path of a fault starts with `root`.
 pub(super) fn parse<T>(
     body: &[u8],

@@ -42,6 +42,7 @@ struct Record<'n> {
     /// The objects whose members belong to the record. They are read after its own members, because they repeat some of
     /// these, and the record's own value of each stays.
     hoisted: Vec<Members<'n>>,
+    /// Whether they are read now: a field that they repeat is no conflict.
     is_hoisted: bool,
 }
 
@@ -276,7 +277,7 @@ impl RecordReader {
 }
 
 impl Record<'_> {
-    /// Keeps a value. Says no where the field has another value.
+    /// Keeps a value. False: the field has another value.
     #[must_use]
     fn put(&mut self, field: &'static Field, value: Value, content: Content) -> bool {
         let is_begun = content == Content::Xml && self.lists.contains(&field.snake);

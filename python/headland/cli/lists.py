@@ -29,7 +29,7 @@ COLUMNS = {
 }
 
 
-OPTIONS = {"sub_type": "--type", "year": "--year", "since": "--date", "name": "--name"}
+OPTIONS = {"sub_type": "--type", "year": "--year", "since": "--date", "date": "--date", "name": "--name"}
 """Arguments of the Python method, with the options that set them."""
 
 

@@ -261,7 +261,7 @@ def _failed(error: BaseException, account: Account, given: argparse.Namespace) -
     return code
 
 
-@named_by_options({**OPTIONS, "year": "--year", "name": "--name"})
+@named_by_options({**OPTIONS, "year": "--year", "name": "--name", "relist": "--relist"})
 def _pull_account(
     account: Account, given: argparse.Namespace, display: progress_bar.Display | None, stop: threading.Event
 ) -> Pulled:
