@@ -92,7 +92,7 @@ def _seconds(name: str, value: object) -> object:
         raise ValueError(f"`{name}`: expected {expected}, got {value!r}")  # noqa: TRY004 - a text, but a wrong one
     if isinstance(value, Mapping):
         return {
-            str(arguments.whole_number(name, machine, -(2**31))): None
+            str(arguments.whole_number(name, machine, -(2**63))): None
             if one is None
             else arguments.finite_number(name, one)
             for machine, one in value.items()

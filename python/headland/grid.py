@@ -79,7 +79,7 @@ def _totals(total: object) -> list[tuple[int | None, float]]:
         return []
     if isinstance(total, Mapping):
         return [
-            (arguments.whole_number("total", one, -(2**31), 2**31 - 1), arguments.finite_number("total", kg))
+            (arguments.whole_number("total", one, -(2**63), 2**63 - 1), arguments.finite_number("total", kg))
             for one, kg in total.items()
         ]
     return [(None, arguments.finite_number("total", total))]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, LargeStringArray, TimestampMicrosecondArray,
+    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, LargeStringArray, TimestampMicrosecondArray,
 };
 use arrow_schema::{DataType, Field};
 
@@ -24,6 +24,9 @@ use crate::layer::{Layer, LocalTimes, Offsets};
 
 /// Standard gravity in m/s2: the newtons that a kilogram weighs.
 const GRAVITY: f64 = 9.806_65;
+
+/// 2^53: floats up to it are all integers.
+const LARGEST_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// A column to add: its field, and one array per batch.
 pub(super) struct Added {
@@ -161,7 +164,7 @@ pub(super) fn other_column(layer: &Layer, found: &Match, column: &Canonical, row
     let data_type = match column.content {
         Content::Integer => {
             rows_of_integers(rows, column.name, &arrays);
-            DataType::Int32
+            DataType::Int64
         }
         Content::Flag => DataType::Boolean,
         Content::Number | Content::Text => DataType::LargeUtf8,
@@ -318,25 +321,20 @@ pub(super) fn numbers(layer: &Layer, column: usize) -> Vec<f64> {
 }
 
 fn integers(array: &ArrayRef) -> Option<ArrayRef> {
-    let cells: Option<Int32Array> = match array.data_type() {
-        DataType::Int32 => return Some(Arc::clone(array)),
-        DataType::Int64 => array
-            .as_primitive::<Int64Type>()
-            .iter()
-            .map(|cell| cell.map(i32::try_from).transpose().ok())
-            .collect::<Option<Vec<_>>>()
-            .map(Int32Array::from),
+    let cells: Option<Int64Array> = match array.data_type() {
+        DataType::Int64 => return Some(Arc::clone(array)),
+        DataType::Int32 => Some(array.as_primitive::<Int32Type>().unary(i64::from)),
         DataType::Float64 => {
             let whole = |cell: f64| {
                 #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
-                let whole = (cell.fract() == 0.0 && cell.abs() < f64::from(i32::MAX)).then_some(cell as i32);
+                let whole = (cell.fract() == 0.0 && cell.abs() < LARGEST_INTEGER).then_some(cell as i64);
                 whole
             };
             let cells = array
                 .as_primitive::<Float64Type>()
                 .iter()
                 .map(|cell| cell.map_or(Some(None), |cell| whole(cell).map(Some)));
-            cells.collect::<Option<Vec<Option<i32>>>>().map(Int32Array::from)
+            cells.collect::<Option<Vec<Option<i64>>>>().map(Int64Array::from)
         }
         _ => None,
     };
@@ -388,6 +386,8 @@ fn texts(array: &ArrayRef) -> Option<ArrayRef> {
 
 /// Keeps integers as rows, by which steps of time are grouped.
 fn rows_of_integers(rows: &mut Rows, name: &'static str, arrays: &[ArrayRef]) {
-    let cells = arrays.iter().flat_map(|array| array.as_primitive::<Int32Type>().iter());
-    rows.columns.insert(name, cells.map(|cell| cell.map_or(f64::NAN, f64::from)).collect());
+    let cells = arrays.iter().flat_map(|array| array.as_primitive::<Int64Type>().iter());
+    #[expect(clippy::cast_precision_loss, reason = "numbers of passes, sections and machines are below 2^53")]
+    let number = |cell: Option<i64>| cell.map_or(f64::NAN, |cell| cell as f64);
+    rows.columns.insert(name, cells.map(number).collect());
 }

@@ -61,7 +61,7 @@ pub fn canonical_fields(kind: JobKind) -> Vec<Field> {
         }
         let data_type = match canonical.content {
             Content::Number => DataType::Float64,
-            Content::Integer => DataType::Int32,
+            Content::Integer => DataType::Int64,
             Content::Flag => DataType::Boolean,
             Content::Text => DataType::LargeUtf8,
         };

@@ -2,7 +2,7 @@
 
 use arrow_array::Array as _;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, TimestampMicrosecondType};
+use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_schema::{DataType, SchemaRef};
 
 use super::canonical_arrays::{arrays, numbers};
@@ -74,11 +74,13 @@ impl<'a> CanonicalValues<'a> {
     }
 
     /// The integers of a column; 0 where it is null or the layer lacks it.
-    pub(super) fn integers(&self, name: &str) -> Vec<i32> {
+    pub(super) fn integers(&self, name: &str) -> Vec<i64> {
         let mut values = Vec::with_capacity(self.rows());
         for array in self.index(name).into_iter().flat_map(|index| arrays(self.layer, index)) {
-            if let Some(array) = array.as_primitive_opt::<Int32Type>() {
+            if let Some(array) = array.as_primitive_opt::<Int64Type>() {
                 values.extend(array.iter().map(Option::unwrap_or_default));
+            } else if let Some(array) = array.as_primitive_opt::<Int32Type>() {
+                values.extend(array.iter().map(|cell| cell.map_or(0, i64::from)));
             }
         }
         values.resize(self.rows(), 0);

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug)]
 pub struct MachineDelay {
     /// Number of the machine; 0 if none is logged.
-    pub machine: i32,
+    pub machine: i64,
     /// The estimate, or the given delay.
     pub delay: Delay,
 }

@@ -164,7 +164,9 @@ fn main_reason(bits: u32, is_used: bool) -> &'static str {
 /// Cells of a column, in the order of the tracks.
 enum Cells {
     Numbers(Vec<f64>),
-    Integers(Vec<i32>),
+    Integers(Vec<i64>),
+    /// Sets of reasons.
+    Bits(Vec<i32>),
     Flags(Vec<bool>),
 }
 
@@ -173,6 +175,7 @@ impl Cells {
         match self {
             Self::Numbers(cells) => Self::Numbers(kept.iter().map(|(_, k)| cells[*k]).collect()),
             Self::Integers(cells) => Self::Integers(kept.iter().map(|(_, k)| cells[*k]).collect()),
+            Self::Bits(cells) => Self::Bits(kept.iter().map(|(_, k)| cells[*k]).collect()),
             Self::Flags(cells) => Self::Flags(kept.iter().map(|(_, k)| cells[*k]).collect()),
         }
     }
@@ -192,7 +195,8 @@ impl Values {
     fn into_column(self) -> (Field, ArrayRef) {
         let (data_type, array): (DataType, ArrayRef) = match self.numbers {
             Cells::Numbers(cells) => (DataType::Float64, nullable(cells)),
-            Cells::Integers(cells) => (DataType::Int32, Arc::new(Int32Array::from(cells))),
+            Cells::Integers(cells) => (DataType::Int64, Arc::new(Int64Array::from(cells))),
+            Cells::Bits(cells) => (DataType::Int32, Arc::new(Int32Array::from(cells))),
             Cells::Flags(cells) => (DataType::Boolean, Arc::new(BooleanArray::from(cells))),
         };
         let mut field = field(self.name, data_type, self.unit);
@@ -228,8 +232,8 @@ fn values(rows: &CleanRows) -> Vec<Values> {
     let numbers = |values: &[f64]| Cells::Numbers(values.to_vec());
     let bits = rows.reasons.iter().map(|bits| i32::try_from(*bits).unwrap_or(i32::MAX)).collect();
     let mut values = vec![
-        column("pass", "", Cells::Integers(rows.pass.clone())),
-        column("reasons", "", Cells::Integers(bits)),
+        column("pass", "", Cells::Integers(rows.pass.iter().copied().map(i64::from).collect())),
+        column("reasons", "", Cells::Bits(bits)),
         column("used", "", Cells::Flags(rows.used.clone())),
         column("share", "", numbers(&rows.share)),
     ];
@@ -258,6 +262,7 @@ fn columns(rows: &CleanRows) -> Vec<(Field, ArrayRef)> {
         let numbers = match &values.numbers {
             Cells::Numbers(cells) => Cells::Numbers(rows.rows.unsorted(cells)),
             Cells::Integers(cells) => Cells::Integers(rows.rows.unsorted(cells)),
+            Cells::Bits(cells) => Cells::Bits(rows.rows.unsorted(cells)),
             Cells::Flags(cells) => Cells::Flags(rows.rows.unsorted(cells)),
         };
         Values { numbers, ..values }.into_column()

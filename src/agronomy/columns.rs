@@ -35,7 +35,7 @@ impl JobKind {
 pub(super) enum Content {
     /// 64-bit floats in the unit of the column.
     Number,
-    /// 32-bit integers.
+    /// 64-bit integers: serial numbers exceed 32 bits.
     Integer,
     /// True and false.
     Flag,

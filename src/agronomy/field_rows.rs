@@ -44,8 +44,8 @@ pub(super) struct FieldRows {
     /// state in any row.
     pub(super) working: Option<Vec<bool>>,
     /// 0 where it is null or not logged.
-    pub(super) machine: Vec<i32>,
-    pub(super) section: Vec<i32>,
+    pub(super) machine: Vec<i64>,
+    pub(super) section: Vec<i64>,
     /// Wet mass flow in kg/s of a harvest: logged, else computed as `flow_rule` says.
     pub(super) flow: Option<Vec<f64>>,
     /// The columns that the flow comes from; empty without a flow.

@@ -34,7 +34,7 @@ pub struct GridOptions {
     /// Metric system of the cells; the UTM zone of the field by default.
     pub crs: Option<Crs>,
     /// Weighed wet kilograms of all machines, or of some: machine and kilograms.
-    pub total: Vec<(Option<i32>, f64)>,
+    pub total: Vec<(Option<i64>, f64)>,
 }
 
 /// Makes a map. `plots` is a layer of polygons, whose columns and geometry are kept.

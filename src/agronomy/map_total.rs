@@ -15,7 +15,7 @@ pub(super) struct Factors {
 ///
 /// The mass of a machine is the mean rate of its used rows on all the ground that it worked, since the grain of rows that
 /// mislead was weighed as well.
-pub(super) fn scale_factors(rows: &CleanRows, totals: &[(Option<i32>, f64)]) -> Result<Factors> {
+pub(super) fn scale_factors(rows: &CleanRows, totals: &[(Option<i64>, f64)]) -> Result<Factors> {
     let mut factors = Factors { by_row: vec![1.0; rows.pass.len()], diagnostics: Vec::new() };
     for (machine, total) in totals {
         if !(*total > 0.0 && total.is_finite()) {

@@ -15,7 +15,7 @@ const LONGEST_STEP: f64 = 60.0;
 /// Seconds and section of the rows, in the order of the layer.
 pub(super) struct RowClock {
     pub(super) time: Vec<f64>,
-    pub(super) section: Vec<i32>,
+    pub(super) section: Vec<i64>,
 }
 
 impl RowClock {
@@ -36,9 +36,9 @@ impl RowClock {
 
 /// Intervals summed in the order of the file, by machine and section.
 fn file_clock(rows: &FieldRows) -> Vec<f64> {
-    let mut clocks: HashMap<(i32, i32), f64> = HashMap::new();
+    let mut clocks: HashMap<(i64, i64), f64> = HashMap::new();
     let steps = rows.machine.iter().zip(&rows.section).zip(&rows.interval).zip(&rows.distance);
-    let next = |(((machine, section), interval), distance): (((&i32, &i32), &f64), &f64)| {
+    let next = |(((machine, section), interval), distance): (((&i64, &i64), &f64), &f64)| {
         let step = if *interval > 0.0 {
             *interval
         } else if *distance > 0.0 {
@@ -88,7 +88,7 @@ fn is_coarse(rows: &FieldRows, time: &[f64]) -> bool {
 /// one time.
 fn spread(rows: &FieldRows, time: &[f64]) -> Vec<f64> {
     let mut spread = time.to_vec();
-    let mut next_time: HashMap<(i32, i32), f64> = HashMap::new();
+    let mut next_time: HashMap<(i64, i64), f64> = HashMap::new();
     for group in groups(rows, time).into_iter().rev() {
         let Some(first) = group.first().copied() else { continue };
         let mut steps: Vec<f64> = Vec::with_capacity(group.len());
@@ -110,8 +110,8 @@ fn spread(rows: &FieldRows, time: &[f64]) -> Vec<f64> {
 }
 
 /// Sections of rows without one: rows of one time and machine at other locations, numbered in the order of the file.
-fn sections(rows: &FieldRows, time: &[f64]) -> Vec<i32> {
-    let mut met: HashMap<(i32, u64), Vec<(f64, f64)>> = HashMap::new();
+fn sections(rows: &FieldRows, time: &[f64]) -> Vec<i64> {
+    let mut met: HashMap<(i64, u64), Vec<(f64, f64)>> = HashMap::new();
     let number = |(row, time): (usize, &f64)| {
         let (x, y) = (rows.x[row], rows.y[row]);
         let locations = met.entry((rows.machine[row], time.to_bits())).or_default();
@@ -120,7 +120,7 @@ fn sections(rows: &FieldRows, time: &[f64]) -> Vec<i32> {
         if section == locations.len() && time.is_finite() {
             locations.push((x, y));
         }
-        i32::try_from(section).unwrap_or(i32::MAX)
+        i64::try_from(section).unwrap_or(i64::MAX)
     };
     time.iter().enumerate().map(number).collect()
 }

@@ -17,7 +17,7 @@ pub(super) struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    pub(super) fn new(machine: &[i32], section: &[i32], time: Option<&'a [f64]>, x: &'a [f64], y: &'a [f64]) -> Self {
+    pub(super) fn new(machine: &[i64], section: &[i64], time: Option<&'a [f64]>, x: &'a [f64], y: &'a [f64]) -> Self {
         let mut last = HashMap::new();
         let keys = machine.iter().zip(section).enumerate();
         Self { previous: keys.map(|(row, key)| last.insert(key, row)).collect(), time, x, y }
@@ -97,7 +97,7 @@ fn smallest(durations: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    const ONE: [i32; 8] = [0; 8];
+    const ONE: [i64; 8] = [0; 8];
 
     #[test]
     fn coarse_clock_gives_the_mean_interval() {

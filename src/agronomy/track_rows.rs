@@ -17,7 +17,7 @@ pub(super) struct TrackRows {
     /// Position of the machine in `machines`.
     pub(super) machine: Vec<u32>,
     /// Numbers of the machines in ascending order.
-    pub(super) machines: Vec<i32>,
+    pub(super) machines: Vec<i64>,
     /// Whether times are logged, else they follow from intervals.
     pub(super) has_time: bool,
     pub(super) time: Vec<f64>,
@@ -41,7 +41,7 @@ impl TrackRows {
         row.sort_by(|a, b| key(*a).cmp(&key(*b)).then_with(|| order_of_time(time[*a], time[*b])));
         let pick = |column: Vec<f64>| row.iter().map(|row| column[*row]).collect::<Vec<f64>>();
         let (mut tracks, mut track, mut machine) = (Vec::new(), vec![0_u32; count], vec![0_u32; count]);
-        let mut machines: Vec<i32> = Vec::new();
+        let mut machines: Vec<i64> = Vec::new();
         let mut start = 0;
         for end in 1..=count {
             if end < count && key(row[end]) == key(row[start]) {

@@ -37,13 +37,13 @@ impl Cleaned {
 
     /// Delays of the flow: pairs of the machine's number and a dict.
     #[getter]
-    fn delays<'py>(&self, py: Python<'py>) -> PyResult<Vec<(i32, Bound<'py, PyDict>)>> {
+    fn delays<'py>(&self, py: Python<'py>) -> PyResult<Vec<(i64, Bound<'py, PyDict>)>> {
         self.0.delays().iter().map(|delay| to_dict(py, delay)).collect()
     }
 
     /// Delays of the moisture.
     #[getter]
-    fn moisture_delays<'py>(&self, py: Python<'py>) -> PyResult<Vec<(i32, Bound<'py, PyDict>)>> {
+    fn moisture_delays<'py>(&self, py: Python<'py>) -> PyResult<Vec<(i64, Bound<'py, PyDict>)>> {
         self.0.moisture_delays().iter().map(|delay| to_dict(py, delay)).collect()
     }
 
@@ -59,7 +59,7 @@ impl Cleaned {
     }
 }
 
-fn to_dict<'py>(py: Python<'py>, delay: &MachineDelay) -> PyResult<(i32, Bound<'py, PyDict>)> {
+fn to_dict<'py>(py: Python<'py>, delay: &MachineDelay) -> PyResult<(i64, Bound<'py, PyDict>)> {
     let Delay { seconds, curve, pairs, contrast, halves, reason, .. } = &delay.delay;
     let finite = |value: f64| value.is_finite().then_some(value);
     let dict = PyDict::new(py);
@@ -95,7 +95,7 @@ pub(super) fn grid(
     plots: Option<&Layer>,
     by: Vec<String>,
     crs: Option<String>,
-    total: Vec<(Option<i32>, f64)>,
+    total: Vec<(Option<i64>, f64)>,
 ) -> PyResult<Layer> {
     let crs = crs.map(|text| parse_crs(&text)).transpose()?;
     let (cleaned, plots) = (cleaned.0.clone(), plots.map(Layer::records));
