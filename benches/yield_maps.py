@@ -82,7 +82,7 @@ def compare(layer: hl.Layer, runs: int) -> list[Target]:
     cleaning = median(clean, runs)
     mapping = median(lambda: hl.grid(cleaned, SIDE, crs=CRS), runs)
     frame = cleaned.swaths().to_geopandas().to_crs(CRS)
-    swaths, passes = frame.geometry.to_numpy(), frame["pass"].to_numpy()
+    swaths, passes = frame.geometry.to_numpy(), frame["pass_number"].to_numpy()
     found = {}
     for name, subtract in PEERS.items():
         started = time.perf_counter()

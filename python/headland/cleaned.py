@@ -33,7 +33,7 @@ class Cleaned:
     def layer(self) -> Layer:
         """All rows of the job in their order, with more columns.
 
-        - ``pass``: number of the pass, 0 outside of passes
+        - ``pass_number``: number of the pass, 0 outside of passes
         - ``reasons``: a sum of bits: 1 ``not_working``, 2 ``ends`` of a pass, 4 ``speed``, 8 ``position``, 16
           ``duplicate``, 32 ``swath`` (a wrong width), 64 ``overlap``, 128 ``moisture``, 256 ``spike``, 512 ``local``
           deviation, 1024 ``limits``, 2048 ``edge``. A reason is at the row whose ground it misrepresents.

@@ -26,14 +26,14 @@ def harmonize(
     """Return the layer with canonical columns, which have the same names and units for all displays.
 
     The columns are `time` (UTC), `date`, `longitude` and `latitude` (deg), `interval` (s), `distance` and
-    `swath_width` (m), `heading` (deg), `speed` (m/s), `elevation` (m), `pass`, `section`, `machine`, `working`; for a
-    harvest `flow` (kg/s), `moisture` and `protein` (%), `yield_wet_mass` and `yield_dry_mass` (kg/ha),
+    `swath_width` (m), `heading` (deg), `speed` (m/s), `elevation` (m), `pass_number`, `section`, `machine`, `working`;
+    for a harvest `flow` (kg/s), `moisture` and `protein` (%), `yield_wet_mass` and `yield_dry_mass` (kg/ha),
     `yield_wet_volume` and `yield_dry_volume` (m3/ha), `yield` (as stated, where its basis is unknown); for spraying,
     spreading and planting `target_rate`, `applied_rate` and `control_rate` (kg/ha, L/ha or seeds/ha); for planting
     `depth` (m), `down_force` (N), `singulation`, `skips` and `doubles` (%); and `product`, `variety`, `crop`,
-    `operator`, `field`, `load`. Computed where they follow are `area` (m2, distance x swath width), `wet_mass` and
-    `dry_mass` (kg, dry at the market moisture of the crop), and `amount` (kg, L or seeds). The mean yield is
-    ``sum(dry_mass) / sum(area)`` over the rows that have a dry mass: rows
+    `operator`, `field`, `load`. Computed where they follow are `worked_area` (m2, distance x swath width), `wet_mass`
+    and `dry_mass` (kg, dry at the market moisture of the crop), and `amount` (kg, L or seeds). The mean yield is
+    ``sum(dry_mass) / sum(worked_area)`` over the rows that have a dry mass: rows
     differ in length.
 
     Args:

@@ -241,7 +241,7 @@ class Layer(LayerViews):
     def area(self, crs: AsIs | None = None) -> float | None:
         """Return the area of the polygons, or the worked area of a harmonised layer of points; ``None`` without either.
 
-        The worked area is the sum of the column `area`, distance x swath width of each row, in square metres. It needs
+        The worked area is the sum of `worked_area`, distance x swath width of each row, in square metres. It needs
         no coordinate system. A layer that is not harmonised has no such column: see ``headland.harmonize``.
 
         Args:
@@ -264,7 +264,7 @@ class Layer(LayerViews):
     def covered_area(self) -> float:
         """Return the ground that the job worked in m², each piece once.
 
-        Swaths overlap at headlands and between passes, so `area` of a harmonised layer is larger. Rows outside of
+        Swaths overlap at headlands and between passes, so the sum of `worked_area` is larger. Rows outside of
         passes, such as turns with the header up, cover nothing. The rules are those of `headland.clean`, which gives
         the ground of each row.
 

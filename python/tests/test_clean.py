@@ -134,7 +134,7 @@ def test_clean_job_has_no_reasons() -> None:
     rows = values(plain(job(*long_passes())).layer)
     assert (rows["reasons"] == 0).all()
     assert rows["used"].all()
-    assert rows["pass"].nunique() == 5
+    assert rows["pass_number"].nunique() == 5
     assert rows["reasons"].dtype == np.int32
     assert rows["m2"].sum() == pytest.approx(5 * 200 * 6, rel=1e-6)
 

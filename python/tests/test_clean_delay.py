@@ -34,7 +34,7 @@ def test_delay_of_flow_and_moisture_is_recovered(seconds: float) -> None:
         # The flow at the ground is that of the field without a delay.
         still = hl.clean(job(field(seed=seed)), delay=0.0, moisture_delay=0.0)
         one, other = (values(made.layer) for made in (cleaned, still))
-        one, other = (rows[rows["working"] & (rows["reasons"] == 0)].groupby("pass") for rows in (one, other))
+        one, other = (rows[rows["working"] & (rows["reasons"] == 0)].groupby("pass_number") for rows in (one, other))
         np.testing.assert_allclose(one["flow_shifted"].mean(), other["flow_shifted"].mean(), rtol=0.01)
 
 
@@ -120,9 +120,9 @@ def test_given_delay_is_used_as_it_is() -> None:
     assert cleaned.moisture_delay.seconds == 2.0
     assert cleaned.delay.curve == []
     assert cleaned.delay.reason is None
-    inside = (rows["pass"] > 0) & (rows["pass"].shift(-3) == rows["pass"])
+    inside = (rows["pass_number"] > 0) & (rows["pass_number"].shift(-3) == rows["pass_number"])
     np.testing.assert_allclose(rows["flow_shifted"][inside], rows["flow"].shift(-3)[inside], rtol=1e-9)
-    inside = (rows["pass"] > 0) & (rows["pass"].shift(-2) == rows["pass"])
+    inside = (rows["pass_number"] > 0) & (rows["pass_number"].shift(-2) == rows["pass_number"])
     np.testing.assert_allclose(rows["moisture_shifted"][inside], rows["moisture"].shift(-2)[inside], rtol=1e-9)
     assert json.loads(cleaned.recipe)["delay"] == {"value": 3.0, "from": "user"}
 
@@ -131,7 +131,7 @@ def test_part_of_a_row_is_interpolated() -> None:
     rows = values(hl.clean(job(field(delay=8.0)), delay=2.25, moisture_delay=None).layer)
     flow = rows["flow"]
     expected = 0.75 * flow.shift(-2) + 0.25 * flow.shift(-3)
-    inside = (rows["pass"] > 0) & (rows["pass"].shift(-3) == rows["pass"])
+    inside = (rows["pass_number"] > 0) & (rows["pass_number"].shift(-3) == rows["pass_number"])
     np.testing.assert_allclose(rows["flow_shifted"][inside], expected[inside], rtol=1e-9)
 
 
@@ -170,7 +170,7 @@ def test_mapping_gives_the_delay_by_machine() -> None:
     other = rows[rows["machine"] == 7]
     pd.testing.assert_series_equal(other["flow_shifted"], other["flow"], check_names=False)
     first = rows[rows["machine"] == 1].reset_index(drop=True)
-    inside = (first["pass"] > 0) & (first["pass"].shift(-5) == first["pass"])
+    inside = (first["pass_number"] > 0) & (first["pass_number"].shift(-5) == first["pass_number"])
     np.testing.assert_allclose(first["flow_shifted"][inside], first["flow"].shift(-5)[inside], rtol=1e-9)
 
 

@@ -153,7 +153,7 @@ def test_rows_in_any_order_are_cleaned_in_order_of_time() -> None:
     order = np.random.default_rng(1).permutation(len(table))
     found = values(hl.clean(harmonized(table.iloc[order].reset_index(drop=True)), delay=4.0).layer)
     back = found.iloc[np.argsort(order)].reset_index(drop=True)
-    names = ["reasons", "used", "pass", "kg", "m2", "yield_wet", "yield_dry", "flow_shifted", "moisture_shifted"]
+    names = ["reasons", "used", "pass_number", "kg", "m2", "yield_wet", "yield_dry", "flow_shifted", "moisture_shifted"]
     pd.testing.assert_frame_equal(back[names], base[names], check_exact=True)
 
 

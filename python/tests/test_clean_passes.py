@@ -39,16 +39,16 @@ def test_turn_is_not_working_and_divides_passes() -> None:
     assert rows["m2"].iloc[61:68].sum() == 0.0
     assert rows["kg"].iloc[61:68].isna().all()
     # A window of 3 s at the turn belongs to it.
-    assert rows["pass"].iloc[:57].eq(1).all()
-    assert rows["pass"].iloc[72:].eq(2).all()
-    assert set(rows["pass"]) == {0, 1, 2}
+    assert rows["pass_number"].iloc[:57].eq(1).all()
+    assert rows["pass_number"].iloc[72:].eq(2).all()
+    assert set(rows["pass_number"]) == {0, 1, 2}
 
 
 def test_logged_state_of_the_header_bounds_the_pass() -> None:
     up = np.ones(129, dtype=bool)
     up[60:69] = False
     rows = values(plain(job(turning(working=up))).layer)
-    assert ((rows["pass"] == 0) == ~up).all()
+    assert ((rows["pass_number"] == 0) == ~up).all()
     assert rows["m2"].sum() == pytest.approx(120 * 12, rel=1e-6)
 
 
@@ -56,7 +56,7 @@ def test_header_that_is_up_within_a_pass_divides_it() -> None:
     state = np.ones(100, dtype=bool)
     state[40:50] = False
     rows = values(plain(job(straight((0, -100), (0, 100), working=state))).layer)
-    assert rows["pass"].tolist() == [1] * 40 + [0] * 10 + [2] * 50
+    assert rows["pass_number"].tolist() == [1] * 40 + [0] * 10 + [2] * 50
     assert (rows["reasons"].iloc[40:50] == 1).all()
     assert rows["m2"].sum() == pytest.approx(90 * 12, rel=1e-6)
 
@@ -65,18 +65,18 @@ def test_gap_in_time_divides_a_pass() -> None:
     rows = straight((0, -100), (0, 100))
     rows["seconds"] += np.where(np.arange(100) >= 50, 3.0, 0.0)
     found = values(plain(job(rows)).layer)
-    assert found["pass"].tolist() == [1] * 50 + [2] * 50
+    assert found["pass_number"].tolist() == [1] * 50 + [2] * 50
     short = straight((0, -100), (0, 100))
     short["seconds"] += np.where(np.arange(100) >= 50, 2.0, 0.0)
-    assert set(values(plain(job(short)).layer)["pass"]) == {1}
+    assert set(values(plain(job(short)).layer)["pass_number"]) == {1}
 
 
 def test_largest_turn_of_the_recipe_decides_about_curves() -> None:
     # A radius of 60 m at 2 m/s turns by 11 degrees in 6 s, one of 20 m by 34.
-    assert (values(plain(job(circle(60.0, 188))).layer)["pass"] > 0).all()
+    assert (values(plain(job(circle(60.0, 188))).layer)["pass_number"] > 0).all()
     tight = job(circle(20.0, 63))
-    assert (values(plain(tight).layer)["pass"] == 0).sum() > 50
-    assert (values(plain(tight, turn=40.0).layer)["pass"] > 0).all()
+    assert (values(plain(tight).layer)["pass_number"] == 0).sum() > 50
+    assert (values(plain(tight, turn=40.0).layer)["pass_number"] > 0).all()
 
 
 @pytest.mark.parametrize(("speed", "is_wrong"), [(0.25, True), (0.5, False), (3.8, False), (4.3, True)])
@@ -100,10 +100,10 @@ def test_moisture_of_a_whole_pass_that_grain_cannot_have_is_a_reason(moisture: f
     passes = [straight((6.0 * n, -100), (6.0 * n, 100), seconds=2000.0 * n) for n in range(4)]
     passes[2] = passes[2].assign(moisture=moisture)
     found = values(plain(job(*passes), moisture_jump=100.0).layer)
-    assert ((found["reasons"] & 128 > 0) == ((found["pass"] == 3) & is_wrong)).all()
+    assert ((found["reasons"] & 128 > 0) == ((found["pass_number"] == 3) & is_wrong)).all()
     # Rows without a moisture have that of the field.
     expected = 20.0 if is_wrong else moisture
-    np.testing.assert_allclose(found.loc[found["pass"] == 3, "moisture_shifted"], expected)
+    np.testing.assert_allclose(found.loc[found["pass_number"] == 3, "moisture_shifted"], expected)
 
 
 def test_short_dropout_of_the_moisture_is_interpolated_and_marked() -> None:
@@ -182,8 +182,8 @@ def test_ends_of_a_mixing_combine_are_estimated() -> None:
     recipe = json.loads(cleaned.recipe)
     assert recipe["mixing"] == {"value": 2.0, "from": "estimated"}
     found = values(cleaned.layer)
-    found = found[found["pass"] > 0]
-    inside = found.groupby("pass").cumcount()
+    found = found[found["pass_number"] > 0]
+    inside = found.groupby("pass_number").cumcount()
     first, last = recipe["ends"]["value"]
     assert 3 <= first <= 8
     assert 2 <= last <= 6
@@ -205,7 +205,7 @@ def test_sections_cover_their_own_ground_and_are_no_duplicates() -> None:
     assert (found["reasons"] == 0).all()
     np.testing.assert_allclose(found["m2"], 4.0, rtol=1e-6)
     assert found["m2"].sum() == pytest.approx(720.0, rel=1e-6)
-    assert set(found["pass"]) == {1}
+    assert set(found["pass_number"]) == {1}
     means = found.groupby("section")["yield_wet"].mean()
     np.testing.assert_allclose(means, np.array([1.0, 2.0, 3.0]) / 4 * 10_000, rtol=1e-6)
 
@@ -335,8 +335,8 @@ def test_rows_that_only_drive_leave_their_pass_without_a_header_state() -> None:
     # 28 rows behind each pass log the grain of the pass, then nothing. Those whose own ground gave no grain only drive;
     # the flow of the last 8 s of each log is unknown.
     beyond = found.groupby(found["heading"].ne(found["heading"].shift()).cumsum()).cumcount() >= 151
-    assert (found["pass"][beyond] == 0).groupby(found["heading"]).sum().min() > 6 * 15
-    assert (found["pass"][~beyond] > 0).mean() > 0.99
+    assert (found["pass_number"][beyond] == 0).groupby(found["heading"]).sum().min() > 6 * 15
+    assert (found["pass_number"][~beyond] > 0).mean() > 0.99
 
 
 def test_rows_of_a_coarse_clock_are_spread_over_its_seconds() -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NAMES = ("Stone Hill 2024 Harvest", "Cattle Gate 2025 Harvest")
 """A field with one machine and one with two, both with a row every 2 s."""
 
-KEYS = ["reasons", "used", "pass", "kg", "m2", "yield_wet", "yield_dry", "flow_shifted", "moisture_shifted"]
+KEYS = ["reasons", "used", "pass_number", "kg", "m2", "yield_wet", "yield_dry", "flow_shifted", "moisture_shifted"]
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def centre(rows: gpd.GeoDataFrame) -> tuple[float, float]:
 def test_rows_keep_their_number_order_and_originals(rows: gpd.GeoDataFrame, base: hl.Cleaned) -> None:
     layer = hl.harmonize(rows, kind="yield")
     after = base.layer.to_geopandas()
-    before = layer.to_geopandas().rename(columns={"pass": "pass_logged"})
+    before = layer.to_geopandas().rename(columns={"pass_number": "pass_number_logged"})
     assert len(after) == len(rows)
     pd.testing.assert_frame_equal(pd.DataFrame(after[before.columns]), pd.DataFrame(before))
     assert set(after.columns) - set(before.columns) == {*KEYS, "share"}
@@ -268,7 +268,7 @@ def test_report_adds_up_to_the_rows(base: hl.Cleaned) -> None:
         assert line["only"] == ((rows["reasons"] == 1 << bit) | (rows["reasons"] & ~64 == 1 << bit)).sum(), name
         rated = rows["yield_dry"].notna() & dry.notna()
         without = rated & rows["used"] & ~marked
-        with_it = rated & (rows["pass"] > 0) & (rows["reasons"] & ~(64 | 1 << bit) == 0)
+        with_it = rated & (rows["pass_number"] > 0) & (rows["reasons"] & ~(64 | 1 << bit) == 0)
         for column, kept in (("yield_without", without), ("yield_with", with_it)):
             mean = dry[kept].sum() / rows["m2"][kept].sum() * 10_000
             assert line[column] == pytest.approx(mean, rel=1e-9), (name, column)
@@ -286,12 +286,12 @@ def test_report_adds_up_to_the_rows(base: hl.Cleaned) -> None:
 
 def test_used_rows_are_those_without_reasons_but_overlap(base: hl.Cleaned) -> None:
     rows = values(base.layer)
-    expected = (rows["pass"] > 0) & (rows["reasons"] & ~64 == 0)
+    expected = (rows["pass_number"] > 0) & (rows["reasons"] & ~64 == 0)
     assert (rows["used"] == expected).all()
-    assert ((rows["reasons"] & 1 > 0) == (rows["pass"] == 0)).all()
+    assert ((rows["reasons"] & 1 > 0) == (rows["pass_number"] == 0)).all()
     kept = values(hl.clean(base.layer, antenna=3.0, keep=["moisture", "local"]).layer)
     assert (kept["reasons"] == rows["reasons"]).all()
-    assert (kept["used"] == ((rows["pass"] > 0) & (rows["reasons"] & ~(64 | 128 | 512) == 0))).all()
+    assert (kept["used"] == ((rows["pass_number"] > 0) & (rows["reasons"] & ~(64 | 128 | 512) == 0))).all()
     assert kept["used"].sum() > rows["used"].sum()
 
 

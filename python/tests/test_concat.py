@@ -44,7 +44,7 @@ def test_units_and_coordinates_of_all_rows_are_one(layers: dict[str, hl.Layer]) 
     assert both.units["distance"] == "m"
     assert both.units["yield_dry_mass"] == "kg/ha"
     one, other = hl.harmonize(layers["metric"]), hl.harmonize(layers["us"])
-    for column in ("area", "wet_mass", "dry_mass", "distance"):
+    for column in ("worked_area", "wet_mass", "dry_mass", "distance"):
         assert total(both, column) == pytest.approx(total(one, column) + total(other, column), rel=1e-12)
     sources = both.values("source")
     assert sources == [one.source] * len(one) + [other.source] * len(other)

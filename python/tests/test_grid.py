@@ -158,8 +158,8 @@ def test_group_has_rows_of_its_own() -> None:
     assert sums["kg_wet"].to_dict() == pytest.approx({"A": 250.0, "B": 200.0}, rel=1e-9)
     assert sums["covered"].to_dict() == pytest.approx({"A": 300.0 * 2, "B": 300.0 * 2}, rel=1e-6)
     np.testing.assert_allclose(grid["yield_wet"] * 12 / 10_000, grid["variety"].map({"A": 5.0, "B": 4.0}), rtol=1e-6)
-    several = values(hl.grid(cleaned, 400.0, by=["variety", "pass"]))
-    assert set(zip(several["variety"], several["pass"], strict=True)) == {("A", 1), ("B", 2)}
+    several = values(hl.grid(cleaned, 400.0, by=["variety", "pass_number"]))
+    assert set(zip(several["variety"], several["pass_number"], strict=True)) == {("A", 1), ("B", 2)}
     fine = values(hl.grid(cleaned, 5.0, by="variety"))
     assert fine.groupby("variety")["kg_wet"].sum().to_dict() == pytest.approx({"A": 250.0, "B": 200.0}, rel=1e-9)
 
@@ -231,8 +231,8 @@ def test_total_by_machine_scales_each_machine() -> None:
 
 def test_group_column_with_the_name_of_a_result_is_renamed() -> None:
     cleaned = plain(job(straight((0, -50), (0, 50)), straight((40, 50), (40, -50), seconds=200.0)))
-    grid = hl.grid(cleaned, 50.0, by=["pass", "share", "pass"])
-    assert grid.columns[:2] == ["pass", "share_original"]
+    grid = hl.grid(cleaned, 50.0, by=["pass_number", "share", "pass_number"])
+    assert grid.columns[:2] == ["pass_number", "share_original"]
     assert len(set(grid.columns)) == len(grid.columns)
 
 

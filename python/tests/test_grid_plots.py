@@ -147,14 +147,14 @@ def test_no_plots_are_a_map_without_rows(cleaned: hl.Cleaned) -> None:
 
 def test_plots_with_groups_have_a_row_for_each_value(cleaned: hl.Cleaned) -> None:
     whole = values(hl.grid(cleaned, plots=plots())).set_index("plot")
-    parts = values(hl.grid(cleaned, plots=plots(), by="pass"))
+    parts = values(hl.grid(cleaned, plots=plots(), by="pass_number"))
     sums = parts.groupby("plot")[["kg_wet", "covered", "m2"]].sum()
     near = [name for name in PLOTS if name != "far away"]
     pd.testing.assert_frame_equal(
         sums.loc[near], whole.loc[near, ["kg_wet", "covered", "m2"]], rtol=1e-9, check_names=False
     )
-    assert parts["pass"].nunique() == 12
-    assert not parts.duplicated(["plot", "pass"]).any()
+    assert parts["pass_number"].nunique() == 12
+    assert not parts.duplicated(["plot", "pass_number"]).any()
 
 
 @pytest.mark.parametrize("crs", [4326, 32614, 3857])

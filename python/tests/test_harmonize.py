@@ -78,7 +78,7 @@ OF_FILES: dict[str, dict[str, tuple[str, str]]] = {
         "latitude": ("lat", "deg"),
         "longitude": ("lon", "deg"),
         "moisture": ("moistur", "%"),
-        "pass": ("pass_nm", ""),
+        "pass_number": ("pass_nm", ""),
         "swath_width": ("swth_w_", "in"),
         "time": ("gps_tim", ""),
         "yield_wet_volume": ("yield", "bu/ac"),
@@ -94,7 +94,7 @@ OF_FILES: dict[str, dict[str, tuple[str, str]]] = {
         "latitude": ("lat", "deg"),
         "longitude": ("lon", "deg"),
         "moisture": ("moistur", "%"),
-        "pass": ("pass_nm", ""),
+        "pass_number": ("pass_nm", ""),
         "swath_width": ("swth_w_", "in"),
         "yield": ("yield", "bu/ac"),
     },
@@ -165,10 +165,10 @@ def test_exports_of_one_harvest_agree_in_mass_and_area() -> None:
         assert max(masses) <= 1.003 * min(masses), column
     # The points of one row a second also have the drives between passes, with the full width and no yield.
     drives = exports.pop("harvest-point-onehertz.zip")
-    areas = [total(layer, "area") for layer in exports.values()]
+    areas = [total(layer, "worked_area") for layer in exports.values()]
     assert max(areas) <= 1.003 * min(areas)
     assert min(areas) == pytest.approx(410_834 * 0.3048**2, rel=0.003)
-    assert total(drives, "area") == pytest.approx(575_848 * 0.3048**2, rel=1e-4)
+    assert total(drives, "worked_area") == pytest.approx(575_848 * 0.3048**2, rel=1e-4)
     table = drives.to_arrow()
     idle = table.filter(pc.equal(table["yield_wet_mass"], 0.0))
     assert pc.max(idle["distance"]).as_py() > 100
@@ -224,7 +224,7 @@ def jobs() -> Iterator[list[Job]]:
 def test_area_and_total_of_every_job_equal_the_truth(jobs: list[Job]) -> None:
     for job in jobs:
         layer = hl.harmonize(job.layer, units=job.units)
-        assert total(layer, "area") == pytest.approx(job.truth["area"], rel=1e-6), job.truth["job_name"]
+        assert total(layer, "worked_area") == pytest.approx(job.truth["area"], rel=1e-6), job.truth["job_name"]
         truth = job.truth["total"]
         column = "wet_mass" if job.truth["sub_type"] == "Yield" else "amount"
         expected = truth["value"] * SI[truth["unit"]]

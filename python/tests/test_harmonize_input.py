@@ -252,7 +252,7 @@ def test_polygons_that_share_times_have_no_interval(tmp_path: Path) -> None:
     )
     layer = hl.harmonize(packed(frame, tmp_path))
     assert "time" in layer.to_arrow().column_names
-    assert not {"interval", "speed", "area"} & set(layer.to_arrow().column_names)
+    assert not {"interval", "speed", "worked_area"} & set(layer.to_arrow().column_names)
 
 
 @pytest.mark.skipif(not (corpus() / "ag").is_dir(), reason=f"no corpus at {corpus()}: set HEADLAND_CORPUS")

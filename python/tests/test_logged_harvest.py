@@ -61,7 +61,7 @@ def table(service: hl.Sandbox, job: Truth) -> pd.DataFrame:
             "width": frame["SWATHWIDTH"].to_numpy(float) * metre,
             "interval": frame["CYCLE"].to_numpy(float),
             "flow": frame["FLOW"].to_numpy(float),
-            "pass": frame["PASS"].to_numpy(int),
+            "pass_number": frame["PASS"].to_numpy(int),
             "machine": frame["MACHINE"].to_numpy(int) if "MACHINE" in frame else 1,
             "reasons": np.array(truth.reasons),
         }
@@ -146,7 +146,7 @@ def test_covered_area_is_that_of_the_union_of_the_swaths(logged: hl.Sandbox) -> 
         half = rows["width"].max() / 2
         swaths = []
         # Jumped positions and duplicates are bridged by the next row.
-        for _, own in rows[rows["reasons"] & (1 | 8) == 0].groupby(["machine", "pass"]):
+        for _, own in rows[rows["reasons"] & (1 | 8) == 0].groupby(["machine", "pass_number"]):
             end = own[["x", "y"]].to_numpy() + truth.antenna * own[["east", "north"]].to_numpy()
             along = own[["east", "north"]].to_numpy()
             first = end[:1] - own["distance"].iloc[0] * along[:1]
@@ -175,7 +175,7 @@ def test_totals_are_those_that_the_machine_logged(logged: hl.Sandbox) -> None:
 
 
 def test_harmonize_works_on_every_logged_harvest(logged: hl.Sandbox) -> None:
-    needed = {"time", "interval", "distance", "swath_width", "heading", "working", "flow", "moisture", "pass"}
+    needed = {"time", "interval", "distance", "swath_width", "heading", "working", "flow", "moisture", "pass_number"}
     with hl.Client(**logged.credentials, rate_limits=()) as client:
         for job in harvests(logged):
             layer = client.job_data.read(job["job_id"], layer=job["layer"])

@@ -43,7 +43,9 @@ def harvests(service: hl.Sandbox) -> dict[str, Any]:
 
 
 def test_area_and_mass_of_every_harvest_are_the_truth(service: hl.Sandbox, mirror: hl.Mirror) -> None:
-    found = mirror.sql("SELECT job_name, count(*), sum(area), sum(wet_mass) FROM harvest_rows GROUP BY 1").fetchall()
+    found = mirror.sql(
+        "SELECT job_name, count(*), sum(worked_area), sum(wet_mass) FROM harvest_rows GROUP BY 1"
+    ).fetchall()
     expected = harvests(service)
     assert len(found) == 18
     for name, rows, area, mass in found:
@@ -125,13 +127,18 @@ def test_readers_without_headland_get_the_same_columns_from_every_file(mirror: h
         schemas = [pq.read_schema(file).remove_metadata() for file in files]
         assert schemas
         assert all(schema.equals(schemas[0], check_metadata=True) for schema in schemas)
-        expected = mirror.sql(f"SELECT count(*), count(area) FROM {table}").fetchall()[0]
-        assert duckdb.sql(f"SELECT count(*), count(area) FROM '{current}/{table}/*.parquet'").fetchall()[0] == expected
-        frame = pl.scan_parquet(current / table / "*.parquet").select(pl.len(), pl.col("area").count().alias("area"))
+        expected = mirror.sql(f"SELECT count(*), count(worked_area) FROM {table}").fetchall()[0]
+        assert (
+            duckdb.sql(f"SELECT count(*), count(worked_area) FROM '{current}/{table}/*.parquet'").fetchall()[0]
+            == expected
+        )
+        frame = pl.scan_parquet(current / table / "*.parquet").select(
+            pl.len(), pl.col("worked_area").count().alias("worked_area")
+        )
         assert frame.collect().row(0) == expected
         assert ds.dataset(current / table).count_rows() == expected[0]
     units = {field.name: (field.metadata or {}).get(b"unit") for field in pq.read_schema(files[0])}
-    assert units["area"] == b"m2"
+    assert units["worked_area"] == b"m2"
 
 
 def test_connection_warns_once_of_columns_with_several_units(mirror: hl.Mirror) -> None:
@@ -149,6 +156,14 @@ def test_mirror_of_an_earlier_version_is_read_without_the_new_tables(tmp_path: P
         assert connection.sql("SELECT count(*) FROM dataset").fetchall() == [(4,)]
     with pytest.raises(ValueError, match=r"field_means does not exist.*`sync\(\)` upgrades it"):
         farm.sql("SELECT * FROM field_means")
+    # A column that this version renamed.
+    with pytest.raises(ValueError, match=r'"worked_area" not found.*`sync\(\)` upgrades it'):
+        farm.sql("SELECT sum(worked_area) FROM dataset")
+
+
+def test_unknown_column_of_a_current_mirror_is_the_error_of_duckdb(mirror: hl.Mirror) -> None:
+    with pytest.raises(duckdb.BinderException, match="wrked_area"):
+        mirror.sql("SELECT wrked_area FROM harvest_rows")
 
 
 def test_publication_has_every_table_and_its_readme_is_right(

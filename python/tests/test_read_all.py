@@ -101,11 +101,11 @@ def test_one_table_has_the_rows_and_totals_of_all_jobs(service: hl.Sandbox, harv
     frame = table.drop_columns(["geometry"]).to_pandas()
     for job_id, rows in frame.groupby("job_id"):
         expected = truth[str(job_id)]
-        assert rows["area"].sum() == pytest.approx(expected["area"], rel=1e-6)
+        assert rows["worked_area"].sum() == pytest.approx(expected["area"], rel=1e-6)
         assert rows["wet_mass"].sum() == pytest.approx(expected["total"]["value"], rel=1e-6)
         assert set(rows["job_name"]) == {expected["job_name"]}
         assert set(rows["start_date"].dt.year) == {int(str(expected["job_name"]).split()[-2])}
-    assert table.schema.field("area").metadata[b"unit"] == b"m2"
+    assert table.schema.field("worked_area").metadata[b"unit"] == b"m2"
 
 
 def test_a_job_that_cannot_be_harmonised_is_named(harvests: hl.JobLayers) -> None:

@@ -28,7 +28,7 @@ def truth(service: hl.Sandbox, name: str | None) -> Any:
 
 def test_yield_of_one_field_in_tonnes_per_hectare(service: hl.Sandbox, client: hl.Client) -> None:
     harvest = client.job_data.read_all(sub_type="yield", year=2025, name="Stone Hill").concat().to_geopandas()
-    mean = harvest["wet_mass"].sum() / harvest["area"].sum() * 10
+    mean = harvest["wet_mass"].sum() / harvest["worked_area"].sum() * 10
 
     expected = truth(service, "Stone Hill 2025 Harvest")
     assert mean == pytest.approx(expected["total"]["value"] / expected["area"] * 10, rel=1e-6)
@@ -36,7 +36,7 @@ def test_yield_of_one_field_in_tonnes_per_hectare(service: hl.Sandbox, client: h
 
 def test_all_yield_of_a_year_as_one_frame(service: hl.Sandbox, client: hl.Client) -> None:
     frame = client.job_data.read_all(sub_type="yield", year=2026).concat().to_geopandas()
-    frame.groupby("job_name")[["area", "wet_mass", "dry_mass"]].sum()
+    frame.groupby("job_name")[["worked_area", "wet_mass", "dry_mass"]].sum()
 
     expected = [job for job in service.truth if job["job_name"].endswith("2026 Harvest")]
     assert len(frame) == sum(job["rows"] for job in expected)
@@ -47,7 +47,8 @@ def test_all_yield_of_a_year_as_one_frame(service: hl.Sandbox, client: hl.Client
 def test_mean_yield_by_job_and_year_in_sql(service: hl.Sandbox, client: hl.Client) -> None:
     rows = client.job_data.read_all(sub_type="yield").concat()  # noqa: F841 - DuckDB finds it by its name
     means = duckdb.sql(
-        "SELECT job_name, year(start_date) AS year, sum(wet_mass) / sum(area) * 10 AS mean FROM rows GROUP BY ALL"
+        "SELECT job_name, year(start_date) AS year, sum(wet_mass) / sum(worked_area) * 10 AS mean "
+        "FROM rows GROUP BY ALL"
     ).fetchall()
 
     assert len(means) == 18
@@ -68,10 +69,10 @@ def test_which_jobs_failed_and_why(client: hl.Client) -> None:
 def test_target_and_applied_rate_of_a_spray_job(service: hl.Sandbox, client: hl.Client) -> None:
     job = next(job for job in client.job_data.list() if job["name"] == "Stone Hill 2026 Spraying")
     spray = hl.harmonize(client.job_data.read(job["id"]))
-    rates = spray.to_geopandas()[["target_rate", "applied_rate", "area"]]
+    rates = spray.to_geopandas()[["target_rate", "applied_rate", "worked_area"]]
 
     assert spray.units["target_rate"] == spray.units["applied_rate"] == "L/ha"
-    applied = (rates["applied_rate"] * rates["area"]).sum() / 10_000
+    applied = (rates["applied_rate"] * rates["worked_area"]).sum() / 10_000
     total = truth(service, job["name"])["total"]
     assert applied == pytest.approx(total["value"] * 3.785411784, rel=1e-6)
     assert total["unit"] == "gal"
@@ -87,7 +88,7 @@ def mirror(client: hl.Client, tmp_path_factory: pytest.TempPathFactory) -> hl.Mi
 
 def test_mean_yield_by_field_and_year_in_sql(service: hl.Sandbox, mirror: hl.Mirror) -> None:
     means = mirror.sql(
-        "SELECT field, year, sum(wet_mass) / sum(area) * 10 AS t_ha FROM harvest_rows GROUP BY ALL"
+        "SELECT field, year, sum(wet_mass) / sum(worked_area) * 10 AS t_ha FROM harvest_rows GROUP BY ALL"
     ).fetchall()
 
     assert len(means) == 18
@@ -100,7 +101,8 @@ def test_colleague_reads_the_published_folder_with_duckdb_alone(mirror: hl.Mirro
     folder = tmp_path / "shared"
     mirror.publish(folder)
     means = duckdb.sql(
-        f"SELECT field || year, sum(dry_mass) / sum(area) FROM '{folder}/latest/catalog/field_means.parquet' GROUP BY 1"
+        "SELECT field || year, sum(dry_mass) / sum(worked_area) "
+        f"FROM '{folder}/latest/catalog/field_means.parquet' GROUP BY 1"
     ).fetchall()
 
     expected = mirror.sql("SELECT field || year, mean / 10_000 FROM field_means").fetchall()

@@ -113,7 +113,7 @@ def test_concatenation_of_tables_equals_that_of_layers(job: hl.Layer) -> None:
     assert both.columns == expected.columns
     assert both.values("source") == ["GeoDataFrame"] * len(job) + [job.source] * len(job) + ["Table"] * len(job)
     assert both.units == expected.units
-    for column in ("distance", "area", "wet_mass", "dry_mass"):
+    for column in ("distance", "worked_area", "wet_mass", "dry_mass"):
         assert both.values(column) == expected.values(column)
 
 

@@ -168,7 +168,7 @@ CASES: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("grid", {"cells": 1e-5}, ValueError, "`cells`: cells of 0.00001 m are too many"),
     ("grid", {"by": "hybrid"}, ValueError, "hybrid"),
     ("grid", {"by": [3]}, TypeError, "`by`"),
-    ("grid", {"by": ["pass", "hybrid"]}, ValueError, "hybrid"),
+    ("grid", {"by": ["pass_number", "hybrid"]}, ValueError, "hybrid"),
     *(("grid", {"crs": crs}, ValueError, "`crs`") for crs in ("EPSG:4326", 4326, "EPSG:2264", "nonsense")),
     ("grid", {"crs": 3.5}, TypeError, "`crs`"),
     ("grid", {"total": 0}, ValueError, "`total`: expected weighed kilograms above 0, got 0"),

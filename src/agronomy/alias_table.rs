@@ -130,7 +130,7 @@ pub(super) const ALIASES: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("elevation", "m", &["zmetrs"]),
-    ("pass", "", &["pass", "passnum", "passnumber", "passno", "passnm", "passage", "pasada", "passada"]),
+    ("pass_number", "", &["pass", "passnum", "passnumber", "passno", "passnm", "passage", "pasada", "passada"]),
     ("section", "", &["section", "sectionid", "boomsection"]),
     ("machine", "", &["machine", "machineid", "serial", "serialnumber"]),
     (

@@ -195,7 +195,7 @@ mod tests {
             ("Speed_mph_", "speed", "mph"),
             ("spd_mp_", "speed", "mph"),
             ("vitesse_km", "speed", "km/h"),
-            ("Pass_Num", "pass", ""),
+            ("Pass_Num", "pass_number", ""),
             ("Work_State", "working", ""),
             ("VRYIELDVOL", "yield", ""),
             ("SECTIONID", "section", ""),

@@ -34,9 +34,9 @@ const DOCUMENTATION: [(&str, &str); 8] = [
     (MOISTURE_BASIS, "Water of `dry_mass`: the market moisture of the crop."),
     (YIELD_DRY_BASIS, "Water of `yield_dry_mass`; null where the display does not tell it."),
     (KG_PER_BUSHEL, "Weight of a bushel of the volumes."),
-    ("area", "Distance times swath width, also of rows without yield or rate."),
+    ("worked_area", "Distance times swath width, also of rows without yield or rate."),
     ("yield_dry_mass", "As the display computed it, at the moisture of `yield_dry_basis`."),
-    ("amount", "Applied rate times area."),
+    ("amount", "Applied rate times worked area."),
 ];
 
 /// The rates, the one that is applied first.
@@ -73,7 +73,7 @@ pub fn canonical_fields(kind: JobKind) -> Vec<Field> {
             _ => {}
         }
     }
-    fields.push(number("area", "m2"));
+    fields.push(number("worked_area", "m2"));
     if kind == JobKind::Yield {
         fields.extend([number("wet_mass", "kg"), number("dry_mass", "kg"), number(MOISTURE_BASIS, "%")]);
     } else {
@@ -206,7 +206,7 @@ pub fn yield_means(layer: &Layer) -> Vec<YieldMean> {
     for batch in layer.batches() {
         let array = |name: &str| index(name).and_then(|index| batch.columns().get(index));
         let numbers = |name: &str| array(name).and_then(|array| array.as_primitive_opt::<Float64Type>());
-        let (masses, areas) = (numbers("dry_mass"), numbers("area"));
+        let (masses, areas) = (numbers("dry_mass"), numbers("worked_area"));
         let working = array("working").and_then(|array| array.as_boolean_opt());
         let fields = array("field").and_then(|array| array.as_string_opt::<i64>());
         for row in 0..batch.num_rows() {
@@ -256,9 +256,9 @@ mod tests {
             let fields = canonical_fields(kind);
             fields.iter().map(|field| field.name().as_str()).collect::<Vec<_>>().join(" ")
         };
-        let all = "time clock date order longitude latitude interval distance swath_width heading speed elevation pass section \
+        let all = "time clock date order longitude latitude interval distance swath_width heading speed elevation pass_number section \
                    machine working";
-        let texts = "product variety crop operator field load area";
+        let texts = "product variety crop operator field load worked_area";
         assert_eq!(
             names(JobKind::Yield),
             format!(

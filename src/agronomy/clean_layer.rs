@@ -232,7 +232,7 @@ fn values(rows: &CleanRows) -> Vec<Values> {
     let numbers = |values: &[f64]| Cells::Numbers(values.to_vec());
     let bits = rows.reasons.iter().map(|bits| i32::try_from(*bits).unwrap_or(i32::MAX)).collect();
     let mut values = vec![
-        column("pass", "", Cells::Integers(rows.pass.iter().copied().map(i64::from).collect())),
+        column("pass_number", "", Cells::Integers(rows.pass.iter().copied().map(i64::from).collect())),
         column("reasons", "", Cells::Bits(bits)),
         column("used", "", Cells::Flags(rows.used.clone())),
         column("share", "", numbers(&rows.share)),

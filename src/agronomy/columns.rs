@@ -76,7 +76,7 @@ pub(super) const CANONICAL: &[Canonical] = &[
     row("heading", JobKind::ALL, Number, "deg"),
     row("speed", JobKind::ALL, Number, "m/s"),
     row("elevation", JobKind::ALL, Number, "m"),
-    row("pass", JobKind::ALL, Integer, ""),
+    row("pass_number", JobKind::ALL, Integer, ""),
     row("section", JobKind::ALL, Integer, ""),
     row("machine", JobKind::ALL, Integer, ""),
     row("working", JobKind::ALL, Flag, ""),
@@ -105,7 +105,7 @@ pub(super) const CANONICAL: &[Canonical] = &[
 ];
 
 /// Names of columns that are joined from several columns or computed.
-const OTHER: &[&str] = &["time", "date", "order", "area", "wet_mass", "dry_mass", "amount"];
+const OTHER: &[&str] = &["time", "date", "order", "worked_area", "wet_mass", "dry_mass", "amount"];
 
 /// Whether a harmonised layer reserves this name, in any letter case. SQL compares names without case.
 pub(super) fn is_canonical(name: &str) -> bool {

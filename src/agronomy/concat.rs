@@ -188,7 +188,7 @@ fn targets(
     options: ConcatOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Target>> {
-    let computed = ["area", "wet_mass", "dry_mass", "amount"];
+    let computed = ["worked_area", "wet_mass", "dry_mass", "amount"];
     let names = ["time", "date"].into_iter().chain(CANONICAL.iter().map(|column| column.name)).chain(computed);
     let mut targets: Vec<Target> = Vec::new();
     for name in names {

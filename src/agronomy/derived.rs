@@ -71,7 +71,7 @@ pub(super) fn compute(rows: &mut Rows, is_yield: bool, crop: Option<&Crop>) -> V
             Some(speeds)
         });
     }
-    add(rows, &mut computed, "area", "m2", "distance x swath_width", None, |rows| {
+    add(rows, &mut computed, "worked_area", "m2", "distance x swath_width", None, |rows| {
         rows.combine(["distance", "swath_width"], |[distance, width]| {
             if distance >= 0.0 && width >= 0.0 { distance * width } else { f64::NAN }
         })
@@ -79,8 +79,8 @@ pub(super) fn compute(rows: &mut Rows, is_yield: bool, crop: Option<&Crop>) -> V
     if is_yield {
         masses(rows, &mut computed, crop);
     } else {
-        add(rows, &mut computed, "amount", "", "applied_rate x area", None, |rows| {
-            rows.combine(["applied_rate", "area"], |[rate, area]| rate * area / HECTARE)
+        add(rows, &mut computed, "amount", "", "applied_rate x worked_area", None, |rows| {
+            rows.combine(["applied_rate", "worked_area"], |[rate, area]| rate * area / HECTARE)
         });
     }
     computed
@@ -95,16 +95,16 @@ fn masses(rows: &mut Rows, computed: &mut Vec<Computed>, crop: Option<&Crop>) {
     type Formula = fn(&Rows, Option<&Crop>) -> Option<Vec<f64>>;
     let wet: [(&str, Formula); 4] = [
         ("flow x interval", |rows, _| rows.combine(["flow", "interval"], |[flow, interval]| flow * interval)),
-        ("yield_wet_mass x area", |rows, _| {
-            rows.combine(["yield_wet_mass", "area"], |[rate, area]| rate * area / HECTARE)
+        ("yield_wet_mass x worked_area", |rows, _| {
+            rows.combine(["yield_wet_mass", "worked_area"], |[rate, area]| rate * area / HECTARE)
         }),
-        ("yield_wet_volume x area", |rows, _| {
+        ("yield_wet_volume x worked_area", |rows, _| {
             let density = rows.kg_per_bushel? / BUSHEL;
-            rows.combine(["yield_wet_volume", "area"], |[rate, area]| rate * density * area / HECTARE)
+            rows.combine(["yield_wet_volume", "worked_area"], |[rate, area]| rate * density * area / HECTARE)
         }),
-        ("yield_dry_mass x area, moisture", |rows, _| {
+        ("yield_dry_mass x worked_area, moisture", |rows, _| {
             let basis = rows.dry_basis?;
-            rows.combine(["yield_dry_mass", "area", "moisture"], |[rate, area, moisture]| {
+            rows.combine(["yield_dry_mass", "worked_area", "moisture"], |[rate, area, moisture]| {
                 if is_share(moisture) { rate * area / HECTARE * (100.0 - basis) / (100.0 - moisture) } else { f64::NAN }
             })
         }),
@@ -120,9 +120,9 @@ fn masses(rows: &mut Rows, computed: &mut Vec<Computed>, crop: Option<&Crop>) {
                 if is_share(moisture) { mass * (100.0 - moisture) / (100.0 - market) } else { f64::NAN }
             })
         }),
-        ("yield_dry_mass x area", |rows, crop| {
+        ("yield_dry_mass x worked_area", |rows, crop| {
             let (basis, market) = (rows.dry_basis?, crop?.market_moisture);
-            rows.combine(["yield_dry_mass", "area"], |[rate, area]| {
+            rows.combine(["yield_dry_mass", "worked_area"], |[rate, area]| {
                 rate * area / HECTARE * (100.0 - basis) / (100.0 - market)
             })
         }),
@@ -161,7 +161,7 @@ fn gaps(rows: &Rows) -> Vec<bool> {
     let mut last: HashMap<[u64; 3], i64> = HashMap::new();
     let is_gap = |(row, (time, interval)): (usize, (&Option<i64>, &f64))| {
         let Some(time) = *time else { return false };
-        let before = last.insert(["machine", "section", "pass"].map(|name| key(name, row)), time);
+        let before = last.insert(["machine", "section", "pass_number"].map(|name| key(name, row)), time);
         #[expect(clippy::cast_precision_loss, reason = "a step between rows is far below 2^53 microseconds")]
         before.is_some_and(|before| time.saturating_sub(before) as f64 > GAP * interval * 1e6)
     };
@@ -179,7 +179,7 @@ pub(super) fn intervals(rows: &Rows) -> Option<Vec<f64>> {
     let (mut standing, mut moving) = (0_usize, 0_usize);
     for (row, time) in times.iter().enumerate() {
         let Some(time) = time else { continue };
-        let pass = key("pass", row);
+        let pass = key("pass_number", row);
         let before = last.insert((key("machine", row), key("section", row)), (pass, *time));
         let Some((_, before)) = before.filter(|(other, _)| *other == pass) else { continue };
         let step = time.saturating_sub(before);
@@ -214,7 +214,7 @@ pub(super) fn intervals(rows: &Rows) -> Option<Vec<f64>> {
     if means.is_empty() {
         return None;
     }
-    Some((0..times.len()).map(|row| means.get(&key("pass", row)).copied().unwrap_or(f64::NAN)).collect())
+    Some((0..times.len()).map(|row| means.get(&key("pass_number", row)).copied().unwrap_or(f64::NAN)).collect())
 }
 
 /// The largest of a second, a tenth, ... a microsecond that divides all times.

@@ -333,7 +333,7 @@ fn logged_flow(values: &CanonicalValues<'_>, interval: &[f64]) -> Option<(Vec<f6
     Some((flow, LOGGED_FLOW))
 }
 
-/// The amount of each row and its unit: harmonised, else applied rate x area.
+/// The amount of each row and its unit: harmonised, else applied rate x worked_area.
 fn amounts(values: &CanonicalValues<'_>, area: &[f64]) -> Option<(Vec<f64>, &'static str)> {
     let names = |name: &str| match values.unit(name)?.quantity().0 {
         Quantity::Mass => Some(("kg", "kg/ha")),

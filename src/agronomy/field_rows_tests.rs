@@ -124,12 +124,12 @@ fn logged_columns_are_read_in_canonical_units() {
 fn flow_follows_from_yields_and_steps() {
     // 20 m2 a second.
     let wet = FieldRows::read(&harvest(&with(steps(), vec![numbers("yield_wet_mass", "t/ha", |_| 5.0)]))).unwrap();
-    assert_eq!(wet.flow_rule, "yield_wet_mass x area / interval");
+    assert_eq!(wet.flow_rule, "yield_wet_mass x worked_area / interval");
     assert_all(&wet.flow.unwrap(), 10.0);
 
     let dry = || numbers("yield_dry_mass", "kg/ha", |_| 5000.0);
     let rows = FieldRows::read(&harvest(&with(steps(), vec![dry()]))).unwrap();
-    assert_eq!((rows.flow_rule, codes(&rows)), ("yield_dry_mass x area / interval", vec![Code::MassAssumed]));
+    assert_eq!((rows.flow_rule, codes(&rows)), ("yield_dry_mass x worked_area / interval", vec![Code::MassAssumed]));
     assert_all(&rows.flow.unwrap(), 10.0);
 
     let moisture = numbers("moisture", "%", |row| if row == 0 { -1.0 } else { 20.0 });

@@ -155,7 +155,7 @@ fn yield_or_rate_in_many_languages_is_preferred_to_moisture_and_flow() {
 #[test]
 fn harmonised_layer_shows_its_canonical_column_and_no_mass_of_a_row() {
     let varied = || numbers(&[1.0, 2.0, 2.0]);
-    let columns = ["DRYMATTER", "yield_wet_mass", "area", "wet_mass", "dry_mass", "amount"];
+    let columns = ["DRYMATTER", "yield_wet_mass", "worked_area", "wet_mass", "dry_mass", "amount"];
     assert_eq!(shown(columns.map(|name| (name, varied())).to_vec()).as_deref(), Some("yield_wet_mass"));
     let columns = ["AppldRt", "moisture", "applied_rate"];
     assert_eq!(shown(columns.map(|name| (name, varied())).to_vec()).as_deref(), Some("applied_rate"));

@@ -36,7 +36,7 @@ fn layer() -> Layer {
     let utm = Crs::from_code("EPSG:32612").unwrap().unwrap();
     let flow: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0]));
     let flow = (Field::new("Crop_Flw_M(lb/s)", DataType::Float64, true), flow);
-    let columns = vec![flow, column("Pass_Num", &[1, 2]), column("Used", &[7, 8]), column("PASS", &[3, 4])];
+    let columns = vec![flow, column("Pass_Num", &[1, 2]), column("Used", &[7, 8]), column("PASS_NUMBER", &[3, 4])];
     polygon_layer("test", "test", columns, &[square(5e5), square(6e5)], &utm).unwrap()
 }
 
@@ -45,13 +45,16 @@ fn columns_are_added_replaced_and_removed() {
     let statements = Statements { kind: Some(super::JobKind::Yield), ..Statements::default() };
     let harmonized = harmonize(layer(), &statements).unwrap();
     let before = names(&harmonized);
-    assert!(before.contains(&"pass".to_owned()) && before.contains(&"PASS_original".to_owned()), "{before:?}");
-    let added = |first: i32| vec![column("used", &[first, 1]), column("pass", &[first, 6])];
+    assert!(
+        before.contains(&"pass_number".to_owned()) && before.contains(&"PASS_NUMBER_original".to_owned()),
+        "{before:?}"
+    );
+    let added = |first: i32| vec![column("used", &[first, 1]), column("pass_number", &[first, 6])];
     let cleaned = with_columns(harmonized.clone(), added(0)).unwrap();
     let found = names(&cleaned);
-    assert_eq!(found[found.len() - 3..], ["used", "pass", "geometry"]);
+    assert_eq!(found[found.len() - 3..], ["used", "pass_number", "geometry"]);
     assert_eq!(cleaned.geometry_index(), Some(found.len() - 1));
-    for renamed in ["pass_logged", "PASS_original", "Used_original"] {
+    for renamed in ["pass_number_logged", "PASS_NUMBER_original", "Used_original"] {
         assert!(found.contains(&renamed.to_owned()), "{renamed}: {found:?}");
     }
     // A second call replaces the columns of the first.

@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 
 /// Yields per area in the order of their use, with the rule of the flow that follows.
 const RATES: [(&str, &str); 5] = [
-    ("yield_wet_mass", "yield_wet_mass x area / interval"),
-    ("yield_wet_volume", "yield_wet_volume x area / interval"),
-    ("yield_dry_mass", "yield_dry_mass x area / interval"),
-    ("yield_dry_volume", "yield_dry_volume x area / interval"),
-    ("yield", "yield x area / interval"),
+    ("yield_wet_mass", "yield_wet_mass x worked_area / interval"),
+    ("yield_wet_volume", "yield_wet_volume x worked_area / interval"),
+    ("yield_dry_mass", "yield_dry_mass x worked_area / interval"),
+    ("yield_dry_volume", "yield_dry_volume x worked_area / interval"),
+    ("yield", "yield x worked_area / interval"),
 ];
 
 /// The mass of each row in kilograms.
@@ -31,7 +31,7 @@ enum Basis {
     Dry(Option<f64>),
 }
 
-/// The wet mass of each row: the harmonised column, else a yield times `area`.
+/// The wet mass of each row: the harmonised column, else a yield times `worked_area`.
 ///
 /// A dry mass becomes wet with `moisture`. Where that or the moisture of the dry mass is unknown, the dry mass is used as
 /// it is, with a diagnostic. `None` if no column gives a mass.
@@ -88,9 +88,9 @@ pub(super) fn row_mass(
 /// The rule of a flow that follows from the harmonised wet mass.
 fn wet_rule(values: &CanonicalValues<'_>) -> &'static str {
     match values.metadata("wet_mass", keys::SOURCE) {
-        Some("yield_wet_mass x area") => "yield_wet_mass x area / interval",
-        Some("yield_wet_volume x area") => "yield_wet_volume x area / interval",
-        Some("yield_dry_mass x area, moisture") => "yield_dry_mass x area / interval",
+        Some("yield_wet_mass x worked_area") => "yield_wet_mass x area / interval",
+        Some("yield_wet_volume x worked_area") => "yield_wet_volume x area / interval",
+        Some("yield_dry_mass x worked_area, moisture") => "yield_dry_mass x area / interval",
         _ => "wet_mass / interval",
     }
 }

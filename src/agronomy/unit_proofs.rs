@@ -141,7 +141,7 @@ fn check_distance(layer: &Layer, matches: &[Match], diagnostics: &mut Vec<Diagno
     let Some(found) = matches.iter().find(|found| found.canonical == "distance") else { return Ok(()) };
     let Some(stated) = found.unit else { return Ok(()) };
     let head = layer.head(CHECKED_ROWS);
-    let used = ["distance", "pass", "section", "machine", "longitude", "latitude"];
+    let used = ["distance", "pass_number", "section", "machine", "longitude", "latitude"];
     let columns = Columns {
         values: matches
             .iter()
@@ -188,7 +188,7 @@ fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Co
         "interval",
         "speed",
         "moisture",
-        "pass",
+        "pass_number",
         "section",
         "machine",
         "longitude",
@@ -202,7 +202,7 @@ fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Co
     let mut columns = Columns { values, interval: None };
     let is_needed = !has(matches, "interval") || unit(matches, "interval").is_none();
     let by_time = times.filter(|_| is_needed).and_then(|times| {
-        let keys = ["pass", "section", "machine"].into_iter();
+        let keys = ["pass_number", "section", "machine"].into_iter();
         intervals(&Rows {
             columns: keys.filter_map(|name| Some((name, columns.get(name)?.to_vec()))).collect(),
             times: Some(times.micros.clone()),
@@ -237,7 +237,7 @@ fn steps(layer: &Layer, columns: &Columns) -> Result<Option<Vec<f64>>> {
     let mut last: HashMap<[u64; 3], (f64, f64)> = HashMap::new();
     let step = |(row, position): (usize, &Option<(f64, f64)>)| {
         let (x, y) = (*position)?;
-        let before = last.insert(["machine", "section", "pass"].map(|name| key(name, row)), (x, y))?;
+        let before = last.insert(["machine", "section", "pass_number"].map(|name| key(name, row)), (x, y))?;
         Some(((x - before.0) * DEGREE * y.to_radians().cos()).hypot((y - before.1) * DEGREE))
     };
     Ok(Some(positions.iter().enumerate().map(step).map(|step| step.unwrap_or(f64::NAN)).collect()))

@@ -7,9 +7,9 @@ use crate::error::Result;
 use crate::layer::Layer;
 
 /// The canonical column of the area of each row.
-const AREA: &str = "area";
+const AREA: &str = "worked_area";
 
-/// The area of the polygons, else the worked area: the sum of the canonical column `area` of a harmonised layer. In m2;
+/// The area of the polygons, else the worked area: the sum of the canonical column `worked_area` of a harmonised layer. In m2;
 /// `None` without either.
 pub fn area(layer: &Layer) -> Result<Option<f64>> {
     let is_worked = layer.schema().fields().iter().any(|field| field.name() == AREA && is_added(field));

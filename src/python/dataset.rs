@@ -34,6 +34,12 @@ impl Dataset {
         self.dataset.path().to_owned()
     }
 
+    /// Whether it has the tables and columns of this version.
+    #[getter]
+    fn is_current(&self) -> bool {
+        self.dataset.is_current()
+    }
+
     /// The bytes of the manifest.
     #[getter]
     fn manifest<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {

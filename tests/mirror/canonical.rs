@@ -246,7 +246,7 @@ fn mean_is_over_rows_with_a_yield_and_by_field() {
     farm.publish_and_compare();
     assert_eq!(catalog(&farm, "field_means", "field"), [Some("North".to_owned()), Some("South".to_owned())]);
     assert_eq!(means(&farm, "mean"), [10_000.0, 5_000.0]);
-    assert_eq!((means(&farm, "area"), means(&farm, "area_without_yield")), (vec![20.0, 20.0], vec![110.0, 0.0]));
+    assert_eq!((means(&farm, "worked_area"), means(&farm, "area_without_yield")), (vec![20.0, 20.0], vec![110.0, 0.0]));
     let [file] = canonical(&farm, "harvest_rows").try_into().unwrap();
     for batch in batches(&file) {
         let years = batch.column_by_name("year").unwrap().as_primitive::<Int32Type>().clone();

@@ -247,13 +247,13 @@ fn sealed(said: &Value) -> String {
 /// is blamed. A manifest of the current version without its digest is damaged.
 #[test]
 fn manifest_without_a_digest_is_not_trusted_and_rewritten() {
-    for format in [2, 6] {
+    for format in [2, 7] {
         let mut farm = Farm::new();
         want(&mut farm, false);
         farm.publish_and_compare();
         let manifest = || farm.folder.current().unwrap().unwrap().path.join("manifest.json");
         let mut said: Value = serde_json::from_slice(&fs::read(manifest()).unwrap()).unwrap();
-        assert_eq!(said["format"], 6, "the one that is written now");
+        assert_eq!(said["format"], 7, "the one that is written now");
         said.as_object_mut().unwrap().remove("sha256").unwrap();
         said["format"] = format.into();
         said["parts"][0]["origins"][0]["layer"] = "edited".into();

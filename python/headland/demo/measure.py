@@ -210,9 +210,9 @@ def total(layer: Layer, column: str, unit: str) -> Amount | None:
 
 def mean(layer: Layer, column: str, unit: str) -> Amount | None:
     """Return ``sum(column) / sum(area)`` per hectare over the rows that have both: rows differ in length."""
-    if column not in layer.columns or "area" not in layer.columns:
+    if column not in layer.columns or "worked_area" not in layer.columns:
         return None
-    rows = zip(layer.values(column), layer.values("area"), strict=True)
+    rows = zip(layer.values(column), layer.values("worked_area"), strict=True)
     both = [(value, area) for value, area in rows if value is not None and area is not None]
     ground = math.fsum(area for _, area in both)
     return Amount(math.fsum(value for value, _ in both) / ground * 10_000, f"{unit}/ha") if ground > 0 else None

@@ -36,8 +36,8 @@ Tables of a state
 dataset/               All rows with the columns and units of the display, in
                        folders by job type, year and set of columns.
 harvest_rows/          Harvest, application and planting with the same columns
-application_rows/      for all jobs: area in m2, masses in kg, yields in kg/ha,
-planting_rows/         rates in kg/ha, L/ha or seeds/ha by "quantity". A value
+application_rows/      for all jobs: worked_area in m2, masses in kg, yields in
+planting_rows/         kg/ha, rates in kg/ha, L/ha or seeds/ha by "quantity". A value
                        is null if no column has it or its unit is unknown, so
                        divide sums over the same rows. "time" is in UTC, or in
                        the time of the display, as "clock" says; "start_date"
@@ -67,13 +67,13 @@ Run them in the folder of this file, or write its address before `latest`.
 
 DuckDB, the mean yield of each field and year in kg/ha:
 
-    SELECT field, year, sum(dry_mass) / sum(area) * 10000 AS mean
+    SELECT field, year, sum(dry_mass) / sum(worked_area) * 10000 AS mean
     FROM 'latest/catalog/field_means.parquet' GROUP BY ALL;
 
 DuckDB, the applied amount of each job, in kg, L or seeds, and its rate:
 
     SELECT job_name, quantity, sum(amount) AS amount,
-           sum(amount) / sum(area) * 10000 AS rate
+           sum(amount) / sum(worked_area) * 10000 AS rate
     FROM 'latest/application_rows/*.parquet'
     WHERE amount IS NOT NULL GROUP BY ALL;
 

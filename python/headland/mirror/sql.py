@@ -35,6 +35,9 @@ NEW_VIEWS = (
 )
 """Views that a mirror of an earlier version lacks."""
 
+UPGRADE = "; this mirror is of an earlier version, and `sync()` upgrades it"
+"""Advice for tables and columns that a mirror of an earlier version lacks."""
+
 MAX_NAMED = 10
 """Maximum number of columns named in a warning."""
 
@@ -84,6 +87,10 @@ def run(folder: Path, query: str, values: Mapping[str, Any]) -> duckdb.DuckDBPyR
             parameters[name] = _parameter(value)
     try:
         return connection.sql(query, params=parameters or None)
+    except duckdb.BinderException as reason:
+        if "not found in FROM clause" not in str(reason) or _core.Dataset(folder).is_current:
+            raise
+        raise ValueError(f"{str(reason).splitlines()[0]}{UPGRADE}") from None
     except duckdb.CatalogException as reason:
         if "Table with name" not in str(reason):
             raise
@@ -92,7 +99,7 @@ def run(folder: Path, query: str, values: Mapping[str, Any]) -> duckdb.DuckDBPyR
         wrong = re.search("with name (.+?) does not exist", str(reason))
         hint = "" if wrong is None else did_you_mean(wrong[1], names).replace(":", ";", 1)
         missing = [name for name in NEW_VIEWS if f"name {name} " in str(reason)]
-        advice = "; this mirror is of an earlier version, and `sync()` upgrades it" if missing else ""
+        advice = UPGRADE if missing else ""
         raise ValueError(f"{str(reason).splitlines()[0]} There are: {there}{hint}{advice}") from None
 
 

@@ -98,7 +98,7 @@ impl LayerTables {
                         "",
                     ),
                     column("area_without_yield", DataType::Float64, "Area of these rows.", "m2"),
-                    column("area", DataType::Float64, "Area of the rows that have a yield.", "m2"),
+                    column("worked_area", DataType::Float64, "Area of the rows that have a yield.", "m2"),
                     column("dry_mass", DataType::Float64, "Dry mass of these rows.", "kg"),
                     column(
                         "moisture_basis",

@@ -64,6 +64,12 @@ impl Dataset {
         &self.generation
     }
 
+    /// Whether it has the tables and columns of this version.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.manifest.has_current_format()
+    }
+
     /// Bytes of the manifest.
     #[must_use]
     pub fn content(&self) -> &[u8] {
