@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from headland import _core, arguments
 from headland.layer import Layer
-from headland.table_input import TableLike, as_layer
+from headland.table_input import TableLike, as_layer, systems
 
 JobKind = Literal["yield", "as_applied", "planting"]
 """Kinds of jobs that have canonical columns."""
@@ -22,6 +22,7 @@ def harmonize(
     units: Mapping[str, str] | None = None,
     crop: str | None = None,
     timezone: str | None = None,
+    crs: str | int | None = None,
 ) -> Layer:
     """Return the layer with canonical columns, which have the same names and units for all displays.
 
@@ -52,6 +53,9 @@ def harmonize(
         timezone: The zone of the display's clock, such as ``"America/Chicago"``, for times that state none. Without
             it they keep the display's clock, and a diagnostic says so.
 
+        crs: The coordinate system of a table that states none, such as ``"EPSG:4326"`` for a frame of polars or DuckDB.
+            A table without geometries but with columns of longitudes and latitudes gets points, in WGS 84 without it.
+
     Returns:
         The layer. `Layer.provenance` says where each column comes from. A harmonised layer is returned unchanged,
         unless an argument states more.
@@ -69,6 +73,13 @@ def harmonize(
     """
     core = as_layer("layer", layer)._core  # noqa: SLF001 - the layer of this package
     statements: dict[str, object] = {"job": job, "kind": kind, "columns": columns, "units": units, "crop": crop}
+    if crs is not None:
+        code = (
+            f"EPSG:{arguments.whole_number('crs', crs, 1)}"
+            if arguments.is_whole(crs)
+            else arguments.text("crs", crs, '"EPSG:4326"')
+        )
+        statements["crs"] = systems(code)
     offsets = None
     if timezone is not None:
         # The database of zones is loaded when a zone is named.

@@ -38,6 +38,9 @@ EXTENSION, EXTENSION_METADATA = b"ARROW:extension:name", b"ARROW:extension:metad
 WKB = ("geoarrow.wkb", "ogc.wkb")
 """Extension types of well-known binary."""
 
+BOX = {"xmin", "ymin", "xmax", "ymax"}
+"""Parts of a bounding box, the covering column of GeoParquet."""
+
 
 def is_table(value: object) -> bool:
     """Return whether it is one layer or one table."""
@@ -185,7 +188,7 @@ def _to_core(name: str, source: str, table: pa.Table) -> _core.Layer:
     batch = next(iter(made.to_batches()), pa.RecordBatch.from_pylist([], schema=made.schema))
     entries = _json((table.schema.metadata or {}).get(b"headland.metadata", b""))
     metadata = [(key, value) for key, value in entries.items() if isinstance(value, str)]
-    return _core.layer_from_batch(source, batch, geometry, _systems(crs), metadata)
+    return _core.layer_from_batch(source, batch, geometry, systems(crs), metadata)
 
 
 def _kept_metadata(field: pa.Field) -> dict[bytes, bytes]:
@@ -236,13 +239,15 @@ def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 def _find_geometry(name: str, table: pa.Table) -> tuple[pa.Table, int | None, Any]:
     """Return the table, the index of its geometry column and the coordinate system, as JSON or text.
 
-    Files of GeoParquet name the column, and their column of bounding boxes is left out. Otherwise it has the extension
-    type of well-known binary, or is the only one with bytes.
+    Files of GeoParquet name the column. Otherwise it has the extension type of well-known binary, or is the only one
+    with bytes. A column of bounding boxes is left out.
     """
     import pyarrow as pa
 
     primary, crs, boxes = _geoparquet(table.schema)
-    table = table.drop_columns([box for box in boxes if box in table.column_names])
+    # DuckDB and polars keep the column of bounding boxes, but not the metadata that name it.
+    is_box = {field.name for field in table.schema if pa.types.is_struct(field.type) and _box(field.type) == BOX}
+    table = table.drop_columns([name for name in table.column_names if name in boxes | is_box])
     binary = (pa.binary(), pa.large_binary(), pa.binary_view())
     stated = {index: extension for index, field in enumerate(table.schema) if (extension := _extension(field))}
     wkb = [index for index, (extension, _) in stated.items() if extension in WKB]
@@ -264,6 +269,11 @@ def _find_geometry(name: str, table: pa.Table) -> tuple[pa.Table, int | None, An
             "well-known binary (`geoarrow.wkb`)"
         )
     return table, index, stated[index][1].get("crs") if index in stated else crs
+
+
+def _box(kind: Any) -> set[str]:
+    """Return the names of the parts of a struct."""
+    return {kind.field(index).name for index in range(kind.num_fields)}
 
 
 def _extension(field: pa.Field) -> tuple[str, dict[str, Any]] | None:
@@ -297,7 +307,7 @@ def _json(text: bytes) -> dict[str, Any]:
     return parsed if isinstance(parsed, dict) else {}
 
 
-def _systems(crs: Any) -> list[str]:
+def systems(crs: Any) -> list[str]:
     """Return a coordinate system as code and as WKT, because the core does not know all codes."""
     if not crs:
         return []

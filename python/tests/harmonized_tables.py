@@ -11,7 +11,7 @@ from shapefiles import Field, dbf, zipped
 import headland as hl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "harmonized.md"
 
@@ -63,15 +63,14 @@ def found(layer: hl.Layer) -> list[Found]:
         unit = "unknown" if entry.get("unit") == "unknown" else str(entry.get("unit_in") or entry.get("unit") or "")
         original = str(entry["source"]).removesuffix("_original")
         scale = "" if factor is None else f"{factor:.6g}"
-        rows.append(
-            Found(str(entry["column"]), original, unit, scale, str(entry["rule"]) + proof(entry.get("evidence")))
-        )
+        rows.append(Found(str(entry["column"]), original, unit, scale, str(entry["rule"]) + proof(entry)))
     return rows
 
 
-def proof(evidence: object) -> str:
+def proof(entry: Mapping[str, object]) -> str:
     """Return how a unit is proven, if nothing states it."""
-    if evidence is None:
+    evidence = entry.get("evidence")
+    if evidence is None or entry["column"] == "time":
         return ""
     return ", unit by range" if "values are" in str(evidence) else ", unit by closure"
 

@@ -116,14 +116,14 @@ WRONG: list[tuple[str, Callable[[], hl.Layer], type[Exception] | str, str]] = [
         "two columns for one name",
         lambda: hl.harmonize(table([YIELD, ("YLD", "N1")], [(5, 6)])),
         "column-not-used",
-        "is not used as `yield`",
+        "`YLD` as `yield` (`YIELD` is used)",
     ),
     ("a unit that nothing states or proves", lambda: hl.harmonize(HARVEST), "unit-unknown", "its unit is unknown"),
     (
         "dates whose order is ambiguous",
         lambda: hl.harmonize(dated([("03/04/2025", "10:00:00")])),
         "date-order-unknown",
-        "day and month are unknown",
+        "can be `day, month, year` or `month, day, year`",
     ),
     ("times of day without `job`", lambda: hl.harmonize(timed(["10:00:00"])), "date-assumed", "1970-01-01"),
     (

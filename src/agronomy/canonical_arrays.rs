@@ -4,13 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type};
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, LargeStringArray, TimestampMicrosecondArray,
-};
+use arrow_array::types::{Date32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, Float64Array, Int32Array, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Field};
 
-use super::column_match::Match;
+use super::cell_values::{arrays, decimal_sign, flags, integers, texts};
+use super::column_match::{COMPLEMENT, Match, values};
 use super::columns::{AS_STATED, Canonical, Content, JobKind, RATE};
 use super::convert::{is_one, scaled};
 use super::crops::Crop;
@@ -24,9 +23,6 @@ use crate::layer::{Layer, LocalTimes, Offsets};
 
 /// Standard gravity in m/s2: the newtons that a kilogram weighs.
 const GRAVITY: f64 = 9.806_65;
-
-/// 2^53: floats up to it are all integers.
-const LARGEST_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// A column to add: its field, and one array per batch.
 pub(super) struct Added {
@@ -60,7 +56,8 @@ pub(super) fn add_times(
     };
     let values = array.as_primitive::<arrow_array::types::TimestampMicrosecondType>();
     rows.times = Some(values.iter().collect());
-    let metadata = metadata(&names.join(", "), times.form);
+    let mut metadata = metadata(&names.join(", "), times.form);
+    metadata.extend(times.evidence.map(|order| (keys::EVIDENCE.to_owned(), order)));
     let mut added = vec![Added { field: field("time", array.data_type(), metadata), arrays: split(layer, &array) }];
     if !values.iter().flatten().is_sorted() {
         let mut order: Vec<usize> = (0..values.len()).collect();
@@ -95,7 +92,7 @@ pub(super) fn number_column(
 ) -> Option<Added> {
     let schema = layer.schema();
     let original = schema.field(found.column).name();
-    let values = numbers(layer, found.column);
+    let values = values(layer, found);
     let stated = found.unit.map(|unit| (unit, found.evidence.clone()));
     let proven = || proven_by_range(column.name, &values).map(|(unit, evidence)| (unit, Some(evidence.to_owned())));
     let is_unlogged = column.name == "target_rate"
@@ -136,31 +133,49 @@ pub(super) fn number_column(
     if let Some(weight) = rows.kg_per_bushel.filter(|_| column.name.starts_with("yield")) {
         metadata.insert(keys::KG_PER_BUSHEL.to_owned(), weight.to_string());
     }
-    let arrays = arrays(layer, found.column).map(|array| -> ArrayRef {
-        if is_unlogged {
-            Arc::new(Float64Array::new_null(array.len()))
-        } else if is_one(factor) && *array.data_type() == DataType::Float64 {
-            Arc::clone(array)
-        } else {
-            scaled(array, factor)
-        }
-    });
-    let arrays = arrays.collect();
+    if let Some(sign) = texts_with(layer, found.column) {
+        let message =
+            format!("column `{original}` has numbers in texts, which are read with the decimal sign `{sign}`");
+        diagnostics.push(Diagnostic::new(Code::NumbersInText, message));
+    }
+    let is_computed = found.rule == COMPLEMENT || *schema.field(found.column).data_type() == DataType::LargeUtf8;
     let values = if is_one(factor) { values } else { values.into_iter().map(|value| value * factor).collect() };
+    let arrays = if is_computed {
+        split(layer, &nullable(&values))
+    } else {
+        let array = |array: &ArrayRef| -> ArrayRef {
+            if is_unlogged {
+                Arc::new(Float64Array::new_null(array.len()))
+            } else if is_one(factor) && *array.data_type() == DataType::Float64 {
+                Arc::clone(array)
+            } else {
+                scaled(array, factor)
+            }
+        };
+        arrays(layer, found.column).map(array).collect()
+    };
     rows.columns.insert(column.name, values);
     Some(Added { field: field(column.name, &DataType::Float64, metadata), arrays })
 }
 
-/// A column of integers, flags or texts; `None` if a value does not fit.
-pub(super) fn other_column(layer: &Layer, found: &Match, column: &Canonical, rows: &mut Rows) -> Option<Added> {
-    let converted: Option<Vec<ArrayRef>> = arrays(layer, found.column)
-        .map(|array| match column.content {
-            Content::Integer => integers(array),
-            Content::Flag => flags(array),
-            Content::Number | Content::Text => texts(array),
-        })
-        .collect();
-    let arrays = converted?;
+/// The decimal sign of a column of texts.
+fn texts_with(layer: &Layer, column: usize) -> Option<char> {
+    let is_text = *layer.schema().field(column).data_type() == DataType::LargeUtf8;
+    is_text.then(|| decimal_sign(layer, column).ok())?
+}
+
+/// A column of integers, flags or texts, or why its cells are something else.
+pub(super) fn other_column(
+    layer: &Layer,
+    found: &Match,
+    column: &Canonical,
+    rows: &mut Rows,
+) -> std::result::Result<Added, String> {
+    let arrays = match column.content {
+        Content::Integer => integers(layer, found.column),
+        Content::Flag => flags(layer, found.column),
+        Content::Number | Content::Text => texts(layer, found.column),
+    }?;
     let data_type = match column.content {
         Content::Integer => {
             rows_of_integers(rows, column.name, &arrays);
@@ -169,7 +184,7 @@ pub(super) fn other_column(layer: &Layer, found: &Match, column: &Canonical, row
         Content::Flag => DataType::Boolean,
         Content::Number | Content::Text => DataType::LargeUtf8,
     };
-    Some(Added { field: field(column.name, &data_type, metadata_of(layer, found)), arrays })
+    Ok(Added { field: field(column.name, &data_type, metadata_of(layer, found)), arrays })
 }
 
 /// The interval that a proof of units gives, in every row.
@@ -211,15 +226,9 @@ pub(super) fn add_computed(
         if let Some(weight) = weight.filter(|_| column.name.ends_with("_mass")) {
             metadata.insert(keys::KG_PER_BUSHEL.to_owned(), weight.to_string());
         }
-        let array: ArrayRef = Arc::new(
-            column.values.into_iter().map(|value| (!value.is_nan()).then_some(value)).collect::<Float64Array>(),
-        );
+        let array = nullable(&column.values);
         added.push(Added { field: field(column.name, &DataType::Float64, metadata), arrays: split(layer, &array) });
     }
-}
-
-pub(super) fn arrays(layer: &Layer, column: usize) -> impl Iterator<Item = &ArrayRef> {
-    layer.batches().iter().filter_map(move |batch| batch.columns().get(column))
 }
 
 /// An array over all rows as one array per batch.
@@ -231,6 +240,11 @@ pub(super) fn split(layer: &Layer, array: &ArrayRef) -> Vec<ArrayRef> {
         part
     };
     layer.batches().iter().map(|batch| next(batch.num_rows())).collect()
+}
+
+/// Numbers as an array in which NaN is null.
+fn nullable(values: &[f64]) -> ArrayRef {
+    Arc::new(values.iter().map(|value| (!value.is_nan()).then_some(*value)).collect::<Float64Array>())
 }
 
 fn field(name: &str, data_type: &DataType, metadata: HashMap<String, String>) -> Field {
@@ -300,88 +314,6 @@ fn proven_by_range(name: &str, values: &[f64]) -> Option<(Unit, &'static str)> {
         _ => return None,
     };
     Unit::parse(unit).filter(|_| is_proven).map(|unit| (unit, evidence))
-}
-
-/// All values of a column; null is not a number.
-#[expect(clippy::cast_precision_loss, reason = "measured integers are far below 2^53")]
-pub(super) fn numbers(layer: &Layer, column: usize) -> Vec<f64> {
-    let mut values = Vec::with_capacity(layer.len());
-    for array in arrays(layer, column) {
-        match array.data_type() {
-            DataType::Int32 => {
-                values.extend(array.as_primitive::<Int32Type>().iter().map(|cell| cell.map_or(f64::NAN, f64::from)));
-            }
-            DataType::Int64 => values
-                .extend(array.as_primitive::<Int64Type>().iter().map(|cell| cell.map_or(f64::NAN, |cell| cell as f64))),
-            _ if array.null_count() == 0 => values.extend_from_slice(array.as_primitive::<Float64Type>().values()),
-            _ => values.extend(array.as_primitive::<Float64Type>().iter().map(|cell| cell.unwrap_or(f64::NAN))),
-        }
-    }
-    values
-}
-
-fn integers(array: &ArrayRef) -> Option<ArrayRef> {
-    let cells: Option<Int64Array> = match array.data_type() {
-        DataType::Int64 => return Some(Arc::clone(array)),
-        DataType::Int32 => Some(array.as_primitive::<Int32Type>().unary(i64::from)),
-        DataType::Float64 => {
-            let whole = |cell: f64| {
-                #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
-                let whole = (cell.fract() == 0.0 && cell.abs() < LARGEST_INTEGER).then_some(cell as i64);
-                whole
-            };
-            let cells = array
-                .as_primitive::<Float64Type>()
-                .iter()
-                .map(|cell| cell.map_or(Some(None), |cell| whole(cell).map(Some)));
-            cells.collect::<Option<Vec<Option<i64>>>>().map(Int64Array::from)
-        }
-        _ => None,
-    };
-    cells.map(|cells| Arc::new(cells) as ArrayRef)
-}
-
-/// Flags; an integer state has the flag in its lowest bit (logs have 1 and 0, or 33 and 32).
-fn flags(array: &ArrayRef) -> Option<ArrayRef> {
-    let flags: BooleanArray = match array.data_type() {
-        DataType::Boolean => return Some(Arc::clone(array)),
-        DataType::Int32 => {
-            array.as_primitive::<Int32Type>().iter().map(|cell| cell.map(|cell| cell & 1 == 1)).collect()
-        }
-        DataType::Int64 => {
-            array.as_primitive::<Int64Type>().iter().map(|cell| cell.map(|cell| cell & 1 == 1)).collect()
-        }
-        DataType::LargeUtf8 => {
-            let cells =
-                array.as_string::<i64>().iter().map(|cell| cell.map_or(Some(None), |text| state(text).map(Some)));
-            cells.collect::<Option<Vec<Option<bool>>>>()?.into()
-        }
-        _ => return None,
-    };
-    Some(Arc::new(flags))
-}
-
-/// A state in words: the header is in the crop or down, the boom or the clutch is on.
-fn state(text: &str) -> Option<bool> {
-    match text.trim().to_lowercase().as_str() {
-        "in" | "on" | "yes" | "down" | "true" | "working" => Some(true),
-        "out" | "off" | "no" | "up" | "false" | "not working" => Some(false),
-        _ => None,
-    }
-}
-
-fn texts(array: &ArrayRef) -> Option<ArrayRef> {
-    let texts: LargeStringArray = match array.data_type() {
-        DataType::LargeUtf8 => return Some(Arc::clone(array)),
-        DataType::Int32 => {
-            array.as_primitive::<Int32Type>().iter().map(|cell| cell.map(|cell| cell.to_string())).collect()
-        }
-        DataType::Int64 => {
-            array.as_primitive::<Int64Type>().iter().map(|cell| cell.map(|cell| cell.to_string())).collect()
-        }
-        _ => return None,
-    };
-    Some(Arc::new(texts))
 }
 
 /// Keeps integers as rows, by which steps of time are grouped.

@@ -5,7 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow_schema::{DataType, SchemaRef};
 
-use super::canonical_arrays::{arrays, numbers};
+use super::cell_values::{arrays, numbers};
 use super::provenance as keys;
 use super::units::Unit;
 use crate::error::{Error, Result};

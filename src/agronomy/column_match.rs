@@ -3,10 +3,12 @@
 use arrow_schema::{DataType, Field};
 
 use super::aliases;
+use super::cell_values::{decimal_sign, numbers};
 use super::columns::{CANONICAL, Content, JobKind, canonical, fits};
 use super::convert::UNIT_EXAMPLES;
 use super::statements::Stated;
 use super::units::{Quantity, Unit};
+use super::unused_columns::Unused;
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Result};
 use crate::layer::Layer;
@@ -26,18 +28,36 @@ pub(super) struct Match {
     pub(super) evidence: Option<String>,
 }
 
-/// Finds at most one column for each canonical column. Other candidates are diagnostics.
-pub(super) fn match_columns(layer: &Layer, stated: &Stated, diagnostics: &mut Vec<Diagnostic>) -> Result<Vec<Match>> {
+/// The rule of a moisture that follows from dry matter in percent.
+pub(super) const COMPLEMENT: &str = "100 - dry matter";
+
+/// Rank of a moisture that follows from dry matter: any other one is more specific.
+const RANK_COMPLEMENT: usize = 2_000;
+
+/// The values of a match in the unit of its column; null is not a number.
+pub(super) fn values(layer: &Layer, found: &Match) -> Vec<f64> {
+    let mut values = numbers(layer, found.column);
+    if found.rule == COMPLEMENT {
+        values.iter_mut().for_each(|value| *value = 100.0 - *value);
+    }
+    values
+}
+
+/// Finds at most one column for each canonical column. Other candidates are added to `unused`.
+pub(super) fn match_columns(
+    layer: &Layer,
+    stated: &Stated,
+    unused: &mut Vec<Unused>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Vec<Match>> {
     let schema = layer.schema();
     let attributes = attributes(layer);
     let mut candidates: Vec<(Match, usize)> = Vec::new();
     for (name, original) in &stated.columns {
         let column = layer.column_index("columns", original)?;
         let canonical = known(name)?;
-        let field = schema.field(column);
-        if !can_hold(canonical, field) {
-            let message =
-                format!("column `{original}` has {}, so it cannot be `{canonical}`", cells(field.data_type()));
+        if let Err(reason) = can_hold(canonical, layer, column) {
+            let message = format!("column `{original}`: {reason}, so it cannot be `{canonical}`");
             return Err(Error::for_argument("columns", message));
         }
         let matched = Match { column, canonical, rule: "user", unit: None, unit_in: None, evidence: None };
@@ -49,8 +69,21 @@ pub(super) fn match_columns(layer: &Layer, stated: &Stated, diagnostics: &mut Ve
         if layer.geometry_index() == Some(column) || candidates.iter().any(|(other, _)| other.column == column) {
             continue;
         }
-        if let Some((found, rank)) = find(column, field, &attributes).filter(|(found, _)| !is_taken(found.canonical)) {
-            candidates.push((found, rank));
+        let Some((mut found, mut rank)) = find(column, field, &attributes) else { continue };
+        if found.canonical.starts_with("yield") && is_percent(field, &attributes, stated) {
+            let letters: String = field.name().to_lowercase().chars().filter(|letter| *letter != '_').collect();
+            if !letters.contains("drymatter") {
+                unused.push(Unused::new(column, found.canonical, "a yield is not in percent"));
+                continue;
+            }
+            (found.canonical, found.rule, rank) = ("moisture", COMPLEMENT, RANK_COMPLEMENT);
+        }
+        if is_taken(found.canonical) {
+            continue;
+        }
+        match can_hold(found.canonical, layer, column) {
+            Ok(()) => candidates.push((found, rank)),
+            Err(reason) => unused.push(Unused::new(column, found.canonical, reason)),
         }
     }
     let nulls = |column: usize| {
@@ -73,8 +106,7 @@ pub(super) fn match_columns(layer: &Layer, stated: &Stated, diagnostics: &mut Ve
             matches.push(found);
         } else {
             let used = schema.field(best.column).name();
-            let message = format!("column `{}` is not used as `{}`: `{used}` is", field.name(), found.canonical);
-            diagnostics.push(Diagnostic::new(Code::ColumnNotUsed, message));
+            unused.push(Unused::new(found.column, found.canonical, format!("`{used}` is used")));
         }
     }
     for (original, _) in &stated.units {
@@ -133,10 +165,17 @@ fn find(column: usize, field: &Field, attributes: &[(String, Option<String>)]) -
         Some((attribute, _)) => (aliases::find(attribute)?, "sidecar"),
         None => aliases::find(field.name()).map(|alias| (alias, alias.rule))?,
     };
-    can_hold(alias.canonical, field).then(|| {
-        let unit_in = alias.unit.map(|unit| unit.to_string());
-        (Match { column, canonical: alias.canonical, rule, unit: alias.unit, unit_in, evidence: None }, alias.rank)
-    })
+    let unit_in = alias.unit.map(|unit| unit.to_string());
+    Some((Match { column, canonical: alias.canonical, rule, unit: alias.unit, unit_in, evidence: None }, alias.rank))
+}
+
+/// Whether the caller, the sidecar or the name states that a column is in percent.
+fn is_percent(field: &Field, attributes: &[(String, Option<String>)], stated: &Stated) -> bool {
+    let by_user = stated.units.iter().find(|(name, _)| name == field.name()).map(|(_, unit)| unit.clone());
+    let unit = by_user
+        .or_else(|| field.metadata().get("unit").cloned())
+        .or_else(|| abbreviated(field.name(), attributes).and_then(|(_, unit)| unit.clone()));
+    unit.and_then(|unit| Unit::parse(&unit)).is_some_and(|unit| unit.quantity() == (Quantity::Percent, None))
 }
 
 /// What the cells of a column are, in a message.
@@ -150,21 +189,28 @@ fn cells(data_type: &DataType) -> &'static str {
     }
 }
 
-/// Whether the type of a column is one that the canonical column can come from.
-fn can_hold(name: &str, field: &Field) -> bool {
+/// Whether a canonical column can come from the cells of a column, or why not.
+fn can_hold(name: &str, layer: &Layer, column: usize) -> std::result::Result<(), String> {
+    let schema = layer.schema();
+    let field = schema.field(column);
     let is_integer = matches!(field.data_type(), DataType::Int32 | DataType::Int64);
     let is_number = is_integer || *field.data_type() == DataType::Float64;
     let is_text = *field.data_type() == DataType::LargeUtf8;
-    match (name, canonical(name).map(|column| column.content)) {
+    let is_fit = match (name, canonical(name).map(|column| column.content)) {
         ("time", _) => is_number || is_text || matches!(field.data_type(), DataType::Timestamp(..)),
-        ("date", _) => is_text || *field.data_type() == DataType::Date32,
-        (_, Some(Content::Number | Content::Integer)) => is_number,
-        (_, Some(Content::Flag)) => is_integer || is_text || *field.data_type() == DataType::Boolean,
+        ("date", _) => is_text || is_integer || *field.data_type() == DataType::Date32,
+        // Points state the position already.
+        ("longitude" | "latitude", _) if is_text && layer.geometry_index().is_some() => false,
+        (_, Some(Content::Number)) if is_text => return decimal_sign(layer, column).map(|_| ()),
+        (_, Some(Content::Number)) => is_number,
+        (_, Some(Content::Integer)) => is_number || is_text,
+        (_, Some(Content::Flag)) => is_number || is_text || *field.data_type() == DataType::Boolean,
         ("load", _) => is_text || is_integer,
         // Integers are ids there.
         (_, Some(Content::Text)) => is_text,
         _ => false,
-    }
+    };
+    if is_fit { Ok(()) } else { Err(format!("it has {}", cells(field.data_type()))) }
 }
 
 /// The unit that the caller states of a column.

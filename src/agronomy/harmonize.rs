@@ -9,31 +9,38 @@ use arrow_schema::Field;
 use super::canonical_arrays::{
     Added, add_computed, add_date, add_times, constant_interval, number_column, other_column,
 };
-use super::column_match::{Match, implied_kind, match_columns};
+use super::cell_values::trimmed;
+use super::column_match::{Match, implied_kind, match_columns, values};
 use super::columns::{CANONICAL, Content, JobKind, canonical, is_canonical};
 use super::convert::{known_crop, stated_crop};
 use super::crops::Crop;
 use super::derived::Rows;
+use super::own_columns::restored;
 use super::provenance as keys;
 use super::row_columns::{insert_columns, select_columns};
 use super::row_times::row_times;
 use super::statements::Statements;
 use super::unit_proofs::prove_units;
-use crate::archive::{Code, Diagnostic};
+use super::unused_columns::{Unused, report, unknown_names};
 use crate::error::{Error, Kind, Result};
+use crate::layer::crs::Crs;
 use crate::layer::{Layer, LocalTimes};
 
 /// The times of a layer that are on the display's clock, whose zone the caller knows.
 pub fn local_times(layer: &Layer, statements: &Statements) -> Result<Option<LocalTimes>> {
     let layer = &if keys::is_harmonized(layer) { originals(layer.clone())? } else { layer.clone() };
-    let matches = match_columns(layer, &statements.stated, &mut Vec::new())?;
-    let times = row_times(layer, &matches, statements.job.start, &mut Vec::new())?;
+    let matches = match_columns(layer, &statements.stated, &mut Vec::new(), &mut Vec::new())?;
+    let times = row_times(layer, &matches, statements.job.start, &mut Vec::new());
     Ok(times.filter(|times| times.is_local).map(|times| LocalTimes::from_local(&times.micros)))
 }
 
 /// Adds the canonical columns before the geometry. Original columns keep their values and their order; those with a
 /// canonical name get `_original` behind it.
 pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
+    let layer = match restored(&layer, statements)? {
+        Some(layer) => return with_crs(layer, statements),
+        None => with_crs(layer, statements)?,
+    };
     let is_stated = statements.offsets.is_some()
         || statements.kind.is_some()
         || statements.crop.is_some()
@@ -53,12 +60,14 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
         return harmonize(originals(layer)?, statements);
     }
     let mut diagnostics = Vec::new();
-    let matches = match_columns(&layer, &statements.stated, &mut diagnostics)?;
+    let mut unused = Vec::new();
+    let matches = match_columns(&layer, &statements.stated, &mut unused, &mut diagnostics)?;
     let kind = kind(&layer, statements, &matches)?;
     let belongs = |name: &str| canonical(name).is_none_or(|column| column.kinds.contains(&kind));
     let mut matches: Vec<Match> = matches.into_iter().filter(|found| belongs(found.canonical)).collect();
-    let times = row_times(&layer, &matches, statements.job.start, &mut diagnostics)?;
+    let times = row_times(&layer, &matches, statements.job.start, &mut diagnostics);
     let crop = crop(&layer, statements, &matches)?;
+    let layer = with_points(layer, &matches, statements)?;
     let proven = prove_units(&layer, &mut matches, times.as_ref(), crop, &statements.job, &mut diagnostics)?;
 
     let mut added: Vec<Added> = Vec::new();
@@ -78,8 +87,8 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
         let Some(found) = matches.iter().find(|found| found.canonical == column.name) else { continue };
         if column.content != Content::Number {
             match other_column(&layer, found, column, &mut rows) {
-                Some(other) => added.push(other),
-                None => diagnostics.push(unfit(&layer, found)),
+                Ok(other) => added.push(other),
+                Err(reason) => unused.push(Unused::new(found.column, found.canonical, reason)),
             }
         } else if let Some(number) = number_column(&layer, found, column, &mut rows, &mut diagnostics) {
             added.push(number);
@@ -87,6 +96,8 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
             unknown.insert(found.column, found);
         }
     }
+    unused.extend(unknown_names(&layer, kind, &matches));
+    diagnostics.extend(report(&layer, &unused));
     if let Some(seconds) = proven.interval {
         added.push(constant_interval(&layer, seconds, &mut rows));
     }
@@ -100,6 +111,26 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
     }
     let layer = assemble(layer, &added, &unknown)?.with_diagnostics(diagnostics);
     Ok(layer.with_entry(keys::KIND, Some(kind.as_str())).with_entry(keys::CROP, crop.map(|crop| crop.name)))
+}
+
+/// The layer in the coordinate system that the caller states.
+fn with_crs(layer: Layer, statements: &Statements) -> Result<Layer> {
+    match &statements.crs {
+        Some(crs) => layer.with_stated_crs(crs),
+        None => Ok(layer),
+    }
+}
+
+/// A table with longitudes and latitudes gets points.
+fn with_points(layer: Layer, matches: &[Match], statements: &Statements) -> Result<Layer> {
+    let find = |name: &str| matches.iter().find(|found| found.canonical == name);
+    let Some((x, y)) = find("longitude").zip(find("latitude")).filter(|_| layer.geometry_index().is_none()) else {
+        return Ok(layer);
+    };
+    let (x, y) = (values(&layer, x), values(&layer, y));
+    let is_within = |values: &[f64], most: f64| values.iter().all(|value| value.is_nan() || value.abs() <= most);
+    let is_degrees = is_within(&x, 180.0) && is_within(&y, 90.0) && x.iter().any(|value| !value.is_nan());
+    if is_degrees { layer.with_points(&x, &y, statements.crs.as_ref().unwrap_or(&Crs::wgs84())) } else { Ok(layer) }
 }
 
 /// The kind of job: stated, from the service, from the sidecar, or from the columns.
@@ -136,16 +167,9 @@ fn crop(layer: &Layer, statements: &Statements, matches: &[Match]) -> Result<Opt
         let batches = layer.batches().iter().filter_map(|batch| batch.columns().get(found.column));
         let mut names =
             batches.filter_map(|array| array.as_string_opt::<i64>()).flat_map(|array| array.iter()).flatten();
-        let first = names.next()?;
-        names.all(|name| name == first).then(|| Crop::find(first))?
+        let first = trimmed(names.next()?);
+        names.all(|name| trimmed(name) == first).then(|| Crop::find(first))?
     }))
-}
-
-/// The diagnostic for a column whose cells are not what its meaning needs.
-fn unfit(layer: &Layer, found: &Match) -> Diagnostic {
-    let name = layer.schema().field(found.column).name().clone();
-    let message = format!("column `{name}` is not used as `{}`: its cells are of something else", found.canonical);
-    Diagnostic::new(Code::ColumnNotUsed, message)
 }
 
 /// The layer with the added columns, and with the meaning of those whose unit is unknown.

@@ -10,6 +10,7 @@ mod apportion_tests;
 mod canonical_arrays;
 mod canonical_rows;
 mod canonical_values;
+mod cell_values;
 mod clean;
 mod clean_delays;
 mod clean_diagnostics;
@@ -48,6 +49,7 @@ mod measurements;
 mod mixing;
 mod neighbours;
 mod outliers;
+mod own_columns;
 mod pass_gaps;
 mod passes;
 mod plots;
@@ -69,14 +71,18 @@ mod statements;
 mod swaths;
 #[cfg(test)]
 mod swaths_tests;
+mod time_numbers;
+mod time_parts;
 mod track_rows;
 mod unit_closure;
 #[cfg(test)]
 mod unit_closure_tests;
 mod unit_proofs;
 mod units;
+mod unused_columns;
 mod worked_area;
 mod worked_ground;
+mod written_dates;
 mod yield_basis;
 
 pub use canonical_rows::{canonical_fields, canonical_rows, first_year, layer_kind, row_field, yield_means};

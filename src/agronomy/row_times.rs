@@ -1,24 +1,28 @@
-//! The time of each row: from timestamps, texts, a date and a time of day, epoch seconds, or days of a spreadsheet.
+//! The time of each row: from timestamps, texts, a date and a time of day, numbers, or a column for each part.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
+use arrow_array::types::{Date32Type, TimestampMicrosecondType};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 
+use super::cell_values::{arrays, numbers};
 use super::column_match::Match;
+use super::time_numbers::{self, Epoch};
+use super::time_parts::ClockParts;
+use super::written_dates::{Dates, Written, read_dates};
 use crate::archive::{Code, Diagnostic};
-use crate::error::Result;
-use crate::layer::Layer;
+use crate::layer::{Layer, parse_clock};
 
-const DAY: i64 = 86_400_000_000;
+pub(super) const DAY: i64 = 86_400_000_000;
 
-/// Days from 1899-12-30, the epoch of spreadsheets, to 1970.
-const SPREADSHEET_EPOCH: f64 = 25_569.0;
+/// The first day of 2100: later times are none.
+const LAST: i64 = 47_482 * DAY;
 
-/// The form of times in days of a spreadsheet.
-const SPREADSHEET: &str = "days of a spreadsheet";
+/// A share of rows without a time that is reported.
+const MISSING: f64 = 0.02;
 
 /// Times of the rows.
+#[derive(Debug)]
 pub(super) struct RowTimes {
     /// Microseconds since 1970.
     pub(super) micros: Vec<Option<i64>>,
@@ -26,257 +30,329 @@ pub(super) struct RowTimes {
     pub(super) is_local: bool,
     /// The form in which they were read.
     pub(super) form: &'static str,
+    /// How the order of day, month and year was read, where it can be another.
+    pub(super) evidence: Option<String>,
     /// The columns that they come from.
     pub(super) columns: Vec<usize>,
     /// The step of the clock in microseconds, where decimals of a day limit it; else 1.
     pub(super) resolution: i64,
 }
 
-/// Reads the times. `start` is the start of the job, in microseconds since 1970, for times of day without a date.
+impl RowTimes {
+    pub(super) fn new(micros: Vec<Option<i64>>, form: &'static str, columns: Vec<usize>) -> Self {
+        Self { micros, is_local: true, form, evidence: None, columns, resolution: 1 }
+    }
+}
+
+/// What is known beside the column of times.
+pub(super) struct TimeContext<'a> {
+    pub(super) layer: &'a Layer,
+    /// The column of dates.
+    date: Option<usize>,
+    /// The start of the job, in microseconds since 1970.
+    pub(super) start: Option<i64>,
+}
+
+/// Reads the times. `start` is the start of the job, in microseconds since 1970: it tells apart readings of one text or
+/// number, and dates times of day.
 pub(super) fn row_times(
     layer: &Layer,
     matches: &[Match],
     start: Option<i64>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Option<RowTimes>> {
+) -> Option<RowTimes> {
     let find = |canonical: &str| matches.iter().find(|found| found.canonical == canonical).map(|found| found.column);
-    let Some(time) = find("time") else { return Ok(None) };
+    let context = TimeContext { layer, date: find("date"), start };
+    let parts = ClockParts::find(layer);
+    // `HORA` can be the hour, whose minutes are in another column.
+    let time = find("time").filter(|time| parts.as_ref().is_none_or(|parts| !parts.has(*time)));
+    let mut said = Vec::new();
+    let in_years = |mut times: RowTimes| {
+        for time in &mut times.micros {
+            *time = time.filter(|micros| (0..LAST).contains(micros));
+        }
+        times.micros.iter().any(Option::is_some).then_some(times)
+    };
+    let read = time.and_then(|time| context.read(time, &mut said));
+    let times = read
+        .or_else(|| parts.and_then(|parts| parts.read(&context, &mut said)))
+        .or_else(|| time_numbers::lapse(&context, time, &mut said))
+        .and_then(in_years);
+    if times.is_none()
+        && let Some(time) = time
+        && !said.iter().any(|diagnostic: &Diagnostic| diagnostic.code == Code::DateOrderUnknown)
+    {
+        let schema = layer.schema();
+        let message = format!("column `{}` has no known form of time, so there is no time", schema.field(time).name());
+        said.push(Diagnostic::new(Code::TimeUnreadable, message));
+    }
+    diagnostics.extend(said);
+    let times = times?;
+    report_missing(layer, &times, diagnostics);
+    Some(times)
+}
+
+/// Reports cells that are no time, and rows without a cell.
+fn report_missing(layer: &Layer, times: &RowTimes, diagnostics: &mut Vec<Diagnostic>) {
+    let Some(column) = times.columns.last() else { return };
     let schema = layer.schema();
-    let name = schema.field(time).name();
-    let times = match schema.field(time).data_type() {
-        DataType::Timestamp(TimeUnit::Microsecond, zone) => {
-            Some((timestamps(layer, time), zone.is_none(), "timestamp"))
+    let name = schema.field(*column).name();
+    let (mut blank, mut unread, mut first) = (0_usize, 0_usize, None);
+    let cells = arrays(layer, *column).flat_map(|array| (0..array.len()).map(move |row| cell_text(array, row)));
+    for (row, (cell, time)) in cells.zip(&times.micros).enumerate() {
+        match (cell, time) {
+            (_, Some(_)) => {}
+            (None, None) => blank = blank.saturating_add(1),
+            (Some(text), None) => {
+                unread = unread.saturating_add(1);
+                first = first.or_else(|| Some((row as u64, text.to_owned())));
+            }
         }
-        DataType::LargeUtf8 => texts(layer, time, find("date"), start, diagnostics)?,
-        _ => numbers(layer, time, start, diagnostics),
+    }
+    #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
+    let share = |count: usize| count as f64 / times.micros.len() as f64;
+    let of = |count: usize| format!("{count} of {} rows ({:.1} %)", times.micros.len(), share(count) * 100.0);
+    if let Some((record, text)) = first {
+        let such = if text.is_empty() { String::new() } else { format!(" `{text}`") };
+        let message = format!(
+            "column `{name}`: the cells of {} are no time like those of the other rows, the first{such} at record \
+             {record}; these rows have no time",
+            of(unread)
+        );
+        diagnostics.push(Diagnostic::new(Code::BadTime, message).at_record(record));
+    }
+    if share(blank) > MISSING {
+        let message = format!(
+            "column `{name}` is empty in {}, which have no time; if another column has it, pass `columns={{\"time\": ...}}`",
+            of(blank)
+        );
+        diagnostics.push(Diagnostic::new(Code::TimesMissing, message));
+    }
+}
+
+/// The text of a cell that is not blank; empty for other types than text.
+fn cell_text(array: &ArrayRef, row: usize) -> Option<&str> {
+    if array.is_null(row) {
+        return None;
+    }
+    let text = array.as_string_opt::<i64>().map_or("", |array| array.value(row));
+    let is_blank = array.as_string_opt::<i64>().is_some() && text.trim().is_empty();
+    (!is_blank).then_some(text)
+}
+
+/// A date and a time of day as one text states them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    date: Option<Written>,
+    /// Microseconds since midnight.
+    clock: Option<i64>,
+    /// Seconds ahead of UTC.
+    offset: Option<i32>,
+}
+
+impl Cell {
+    /// Parses a date and a time of day in either order, or a time of day alone.
+    fn parse(text: &str) -> Self {
+        let text = text.trim();
+        let joined = |date: &str, clock: &str| {
+            let (date, (clock, offset)) = (Written::parse(date)?, parse_clock(clock)?);
+            Some(Self { date: Some(date), clock: Some(clock), offset })
+        };
+        let split = split(text);
+        let both = split.and_then(|(first, second)| joined(first, second).or_else(|| joined(second, first)));
+        both.or_else(|| parse_clock(text).map(|(clock, offset)| Self { date: None, clock: Some(clock), offset }))
+            .unwrap_or_default()
+    }
+}
+
+/// The parts before and behind the first blank, or the `T` between digits; of 14 digits, date and time of day.
+fn split(text: &str) -> Option<(&str, &str)> {
+    if let Some(parts) = text.split_once(' ') {
+        return Some(parts);
+    }
+    let bytes = text.as_bytes();
+    if bytes.len() == 14 && bytes.iter().all(u8::is_ascii_digit) {
+        return text.split_at_checked(8);
+    }
+    let is_digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
+    let between = |index: &usize| {
+        matches!(bytes.get(*index), Some(b'T' | b't'))
+            && is_digit(index.saturating_sub(1))
+            && is_digit(index.saturating_add(1))
     };
-    let Some((micros, is_local, form)) = times else {
-        if !diagnostics.iter().any(|diagnostic| diagnostic.code == Code::DateOrderUnknown) {
-            let message = format!("column `{name}` has no known form of time, so there is no time");
-            diagnostics.push(Diagnostic::new(Code::TimeUnreadable, message));
+    let index = (1..bytes.len()).find(between)?;
+    Some((text.get(..index)?, text.get(index.saturating_add(1)..)?))
+}
+
+impl TimeContext<'_> {
+    /// The times of a column.
+    fn read(&self, time: usize, said: &mut Vec<Diagnostic>) -> Option<RowTimes> {
+        match self.layer.schema().field(time).data_type() {
+            DataType::Timestamp(TimeUnit::Microsecond, zone) => {
+                let cells = arrays(self.layer, time).flat_map(|array| array.as_primitive::<TimestampMicrosecondType>());
+                let times = RowTimes::new(cells.collect(), "timestamp", vec![time]);
+                Some(RowTimes { is_local: zone.is_none(), ..times })
+            }
+            DataType::LargeUtf8 => self.read_texts(time, said).or_else(|| {
+                let is_said = said.iter().any(|diagnostic| diagnostic.code == Code::DateOrderUnknown);
+                if is_said { None } else { self.read_numbers(time, said) }
+            }),
+            _ => self.read_numbers(time, said),
         }
-        return Ok(None);
-    };
-    let columns = find("date").filter(|_| form == "date and time").into_iter().chain([time]).collect();
-    let resolution = if form == SPREADSHEET { day_resolution(layer, time) } else { 1 };
-    Ok(Some(RowTimes { micros, is_local, form, columns, resolution }))
-}
+    }
 
-type Times = (Vec<Option<i64>>, bool, &'static str);
+    fn read_numbers(&self, time: usize, said: &mut Vec<Diagnostic>) -> Option<RowTimes> {
+        let values = numbers(self.layer, time);
+        let name = self.layer.schema().field(time).name().clone();
+        if time_numbers::is_lapse(&name) {
+            return None;
+        }
+        match time_numbers::read(&name, &values, self.known_day(), said)? {
+            Epoch::Moments(times) => Some(RowTimes { columns: vec![time], ..times }),
+            Epoch::OfDay(clocks) => self.on_dates(time, &clocks, "time of day in digits", said),
+            Epoch::Running(seconds) => {
+                let times = self.from_start(&seconds, "seconds of an unknown origin", said);
+                Some(RowTimes { columns: vec![time], ..times })
+            }
+        }
+    }
 
-fn arrays(layer: &Layer, column: usize) -> impl Iterator<Item = &ArrayRef> {
-    layer.batches().iter().filter_map(move |batch| batch.columns().get(column))
-}
+    fn read_texts(&self, time: usize, said: &mut Vec<Diagnostic>) -> Option<RowTimes> {
+        let texts = arrays(self.layer, time).flat_map(|array| array.as_string::<i64>());
+        let cells: Vec<Cell> = texts.map(|text| text.map(Cell::parse).unwrap_or_default()).collect();
+        let dated = cells.iter().filter(|cell| cell.date.is_some()).count();
+        let read = cells.iter().filter(|cell| cell.clock.is_some()).count();
+        if read == 0 {
+            return None;
+        }
+        let is_local = cells.iter().all(|cell| cell.offset.is_none());
+        let clock = |cell: &Cell| cell.clock?.checked_sub(i64::from(cell.offset.unwrap_or(0)).checked_mul(1_000_000)?);
+        if dated * 2 < read {
+            let clocks: Vec<Option<i64>> = cells.iter().map(clock).collect();
+            let times = self.on_dates(time, &clocks, "time of day", said)?;
+            return Some(RowTimes { is_local: times.is_local && is_local, ..times });
+        }
+        let written: Vec<Option<Written>> = cells.iter().map(|cell| cell.date).collect();
+        let dates = self.order_of(time, &written, said)?;
+        let micros = dates.days.iter().zip(&cells).map(|(day, cell)| join(*day, clock(cell))).collect();
+        let times = RowTimes::new(micros, "text", vec![time]);
+        Some(RowTimes { is_local, evidence: evidence(&dates), ..times })
+    }
 
-fn timestamps(layer: &Layer, column: usize) -> Vec<Option<i64>> {
-    arrays(layer, column).flat_map(|array| array.as_primitive::<TimestampMicrosecondType>().iter()).collect()
-}
+    /// The days of written dates, or a diagnostic if their order is unknown.
+    fn order_of(&self, column: usize, written: &[Option<Written>], said: &mut Vec<Diagnostic>) -> Option<Dates> {
+        let start = self.start.map(|start| start.div_euclid(DAY));
+        match read_dates(written, start) {
+            Ok(dates) => Some(dates),
+            Err(orders) => {
+                let schema = self.layer.schema();
+                let message = format!(
+                    "the dates of column `{}` can be {orders}, so there is no time; pass `job={{\"start_date\": ...}}`, \
+                     whose day tells them apart, or `columns={{\"time\": ...}}` with a column of `Layer.with_time`",
+                    schema.field(column).name()
+                );
+                said.push(Diagnostic::new(Code::DateOrderUnknown, message));
+                None
+            }
+        }
+    }
 
-/// Seconds or milliseconds since 1970, or days of a spreadsheet; no other reading fits years from 1980 to 2100. A clock
-/// with another origin counts from the start of the job.
-fn numbers(layer: &Layer, column: usize, start: Option<i64>, diagnostics: &mut Vec<Diagnostic>) -> Option<Times> {
-    #[expect(clippy::cast_precision_loss, reason = "seconds and milliseconds of dates are below 2^53")]
-    let cells: Vec<Option<f64>> = arrays(layer, column)
-        .flat_map(|array| -> Vec<Option<f64>> {
-            match array.data_type() {
-                DataType::Int32 => array.as_primitive::<Int32Type>().iter().map(|cell| cell.map(f64::from)).collect(),
-                DataType::Int64 => {
-                    array.as_primitive::<Int64Type>().iter().map(|cell| cell.map(|cell| cell as f64)).collect()
-                }
-                _ => array.as_primitive::<Float64Type>().iter().collect(),
+    /// Times of day on the dates of their own column, else from the start of the job on.
+    fn on_dates(
+        &self,
+        time: usize,
+        clocks: &[Option<i64>],
+        form: &'static str,
+        said: &mut Vec<Diagnostic>,
+    ) -> Option<RowTimes> {
+        let Some(date) = self.date else {
+            let micros = self.unwrapped(clocks, said);
+            return Some(RowTimes::new(micros, form, vec![time]));
+        };
+        let (days, evidence) = match self.dates(date) {
+            Column::Days(days) => (days, None),
+            Column::Written(written) => {
+                let dates = self.order_of(date, &written, said)?;
+                let evidence = evidence(&dates);
+                (dates.days, evidence)
+            }
+        };
+        let micros = days.iter().zip(clocks).map(|(day, clock)| join(*day, *clock)).collect();
+        let times = RowTimes::new(micros, "date and time", vec![date, time]);
+        Some(RowTimes { evidence, ..times })
+    }
+
+    fn dates(&self, column: usize) -> Column {
+        if *self.layer.schema().field(column).data_type() == DataType::Date32 {
+            let days = arrays(self.layer, column).flat_map(|array| array.as_primitive::<Date32Type>());
+            return Column::Days(days.map(|day| day.map(i64::from)).collect());
+        }
+        if *self.layer.schema().field(column).data_type() == DataType::LargeUtf8 {
+            let texts = arrays(self.layer, column).flat_map(|array| array.as_string::<i64>());
+            // Some exports write midnight behind each date.
+            let date = |text: &str| Written::parse(text).or_else(|| Cell::parse(text).date);
+            return Column::Written(texts.map(|text| text.and_then(date)).collect());
+        }
+        let digits = |value: &f64| Written::parse(&format!("{value:06}"));
+        Column::Written(numbers(self.layer, column).iter().map(digits).collect())
+    }
+
+    /// A moment of the job: its start, else a date of the column of dates.
+    fn known_day(&self) -> Option<i64> {
+        self.start.or_else(|| match self.dates(self.date?) {
+            Column::Days(days) => days.into_iter().flatten().next()?.checked_mul(DAY),
+            Column::Written(written) => {
+                read_dates(&written, None).ok()?.days.into_iter().flatten().next()?.checked_mul(DAY)
             }
         })
-        .map(|cell| cell.filter(|cell| cell.is_finite() && *cell != 0.0))
-        .collect();
-    let all_within = |least: f64, most: f64| cells.iter().flatten().all(|cell| (least..most).contains(cell));
-    if cells.iter().all(Option::is_none) {
-        return None;
     }
-    // Whole numbers of that size are rather seconds of a day.
-    let has_fractions = cells.iter().flatten().any(|cell| cell.fract() != 0.0);
-    let (epoch, factor, form) = if all_within(29_221.0, 73_051.0) && has_fractions {
-        (SPREADSHEET_EPOCH, 86_400e6, SPREADSHEET)
-    } else if all_within(315_532_800.0, 4_102_444_800.0) {
-        (0.0, 1e6, "seconds since 1970")
-    } else if all_within(315_532_800e3, 4_102_444_800e3) {
-        (0.0, 1e3, "milliseconds since 1970")
-    } else {
-        return running_seconds(&cells, start, diagnostics);
-    };
-    #[expect(clippy::cast_possible_truncation, reason = "the values are within the years that were checked")]
-    let micros = cells.iter().map(|cell| cell.map(|cell| ((cell - epoch) * factor).round() as i64)).collect();
-    Some((micros, form == SPREADSHEET, form))
-}
 
-/// Seconds from an unknown origin, such as those of a GPS receiver: numbers that mostly grow by one step of a log.
-fn running_seconds(cells: &[Option<f64>], start: Option<i64>, diagnostics: &mut Vec<Diagnostic>) -> Option<Times> {
-    const LEAST_ROWS: usize = 200;
-    const STEPS: std::ops::RangeInclusive<f64> = 0.05..=10.0;
-    let values: Vec<f64> = cells.iter().flatten().copied().collect();
-    let mut steps: Vec<f64> = values
-        .iter()
-        .zip(values.iter().skip(1))
-        .map(|(before, after)| after - before)
-        .filter(|step| *step > 0.0)
-        .collect();
-    if values.len() < LEAST_ROWS || steps.len() * 10 < values.len() * 9 {
-        return None;
-    }
-    let middle = steps.len() / 2;
-    let usual = *steps.select_nth_unstable_by(middle, f64::total_cmp).1;
-    let regular = steps.iter().filter(|step| (*step / usual - 1.0).abs() <= 0.1).count();
-    if !STEPS.contains(&usual) || regular * 10 < steps.len() * 8 {
-        return None;
-    }
-    if start.is_none() {
-        diagnostics.push(Diagnostic::from_code(Code::DateAssumed));
-    }
-    let first = values.iter().copied().fold(f64::INFINITY, f64::min);
-    // A clock that runs for longer than a season is none.
-    let micros = |cell: f64| {
-        let seconds = cell - first;
-        #[expect(clippy::cast_possible_truncation, reason = "at most the microseconds of a year")]
-        (seconds < 3.2e7).then(|| start.unwrap_or(0).saturating_add((seconds * 1e6).round() as i64))
-    };
-    Some((cells.iter().map(|cell| micros((*cell)?)).collect(), true, "seconds of an unknown origin"))
-}
-
-/// The microseconds of the last decimal that the days have.
-fn day_resolution(layer: &Layer, column: usize) -> i64 {
-    let days: Vec<f64> = arrays(layer, column)
-        .filter_map(|array| array.as_primitive_opt::<Float64Type>())
-        .flat_map(|array| array.iter().flatten())
-        .collect();
-    let mut step = DAY;
-    let mut scale = 1.0;
-    while step > 1 && !days.iter().all(|day| ((day * scale) - (day * scale).round()).abs() < 1e-4) {
-        step = step.checked_div(10).unwrap_or(1);
-        scale *= 10.0;
-    }
-    step
-}
-
-fn texts(
-    layer: &Layer,
-    time: usize,
-    date: Option<usize>,
-    start: Option<i64>,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Option<Times>> {
-    let schema = layer.schema();
-    let time_name = schema.field(time).name();
-    let is_time_of_day = first_text(layer, time)
-        .is_some_and(|text| text.contains(':') && !text.contains(['/', 'T', '-', '.']) || is_clock(text));
-    let date_column = if is_time_of_day { date } else { None };
-    let Some(dates) = date_column.or((!is_time_of_day).then_some(time)) else {
-        return Ok(times_of_day(layer, time, start, diagnostics));
-    };
-    let date_name = schema.field(dates).name();
-    let format = match date_format(layer, dates) {
-        DateOrder::Iso => None,
-        DateOrder::Known(date) => Some(format!("{date} {}", clock_format(first_text(layer, time).unwrap_or_default()))),
-        DateOrder::Unknown => {
-            let message = format!("dates of column `{date_name}` have no day above 12, so day and month are unknown");
-            diagnostics.push(Diagnostic::new(Code::DateOrderUnknown, message));
-            return Ok(None);
+    /// Seconds from the start of the job on, else from 1970 on with a diagnostic.
+    pub(super) fn from_start(&self, seconds: &[f64], form: &'static str, said: &mut Vec<Diagnostic>) -> RowTimes {
+        if self.start.is_none() {
+            said.push(Diagnostic::from_code(Code::DateAssumed));
         }
-    };
-    let times = layer.local_times(date_name, date_column.map(|_| time_name.as_str()), format.as_deref())?;
-    let mut is_local = true;
-    let micros: Vec<Option<i64>> = times
-        .local()
-        .map(|row| {
-            let (micros, offset) = row?;
-            is_local &= offset.is_none();
-            micros.checked_sub(i64::from(offset.unwrap_or(0)).checked_mul(1_000_000)?)
-        })
-        .collect();
-    let form = if is_time_of_day { "date and time" } else { "text" };
-    Ok(micros.iter().any(Option::is_some).then_some((micros, is_local, form)))
-}
-
-/// Times of day without dates, from the start of the job on. A step back of half a day or more is midnight.
-fn times_of_day(layer: &Layer, column: usize, start: Option<i64>, diagnostics: &mut Vec<Diagnostic>) -> Option<Times> {
-    if start.is_none() {
-        diagnostics.push(Diagnostic::from_code(Code::DateAssumed));
+        let start = self.start.unwrap_or(0);
+        #[expect(clippy::cast_possible_truncation, reason = "the callers leave out more than a year")]
+        let micros = |second: &f64| second.is_finite().then(|| start.saturating_add((second * 1e6).round() as i64));
+        let times = RowTimes::new(seconds.iter().map(micros).collect(), form, Vec::new());
+        RowTimes { is_local: self.start.is_none(), ..times }
     }
-    let mut day = 0_i64;
-    let mut previous: Option<i64> = None;
-    let format = clock_format(first_text(layer, column)?);
-    let micros: Vec<Option<i64>> = arrays(layer, column)
-        .flat_map(|array| array.as_string::<i64>().iter())
-        .map(|text| {
-            let time = chrono::NaiveTime::parse_from_str(text?.trim(), format).ok()?;
-            let micros = time.signed_duration_since(chrono::NaiveTime::MIN).num_microseconds()?;
-            if let (None, Some(start)) = (previous, start) {
+
+    /// Times of day from the start of the job on. A step back of half a day or more is midnight.
+    pub(super) fn unwrapped(&self, clocks: &[Option<i64>], said: &mut Vec<Diagnostic>) -> Vec<Option<i64>> {
+        if self.start.is_none() {
+            said.push(Diagnostic::from_code(Code::DateAssumed));
+        }
+        let mut day = 0_i64;
+        let mut previous: Option<i64> = None;
+        let mut next = |clock: i64| {
+            if let (None, Some(start)) = (previous, self.start) {
                 // The start is that of another clock: the day is the one that brings the first time nearest to it.
-                day = start.saturating_sub(micros).saturating_add(DAY / 2).div_euclid(DAY).saturating_mul(DAY);
+                day = start.saturating_sub(clock).saturating_add(DAY / 2).div_euclid(DAY).saturating_mul(DAY);
             }
-            if previous.is_some_and(|previous| previous.saturating_sub(micros) > DAY / 2) {
+            if previous.is_some_and(|previous| previous.saturating_sub(clock) > DAY / 2) {
                 day = day.saturating_add(DAY);
             }
-            previous = Some(micros);
-            day.checked_add(micros)
-        })
-        .collect();
-    micros.iter().any(Option::is_some).then_some((micros, true, "time of day"))
-}
-
-fn first_text(layer: &Layer, column: usize) -> Option<&str> {
-    let is_text = |array: &&ArrayRef| *array.data_type() == DataType::LargeUtf8;
-    let mut texts = arrays(layer, column).filter(is_text).flat_map(|array| array.as_string::<i64>().iter()).flatten();
-    texts.find(|text| !text.trim().is_empty()).map(str::trim)
-}
-
-/// Whether the text is a time of day with fractions of a second.
-fn is_clock(text: &str) -> bool {
-    chrono::NaiveTime::parse_from_str(text, clock_format(text)).is_ok()
-}
-
-/// The `strptime` format of the time of day in a text. Other rows may have fractions of a second.
-fn clock_format(text: &str) -> &'static str {
-    match (text.matches(':').count() > 1, text.ends_with(['M', 'm'])) {
-        (true, true) => "%I:%M:%S%.f %p",
-        (false, true) => "%I:%M %p",
-        (true, false) => "%H:%M:%S%.f",
-        (false, false) => "%H:%M",
+            previous = Some(clock);
+            day.checked_add(clock)
+        };
+        clocks.iter().map(|clock| clock.and_then(&mut next)).collect()
     }
 }
 
-/// The order of day and month in texts.
-enum DateOrder {
-    /// Dates, or texts that begin with the year.
-    Iso,
-    /// The `strptime` format of the date.
-    Known(&'static str),
-    Unknown,
+/// A column of dates.
+enum Column {
+    /// Days since 1970.
+    Days(Vec<Option<i64>>),
+    Written(Vec<Option<Written>>),
 }
 
-fn date_format(layer: &Layer, column: usize) -> DateOrder {
-    if arrays(layer, column).any(|array| array.as_primitive_opt::<Date32Type>().is_some()) {
-        return DateOrder::Iso;
-    }
-    let Some(first) = first_text(layer, column) else { return DateOrder::Iso };
-    let Some(sign) = first.chars().find(|sign| !sign.is_ascii_digit()).filter(|sign| ['/', '-', '.'].contains(sign))
-    else {
-        return DateOrder::Iso;
-    };
-    if first.find(sign) == Some(4) {
-        return DateOrder::Iso;
-    }
-    // Points separate days from months, and the month is second then.
-    let (mut day_first, mut month_first) = (sign == '.', false);
-    for text in arrays(layer, column).flat_map(|array| array.as_string::<i64>().iter()).flatten() {
-        let mut numbers = text.trim().split(sign).map(|part| part.parse::<u8>().unwrap_or(0));
-        day_first |= numbers.next().is_some_and(|number| number > 12);
-        month_first |= numbers.next().is_some_and(|number| number > 12);
-    }
-    match (day_first, month_first, sign) {
-        (true, false, '/') => DateOrder::Known("%d/%m/%Y"),
-        (true, false, '-') => DateOrder::Known("%d-%m-%Y"),
-        (true, false, _) => DateOrder::Known("%d.%m.%Y"),
-        (false, true, '/') => DateOrder::Known("%m/%d/%Y"),
-        (false, true, '-') => DateOrder::Known("%m-%d-%Y"),
-        _ => DateOrder::Unknown,
-    }
+fn join(day: Option<i64>, clock: Option<i64>) -> Option<i64> {
+    day?.checked_mul(DAY)?.checked_add(clock?)
+}
+
+fn evidence(dates: &Dates) -> Option<String> {
+    let years = if dates.has_short_years { ", years of two digits" } else { "" };
+    dates.order.map(|order| format!("{order}{years}"))
 }

@@ -2,6 +2,7 @@
 
 use super::columns::JobKind;
 use crate::layer::Offsets;
+use crate::layer::crs::Crs;
 
 /// What the caller states of a layer.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +15,8 @@ pub struct Statements {
     pub crop: Option<String>,
     /// What the service says of the job.
     pub job: Job,
+    /// The coordinate system of a layer that states none.
+    pub crs: Option<Crs>,
     /// Offsets of the display's zone, one for each minute of [`super::local_times`].
     pub offsets: Option<Vec<Offsets>>,
 }

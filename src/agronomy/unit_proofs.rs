@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::canonical_arrays::numbers;
+use super::cell_values::numbers;
 use super::column_match::Match;
 use super::crops::Crop;
 use super::derived::{Rows, intervals};
@@ -197,7 +197,7 @@ fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Co
     let is_used = |name: &str| used.contains(&name) || YIELDS.contains(&name);
     let mut values: HashMap<&'static str, Vec<f64>> = HashMap::new();
     for found in matches.iter().filter(|found| is_used(found.canonical)) {
-        values.insert(found.canonical, numbers(layer, found.column));
+        values.insert(found.canonical, super::column_match::values(layer, found));
     }
     let mut columns = Columns { values, interval: None };
     let is_needed = !has(matches, "interval") || unit(matches, "interval").is_none();

@@ -1,6 +1,6 @@
 //! The area of a layer: of its polygons, or worked by its rows.
 
-use super::canonical_arrays::numbers;
+use super::cell_values::numbers;
 use super::convert::{Target, to_units};
 use super::provenance::is_added;
 use crate::error::Result;

@@ -269,7 +269,7 @@ codes! {
         "grain carts: the row of units has more cells than the header row, so the units are unknown";
 
     ColumnNotUsed = "column-not-used", Info,
-        "harmonising: two columns have one meaning, and the less specific one is not used";
+        "harmonising: columns whose name or unit says what they are, and why they are not used";
     UnitUnknown = "unit-unknown", Warning,
         "harmonising: the unit of a column is unknown, so it has no harmonised column; `units` states it";
     UnitsContradict = "units-contradict", Error,
@@ -283,6 +283,11 @@ codes! {
     DateAssumed = "date-assumed", Warning, "harmonising: times of day without a date are on 1970-01-01; `job` gives the date";
     DateOrderUnknown = "date-order-unknown", Warning,
         "harmonising: day and month of dates cannot be distinguished, so there is no time; `Layer.with_time` reads them";
+    NumbersInText = "numbers-in-text", Info, "harmonising: a column has numbers in texts, which were read";
+    TimesMissing = "times-missing", Warning, "harmonising: rows have no time, because their cells are empty";
+    EpochAssumed = "epoch-assumed", Info,
+        "harmonising: numbers can be seconds since 1970 or those of GPS since 1980, and are read as the former; the start \
+         of the `job` tells them apart";
     TimeUnreadable = "time-unreadable", Warning, "harmonising: the column of times has no known form, so there is no time";
 
     StepsComputed = "steps-computed", Info,

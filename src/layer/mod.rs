@@ -36,6 +36,7 @@ mod row_shapes;
 mod schema;
 mod shapes;
 mod sidecars;
+mod stated_crs;
 mod stream;
 mod svg_map;
 mod times;
@@ -63,6 +64,7 @@ pub use ragged_geometry::Ragged;
 pub use read::read;
 pub(crate) use row_shapes::Polygons;
 pub use stream::{Stream, TypePolicy};
+pub(crate) use times::parse_clock;
 pub use times::{LocalTimes, Offsets};
 
 /// A table of field data: columns, one WKB geometry column, its coordinate system, units and diagnostics.

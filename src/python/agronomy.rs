@@ -10,6 +10,7 @@ use super::layer::Layer;
 use super::local_times::LocalTimes;
 use crate::agronomy::{self, ConcatOptions, Job, JobKind, JobType, Part, Stated, Statements, System, Target};
 use crate::layer::Offsets;
+use crate::layer::crs::Crs;
 
 /// The layer with columns in other units; `units` is the name of a system or a mapping of column to unit.
 #[pyfunction]
@@ -113,8 +114,19 @@ fn parse_statements(given: &Bound<'_, PyDict>) -> PyResult<Statements> {
         stated: Stated { columns: pairs("columns")?, units: pairs("units")? },
         crop: text("crop")?,
         job: job.unwrap_or_default(),
+        crs: parse_crs(given)?,
         offsets: None,
     })
+}
+
+/// The coordinate system of the argument `crs`: codes or texts, of which the first known one is used.
+fn parse_crs(given: &Bound<'_, PyDict>) -> PyResult<Option<Crs>> {
+    let Some(texts) = given.get_item("crs")?.filter(|value| !value.is_none()) else { return Ok(None) };
+    let texts: Vec<String> = texts.extract()?;
+    let known = |text: &String| Crs::from_code(text).unwrap_or_else(|| Crs::from_wkt(text)).ok();
+    let first = texts.first().cloned().unwrap_or_default();
+    let crs = texts.iter().find_map(known);
+    crs.map(Some).ok_or_else(|| PyValueError::new_err(format!("`crs`: `{first}` is not a known coordinate system")))
 }
 
 /// What harmonising needs of the dict of `job_data.get` or of an entry of `job_data.list`.

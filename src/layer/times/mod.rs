@@ -13,6 +13,7 @@ use arrow_array::types::{Date32Type, Int32Type, Int64Type, TimestampMicrosecondT
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 
+pub(crate) use self::parse::parse_clock;
 use self::parse::{Format, LocalTime, check_day, check_timestamp, parse_date, parse_time_on, parse_timestamp};
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
@@ -49,11 +50,6 @@ impl LocalTimes {
             rows.iter().map(|micros| micros.map(|micros| LocalTime { micros, offset: None })).collect();
         let minutes = minutes(&rows);
         Self { rows, invalid: None, minutes }
-    }
-
-    /// Microseconds since 1970 on the local clock of each record that has a time, and its stated offset in seconds.
-    pub(crate) fn local(&self) -> impl Iterator<Item = Option<(i64, Option<i32>)>> {
-        self.rows.iter().map(|row| row.map(|local_time| (local_time.micros, local_time.offset)))
     }
 
     /// The times in UTC, and a diagnostic for each kind of null. `offsets` has one entry per minute.

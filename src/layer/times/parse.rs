@@ -29,6 +29,11 @@ pub(super) fn parse_time_on(day: i64, time: &str) -> Option<LocalTime> {
     Some(LocalTime { micros, offset })
 }
 
+/// Parses a time of day, with or without offset: microseconds since midnight, and seconds ahead of UTC.
+pub(crate) fn parse_clock(text: &str) -> Option<(i64, Option<i32>)> {
+    parse_time_on(0, text).map(|time| (time.micros, time.offset))
+}
+
 /// The days since 1970 of `2026-09-01`, `2026/09/01` or `20260901`. Other orders of day and month need a format.
 pub(super) fn parse_date(text: &str) -> Option<i64> {
     let text = text.trim();
@@ -62,9 +67,11 @@ pub(super) fn check_timestamp(micros: i64) -> Option<LocalTime> {
     days_since_epoch(DateTime::from_timestamp_micros(micros)?.date_naive()).map(|_| LocalTime { micros, offset: None })
 }
 
-/// Splits the offset in seconds from a time: `Z`, `+02:00`, `+0200` or `+02`.
+/// Splits the offset in seconds from a time: `Z`, `UTC`, `+02:00`, `+0200` or `+02`.
 fn split_offset(text: &str) -> Option<(&str, Option<i32>)> {
-    if let Some(time) = text.strip_suffix(['Z', 'z']) {
+    let in_utc =
+        text.strip_suffix(['Z', 'z']).or_else(|| text.strip_suffix("UTC")).or_else(|| text.strip_suffix("GMT"));
+    if let Some(time) = in_utc {
         return Some((time, Some(0)));
     }
     let Some(index) = text.rfind(['+', '-']) else { return Some((text, None)) };
@@ -182,6 +189,7 @@ mod tests {
             ("2026-09-01T12:00:00Z", Some(0)),
             ("2026-09-01 12:00:00+02:00", Some(7_200)),
             ("20260901T120000-0530", Some(-19_800)),
+            ("2026-09-01 12:00:00 UTC", Some(0)),
             ("2026-09-01 12:00:00 PM", None),
         ] {
             assert_eq!(parse_timestamp(text), Some(LocalTime { micros: NOON, offset }), "{text}");
