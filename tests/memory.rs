@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use client_config::config_of;
 use futures_util::stream;
-use headland::agronomy::{Job, JobKind};
+use headland::agronomy::{Job, JobKind, MarketMoisture};
 use headland::api;
 use headland::client::{Arguments, Client, Pages};
 use headland::clock::SystemClock;
@@ -137,6 +137,7 @@ fn publishing(archive: &Path, jobs: u32) -> usize {
         name: String::new(),
         field: None,
         job: Job { kind: Some(JobKind::Yield), ..Job::default() },
+        market_moisture: MarketMoisture::default(),
     };
     let wanted: Vec<SourceArchive> = (0..jobs).map(origin).collect();
     let sizes = Sizes { bytes: 1 << 20, ..Sizes::default() };

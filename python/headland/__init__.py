@@ -40,6 +40,7 @@ from headland.errors import (
     TransportError,
     UploadOutcomeUnknown,
 )
+from headland.field_means import field_means
 from headland.grid import grid
 from headland.harmonize import harmonize
 from headland.job_layers import FailedJob, JobLayers
@@ -112,6 +113,7 @@ __all__ = [
     "clean",
     "concat",
     "doctor",
+    "field_means",
     "grid",
     "harmonize",
     "layers",

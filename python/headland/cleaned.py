@@ -123,6 +123,9 @@ class Cleaned:
         )
         sensors = (self.delay, self.moisture_delay) if self._core.is_harvest else ()
         lines = "".join(f"<p>{html.escape(str(delay))}</p>" for delay in sensors)
+        if (basis := self._core.dry_basis) is not None:
+            water = "the market moisture of each crop" if basis == "several" else f"{basis} % water"
+            lines += f"<p>Masses and yields are dry, at {water}.</p>"
         report = self.report
         table = report.head(len(report))._repr_html_()
         return f'<div style="display:flex;flex-wrap:wrap;gap:1rem">{figures}</div>{lines}{table}'

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable  # noqa: TC003 -- for `typing.get_type_hints`
+from collections.abc import Iterable, Mapping  # noqa: TC003 -- for `typing.get_type_hints`
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from headland import _core
+from headland.harmonize import moistures
 from headland.layer import Layer
 from headland.reader import LayerReader
 from headland.table_input import TableLike, as_layer, is_table
@@ -25,12 +26,17 @@ class Part(NamedTuple):
 
 
 def concat(
-    layers: Iterable[TableLike], *, units: Literal["metric"] | None = "metric", originals: bool = False
+    layers: Iterable[TableLike],
+    *,
+    units: Literal["metric"] | None = "metric",
+    originals: bool = False,
+    market_moisture: float | Mapping[str, float] | None = None,
 ) -> Layer:
     """Return one layer with the canonical columns and all rows of several layers, in their order.
 
     Layers that are not harmonised are harmonised (``headland.harmonize``). A column that a layer lacks is null there.
-    Geometries are transformed to WGS 84 unless all layers have one coordinate system.
+    Geometries are in WGS 84. `crop` and `market_moisture` state the crop of each row and the water of its dry mass, so
+    cleaning and drying use those of the row.
 
     Args:
         layers: The layers, of one kind of job. Tables are accepted as in ``headland.harmonize``; their `source` is the
@@ -38,13 +44,17 @@ def concat(
         units: ``"metric"`` converts to the canonical units; ``None`` keeps the units, and a column with two units,
             quantities or moisture bases is an error that names both sources.
         originals: Whether the original columns are kept, those of one name as one column.
+        market_moisture: Percent of water at which the grain is sold, as in ``headland.harmonize``.
 
     Returns:
-        A layer with the columns `source` and `job_id` (null for layers that are no job's), then the canonical columns.
+        A layer with the columns `source`, `job_id` (null for layers that are no job's) and `field`, then the canonical
+        columns. `field` is that of the row or of the archive, else that of a boundary or a layer on the same ground; a
+        diagnostic names the layers for which it is null.
 
     Raises:
-        ValueError: No layer, layers of several kinds, columns without a known meaning, or a column that cannot have one
-            unit, such as rates in kg/ha and L/ha.
+        ValueError: No layer, layers of several kinds, columns without a known meaning, coordinates without a way to
+            WGS 84, a market moisture outside 0 to 40, or a column that cannot have one unit, such as rates in kg/ha and
+            L/ha.
         TypeError: An item that is neither a layer nor a table.
         ImportError: A table needs pyarrow; ``pip install 'headland[geo]'`` installs it.
 
@@ -54,12 +64,22 @@ def concat(
     if is_table(layers) and not isinstance(layers, LayerReader):
         raise TypeError("`layers`: expected several layers, got one; pass a list")
     parts = [Part(as_layer("layers", layer)) for layer in layers]
-    return concat_parts(parts, units, originals=originals)
+    return concat_parts(parts, units, originals=originals, market_moisture=market_moisture)
 
 
-def concat_parts(parts: list[Part], units: Literal["metric"] | None, *, originals: bool) -> Layer:
+def concat_parts(
+    parts: list[Part],
+    units: Literal["metric"] | None,
+    *,
+    originals: bool,
+    market_moisture: float | Mapping[str, float] | None = None,
+) -> Layer:
     """Concatenate layers whose rows get more columns."""
     if units not in ("metric", None):
         raise ValueError(f"`units`: expected 'metric' or None, got {units!r}")
-    given = [(part.layer._core, *part[1:]) for part in parts]  # noqa: SLF001 - the layers of this package
-    return Layer(_core.concat(given, units is not None, bool(originals)))
+    return Layer(_core.concat(given(parts), units is not None, bool(originals), moistures(market_moisture)))
+
+
+def given(parts: list[Part]) -> list[tuple[_core.Layer, str | None, str | None, str | None, dt.datetime | None]]:
+    """Return parts as the core receives them."""
+    return [(part.layer._core, *part[1:]) for part in parts]  # noqa: SLF001 - the layers of this package

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 -- for `typing.get_type_hints`
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from headland import _core, arguments
@@ -21,6 +21,7 @@ def harmonize(
     columns: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
     crop: str | None = None,
+    market_moisture: float | Mapping[str, float] | None = None,
     timezone: str | None = None,
     crs: str | int | None = None,
 ) -> Layer:
@@ -33,9 +34,10 @@ def harmonize(
     spreading and planting `target_rate`, `applied_rate` and `control_rate` (kg/ha, L/ha or seeds/ha); for planting
     `depth` (m), `down_force` (N), `singulation`, `skips` and `doubles` (%); and `product`, `variety`, `crop`,
     `operator`, `field`, `load`. Computed where they follow are `worked_area` (m2, distance x swath width), `wet_mass`
-    and `dry_mass` (kg, dry at the market moisture of the crop), and `amount` (kg, L or seeds). The mean yield is
-    ``sum(dry_mass) / sum(worked_area)`` over the rows that have a dry mass: rows
-    differ in length.
+    and `dry_mass` (kg), `yield_wet` and `yield_dry` (kg/ha, on the worked area), and `amount` (kg, L or seeds). Dry is
+    at the market moisture of the crop, which may differ between rows. `worked_area` is 0 with the header up, and counts
+    once for several products of one place. Swaths overlap, so the mean yield of a field is that of
+    ``headland.field_means``.
 
     Args:
         layer: The layer, or a table: a GeoDataFrame, a pandas or polars frame, a DuckDB relation, an Arrow table or
@@ -48,8 +50,10 @@ def harmonize(
         columns: Columns that headland does not find: canonical name to original name.
         units: Units that the archive does not state: original name to unit, such as ``{"YIELD": "bu/ac"}``. A column
             whose unit is unknown has no canonical column, and a diagnostic says so.
-        crop: The crop, such as ``"corn"``; without it, that of the archive or the one crop of all rows. Dry mass
-            needs it.
+        crop: The crop, such as ``"corn"``; without it, that of the archive, or that of each row. Dry mass needs it. In
+            a concatenation, the crop of the rows that name none.
+        market_moisture: Percent of water at which the grain is sold, from 0 to 40, or one for each crop:
+            ``{"corn": 14.0}``. Without it, that of the crop. Dry masses and yields are at this moisture.
         timezone: The zone of the display's clock, such as ``"America/Chicago"``, for times that state none. Without
             it they keep the display's clock, and a diagnostic says so.
 
@@ -61,9 +65,9 @@ def harmonize(
         unless an argument states more.
 
     Raises:
-        ValueError: An unknown kind, column, unit, crop or zone; no column has a known meaning; the columns do not say
-            what kind of job it is; or a table has several geometry columns, a malformed geometry, or a column of a type
-            that layers do not have.
+        ValueError: An unknown kind, column, unit, crop or zone; a market moisture outside 0 to 40; no column has a
+            known meaning; the columns do not say what kind of job it is; or a table has several geometry columns, a
+            malformed geometry, or a column of a type that layers do not have.
         TypeError: An argument of a wrong type.
         ImportError: A table needs pyarrow; ``pip install 'headland[geo]'`` installs it.
 
@@ -73,6 +77,7 @@ def harmonize(
     """
     core = as_layer("layer", layer)._core  # noqa: SLF001 - the layer of this package
     statements: dict[str, object] = {"job": job, "kind": kind, "columns": columns, "units": units, "crop": crop}
+    statements["market_moisture"] = moistures(market_moisture)
     if crs is not None:
         code = (
             f"EPSG:{arguments.whole_number('crs', crs, 1)}"
@@ -89,3 +94,12 @@ def harmonize(
         times = _core.harmonized_local_times(core, statements)
         offsets = None if times is None else local_times.offsets(zone, times.minutes)
     return Layer(_core.harmonize(core, statements, offsets))
+
+
+def moistures(stated: float | Mapping[str, float] | None) -> list[tuple[str | None, float]]:
+    """Return market moistures as pairs of a crop, or None for all crops, and percent of water."""
+    if stated is None:
+        return []
+    pairs = stated.items() if isinstance(stated, Mapping) else [(None, stated)]
+    crops = [(None if crop is None else arguments.text("market_moisture", crop), percent) for crop, percent in pairs]
+    return [(crop, arguments.number("market_moisture", percent)) for crop, percent in crops]

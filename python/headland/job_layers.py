@@ -8,13 +8,9 @@ from headland.concat import Part, concat_parts
 from headland.harmonize import harmonize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from headland.layer import Layer
-
-
-FIELD_COLUMNS = ("field", "fieldname", "field_name", "name")
-"""Columns of a boundary that name the field, in lower case."""
 
 
 class FailedJob(NamedTuple):
@@ -52,28 +48,42 @@ class JobLayers:
         lines += [f"  {failed.job.get('name')}: {failed.error}" for failed in self.failed]
         return "\n".join(lines)
 
-    def concat(self, *, units: Literal["metric"] | None = "metric", originals: bool = False) -> Layer:
+    def concat(
+        self,
+        *,
+        units: Literal["metric"] | None = "metric",
+        originals: bool = False,
+        market_moisture: float | Mapping[str, float] | None = None,
+    ) -> Layer:
         """Return one layer with the canonical columns of all jobs, as ``headland.concat``.
 
         Args:
             units: ``"metric"``, or ``None`` to keep the units of the sources, which have to agree.
             originals: Whether the original columns are kept.
+            market_moisture: Percent of water at which the grain is sold, as in ``headland.harmonize``.
 
         Returns:
-            The layer, whose rows have `source`, `job_id`, `job_name`, `field` and `start_date` too.
+            The layer in WGS 84, whose rows have `source`, `job_id`, `job_name`, `field` and `start_date` too. `field`
+            is stated by the row, the job or its archive, else it is that of a boundary or another job on the same
+            ground; a diagnostic names the jobs for which it is null.
 
         Raises:
-            ValueError: There is no layer, the jobs are of several kinds, or a column cannot have one unit.
+            ValueError: There is no layer, the jobs are of several kinds, coordinates have no way to WGS 84, or a column
+                cannot have one unit.
 
         >>> frame = client.job_data.read_all(sub_type="yield", year=2025).concat().to_geopandas()
         """
-        if not self._pairs:
-            raise ValueError("no job has a layer to concatenate; `failed` has the reason of each")
-        parts = [
-            Part(_harmonized(job, layer), job["id"], job.get("name"), _field(job, layer), job.get("start_date"))
-            for job, layer in self
-        ]
-        return concat_parts(parts, units, originals=originals)
+        return concat_parts(job_parts(self), units, originals=originals, market_moisture=market_moisture)
+
+
+def job_parts(jobs: JobLayers) -> list[Part]:
+    """Return the harmonised layers of jobs with what the jobs state."""
+    if not len(jobs):
+        raise ValueError("no job has a layer; `failed` has the reason of each")
+    return [
+        Part(_harmonized(job, layer), job["id"], job.get("name"), job.get("field_name"), job.get("start_date"))
+        for job, layer in jobs
+    ]
 
 
 def _harmonized(job: dict[str, Any], layer: Layer) -> Layer:
@@ -81,14 +91,3 @@ def _harmonized(job: dict[str, Any], layer: Layer) -> Layer:
         return harmonize(layer, job=job)
     except ValueError as error:
         raise ValueError(f"job {job['id']}, `{job.get('name')}`: {error}") from None
-
-
-def _field(job: dict[str, Any], layer: Layer) -> str | None:
-    """Return the name of the field: of the job, of the archive, or of the boundary next to the job's layer."""
-    stated: str | None = job.get("field_name") or layer.metadata.get("FieldName")
-    if stated is None and layer.boundary is not None:
-        names = [
-            layer.boundary.values(column) for column in layer.boundary.columns if column.casefold() in FIELD_COLUMNS
-        ]
-        stated = next((values[0] for values in names if values and isinstance(values[0], str)), None)
-    return stated

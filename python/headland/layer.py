@@ -317,9 +317,11 @@ class Layer(LayerViews):
         """Draw a map of one column, with a legend, its unit and a scale bar. A notebook shows it.
 
         Args:
-            column: The column. ``None`` chooses a yield or a rate, else another measured column, else the locations;
-                never an id, a year or a coordinate. Texts, flags and up to 8 different numbers are drawn as classes.
-            label: The name of the column in heading and legend; ``None`` is its own.
+            column: The column. ``None`` chooses the dry yield at market moisture, else the wet one, else the display's
+                yield or a rate, else another measured column, else the locations; never an id, a year or a coordinate.
+                Texts, flags and up to 8 different numbers are drawn as classes.
+            label: The name of the column in heading and legend; ``None`` is its own, and for a dry one, such as a
+                yield, its water.
             title: The title; ``None`` is the name of the layer.
             unit: The unit of the values; ``None`` is that of the layer. It labels the map and converts nothing: see
                 `to_units`.
@@ -350,7 +352,8 @@ class Layer(LayerViews):
             as_is=_as_is(crs),
         )
         shown = given["column"] or self._core.map_column()
-        return Map(svg, shown, f"{given['label'] or shown or 'locations'} of {given['title'] or self.name}")
+        named = given["label"] or self._core.map_label(given["column"]) or shown or "locations"
+        return Map(svg, shown, f"{named} of {given['title'] or self.name}")
 
     def explore(self, column: str | None = None) -> Any:
         """Show the records on an interactive map with lonboard, or with folium if that is what is installed.

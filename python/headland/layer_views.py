@@ -188,7 +188,7 @@ class LayerViews:
         Returns:
             One ``ColumnSummary`` for each column, as a table in consoles and notebooks; ``to_pandas()`` makes a frame.
             Nulls and NaN are not counted. Quantiles are interpolated linearly, as by numpy and pandas. Means are those
-            of rows: a field's mean yield is the sum of masses by the sum of areas.
+            of rows: a field's mean yield is that of ``headland.field_means``.
 
         >>> print(headland.read("job.zip").summary())
         """

@@ -40,7 +40,7 @@ def test_units_and_coordinates_of_all_rows_are_one(layers: dict[str, hl.Layer]) 
     assert layers["metric"].crs != layers["us"].crs
     both = hl.concat([layers["metric"], layers["us"]])
     assert len(both) == len(layers["metric"]) + len(layers["us"])
-    assert both.crs == layers["metric"].crs
+    assert both.crs == "EPSG:4326"
     assert both.units["distance"] == "m"
     assert both.units["yield_dry_mass"] == "kg/ha"
     one, other = hl.harmonize(layers["metric"]), hl.harmonize(layers["us"])
@@ -109,7 +109,7 @@ def test_layers_without_geometries_keep_those_of_the_others(layers: dict[str, hl
     without = hl.harmonize(hl.read(table), kind="yield")
     both = hl.concat([without, layers["us"]])
     assert sum(value is not None for value in both.values("geometry")) == len(layers["us"])
-    assert both.crs == layers["us"].crs
+    assert both.crs == "EPSG:4326"
     assert both.values("geometry")[:3] == [None] * 3
 
 
@@ -123,7 +123,9 @@ def test_statements_about_a_concatenation_are_those_of_its_layers(layers: dict[s
     both = hl.concat([layers["metric"], layers["us"]])
     assert hl.harmonize(both).to_arrow().equals(both.to_arrow())
     with pytest.raises(ValueError, match="is a concatenation, whose original columns are gone"):
-        hl.harmonize(both, crop="corn")
+        hl.harmonize(both, units={"distance": "m"})
+    # Its rows have a crop, which stays.
+    assert hl.harmonize(both, crop="corn")["crop"] == both["crop"]
 
 
 def test_a_concatenation_of_concatenations_keeps_the_sources(layers: dict[str, hl.Layer]) -> None:

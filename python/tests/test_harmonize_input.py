@@ -252,7 +252,8 @@ def test_polygons_that_share_times_have_no_interval(tmp_path: Path) -> None:
     )
     layer = hl.harmonize(packed(frame, tmp_path))
     assert "time" in layer.to_arrow().column_names
-    assert not {"interval", "speed", "worked_area"} & set(layer.to_arrow().column_names)
+    assert not {"interval", "speed"} & set(layer.to_arrow().column_names)
+    assert sum(layer.values("worked_area")) == pytest.approx(layer.area())
 
 
 @pytest.mark.skipif(not (corpus() / "ag").is_dir(), reason=f"no corpus at {corpus()}: set HEADLAND_CORPUS")
@@ -306,8 +307,11 @@ def test_one_product_of_all_rows_is_the_crop_of_a_harvest() -> None:
     rows = [("Wheat", 5000, 13.5, 2, 10), ("Wheat", 5000, 20, 2, 10)]
     assert hl.harmonize(table(fields, rows), units=units).values("dry_mass") == pytest.approx([10, 10 * 80 / 86.5])
     two = hl.harmonize(table(fields, [rows[0], ("Corn", 5000, 20, 2, 10)]), units=units)
-    assert "dry_mass" not in two.to_arrow().column_names
-    assert "crop-unknown" in codes(two)
+    assert two.values("dry_mass") == pytest.approx([10, 10 * 80 / 84.5]), "each row is dried by its crop"
+    assert two.values("market_moisture") == [13.5, 15.5]
+    other = hl.harmonize(table(fields, [rows[0], ("Gravel", 5000, 20, 2, 10)]), units=units)
+    assert other.values("dry_mass")[1] is None
+    assert "crop-unknown" in codes(other)
 
 
 def test_speed_after_a_gap_is_unknown() -> None:

@@ -55,27 +55,44 @@ def test_area_and_mass_of_every_harvest_are_the_truth(service: hl.Sandbox, mirro
         assert mass == pytest.approx(truth["total"]["value"], rel=1e-6)
 
 
-def test_means_equal_those_computed_from_the_columns_of_the_display(mirror: hl.Mirror) -> None:
-    """The mean is weighted by area: rows of a job differ in length, so that the mean of rows is another one."""
+def test_means_are_all_dry_mass_of_the_display_by_ground_that_counts_once(mirror: hl.Mirror) -> None:
     connection = duckdb_without_warnings(mirror)
     means = connection.execute(
-        "SELECT job_id, crop, mean, moisture_basis, rows_without_yield FROM field_means"
+        "SELECT job_id, crop, mean, dry_mass, f.covered_area, g.covered_area, market_moisture, rows_without_yield "
+        "FROM field_means f JOIN covered_areas g USING (job_id)"
     ).fetchall()
-    for job_id, crop, mean, basis, rows_without_yield in means:
+    assert len(means) == 18
+    for job_id, crop, mean, dry_mass, covered, ground, basis, rows_without_yield in means:
         units = dict(connection.execute("SELECT original, unit FROM units WHERE job_id = ?", [job_id]).fetchall())
         kilograms = {"lb/s": KG_PER_POUND, "kg/s": 1.0}[units["FLOW"]]
-        metres = {"ft": 0.3048, "m": 1.0}[units["DISTANCE"]]
-        mass, area, rows = connection.execute(
-            "SELECT sum(FLOW * CYCLE * (100 - MOISTURE)), sum(DISTANCE * SWATHWIDTH), "
-            "avg(FLOW * CYCLE * (100 - MOISTURE) / (DISTANCE * SWATHWIDTH)) "
-            "FROM Yield WHERE job_id = ? AND FLOW * MOISTURE * CYCLE * DISTANCE * SWATHWIDTH IS NOT NULL",
+        # Rows without a moisture have the mean one.
+        dry, wet, all_wet = connection.execute(
+            "SELECT sum(FLOW * CYCLE * (100 - MOISTURE)), sum(FLOW * CYCLE) FILTER (MOISTURE IS NOT NULL), "
+            "sum(FLOW * CYCLE) FROM Yield WHERE job_id = ?",
             [job_id],
         ).fetchall()[0]
         assert basis == MARKET_MOISTURE[crop]
-        expected = mass * kilograms / (100 - basis) / (area * metres**2) * 10_000
-        assert mean == pytest.approx(expected, rel=1e-6)
+        assert dry_mass == pytest.approx(dry * all_wet / wet * kilograms / (100 - basis), rel=1e-6)
+        assert covered == pytest.approx(ground)
+        assert mean == pytest.approx(dry_mass / covered * 10_000)
         assert rows_without_yield > 0
-        assert abs(rows / (mass / area) - 1) > 1e-6, "rows are even, so the weight is not tested"
+
+
+def test_market_moisture_of_a_mirror_is_that_of_its_rows_and_means(service: hl.Sandbox, tmp_path: Path) -> None:
+    job = min((each for each in service.truth if each["sub_type"] == "Yield"), key=lambda each: each["rows"])
+    found = []
+    with hl.Client(**service.credentials, rate_limits=(), limiter_state="memory") as client:
+        for moisture in (None, 5.0):
+            mirror = hl.Mirror(tmp_path, client, locations=False, ids=[job["job_id"]], market_moisture=moisture)
+            mirror.sync(progress=False)
+            found += mirror.sql("SELECT dry_mass, market_moisture FROM field_means").fetchall()
+            rows = mirror.sql("SELECT sum(dry_mass), any_value(market_moisture) FROM harvest_rows").fetchall()[0]
+            assert rows == (pytest.approx(found[-1][0], rel=0.01), found[-1][1])
+        with pytest.raises(ValueError, match="`market_moisture`: expected a percentage of water from 0 to 40, got 50"):
+            hl.Mirror(tmp_path, client, market_moisture=50)
+    (before, usual), (after, stated) = found
+    assert stated == 5.0
+    assert after == pytest.approx(before * (100 - usual) / 95)
 
 
 def test_catalog_has_the_ground_of_every_job_once(service: hl.Sandbox, mirror: hl.Mirror) -> None:

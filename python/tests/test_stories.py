@@ -101,7 +101,7 @@ def test_colleague_reads_the_published_folder_with_duckdb_alone(mirror: hl.Mirro
     folder = tmp_path / "shared"
     mirror.publish(folder)
     means = duckdb.sql(
-        "SELECT field || year, sum(dry_mass) / sum(worked_area) "
+        "SELECT field || year, sum(dry_mass) / sum(covered_area) "
         f"FROM '{folder}/latest/catalog/field_means.parquet' GROUP BY 1"
     ).fetchall()
 

@@ -12,8 +12,8 @@ use super::cell_values::{arrays, decimal_sign, flags, integers, texts};
 use super::column_match::{COMPLEMENT, Match, values};
 use super::columns::{AS_STATED, Canonical, Content, JobKind, RATE};
 use super::convert::{is_one, scaled};
-use super::crops::Crop;
 use super::derived::{Rows, compute};
+use super::market_moisture::MARKET;
 use super::provenance as keys;
 use super::row_times::RowTimes;
 use super::units::{Quantity, System, Unit};
@@ -181,7 +181,12 @@ pub(super) fn other_column(
             rows_of_integers(rows, column.name, &arrays);
             DataType::Int64
         }
-        Content::Flag => DataType::Boolean,
+        Content::Flag => {
+            let flags = arrays.iter().flat_map(|array| array.as_boolean().iter());
+            let number = |flag: Option<bool>| flag.map_or(f64::NAN, |flag| f64::from(u8::from(flag)));
+            rows.columns.insert(column.name, flags.map(number).collect());
+            DataType::Boolean
+        }
         Content::Number | Content::Text => DataType::LargeUtf8,
     };
     Ok(Added { field: field(column.name, &data_type, metadata_of(layer, found)), arrays })
@@ -200,7 +205,6 @@ pub(super) fn constant_interval(layer: &Layer, seconds: f64, rows: &mut Rows) ->
 pub(super) fn add_computed(
     layer: &Layer,
     kind: JobKind,
-    crop: Option<&Crop>,
     mut rows: Rows,
     added: &mut Vec<Added>,
     diagnostics: &mut Vec<Diagnostic>,
@@ -208,9 +212,8 @@ pub(super) fn add_computed(
     let rate = added.iter().find(|column| column.field.name() == "applied_rate");
     let amount_unit = rate.and_then(|column| Unit::parse(column.field.metadata().get("unit")?)).map(amount_unit);
     let weight = rows.kg_per_bushel;
-    let computed = compute(&mut rows, kind == JobKind::Yield, crop);
-    let has = |name: &str| computed.iter().any(|column| column.name == name);
-    if kind == JobKind::Yield && crop.is_none() && has("wet_mass") {
+    let computed = compute(&mut rows, kind == JobKind::Yield);
+    if kind == JobKind::Yield && !rows.columns.contains_key(MARKET) && rows.columns.contains_key("wet_mass") {
         diagnostics.push(Diagnostic::new(
             Code::CropUnknown,
             "the crop is unknown, so there is no dry mass; `crop` states it, such as `crop=\"corn\"`",
@@ -221,12 +224,12 @@ pub(super) fn add_computed(
         let unit = if column.name == "amount" { amount_unit.unwrap_or_default() } else { column.unit };
         metadata.insert("unit".to_owned(), unit.to_owned());
         if let Some(basis) = column.moisture_basis {
-            metadata.insert(keys::MOISTURE_BASIS.to_owned(), basis.to_string());
+            metadata.insert(keys::MOISTURE_BASIS.to_owned(), basis);
         }
-        if let Some(weight) = weight.filter(|_| column.name.ends_with("_mass")) {
+        if let Some(weight) = weight.filter(|_| column.name.ends_with("_mass") || column.name.starts_with("yield")) {
             metadata.insert(keys::KG_PER_BUSHEL.to_owned(), weight.to_string());
         }
-        let array = nullable(&column.values);
+        let array = nullable(&rows.columns.remove(column.name).unwrap_or_default());
         added.push(Added { field: field(column.name, &DataType::Float64, metadata), arrays: split(layer, &array) });
     }
 }

@@ -1,24 +1,23 @@
 //! Canonical rows: the fixed columns of each kind of job, and the rows of a harmonised layer in them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, TimestampMicrosecondType};
-use arrow_array::{Array, ArrayRef, Float64Array, LargeStringArray, RecordBatch, new_null_array};
+use arrow_array::types::TimestampMicrosecondType;
+use arrow_array::{ArrayRef, Float64Array, LargeStringArray, RecordBatch, new_null_array};
 use arrow_schema::{DataType, Field, TimeUnit};
 use chrono::{DateTime, Datelike as _};
 
 use super::columns::{AS_STATED, CANONICAL, Content, JobKind, RATE};
 use super::crops::Crop;
+use super::market_moisture::MARKET;
 use super::provenance as keys;
 use crate::archive::Code;
 use crate::layer::Layer;
 
 /// Measure of the rates and the amount of a row: `mass`, `volume` or `count`.
 const QUANTITY: &str = "quantity";
-/// Percent of water of `dry_mass`.
-const MOISTURE_BASIS: &str = "moisture_basis";
 /// Percent of water of `yield_dry_mass`, where it is known.
 const YIELD_DRY_BASIS: &str = "yield_dry_basis";
 /// Weight of a bushel of the volumes.
@@ -28,13 +27,15 @@ const KG_PER_BUSHEL: &str = "kg_per_bushel";
 const CLOCK: &str = "clock";
 
 /// What columns mean whose name does not say it.
-const DOCUMENTATION: [(&str, &str); 8] = [
+const DOCUMENTATION: [(&str, &str); 10] = [
     (CLOCK, "`UTC`, or `display` where `time` is that of the display, whose zone nothing states."),
     (QUANTITY, "`mass`, `volume` or `count`: rates are in kg/ha, L/ha or seeds/ha, the amount in kg, L or seeds."),
-    (MOISTURE_BASIS, "Water of `dry_mass`: the market moisture of the crop."),
+    (MARKET, "Water of `dry_mass` and `yield_dry`: the market moisture of the crop."),
+    ("yield_wet", "Wet mass by worked area; null where that is 0."),
+    ("yield_dry", "Dry mass by worked area; null where that is 0."),
     (YIELD_DRY_BASIS, "Water of `yield_dry_mass`; null where the display does not tell it."),
     (KG_PER_BUSHEL, "Weight of a bushel of the volumes."),
-    ("worked_area", "Distance times swath width, also of rows without yield or rate."),
+    ("worked_area", "Distance times swath width, or the polygon; 0 where the row does not work."),
     ("yield_dry_mass", "As the display computed it, at the moisture of `yield_dry_basis`."),
     ("amount", "Applied rate times worked area."),
 ];
@@ -75,7 +76,8 @@ pub fn canonical_fields(kind: JobKind) -> Vec<Field> {
     }
     fields.push(number("worked_area", "m2"));
     if kind == JobKind::Yield {
-        fields.extend([number("wet_mass", "kg"), number("dry_mass", "kg"), number(MOISTURE_BASIS, "%")]);
+        fields.extend([number("wet_mass", "kg"), number("dry_mass", "kg")]);
+        fields.extend([number("yield_wet", "kg/ha"), number("yield_dry", "kg/ha"), number(MARKET, "%")]);
     } else {
         fields.push(number("amount", ""));
     }
@@ -126,13 +128,12 @@ pub fn canonical_rows(layer: &Layer, kind: JobKind) -> Vec<Vec<ArrayRef>> {
         match field.name().as_str() {
             CLOCK => texts(clock),
             QUANTITY => texts(quantity.map(String::as_str)),
-            MOISTURE_BASIS => numbers(number("dry_mass", keys::MOISTURE_BASIS)),
+            MARKET => market_array(layer, batch),
             YIELD_DRY_BASIS => numbers(number("yield_dry_mass", keys::MOISTURE_BASIS)),
             KG_PER_BUSHEL => numbers(weight),
+            "crop" => crop_array(layer, batch),
             name => match added.get(name).and_then(|index| batch.columns().get(*index)) {
-                Some(array) if name == "crop" => crop_names(array),
                 Some(array) if array.data_type() == field.data_type() && !is_other(name) => Arc::clone(array),
-                None if name == "crop" => texts(crop(layer)),
                 _ => new_null_array(field.data_type(), rows),
             },
         }
@@ -141,12 +142,35 @@ pub fn canonical_rows(layer: &Layer, kind: JobKind) -> Vec<Vec<ArrayRef>> {
     layer.batches().iter().map(|batch| fields.iter().map(|field| cells(field, batch)).collect()).collect()
 }
 
-/// Crops by their common names; texts that are no known crop stay.
-fn crop_names(array: &ArrayRef) -> ArrayRef {
+/// The crop of each row: that which the row names, else that of the layer.
+pub(super) fn crop_array(layer: &Layer, batch: &RecordBatch) -> ArrayRef {
+    let of_layer = crop(layer);
+    let schema = layer.schema();
+    let index = schema.fields().iter().position(|field| field.name() == "crop" && keys::is_added(field));
+    match index.and_then(|index| batch.columns().get(index)) {
+        Some(array) => crop_names(array, of_layer),
+        None => Arc::new(LargeStringArray::from(vec![of_layer; batch.num_rows()])),
+    }
+}
+
+/// Crops by their common names, `default` where there is none; texts that are no known crop stay.
+pub(super) fn crop_names(array: &ArrayRef, default: Option<&str>) -> ArrayRef {
     let Some(texts) = array.as_string_opt::<i64>() else { return new_null_array(&DataType::LargeUtf8, array.len()) };
     let mut known: HashMap<&str, &str> = HashMap::new();
     let mut name = |text| *known.entry(text).or_insert_with(|| Crop::find(text).map_or(text, |crop| crop.name));
-    Arc::new(texts.iter().map(|text| text.map(&mut name)).collect::<LargeStringArray>())
+    Arc::new(texts.iter().map(|text| text.map(&mut name).or(default)).collect::<LargeStringArray>())
+}
+
+/// The market moisture of each row of a harvest.
+pub(super) fn market_array(layer: &Layer, batch: &RecordBatch) -> ArrayRef {
+    let schema = layer.schema();
+    let index = |name: &str| schema.fields().iter().position(|field| field.name() == name && keys::is_added(field));
+    if let Some(array) = index(MARKET).and_then(|index| batch.columns().get(index)) {
+        return Arc::clone(array);
+    }
+    let stated = index("dry_mass").and_then(|index| schema.field(index).metadata().get(keys::MOISTURE_BASIS));
+    let percent: Option<f64> = stated.and_then(|basis| basis.parse().ok());
+    Arc::new(Float64Array::from(vec![percent; batch.num_rows()]))
 }
 
 /// Year of the first row with a time.
@@ -171,80 +195,6 @@ pub fn row_field(layer: &Layer) -> Option<String> {
     names.all(|name| name == first).then(|| first.to_owned())
 }
 
-/// The mean yield of a harvest in a field, over the ground of the rows that have a yield.
-#[derive(Clone, Debug, PartialEq)]
-pub struct YieldMean {
-    /// The field that the rows name.
-    pub field: Option<String>,
-    /// The crop, if it is known.
-    pub crop: Option<String>,
-    /// All rows.
-    pub rows: u64,
-    /// Rows without area, without a dry mass above 0, or with the header up.
-    pub rows_without_yield: u64,
-    /// Area of these rows in square metres.
-    pub area_without_yield: f64,
-    /// Area of the other rows in square metres.
-    pub area: f64,
-    /// Their dry mass in kilograms.
-    pub dry_mass: f64,
-    /// Percent of water of the dry mass.
-    pub moisture_basis: Option<f64>,
-}
-
-/// The mean yields of a harmonised harvest by the field that rows name; empty for other kinds.
-#[must_use]
-pub fn yield_means(layer: &Layer) -> Vec<YieldMean> {
-    if layer_kind(layer) != Some(JobKind::Yield) {
-        return Vec::new();
-    }
-    let schema = layer.schema();
-    let index = |name: &str| schema.fields().iter().position(|field| field.name() == name && keys::is_added(field));
-    let basis =
-        index("dry_mass").and_then(|index| schema.field(index).metadata().get(keys::MOISTURE_BASIS)?.parse().ok());
-    let mut means: BTreeMap<Option<&str>, YieldMean> = BTreeMap::new();
-    for batch in layer.batches() {
-        let array = |name: &str| index(name).and_then(|index| batch.columns().get(index));
-        let numbers = |name: &str| array(name).and_then(|array| array.as_primitive_opt::<Float64Type>());
-        let (masses, areas) = (numbers("dry_mass"), numbers("worked_area"));
-        let working = array("working").and_then(|array| array.as_boolean_opt());
-        let fields = array("field").and_then(|array| array.as_string_opt::<i64>());
-        for row in 0..batch.num_rows() {
-            let number = |array: Option<&Float64Array>| {
-                array
-                    .filter(|array| array.is_valid(row))
-                    .map(|array| array.value(row))
-                    .filter(|value| value.is_finite())
-            };
-            let field = fields.filter(|fields| fields.is_valid(row)).map(|fields| fields.value(row).trim());
-            let field = field.filter(|name| !name.is_empty());
-            let mean = means.entry(field).or_insert_with(|| YieldMean {
-                field: field.map(str::to_owned),
-                crop: crop(layer).map(str::to_owned),
-                rows: 0,
-                rows_without_yield: 0,
-                area_without_yield: 0.0,
-                area: 0.0,
-                dry_mass: 0.0,
-                moisture_basis: basis,
-            });
-            let is_idle = working.is_some_and(|working| working.is_valid(row) && !working.value(row));
-            mean.rows = mean.rows.saturating_add(1);
-            match (number(masses), number(areas)) {
-                (Some(mass), Some(area)) if mass > 0.0 && area > 0.0 && !is_idle => {
-                    mean.area += area;
-                    mean.dry_mass += mass;
-                }
-                (_, area) => {
-                    mean.rows_without_yield = mean.rows_without_yield.saturating_add(1);
-                    mean.area_without_yield += area.unwrap_or(0.0);
-                }
-            }
-        }
-    }
-    means.into_values().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,7 +213,7 @@ mod tests {
             names(JobKind::Yield),
             format!(
                 "{all} flow moisture yield_wet_mass yield_dry_mass yield_dry_basis yield_wet_volume yield_dry_volume \
-                 kg_per_bushel protein {texts} wet_mass dry_mass moisture_basis"
+                 kg_per_bushel protein {texts} wet_mass dry_mass yield_wet yield_dry market_moisture"
             )
         );
         let rates = "quantity target_rate applied_rate control_rate";

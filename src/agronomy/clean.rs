@@ -7,6 +7,7 @@ use super::columns::JobKind;
 use super::coverage::Coverage;
 use super::field_rows::{FieldRows, LOGGED_FLOW};
 use super::flow_delay::{Sensor, estimate};
+use super::market_moisture::basis_of;
 use super::mixing::{self, Mixing};
 use super::pass_gaps::{PassEdges, PassGaps};
 use super::reasons::{self, mark};
@@ -50,8 +51,8 @@ pub(super) struct CleanRows {
     /// Kilograms, litres or seeds of other jobs.
     pub(super) amount: Option<Vec<f64>>,
     pub(super) amount_unit: &'static str,
-    /// Market moisture of `kg_dry`.
-    pub(super) market_moisture: Option<f64>,
+    /// Percent of water of `kg_dry`, or `several`.
+    pub(super) dry_basis: Option<String>,
     pub(super) delays: Vec<MachineDelay>,
     pub(super) moisture_delays: Vec<MachineDelay>,
     pub(super) recipe: Recipe,
@@ -133,9 +134,12 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
         mark_outliers(&sensor, &ground, flows, &delays, &parameters, &mut bits);
     }
 
-    let market_moisture = parameters.market_moisture.or(field.crop.map(|crop| crop.market_moisture));
-    recipe.set_market_moisture(market_moisture);
-    let drying = Drying { moisture: moisture.as_ref(), market: market_moisture, expand: parameters.expand };
+    // A table with several crops is dried by row.
+    let stated = parameters.market_moisture.map(|percent| vec![percent; count]);
+    let market = stated.or_else(|| field.market.take().map(|market| rows.sorted(&market)));
+    let dry_basis = market.as_deref().and_then(basis_of);
+    recipe.set_market_moisture(dry_basis.as_ref().and_then(|basis| basis.parse().ok()));
+    let drying = Drying { moisture: moisture.as_ref(), market: market.as_deref(), expand: parameters.expand };
     let is_cut = |k: usize| pass[k] > 0 && !faults.duplicate[k];
     let Masses { wet: kg, dry: kg_dry, logged: logged_kg } = flows.map_or_else(Masses::default, |flows| {
         Masses::new(&rows, flows, is_cut, shared.as_ref(), &coverage.fresh, &drying)
@@ -170,7 +174,7 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
         flow_shifted,
         flow_rule: field.flow_rule,
         moisture_shifted,
-        market_moisture,
+        dry_basis,
         delays: if is_harvest { delays } else { Vec::new() },
         moisture_delays,
         recipe,

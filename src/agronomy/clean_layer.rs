@@ -86,6 +86,18 @@ impl Cleaned {
         &self.recipe
     }
 
+    /// Percent of water of masses and yields of the report, or `several`; `None` if they are as harvested.
+    #[must_use]
+    pub fn dry_basis(&self) -> Option<&str> {
+        self.rows.dry_basis.as_deref().filter(|_| self.rows.kg_dry.is_some())
+    }
+
+    /// New ground in m2 of each row, in the order of the layer.
+    #[must_use]
+    pub fn fresh_ground(&self) -> Vec<f64> {
+        self.rows.rows.unsorted(&self.rows.coverage.fresh)
+    }
+
     /// Delays of the flow by machine; empty for other jobs than harvests.
     #[must_use]
     pub fn delays(&self) -> &[MachineDelay] {
@@ -117,9 +129,12 @@ impl Cleaned {
             rows.reasons.iter().zip(&rows.used).map(|(bits, used)| main_reason(*bits, *used)).collect();
         let unit = if self.is_harvest() { "kg/ha".to_owned() } else { format!("{}/ha", rows.amount_unit) };
         let names: LargeStringArray = rows.rows.unsorted(&reasons).into_iter().map(Some).collect();
+        let logged = field("logged", DataType::Float64, &unit);
+        let mut metadata = logged.metadata().clone();
+        metadata.extend(self.dry_basis().map(|basis| (keys::MOISTURE_BASIS.to_owned(), basis.to_owned())));
         let added = vec![
             (field("reason", DataType::LargeUtf8, ""), Arc::new(names) as ArrayRef),
-            (field("logged", DataType::Float64, &unit), nullable(rows.rows.unsorted(&rates))),
+            (logged.with_metadata(metadata), nullable(rows.rows.unsorted(&rates))),
         ];
         let schema = self.layer.schema();
         let geometry = self.layer.geometry_index();
@@ -185,7 +200,7 @@ impl Cells {
 struct Values {
     name: &'static str,
     unit: &'static str,
-    basis: Option<f64>,
+    basis: Option<String>,
     /// The columns that it comes from, if they are named.
     source: &'static str,
     numbers: Cells,
@@ -201,7 +216,7 @@ impl Values {
         };
         let mut field = field(self.name, data_type, self.unit);
         let mut metadata = field.metadata().clone();
-        metadata.extend(self.basis.map(|basis| (keys::MOISTURE_BASIS.to_owned(), basis.to_string())));
+        metadata.extend(self.basis.map(|basis| (keys::MOISTURE_BASIS.to_owned(), basis)));
         if !self.source.is_empty() {
             metadata.insert(keys::SOURCE.to_owned(), self.source.to_owned());
         }
@@ -245,7 +260,7 @@ fn values(rows: &CleanRows) -> Vec<Values> {
         values.push(column("yield_wet", "kg/ha", rate(kg)));
     }
     if let Some(kg) = &rows.kg_dry {
-        values.push(Values { basis: rows.market_moisture, ..column("yield_dry", "kg/ha", rate(kg)) });
+        values.push(Values { basis: rows.dry_basis.clone(), ..column("yield_dry", "kg/ha", rate(kg)) });
     }
     if let Some(flow) = &rows.flow_shifted {
         values.push(Values { source: rows.flow_rule, ..column("flow_shifted", "kg/s", numbers(flow)) });
@@ -359,7 +374,7 @@ fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
     };
     let number = |name: &str, unit: &str, cells: Vec<f64>| {
         let column =
-            Values { name: "", unit: "", basis: rows.market_moisture, source: "", numbers: Cells::Numbers(cells) };
+            Values { name: "", unit: "", basis: rows.dry_basis.clone(), source: "", numbers: Cells::Numbers(cells) };
         let (field, array) = column.into_column();
         let mut metadata = field.metadata().clone();
         metadata.insert("unit".to_owned(), unit.to_owned());

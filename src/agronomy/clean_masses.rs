@@ -18,8 +18,8 @@ pub(super) struct Masses {
 /// How masses become dry.
 pub(super) struct Drying<'a> {
     pub(super) moisture: Option<&'a Moisture>,
-    /// Market moisture in percent.
-    pub(super) market: Option<f64>,
+    /// Market moisture of each row in percent.
+    pub(super) market: Option<&'a [f64]>,
     /// Whether grain below the market moisture gains.
     pub(super) expand: bool,
 }
@@ -27,11 +27,11 @@ pub(super) struct Drying<'a> {
 impl Drying<'_> {
     fn dry(&self, kg: &[f64]) -> Option<Vec<f64>> {
         let (moisture, market) = (self.moisture?, self.market?);
-        let factor = |moisture: &f64| {
+        let factor = |(moisture, market): (&f64, &f64)| {
             let factor = (100.0 - moisture) / (100.0 - market);
             if self.expand { factor } else { factor.min(1.0) }
         };
-        Some(kg.iter().zip(&moisture.shifted).map(|(kg, moisture)| kg * factor(moisture)).collect())
+        Some(kg.iter().zip(moisture.shifted.iter().zip(market)).map(|(kg, row)| kg * factor(row)).collect())
     }
 }
 

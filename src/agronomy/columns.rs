@@ -105,7 +105,18 @@ pub(super) const CANONICAL: &[Canonical] = &[
 ];
 
 /// Names of columns that are joined from several columns or computed.
-const OTHER: &[&str] = &["time", "date", "order", "worked_area", "wet_mass", "dry_mass", "amount"];
+const OTHER: &[&str] = &[
+    "time",
+    "date",
+    "order",
+    "worked_area",
+    "wet_mass",
+    "dry_mass",
+    "yield_wet",
+    "yield_dry",
+    "market_moisture",
+    "amount",
+];
 
 /// Whether a harmonised layer reserves this name, in any letter case. SQL compares names without case.
 pub(super) fn is_canonical(name: &str) -> bool {

@@ -4,12 +4,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::builder::LargeStringBuilder;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, TimestampMicrosecondArray, new_null_array};
+use arrow_array::cast::AsArray as _;
+use arrow_array::{
+    Array as _, ArrayRef, LargeStringArray, RecordBatch, RecordBatchOptions, TimestampMicrosecondArray, new_null_array,
+};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 
+use super::canonical_rows::{crop_array, market_array};
+use super::clean_layer::field as column_field;
 use super::columns::{CANONICAL, JobKind};
+use super::concat_fields::{name_fields, row_fields};
 use super::convert::{in_system, scaled};
 use super::harmonize::harmonize;
+use super::market_moisture::{MARKET, MarketMoisture};
 use super::provenance as metadata;
 use super::statements::Statements;
 use super::units::{System, Unit};
@@ -32,12 +39,14 @@ pub struct Part {
 }
 
 /// Options of [`concat`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ConcatOptions {
     /// Whether values are converted to metric units. Otherwise columns keep their unit, which has to be one.
     pub is_metric: bool,
     /// Whether original columns are kept, those of one name and type as one column.
     pub originals: bool,
+    /// The water that dry masses have, where it is not that of the crop.
+    pub market_moisture: MarketMoisture,
 }
 
 /// What a column of the result has: its type, unit, quantity and moisture basis, and the source that has it first.
@@ -46,20 +55,23 @@ struct Target {
     source: String,
 }
 
-/// Concatenates layers in their order. Layers that are not harmonised are harmonised.
-pub fn concat(parts: Vec<Part>, options: ConcatOptions) -> Result<Layer> {
+/// Concatenates layers in their order, in WGS 84. Layers that are not harmonised are harmonised, and all are dried to the
+/// stated moisture.
+pub fn concat(parts: Vec<Part>, options: &ConcatOptions) -> Result<Layer> {
     let mut harmonized = Vec::with_capacity(parts.len());
+    let statements = Statements { market_moisture: options.market_moisture.clone(), ..Statements::default() };
     for part in parts {
         let source = part.layer.source().to_owned();
-        let layer = harmonize(part.layer, &Statements::default())
+        let layer = harmonize(part.layer, &statements)
+            .and_then(in_wgs84)
             .map_err(|error| error.map_message(|said| format!("`{source}`: {said}")))?;
         harmonized.push(Part { layer, ..part });
     }
     check_kinds(&harmonized)?;
-    let located = || harmonized.iter().map(|part| &part.layer).filter(|layer| layer.geometry_index().is_some());
-    let is_wgs84_needed = located().any(|layer| layer.crs_wkt() != located().next().and_then(Layer::crs_wkt));
     let mut diagnostics = Vec::new();
     let keys = key_fields(&harmonized);
+    name_fields(&mut harmonized, &mut diagnostics)?;
+    let mut located = harmonized.iter().map(|part| &part.layer).filter(|layer| layer.geometry_index().is_some());
     let targets = targets(&harmonized, &keys, options, &mut diagnostics)?;
     let mut fields = keys.clone();
     fields.extend(targets.iter().map(|target| target.field.clone()));
@@ -67,15 +79,14 @@ pub fn concat(parts: Vec<Part>, options: ConcatOptions) -> Result<Layer> {
         return Err(Error::new(Kind::Value, "`layers` is empty: pass at least one layer".to_owned()));
     };
     // Layers without geometries can precede those that have them.
-    let first = located().next().cloned().unwrap_or(first);
-    let first = if is_wgs84_needed { first.into_wgs84()? } else { first };
+    let first = located.next().cloned().unwrap_or(first);
     let geometry_field = first.geometry_index().and_then(|index| first.schema().fields().get(index).cloned());
     fields.extend(geometry_field.iter().map(|field| Field::clone(field)));
     let schema = Arc::new(Schema::new_with_metadata(fields, HashMap::new()));
     let mut batches = Vec::new();
     let mut types: Vec<u32> = Vec::new();
     for part in &harmonized {
-        let layer = if is_wgs84_needed { part.layer.clone().into_wgs84()? } else { part.layer.clone() };
+        let layer = &part.layer;
         types.extend(layer.geometry_types());
         diagnostics.extend(layer.diagnostics().iter().map(|diagnostic| match &diagnostic.member {
             Some(_) => diagnostic.clone(),
@@ -84,9 +95,9 @@ pub fn concat(parts: Vec<Part>, options: ConcatOptions) -> Result<Layer> {
         for batch in layer.batches() {
             let rows = batch.num_rows();
             let mut columns: Vec<ArrayRef> =
-                keys.iter().map(|field| key_column(part, &layer, batch, field.name())).collect();
+                keys.iter().map(|field| key_column(part, layer, batch, field.name())).collect();
             for target in &targets {
-                columns.push(column(&layer, batch, target, options)?);
+                columns.push(column(layer, batch, target, options)?);
             }
             if geometry_field.is_some() {
                 let geometry = layer.geometry_index().and_then(|index| batch.columns().get(index)).cloned();
@@ -108,6 +119,22 @@ pub fn concat(parts: Vec<Part>, options: ConcatOptions) -> Result<Layer> {
         Some(kind) => layer.with_entry(metadata::KIND, Some(kind.as_str())),
         None => layer,
     })
+}
+
+/// The layer in WGS 84; a table stays one.
+fn in_wgs84(layer: Layer) -> Result<Layer> {
+    if layer.geometry_index().is_none() {
+        return Ok(layer);
+    }
+    let message = |cause: &str| {
+        format!(
+            "its coordinates cannot be transformed to WGS 84: {cause}; state the coordinate system with `crs=` of `headland.harmonize`"
+        )
+    };
+    if layer.crs().is_none() {
+        return Err(Error::for_argument("crs", message("its coordinate system is unknown")));
+    }
+    layer.into_wgs84().map_err(|error| Error::for_argument("crs", message(&error.message())))
 }
 
 /// All layers have to be of one kind: the columns of others would be null.
@@ -145,21 +172,13 @@ fn key_fields(parts: &[Part]) -> Vec<Field> {
             .iter()
             .any(|part| metadata::is_concatenated(&part.layer) && part.layer.schema().column_with_name(name).is_some())
     };
-    if has_key("job_name") || parts.iter().any(|part| part.job_name.is_some()) {
-        fields.push(text("job_name"));
-        // Files can name the field in each row instead.
-        let is_named = |part: &Part| part.layer.schema().fields().iter().any(|field| is_field_name(field));
-        if has_key("field") || parts.iter().any(|part| part.field.is_some()) || !parts.iter().any(is_named) {
-            fields.push(text("field"));
-        }
+    let has_jobs = has_key("job_name") || parts.iter().any(|part| part.job_name.is_some());
+    fields.extend(has_jobs.then(|| text("job_name")));
+    fields.push(text("field"));
+    if has_jobs {
         fields.push(Field::new("start_date", DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())), true));
     }
     fields
-}
-
-/// Whether a column is the canonical one with the name of the field.
-fn is_field_name(field: &Field) -> bool {
-    field.name() == "field" && metadata::is_added(field)
 }
 
 fn key_column(part: &Part, layer: &Layer, batch: &RecordBatch, name: &str) -> ArrayRef {
@@ -171,13 +190,18 @@ fn key_column(part: &Part, layer: &Layer, batch: &RecordBatch, name: &str) -> Ar
         "source" => constant(Some(layer.source()), rows),
         "job_id" => constant(part.job_id.as_deref().or_else(|| id_of_source(layer.source())), rows),
         "job_name" => constant(part.job_name.as_deref(), rows),
-        "field" => constant(part.field.as_deref(), rows),
+        "field" => {
+            let own = row_fields(layer).and_then(|index| batch.columns().get(index)?.as_string_opt::<i64>());
+            let named = |row: usize| own.filter(|own| own.is_valid(row)).map(|own| own.value(row).trim());
+            let name = |row: usize| named(row).filter(|name| !name.is_empty()).or(part.field.as_deref());
+            Arc::new((0..rows).map(name).collect::<LargeStringArray>())
+        }
         _ => Arc::new(TimestampMicrosecondArray::from(vec![part.start; rows]).with_timezone("UTC")),
     }
 }
 
 /// The id of the job whose file a layer comes from: `job_data.read/31/SHP`.
-fn id_of_source(source: &str) -> Option<&str> {
+pub(super) fn id_of_source(source: &str) -> Option<&str> {
     source.strip_prefix("job_data.read/")?.split('/').next()
 }
 
@@ -185,15 +209,20 @@ fn id_of_source(source: &str) -> Option<&str> {
 fn targets(
     parts: &[Part],
     keys: &[Field],
-    options: ConcatOptions,
+    options: &ConcatOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Target>> {
-    let computed = ["worked_area", "wet_mass", "dry_mass", "amount"];
+    let computed = ["worked_area", "wet_mass", "dry_mass", "yield_wet", "yield_dry", MARKET, "amount"];
     let names = ["time", "date"].into_iter().chain(CANONICAL.iter().map(|column| column.name)).chain(computed);
+    let is_harvest = parts.iter().any(|part| kind(&part.layer) == Some(JobKind::Yield));
     let mut targets: Vec<Target> = Vec::new();
-    for name in names {
-        // The field that the job names replaces a column.
-        if name == "field" && keys.iter().any(|key| key.name() == name) {
+    for name in names.filter(|name| *name != "field") {
+        // What a layer states of all rows is a column here, since rows of others differ.
+        if name == "crop" || (name == MARKET && is_harvest) {
+            let (data_type, unit) = if name == MARKET { (DataType::Float64, "%") } else { (DataType::LargeUtf8, "") };
+            let field = column_field(name, data_type, unit);
+            let field = wanted(&field, options);
+            targets.push(Target { field, source: String::new() });
             continue;
         }
         let mut target: Option<Target> = None;
@@ -230,7 +259,7 @@ fn targets(
 }
 
 /// The field of the result: in metric units if requested, and without what holds for one source only.
-fn wanted(field: &Field, options: ConcatOptions) -> Field {
+fn wanted(field: &Field, options: &ConcatOptions) -> Field {
     let stated = field.metadata();
     let mut kept: HashMap<String, String> = HashMap::new();
     let unit = stated.get("unit").map(|unit| {
@@ -252,7 +281,7 @@ fn check_same(
     target: &mut Target,
     field: &Field,
     source: &str,
-    options: ConcatOptions,
+    options: &ConcatOptions,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<()> {
     let name = field.name();
@@ -298,10 +327,8 @@ fn check_same(
             return refuse("the moisture basis", basis);
         }
         let mut changed = target.field.metadata().clone();
-        if changed
-            .insert(metadata::MOISTURE_BASIS.to_owned(), "several".to_owned())
-            .is_none_or(|before| before != "several")
-        {
+        let before = changed.insert(metadata::MOISTURE_BASIS.to_owned(), metadata::SEVERAL.to_owned());
+        if name != "yield_dry" && before.is_none_or(|before| before != metadata::SEVERAL) {
             let message =
                 format!("column `{name}` has several moisture bases: compare sources or crops only within one");
             diagnostics.push(Diagnostic::new(Code::SeveralBases, message));
@@ -312,9 +339,14 @@ fn check_same(
 }
 
 /// The values of one batch for a column of the result; null where the layer has none.
-fn column(layer: &Layer, batch: &RecordBatch, target: &Target, options: ConcatOptions) -> Result<ArrayRef> {
+fn column(layer: &Layer, batch: &RecordBatch, target: &Target, options: &ConcatOptions) -> Result<ArrayRef> {
     let schema = layer.schema();
     let name = target.field.name();
+    match name.as_str() {
+        "crop" => return Ok(crop_array(layer, batch)),
+        MARKET => return Ok(market_array(layer, batch)),
+        _ => {}
+    }
     let is_canonical = metadata::is_added(&target.field);
     let index =
         schema.fields().iter().position(|field| field.name() == name && metadata::is_added(field) == is_canonical);

@@ -150,7 +150,7 @@ pub(super) fn in_system(field: &Field, unit: Unit, system: System) -> Option<Uni
     if system == System::Metric
         && is_volume_rate
         && field.name().starts_with("yield_")
-        && field.name().ends_with("_mass")
+        && !field.name().ends_with("_volume")
     {
         return Unit::parse("kg/ha");
     }

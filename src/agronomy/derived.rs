@@ -1,8 +1,9 @@
-//! Columns that are computed from other canonical columns: interval, speed, area, masses and amount.
+//! Columns that are computed from other canonical columns: interval, speed, worked area, masses, yields and amount.
 
 use std::collections::HashMap;
 
-use super::crops::Crop;
+use super::market_moisture::{MARKET, basis_of};
+use super::provenance as keys;
 use super::row_ratios::median;
 
 /// Square metres in a hectare.
@@ -10,18 +11,22 @@ pub(super) const HECTARE: f64 = 10_000.0;
 /// Cubic metres in a bushel of the United States.
 const BUSHEL: f64 = 0.035_239_070_166_88;
 
-/// A computed column. Not a number is null.
+/// Ground of each row in m2, also of a further product on it. It is no column of a layer.
+const GROUND: &str = "ground";
+
+/// A computed column, whose values are among the rows.
 pub(super) struct Computed {
     pub(super) name: &'static str,
     pub(super) unit: &'static str,
-    pub(super) values: Vec<f64>,
     /// The columns that it follows from.
     pub(super) source: &'static str,
-    /// Percent of water of a dry mass.
-    pub(super) moisture_basis: Option<f64>,
+    /// Percent of water of a dry mass or yield, or `several`.
+    pub(super) moisture_basis: Option<String>,
 }
 
-/// Canonical columns by name, in their units; not a number is null.
+/// Canonical columns by name, in their units; not a number is null. `working` is 1 or 0, and `market_moisture` is the
+/// percentage of water at which the grain of each row is sold.
+#[derive(Default)]
 pub(super) struct Rows {
     pub(super) columns: HashMap<&'static str, Vec<f64>>,
     /// Microseconds since 1970.
@@ -32,6 +37,10 @@ pub(super) struct Rows {
     pub(super) kg_per_bushel: Option<f64>,
     /// Microseconds that the clock of the times resolves.
     pub(super) resolution: i64,
+    /// Square metres of the polygons of each row; empty without polygons.
+    pub(super) polygons: Vec<f64>,
+    /// Rows of a further product on the ground of an earlier row; empty if there are none.
+    pub(super) is_further: Vec<bool>,
 }
 
 impl Rows {
@@ -39,7 +48,7 @@ impl Rows {
         self.columns.get(name).map(Vec::as_slice)
     }
 
-    /// Two or three columns combined row by row, if all are there.
+    /// Columns combined row by row, if all are there.
     fn combine<const N: usize>(&self, names: [&str; N], formula: impl Fn([f64; N]) -> f64) -> Option<Vec<f64>> {
         let columns: Vec<&[f64]> = names.iter().map(|name| self.get(name)).collect::<Option<_>>()?;
         let rows = columns.first()?.len();
@@ -50,16 +59,34 @@ impl Rows {
         };
         Some((0..rows).map(|index| formula(row(index))).collect())
     }
+
+    /// The ground of each row: that of its polygon, else distance x width. None where the row does not work.
+    fn ground(&self) -> Option<(Vec<f64>, &'static str)> {
+        let stepped = self.combine(["distance", "swath_width"], |[distance, width]| {
+            if distance >= 0.0 && width >= 0.0 { distance * width } else { f64::NAN }
+        });
+        let source = if self.polygons.is_empty() { "distance x swath_width" } else { "area of the polygon" };
+        let mut ground =
+            stepped.or_else(|| (!self.polygons.is_empty()).then(|| vec![f64::NAN; self.polygons.len()]))?;
+        for (ground, polygon) in ground.iter_mut().zip(&self.polygons).filter(|(_, polygon)| polygon.is_finite()) {
+            *ground = *polygon;
+        }
+        let idle = self.get("working").into_iter().flatten().map(|working| *working == 0.0);
+        for (ground, _) in ground.iter_mut().zip(idle).filter(|(ground, is_idle)| *is_idle && ground.is_finite()) {
+            *ground = 0.0;
+        }
+        Some((ground, source))
+    }
 }
 
 /// Computes what follows from the rows, in the order in which one follows from another.
-pub(super) fn compute(rows: &mut Rows, is_yield: bool, crop: Option<&Crop>) -> Vec<Computed> {
+pub(super) fn compute(rows: &mut Rows, is_yield: bool) -> Vec<Computed> {
     let mut computed = Vec::new();
     if rows.get("interval").is_none() {
-        add(rows, &mut computed, "interval", "s", "time", None, intervals);
+        add(rows, &mut computed, "interval", "s", "time", intervals);
     }
     if rows.get("speed").is_none() {
-        add(rows, &mut computed, "speed", "m/s", "distance / interval", None, |rows| {
+        add(rows, &mut computed, "speed", "m/s", "distance / interval", |rows| {
             let speed = |[distance, interval]: [f64; 2]| if interval > 0.0 { distance / interval } else { f64::NAN };
             let mut speeds = rows.combine(["distance", "interval"], speed)?;
             // The distance after a gap is that of the gap.
@@ -71,16 +98,19 @@ pub(super) fn compute(rows: &mut Rows, is_yield: bool, crop: Option<&Crop>) -> V
             Some(speeds)
         });
     }
-    add(rows, &mut computed, "worked_area", "m2", "distance x swath_width", None, |rows| {
-        rows.combine(["distance", "swath_width"], |[distance, width]| {
-            if distance >= 0.0 && width >= 0.0 { distance * width } else { f64::NAN }
-        })
-    });
+    if let Some((ground, source)) = rows.ground() {
+        let mut once = ground.clone();
+        for (once, _) in once.iter_mut().zip(&rows.is_further).filter(|(_, is_further)| **is_further) {
+            *once = 0.0;
+        }
+        rows.columns.insert(GROUND, ground);
+        add(rows, &mut computed, "worked_area", "m2", source, |_| Some(once));
+    }
     if is_yield {
-        masses(rows, &mut computed, crop);
+        masses(rows, &mut computed);
     } else {
-        add(rows, &mut computed, "amount", "", "applied_rate x worked_area", None, |rows| {
-            rows.combine(["applied_rate", "worked_area"], |[rate, area]| rate * area / HECTARE)
+        add(rows, &mut computed, "amount", "", "applied_rate x worked_area", |rows| {
+            rows.combine(["applied_rate", GROUND], |[rate, ground]| rate * ground / HECTARE)
         });
     }
     computed
@@ -91,44 +121,75 @@ fn is_share(moisture: f64) -> bool {
     (0.0..100.0).contains(&moisture)
 }
 
-fn masses(rows: &mut Rows, computed: &mut Vec<Computed>, crop: Option<&Crop>) {
-    type Formula = fn(&Rows, Option<&Crop>) -> Option<Vec<f64>>;
-    let wet: [(&str, Formula); 4] = [
-        ("flow x interval", |rows, _| rows.combine(["flow", "interval"], |[flow, interval]| flow * interval)),
-        ("yield_wet_mass x worked_area", |rows, _| {
-            rows.combine(["yield_wet_mass", "worked_area"], |[rate, area]| rate * area / HECTARE)
+/// A mass at `to` percent of water that has `from` percent now.
+fn at_moisture(mass: f64, from: f64, to: f64) -> f64 {
+    if is_share(from) && is_share(to) { mass * (100.0 - from) / (100.0 - to) } else { f64::NAN }
+}
+
+fn masses(rows: &mut Rows, computed: &mut Vec<Computed>) {
+    type Formula = fn(&Rows) -> Option<Vec<f64>>;
+    let wet: [(&str, Formula); 5] = [
+        ("flow x interval", |rows| rows.combine(["flow", "interval"], |[flow, interval]| flow * interval)),
+        ("yield_wet_mass x worked_area", |rows| {
+            rows.combine(["yield_wet_mass", GROUND], |[rate, ground]| rate * ground / HECTARE)
         }),
-        ("yield_wet_volume x worked_area", |rows, _| {
+        ("yield_wet_volume x worked_area", |rows| {
             let density = rows.kg_per_bushel? / BUSHEL;
-            rows.combine(["yield_wet_volume", "worked_area"], |[rate, area]| rate * density * area / HECTARE)
+            rows.combine(["yield_wet_volume", GROUND], |[rate, ground]| rate * density * ground / HECTARE)
         }),
-        ("yield_dry_mass x worked_area, moisture", |rows, _| {
+        ("yield_dry_mass x worked_area, moisture", |rows| {
             let basis = rows.dry_basis?;
-            rows.combine(["yield_dry_mass", "worked_area", "moisture"], |[rate, area, moisture]| {
-                if is_share(moisture) { rate * area / HECTARE * (100.0 - basis) / (100.0 - moisture) } else { f64::NAN }
+            rows.combine(["yield_dry_mass", GROUND, "moisture"], |[rate, ground, moisture]| {
+                at_moisture(rate * ground / HECTARE, basis, moisture)
+            })
+        }),
+        ("yield_dry_matter x worked_area, moisture", |rows| {
+            rows.combine(["yield_dry_matter", GROUND, "moisture"], |[rate, ground, moisture]| {
+                at_moisture(rate * ground / HECTARE, 0.0, moisture)
             })
         }),
     ];
-    if let Some((source, values)) = wet.iter().find_map(|(source, formula)| Some((*source, formula(rows, crop)?))) {
-        add(rows, computed, "wet_mass", "kg", source, None, |_| Some(values));
+    let dry: [(&str, Formula); 3] = [
+        ("wet_mass, moisture", |rows| {
+            rows.combine(["wet_mass", "moisture", MARKET], |[mass, moisture, market]| {
+                at_moisture(mass, moisture, market)
+            })
+        }),
+        ("yield_dry_mass x worked_area", |rows| {
+            let basis = rows.dry_basis?;
+            rows.combine(["yield_dry_mass", GROUND, MARKET], |[rate, ground, market]| {
+                at_moisture(rate * ground / HECTARE, basis, market)
+            })
+        }),
+        ("yield_dry_matter x worked_area", |rows| {
+            rows.combine(["yield_dry_matter", GROUND, MARKET], |[rate, ground, market]| {
+                at_moisture(rate * ground / HECTARE, 0.0, market)
+            })
+        }),
+    ];
+    let first = |rows: &Rows, formulas: &[(&'static str, Formula)]| {
+        formulas.iter().find_map(|(source, formula)| Some((*source, formula(rows)?)))
+    };
+    if let Some((source, values)) = first(rows, &wet) {
+        add(rows, computed, "wet_mass", "kg", source, |_| Some(values));
     }
-    let Some(market) = crop.map(|crop| crop.market_moisture) else { return };
-    let dry: [(&str, Formula); 2] = [
-        ("wet_mass, moisture", |rows, crop| {
-            let market = crop?.market_moisture;
-            rows.combine(["wet_mass", "moisture"], |[mass, moisture]| {
-                if is_share(moisture) { mass * (100.0 - moisture) / (100.0 - market) } else { f64::NAN }
-            })
-        }),
-        ("yield_dry_mass x worked_area", |rows, crop| {
-            let (basis, market) = (rows.dry_basis?, crop?.market_moisture);
-            rows.combine(["yield_dry_mass", "worked_area"], |[rate, area]| {
-                rate * area / HECTARE * (100.0 - basis) / (100.0 - market)
-            })
-        }),
-    ];
-    if let Some((source, values)) = dry.iter().find_map(|(source, formula)| Some((*source, formula(rows, crop)?))) {
-        add(rows, computed, "dry_mass", "kg", source, Some(market), |_| Some(values));
+    if let Some((source, values)) = first(rows, &dry) {
+        add(rows, computed, "dry_mass", "kg", source, |_| Some(values));
+    }
+    for (name, mass, source) in
+        [("yield_wet", "wet_mass", "wet_mass / worked_area"), ("yield_dry", "dry_mass", "dry_mass / worked_area")]
+    {
+        add(rows, computed, name, "kg/ha", source, |rows| {
+            let per_ha = |[mass, area]: [f64; 2]| if area > 0.0 { mass / area * HECTARE } else { f64::NAN };
+            rows.combine([mass, "worked_area"], per_ha)
+        });
+    }
+    let basis = rows.get(MARKET).and_then(basis_of);
+    for column in computed.iter_mut().filter(|column| ["dry_mass", "yield_dry"].contains(&column.name)) {
+        column.moisture_basis.clone_from(&basis);
+    }
+    if basis.is_some_and(|basis| basis == keys::SEVERAL) {
+        computed.push(Computed { name: MARKET, unit: "%", source: "crop", moisture_basis: None });
     }
 }
 
@@ -138,12 +199,11 @@ fn add(
     name: &'static str,
     unit: &'static str,
     source: &'static str,
-    moisture_basis: Option<f64>,
     formula: impl FnOnce(&Rows) -> Option<Vec<f64>>,
 ) {
     if let Some(values) = formula(rows) {
-        rows.columns.insert(name, values.clone());
-        computed.push(Computed { name, unit, values, source, moisture_basis });
+        rows.columns.insert(name, values);
+        computed.push(Computed { name, unit, source, moisture_basis: None });
     }
 }
 

@@ -5,6 +5,7 @@ use super::canonical_values::CanonicalValues;
 use super::columns::JobKind;
 use super::crops::Crop;
 use super::derived::HECTARE;
+use super::market_moisture::row_markets;
 use super::provenance as keys;
 use super::row_mass::{check_mass, row_mass};
 use super::row_ratios::median;
@@ -56,7 +57,8 @@ pub(super) struct FieldRows {
     pub(super) amount: Option<Vec<f64>>,
     /// `kg`, `L` or `seeds`; empty without an amount.
     pub(super) amount_unit: &'static str,
-    pub(super) crop: Option<&'static Crop>,
+    /// Percent of water at which the grain of each row is sold, if it is known.
+    pub(super) market: Option<Vec<f64>>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -136,7 +138,7 @@ impl FieldRows {
             moisture,
             amount,
             amount_unit,
-            crop,
+            market: if kind == JobKind::Yield { row_markets(layer) } else { None },
             diagnostics,
         })
     }

@@ -220,7 +220,7 @@ fn result_columns(rows: &CleanRows, map: &Targets, sums: &[Sums]) -> Vec<(Field,
         columns.push(number("kg_wet", "kg", &|sums| amount(sums)));
         let has_dry = rows.kg_dry.is_some();
         if has_dry {
-            columns.push(with_basis(number("kg_dry", "kg", &|sums| sums.amounts[1]), rows.market_moisture));
+            columns.push(with_basis(number("kg_dry", "kg", &|sums| sums.amounts[1]), rows.dry_basis.as_deref()));
         }
         columns.push(number("m2", "m2", &|sums| sums.m2));
         columns.push(number("covered", "m2", &|sums| sums.covered));
@@ -228,7 +228,7 @@ fn result_columns(rows: &CleanRows, map: &Targets, sums: &[Sums]) -> Vec<(Field,
         columns.push(number("yield_wet", "kg/ha", &|sums| rate(sums.amounts[0], sums.m2)));
         if has_dry {
             let dry = number("yield_dry", "kg/ha", &|sums| rate(sums.amounts[1], sums.m2));
-            columns.push(with_basis(dry, rows.market_moisture));
+            columns.push(with_basis(dry, rows.dry_basis.as_deref()));
         }
         columns.push((field("rows", DataType::Int64, ""), count));
         columns.push(number("sd", "kg/ha", &deviation));
@@ -245,8 +245,8 @@ fn result_columns(rows: &CleanRows, map: &Targets, sums: &[Sums]) -> Vec<(Field,
     columns
 }
 
-fn with_basis((field, array): (Field, ArrayRef), basis: Option<f64>) -> (Field, ArrayRef) {
+fn with_basis((field, array): (Field, ArrayRef), basis: Option<&str>) -> (Field, ArrayRef) {
     let mut metadata = field.metadata().clone();
-    metadata.extend(basis.map(|basis| (keys::MOISTURE_BASIS.to_owned(), basis.to_string())));
+    metadata.extend(basis.map(|basis| (keys::MOISTURE_BASIS.to_owned(), basis.to_owned())));
     (field.with_metadata(metadata), array)
 }

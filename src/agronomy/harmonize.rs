@@ -9,12 +9,14 @@ use arrow_schema::Field;
 use super::canonical_arrays::{
     Added, add_computed, add_date, add_times, constant_interval, number_column, other_column,
 };
-use super::cell_values::trimmed;
+use super::canonical_rows::crop_names;
+use super::cell_values::{arrays, trimmed};
 use super::column_match::{Match, implied_kind, match_columns, values};
 use super::columns::{CANONICAL, Content, JobKind, canonical, is_canonical};
 use super::convert::{known_crop, stated_crop};
 use super::crops::Crop;
 use super::derived::Rows;
+use super::market_moisture::{MARKET, crops_of, dry_again};
 use super::own_columns::restored;
 use super::provenance as keys;
 use super::row_columns::{insert_columns, select_columns};
@@ -22,6 +24,8 @@ use super::row_times::row_times;
 use super::statements::Statements;
 use super::unit_proofs::prove_units;
 use super::unused_columns::{Unused, report, unknown_names};
+use super::worked_area::{further_products, polygon_areas};
+use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 use crate::layer::crs::Crs;
 use crate::layer::{Layer, LocalTimes};
@@ -38,19 +42,25 @@ pub fn local_times(layer: &Layer, statements: &Statements) -> Result<Option<Loca
 /// canonical name get `_original` behind it.
 pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
     let layer = match restored(&layer, statements)? {
-        Some(layer) => return with_crs(layer, statements),
+        Some(layer) if statements.market_moisture.is_empty() => return with_crs(layer, statements),
+        Some(layer) => return dry_again(with_crs(layer, statements)?, None, &statements.market_moisture),
         None => with_crs(layer, statements)?,
     };
     let is_stated = statements.offsets.is_some()
         || statements.kind.is_some()
-        || statements.crop.is_some()
         || !statements.stated.columns.is_empty()
         || !statements.stated.units.is_empty();
     if keys::is_harmonized(&layer) {
-        if !is_stated {
-            return Ok(layer);
+        let is_concat = keys::is_concatenated(&layer);
+        // Another crop may prove other units.
+        if !is_stated && (statements.crop.is_none() || is_concat) {
+            if statements.crop.is_none() && statements.market_moisture.is_empty() {
+                return Ok(layer);
+            }
+            let crop = statements.crop.as_deref().map(known_crop).transpose()?;
+            return dry_again(layer, crop, &statements.market_moisture);
         }
-        if keys::is_concatenated(&layer) {
+        if is_concat {
             let message = format!(
                 "layer `{}` is a concatenation, whose original columns are gone; state this of its layers",
                 layer.name()
@@ -78,7 +88,14 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
         dry_basis: proven.moisture_basis,
         kg_per_bushel: crop.map(Crop::kg_per_bushel).or(proven.kg_per_bushel),
         resolution: times.as_ref().map_or(1, |times| times.resolution),
+        polygons: polygon_areas(&layer),
+        is_further: Vec::new(),
     };
+    if kind == JobKind::Yield
+        && let Some(markets) = markets(&layer, statements, crop, &matches, &mut diagnostics)
+    {
+        rows.columns.insert(MARKET, markets);
+    }
     if let Some(times) = times {
         added.extend(add_times(&layer, times, statements.offsets.as_deref(), &mut rows, &mut diagnostics)?);
     }
@@ -87,7 +104,13 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
         let Some(found) = matches.iter().find(|found| found.canonical == column.name) else { continue };
         if column.content != Content::Number {
             match other_column(&layer, found, column, &mut rows) {
-                Ok(other) => added.push(other),
+                Ok(mut other) => {
+                    if column.name == "crop" {
+                        // Displays spell a crop in many ways.
+                        other.arrays = other.arrays.iter().map(|array| crop_names(array, None)).collect();
+                    }
+                    added.push(other);
+                }
                 Err(reason) => unused.push(Unused::new(found.column, found.canonical, reason)),
             }
         } else if let Some(number) = number_column(&layer, found, column, &mut rows, &mut diagnostics) {
@@ -101,7 +124,10 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
     if let Some(seconds) = proven.interval {
         added.push(constant_interval(&layer, seconds, &mut rows));
     }
-    add_computed(&layer, kind, crop, rows, &mut added, &mut diagnostics);
+    if kind != JobKind::Yield {
+        rows.is_further = further_products(&layer, &rows, &added);
+    }
+    add_computed(&layer, kind, rows, &mut added, &mut diagnostics);
     if added.is_empty() && unknown.is_empty() {
         let message = format!(
             "no column of layer `{}` has a known meaning; `columns` names them, such as `columns={{\"yield\": \"Yld\"}}`",
@@ -170,6 +196,31 @@ fn crop(layer: &Layer, statements: &Statements, matches: &[Match]) -> Result<Opt
         let first = trimmed(names.next()?);
         names.all(|name| trimmed(name) == first).then(|| Crop::find(first))?
     }))
+}
+
+/// The market moisture of each row: that of the crop, else of the crops that rows name. `None` if it is unknown for all.
+fn markets(
+    layer: &Layer,
+    statements: &Statements,
+    crop: Option<&'static Crop>,
+    matches: &[Match],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Vec<f64>> {
+    let stated = &statements.market_moisture;
+    let by_name = |name: &str| matches.iter().find(|found| found.canonical == name);
+    let texts = by_name("crop").or_else(|| by_name("product")).filter(|_| crop.is_none());
+    let Some(texts) = texts else { return stated.of(crop).map(|percent| vec![percent; layer.len()]) };
+    let crops = crops_of(arrays(layer, texts.column), None);
+    let markets: Vec<f64> = crops.iter().map(|crop| stated.of(*crop).unwrap_or(f64::NAN)).collect();
+    let known = markets.iter().filter(|percent| percent.is_finite()).count();
+    if known > 0 && known < markets.len() {
+        let message = format!(
+            "the crop of {} rows is unknown, so they have no dry mass; `crop` or `market_moisture` states it",
+            markets.len().saturating_sub(known)
+        );
+        diagnostics.push(Diagnostic::new(Code::CropUnknown, message));
+    }
+    (known > 0 && markets.len() == layer.len()).then_some(markets)
 }
 
 /// The layer with the added columns, and with the meaning of those whose unit is unknown.

@@ -9,10 +9,13 @@ use arrow_schema::DataType;
 
 use super::aliases;
 use super::map_words::{NUTRIENTS, RATE_STEMS, ROW_SUMS, YIELD_STEMS, is_other_name, words};
+use super::provenance as keys;
 use super::units::Unit;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
 
+/// Yields that harmonising or cleaning computed, which come before all others.
+const COMPUTED: &[&str] = &["yield_dry", "yield_wet"];
 /// Yields and rates by canonical name, most wanted first.
 const YIELDS_AND_RATES: &[&str] = &[
     "yield_dry_mass",
@@ -63,6 +66,21 @@ pub fn map_column(layer: &Layer) -> Option<usize> {
     ranked.min().map(|(_, index)| index)
 }
 
+/// The name of a column on a map: that of a dry yield or mass states its water. `None` for other columns.
+#[must_use]
+pub fn column_label(layer: &Layer, index: usize) -> Option<String> {
+    let schema = layer.schema();
+    let field = schema.fields().get(index)?;
+    let what = if field.name().starts_with("yield") { "Yield" } else { field.name().as_str() };
+    let basis = field.metadata().get(keys::MOISTURE_BASIS)?;
+    Some(match basis.parse::<f64>() {
+        Ok(0.0) => format!("{what}, dry matter"),
+        Ok(percent) => format!("{what} at {percent} % water"),
+        Err(_) if basis == keys::SEVERAL => format!("{what} at the market moisture of each crop"),
+        Err(_) => format!("{what}, dry at an unknown moisture"),
+    })
+}
+
 /// The label of the unit of a column on a map: the given one if the unit is unknown, else the unit in one spelling,
 /// `bu/ac` for `bu1ac-1`. `None` if there is neither. Another unit than that of the values is an error.
 pub fn unit_label(layer: &Layer, index: usize, given: Option<&str>) -> Result<Option<String>> {
@@ -100,9 +118,12 @@ fn rank(name: &str, data_type: &DataType, arrays: &[&ArrayRef]) -> Option<Rank> 
     let by_stem = |stems: &[&str]| stems.iter().position(|stem| words.iter().any(|word| word.starts_with(stem)));
     let nutrient = words.first().and_then(|word| NUTRIENTS.iter().position(|known| known == word));
     let is_unknown = !is_known && !aliases::is_other(&aliases::plain(name));
-    let measured = position(YIELDS_AND_RATES)
+    let computed = COMPUTED.iter().position(|known| *known == name);
+    let measured = computed
         // The canonical column of a harmonised layer comes before the source columns, whose units differ.
-        .map(|place| if canonical == Some(name) { place } else { place + 10 })
+        .or_else(|| {
+            position(YIELDS_AND_RATES).map(|place| if canonical == Some(name) { place + 2 } else { place + 10 })
+        })
         .or_else(|| by_stem(YIELD_STEMS).filter(|_| is_unknown).map(|place| place + 20))
         .or_else(|| by_stem(RATE_STEMS).filter(|_| is_unknown).map(|place| place + 50))
         .or_else(|| nutrient.filter(|_| !is_known).map(|place| place + 100))

@@ -3,7 +3,7 @@
 use super::aliases::without_accent;
 
 /// Sums of a row in a harmonised layer. They depend on the length and width of the row, so they are no map.
-pub(super) const ROW_SUMS: &[&str] = &["worked_area", "wet_mass", "dry_mass", "amount", "order"];
+pub(super) const ROW_SUMS: &[&str] = &["worked_area", "wet_mass", "dry_mass", "market_moisture", "amount", "order"];
 
 /// Beginnings of words for a yield, most specific first.
 pub(super) const YIELD_STEMS: &[&str] = &[

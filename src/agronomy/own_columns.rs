@@ -11,6 +11,7 @@ use super::cell_values::{arrays, flags, integers, numbers, texts, trimmed};
 use super::columns::{Canonical, Content, JobKind, RATE, canonical};
 use super::convert::known_crop;
 use super::crops::Crop;
+use super::market_moisture::{MARKET, basis_of};
 use super::provenance as keys;
 use super::statements::Statements;
 use super::units::Unit;
@@ -24,8 +25,14 @@ const MARK: &str = "worked_area";
 const RULE: &str = "headland";
 
 /// Computed columns and their units.
-const COMPUTED: [(&str, &str); 5] =
-    [(MARK, "m2"), ("wet_mass", "kg"), ("dry_mass", "kg"), ("yield_wet", "kg/ha"), ("yield_dry", "kg/ha")];
+const COMPUTED: [(&str, &str); 6] = [
+    (MARK, "m2"),
+    ("wet_mass", "kg"),
+    ("dry_mass", "kg"),
+    ("yield_wet", "kg/ha"),
+    ("yield_dry", "kg/ha"),
+    (MARKET, "%"),
+];
 
 /// Columns of a cleaning.
 const CLEANED: [&str; 10] = [
@@ -156,8 +163,10 @@ impl Table<'_> {
         };
         let of_crop = |value: fn(&Crop) -> f64| self.crop.map(|crop| value(crop).to_string());
         let (key, text) = match name {
-            "dry_mass" => {
-                (keys::MOISTURE_BASIS, value("moisture_basis").or_else(|| of_crop(|crop| crop.market_moisture)))
+            "dry_mass" | "yield_dry" => {
+                let markets = self.layer.schema().index_of(MARKET).map(|index| numbers(self.layer, index));
+                let basis = markets.ok().and_then(|markets| basis_of(&markets));
+                (keys::MOISTURE_BASIS, basis.or_else(|| of_crop(|crop| crop.market_moisture)))
             }
             "yield_dry_mass" => (keys::MOISTURE_BASIS, value("yield_dry_basis").or_else(|| Some("unknown".to_owned()))),
             "yield_wet_volume" | "yield_dry_volume" => {

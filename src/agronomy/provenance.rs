@@ -20,6 +20,8 @@ pub(super) const EVIDENCE: &str = "headland:evidence";
 pub(super) const QUANTITY: &str = "headland:quantity";
 /// Percent of water at which a dry mass is stated.
 pub(super) const MOISTURE_BASIS: &str = "headland:moisture_basis";
+/// Its value for a column whose rows have different ones.
+pub(super) const SEVERAL: &str = "several";
 /// Kilograms in a bushel.
 pub(super) const KG_PER_BUSHEL: &str = "headland:kg_per_bushel";
 /// On an original column without a known unit: the canonical column that it would be.

@@ -151,3 +151,31 @@ pub(super) fn polygons(layer: &Layer, plane: &LocalPlane) -> Result<Vec<Polygons
     }
     Ok(rows)
 }
+
+/// Replaces canonical columns of these names, and adds those that the layer lacks.
+pub(super) fn replace_columns(layer: Layer, changed: Vec<(Field, ArrayRef)>) -> Result<Layer> {
+    let old = layer.schema();
+    let mut fields: Vec<Arc<Field>> = old.fields().to_vec();
+    let mut arrays: Vec<Vec<ArrayRef>> = layer.batches().iter().map(|batch| batch.columns().to_vec()).collect();
+    let mut added = Vec::new();
+    for (field, array) in changed {
+        let parts = split(&layer, &array);
+        let at = old.fields().iter().position(|own| own.name() == field.name() && keys::is_added(own));
+        let Some((at, slot)) = at.and_then(|at| Some((at, fields.get_mut(at)?))) else {
+            added.push(Added { field, arrays: parts });
+            continue;
+        };
+        *slot = Arc::new(field);
+        for (columns, part) in arrays.iter_mut().zip(parts) {
+            if let Some(column) = columns.get_mut(at) {
+                *column = part;
+            }
+        }
+    }
+    let schema = Arc::new(Schema::new_with_metadata(fields.clone(), old.metadata().clone()));
+    let rows = layer.batches().iter().map(RecordBatch::num_rows);
+    let batches = arrays.into_iter().zip(rows).map(|(columns, rows)| batch_of(&schema, columns, rows));
+    let batches = batches.collect::<Result<Vec<_>>>()?;
+    let geometry = layer.geometry_index();
+    insert_columns(layer.with_batches(schema, batches, geometry), fields, &added)
+}

@@ -1,6 +1,7 @@
 //! What the caller and the service state of a layer.
 
 use super::columns::JobKind;
+use super::market_moisture::MarketMoisture;
 use crate::layer::Offsets;
 use crate::layer::crs::Crs;
 
@@ -13,6 +14,8 @@ pub struct Statements {
     pub stated: Stated,
     /// The crop.
     pub crop: Option<String>,
+    /// Percent of water at which the grain is sold.
+    pub market_moisture: MarketMoisture,
     /// What the service says of the job.
     pub job: Job,
     /// The coordinate system of a layer that states none.

@@ -206,9 +206,8 @@ fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Co
         intervals(&Rows {
             columns: keys.filter_map(|name| Some((name, columns.get(name)?.to_vec()))).collect(),
             times: Some(times.micros.clone()),
-            dry_basis: None,
-            kg_per_bushel: None,
             resolution: times.resolution,
+            ..Rows::default()
         })
     });
     if let (Some(logged), Some(steps)) =

@@ -276,6 +276,8 @@ codes! {
         "harmonising: stated units contradict each other, so masses or areas may be wrong; `units` states others";
     SeveralBases = "several-bases", Warning,
         "concatenating: dry masses of a column have several moisture bases, such as those of several crops";
+    FieldUnknown = "field-unknown", Warning,
+        "concatenating: nothing names the field of some jobs, so it is null in their rows";
     CropUnknown = "crop-unknown", Warning,
         "harmonising: the crop is unknown, so there is no dry mass; `crop` states it";
     TargetNotLogged = "target-not-logged", Warning,
@@ -304,6 +306,8 @@ codes! {
         "cleaning: the delay of the flow was not found, so the flow stays where the display put it";
     PositionsWander = "positions-wander", Warning,
         "cleaning: neighbouring passes overlap and leave gaps, since positions wander; harvested passes meet in the middle";
+    MeanUnknown = "mean-unknown", Warning,
+        "field means: the mean yield is null, since no dry mass or no ground is known";
     MassUnknown = "mass-unknown", Warning,
         "map: no flow, yield or rate is in a known unit, so only the ground is mapped";
     MapScaled = "map-scaled", Info,

@@ -17,6 +17,7 @@ mod cancel;
 mod columns;
 mod containment;
 mod deletion_flags;
+pub(crate) mod field_names;
 mod fmis;
 mod from_table;
 mod geojson;

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use super::filter::Filter;
+use crate::agronomy::MarketMoisture;
 use crate::client::OnError;
 
 /// Options of a mirror.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Maximum age of the last full list of jobs. Other lists may miss changes, since the service does not promise that
     /// `date` or ids show all.
@@ -23,6 +24,8 @@ pub struct Options {
     pub on_error: OnError,
     /// Jobs whose details and files are requested.
     pub filter: Filter,
+    /// Water of dry masses in canonical rows, where it is not that of the crop.
+    pub market_moisture: MarketMoisture,
 }
 
 impl Default for Options {
@@ -35,6 +38,7 @@ impl Default for Options {
             locations: true,
             on_error: OnError::Null,
             filter: Filter::default(),
+            market_moisture: MarketMoisture::default(),
         }
     }
 }

@@ -14,6 +14,7 @@ use super::layout::Folder;
 use super::progress::{Event, Progress};
 use super::source_archives::source_archives;
 use super::writer::{MirrorWriter, Workspace};
+use crate::agronomy::MarketMoisture;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 
@@ -72,10 +73,10 @@ impl<'a> Publisher<'a> {
         let (sender, outcome) = oneshot::channel();
         let cancel = Cancel::default();
         let (workspace, thread_cancel, now) = (Arc::clone(&self.writer.workspace), cancel.clone(), self.writer.now());
-        let progress = self.writer.progress.clone();
+        let (progress, market) = (self.writer.progress.clone(), self.writer.options.market_moisture.clone());
         let work = move || {
             // Fails if the run has ended and the outcome is not needed.
-            let _ = sender.send(publish(&workspace, now, &progress, &thread_cancel));
+            let _ = sender.send(publish(&workspace, &market, now, &progress, &thread_cancel));
         };
         let thread = std::thread::Builder::new().name("headland-publish".to_owned()).spawn(work);
         let thread = thread.map_err(|cause| {
@@ -120,6 +121,7 @@ pub(super) async fn finish(writer: &MirrorWriter) -> Result<Option<PublishedData
 /// Publishes, unless lost archives were not requested again since: their rows would be missing.
 fn publish(
     workspace: &Workspace,
+    market_moisture: &MarketMoisture,
     now: chrono::DateTime<chrono::Utc>,
     progress: &Progress,
     cancel: &Cancel,
@@ -141,7 +143,7 @@ fn publish(
             published.revision == revision
                 && current.as_ref().is_some_and(|current| current.number == published.generation)
         });
-        if is_shown && current.is_some_and(|current| dataset::is_usable(&current)) {
+        if is_shown && current.is_some_and(|current| dataset::is_usable(&current, market_moisture)) {
             return Ok(last);
         }
         check_journal(folder, journal)?;
@@ -151,7 +153,8 @@ fn publish(
             progress.push_event(Event::Unavailable(why));
         }
         let (revision, wanted, tables) = journal.read(|txn| {
-            Ok((txn.revision()?, source_archives(&workspace.folder, txn)?, catalog_tables::build_tables(txn)?))
+            let wanted = source_archives(&workspace.folder, txn, market_moisture)?;
+            Ok((txn.revision()?, wanted, catalog_tables::build_tables(txn)?))
         })?;
         let publication = dataset::publish(folder, &wanted, &tables, cancel)?;
         let (Publication::Published(PublishedDataset { rejected, .. }) | Publication::Lost(rejected)) = &publication;

@@ -3,13 +3,17 @@
 use super::dataset::SourceArchive;
 use super::journal::{Item, ReadTxn};
 use super::layout::Folder;
-use crate::agronomy::{Job, JobKind, JobType};
+use crate::agronomy::{Job, JobKind, JobType, MarketMoisture};
 use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::error::Result;
 use crate::wire::{Content, Value, decode_detail};
 
 /// Archives whose rows belong to the dataset.
-pub(super) fn source_archives(folder: &Folder, txn: &ReadTxn) -> Result<Vec<SourceArchive>> {
+pub(super) fn source_archives(
+    folder: &Folder,
+    txn: &ReadTxn,
+    market_moisture: &MarketMoisture,
+) -> Result<Vec<SourceArchive>> {
     let store = folder.store();
     let source = |item: Item| {
         let Item { kind, id, name, sub_type, created, archive, detail, .. } = item;
@@ -45,6 +49,7 @@ pub(super) fn source_archives(folder: &Folder, txn: &ReadTxn) -> Result<Vec<Sour
             name,
             field: text("field_name"),
             job,
+            market_moisture: market_moisture.clone(),
         })
     };
     Ok(txn.wanted()?.into_iter().filter_map(source).collect())

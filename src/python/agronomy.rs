@@ -5,10 +5,12 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping};
 
-use super::bridge;
 use super::layer::Layer;
 use super::local_times::LocalTimes;
-use crate::agronomy::{self, ConcatOptions, Job, JobKind, JobType, Part, Stated, Statements, System, Target};
+use super::{bridge, errors};
+use crate::agronomy::{
+    self, ConcatOptions, Job, JobKind, JobType, MarketMoisture, Part, Stated, Statements, System, Target,
+};
 use crate::layer::Offsets;
 use crate::layer::crs::Crs;
 
@@ -113,6 +115,10 @@ fn parse_statements(given: &Bound<'_, PyDict>) -> PyResult<Statements> {
         kind: kind.transpose()?,
         stated: Stated { columns: pairs("columns")?, units: pairs("units")? },
         crop: text("crop")?,
+        market_moisture: match given.get_item("market_moisture")? {
+            Some(stated) => parse_market_moisture(given.py(), &stated.extract::<Vec<(Option<String>, f64)>>()?)?,
+            None => MarketMoisture::default(),
+        },
         job: job.unwrap_or_default(),
         crs: parse_crs(given)?,
         offsets: None,
@@ -164,17 +170,33 @@ fn product_name(products: &[Bound<'_, PyAny>]) -> Option<String> {
 /// A layer of a concatenation, as Python gives it: layer, job id, job name, field, start.
 type GivenPart<'py> = (PyRef<'py, Layer>, Option<String>, Option<String>, Option<String>, Option<DateTime<Utc>>);
 
+fn parse_part((layer, job_id, job_name, field, start): GivenPart<'_>) -> Part {
+    Part { layer: layer.records(), job_id, job_name, field, start: start.map(|start| start.timestamp_micros()) }
+}
+
 /// One layer with the canonical columns and all rows of several.
 #[pyfunction]
-pub(super) fn concat(py: Python<'_>, parts: Vec<GivenPart<'_>>, is_metric: bool, originals: bool) -> PyResult<Layer> {
-    let part = |(layer, job_id, job_name, field, start): GivenPart<'_>| Part {
-        layer: layer.records(),
-        job_id,
-        job_name,
-        field,
-        start: start.map(|start| start.timestamp_micros()),
-    };
-    let parts: Vec<Part> = parts.into_iter().map(part).collect();
-    let options = ConcatOptions { is_metric, originals };
-    bridge::compute(py, move |_| agronomy::concat(parts, options)).map(Layer::new)
+pub(super) fn concat(
+    py: Python<'_>,
+    parts: Vec<GivenPart<'_>>,
+    is_metric: bool,
+    originals: bool,
+    market_moisture: Vec<(Option<String>, f64)>,
+) -> PyResult<Layer> {
+    let parts: Vec<Part> = parts.into_iter().map(parse_part).collect();
+    let market_moisture = parse_market_moisture(py, &market_moisture)?;
+    let options = ConcatOptions { is_metric, originals, market_moisture };
+    bridge::compute(py, move |_| agronomy::concat(parts, &options)).map(Layer::new)
+}
+
+/// The mean yields of harvests, one row for each job and field.
+#[pyfunction]
+pub(super) fn field_means(py: Python<'_>, parts: Vec<GivenPart<'_>>) -> PyResult<Layer> {
+    let parts: Vec<Part> = parts.into_iter().map(parse_part).collect();
+    bridge::compute(py, move |_| agronomy::field_means(parts)).map(Layer::new)
+}
+
+/// Pairs of a crop, or None for all crops, and percent of water.
+pub(super) fn parse_market_moisture(py: Python<'_>, stated: &[(Option<String>, f64)]) -> PyResult<MarketMoisture> {
+    MarketMoisture::new(stated).map_err(|error| errors::raise(py, &error))
 }

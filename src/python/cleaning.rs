@@ -35,6 +35,12 @@ impl Cleaned {
         self.0.is_harvest()
     }
 
+    /// Percent of water of the report, or `several`.
+    #[getter]
+    fn dry_basis(&self) -> Option<&str> {
+        self.0.dry_basis()
+    }
+
     /// Delays of the flow: pairs of the machine's number and a dict.
     #[getter]
     fn delays<'py>(&self, py: Python<'py>) -> PyResult<Vec<(i64, Bound<'py, PyDict>)>> {

@@ -246,6 +246,17 @@ impl Layer {
         self.compute(py, |layer, _| Ok(name_of(layer, agronomy::map_column(layer))))
     }
 
+    /// Returns the label of a column on a map; without a column, that of the one that a map shows by default.
+    fn map_label(&self, py: Python<'_>, column: Option<String>) -> PyResult<Option<String>> {
+        self.compute(py, move |layer, _| {
+            let index = match &column {
+                Some(name) => Some(layer.column_index("column", name)?),
+                None => agronomy::map_column(layer),
+            };
+            Ok(index.and_then(|index| agronomy::column_label(layer, index)))
+        })
+    }
+
     /// Returns the mapped column, the colour of each record, and the values of the first and the last colour of a ramp.
     #[expect(clippy::type_complexity, reason = "a tuple for Python")]
     fn colours(
@@ -288,7 +299,8 @@ impl Layer {
                 Some(index) => agronomy::unit_label(layer, index, options.unit.as_deref())?,
                 None => None,
             };
-            layer.picture(index, &Picture { unit, ..options })
+            let label = options.label.clone().or_else(|| agronomy::column_label(layer, index?));
+            layer.picture(index, &Picture { label, unit, ..options })
         })
     }
 }

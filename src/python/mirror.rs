@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use super::agronomy::parse_market_moisture;
 use super::client::Client;
 use super::config::{parse_on_error, parse_seconds};
 use super::memory::ReleaseOnDrop;
@@ -51,7 +52,7 @@ impl Mirror {
 #[pymethods]
 impl Mirror {
     #[new]
-    #[pyo3(signature = (*, path, client, relist, overlap, concurrency, publish_every, locations, on_error, filter))]
+    #[pyo3(signature = (*, path, client, relist, overlap, concurrency, publish_every, locations, on_error, filter, market_moisture))]
     #[expect(clippy::too_many_arguments, reason = "the settings of a mirror, by keyword")]
     fn new(
         py: Python<'_>,
@@ -64,6 +65,7 @@ impl Mirror {
         locations: bool,
         on_error: &str,
         filter: FilterValues,
+        market_moisture: Vec<(Option<String>, f64)>,
     ) -> PyResult<Self> {
         let options = core::Options {
             relist: parse_seconds("relist", relist)?,
@@ -73,6 +75,7 @@ impl Mirror {
             locations,
             on_error: parse_on_error(on_error)?,
             filter: filter.core().map_err(|error| errors::raise(py, &error))?,
+            market_moisture: parse_market_moisture(py, &market_moisture)?,
         };
         let mirror = Self { path, client, options };
         mirror.core().map_err(|error| errors::raise(py, &error))?;

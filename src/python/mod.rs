@@ -41,7 +41,9 @@ mod xml_tree;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use super::agronomy::{concat, harmonize, harmonized_local_times, is_asked_type, is_job_type, job_kind, to_units};
+    use super::agronomy::{
+        concat, field_means, harmonize, harmonized_local_times, is_asked_type, is_job_type, job_kind, to_units,
+    };
     #[pymodule_export]
     use super::arguments::{flag, sendable, text, text_for, texts, whole_number};
     #[pymodule_export]

@@ -10,7 +10,7 @@ use arrow_array::types::Int64Type;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use chrono::{TimeZone as _, Utc};
-use headland::agronomy::{Job, JobKind};
+use headland::agronomy::{Job, JobKind, MarketMoisture};
 use headland::error::Result;
 use headland::layer::{self, Cancel, ReadOptions, Source};
 use headland::mirror::dataset::{Publication, Published, RejectedArchive, Sizes, SourceArchive, publish_in, verify};
@@ -70,6 +70,7 @@ impl Farm {
             name: format!("Job {id}"),
             field: None,
             job: Job { kind: Some(JobKind::Yield), ..Job::default() },
+            market_moisture: MarketMoisture::default(),
         };
         let key = (kind == ItemKind::Cart, id.to_owned());
         self.wanted.insert(key.clone(), origin);

@@ -89,7 +89,6 @@ def numbers_of(job: Pulled, found: Measured) -> list[tuple[str, str]]:
     return [
         (crop, shown(found.item) if found.item else "<span class='soft'>not stated</span>"),
         ("Mean", mean(found) or not_measured(reason)),
-        *mapped_mean(found),
         ("Area", compared(area_text(found.area), job.area_difference) or not_measured(NO_AREA)),
         *covered_ground(found),
         ("Total", compared(total, job.difference) or not_measured(reason)),
@@ -116,14 +115,6 @@ def mean(found: Measured) -> str | None:
     if text is None or found.kind != "yield":
         return text
     return f"{text} as harvested" if found.basis is None else f"{text} at {found.basis:g} % water"
-
-
-def mapped_mean(found: Measured) -> list[tuple[str, str]]:
-    """Return the mean at the moisture of the map, if that is a different one."""
-    text = mean_text(found.mapped_mean, found.kind)
-    if text is None:
-        return []
-    return [("Dry matter" if not found.mapped_basis else f"At {found.mapped_basis:g} %", f"{text}, as mapped")]
 
 
 def details(job: Pulled) -> str:

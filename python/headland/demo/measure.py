@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import _core
 from headland.errors import HeadlandError
+from headland.field_means import field_means
 from headland.harmonize import harmonize
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["LABELS", "Amount", "Measured", "converted", "measure", "numbers"]
 
 YIELDS = {
+    "yield_dry": ("t/ha", "Yield, dry"),
+    "yield_wet": ("t/ha", "Yield, wet"),
     "yield_dry_mass": ("t/ha", "Yield, dry"),
     "yield_wet_mass": ("t/ha", "Yield, wet"),
     "yield_dry_volume": ("m3/ha", "Yield, dry"),
@@ -73,9 +76,6 @@ class Measured:
     mean: Amount | None = None
     basis: float | None = None
     """Percent of water in the mean of a harvest; None if it is the mass as harvested."""
-    mapped_mean: Amount | None = None
-    """The mean at the moisture of the map, where that is a different one."""
-    mapped_basis: float | None = None
     total: Amount | None = None
     """The mass as harvested, or the amount applied or planted."""
     column: str | None = None
@@ -163,8 +163,8 @@ def choose_column(found: Measured, layer: Layer) -> None:
         if column in layer.columns and units[column] != "unknown" and numbers(layer, column):
             found.column, found.unit, found.label = column, unit or units[column], label
             basis = moisture_basis(layer, column)
-            if column == "yield_dry_mass" and basis is not None:
-                found.label = "Yield, dry matter" if basis == 0.0 else f"Yield at {basis:g} %"
+            if basis is not None:
+                found.label = "Yield, dry matter" if basis == 0.0 else f"Yield at {basis:g} % water"
             return
     what = {"yield": "yield", None: "yield or rate"}.get(found.kind, "rate")
     if any(entry["column"] in choices for entry in layer.provenance):
@@ -182,16 +182,12 @@ def moisture_basis(layer: Layer, column: str) -> float | None:
 def measure_harvest(found: Measured, layer: Layer) -> None:
     """Measure the mean by the dry mass, else by the mass as harvested; the total is the mass as harvested."""
     found.total = total(layer, "wet_mass", "kg")
-    found.mean = mean(layer, "dry_mass", "kg")
-    if found.mean is None:
-        found.mean = mean(layer, "wet_mass", "kg")
-        return
-    found.basis = moisture_basis(layer, "dry_mass")
-    mapped = moisture_basis(layer, "yield_dry_mass") if found.column == "yield_dry_mass" else None
-    if found.basis is not None and mapped is not None and mapped != found.basis:
-        factor = (100.0 - found.basis) / (100.0 - mapped)
-        found.mapped_basis = mapped
-        found.mapped_mean = Amount(found.mean.value * factor, found.mean.unit)
+    means = field_means(layer)
+    found.mean = ratio(numbers(means, "dry_mass"), numbers(means, "covered_area"), "kg")
+    if found.mean is not None:
+        found.basis = moisture_basis(layer, "dry_mass")
+    elif found.total is not None and found.covered is not None:
+        found.mean = ratio([found.total.value], [found.covered], "kg")
 
 
 def measure_amount(found: Measured, layer: Layer) -> None:
@@ -199,7 +195,9 @@ def measure_amount(found: Measured, layer: Layer) -> None:
     unit = layer.units.get("amount")
     if unit in ("kg", "L", "seeds"):
         found.total = total(layer, "amount", unit)
-        found.mean = mean(layer, "amount", unit)
+        rows = zip(layer.values("amount"), layer.values("worked_area"), strict=True)
+        both = [(amount, area) for amount, area in rows if amount is not None and area is not None]
+        found.mean = ratio([amount for amount, _ in both], [area for _, area in both], unit)
 
 
 def total(layer: Layer, column: str, unit: str) -> Amount | None:
@@ -208,14 +206,10 @@ def total(layer: Layer, column: str, unit: str) -> Amount | None:
     return Amount(math.fsum(values), unit) if values else None
 
 
-def mean(layer: Layer, column: str, unit: str) -> Amount | None:
-    """Return ``sum(column) / sum(area)`` per hectare over the rows that have both: rows differ in length."""
-    if column not in layer.columns or "worked_area" not in layer.columns:
-        return None
-    rows = zip(layer.values(column), layer.values("worked_area"), strict=True)
-    both = [(value, area) for value, area in rows if value is not None and area is not None]
-    ground = math.fsum(area for _, area in both)
-    return Amount(math.fsum(value for value, _ in both) / ground * 10_000, f"{unit}/ha") if ground > 0 else None
+def ratio(amounts: list[float], areas: list[float], unit: str) -> Amount | None:
+    """Return all amounts by all ground, per hectare."""
+    ground = math.fsum(areas)
+    return Amount(math.fsum(amounts) / ground * 10_000, f"{unit}/ha") if ground > 0 else None
 
 
 def converted(known: Mapping[str, Any]) -> Amount:

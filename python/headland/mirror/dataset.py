@@ -89,8 +89,8 @@ class PublishedDataset:
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Open a DuckDB connection with views of the published state.
 
-        Views with one unit in each column are ``field_means``, the mean yield of each harvest (kg/ha over the area of
-        its rows that have a yield; dry mass at the market moisture of the crop), and ``harvest_rows``,
+        Views with one unit in each column are ``field_means``, the mean yield of each harvest (kg/ha: all dry mass
+        at ``market_moisture`` by the ground, each piece once), and ``harvest_rows``,
         ``application_rows`` and ``planting_rows``, the rows with the canonical columns of `headland.harmonize`, of
         which a column is null where its unit is unknown. Rows have ``job_id``, ``layer``, ``job_row``, ``job_name``,
         ``field``, ``year`` and ``start_date``. They are not cleaned.

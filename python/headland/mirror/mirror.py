@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from headland import _core, arguments
 from headland.escaping import printable
+from headland.harmonize import moistures
 from headland.mirror import filters
 from headland.mirror.dataset import PublishedDataset
 from headland.mirror.models import Outcome, Plan, Status, Verification
@@ -15,7 +16,7 @@ from headland.mirror.progress import LOG, ProgressReporter
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from headland.client import Client
 
@@ -61,6 +62,8 @@ class Mirror(PublishedDataset):
         until: Only jobs that the service received before this datetime, or until the end of this date in UTC. Jobs
             without a ``CreateDate``, and grain carts, are included regardless of the time.
         ids: Only jobs with these ids, and no grain carts. `Outcome.notes` names ids that the list does not have.
+        market_moisture: Percent of water at which the grain is sold, as in ``headland.harmonize``: a sync writes
+            ``harvest_rows`` and ``field_means`` with it.
     """
 
     __slots__ = ("_client", "_core", "folder")
@@ -80,6 +83,7 @@ class Mirror(PublishedDataset):
         since: str | dt.date | dt.datetime | None = None,
         until: str | dt.date | dt.datetime | None = None,
         ids: Iterable[str | int] | None = None,
+        market_moisture: float | Mapping[str, float] | None = None,
     ) -> None:
         from headland.client import Client
 
@@ -99,6 +103,7 @@ class Mirror(PublishedDataset):
             locations=arguments.flag("locations", locations),
             on_error=arguments.text("on_error", on_error),
             filter=filters.convert(job_types=job_types, since=since, until=until, ids=ids),
+            market_moisture=moistures(market_moisture),
         )
 
     def plan(

@@ -43,10 +43,11 @@ planting_rows/         kg/ha, rates in kg/ha, L/ha or seeds/ha by "quantity". A 
                        the time of the display, as "clock" says; "start_date"
                        is in that of the display. Yields in kg/ha and m3/ha
                        are those of the display, the dry ones at its own
-                       moisture; "dry_mass" is at "moisture_basis".
+                       moisture; "dry_mass" and "yield_dry" are at
+                       "market_moisture" (percent of water).
 catalog/field_means.parquet
-                       Each harvest: field, year, crop, area of the rows that
-                       have a yield (m2), dry_mass (kg, at moisture_basis in
+                       Each harvest: field, year, crop, covered_area (ground
+                       counted once, m2), dry_mass (kg, at market_moisture in
                        percent), mean (kg/ha).
 catalog/covered_areas.parquet
                        The worked ground of each job, counted once (m2).
@@ -67,7 +68,7 @@ Run them in the folder of this file, or write its address before `latest`.
 
 DuckDB, the mean yield of each field and year in kg/ha:
 
-    SELECT field, year, sum(dry_mass) / sum(worked_area) * 10000 AS mean
+    SELECT field, year, sum(dry_mass) / sum(covered_area) * 10000 AS mean
     FROM 'latest/catalog/field_means.parquet' GROUP BY ALL;
 
 DuckDB, the applied amount of each job, in kg, L or seeds, and its rate:

@@ -4,9 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::{Float64Builder, Int32Builder, LargeBinaryBuilder, StringBuilder};
-use arrow_array::cast::AsArray as _;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 
 use super::manifest::Boundary;
@@ -14,8 +12,9 @@ use super::schema::{JOB_ID, LAYER, wgs84_geometry_field};
 use super::source_archive::{PublishError, SourceArchive};
 use super::{convert, row_digest};
 use crate::error::{Error, Kind};
-use crate::layer::boundary::{Meaning, meaning};
+use crate::layer::boundary::Meaning;
 use crate::layer::crs::Crs;
+use crate::layer::field_names::{boundary_names, cell_text, find_column};
 use crate::layer::{Cancel, Layer, Table, area};
 
 /// Table name in the catalog.
@@ -76,20 +75,20 @@ impl Columns {
         let layer = if layer.crs().is_some() { layer.clone().into_wgs84().unwrap_or(layer) } else { layer };
         let is_placed = layer.crs().is_some_and(super::schema::is_wgs84);
         self.types.extend(layer.geometry_types().iter().filter(|_| is_placed));
-        let (field, name) = (find_column(&layer, Meaning::Field), find_column(&layer, Meaning::Name));
         let stated = find_column(&layer, Meaning::Area);
-        let mut geometries = layer.geometries();
-        for (batch_index, batch) in layer.batches().iter().enumerate() {
+        let names = boundary_names(&layer, boundary.field.as_deref());
+        let mut rows = layer.geometries().zip(names);
+        for batch in layer.batches() {
             for row in 0..batch.num_rows() {
-                let value = |column: Option<usize>| column.and_then(|index| cell_text(&layer, batch_index, index, row));
-                let wkb = geometries.next().flatten().filter(|_| is_placed);
+                let Some((wkb, name)) = rows.next() else { continue };
+                let wkb = wkb.filter(|_| is_placed);
                 self.job_id.append_value(&boundary.job_id);
                 self.layer.append_value(&boundary.layer);
-                // The name of a boundary, such as `Boundary 1`, need not be that of its field.
-                self.field.append_option(value(field).or_else(|| boundary.field.clone()).or_else(|| value(name)));
+                self.field.append_option(name);
                 self.year.append_option(boundary.year);
                 self.area.append_option(area::area([wkb], Some(&Crs::wgs84()))?);
-                self.stated.append_option(value(stated).and_then(|text| text.parse().ok()));
+                let stated = stated.and_then(|index| cell_text(batch.columns().get(index)?, row));
+                self.stated.append_option(stated.and_then(|text| text.parse().ok()));
                 self.geometry.append_option(wkb);
             }
         }
@@ -129,27 +128,4 @@ impl Columns {
             .map_err(|cause| Error::new(Kind::Archive, format!("cannot build the table of boundaries: {cause}")))?;
         Ok(Boundaries { table, batch, types: self.types.into_iter().collect() })
     }
-}
-
-/// First column with this meaning.
-fn find_column(layer: &Layer, wanted: Meaning) -> Option<usize> {
-    let schema = layer.schema();
-    let is_it = |(index, field): (usize, &Arc<Field>)| {
-        (Some(index) != layer.geometry_index() && meaning(field.name()) == Some(wanted)).then_some(index)
-    };
-    schema.fields().iter().enumerate().find_map(is_it)
-}
-
-/// Cell as text; `None` for null and for empty text.
-fn cell_text(layer: &Layer, batch: usize, index: usize, row: usize) -> Option<String> {
-    let array = layer.batches().get(batch)?.columns().get(index)?;
-    let text = match array.data_type() {
-        _ if array.is_null(row) => return None,
-        DataType::LargeUtf8 => array.as_string::<i64>().value(row).to_owned(),
-        DataType::Int32 => array.as_primitive::<Int32Type>().value(row).to_string(),
-        DataType::Int64 => array.as_primitive::<Int64Type>().value(row).to_string(),
-        DataType::Float64 => array.as_primitive::<Float64Type>().value(row).to_string(),
-        _ => return None,
-    };
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }

@@ -62,7 +62,8 @@ pub(super) fn harmonized_layer(source: &SourceArchive, layer: &ConvertedLayer) -
     // Names of the service for jobs whose kind is not known (specification 2.1); then the columns decide.
     let is_open = matches!(&*source.job_type, "" | "Unknown" | "Planter/Sprayer");
     let is_field_work = source.kind == ItemKind::Job && (source.job.kind.is_some() || is_open);
-    let statements = Statements { job: source.job.clone(), ..Statements::default() };
+    let (job, market_moisture) = (source.job.clone(), source.market_moisture.clone());
+    let statements = Statements { job, market_moisture, ..Statements::default() };
     is_field_work.then(|| harmonize(layer.layer.clone(), &statements))
 }
 

@@ -17,7 +17,7 @@ use super::manifest::{Manifest, Part, Table};
 use super::row_origin::FieldName;
 use super::schema::{JOB_ID, LAYER, OWN_COLUMNS};
 use super::source_archive::SourceArchive;
-use crate::agronomy::{covered_area, row_field, yield_means};
+use crate::agronomy::{JobMeans, job_means, row_field};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
 
@@ -91,22 +91,17 @@ impl LayerTables {
                     column("year", DataType::Int32, "Year in which the job started, or of its first row.", ""),
                     text("crop", "The crop, if it is known."),
                     column("rows", DataType::Int64, "Rows of the layer.", ""),
+                    column("rows_without_yield", DataType::Int64, "Rows without a dry mass above 0.", ""),
+                    column("worked_area", DataType::Float64, "Sum of the worked areas of rows.", "m2"),
+                    column("covered_area", DataType::Float64, "Ground, each piece once; null without a mean.", "m2"),
+                    column("dry_mass", DataType::Float64, "Dry mass of all rows; null without a mean.", "kg"),
+                    column("mean", DataType::Float64, "Dry mass by covered area.", "kg/ha"),
                     column(
-                        "rows_without_yield",
-                        DataType::Int64,
-                        "Rows without area, without a dry mass above 0, or with the header up.",
-                        "",
-                    ),
-                    column("area_without_yield", DataType::Float64, "Area of these rows.", "m2"),
-                    column("worked_area", DataType::Float64, "Area of the rows that have a yield.", "m2"),
-                    column("dry_mass", DataType::Float64, "Dry mass of these rows.", "kg"),
-                    column(
-                        "moisture_basis",
+                        "market_moisture",
                         DataType::Float64,
                         "Water of the dry mass: the crop's market moisture.",
                         "%",
                     ),
-                    column("mean", DataType::Float64, "Dry mass by area; null without any.", "kg/ha"),
                 ],
             ),
             covered_areas: table(
@@ -189,33 +184,33 @@ impl LayerTables {
         let columns = ["column", "source", "unit", "unit_in", "rule", "evidence"].map(column).into();
         self.harmonized.add(source, layer, columns)?;
         let year = row_year(source, harmonized);
-        for mean in yield_means(harmonized) {
+        let JobMeans { means, covered_area, .. } = job_means(harmonized, field.map(|found| &*found.name));
+        for mean in means {
             let text = |text: Option<&str>| Arc::new(StringArray::from(vec![text])) as ArrayRef;
             let count =
                 |rows: u64| Arc::new(Int64Array::from(vec![i64::try_from(rows).unwrap_or(i64::MAX)])) as ArrayRef;
             let number = |value: Option<f64>| Arc::new(Float64Array::from(vec![value])) as ArrayRef;
-            let has_yield = mean.area > 0.0;
             let columns = vec![
                 text(Some(&*source.name).filter(|name| !name.is_empty())),
-                text(mean.field.as_deref().or(field.map(|found| &*found.name))),
+                text(mean.field.as_deref()),
                 Arc::new(Int32Array::from(vec![year])),
                 text(mean.crop.as_deref()),
                 count(mean.rows),
                 count(mean.rows_without_yield),
-                number(Some(mean.area_without_yield)),
-                number(has_yield.then_some(mean.area)),
-                number(has_yield.then_some(mean.dry_mass)),
-                number(mean.moisture_basis),
-                number(has_yield.then(|| mean.dry_mass / mean.area * 10_000.0)),
+                number(Some(mean.worked_area)),
+                number(mean.covered_area),
+                number(mean.dry_mass),
+                number(mean.mean()),
+                number(mean.market_moisture),
             ];
             self.field_means.add(source, layer, columns)?;
         }
-        self.add_covered(source, layer, harmonized)
+        self.add_covered(source, layer, covered_area)
     }
 
     /// Adds the ground that a job worked, or the reason why it is unknown.
-    fn add_covered(&mut self, source: &SourceArchive, layer: &str, harmonized: &Layer) -> Result<()> {
-        let (area, reason) = match covered_area(harmonized.clone()) {
+    fn add_covered(&mut self, source: &SourceArchive, layer: &str, covered_area: Result<f64>) -> Result<()> {
+        let (area, reason) = match covered_area {
             Ok(area) => (Some(area), None),
             Err(reason) => (None, Some(reason.message().into_owned())),
         };

@@ -48,6 +48,9 @@ pub(super) struct Manifest {
     /// Layers in the table of field boundaries.
     #[serde(default)]
     pub(super) boundaries: Vec<Boundary>,
+    /// Water of dry masses as the mirror states it; empty where it is that of the crop.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) market_moisture: String,
 }
 
 /// Layer of an archive that outlines its field.
@@ -102,9 +105,15 @@ pub(super) struct Table {
 }
 
 impl Manifest {
-    pub(super) fn new(generation: u64, parts: Vec<Part>, catalog: Vec<Table>, boundaries: Vec<Boundary>) -> Self {
+    pub(super) fn new(
+        generation: u64,
+        parts: Vec<Part>,
+        catalog: Vec<Table>,
+        boundaries: Vec<Boundary>,
+        market_moisture: String,
+    ) -> Self {
         let rows = parts.iter().map(|part| part.rows).fold(0, u64::saturating_add);
-        Self { format: FORMAT, headland: version(), generation, rows, parts, catalog, boundaries }
+        Self { format: FORMAT, headland: version(), generation, rows, parts, catalog, boundaries, market_moisture }
     }
 
     /// Reads the manifest of a generation; a finding if it is missing or damaged.
@@ -161,6 +170,7 @@ impl Manifest {
             && self.parts == other.parts
             && self.catalog == other.catalog
             && self.boundaries == other.boundaries
+            && self.market_moisture == other.market_moisture
     }
 
     /// Tables of the catalog and files of canonical rows.

@@ -42,6 +42,7 @@ use self::publication_plan::Plan;
 use self::source_archive::PublishError;
 use self::write_parts::PartsWriter;
 use super::{Disk, Folder, Generation};
+use crate::agronomy::MarketMoisture;
 use crate::error::{Error, Result};
 use crate::layer::Cancel;
 pub use manifest::manifest_files;
@@ -132,10 +133,14 @@ pub fn publish_in(
     }
 }
 
-/// Whether a generation may stay: current format, and all files have the stated lengths. [`verify`] also reads them.
-pub(super) fn is_usable(generation: &Generation) -> bool {
-    Manifest::read(&generation.path)
-        .is_ok_and(|manifest| manifest.has_current_format() && manifest.is_present(&generation.path))
+/// Whether a generation may stay: current format, this market moisture, and all files have the stated lengths. [`verify`]
+/// also reads them.
+pub(super) fn is_usable(generation: &Generation, market_moisture: &MarketMoisture) -> bool {
+    Manifest::read(&generation.path).is_ok_and(|manifest| {
+        manifest.has_current_format()
+            && manifest.market_moisture == market_moisture.to_string()
+            && manifest.is_present(&generation.path)
+    })
 }
 
 enum AttemptOutcome {
@@ -234,7 +239,8 @@ impl<'a> Attempt<'a> {
             }
         }
         let catalog = sorted(catalog, |table| table.path.clone());
-        let manifest = Manifest::new(staged.number(), parts, catalog, known);
+        let market = wanted.first().map(|source| source.market_moisture.to_string()).unwrap_or_default();
+        let manifest = Manifest::new(staged.number(), parts, catalog, known, market);
         if let Some((_, last)) =
             self.last.filter(|(path, last)| last.has_same_content(&manifest) && last.is_present(path))
         {

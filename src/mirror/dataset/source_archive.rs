@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 
 use super::short_digest::short_digest;
-use crate::agronomy::Job;
+use crate::agronomy::{Job, MarketMoisture};
 use crate::error::{Error, Kind};
 use crate::layer::Cancel;
 use crate::mirror::{ItemKind, archive_store};
@@ -35,12 +35,14 @@ pub struct SourceArchive {
     pub field: Option<String>,
     /// What harmonising takes from the job.
     pub job: Job,
+    /// Water of dry masses, where it is not that of the crop.
+    pub market_moisture: MarketMoisture,
 }
 
 impl SourceArchive {
     /// Digest of all that canonical rows take from the record, so that they are written again if it changes.
     pub(super) fn job_digest(&self) -> String {
-        short_digest(format!("{:?}", (&self.name, self.start, &self.job)).as_bytes())
+        short_digest(format!("{:?}", (&self.name, self.start, &self.job, &self.market_moisture)).as_bytes())
     }
 }
 

@@ -9,7 +9,7 @@ use super::manifest::{self, Manifest};
 use super::row_origin::RowOrigin;
 use super::source_archive::SourceArchive;
 use super::{boundaries, convert, row_digest};
-use crate::agronomy::Job;
+use crate::agronomy::{Job, MarketMoisture};
 use crate::error::Result;
 use crate::layer::{Cancel, run_ordered, threads};
 use crate::mirror::archive_store::{self, Finding, Problem};
@@ -203,6 +203,7 @@ impl ArchivedRows<'_> {
             name: self.name.to_owned(),
             field: None,
             job: Job::default(),
+            market_moisture: MarketMoisture::default(),
         }
     }
 }
