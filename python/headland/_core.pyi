@@ -122,6 +122,12 @@ class _Total(TypedDict):
     columns: list[str]
 
 @type_check_only
+class _ProductTotal(TypedDict):
+    name: str
+    unit: str
+    value: float
+
+@type_check_only
 class _HarvestTruth(TypedDict):
     delay: float
     moisture_delay: float
@@ -144,6 +150,7 @@ class _Truth(TypedDict):
     field_area: float
     totals: list[tuple[str, str, float]]
     total: _Total
+    products: list[_ProductTotal]
     harvest: _HarvestTruth | None
 
 def error_kinds() -> list[str]: ...

@@ -66,11 +66,20 @@ class Total(TypedDict):
     columns: list[str]
 
 
+class ProductTotal(TypedDict):
+    """The true total of one product of a job."""
+
+    name: str
+    unit: str
+    value: float
+
+
 class Truth(TypedDict):
     """True totals of a generated job.
 
     Areas are in square metres: `area` is covered by the job, `field_area` is enclosed by the field's boundary. `totals`
-    lists column, unit and the sum over all rows. `harvest` is None except for harvests with ``harvest="logged"``; their
+    lists column, unit and the sum over all rows. `products` has the total of each product: a tank mix has several, and
+    its `area` counts their common ground once. `harvest` is None except for harvests with ``harvest="logged"``; their
     `area` is what the display counted with the header down, overlaps included.
     """
 
@@ -84,6 +93,7 @@ class Truth(TypedDict):
     field_area: float
     totals: list[tuple[str, str, float]]
     total: Total
+    products: list[ProductTotal]
     harvest: HarvestTruth | None
 
 
@@ -159,13 +169,15 @@ class Sandbox:
         seed: The seed of the synthetic account; the same seed generates the same account.
         harvest: ``"logged"`` writes harvests as machines log them: with delays of the sensors, turns, overlaps, two
             machines on large fields, and planted faults. `truth` then has a
-            :class:`~headland.harvest_truth.HarvestTruth` for each. ``"ideal"`` harvests have none of that.
+            :class:`~headland.harvest_truth.HarvestTruth` for each. Some spraying jobs are tank mixes of two or three
+            products, as with the variant ``tank-mixes``. ``"ideal"`` accounts have none of that.
         small_jobs: Number of small jobs instead of the usual ones, for tests with many jobs. The files of every second
             one need no conversion.
         rate_limits: Pairs of calls and seconds; an empty sequence disables the limit.
         window: Whether the windows of the limit are fixed or sliding.
         conversion_time: Seconds per conversion.
-        variants: Behaviours of real services to enable, by name; ``"wild"`` enables all of them.
+        variants: Behaviours of real services to enable, by name; ``"wild"`` enables all but ``tank-mixes``,
+            which changes values, not only how they are sent.
         clock: ``"moved"`` advances only by ``advance``.
     """
 

@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyList};
 
 use super::config::{parse_seconds, parse_windows};
 use super::{bridge, errors};
-use crate::sandbox::fields::{CartTruth, HarvestStyle, HarvestTruth, Total, Truth};
+use crate::sandbox::fields::{CartTruth, HarvestStyle, HarvestTruth, ProductTotal, Total, Truth};
 use crate::sandbox::{self as service, Keys};
 
 /// A running service, stopped by `close` or when collected. In the child of a fork it belongs to the parent.
@@ -162,6 +162,8 @@ impl Sandbox {
             facts.set_item("field_area", truth.field_area)?;
             facts.set_item("totals", &truth.totals)?;
             facts.set_item("total", total_to_dict(py, &truth.total)?)?;
+            let products = truth.products.iter().map(|product| product_to_dict(py, product));
+            facts.set_item("products", products.collect::<PyResult<Vec<_>>>()?)?;
             let harvest = truth.harvest.as_ref().map(|harvest| harvest_to_dict(py, harvest)).transpose()?;
             facts.set_item("harvest", harvest)?;
             PyResult::Ok(facts)
@@ -217,6 +219,14 @@ fn total_to_dict<'py>(py: Python<'py>, total: &Total) -> PyResult<Bound<'py, PyD
     facts.set_item("value", total.value)?;
     facts.set_item("factor", total.factor)?;
     facts.set_item("columns", &total.columns)?;
+    Ok(facts)
+}
+
+fn product_to_dict<'py>(py: Python<'py>, product: &ProductTotal) -> PyResult<Bound<'py, PyDict>> {
+    let facts = PyDict::new(py);
+    facts.set_item("name", &product.name)?;
+    facts.set_item("unit", &product.unit)?;
+    facts.set_item("value", product.value)?;
     Ok(facts)
 }
 

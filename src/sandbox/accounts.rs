@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::cart_store::StoredCart;
 use super::fields::{
-    self, Account, Computer, Coverage, GrainCart, HarvestGrid, HarvestStyle, Hub, Job, Prescription, Truth,
+    self, Account, AccountStyle, Computer, Coverage, GrainCart, HarvestGrid, Hub, Job, Prescription, Truth,
 };
 use super::keys::CUSTOMERS;
 use super::locked::locked;
@@ -40,10 +40,10 @@ pub(super) struct Accounts {
 pub(super) const SPARE_SMALL_JOBS: u32 = 100;
 
 impl Accounts {
-    /// Generates the accounts of a seed with harvests in that style. `small` replaces the first customer's jobs with that many small jobs. Archives
-    /// are generated on first use.
-    pub(super) fn new(seed: u64, harvest: HarvestStyle, small: Option<u32>) -> Self {
-        let generate = |customer: u32| fields::generate_account(seed.wrapping_add(customer.into()), harvest);
+    /// Generates the accounts of a seed in that style. `small` replaces the first customer's jobs with that many small
+    /// jobs. Archives are generated on first use.
+    pub(super) fn new(seed: u64, style: AccountStyle, small: Option<u32>) -> Self {
+        let generate = |customer: u32| fields::generate_account(seed.wrapping_add(customer.into()), style);
         let mut customers: Vec<Account> = (0..CUSTOMERS).map(generate).collect();
         if let (Some(count), Some(first)) = (small, customers.first_mut()) {
             first.jobs = fields::small_jobs(seed, count.saturating_add(SPARE_SMALL_JOBS), &first.computers);

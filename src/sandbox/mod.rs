@@ -82,7 +82,7 @@ pub struct Options {
     pub port: u16,
     /// Seed of the keys and of the generated accounts.
     pub seed: u64,
-    /// How harvests are written. Small jobs are always ideal.
+    /// How harvests are written; logged ones come with tank mixes. Small jobs are always ideal.
     pub harvest: fields::HarvestStyle,
     /// Number of small jobs that replace the usual jobs of the first customer, for tests with many jobs. Each has a
     /// dozen records; the files of each second job are available without a wait.
@@ -93,7 +93,7 @@ pub struct Options {
     pub sliding: bool,
     /// Duration of a conversion, on the service's clock.
     pub conversion_time: Duration,
-    /// Names of [`VARIANTS`]; [`WILD`] enables all.
+    /// Names of [`VARIANTS`]; [`WILD`] enables all that change no value.
     pub variants: Vec<String>,
     /// Whether the clock is manual: it moves only by [`Sandbox::advance`].
     pub manual_clock: bool,
@@ -145,7 +145,9 @@ impl Sandbox {
         }
         let variants = ActiveVariants::parse(&variants)?;
         let ring = keys::KeyRing::new(seed)?;
-        let accounts = accounts::Accounts::new(seed, harvest, small_jobs);
+        let mut style = fields::AccountStyle::from(harvest);
+        style.tank_mixes |= variants.has(Variant::TankMixes);
+        let accounts = accounts::Accounts::new(seed, style, small_jobs);
         let store = store::Store::open(data.as_deref(), seed)?;
         let clock = clock::ServiceClock::new(manual_clock);
         let fill = || {

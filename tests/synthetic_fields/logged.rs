@@ -1,4 +1,4 @@
-//! Tests harvests that are written as machines log them: unchanged other jobs, bytes, totals, faults and maps.
+//! Tests harvests that are written as machines log them: unchanged other jobs but tank mixes, bytes, totals, faults and maps.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use headland::error::Kind;
 use headland::sandbox::fields::{Account, HarvestStyle, Job, Truth, generate_account};
 
 use super::reading::{members, read};
-use super::{assert_near, assert_product_agrees, assert_table_is_tidy, recorded};
+use super::{assert_near, assert_product_agrees, assert_table_is_tidy, list, recorded};
 
 static LOGGED: LazyLock<Account> = LazyLock::new(|| generate_account(0, HarvestStyle::Logged));
 
@@ -26,18 +26,24 @@ fn has_machines(truth: &Truth) -> bool {
 }
 
 #[test]
-fn logged_style_changes_harvests_only() {
+fn logged_style_changes_harvests_and_adds_products_to_spraying_jobs() {
     let ideal = generate_account(0, HarvestStyle::Ideal);
     assert_eq!(ideal.jobs.len(), LOGGED.jobs.len());
+    let mut mixes = 0;
     for job in recorded(&ideal) {
         let logged = LOGGED.jobs.iter().find(|other| other.id == job.id).unwrap();
         assert_eq!((&job.name, &job.sub_type), (&logged.name, &logged.sub_type));
         if job.sub_type == "Yield" {
             assert_ne!(job.detail, logged.detail);
+        } else if list(&logged.detail, "products").len() > 1 {
+            assert_eq!(job.created, logged.created);
+            assert_eq!(list(&job.detail, "products")[0], list(&logged.detail, "products")[0]);
+            mixes += 1;
         } else {
             assert_eq!((&job.detail, job.created), (&logged.detail, logged.created));
         }
     }
+    assert_eq!(mixes, 6);
     let planting = recorded(&ideal).find(|job| job.sub_type == "Planter").unwrap();
     let logged = LOGGED.jobs.iter().find(|other| other.id == planting.id).unwrap();
     assert_eq!(planting.shapefile_zip().unwrap(), logged.shapefile_zip().unwrap());

@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Duration, NaiveDate, NaiveDateTime, Utc};
 
-use super::account_model::{Account, Computer, Hub};
+use super::account_model::{Account, AccountStyle, Computer, Hub};
 use super::boundaries::{FIELDS, Field, fields};
 use super::details::{self, Display};
 use super::deterministic_math::round_to_i64;
 use super::failure::Failure;
 use super::grain_carts::grain_cart_files;
 use super::job::{Coverage, Job};
-use super::job_spec::{ArchiveLayout, Crop, HarvestStyle, JobSpec, Kind};
+use super::job_spec::{ArchiveLayout, Crop, JobSpec, Kind};
 use super::plane::CoordinateSystem;
 use super::prescription::Prescription;
 use super::rng::{pick, stream, uniform};
 use super::swaths::SwathOptions;
+use super::tank_mix::added_products;
 use super::track::Track;
 use super::units::{AMERICAN, METRIC};
 use crate::wire::Value;
@@ -38,6 +39,9 @@ const JOB_SLOTS: u128 = 64;
 /// First slot of hubs and of maps, relative to [`JOB_SLOTS`].
 const HUB_SLOT: u128 = 8;
 const MAP_SLOT: u128 = 32;
+
+/// Slot of the first product of a tank mix after the mix itself.
+const ADDED_SLOT: u128 = JOB_SLOTS + 26;
 
 /// First id of small jobs, and the number of points of such a job.
 const SMALL_IDS: u128 = 100_000_000_000_000;
@@ -121,13 +125,14 @@ static DISPLAYS: [Display; 3] = [
 
 const OPERATORS: &[&str] = &["Operator 1", "Operator 2", "Operator 3"];
 
-/// Generates the account of a seed with all totals and harvests in that style. Everything else is equal in both styles.
-/// Archives are generated on request.
+/// Generates the account of a seed with all totals, in that style. Only harvests and some spraying jobs depend on the
+/// style, and lists do not. Archives are generated on request.
 ///
 /// Accounts of different seeds below 2^56 share no id of a job, field computer, field hub, prescription map, grain cart
 /// file or product. Ids are also unique within an account.
 #[must_use]
-pub fn generate_account(seed: u64, style: HarvestStyle) -> Account {
+pub fn generate_account(seed: u64, style: impl Into<AccountStyle>) -> Account {
+    let style = style.into();
     let fields = fields(seed);
     let mut rng = stream(seed, &[7]);
     // The order of ids is independent of time.
@@ -217,7 +222,7 @@ struct Plan {
     layout: ArchiveLayout,
     /// Number of a small job; `None` for other jobs.
     small: Option<u32>,
-    style: HarvestStyle,
+    style: AccountStyle,
 }
 
 fn plans() -> impl Iterator<Item = Plan> {
@@ -235,7 +240,7 @@ fn plans() -> impl Iterator<Item = Plan> {
                 _ if index % 5 == 0 => ArchiveLayout::CodePage,
                 _ => ArchiveLayout::Flat,
             };
-            let style = HarvestStyle::Ideal;
+            let style = AccountStyle::default();
             Plan { season, field, kind, coverage: Coverage::Recorded, layout, small: None, style }
         });
     let without_file = |season, field, kind, coverage| Plan {
@@ -245,7 +250,7 @@ fn plans() -> impl Iterator<Item = Plan> {
         coverage,
         layout: ArchiveLayout::Flat,
         small: None,
-        style: HarvestStyle::Ideal,
+        style: AccountStyle::default(),
     };
     regular.chain([
         without_file(2026, 1, Kind::Spraying, Coverage::None),
@@ -300,10 +305,11 @@ fn build_job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &
     let spec = JobSpec {
         seed: rng.u64(..),
         kind,
-        harvest_style: plan.style,
+        harvest_style: plan.style.harvest,
         field: Arc::clone(field),
         crop,
         product,
+        added: added_products(plan.style, kind, plan.field),
         is_dry,
         operator: pick(&mut rng, OPERATORS).unwrap_or_default(),
         start: start_time(&mut rng, season, kind, plan.field),
@@ -327,7 +333,10 @@ fn build_job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &
     let id = plan.small.map_or_else(|| slot_id(seed, slot), |number| small_id(seed, number));
     let metadata = details::JobMetadata {
         id: &id,
-        product_id: slot_id(seed, product_slot(kind, is_dry, plan.field + turn)),
+        product_ids: std::iter::once(product_slot(kind, is_dry, plan.field + turn))
+            .chain(ADDED_SLOT..ADDED_SLOT + 2)
+            .map(|slot| slot_id(seed, slot))
+            .collect(),
         computer: &computer,
         software: display.software,
         created,

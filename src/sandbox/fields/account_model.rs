@@ -2,9 +2,26 @@
 
 use super::grain_carts::GrainCart;
 use super::job::Job;
+use super::job_spec::HarvestStyle;
 use super::prescription::Prescription;
 use super::track::Track;
 use crate::wire::Value;
+
+/// How the jobs of an account are written. The default is ideal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccountStyle {
+    /// How harvests are written.
+    pub harvest: HarvestStyle,
+    /// Whether some spraying jobs have two or three products.
+    pub tank_mixes: bool,
+}
+
+/// Logged harvests come with tank mixes, which are also what machines log.
+impl From<HarvestStyle> for AccountStyle {
+    fn from(harvest: HarvestStyle) -> Self {
+        Self { harvest, tank_mixes: harvest == HarvestStyle::Logged }
+    }
+}
 
 /// A customer's account.
 #[derive(Clone, Debug)]

@@ -24,12 +24,31 @@ pub(super) enum Cells {
     Numbers { width: u8, decimals: u8, values: Vec<Option<i64>> },
     /// The same text in every row.
     Constant { width: u8, text: String },
+    /// Texts that follow each other in a fixed order, from row to row.
+    Alternating { width: u8, texts: Vec<&'static str> },
     /// Dates.
     Dates(Vec<NaiveDate>),
     /// Times of day in seconds, written as text.
     Times(Vec<u32>),
     /// Logical values.
     Booleans(Vec<bool>),
+}
+
+impl Cells {
+    /// Repeats the cell of each row `count` times.
+    fn repeat(&mut self, count: usize) {
+        match self {
+            Self::Numbers { values, .. } => *values = repeated(values, count),
+            Self::Dates(dates) => *dates = repeated(dates, count),
+            Self::Times(seconds) => *seconds = repeated(seconds, count),
+            Self::Booleans(booleans) => *booleans = repeated(booleans, count),
+            Self::Constant { .. } | Self::Alternating { .. } => {}
+        }
+    }
+}
+
+fn repeated<T: Copy>(values: &[T], count: usize) -> Vec<T> {
+    values.iter().flat_map(|value| std::iter::repeat_n(*value, count)).collect()
 }
 
 impl Column {
@@ -50,11 +69,17 @@ impl Column {
                 None => Ok(()),
             },
             Cells::Constant { text, .. } => out.write_str(text),
+            Cells::Alternating { texts, .. } => out.write_str(alternating(texts, index)),
             Cells::Times(seconds) => out.write_str(&format_time(seconds.get(index).copied().unwrap_or(0))),
             Cells::Dates(dates) => dates.get(index).map_or(Ok(()), |date| write!(out, "{date}")),
             Cells::Booleans(booleans) => write!(out, "{}", booleans.get(index).copied().unwrap_or(false)),
         };
     }
+}
+
+/// Returns the text of a row.
+fn alternating(texts: &[&'static str], row: usize) -> &'static str {
+    texts.get(row % texts.len().max(1)).copied().unwrap_or_default()
 }
 
 /// Formats a time of day.
@@ -101,13 +126,22 @@ impl Table {
         self.columns.push(Column { name, unit: "", cells });
     }
 
+    /// Repeats each row `count` times.
+    pub(super) fn repeat_rows(&mut self, count: usize) {
+        for column in &mut self.columns {
+            column.cells.repeat(count);
+        }
+    }
+
     /// Returns the header of the dbf.
     pub(super) fn header(&self) -> Result<dbase::TableWriterBuilder, &'static str> {
         self.columns.iter().try_fold(dbase::TableWriterBuilder::new(), |header, column| {
             let name = dbase::FieldName::try_from(column.name)?;
             Ok(match column.cells {
                 Cells::Numbers { width, decimals, .. } => header.add_numeric_field(name, width, decimals),
-                Cells::Constant { width, .. } => header.add_character_field(name, width),
+                Cells::Constant { width, .. } | Cells::Alternating { width, .. } => {
+                    header.add_character_field(name, width)
+                }
                 Cells::Times(_) => header.add_character_field(name, 8),
                 Cells::Dates(_) => header.add_date_field(name),
                 Cells::Booleans(_) => header.add_logical_field(name),
@@ -131,6 +165,9 @@ impl dbase::WritableRecord for Row<'_> {
                     writer.write_next_field_value(&value.map(|value| unscaled(value, *decimals)))?;
                 }
                 Cells::Constant { text, .. } => writer.write_next_field_value(&text.as_str())?,
+                Cells::Alternating { texts, .. } => {
+                    writer.write_next_field_value(&alternating(texts, self.index))?;
+                }
                 Cells::Times(seconds) => {
                     writer.write_next_field_value(&format_time(seconds.get(self.index).copied().unwrap_or(0)))?;
                 }

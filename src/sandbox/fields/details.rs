@@ -28,7 +28,8 @@ pub(super) struct Display {
 /// Metadata of a job that its specification does not contain.
 pub(super) struct JobMetadata<'a> {
     pub(super) id: &'a str,
-    pub(super) product_id: String,
+    /// Ids of the products; a job may have fewer.
+    pub(super) product_ids: Vec<String>,
     pub(super) computer: &'a str,
     pub(super) software: &'a str,
     pub(super) created: DateTime<Utc>,
@@ -78,7 +79,7 @@ pub(super) fn job_detail(spec: &JobSpec, log: Option<&JobLog>, metadata: &JobMet
     if let Some(log) = log {
         fields.extend(average_speed(spec, log));
     }
-    let products = log.map(|log| product_detail(spec, log, metadata)).into_iter().collect();
+    let products = log.map(|log| product_details(spec, log, metadata)).unwrap_or_default();
     fields.push(("products", Value::List(products)));
     record(fields)
 }
@@ -116,16 +117,40 @@ fn average_speed(spec: &JobSpec, log: &JobLog) -> Option<(&'static str, Value)> 
     (spec.kind == Kind::Spraying).then(|| ("average_speed", Value::Text(format!("{speed:.2}"))))
 }
 
-fn product_detail(spec: &JobSpec, log: &JobLog, metadata: &JobMetadata) -> Value {
+/// Returns the products of a job: the usual one, then those added to a tank mix.
+fn product_details(spec: &JobSpec, log: &JobLog, metadata: &JobMetadata) -> Vec<Value> {
+    let mut known = metadata.product_ids.iter().zip(spec.product_totals(log));
+    let first = known.next().map(|(id, total)| product_detail(spec, log, id, total.value));
     let area = spec.covered_area(log);
-    let total = spec.total(log).value;
-    let mut fields = vec![
-        ("id", Value::Text(metadata.product_id.clone())),
-        ("product_name", text(spec.product)),
-        ("applied_area", decimal(area)),
-    ];
-    let lowest = log.target.iter().min().copied().unwrap_or(0);
-    let highest = log.target.iter().max().copied().unwrap_or(0);
+    let added = (1..).zip(known).zip(&log.added).map(|((number, (id, total)), product)| {
+        let mut fields = vec![
+            ("id", text(id)),
+            ("product_number", Value::Integer(number)),
+            ("product_name", text(product.name)),
+            ("applied_area", decimal(area)),
+        ];
+        fields.extend(sprayed(log, &product.target, total.value));
+        fields.push(("is_mixed", Value::Boolean(false)));
+        record(fields)
+    });
+    first.into_iter().chain(added).collect()
+}
+
+/// Returns the volume and the target rates of a sprayed product.
+fn sprayed(log: &JobLog, target: &[i64], volume: f64) -> [(&'static str, Value); 4] {
+    let lowest = target.iter().min().copied().unwrap_or(0);
+    let highest = target.iter().max().copied().unwrap_or(0);
+    [
+        ("applied_volume", decimal(volume)),
+        ("target_rate", decimal(average_target(log, target, 2))),
+        ("target_rate_min", decimal(unscaled(lowest, 2))),
+        ("target_rate_max", decimal(unscaled(highest, 2))),
+    ]
+}
+
+fn product_detail(spec: &JobSpec, log: &JobLog, id: &str, total: f64) -> Value {
+    let area = spec.covered_area(log);
+    let mut fields = vec![("id", text(id)), ("product_name", text(spec.product)), ("applied_area", decimal(area))];
     match spec.kind {
         Kind::Harvest => {
             fields.push(("total_weight", decimal(total)));
@@ -133,7 +158,9 @@ fn product_detail(spec: &JobSpec, log: &JobLog, metadata: &JobMetadata) -> Value
             fields.push(("average_weight_per_area", decimal(total / area * 10_000.0)));
         }
         Kind::Planting => {
-            fields.push(("target_rate", decimal(average_target(log, 0))));
+            let lowest = log.target.iter().min().copied().unwrap_or(0);
+            let highest = log.target.iter().max().copied().unwrap_or(0);
+            fields.push(("target_rate", decimal(average_target(log, &log.target, 0))));
             fields.push(("target_minimum", decimal(i64_to_f64(lowest))));
             fields.push(("target_maximum", decimal(i64_to_f64(highest))));
             let mass = total / 1000.0 * spec.crop.seed_mass;
@@ -143,10 +170,7 @@ fn product_detail(spec: &JobSpec, log: &JobLog, metadata: &JobMetadata) -> Value
         }
         Kind::Spraying => {
             fields.insert(1, ("product_number", Value::Integer(0)));
-            fields.push(("applied_volume", decimal(total)));
-            fields.push(("target_rate", decimal(average_target(log, 2))));
-            fields.push(("target_rate_min", decimal(unscaled(lowest, 2))));
-            fields.push(("target_rate_max", decimal(unscaled(highest, 2))));
+            fields.extend(sprayed(log, &log.target, total));
             fields.push(("is_mixed", Value::Boolean(!spec.is_dry)));
             if !spec.is_dry {
                 fields.push(("ingredients", Value::List(ingredients(spec))));
@@ -157,9 +181,9 @@ fn product_detail(spec: &JobSpec, log: &JobLog, metadata: &JobMetadata) -> Value
 }
 
 /// Returns the average target, weighted by area.
-fn average_target(log: &JobLog, decimals: u8) -> f64 {
+fn average_target(log: &JobLog, target: &[i64], decimals: u8) -> f64 {
     let lengths: i64 = log.swaths.points.iter().map(|point| point.distance).sum();
-    let products: i64 = log.target.iter().zip(&log.swaths.points).map(|(target, point)| target * point.distance).sum();
+    let products: i64 = target.iter().zip(&log.swaths.points).map(|(target, point)| target * point.distance).sum();
     unscaled(products, decimals) / i64_to_f64(lengths)
 }
 

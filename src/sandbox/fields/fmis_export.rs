@@ -19,9 +19,6 @@ use crate::wire::{Element, Value};
 
 pub(super) const PROLOG: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n";
 
-/// File of the single product of a generated job.
-const TAB: &str = "Product_1.tab";
-
 /// Columns before those of the sections. The last three are also in the shapefiles.
 const LEADING: [(&str, &str); 7] = [
     ("ID", "1"),
@@ -41,22 +38,36 @@ const PROPRIETARY: u16 = 57_344;
 
 /// Returns the zip.
 pub(super) fn fmis_zip(spec: &JobSpec, log: &JobLog, detail: &Value) -> Result<Vec<u8>> {
-    let table = spec.table(log);
-    let quantities: Vec<&Column> = table
-        .columns
-        .iter()
-        .filter(|column| matches!(column.cells, Cells::Numbers { .. }) && !STEP_COLUMNS.contains(&column.name))
-        .collect();
     let mut job = Element::from_record("JobData", &JOB_DATA_DETAIL, detail);
-    let product = vec![Element::text("ProductNumber", "1"), Element::text("FileName", TAB)];
-    job.children.push(Element::new("Tables", vec![Element::new("Table", product)]));
+    let tables = (1..=log.products()).map(|number| {
+        let file = Element::text("FileName", tab_name(number));
+        Element::new("Table", vec![Element::text("ProductNumber", number.to_string()), file])
+    });
+    job.children.push(Element::new("Tables", tables.collect()));
     let member = |name: &str, bytes| Member { name: format!("{0}/{0}_fmis/{name}", spec.layer), bytes };
-    let members = [
+    let first = spec.product_table(log, 0);
+    let mut members = vec![
         member("jobdata.xml", job.document(PROLOG).into_bytes()),
-        member("advanced.xml", layout(spec, &table, &quantities).document(PROLOG).into_bytes()),
-        member(TAB, tab_text(spec, log, &table, &quantities).into_bytes()),
+        member("advanced.xml", layout(spec, &first, &quantities(&first)).document(PROLOG).into_bytes()),
     ];
+    for number in 1..=log.products() {
+        let table = spec.product_table(log, number - 1);
+        let text = tab_text(spec, log, &table, &quantities(&table));
+        members.push(member(&tab_name(number), text.into_bytes()));
+    }
     write_zip(&members, spec.start)
+}
+
+/// Returns the name of the records of a product, numbered from 1.
+fn tab_name(number: usize) -> String {
+    format!("Product_{number}.tab")
+}
+
+/// Returns the columns with a value for each section.
+fn quantities(table: &Table) -> Vec<&Column> {
+    let is_quantity =
+        |column: &&Column| matches!(column.cells, Cells::Numbers { .. }) && !STEP_COLUMNS.contains(&column.name);
+    table.columns.iter().filter(is_quantity).collect()
 }
 
 /// Describes the columns of the tab file in their order.

@@ -33,7 +33,7 @@ pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
             scaled(flow / spec.units.mass.1, FLOW)
         })
         .collect();
-    JobLog { swaths, target: Vec::new(), measured, harvest: None }
+    JobLog { swaths, target: Vec::new(), measured, added: Vec::new(), harvest: None }
 }
 
 /// Returns the harvested mass: flow times time.

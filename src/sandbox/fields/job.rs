@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::failure::Failure;
 use super::fmis_export::fmis_zip;
 use super::harvest_log::{HarvestGrid, HarvestTruth};
-use super::job_spec::{JobSpec, Total};
+use super::job_spec::{JobSpec, ProductTotal, Total};
 use super::xml_export::parsed_xml;
 use super::zip_writer::{display_zip, shapefile_zip};
 use crate::error::{Error, Kind, Result};
@@ -66,14 +66,16 @@ pub struct Truth {
     /// Number of records in that layer.
     pub rows: u64,
     /// Covered area in m²: the sum of `SWATHWIDTH` times `DISTANCE`. For polygons it is also the sum of their areas. A
-    /// logged harvest counts the rows with the header down.
+    /// logged harvest counts the rows with the header down, a tank mix the rows of one product.
     pub area: f64,
     /// Area inside the boundary of the field in m².
     pub field_area: f64,
     /// Numeric columns: name, unit (`1` without one) and the sum of the written values.
     pub totals: Vec<(String, String, f64)>,
-    /// Total of the job: harvested mass, planted seeds, or applied product.
+    /// Total of the job: harvested mass, planted seeds, or the applied amount of all products.
     pub total: Total,
+    /// Total of each product. A tank mix has several, on the same ground.
+    pub products: Vec<ProductTotal>,
     /// Truth of a harvest that is written as machines log it.
     pub harvest: Option<HarvestTruth>,
 }
@@ -125,11 +127,12 @@ impl Job {
             sub_type: self.sub_type.clone(),
             field: self.field.clone(),
             layer: self.spec.layer.clone(),
-            rows: u64::try_from(log.swaths.points.len()).unwrap_or(u64::MAX),
+            rows: u64::try_from(log.records().count()).unwrap_or(u64::MAX),
             area: self.spec.covered_area(&log),
             field_area: self.spec.field.area,
             totals,
             total: self.spec.total(&log),
+            products: self.spec.product_totals(&log),
             harvest: log.harvest.map(|harvest| harvest.truth),
         })
     }

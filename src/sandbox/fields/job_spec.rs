@@ -11,6 +11,7 @@ use super::harvest_log::HarvestLog;
 use super::plane::CoordinateSystem;
 use super::rng::{noise, stream};
 use super::swaths::{LENGTH_DECIMALS, SwathLog, SwathOptions};
+use super::tank_mix::{AddedProduct, ProductLog};
 use super::units::Units;
 
 /// Kind of a job.
@@ -77,6 +78,8 @@ pub(super) struct JobSpec {
     pub(super) field: Arc<Field>,
     pub(super) crop: &'static Crop,
     pub(super) product: &'static str,
+    /// Products that are applied together with the first one.
+    pub(super) added: &'static [AddedProduct],
     /// Whether the product is dry, so that its rate is a mass.
     pub(super) is_dry: bool,
     pub(super) operator: &'static str,
@@ -101,6 +104,8 @@ pub(super) struct JobLog {
     pub(super) target: Vec<i64>,
     /// Measured rate or flow at each point, in the same form.
     pub(super) measured: Vec<i64>,
+    /// Rates of the other products of a tank mix.
+    pub(super) added: Vec<ProductLog>,
     /// The rest of a harvest in the style [`HarvestStyle::Logged`].
     pub(super) harvest: Option<HarvestLog>,
 }
@@ -118,6 +123,17 @@ pub struct Total {
     pub factor: f64,
     /// Columns of the product.
     pub columns: Vec<String>,
+}
+
+/// Total of one product of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProductTotal {
+    /// Name of the product.
+    pub name: String,
+    /// Unit of the value.
+    pub unit: String,
+    /// Harvested, planted or applied quantity.
+    pub value: f64,
 }
 
 impl JobSpec {

@@ -73,7 +73,7 @@ pub(super) fn simulate(spec: &JobSpec) -> JobLog {
         cycle: setup.interval.saturating_mul(100),
     };
     let measured = rows.iter().map(|row| scaled(row.flow / spec.units.mass.1, FLOW)).collect();
-    JobLog { swaths, target: Vec::new(), measured, harvest: Some(harvest) }
+    JobLog { swaths, target: Vec::new(), measured, added: Vec::new(), harvest: Some(harvest) }
 }
 
 /// Draws the properties of the machines; two machines of a job are of one model.

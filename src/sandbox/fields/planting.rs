@@ -21,7 +21,7 @@ pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
             (target, round_to_i64(i64_to_f64(target) * (0.985 + 0.012 * noise(&mut rng))))
         })
         .unzip();
-    JobLog { swaths, target, measured, harvest: None }
+    JobLog { swaths, target, measured, added: Vec::new(), harvest: None }
 }
 
 /// Returns the target population at a location, in hundreds of seeds as in prescriptions.

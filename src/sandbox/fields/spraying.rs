@@ -2,16 +2,17 @@
 
 use super::attributes::{Cells, Table};
 use super::deterministic_math::{i64_to_f64, round_to_i64, scaled, unscaled};
-use super::job_spec::{JobLog, JobSpec, Total};
+use super::job_spec::{JobLog, JobSpec, ProductTotal, Total};
 use super::plane::Point;
 use super::rng::{noise, stream, uniform};
 use super::swaths::{LENGTH_DECIMALS, SwathLog};
+use super::tank_mix;
 
 /// Decimals of rates.
 pub(super) const RATE: u8 = 2;
 
 /// Target of each zone relative to the usual rate.
-const ZONES: [f64; 3] = [0.8, 1.0, 1.15];
+pub(super) const ZONES: [f64; 3] = [0.8, 1.0, 1.15];
 
 /// Measures the rate at each point.
 pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
@@ -26,7 +27,8 @@ pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {
             (target, round_to_i64(i64_to_f64(target) * lag * (1.0 + 0.02 * noise(&mut rng))))
         })
         .unzip();
-    JobLog { swaths, target, measured, harvest: None }
+    let added = tank_mix::measure(spec, &swaths);
+    JobLog { swaths, target, measured, added, harvest: None }
 }
 
 /// Returns the target rate at a location, in hundredths.
@@ -42,17 +44,46 @@ const fn in_one(spec: &JobSpec) -> f64 {
     if spec.is_dry { spec.units.mass.1 } else { spec.units.volume.1 }
 }
 
-/// Returns the applied amount: rate times area, in the unit of the display.
+/// Returns the applied amount of all products: rate times area, in the unit of the display.
 pub(super) fn total(spec: &JobSpec, log: &JobLog) -> Total {
-    let metre = spec.units.length.1;
-    let factor = metre * metre / spec.units.area.1;
-    let swaths = &log.swaths;
-    let products: i64 = log.measured.iter().zip(&swaths.points).map(|(rate, point)| rate * point.distance).sum();
-    let value = unscaled(products, RATE + LENGTH_DECIMALS) * unscaled(swaths.swath, LENGTH_DECIMALS) * factor;
+    let rates = log.added.iter().fold(rate_by_length(log, &log.measured), |sum, product| {
+        sum.saturating_add(rate_by_length(log, &product.measured))
+    });
+    let value = amount(spec, log, rates);
+    let factor = area_factor(spec);
     let (label, unit) =
         if spec.is_dry { ("Applied mass", spec.units.mass.0) } else { ("Applied volume", spec.units.volume.0) };
     let columns = ["APPLDRATE", "SWATHWIDTH", "DISTANCE"].map(String::from).to_vec();
     Total { label: label.into(), unit: unit.into(), value, factor, columns }
+}
+
+/// Returns the applied amount of each product.
+pub(super) fn product_totals(spec: &JobSpec, log: &JobLog) -> Vec<ProductTotal> {
+    let unit = if spec.is_dry { spec.units.mass.0 } else { spec.units.volume.0 };
+    let added = log.added.iter().map(|product| (product.name, &product.measured));
+    std::iter::once((spec.product, &log.measured))
+        .chain(added)
+        .map(|(name, rates)| {
+            let value = amount(spec, log, rate_by_length(log, rates));
+            ProductTotal { name: name.to_owned(), unit: unit.to_owned(), value }
+        })
+        .collect()
+}
+
+/// Areas of the display's unit per square of its length unit.
+fn area_factor(spec: &JobSpec) -> f64 {
+    let metre = spec.units.length.1;
+    metre * metre / spec.units.area.1
+}
+
+/// Returns the exact sum of rates times lengths.
+fn rate_by_length(log: &JobLog, rates: &[i64]) -> i64 {
+    rates.iter().zip(&log.swaths.points).map(|(rate, point)| rate * point.distance).sum()
+}
+
+fn amount(spec: &JobSpec, log: &JobLog, rate_by_length: i64) -> f64 {
+    let swath = unscaled(log.swaths.swath, LENGTH_DECIMALS);
+    unscaled(rate_by_length, RATE + LENGTH_DECIMALS) * swath * area_factor(spec)
 }
 
 /// Adds the columns of an as-applied job.

@@ -41,7 +41,7 @@ pub(super) fn parsed_xml(spec: &JobSpec, log: &JobLog, detail: &Value) -> String
     let is_constant = |column: &Column| matches!(column.cells, Cells::Constant { .. });
     let varying: Vec<&Column> = table.columns.iter().filter(|column| !is_constant(column)).collect();
     let mut cell = String::new();
-    for (index, point) in log.swaths.points.iter().enumerate() {
+    for (index, point) in log.records().enumerate() {
         let (longitude, latitude) = spec.field.plane.coordinates(point.location, CoordinateSystem::Geographic);
         let time = time_stamp(spec, point);
         // Writing to a `String` never fails. Times, numbers and column names need no XML escapes.

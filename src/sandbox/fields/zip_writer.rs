@@ -17,7 +17,6 @@ use crate::error::{Error, Kind, Result};
 
 /// Returns the zip of shapefiles.
 pub(super) fn shapefile_zip(spec: &JobSpec, log: &JobLog) -> Result<Vec<u8>> {
-    let points = &log.swaths.points;
     let writer = LayerWriter {
         plane: &spec.field.plane,
         system: spec.system,
@@ -26,9 +25,9 @@ pub(super) fn shapefile_zip(spec: &JobSpec, log: &JobLog) -> Result<Vec<u8>> {
     };
     let table = spec.table(log);
     let mut members = if spec.has_polygons {
-        writer.polygons(&spec.layer, &table, points.iter().map(|point| SwathLog::corners(point, spec.units)))?
+        writer.polygons(&spec.layer, &table, log.records().map(|point| SwathLog::corners(point, spec.units)))?
     } else {
-        writer.points(&spec.layer, &table, points.iter().map(|point| point.location))?
+        writer.points(&spec.layer, &table, log.records().map(|point| point.location))?
     };
     if spec.states_units {
         members.push(unit_sidecar(&spec.layer, &table));
