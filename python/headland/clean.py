@@ -13,6 +13,9 @@ from headland.table_input import TableLike, as_layer
 DelayArgument = float | Mapping[int, float | None] | Literal["auto"] | None
 """Seconds, seconds by number of the machine, an estimate, or no shift."""
 
+MoistureDelayArgument = float | Mapping[int, float | None] | Literal["flow"] | None
+"""Seconds, seconds by number of the machine, those of the flow, or no shift."""
+
 
 def clean(
     layer: TableLike,
@@ -20,7 +23,7 @@ def clean(
     *,
     antenna: float = 0.0,
     delay: DelayArgument = "auto",
-    moisture_delay: DelayArgument = "auto",
+    moisture_delay: MoistureDelayArgument = "flow",
     boundary: TableLike | None = None,
     keep: Iterable[str] = (),
 ) -> Cleaned:
@@ -40,7 +43,7 @@ def clean(
         delay: Seconds from cutting to the flow sensor. ``"auto"`` estimates them for each machine: with the right
             delay, neighbouring passes in opposite directions agree. ``None`` moves nothing. A mapping gives seconds by
             number of the machine.
-        moisture_delay: The same for the moisture sensor.
+        moisture_delay: The same for the moisture sensor; ``"flow"`` is the delay of the flow.
         boundary: Polygons around the field. Rows within 10 m of it get the reason ``edge``; the parameter ``edge`` of
             the recipe is another distance.
         keep: Reasons that do not exclude a row, such as ``["moisture"]``.
@@ -61,9 +64,9 @@ def clean(
     given: dict[str, Any] = {}
     if arguments.finite_number("antenna", antenna) != 0.0:
         given["antenna"] = float(antenna)
-    for name, value in (("delay", delay), ("moisture_delay", moisture_delay)):
-        if not (isinstance(value, str) and value == "auto"):
-            given[name] = _seconds(name, value)
+    for name, value, own in (("delay", delay, "auto"), ("moisture_delay", moisture_delay, "flow")):
+        if value != own:
+            given[name] = _seconds(name, value, own)
     kept = _names("keep", keep)
     if kept:
         given["keep"] = kept
@@ -84,11 +87,11 @@ def _recipe(recipe: object) -> str | None:
     raise TypeError(f"`recipe`: expected the recipe of a cleaning or a mapping, got {type(recipe).__name__}")
 
 
-def _seconds(name: str, value: object) -> object:
+def _seconds(name: str, value: object, own: str) -> object:
     if value is None:
         return None
     if isinstance(value, str):
-        expected = 'seconds, "auto", None or a mapping of machine to seconds'
+        expected = f'seconds, "{own}", None or a mapping of machine to seconds'
         raise ValueError(f"`{name}`: expected {expected}, got {value!r}")  # noqa: TRY004 - a text, but a wrong one
     if isinstance(value, Mapping):
         return {

@@ -24,7 +24,7 @@ UNITS = {
     "applied_rate": "L/ha",
 }
 
-NOTHING_ESTIMATED = {"delay": None, "moisture_delay": None, "mixing": None, "ends": None}
+NOTHING_ESTIMATED = {"delay": None, "moisture_delay": None, "ends": [0.0, 0.0]}
 """A recipe that moves nothing and leaves nothing out."""
 
 START = pd.Timestamp("2024-09-20T12:00:00", tz="UTC")
@@ -102,7 +102,7 @@ def job(*passes: pd.DataFrame, kind: str = "yield", crop: str | None = "corn", *
 
 
 def plain(layer: hl.Layer, **recipe: Any) -> hl.Cleaned:
-    """Clean without an estimate of delays, mixing and ends."""
+    """Clean without an estimate of delays, and with the ends of passes."""
     return hl.clean(layer, {**NOTHING_ESTIMATED, **recipe})
 
 

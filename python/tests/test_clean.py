@@ -49,6 +49,9 @@ REASONS = {
     "edge": 2048,
 }
 
+NOTES = {"swath", "overlap", "moisture"}
+"""Reasons of rows that stay used."""
+
 ROW = 30
 """A row in the middle of a pass."""
 
@@ -142,8 +145,6 @@ def test_clean_job_has_no_reasons() -> None:
 @pytest.mark.parametrize(
     ("reason", "column", "value", "rows"),
     [
-        ("speed", "distance", 6.0, [30]),
-        ("speed", "distance", 0.1, [30]),
         ("position", "x", 60.0, [30]),
         ("swath", "swath_width", 3.0, [30]),
         ("moisture", "moisture", 40.0, [29, 30, 31]),
@@ -160,10 +161,33 @@ def test_row_with_one_fault_has_its_reason(reason: str, column: str, value: floa
     cleaned = plain(changed(column, value))
     assert marked(cleaned, reason) == rows
     used = values(cleaned.layer)["used"].to_numpy()
-    assert np.flatnonzero(~used).tolist() == [200 + row for row in rows]
+    assert np.flatnonzero(~used).tolist() == ([] if reason in NOTES else [200 + row for row in rows])
     report = cleaned.report.to_pandas().set_index("reason")
     assert report.loc[reason, "rows"] == len(rows)
     assert values(plain(changed(column, value), keep=[reason]).layer)["used"].all()
+
+
+@pytest.mark.parametrize("distance", [6.0, 0.1, 0.0, np.nan])
+def test_wrong_or_missing_distance_is_the_step_of_the_positions(distance: float) -> None:
+    rows = values(plain(changed("distance", distance)).layer)
+    assert (rows["reasons"] == 0).all()
+    assert rows["used"].all()
+    np.testing.assert_allclose(rows["m2"], 12.0, rtol=1e-6)
+    np.testing.assert_allclose(rows["kg"], 5.0, rtol=1e-12)
+
+
+def test_row_without_a_width_has_the_usual_width() -> None:
+    rows = values(plain(changed("swath_width", np.nan)).layer)
+    assert (rows["reasons"] == 0).all()
+    np.testing.assert_allclose(rows["m2"], 12.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("flow", [0.0, np.nan, -3.0, 5000.0])
+def test_dropout_of_the_flow_is_interpolated(flow: float) -> None:
+    rows = values(plain(changed("flow", flow)).layer)
+    assert (rows["reasons"] == 0).all()
+    np.testing.assert_allclose(rows["flow_shifted"], 5.0, rtol=1e-12)
+    np.testing.assert_allclose(rows["kg"], 5.0, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -296,12 +320,13 @@ def test_recipe_is_sorted_json_with_origins() -> None:
     recipe = hl.clean(job(field(delay=8.0)), {"turn": 30, "edge": 5.0}, antenna=2.5, keep=["local"]).recipe
     parameters = json.loads(recipe)
     assert list(parameters) == sorted(parameters)
-    assert parameters["headland_recipe"] == 1
+    assert parameters["headland_recipe"] == 2
     assert parameters["antenna"] == {"value": 2.5, "from": "user"}
     assert parameters["turn"] == {"value": 30.0, "from": "user"}
     assert parameters["keep"] == {"value": ["local"], "from": "user"}
     assert parameters["delay"]["from"] == "estimated"
-    assert parameters["ends"]["from"] == "estimated"
+    assert parameters["ends"] == {"value": [3.0, 2.0], "from": "default"}
+    assert parameters["moisture_delay"] == {"value": "flow", "from": "default"}
     assert parameters["spike"] == {"value": [0.4, 1.9], "from": "default"}
     assert {entry["from"] for key, entry in parameters.items() if isinstance(entry, dict)} <= {
         "default",
@@ -319,6 +344,34 @@ def test_arguments_override_the_recipe() -> None:
     assert parameters["antenna"] == {"value": 1.0, "from": "user"}
     assert parameters["delay"] == {"value": 7.0, "from": "user"}
     assert parameters["moisture_delay"] == json.loads(first.recipe)["moisture_delay"]
+
+
+@pytest.mark.parametrize("name", ["mixing", "distance_jump", "moisture"])
+def test_recipe_of_the_form_before_is_an_error_that_names_what_is_gone(name: str) -> None:
+    layer = job(straight((0, 0), (0, 50)))
+    old = json.dumps({"headland_recipe": 1, name: {"value": 1.0, "from": "default"}})
+    with pytest.raises(ValueError, match=rf"expected version 2, got 1; .*`{name}`"):
+        hl.clean(layer, old)
+    with pytest.raises(ValueError, match=name):
+        hl.clean(layer, {name: 1.0})
+
+
+@pytest.mark.parametrize("name", ["limits", "spike"])
+def test_limits_in_reverse_are_an_error_that_names_them(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"`{name}`: expected \[least, most\], got \[3, 1\]"):
+        hl.clean(job(straight((0, 0), (0, 50))), {name: [3.0, 1.0]})
+
+
+def test_delays_and_antennas_that_no_machine_has_are_errors() -> None:
+    layer = job(straight((0, 0), (0, 50)))
+    for name in ("delay", "moisture_delay"):
+        for seconds in (61.0, -61.0, {0: 61.0}):
+            with pytest.raises(ValueError, match=rf"`{name}`: expected at most 60 s, got -?61 s"):
+                hl.clean(layer, **{name: seconds})  # type: ignore[arg-type]
+        hl.clean(layer, **{name: 60.0})  # type: ignore[arg-type]
+    for metres in (31.0, -31.0):
+        with pytest.raises(ValueError, match=r"`antenna`: expected at most 30 m, got -?31 m"):
+            hl.clean(layer, antenna=metres)
 
 
 @pytest.mark.parametrize(

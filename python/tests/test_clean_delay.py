@@ -25,12 +25,12 @@ def shifted(rows: pd.DataFrame, steps: int, *names: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("seconds", SECONDS)
-def test_delay_of_flow_and_moisture_is_recovered(seconds: float) -> None:
+def test_delay_of_the_flow_is_recovered_and_that_of_the_moisture(seconds: float) -> None:
     for seed in range(1, 2 + 4 * (SERIES > 1)):
-        moisture = 19.0 - seconds
-        cleaned = hl.clean(job(field(delay=seconds, moisture_delay=moisture, seed=seed)))
+        # The moisture takes the delay of the flow, whatever its own is.
+        cleaned = hl.clean(job(field(delay=seconds, moisture_delay=19.0 - seconds, seed=seed)))
         assert cleaned.delay.seconds == pytest.approx(seconds, abs=0.3)
-        assert cleaned.moisture_delay.seconds == pytest.approx(moisture, abs=0.3)
+        assert cleaned.moisture_delay.seconds == cleaned.delay.seconds
         # The flow at the ground is that of the field without a delay.
         still = hl.clean(job(field(seed=seed)), delay=0.0, moisture_delay=0.0)
         one, other = (values(made.layer) for made in (cleaned, still))
@@ -45,12 +45,10 @@ def test_flow_that_is_logged_some_rows_later_has_so_much_more_delay(steps: int) 
         base = hl.clean(harmonized(frame(rows)))
         other = hl.clean(harmonized(frame(shifted(rows, steps, "flow"))))
         assert base.delay.seconds is not None
-        assert base.moisture_delay.seconds is not None
         assert other.delay.seconds == pytest.approx(base.delay.seconds + steps * interval, abs=0.3)
-        assert other.moisture_delay.seconds == pytest.approx(base.moisture_delay.seconds, abs=1e-6)
+        assert other.moisture_delay.seconds == other.delay.seconds
         wet = hl.clean(harmonized(frame(shifted(rows, steps, "moisture"))))
-        assert wet.moisture_delay.seconds == pytest.approx(base.moisture_delay.seconds + steps * interval, abs=0.3)
-        assert wet.delay.seconds == pytest.approx(base.delay.seconds, abs=1e-6)
+        assert wet.moisture_delay.seconds == wet.delay.seconds == pytest.approx(base.delay.seconds, abs=1e-6)
 
 
 def test_display_that_shifted_too_far_has_a_negative_delay() -> None:
@@ -79,7 +77,11 @@ def test_shuffled_flow_has_no_delay_and_a_reason() -> None:
     assert cleaned.delay.pairs > 200
     assert len(cleaned.delay.curve) == len(SHIFTS)
     rows_after = values(cleaned.layer)
-    pd.testing.assert_series_equal(rows_after["flow_shifted"], rows_after["flow"], check_names=False)
+    # Only the dropouts, which the shuffle puts between rows with grain, are interpolated.
+    has_grain = rows_after["flow"] > 0
+    pd.testing.assert_series_equal(
+        rows_after["flow_shifted"][has_grain], rows_after["flow"][has_grain], check_names=False
+    )
     assert json.loads(cleaned.recipe)["delay"] == {"value": None, "from": "estimated"}
 
 

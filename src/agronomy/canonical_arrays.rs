@@ -139,8 +139,16 @@ pub(super) fn number_column(
         diagnostics.push(Diagnostic::new(Code::NumbersInText, message));
     }
     let is_computed = found.rule == COMPLEMENT || *schema.field(found.column).data_type() == DataType::LargeUtf8;
-    let values = if is_one(factor) { values } else { values.into_iter().map(|value| value * factor).collect() };
-    let arrays = if is_computed {
+    let mut values = if is_one(factor) { values } else { values.into_iter().map(|value| value * factor).collect() };
+    let discarded = discard_no_values(column.name, &mut values);
+    if discarded > 0 {
+        let message = format!(
+            "{discarded} values of column `{original}` are none that a sensor measures, and null in `{}`; the column keeps them",
+            column.name
+        );
+        diagnostics.push(Diagnostic::new(Code::NoValues, message));
+    }
+    let arrays = if is_computed || discarded > 0 {
         split(layer, &nullable(&values))
     } else {
         let array = |array: &ArrayRef| -> ArrayRef {
@@ -156,6 +164,57 @@ pub(super) fn number_column(
     };
     rows.columns.insert(column.name, values);
     Some(Added { field: field(column.name, &DataType::Float64, metadata), arrays })
+}
+
+/// Columns whose values are never negative.
+const NOT_NEGATIVE: &[&str] = &[
+    "interval",
+    "distance",
+    "swath_width",
+    "speed",
+    "flow",
+    "yield_wet_mass",
+    "yield_dry_mass",
+    "yield_dry_matter",
+    "yield_wet_volume",
+    "yield_dry_volume",
+    "yield",
+    "target_rate",
+    "applied_rate",
+    "control_rate",
+];
+/// Columns of grain, of which values above this many times their 90th percentile are none.
+const GRAIN: &[&str] =
+    &["flow", "yield_wet_mass", "yield_dry_mass", "yield_dry_matter", "yield_wet_volume", "yield_dry_volume", "yield"];
+const MOST_GRAIN: f64 = 10.0;
+
+/// Makes values null that no sensor measures, and returns their number: below 0, and of grain those far above all others, such
+/// as 65,535.
+fn discard_no_values(name: &str, values: &mut [f64]) -> usize {
+    let mut most = f64::INFINITY;
+    let mut least = 0.0;
+    if name == "moisture" {
+        most = 100.0;
+        // A sensor that is off logs 0 in every row.
+        if values.iter().all(|value| value.is_nan() || *value == 0.0) {
+            least = f64::MIN_POSITIVE;
+        }
+    } else if !NOT_NEGATIVE.contains(&name) {
+        return 0;
+    }
+    if GRAIN.contains(&name) {
+        let mut positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0 && value.is_finite()).collect();
+        if !positive.is_empty() {
+            let index = positive.len().saturating_sub(1).saturating_mul(9) / 10;
+            most = MOST_GRAIN * *positive.select_nth_unstable_by(index, f64::total_cmp).1;
+        }
+    }
+    let mut count = 0_usize;
+    for value in values.iter_mut().filter(|value| **value < least || **value > most) {
+        *value = f64::NAN;
+        count = count.saturating_add(1);
+    }
+    count
 }
 
 /// The decimal sign of a column of texts.
@@ -232,6 +291,17 @@ pub(super) fn add_computed(
         let array = nullable(&rows.columns.remove(column.name).unwrap_or_default());
         added.push(Added { field: field(column.name, &DataType::Float64, metadata), arrays: split(layer, &array) });
     }
+}
+
+/// A computed column of numbers; not a number is null.
+pub(super) fn computed_column(layer: &Layer, name: &str, unit: &str, source: &str, values: &[f64]) -> Added {
+    let mut metadata = metadata(source, "computed");
+    if !unit.is_empty() {
+        metadata.insert("unit".to_owned(), unit.to_owned());
+    }
+    let cells = values.iter().map(|value| (!value.is_nan()).then_some(*value));
+    let array: ArrayRef = Arc::new(cells.collect::<Float64Array>());
+    Added { field: field(name, &DataType::Float64, metadata), arrays: split(layer, &array) }
 }
 
 /// An array over all rows as one array per batch.

@@ -111,6 +111,12 @@ impl<'a> CanonicalValues<'a> {
         Some(micros.into_iter().map(|time| time.map_or(f64::NAN, seconds)).collect())
     }
 
+    /// The texts of a column; `None` if the layer lacks it.
+    pub(super) fn texts(&self, name: &str) -> Option<impl Iterator<Item = Option<&str>>> {
+        let texts = arrays(self.layer, self.index(name)?).filter_map(|array| array.as_string_opt::<i64>());
+        Some(texts.flat_map(|array| array.iter()))
+    }
+
     /// The one text that all rows with a text have.
     pub(super) fn common_text(&self, name: &str) -> Option<&str> {
         let texts = arrays(self.layer, self.index(name)?).filter_map(|array| array.as_string_opt::<i64>());

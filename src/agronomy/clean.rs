@@ -7,12 +7,11 @@ use super::columns::JobKind;
 use super::coverage::Coverage;
 use super::field_rows::{FieldRows, LOGGED_FLOW};
 use super::flow_delay::{Sensor, estimate};
+use super::flow_dropouts::fill_dropouts;
+use super::pass_gaps::{PassEdges, PassGaps, track_distance};
 use super::market_moisture::basis_of;
-use super::mixing::{self, Mixing};
-use super::pass_gaps::{PassEdges, PassGaps};
 use super::reasons::{self, mark};
-use super::recipe::{Auto, Estimate, Parameters, Recipe};
-use super::row_ratios::median;
+use super::recipe::{Parameters, Recipe};
 use super::section_mass::SharedFlow;
 use super::shifted_values::value_later;
 use super::swaths::Swaths;
@@ -58,6 +57,14 @@ pub(super) struct CleanRows {
     pub(super) recipe: Recipe,
     /// Gaps and overlaps between passes.
     pub(super) gaps: PassGaps,
+    /// Width of the machine, and the distance to the next parallel track, in metres.
+    pub(super) track_distance: Option<(f64, f64)>,
+    /// Rows whose flow is interpolated.
+    pub(super) dropouts: usize,
+    /// Rows that another row repeats at a slightly other position.
+    pub(super) twins: usize,
+    /// Machines whose headings the motion contradicts, with the median difference in radians.
+    pub(super) headings: Vec<(i64, f64)>,
 }
 
 impl CleanRows {
@@ -77,15 +84,15 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
     let middle = Middle::new(&rows, field.shapes.is_none().then_some(parameters.antenna));
     let sensor = Sensor { rows: &rows, pass: &pass, is_bad: &faults.any, location: middle.location() };
 
-    let flow = field.flow.take().filter(|_| is_harvest).map(|flow| rows.sorted(&flow));
+    let mut flow = field.flow.take().filter(|_| is_harvest).map(|flow| rows.sorted(&flow));
+    let dropouts = flow.as_mut().map_or(0, |flow| fill_dropouts(&rows, flow));
     let delays = machine_delays("delay", &parameters.delay, &rows, |machine| {
         let flow = flow.as_deref().ok_or("no column gives a flow or a yield")?;
         let flow = rows.has_time.then_some(flow).ok_or("no time was logged")?;
-        Ok(estimate(&sensor, machine, flow, true))
+        Ok(estimate(&sensor, machine, flow))
     })?;
     let flow_shifted: Option<Vec<f64>> =
         flow.as_ref().map(|flow| (0..count).map(|k| value_later(&rows, flow, k, shift(&delays, &rows, k))).collect());
-    let has_delay = delays.iter().any(|delay| delay.delay.seconds.is_some());
     // A display that computes yields has placed the grain itself.
     let is_placed =
         |k: usize| field.flow_rule != LOGGED_FLOW || delays[rows.machine[k] as usize].delay.seconds.is_some();
@@ -96,6 +103,7 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
     // The ground of logged polygons is known.
     let edges = field.shapes.is_none().then(|| PassEdges::new(&rows, &pass, &faults.excluded, middle.location()));
     let (gaps, extra) = edges.flatten().map(|edges| edges.shared(is_harvest)).unwrap_or_default();
+    let track_distance = track_distance(&rows, &pass, &faults.excluded);
     let ground = count_ground(&field, &rows, &mut pass, &faults, (&idle, &extra), &parameters);
     let WorkedGround { swaths, coverage, share, nominal, is_narrow } = ground;
 
@@ -103,21 +111,12 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
     mark(&mut bits, reasons::SWATH, |k| is_narrow[k]);
     mark(&mut bits, reasons::OVERLAP, |k| pass[k] > 0 && share[k] > parameters.overlap);
     let per_second = ground_per_second(&rows, &pass, &nominal, &faults.excluded);
-    let mixing = flow_shifted.as_ref().and_then(|flow| match &parameters.mixing {
-        Estimate::Word(Auto::Auto) if has_delay => mixing::estimate(&rows, &pass, &faults.any, flow, &per_second),
-        Estimate::Given(seconds) => Some(Mixing::new(*seconds, median(rows.interval.clone()))),
-        _ => None,
-    });
     if is_harvest {
-        recipe.set_estimates(mixing.as_ref());
-        if let Estimate::Given(ends) = recipe.parameters.ends {
-            mark_ends(&rows, &pass, ends, &mut bits);
-        }
+        mark_ends(&rows, &pass, parameters.ends, &mut bits);
     }
 
-    // Moisture reaches its sensor by another way than the flow.
     let sensor = Sensor { rows: &rows, pass: &pass, is_bad: &faults.any, location: middle.location() };
-    let shifted = |logged: Vec<f64>| Moisture::shift(&sensor, &rows.sorted(&logged), &parameters);
+    let shifted = |logged: Vec<f64>| Moisture::shift(&rows, &pass, &rows.sorted(&logged), &delays, &parameters);
     let moisture = field.moisture.take().filter(|_| is_harvest).map(shifted).transpose()?;
     if let Some(moisture) = &moisture {
         mark(&mut bits, reasons::MOISTURE, |k| pass[k] > 0 && moisture.is_filled[k]);
@@ -125,12 +124,7 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
     let shared = flow.as_ref().and_then(|flow| SharedFlow::find(&rows, flow));
     let flows = flow.as_deref().zip(flow_shifted.as_deref());
     if let Some(flows) = flows {
-        let ground = OutlierGround {
-            coverage: &coverage,
-            per_second: &per_second,
-            mixing: mixing.as_ref(),
-            shared: shared.as_ref(),
-        };
+        let ground = OutlierGround { coverage: &coverage, per_second: &per_second, shared: shared.as_ref() };
         mark_outliers(&sensor, &ground, flows, &delays, &parameters, &mut bits);
     }
 
@@ -149,12 +143,12 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
     }
     middle.mark_edge(&pass, boundary, parameters.edge.unwrap_or(EDGE), &mut bits);
 
-    let allowed = allowed_bits(is_harvest, kg_dry.is_some(), &recipe);
+    let allowed = allowed_bits(is_harvest, &recipe);
     let used: Vec<bool> = (0..count).map(|k| pass[k] > 0 && bits[k] & !allowed == 0).collect();
     let (moisture_shifted, moisture_delays) =
         moisture.map_or_else(|| (None, Vec::new()), |moisture| (Some(moisture.shifted), moisture.delays));
     if is_harvest {
-        set_delays(&mut recipe, &delays, &moisture_delays);
+        set_delays(&mut recipe, &delays);
     }
     Ok(CleanRows {
         kind: field.kind,
@@ -179,15 +173,18 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
         moisture_delays,
         recipe,
         gaps,
+        track_distance,
+        dropouts,
+        headings: faults.headings,
+        twins: faults.twins,
     })
 }
 
-/// Bits of the reasons that do not exclude a row. The moisture matters for dry masses only, and a product that was applied
-/// at a wrong speed was applied.
-pub(super) fn allowed_bits(is_harvest: bool, has_dry: bool, recipe: &Recipe) -> u32 {
-    let moisture = if has_dry { 0 } else { reasons::MOISTURE };
+/// Bits of the reasons that do not exclude a row: leaving rows out whose ground, moisture or width was settled made maps
+/// worse, and a product that was applied at a wrong speed was applied.
+pub(super) fn allowed_bits(is_harvest: bool, recipe: &Recipe) -> u32 {
     let speed = if is_harvest { 0 } else { reasons::SPEED };
-    reasons::OVERLAP | moisture | speed | recipe.kept_bits()
+    reasons::OVERLAP | reasons::MOISTURE | reasons::SWATH | speed | recipe.kept_bits()
 }
 
 /// Counts the ground of rows in passes. Rows that only drive leave their pass.
@@ -211,7 +208,6 @@ fn count_ground(
         antenna: parameters.antenna,
         full_width: (field.kind == JobKind::Yield).then_some(parameters.full_width),
         excluded: &faults.excluded,
-        wrong_distance: &faults.distance,
         extra,
         idle,
         shapes: shapes.as_deref(),

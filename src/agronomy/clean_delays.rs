@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::flow_delay::Delay;
-use super::recipe::{Auto, Recipe, Seconds};
+use super::recipe::{Recipe, Seconds, Word};
 use super::track_rows::TrackRows;
 use crate::error::{Error, Result};
 
@@ -50,15 +50,10 @@ pub(super) fn shift(delays: &[MachineDelay], rows: &TrackRows, k: usize) -> f64 
 }
 
 /// Puts estimated delays into the recipe.
-pub(super) fn set_delays(recipe: &mut Recipe, flow: &[MachineDelay], moisture: &[MachineDelay]) {
-    let auto = Seconds::Word(Auto::Auto);
-    if recipe.parameters.delay == auto && !flow.is_empty() {
+pub(super) fn set_delays(recipe: &mut Recipe, flow: &[MachineDelay]) {
+    if recipe.parameters.delay == Seconds::Word(Word::Auto) && !flow.is_empty() {
         recipe.parameters.delay = to_seconds(flow);
         recipe.set_origin("delay", "estimated");
-    }
-    if recipe.parameters.moisture_delay == auto && !moisture.is_empty() {
-        recipe.parameters.moisture_delay = to_seconds(moisture);
-        recipe.set_origin("moisture_delay", "estimated");
     }
 }
 

@@ -2,16 +2,45 @@
 
 use super::clean::CleanRows;
 use super::columns::JobKind;
+use super::left_out::left_out;
 use super::pass_gaps::PassGaps;
 use crate::archive::{Code, Diagnostic};
 
-/// Rows of one time that are further apart than twice the width of the header and this many metres are no sections.
-const APART: f64 = 20.0;
+/// One of this many rows has no flow before it is said.
+const DROPOUTS: usize = 200;
+
+/// One of this many rows is there twice before it is said.
+const TWINS: usize = 20;
+/// Of the width, the distances to the next parallel track that agree with it.
+const WIDTHS: std::ops::RangeInclusive<f64> = 0.75..=1.25;
 
 /// All diagnostics of cleaned rows.
 pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
     let mut diagnostics = not_shifted(rows);
-    diagnostics.extend(several_machines(rows));
+    for (machine, radians) in &rows.headings {
+        let of = if rows.delays.len() > 1 { format!(" of machine {machine}") } else { String::new() };
+        let message = format!(
+            "the headings{of} differ from the motion by {:.0} degrees in the median, so that the direction of the motion is \
+             used",
+            radians.to_degrees()
+        );
+        diagnostics.push(Diagnostic::new(Code::HeadingContradicts, message));
+    }
+    if rows.dropouts * DROPOUTS > rows.pass.len() {
+        let message =
+            format!("{} rows have no flow between rows that have one, which is interpolated there", rows.dropouts);
+        diagnostics.push(Diagnostic::new(Code::NoValues, message));
+    }
+    if rows.twins * TWINS > rows.pass.len() {
+        let message = format!(
+            "{} of {} rows are there twice, at one time within a metre; the second ones are left out as `duplicate`",
+            rows.twins,
+            rows.pass.len()
+        );
+        diagnostics.push(Diagnostic::new(Code::JobTwice, message));
+    }
+    diagnostics.extend(width_contradicts(rows));
+    diagnostics.extend(left_out(rows));
     if rows.coverage.limited > 0 {
         let message = format!(
             "the ground of {} rows is not complete: too many swaths cross each other there; no ground is counted twice",
@@ -35,6 +64,18 @@ pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
     diagnostics
 }
 
+/// A diagnostic if the width differs from the distance between neighbouring tracks.
+fn width_contradicts(rows: &CleanRows) -> Option<Diagnostic> {
+    let (width, apart) = rows.track_distance?;
+    (!WIDTHS.contains(&(width / apart))).then(|| {
+        let message = format!(
+            "rows are {width:.2} m wide, but neighbouring tracks are {apart:.2} m apart; nothing is corrected: if the width is \
+             wrong, pass its unit as `units=`, or a corrected column"
+        );
+        Diagnostic::new(Code::WidthContradicts, message)
+    })
+}
+
 /// A diagnostic if the delay of a flow could not be found.
 pub(super) fn not_shifted(rows: &CleanRows) -> Vec<Diagnostic> {
     let refused = rows.delays.iter().filter(|one| one.delay.seconds.is_none() && one.delay.is_estimated);
@@ -52,29 +93,4 @@ pub(super) fn not_shifted(rows: &CleanRows) -> Vec<Diagnostic> {
         reasons.join("; ")
     );
     vec![Diagnostic::new(Code::NotShifted, message)]
-}
-
-/// A diagnostic if sections of one header are too far apart: several machines without a column that tells them apart.
-fn several_machines(rows: &CleanRows) -> Option<Diagnostic> {
-    let tracks = &rows.rows;
-    if tracks.tracks.len() == tracks.machines.len() {
-        return None;
-    }
-    let (mut together, mut apart, mut furthest) = (0_usize, 0_usize, 0.0_f64);
-    for group in tracks.moments().into_iter().filter(|group| group.len() > 1) {
-        let first = group[0];
-        let distance = |k: &usize| (tracks.x[*k] - tracks.x[first]).hypot(tracks.y[*k] - tracks.y[first]);
-        let extent = group.iter().map(distance).fold(0.0, f64::max);
-        let header: f64 = group.iter().map(|k| tracks.width[*k].max(0.0)).sum();
-        together += 1;
-        apart += usize::from(extent > 2.0 * header + APART);
-        furthest = furthest.max(extent);
-    }
-    (apart * 5 > together).then(|| {
-        let message = format!(
-            "rows of one time are up to {furthest:.0} m apart, but no column tells the machines apart, so they are read as \
-             sections of one header: delays and ground are wrong; add a column `machine`, or clean the machines apart"
-        );
-        Diagnostic::new(Code::MachinesUnknown, message)
-    })
 }

@@ -166,7 +166,7 @@ impl Cleaned {
 
 /// The worked ground of a job in m2, each piece once. A layer that is not harmonised is harmonised.
 pub fn covered_area(layer: Layer) -> Result<f64> {
-    let cleaned = clean(layer, None, r#"{"moisture_delay": null}"#, None)?;
+    let cleaned = clean(layer, None, "{}", None)?;
     Ok(cleaned.rows.coverage.fresh.iter().sum())
 }
 
@@ -348,7 +348,7 @@ fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
         }
         sums
     };
-    let allowed = allowed_bits(rows.kind == JobKind::Yield, rows.kg_dry.is_some(), &rows.recipe);
+    let allowed = allowed_bits(rows.kind == JobKind::Yield, &rows.recipe);
     let used = sum(&|k| rows.used[k]);
     let mut lines: Vec<(&str, Sums, f64, f64)> = Vec::new();
     let logged = logged(rows);

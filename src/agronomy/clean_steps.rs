@@ -6,14 +6,13 @@ use super::convex_clip::Point;
 use super::coverage::Coverage;
 use super::derived::HECTARE;
 use super::field_rows::FieldRows;
-use super::filters::{jumped_positions, plausible_moisture, wrong_distances, wrong_speeds};
-use super::flow_delay::{Sensor, estimate};
+use super::filters::{jumped_positions, plausible_moisture, wrong_speeds};
+use super::flow_delay::{Delay, Sensor};
 use super::measurements::row_deviations;
-use super::mixing::Mixing;
 use super::outliers::{Flows, Limits};
 use super::passes::{PassRule, find_passes, pass_runs};
 use super::reasons::{self, mark};
-use super::recipe::Parameters;
+use super::recipe::{Parameters, Seconds, Word};
 use super::row_ratios::median;
 use super::section_mass::SharedFlow;
 use super::shifted_values::{touches, value_later};
@@ -26,11 +25,14 @@ pub(super) struct LoggedFaults {
     pub(super) duplicate: Vec<bool>,
     pub(super) position: Vec<bool>,
     pub(super) speed: Vec<bool>,
-    pub(super) distance: Vec<bool>,
     /// Duplicates, wrong positions and rows without a width, which cover no ground.
     pub(super) excluded: Vec<bool>,
     /// Rows with any of these faults.
     pub(super) any: Vec<bool>,
+    /// Rows that another row repeats at a slightly other position.
+    pub(super) twins: usize,
+    /// Machines whose headings the motion contradicts, with the median difference in radians.
+    pub(super) headings: Vec<(i64, f64)>,
 }
 
 impl LoggedFaults {
@@ -41,11 +43,18 @@ impl LoggedFaults {
         let rule = if is_harvest { PassRule::Straight(parameters.turn) } else { PassRule::Working };
         let has_shape = |row: &usize| field.shapes.as_ref().is_some_and(|shapes| !shapes[*row].is_empty());
         let has_shape: Vec<bool> = rows.row.iter().map(has_shape).collect();
-        let duplicate = rows.duplicates();
+        let mut duplicate = rows.duplicates();
+        let mut twins = 0;
+        if field.shapes.is_none() {
+            for (is_duplicate, is_twin) in duplicate.iter_mut().zip(rows.twins()) {
+                twins += usize::from(is_twin && !*is_duplicate);
+                *is_duplicate |= is_twin;
+            }
+        }
         let jumped = jumped_positions(rows, parameters.position_jump);
         let position: Vec<bool> = jumped.iter().zip(&has_shape).map(|(jumped, shape)| *jumped && !*shape).collect();
         let mut excluded: Vec<bool> = duplicate.iter().zip(&position).map(|(one, other)| *one || *other).collect();
-        rows.fill_headings(&excluded);
+        let headings = rows.settle_headings(&excluded);
         let mut pass = find_passes(rows, rule);
         for (((pass, excluded), width), has_shape) in
             pass.iter_mut().zip(&mut excluded).zip(&rows.width).zip(&has_shape)
@@ -56,9 +65,8 @@ impl LoggedFaults {
             }
         }
         let speed = wrong_speeds(rows, &pass, &excluded, parameters.speeds);
-        let distance = wrong_distances(rows, &pass, &excluded, parameters.distance_jump);
-        let any = (0..rows.len()).map(|k| excluded[k] || speed[k] || distance[k]).collect();
-        (pass, Self { duplicate, position, speed, distance, excluded, any })
+        let any = (0..rows.len()).map(|k| excluded[k] || speed[k]).collect();
+        (pass, Self { duplicate, position, speed, excluded, any, headings, twins })
     }
 
     /// The reasons of these faults.
@@ -67,7 +75,7 @@ impl LoggedFaults {
         mark(&mut bits, reasons::NOT_WORKING, |k| pass[k] == 0);
         mark(&mut bits, reasons::DUPLICATE, |k| self.duplicate[k]);
         mark(&mut bits, reasons::POSITION, |k| self.position[k]);
-        mark(&mut bits, reasons::SPEED, |k| pass[k] > 0 && (self.speed[k] || self.distance[k]));
+        mark(&mut bits, reasons::SPEED, |k| pass[k] > 0 && self.speed[k]);
         bits
     }
 }
@@ -95,13 +103,19 @@ pub(super) struct Moisture {
 
 impl Moisture {
     /// Fills the logged moisture and shifts it to the ground. Rows beyond the log have the median of the field.
-    pub(super) fn shift(sensor: &Sensor<'_>, moisture: &[f64], parameters: &Parameters) -> Result<Self> {
-        let Sensor { rows, pass, .. } = *sensor;
-        let (filled, suspect) = plausible_moisture(rows, pass, moisture, parameters.moisture, parameters.moisture_jump);
-        let delays = machine_delays("moisture_delay", &parameters.moisture_delay, rows, |machine| {
-            rows.has_time.then_some(()).ok_or("no time was logged")?;
-            Ok(estimate(sensor, machine, &filled, false))
-        })?;
+    pub(super) fn shift(
+        rows: &TrackRows,
+        pass: &[i32],
+        moisture: &[f64],
+        flow_delays: &[MachineDelay],
+        parameters: &Parameters,
+    ) -> Result<Self> {
+        let (filled, suspect) = plausible_moisture(rows, pass, moisture, parameters.moisture_jump);
+        let delays = if parameters.moisture_delay == Seconds::Word(Word::Flow) {
+            flow_delays.to_vec()
+        } else {
+            machine_delays("moisture_delay", &parameters.moisture_delay, rows, |_| Ok(Delay::given(None)))?
+        };
         let usual = median((0..rows.len()).filter(|k| pass[*k] > 0).map(|k| filled[k]).collect());
         let value = |k: usize| {
             let value = value_later(rows, &filled, k, shift(&delays, rows, k));
@@ -125,8 +139,6 @@ pub(super) struct OutlierGround<'a> {
     pub(super) coverage: &'a Coverage,
     /// New ground in m2/s.
     pub(super) per_second: &'a [f64],
-    /// Of the grain in the machine.
-    pub(super) mixing: Option<&'a Mixing>,
     /// Sections with one sensor.
     pub(super) shared: Option<&'a SharedFlow>,
 }
@@ -140,7 +152,7 @@ pub(super) fn mark_outliers(
     parameters: &Parameters,
     bits: &mut [u32],
 ) {
-    let OutlierGround { coverage, per_second, mixing, shared } = ground;
+    let OutlierGround { coverage, per_second, shared } = ground;
     let rows = sensor.rows;
     let harmless = reasons::OVERLAP | reasons::MOISTURE;
     let earlier = reasons::NOT_WORKING | reasons::ENDS | reasons::SPEED | reasons::POSITION | reasons::DUPLICATE;
@@ -159,16 +171,10 @@ pub(super) fn mark_outliers(
     let limits = Limits { spike: parameters.spike, local: parameters.local };
     let is_repeated = |k: usize| bits[k] & reasons::DUPLICATE != 0;
     let found = row_deviations(rows, &flows, shared.is_some(), is_repeated, &limits);
-    // The flow cannot follow a change of speed or width that is faster than the mixing in the machine.
-    let mixed = mixing.map(|mixing| mixing.mixed_ground(rows, sensor.pass, per_second));
-    let is_mixed = |k: usize| {
-        let share = |mixed: &Vec<f64>| (mixed[k] / per_second[k]).ln().abs();
-        coverage.has_rate(k) && mixed.as_ref().is_some_and(|mixed| share(mixed) > parameters.local[0])
-    };
     // No grain flows backwards.
     let is_spike = |k: usize| found[k].is_spike || flows.shifted[k] < 0.0;
     mark(bits, reasons::SPIKE, |k| flows.is_first[k] && is_spike(k));
-    mark(bits, reasons::LOCAL, |k| flows.is_first[k] && !is_spike(k) && (found[k].is_local || is_mixed(k)));
+    mark(bits, reasons::LOCAL, |k| flows.is_first[k] && !is_spike(k) && found[k].is_local);
 }
 
 /// The middle of the ground of each row, in metres.

@@ -5,6 +5,7 @@ use super::columns::JobKind;
 use super::field_rows::FieldRows;
 use super::reasons;
 use super::recipe::Recipe;
+use super::row_order::{LoggedRows, RowOrder};
 use crate::layer::crs::LocalPlane;
 
 const WIDTH: f64 = 6.0;
@@ -44,17 +45,18 @@ fn field(delay: u32, working: bool) -> FieldRows {
         let seen = row.checked_sub(delay as usize).map_or(0.0, |row| cut[row]);
         seen * (1.0 + 0.03 * (rng.f64() - 0.5))
     });
+    let time: Vec<f64> = (0_u32..).take(count).map(f64::from).collect();
     FieldRows {
+        order: order(&time, &x, &y, &vec![0; count]),
+        machines: vec![1],
+        product: Vec::new(),
         kind: JobKind::Yield,
         plane: LocalPlane::new(10.0, 50.0),
         shapes: None,
-        time: Some((0_u32..).take(count).map(f64::from).collect()),
         interval: vec![1.0; count],
         distance: vec![SPEED; count],
         width: vec![WIDTH; count],
         working: working.then_some(is_working),
-        machine: vec![1; count],
-        section: vec![0; count],
         flow: Some(flow.collect()),
         flow_rule: "flow",
         moisture: None,
@@ -66,6 +68,19 @@ fn field(delay: u32, working: bool) -> FieldRows {
         y,
         heading,
     }
+}
+
+fn order(time: &[f64], x: &[f64], y: &[f64], source: &[u32]) -> RowOrder {
+    RowOrder::new(&LoggedRows {
+        source,
+        section: &vec![0; time.len()],
+        time: Some(time),
+        order: None,
+        x,
+        y,
+        distance: &vec![SPEED; time.len()],
+        has_shapes: false,
+    })
 }
 
 fn clean(field: FieldRows, arguments: &str) -> CleanRows {
@@ -163,7 +178,8 @@ fn order_of_rows_does_not_matter() {
     let mut mixed = field(10, true);
     let pick = |values: &mut Vec<f64>| *values = order.iter().map(|row| values[*row]).collect();
     [&mut mixed.x, &mut mixed.y, &mut mixed.heading].into_iter().for_each(pick);
-    pick(mixed.time.as_mut().unwrap());
+    let time: Vec<f64> = order.iter().map(|row| f64::from(u32::try_from(*row).unwrap())).collect();
+    mixed.order = self::order(&time, &mixed.x, &mixed.y, &vec![0; time.len()]);
     pick(mixed.flow.as_mut().unwrap());
     mixed.working = mixed.working.map(|working| order.iter().map(|row| working[*row]).collect());
     let mixed = clean(mixed, "{}");
@@ -244,7 +260,10 @@ fn row_without_a_delay_keeps_the_start_of_its_pass() {
     let mut two = field(10, true);
     // One pass is too little for an estimate.
     let last = usize::try_from((PASSES - 1) * (ROWS + TURN)).unwrap();
-    two.machine[last..].fill(2);
+    let time: Vec<f64> = (0_u32..).take(two.x.len()).map(f64::from).collect();
+    let source: Vec<u32> = (0..two.x.len()).map(|row| u32::from(row >= last)).collect();
+    two.order = order(&time, &two.x, &two.y, &source);
+    two.machines = vec![1, 2];
     let cleaned = clean(two, "{}");
     assert!(cleaned.delays[0].delay.seconds.is_some() && cleaned.delays[1].delay.seconds.is_none());
     let pass = cleaned.rows.unsorted(&cleaned.pass);

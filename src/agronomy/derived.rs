@@ -1,10 +1,9 @@
-//! Columns that are computed from other canonical columns: interval, speed, worked area, masses, yields and amount.
+//! Columns that are computed from other canonical columns: worked area, masses, yields and amount.
 
 use std::collections::HashMap;
 
 use super::market_moisture::{MARKET, basis_of};
 use super::provenance as keys;
-use super::row_ratios::median;
 
 /// Square metres in a hectare.
 pub(super) const HECTARE: f64 = 10_000.0;
@@ -44,12 +43,16 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    fn get(&self, name: &str) -> Option<&[f64]> {
+    pub(super) fn get(&self, name: &str) -> Option<&[f64]> {
         self.columns.get(name).map(Vec::as_slice)
     }
 
     /// Columns combined row by row, if all are there.
-    fn combine<const N: usize>(&self, names: [&str; N], formula: impl Fn([f64; N]) -> f64) -> Option<Vec<f64>> {
+    pub(super) fn combine<const N: usize>(
+        &self,
+        names: [&str; N],
+        formula: impl Fn([f64; N]) -> f64,
+    ) -> Option<Vec<f64>> {
         let columns: Vec<&[f64]> = names.iter().map(|name| self.get(name)).collect::<Option<_>>()?;
         let rows = columns.first()?.len();
         let row = |row: usize| {
@@ -82,22 +85,6 @@ impl Rows {
 /// Computes what follows from the rows, in the order in which one follows from another.
 pub(super) fn compute(rows: &mut Rows, is_yield: bool) -> Vec<Computed> {
     let mut computed = Vec::new();
-    if rows.get("interval").is_none() {
-        add(rows, &mut computed, "interval", "s", "time", intervals);
-    }
-    if rows.get("speed").is_none() {
-        add(rows, &mut computed, "speed", "m/s", "distance / interval", |rows| {
-            let speed = |[distance, interval]: [f64; 2]| if interval > 0.0 { distance / interval } else { f64::NAN };
-            let mut speeds = rows.combine(["distance", "interval"], speed)?;
-            // The distance after a gap is that of the gap.
-            for (speed, is_gap) in speeds.iter_mut().zip(gaps(rows)) {
-                if is_gap {
-                    *speed = f64::NAN;
-                }
-            }
-            Some(speeds)
-        });
-    }
     if let Some((ground, source)) = rows.ground() {
         let mut once = ground.clone();
         for (once, _) in once.iter_mut().zip(&rows.is_further).filter(|(_, is_further)| **is_further) {
@@ -210,75 +197,8 @@ fn add(
 /// Longer steps than this many usual ones are gaps.
 pub(super) const GAP: f64 = 3.5;
 
-/// Where the clock resolves this part of a step, the median step is exact.
-const FINE: f64 = 100.0;
-
-/// Rows whose time is more than some intervals after the row before, of the same machine, section and pass.
-fn gaps(rows: &Rows) -> Vec<bool> {
-    let (Some(times), Some(intervals)) = (&rows.times, rows.get("interval")) else { return Vec::new() };
-    let key =
-        |name: &str, row: usize| rows.get(name).and_then(|column| column.get(row)).map_or(0, |value| value.to_bits());
-    let mut last: HashMap<[u64; 3], i64> = HashMap::new();
-    let is_gap = |(row, (time, interval)): (usize, (&Option<i64>, &f64))| {
-        let Some(time) = *time else { return false };
-        let before = last.insert(["machine", "section", "pass_number"].map(|name| key(name, row)), time);
-        #[expect(clippy::cast_precision_loss, reason = "a step between rows is far below 2^53 microseconds")]
-        before.is_some_and(|before| time.saturating_sub(before) as f64 > GAP * interval * 1e6)
-    };
-    times.iter().zip(intervals).enumerate().map(is_gap).collect()
-}
-
-/// The usual step of time in each pass: the median, or the mean without gaps where the clock is coarse. `None` if the
-/// clock resolves no tenth of the time of a pass, or most rows share their time with others.
-pub(super) fn intervals(rows: &Rows) -> Option<Vec<f64>> {
-    let times = rows.times.as_ref()?;
-    let key =
-        |name: &str, row: usize| rows.get(name).and_then(|column| column.get(row)).map_or(0, |value| value.to_bits());
-    let mut last: HashMap<(u64, u64), (u64, i64)> = HashMap::new();
-    let mut steps: HashMap<u64, Vec<f64>> = HashMap::new();
-    let (mut standing, mut moving) = (0_usize, 0_usize);
-    for (row, time) in times.iter().enumerate() {
-        let Some(time) = time else { continue };
-        let pass = key("pass_number", row);
-        let before = last.insert((key("machine", row), key("section", row)), (pass, *time));
-        let Some((_, before)) = before.filter(|(other, _)| *other == pass) else { continue };
-        let step = time.saturating_sub(before);
-        if step > 0 {
-            moving = moving.saturating_add(1);
-        } else {
-            standing = standing.saturating_add(1);
-        }
-        #[expect(clippy::cast_precision_loss, reason = "a step between rows is far below 2^53 microseconds")]
-        steps.entry(pass).or_default().push(step.max(0) as f64);
-    }
-    if moving <= standing {
-        return None;
-    }
-    #[expect(clippy::cast_precision_loss, reason = "at most a day in microseconds")]
-    let resolution = rows.resolution.max(resolution(times)) as f64;
-    let mut means: HashMap<u64, f64> = HashMap::new();
-    for (pass, steps) in steps {
-        let middle = median(steps.clone());
-        if middle >= resolution * FINE {
-            means.insert(pass, middle / 1e6);
-            continue;
-        }
-        let longest = middle.max(resolution) * GAP;
-        let usual = || steps.iter().filter(|step| **step <= longest);
-        let total: f64 = usual().sum();
-        if total >= resolution * 10.0 {
-            #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
-            means.insert(pass, total / usual().count() as f64 / 1e6);
-        }
-    }
-    if means.is_empty() {
-        return None;
-    }
-    Some((0..times.len()).map(|row| means.get(&key("pass_number", row)).copied().unwrap_or(f64::NAN)).collect())
-}
-
 /// The largest of a second, a tenth, ... a microsecond that divides all times.
-fn resolution(times: &[Option<i64>]) -> i64 {
+pub(super) fn resolution(times: &[Option<i64>]) -> i64 {
     let divides = |step: i64| times.iter().flatten().all(|time| time.checked_rem(step) == Some(0));
     [60_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10].into_iter().find(|step| divides(*step)).unwrap_or(1)
 }

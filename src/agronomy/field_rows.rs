@@ -1,15 +1,18 @@
 //! Reads the rows of a harmonised layer as arrays in a local plane.
 
+use std::collections::HashMap;
+
 use super::canonical_rows::layer_kind;
 use super::canonical_values::CanonicalValues;
 use super::columns::JobKind;
 use super::crops::Crop;
 use super::derived::HECTARE;
+use super::filters::{filled_widths, used_distances};
 use super::market_moisture::row_markets;
 use super::provenance as keys;
 use super::row_mass::{check_mass, row_mass};
+use super::row_order::{LoggedRows, RowOrder};
 use super::row_ratios::median;
-use super::row_steps::Steps;
 use super::units::Quantity;
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Result};
@@ -31,8 +34,6 @@ pub(super) struct FieldRows {
     /// Outer ring of the polygon of each row in the plane, without the closing vertex, if a row has polygons. Empty for
     /// rows with another number of polygons than one.
     pub(super) shapes: Option<Vec<Vec<[f64; 2]>>>,
-    /// Seconds since the earliest row. `None` without a time in any row.
-    pub(super) time: Option<Vec<f64>>,
     /// Seconds, above 0 in every row: logged, else computed, else 1.
     pub(super) interval: Vec<f64>,
     /// Metres of the step of this row.
@@ -44,9 +45,12 @@ pub(super) struct FieldRows {
     /// Whether the machine works. Null counts as working, since concatenated layers may lack the column. `None` without a
     /// state in any row.
     pub(super) working: Option<Vec<bool>>,
-    /// 0 where it is null or not logged.
-    pub(super) machine: Vec<i64>,
-    pub(super) section: Vec<i64>,
+    /// How the rows follow each other.
+    pub(super) order: RowOrder,
+    /// Numbers of the machines; 0 for rows without one.
+    pub(super) machines: Vec<i64>,
+    /// Number of the product of each row; empty without a column of products.
+    pub(super) product: Vec<u32>,
     /// Wet mass flow in kg/s of a harvest: logged, else computed as `flow_rule` says.
     pub(super) flow: Option<Vec<f64>>,
     /// The columns that the flow comes from; empty without a flow.
@@ -84,14 +88,37 @@ impl FieldRows {
             values.check_unit(name)?;
         }
         let mut diagnostics = Vec::new();
-        let time = values.seconds();
-        let (machine, section) = (values.integers("machine"), values.integers("section"));
+        let (time, counter) = (values.seconds(), values.numbers("order", ""));
         let width = values.numbers("swath_width", "m").unwrap_or_else(|| vec![f64::NAN; values.rows()]);
-        let steps = Steps::new(&machine, &section, time.as_deref(), &x, &y);
         let logged = values.numbers("distance", "m");
-        let (interval, is_assumed) = intervals(&values, logged.as_deref(), &steps, &mut diagnostics);
-        let distance =
-            logged.unwrap_or_else(|| distances(&values, areas.as_deref(), &width, &interval, &steps, &mut diagnostics));
+        let state = values.flags("working", true);
+        let numbers = working_machines(values.integers("machine"), state.as_deref(), time.as_deref());
+        let (source, mut machines) = numbered(&numbers);
+        let order = RowOrder::new(&LoggedRows {
+            source: &source,
+            section: &values.integers("section"),
+            time: time.as_deref(),
+            order: counter.as_deref(),
+            x: &x,
+            y: &y,
+            distance: logged.as_deref().unwrap_or_default(),
+            has_shapes: shapes.is_some(),
+        });
+        if order.separated > 0 {
+            machines = (1..).take(order.separated).collect();
+        }
+        diagnostics.extend(
+            order.diagnostics().into_iter().filter(|new| layer.diagnostics().iter().all(|old| old.code != new.code)),
+        );
+        if order.fit.is_random() {
+            return Err(Error::for_argument("columns", order.unordered()));
+        }
+        let (interval, is_assumed) = intervals(&values, logged.as_deref(), &order, (&x, &y), &mut diagnostics);
+        let distance = match logged {
+            Some(logged) => used_distances(&order, (&x, &y), &interval, logged),
+            None => distances(&values, areas.as_deref(), &width, &interval, (&order, &x, &y), &mut diagnostics),
+        };
+        let width = filled_widths(width, &order);
         let area = row_areas(&distance, &width, areas.as_deref());
 
         let percent = |value: f64| if (0.0..=100.0).contains(&value) { value } else { f64::NAN };
@@ -123,16 +150,16 @@ impl FieldRows {
             kind,
             plane,
             heading: heading.into_iter().map(from_compass).collect(),
-            working: values.flags("working", true).or_else(|| has_amount(kind, amount.as_deref())),
+            working: state.or_else(|| has_amount(kind, amount.as_deref())),
             x,
             y,
             shapes,
-            time,
             interval,
             distance,
             width,
-            machine,
-            section,
+            order,
+            machines,
+            product: numbered_texts(&values),
             flow,
             flow_rule,
             moisture,
@@ -242,11 +269,59 @@ fn area_and_centroid(polygons: &Polygons) -> (f64, Option<[f64; 2]>) {
     (area, Some([x0 + east / area, y0 + north / area]).filter(|middle| area > 0.0 && is_within(*middle)))
 }
 
+/// Numbers of machines. A machine none of whose rows work is none: some displays log 0 while the header is up. Its rows are of
+/// the machine of the row before.
+fn working_machines(mut machine: Vec<i64>, working: Option<&[bool]>, time: Option<&[f64]>) -> Vec<i64> {
+    let Some(working) = working else { return machine };
+    let mut known: Vec<i64> =
+        machine.iter().zip(working).filter(|(_, working)| **working).map(|(number, _)| *number).collect();
+    known.sort_unstable();
+    known.dedup();
+    let is_known = |number: i64| known.binary_search(&number).is_ok();
+    if known.is_empty() || machine.iter().all(|number| is_known(*number)) {
+        return machine;
+    }
+    let mut order: Vec<usize> = (0..machine.len()).collect();
+    order.sort_by(|a, b| time.map_or(std::cmp::Ordering::Equal, |time| time[*a].total_cmp(&time[*b])));
+    let mut last = order.iter().map(|row| machine[*row]).find(|number| is_known(*number)).unwrap_or_default();
+    for row in order {
+        if is_known(machine[row]) {
+            last = machine[row];
+        } else {
+            machine[row] = last;
+        }
+    }
+    machine
+}
+
+/// The position of each number among all different ones, and these.
+fn numbered(numbers: &[i64]) -> (Vec<u32>, Vec<i64>) {
+    let mut all = numbers.to_vec();
+    all.sort_unstable();
+    all.dedup();
+    let position = |number: &i64| u32::try_from(all.binary_search(number).unwrap_or(0)).unwrap_or(u32::MAX);
+    (numbers.iter().map(position).collect(), all)
+}
+
+/// The number of the product of each row; empty if no row names one.
+fn numbered_texts(values: &CanonicalValues<'_>) -> Vec<u32> {
+    let mut known: HashMap<&str, u32> = HashMap::new();
+    values.texts("product").map_or_else(Vec::new, |texts| {
+        texts
+            .map(|text| {
+                let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
+                *known.entry(text.unwrap_or_default()).or_insert(next)
+            })
+            .collect()
+    })
+}
+
 /// The interval of each row, and whether it is assumed: logged, else distance / speed, else the usual one of the layer.
 fn intervals(
     values: &CanonicalValues<'_>,
     distance: Option<&[f64]>,
-    steps: &Steps<'_>,
+    order: &RowOrder,
+    (x, y): (&[f64], &[f64]),
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Vec<f64>, bool) {
     let positive = |value: f64| if value > 0.0 { value } else { f64::NAN };
@@ -266,7 +341,8 @@ fn intervals(
     let (usual, source) = if usual.is_finite() {
         (usual, "distance / speed")
     } else {
-        steps.interval().map_or((1.0, ""), |interval| (interval, "time"))
+        let by_time = order.intervals(x, y, distance.unwrap_or_default(), 0.0);
+        by_time.map_or((1.0, ""), |intervals| (median(intervals), "time"))
     };
     if source.is_empty() {
         let message = "nothing gives the interval of rows, so it is 1 s; speeds are metres per row";
@@ -286,7 +362,7 @@ fn distances(
     areas: Option<&[f64]>,
     width: &[f64],
     interval: &[f64],
-    steps: &Steps<'_>,
+    (order, x, y): (&RowOrder, &[f64], &[f64]),
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<f64> {
     let by_area = areas.map(|areas| {
@@ -296,7 +372,7 @@ fn distances(
     let by_area = by_area.filter(|lengths| lengths.iter().any(|length| length.is_finite()));
     let (mut found, source) = match by_area {
         Some(lengths) => (lengths, "the area of the polygons and `swath_width`"),
-        None => (steps.distances(interval), "the step between positions"),
+        None => (order.distances(x, y, interval), "the step between positions"),
     };
     if let Some(speed) = values.numbers("speed", "m/s") {
         for ((distance, speed), interval) in found.iter_mut().zip(speed).zip(interval) {
@@ -310,14 +386,11 @@ fn distances(
     found
 }
 
-/// Square metres of each row: distance x width, else those of its polygons.
+/// Square metres of each row: those of its polygons, else distance x width.
 fn row_areas(distance: &[f64], width: &[f64], areas: Option<&[f64]>) -> Vec<f64> {
     let area = |(row, (distance, width)): (usize, (&f64, &f64))| {
-        if *distance >= 0.0 && *width >= 0.0 {
-            distance * width
-        } else {
-            areas.and_then(|areas| areas.get(row)).copied().unwrap_or(f64::NAN)
-        }
+        let own = areas.and_then(|areas| areas.get(row)).copied().filter(|area| *area > 0.0);
+        own.unwrap_or(if *distance >= 0.0 && *width >= 0.0 { distance * width } else { f64::NAN })
     };
     distance.iter().zip(width).enumerate().map(area).collect()
 }
@@ -335,7 +408,7 @@ fn logged_flow(values: &CanonicalValues<'_>, interval: &[f64]) -> Option<(Vec<f6
     Some((flow, LOGGED_FLOW))
 }
 
-/// The amount of each row and its unit: harmonised, else applied rate x worked_area.
+/// The amount of each row and its unit: applied rate x area, else as it was harmonised.
 fn amounts(values: &CanonicalValues<'_>, area: &[f64]) -> Option<(Vec<f64>, &'static str)> {
     let names = |name: &str| match values.unit(name)?.quantity().0 {
         Quantity::Mass => Some(("kg", "kg/ha")),
@@ -343,14 +416,14 @@ fn amounts(values: &CanonicalValues<'_>, area: &[f64]) -> Option<(Vec<f64>, &'st
         Quantity::Volume => Some(("L", "L/ha")),
         _ => None,
     };
-    let harmonized = || {
-        let (unit, _) = names("amount")?;
-        Some((values.numbers("amount", unit)?, unit))
-    };
-    harmonized().or_else(|| {
+    let by_rate = || {
         let (unit, rate_unit) = names("applied_rate")?;
         let rates = values.numbers("applied_rate", rate_unit)?;
         let amount: Vec<f64> = rates.iter().zip(area).map(|(rate, area)| rate * area / HECTARE).collect();
         amount.iter().any(|amount| amount.is_finite()).then_some((amount, unit))
+    };
+    by_rate().or_else(|| {
+        let (unit, _) = names("amount")?;
+        Some((values.numbers("amount", unit)?, unit))
     })
 }

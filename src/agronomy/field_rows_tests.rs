@@ -111,10 +111,10 @@ fn logged_columns_are_read_in_canonical_units() {
         assert!((flow[4] - 3.0).abs() < 1e-12 && flow[5].is_nan());
         assert!((moisture[2] - 15.0).abs() < 1e-12 && moisture[3].is_nan());
         assert_eq!(working[..4], [true, true, false, true], "null is working");
-        assert_eq!((rows.machine[..2].to_vec(), rows.section[0]), (vec![0, 7], 0));
+        assert_eq!((rows.machines.clone(), rows.order.source[1]), (vec![0, 7], 1));
         let degrees = [rows.heading[0].to_degrees(), rows.heading[1].to_degrees()];
         assert!((degrees[0] - 90.0).abs() < 1e-9 && (degrees[1] + 135.0).abs() < 1e-9, "{degrees:?}");
-        assert!((rows.time.unwrap()[19] - 19.0).abs() < 1e-9);
+        assert!((rows.order.time.unwrap()[19] - 19.0).abs() < 1e-9);
         assert!((rows.x[11] - rows.x[10] - 2.0).abs() < 1e-2 && rows.y[11].abs() < 1e-3);
         assert!(rows.diagnostics.is_empty(), "{:?}", rows.diagnostics);
     }
@@ -152,7 +152,7 @@ fn steps_are_computed_where_they_are_not_logged() {
     let distance = || numbers("distance", "m", |_| 2.0);
     let speed = numbers("speed", "m/s", |_| 4.0);
     let rows = FieldRows::read(&harvest(&[distance(), width(), speed, numbers("flow", "kg/s", |_| 3.0)])).unwrap();
-    assert_eq!((codes(&rows), rows.time.is_none()), (vec![Code::StepsComputed], true));
+    assert_eq!((codes(&rows), rows.order.time.is_none()), (vec![Code::StepsComputed], true));
     assert_all(&rows.interval, 0.5);
 
     let rows =

@@ -1,13 +1,12 @@
 //! Tests of rows against the rows around them in their track: position, speed and moisture.
 
+use super::derived::GAP;
+use super::row_order::RowOrder;
 use super::row_ratios::median;
 use super::track_rows::TrackRows;
 
 /// Rows around a row whose median position is the usual one.
 const POSITION_ROWS: usize = 9;
-
-/// Rows around a row whose median speed is the usual one.
-const DISTANCE_ROWS: usize = 15;
 
 /// Rows around a row whose median moisture is the usual one.
 const MOISTURE_ROWS: usize = 61;
@@ -15,7 +14,7 @@ const MOISTURE_ROWS: usize = 61;
 const DROPOUT: f64 = 30.0;
 
 /// Medians of windows of `count` rows around each index of `values`; null values take no part.
-fn running_median(values: &[f64], count: usize) -> Vec<f64> {
+pub(super) fn running_median(values: &[f64], count: usize) -> Vec<f64> {
     let half = count / 2;
     let mut window: Vec<f64> = Vec::with_capacity(count + 1);
     let insert = |window: &mut Vec<f64>, value: f64| {
@@ -39,6 +38,69 @@ fn running_median(values: &[f64], count: usize) -> Vec<f64> {
             if window.is_empty() { f64::NAN } else { window[window.len() / 2] }
         })
         .collect()
+}
+
+/// Part by which a distance may differ from that at the usual speed and from the step between positions.
+const DISTANCE_JUMP: f64 = 0.45;
+/// Rows around a row whose median speed is the usual one.
+const DISTANCE_ROWS: usize = 15;
+/// Steps between positions that replace a distance are at most this long, in metres.
+const LONGEST_STEP: f64 = 30.0;
+/// Widths are equal if they are within this many metres.
+pub(super) const WIDTH_STEP: f64 = 0.001;
+
+/// The distances, with the step between positions for those that are null, or that the speed of the rows around and the step
+/// contradict. Columns are in the order of the layer.
+pub(super) fn used_distances(
+    order: &RowOrder,
+    (x, y): (&[f64], &[f64]),
+    interval: &[f64],
+    mut distance: Vec<f64>,
+) -> Vec<f64> {
+    if order.fit.is_short() {
+        return order.distances(x, y, interval);
+    }
+    for track in &order.tracks {
+        let rows = &order.row[track.clone()];
+        let speeds: Vec<f64> = rows.iter().map(|row| distance[*row] / interval[*row]).collect();
+        let usual = running_median(&speeds, DISTANCE_ROWS);
+        for (index, row) in rows.iter().enumerate() {
+            let expected = usual[index] * interval[*row];
+            let step = index.checked_sub(1).map_or(f64::NAN, |before| {
+                let before = rows[before];
+                let seconds = order.time.as_ref().map_or(0.0, |time| time[*row] - time[before]);
+                let step = (x[*row] - x[before]).hypot(y[*row] - y[before]);
+                if seconds <= GAP * interval[*row].max(0.1) && step < LONGEST_STEP { step } else { f64::NAN }
+            });
+            let is_off = |other: f64| (distance[*row] / other - 1.0).abs() > DISTANCE_JUMP;
+            if distance[*row].is_nan() {
+                distance[*row] = if step.is_nan() { expected } else { step };
+            } else if is_off(expected) && is_off(step) && step.is_finite() {
+                distance[*row] = step;
+            }
+        }
+    }
+    distance
+}
+
+/// The widths, with the usual one of the track for those that are null.
+pub(super) fn filled_widths(mut width: Vec<f64>, order: &RowOrder) -> Vec<f64> {
+    for track in &order.tracks {
+        let rows = &order.row[track.clone()];
+        if rows.iter().any(|row| width[*row].is_nan()) {
+            let usual = usual_width(rows.iter().map(|row| width[*row]));
+            rows.iter().for_each(|row| width[*row] = if width[*row].is_nan() { usual } else { width[*row] });
+        }
+    }
+    width
+}
+
+/// The most frequent width above 0; of equally frequent ones, the largest. Not a number without any.
+pub(super) fn usual_width(widths: impl Iterator<Item = f64>) -> f64 {
+    let mut widths: Vec<f64> = widths.filter(|width| *width > 0.0).map(|width| (width / WIDTH_STEP).round()).collect();
+    widths.sort_by(f64::total_cmp);
+    let most = widths.chunk_by(|a, b| a.total_cmp(b).is_eq()).max_by_key(|same| same.len());
+    most.and_then(<[f64]>::first).map_or(f64::NAN, |width| width * WIDTH_STEP)
 }
 
 /// Rows whose position is further from the median of the rows around it than some metres and median steps.
@@ -78,42 +140,21 @@ pub(super) fn wrong_speeds(
     (0..rows.len()).map(is_wrong).collect()
 }
 
-/// Rows in passes whose distance differs by more than this part from that at the speed of the rows around it, and from the
-/// step between positions.
-pub(super) fn wrong_distances(rows: &TrackRows, passes: &[i32], is_bad: &[bool], jump: f64) -> Vec<bool> {
-    let mut wrong = vec![false; rows.len()];
-    for track in &rows.tracks {
-        let speeds: Vec<f64> = track.clone().map(|k| rows.speed(k)).collect();
-        for (k, speed) in track.clone().zip(running_median(&speeds, DISTANCE_ROWS)) {
-            let usual = speed * rows.interval[k];
-            if passes[k] > 0 && rows.follows(k) && !is_bad[k] && !is_bad[k - 1] {
-                let step = (rows.x[k] - rows.x[k - 1]).hypot(rows.y[k] - rows.y[k - 1]);
-                let is_off = |other: f64| (rows.distance[k] / other - 1.0).abs() > jump;
-                wrong[k] = is_off(usual) && is_off(step);
-            }
-        }
-    }
-    wrong
-}
-
 /// Moisture of each row, with null and implausible values filled, and the rows that were filled.
 ///
-/// Plausible are values within `range` that differ by at most `jump` from the median of the rows around. A dropout of up
-/// to 30 s is interpolated; beyond it, rows have the median of the field.
+/// Plausible are values that differ by at most `jump` from the median of the rows around. A dropout of up to 30 s is
+/// interpolated; beyond it, rows have the median of the field.
 pub(super) fn plausible_moisture(
     rows: &TrackRows,
     passes: &[i32],
     moisture: &[f64],
-    range: [f64; 2],
     jump: f64,
 ) -> (Vec<f64>, Vec<bool>) {
     let mut suspect = vec![false; rows.len()];
     for track in &rows.tracks {
         let values: Vec<f64> = track.clone().map(|k| moisture[k]).collect();
-        let plausible: Vec<f64> =
-            values.iter().map(|value| if (range[0]..=range[1]).contains(value) { *value } else { f64::NAN }).collect();
-        let usual = running_median(&plausible, MOISTURE_ROWS);
-        for ((k, value), usual) in track.clone().zip(plausible).zip(usual) {
+        let usual = running_median(&values, MOISTURE_ROWS);
+        for ((k, value), usual) in track.clone().zip(values).zip(usual) {
             suspect[k] = (value - usual).is_nan() || (value - usual).abs() > jump;
         }
     }

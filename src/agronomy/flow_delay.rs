@@ -6,6 +6,7 @@
 
 #![expect(clippy::cast_precision_loss, reason = "indices of shifts and counts of rows are far below 2^53")]
 
+use super::flow_dropouts::without_outliers;
 use super::neighbours::Neighbours;
 use super::passes::pass_runs;
 use super::row_ratios::median;
@@ -73,9 +74,8 @@ pub(super) struct Sensor<'a> {
     pub(super) location: (&'a [f64], &'a [f64]),
 }
 
-/// Estimates the delay of a machine from a column in the order of the tracks: its flow, which is compared by ground, or
-/// its moisture.
-pub(super) fn estimate(sensor: &Sensor<'_>, machine: u32, values: &[f64], is_flow: bool) -> Delay {
+/// Estimates the delay of a machine from its flow in the order of the tracks.
+pub(super) fn estimate(sensor: &Sensor<'_>, machine: u32, values: &[f64]) -> Delay {
     let Sensor { rows, pass: passes, is_bad, location } = *sensor;
     let candidates = candidates(rows, passes, is_bad, machine, values);
     let pairs = pairs(rows, passes, &candidates, location);
@@ -88,11 +88,11 @@ pub(super) fn estimate(sensor: &Sensor<'_>, machine: u32, values: &[f64], is_flo
             ),
         );
     }
-    let mut smooth = smoothed(rows, values);
+    let mut smooth = smoothed(rows, &without_outliers(rows, values));
     let usual = median(candidates.iter().map(|k| smooth[*k]).collect());
     smooth.iter_mut().filter(|value| **value < IDLE * usual).for_each(|value| *value = f64::NAN);
     let pairs_compared = pairs.len();
-    let [even, odd] = differences(rows, passes, &smooth, &pairs, is_flow);
+    let [even, odd] = differences(rows, passes, &smooth, &pairs);
     let curve = even.plus(&odd).curve();
     let Some((least, seconds)) = vertex(&curve) else {
         let reason = "no shift has two values above 0 to compare: the sensor logged nothing, or the same everywhere";
@@ -235,10 +235,10 @@ fn smoothed(rows: &TrackRows, values: &[f64]) -> Vec<f64> {
 }
 
 /// Logarithms of the value that each shift gives a row.
-fn shifted_logs(rows: &TrackRows, values: &[f64], k: usize, is_flow: bool) -> [f64; SHIFTS] {
+fn shifted_logs(rows: &TrackRows, values: &[f64], k: usize) -> [f64; SHIFTS] {
     let track = &rows.tracks[rows.track[k] as usize];
     let times = &rows.time[track.clone()];
-    let ground = if is_flow { rows.speed(k) * rows.width[k] } else { 1.0 };
+    let ground = rows.speed(k) * rows.width[k];
     let mut after = track.start + times.partition_point(|time| *time < rows.time[k] + FIRST);
     std::array::from_fn(|index| {
         let time = rows.time[k] + shift(index);
@@ -286,17 +286,11 @@ fn add_differences(one: &[f64; SHIFTS], other: &[f64; SHIFTS], [sums, counts]: &
 }
 
 /// Differences of the pairs whose first row is in a pass with an even and with an odd number.
-fn differences(
-    rows: &TrackRows,
-    passes: &[i32],
-    values: &[f64],
-    pairs: &[(usize, usize)],
-    is_flow: bool,
-) -> [Differences; 2] {
+fn differences(rows: &TrackRows, passes: &[i32], values: &[f64], pairs: &[(usize, usize)]) -> [Differences; 2] {
     let mut used: Vec<usize> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
     used.sort_unstable();
     used.dedup();
-    let logs: Vec<[f64; SHIFTS]> = used.iter().map(|k| shifted_logs(rows, values, *k, is_flow)).collect();
+    let logs: Vec<[f64; SHIFTS]> = used.iter().map(|k| shifted_logs(rows, values, *k)).collect();
     let logs_of = |k: usize| used.binary_search(&k).ok().map(|index| &logs[index]);
     let mut halves = [Differences::ZERO, Differences::ZERO];
     // The golden section of the list: half of it away, a header of two sections has the same place in the other section.

@@ -102,6 +102,8 @@ struct Sums {
     covered: f64,
     /// Swaths of jobs that apply something, in m2: overlap counts twice.
     applied: f64,
+    /// Of these, the swaths with a rate.
+    applied_m2: f64,
     rows: i64,
     /// Rate and its square, weighted by area.
     rates: [f64; 2],
@@ -147,13 +149,20 @@ fn sum_parts(rows: &CleanRows, map: &Targets, group_of: &[u32], is_grouped: bool
             sums[index].covered += part.area;
             if is_harvest {
                 sums[index].add(amounts(rows, factors, k), part.area, rows.coverage.fresh[k]);
+            } else if amounts(rows, factors, k).is_some() {
+                // A row without a rate is no rate of 0.
+                sums[index].m2 += part.area;
             }
         }
         for part in applied.next_if(is_own).into_iter().flatten() {
             let k = part.row as usize;
             let index = line(&mut sums, group(k));
-            sums[index].applied += part.area;
+            // One pass applies all products of a mix.
+            sums[index].applied += if rows.rows.is_mixed_in(k) { 0.0 } else { part.area };
+            let ground = sums[index].m2;
             sums[index].add(amounts(rows, factors, k), part.area, rows.coverage.full[k]);
+            sums[index].applied_m2 += sums[index].m2 - ground;
+            sums[index].m2 = ground;
         }
         sums[first..].sort_by_key(|sums| sums.group);
     }
@@ -209,8 +218,9 @@ fn result_columns(rows: &CleanRows, map: &Targets, sums: &[Sums]) -> Vec<(Field,
         if area > 0.0 { sums.covered / area } else { f64::NAN }
     };
     let deviation = |sums: &Sums| {
-        let mean = sums.rates[0] / sums.m2;
-        if sums.rows > 1 { (sums.rates[1] / sums.m2 - mean * mean).max(0.0).sqrt() } else { f64::NAN }
+        let weight = if rows.kind == JobKind::Yield { sums.m2 } else { sums.applied_m2 };
+        let mean = sums.rates[0] / weight;
+        if sums.rows > 1 { (sums.rates[1] / weight - mean * mean).max(0.0).sqrt() } else { f64::NAN }
     };
     let has_amount = rows.kg.is_some() || rows.amount.is_some();
     let amount = |sums: &Sums| if has_amount { sums.amounts[0] } else { f64::NAN };
@@ -235,9 +245,10 @@ fn result_columns(rows: &CleanRows, map: &Targets, sums: &[Sums]) -> Vec<(Field,
     } else {
         let per_ha = if rows.amount_unit.is_empty() { String::new() } else { format!("{}/ha", rows.amount_unit) };
         columns.push(number("amount", rows.amount_unit, &|sums| amount(sums)));
+        columns.push(number("m2", "m2", &|sums| sums.m2));
         columns.push(number("covered", "m2", &|sums| sums.covered));
         columns.push(number("share", "", &share));
-        columns.push(number("rate", &per_ha, &|sums| rate(amount(sums), sums.covered)));
+        columns.push(number("rate", &per_ha, &|sums| rate(amount(sums), sums.m2)));
         columns.push(number("times", "", &|sums| sums.applied / sums.covered));
         columns.push((field("rows", DataType::Int64, ""), count));
         columns.push(number("sd", &per_ha, &deviation));

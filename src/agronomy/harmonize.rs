@@ -19,6 +19,7 @@ use super::derived::Rows;
 use super::market_moisture::{MARKET, crops_of, dry_again};
 use super::own_columns::restored;
 use super::provenance as keys;
+use super::row_claims::settle;
 use super::row_columns::{insert_columns, select_columns};
 use super::row_times::row_times;
 use super::statements::Statements;
@@ -124,6 +125,7 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
     if let Some(seconds) = proven.interval {
         added.push(constant_interval(&layer, seconds, &mut rows));
     }
+    settle(&layer, kind, &mut rows, &mut added, &mut diagnostics)?;
     if kind != JobKind::Yield {
         rows.is_further = further_products(&layer, &rows, &added);
     }

@@ -107,6 +107,7 @@ impl Measurements {
             interval,
             distance: self.firsts(&rows.distance),
             width: self.sums(&rows.width, |k| rows.width[k].is_finite()),
+            product: self.firsts(&rows.product),
             working: None,
         }
     }

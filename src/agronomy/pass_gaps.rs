@@ -3,6 +3,7 @@
 //! A combine leaves no strip of crop between two passes. Where a job has both gaps and overlaps of neighbouring passes, its
 //! positions are wrong by as much: passes that are about a width apart meet in the middle between their tracks.
 
+use super::filters::usual_width;
 use super::neighbours::Neighbours;
 use super::row_ratios::median;
 use super::track_rows::TrackRows;
@@ -129,4 +130,54 @@ impl<'a> PassEdges<'a> {
             [one, other] => one.or(other).map(|(_, across)| across),
         })
     }
+}
+
+/// Tracks that a comparison of widths needs to find next to rows.
+const LEAST_FOUND: usize = 30;
+/// Of the width, what a track is away at least: nearer ones overlap on purpose.
+const NEAREST: f64 = 0.2;
+/// Widths in which the next track is looked for.
+const FURTHEST: f64 = 4.0;
+
+/// The usual width of the machine, all sections of a moment together, and the first decile of the distances to the next
+/// parallel track. `None` if few rows have one.
+pub(super) fn track_distance(rows: &TrackRows, pass: &[i32], excluded: &[bool]) -> Option<(f64, f64)> {
+    let is_inside = |k: usize| pass[k] > 0 && !excluded[k] && rows.width[k] > 0.0 && rows.x[k].is_finite();
+    let moments = rows.moments();
+    // One location for each moment: the middle of its rows.
+    let mut centres: Vec<(f64, f64, usize, f64)> = Vec::with_capacity(moments.len());
+    for moment in &moments {
+        let (mut x, mut y, mut width, mut count) = (0.0, 0.0, 0.0, 0.0);
+        let inside = || moment.iter().copied().filter(|k| is_inside(*k));
+        for k in inside().filter(|k| !rows.is_mixed_in(*k)) {
+            (x, y, width, count) = (x + rows.x[k], y + rows.y[k], width + rows.width[k], count + 1.0);
+        }
+        centres.extend(inside().next().map(|k| (x / count, y / count, k, width)));
+    }
+    let width = usual_width(centres.iter().map(|centre| centre.3));
+    centres.retain(|centre| centre.3 > 0.95 * width);
+    let xs: Vec<f64> = centres.iter().map(|centre| centre.0).collect();
+    let ys: Vec<f64> = centres.iter().map(|centre| centre.1).collect();
+    let points = Neighbours::new(&xs, &ys, width);
+    let (mut near, mut found) = (Vec::new(), Vec::new());
+    for (x, y, k, _) in centres.iter().step_by(centres.len().div_ceil(MOST_ROWS).max(1)) {
+        let (north, east) = rows.heading[*k].sin_cos();
+        let longest = (1.5 * rows.distance[*k]).min(LONGEST_STEP);
+        points.within(*x, *y, (FURTHEST * width).hypot(longest), &mut near);
+        let across = near.iter().filter_map(|j| {
+            let (other_x, other_y, b, _) = centres[*j as usize];
+            let (dx, dy) = (other_x - x, other_y - y);
+            let (along, across) = (dx * east + dy * north, (east * dy - north * dx).abs());
+            let is_parallel = (rows.heading[*k] - rows.heading[b]).cos().abs() > PARALLEL;
+            let is_next = pass[b] != pass[*k] && is_parallel && along.abs() <= longest && across > NEAREST * width;
+            is_next.then_some(across)
+        });
+        found.extend(across.min_by(f64::total_cmp));
+    }
+    if found.len() < LEAST_FOUND {
+        return None;
+    }
+    let index = found.len() / 10;
+    let apart = *found.select_nth_unstable_by(index, f64::total_cmp).1;
+    Some((width, apart))
 }

@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::mixing::Mixing;
 use super::reasons::REASONS;
 use crate::error::{Error, Result};
 
-/// Part of the steady flow that is reached behind the ends of a pass.
-const RISEN: f64 = 0.93;
-
 /// Version of the form of recipes.
-const FORM: u64 = 1;
+const FORM: u64 = 2;
+/// Parameters of the form before, which have no effect on maps and are gone.
+const GONE: &str = "`mixing`, `distance_jump`, `moisture` and the word \"auto\" of `moisture_delay` and `ends`";
+/// Seconds beyond which a delay is no delay of a machine, and metres of the longest machine.
+const LONGEST_DELAY: f64 = 60.0;
+const LONGEST_MACHINE: f64 = 30.0;
 const FORM_KEY: &str = "headland_recipe";
 /// Origin of values that follow from the job, such as its crop.
 const JOB: &str = "job";
@@ -27,26 +28,20 @@ pub(super) enum Seconds {
     One(f64),
     /// By number of the machine; null is no shift.
     Machines(BTreeMap<String, Option<f64>>),
-    /// `auto`: estimated from the rows.
-    Word(Auto),
+    /// Where the seconds come from.
+    Word(Word),
     /// No shift.
     Off(()),
 }
 
-/// The word for an estimate.
+/// Where a delay comes from that is not given.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Auto {
+pub(super) enum Word {
+    /// Estimated from the rows.
     Auto,
-}
-
-/// A value that is estimated unless it is given.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Estimate<T> {
-    Given(T),
-    Word(Auto),
-    Off(()),
+    /// The delay of the flow.
+    Flow,
 }
 
 /// The parameters. Lengths are metres, times seconds, angles degrees, yields kg/ha, moistures percent.
@@ -56,25 +51,20 @@ pub(super) struct Parameters {
     /// From the antenna forward to the cutter bar.
     pub(super) antenna: f64,
     pub(super) delay: Seconds,
+    /// An estimate of its own changes no map, so that it is that of the flow.
     pub(super) moisture_delay: Seconds,
-    /// Time constant of the mixing in the combine.
-    pub(super) mixing: Estimate<f64>,
-    /// First and last seconds of a pass.
-    pub(super) ends: Estimate<[f64; 2]>,
+    /// First and last seconds of a pass, in which the flow rises or falls.
+    pub(super) ends: [f64; 2],
     /// Change of the heading within 6 s that is a turn.
     pub(super) turn: f64,
     /// Slowest speed in m/s, and fastest in medians.
     pub(super) speeds: [f64; 2],
-    /// Part by which the distance of a row may differ from that of its neighbours.
-    pub(super) distance_jump: f64,
     /// Metres and median steps by which a position may differ.
     pub(super) position_jump: [f64; 2],
     /// Of the usual width, what is not narrow.
     pub(super) full_width: f64,
     /// Share of a swath that was covered before.
     pub(super) overlap: f64,
-    /// Plausible moisture.
-    pub(super) moisture: [f64; 2],
     /// Points by which a moisture may differ from its neighbours.
     pub(super) moisture_jump: f64,
     /// Ratios of a rate to that of its neighbours.
@@ -97,17 +87,14 @@ impl Default for Parameters {
     fn default() -> Self {
         Self {
             antenna: 0.0,
-            delay: Seconds::Word(Auto::Auto),
-            moisture_delay: Seconds::Word(Auto::Auto),
-            mixing: Estimate::Word(Auto::Auto),
-            ends: Estimate::Word(Auto::Auto),
+            delay: Seconds::Word(Word::Auto),
+            moisture_delay: Seconds::Word(Word::Flow),
+            ends: [3.0, 2.0],
             turn: 25.0,
             speeds: [0.32, 2.0],
-            distance_jump: 0.45,
             position_jump: [4.0, 4.5],
             full_width: 0.97,
             overlap: 0.33,
-            moisture: [5.0, 38.0],
             moisture_jump: 4.0,
             spike: [0.4, 1.9],
             local: [0.20, 4.0],
@@ -137,7 +124,13 @@ impl Recipe {
         for (key, entry) in given {
             match key.as_str() {
                 FORM_KEY if entry.as_u64() == Some(FORM) => {}
-                FORM_KEY => return Err(invalid(format!("`recipe`: expected version {FORM}, got {entry}"))),
+                FORM_KEY => {
+                    let message = format!(
+                        "`recipe`: expected version {FORM}, got {entry}; version 1 had {GONE}, which are gone: leave them \
+                         out, or clean again without the recipe"
+                    );
+                    return Err(invalid(message));
+                }
                 VERSION_KEY => {}
                 _ => {
                     let (value, origin) = value_and_origin(entry);
@@ -188,18 +181,6 @@ impl Recipe {
         self.origins.insert(parameter.to_owned(), origin.to_owned());
     }
 
-    /// Puts the estimates of mixing and ends in the place of `auto`.
-    pub(super) fn set_estimates(&mut self, mixing: Option<&Mixing>) {
-        if self.parameters.mixing == Estimate::Word(Auto::Auto) {
-            self.parameters.mixing = mixing.map_or(Estimate::Off(()), |mixing| Estimate::Given(mixing.constant));
-            self.set_origin("mixing", "estimated");
-        }
-        if self.parameters.ends == Estimate::Word(Auto::Auto) {
-            self.parameters.ends = mixing.map_or(Estimate::Off(()), |mixing| Estimate::Given(mixing.ends(RISEN)));
-            self.set_origin("ends", "estimated");
-        }
-    }
-
     /// Puts the market moisture of the crop in the place of null.
     pub(super) fn set_market_moisture(&mut self, market: Option<f64>) {
         if self.parameters.market_moisture.is_none() && market.is_some() {
@@ -232,11 +213,9 @@ fn object(argument: &str, text: &str) -> Result<Map<String, Value>> {
 }
 
 fn check(parameters: &Parameters) -> Result<()> {
-    let Parameters { speeds, position_jump, moisture, spike, local, ends, .. } = parameters;
-    let ends = if let Estimate::Given(ends) = ends { *ends } else { [0.0; 2] };
+    let Parameters { speeds, position_jump, spike, local, ends, limits, .. } = parameters;
     let least_zero = [
         ("turn", parameters.turn),
-        ("distance_jump", parameters.distance_jump),
         ("full_width", parameters.full_width),
         ("overlap", parameters.overlap),
         ("moisture_jump", parameters.moisture_jump),
@@ -245,16 +224,28 @@ fn check(parameters: &Parameters) -> Result<()> {
     let pairs = [
         ("speeds", *speeds),
         ("position_jump", *position_jump),
-        ("moisture", *moisture),
         ("spike", *spike),
         ("local", *local),
-        ("ends", ends),
+        ("ends", *ends),
+        ("limits", limits.map(Option::unwrap_or_default)),
     ];
     let all = least_zero.into_iter().chain(pairs.into_iter().flat_map(|(name, pair)| pair.map(|value| (name, value))));
     for (name, value) in all {
         if value < 0.0 {
             return Err(invalid(format!("`recipe`: parameter `{name}`: expected 0 or more, got {value}")));
         }
+    }
+    let limits = if let [Some(least), Some(most)] = limits { [*least, *most] } else { [0.0; 2] };
+    for (name, [least, most]) in [("spike", *spike), ("limits", limits)] {
+        if least > most {
+            let message = format!("`recipe`: parameter `{name}`: expected [least, most], got [{least}, {most}]");
+            return Err(invalid(message));
+        }
+    }
+    check_delays(parameters)?;
+    if parameters.antenna.abs() > LONGEST_MACHINE {
+        let message = format!("`antenna`: expected at most {LONGEST_MACHINE} m, got {} m", parameters.antenna);
+        return Err(Error::for_argument("antenna", message));
     }
     if let Some(market) = parameters.market_moisture.filter(|market| !(0.0..100.0).contains(market)) {
         return Err(invalid(format!("`recipe`: parameter `market_moisture`: expected 0 to 100 %, got {market}")));
@@ -263,6 +254,28 @@ fn check(parameters: &Parameters) -> Result<()> {
     if let Some(name) = unknown {
         let known = REASONS.map(|reason| format!("\"{}\"", reason.name)).join(", ");
         return Err(invalid(format!("`keep`: expected names of reasons ({known}), got \"{name}\"")));
+    }
+    Ok(())
+}
+
+/// Checks that delays are some that grain can have in a machine.
+fn check_delays(parameters: &Parameters) -> Result<()> {
+    let Parameters { delay, moisture_delay, .. } = parameters;
+    for (name, seconds, own) in [("delay", delay, Word::Auto), ("moisture_delay", moisture_delay, Word::Flow)] {
+        let given: Vec<f64> = match seconds {
+            Seconds::One(seconds) => vec![*seconds],
+            Seconds::Machines(machines) => machines.values().flatten().copied().collect(),
+            Seconds::Word(word) if *word != own => {
+                let word = if own == Word::Auto { "auto" } else { "flow" };
+                let message = format!("`{name}`: expected seconds, \"{word}\", null or seconds by machine");
+                return Err(Error::for_argument(name, message));
+            }
+            Seconds::Word(_) | Seconds::Off(()) => Vec::new(),
+        };
+        if let Some(seconds) = given.into_iter().find(|seconds| seconds.abs() > LONGEST_DELAY) {
+            let message = format!("`{name}`: expected at most {LONGEST_DELAY} s, got {seconds} s");
+            return Err(Error::for_argument(name, message));
+        }
     }
     Ok(())
 }
@@ -295,7 +308,11 @@ mod tests {
         assert!(message(r#"{"edges": 10}"#).contains("edges"));
         assert!(message(r#"{"edge": -1}"#).contains("`edge`"));
         assert!(message(r#"{"delay": "soon"}"#).contains("`delay`"));
-        assert!(message(r#"{"headland_recipe": 2}"#).contains("version 1"));
+        assert!(message(r#"{"headland_recipe": 1}"#).contains("`mixing`"));
+        assert!(message(r#"{"limits": [300, 50]}"#).contains("`limits`"));
+        assert!(message(r#"{"delay": 1e9}"#).contains("60 s"));
+        assert!(message(r#"{"delay": "flow"}"#).contains("auto"));
+        assert!(message(r#"{"antenna": 420}"#).contains("30 m"));
         assert!(message(r#"{"keep": ["spikes"]}"#).contains("spikes"));
         assert!(message("[]").contains("JSON object"));
     }

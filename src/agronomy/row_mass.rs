@@ -42,14 +42,18 @@ pub(super) fn row_mass(
     crop: Option<&Crop>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<RowMass> {
-    if let Some(kg) = values.numbers("wet_mass", "kg") {
-        return Some(RowMass { kg, rule: wet_rule(values) });
-    }
     let by_rate = |name: &str| {
         let rates = values.numbers(name, "kg/ha")?;
         let kg: Vec<f64> = rates.iter().zip(area).map(|(rate, area)| rate * area / HECTARE).collect();
         kg.iter().any(|kg| kg.is_finite()).then_some(kg)
     };
+    if let Some(mut kg) = values.numbers("wet_mass", "kg") {
+        // Rows without a logged distance or width have an area by now.
+        if let Some(rates) = by_rate("yield_wet_mass").or_else(|| by_rate("yield_wet_volume")) {
+            kg.iter_mut().zip(rates).filter(|(kg, _)| kg.is_nan()).for_each(|(kg, rate)| *kg = rate);
+        }
+        return Some(RowMass { kg, rule: wet_rule(values) });
+    }
     let stated = |name: &str| values.metadata(name, keys::MOISTURE_BASIS).and_then(|text| text.parse().ok());
     let market = crop.map(|crop| crop.market_moisture);
     let mass = |(name, rule): (&'static str, &'static str)| {

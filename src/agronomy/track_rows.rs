@@ -4,7 +4,20 @@ use std::ops::Range;
 
 use super::derived::GAP;
 use super::field_rows::FieldRows;
-use super::row_clock::{RowClock, SAME_LOCATION};
+use super::passes::turn;
+use super::row_order::{RowOrder, SAME_LOCATION};
+use super::row_ratios::median;
+
+/// Speed in m/s of rows without time and interval.
+const USUAL_SPEED: f64 = 2.0;
+/// Longest step without a time, in seconds.
+const LONGEST_STEP: f64 = 60.0;
+/// Radians by which headings differ from the motion where they are not headings of the machine.
+const CONTRADICTED: f64 = std::f64::consts::PI / 22.5;
+/// Metres between two rows either side, above which they move.
+const MOVING: f64 = 0.5;
+/// Moving rows that a test of the headings needs.
+const LEAST_MOVING: usize = 20;
 
 /// Rows sorted by machine, section and time. Index `k` of all vectors is the same row.
 pub(super) struct TrackRows {
@@ -16,7 +29,7 @@ pub(super) struct TrackRows {
     pub(super) track: Vec<u32>,
     /// Position of the machine in `machines`.
     pub(super) machine: Vec<u32>,
-    /// Numbers of the machines in ascending order.
+    /// Numbers of the machines.
     pub(super) machines: Vec<i64>,
     /// Whether times are logged, else they follow from intervals.
     pub(super) has_time: bool,
@@ -27,49 +40,39 @@ pub(super) struct TrackRows {
     pub(super) interval: Vec<f64>,
     pub(super) distance: Vec<f64>,
     pub(super) width: Vec<f64>,
+    /// Number of the product; rows of one time and place differ in it alone where a mix was applied.
+    pub(super) product: Vec<u32>,
     pub(super) working: Option<Vec<bool>>,
 }
 
 impl TrackRows {
     /// Sorts the rows. Rows without a time come last in their track, so that times can be searched. The columns leave `rows`.
     pub(super) fn new(rows: &mut FieldRows) -> Self {
-        let RowClock { time, section } = RowClock::new(rows);
-        let has_time = rows.time.take().is_some();
-        let count = rows.x.len();
-        let key = |row: usize| (rows.machine[row], section[row]);
-        let mut row: Vec<usize> = (0..count).collect();
-        row.sort_by(|a, b| key(*a).cmp(&key(*b)).then_with(|| order_of_time(time[*a], time[*b])));
+        let RowOrder { row, tracks, time, source, .. } = std::mem::take(&mut rows.order);
+        let has_time = time.is_some();
         let pick = |column: Vec<f64>| row.iter().map(|row| column[*row]).collect::<Vec<f64>>();
-        let (mut tracks, mut track, mut machine) = (Vec::new(), vec![0_u32; count], vec![0_u32; count]);
-        let mut machines: Vec<i64> = Vec::new();
-        let mut start = 0;
-        for end in 1..=count {
-            if end < count && key(row[end]) == key(row[start]) {
-                continue;
-            }
-            let number = rows.machine[row[start]];
-            if machines.last() != Some(&number) {
-                machines.push(number);
-            }
-            track[start..end].fill(u32::try_from(tracks.len()).unwrap_or(u32::MAX));
-            machine[start..end].fill(u32::try_from(machines.len() - 1).unwrap_or(u32::MAX));
-            tracks.push(start..end);
-            start = end;
+        let interval = pick(std::mem::take(&mut rows.interval));
+        let distance = pick(std::mem::take(&mut rows.distance));
+        let time = time.map_or_else(|| counted(&tracks, &interval, &distance), pick);
+        let mut track = vec![0_u32; row.len()];
+        for (number, range) in (0_u32..).zip(&tracks) {
+            track[range.clone()].fill(number);
         }
         Self {
-            tracks,
             track,
-            machine,
-            machines,
+            machine: row.iter().map(|row| source[*row]).collect(),
+            machines: std::mem::take(&mut rows.machines),
             has_time,
-            time: pick(time),
+            time,
             x: pick(std::mem::take(&mut rows.x)),
             y: pick(std::mem::take(&mut rows.y)),
             heading: pick(std::mem::take(&mut rows.heading)),
-            interval: pick(std::mem::take(&mut rows.interval)),
-            distance: pick(std::mem::take(&mut rows.distance)),
+            interval,
+            distance,
             width: pick(std::mem::take(&mut rows.width)),
+            product: row.iter().map(|row| rows.product.get(*row).copied().unwrap_or(0)).collect(),
             working: rows.working.take().map(|working| row.iter().map(|row| working[*row]).collect()),
+            tracks,
             row,
         }
     }
@@ -127,25 +130,52 @@ impl TrackRows {
         0..u32::try_from(self.machines.len()).unwrap_or(u32::MAX)
     }
 
-    /// Replaces headings of rows that have none by the direction of motion over two rows either side. Rows that
-    /// `is_bad` marks take no part. A row without motion keeps the heading of the row before.
-    pub(super) fn fill_headings(&mut self, is_bad: &[bool]) {
-        for track in self.tracks.clone() {
+    /// Direction of the motion over two rows either side, in radians; not a number without motion. Rows that `is_bad` marks
+    /// take no part.
+    fn motion(&self, is_bad: &[bool]) -> Vec<f64> {
+        let mut motion = vec![f64::NAN; self.len()];
+        let linked = |a: usize, b: usize| self.time[b] - self.time[a] <= 4.0 * GAP * self.interval[b].max(0.1);
+        for track in &self.tracks {
             let good: Vec<usize> = track.clone().filter(|k| !is_bad[*k] && self.x[*k].is_finite()).collect();
             for (index, k) in good.iter().enumerate() {
-                if self.heading[*k].is_finite() {
-                    continue;
-                }
-                let linked = |a: usize, b: usize| self.time[b] - self.time[a] <= 4.0 * GAP * self.interval[b].max(0.1);
-                let back = (index.saturating_sub(2)..=index).map(|index| good[index]).find(|back| linked(*back, *k));
-                let ahead =
-                    (index..=(index + 2).min(good.len() - 1)).rev().map(|index| good[index]).find(|a| linked(*k, *a));
-                let (back, ahead) = (back.unwrap_or(*k), ahead.unwrap_or(*k));
-                let (dx, dy) = (self.x[ahead] - self.x[back], self.y[ahead] - self.y[back]);
+                let back = good[index.saturating_sub(2)..index].iter().find(|back| linked(**back, *k));
+                let ahead = good[index + 1..(index + 3).min(good.len())].iter().rfind(|ahead| linked(*k, **ahead));
+                let (back, ahead) = (back.unwrap_or(k), ahead.unwrap_or(k));
+                let (dx, dy) = (self.x[*ahead] - self.x[*back], self.y[*ahead] - self.y[*back]);
                 if dx.hypot(dy) > SAME_LOCATION {
-                    self.heading[*k] = dy.atan2(dx);
+                    motion[*k] = dy.atan2(dx);
                 }
             }
+        }
+        motion
+    }
+
+    /// Settles the headings: those that the motion contradicts are replaced by its direction, and missing ones as well. A row
+    /// without motion keeps the heading of the row before. Returns the machines whose headings were contradicted, with the
+    /// median difference in radians.
+    pub(super) fn settle_headings(&mut self, is_bad: &[bool]) -> Vec<(i64, f64)> {
+        let motion = self.motion(is_bad);
+        let mut contradicted = Vec::new();
+        for machine in self.machine_positions() {
+            let own = |k: &usize| self.machine[*k] == machine;
+            let is_moving =
+                |k: &usize| self.distance[*k] > MOVING && motion[*k].is_finite() && self.heading[*k].is_finite();
+            let off = |k: usize| turn(motion[k], self.heading[k]).abs();
+            let all: Vec<f64> = (0..self.len()).filter(|k| own(k) && is_moving(k)).map(off).collect();
+            let (count, middle) = (all.len(), median(all));
+            if count >= LEAST_MOVING && middle > CONTRADICTED {
+                contradicted.push((self.machines[machine as usize], middle));
+                (0..self.heading.len())
+                    .filter(|k| self.machine[*k] == machine)
+                    .for_each(|k| self.heading[k] = f64::NAN);
+            }
+        }
+        for (heading, motion) in self.heading.iter_mut().zip(motion) {
+            if heading.is_nan() {
+                *heading = motion;
+            }
+        }
+        for track in self.tracks.clone() {
             for k in track.clone().skip(1) {
                 if !self.heading[k].is_finite() {
                     self.heading[k] = self.heading[k - 1];
@@ -157,25 +187,86 @@ impl TrackRows {
                 }
             }
         }
+        contradicted
     }
 
-    /// Rows that repeat another row: the same time of the same track again, or the same location twice in succession.
+    /// Rows that repeat another row: the same time of the same track again, or the same location twice in succession. Rows of
+    /// another product are none, since several are applied at once.
     pub(super) fn duplicates(&self) -> Vec<bool> {
-        let is_repeated = |k: usize| {
-            if k == 0 || self.track[k] != self.track[k - 1] {
-                return false;
+        let mut is_repeated = vec![false; self.len()];
+        for track in &self.tracks {
+            for k in track.clone().skip(1) {
+                let earlier = (track.start..k).rev().take(MOST_PRODUCTS);
+                is_repeated[k] = earlier
+                    .take_while(|other| self.is_one_place(*other, k))
+                    .any(|other| self.product[other] == self.product[k]);
             }
-            let is_same_time = self.has_time && self.time[k] - self.time[k - 1] == 0.0;
-            let step = (self.x[k] - self.x[k - 1]).hypot(self.y[k] - self.y[k - 1]);
-            is_same_time || (step < SAME_LOCATION && !self.time[k].is_nan())
-        };
-        (0..self.len()).map(is_repeated).collect()
+        }
+        is_repeated
+    }
+
+    /// Rows of one time and product within a metre of an earlier row of the file, although both are wider: a copy of the log
+    /// with other digits.
+    pub(super) fn twins(&self) -> Vec<bool> {
+        let mut is_twin = vec![false; self.len()];
+        if !self.has_time {
+            return is_twin;
+        }
+        let mut order: Vec<usize> = (0..self.len()).filter(|k| self.time[*k].is_finite()).collect();
+        order.sort_by(|a, b| self.time[*a].total_cmp(&self.time[*b]).then(self.row[*a].cmp(&self.row[*b])));
+        for moment in
+            order.chunk_by(|a, b| self.time[*a].total_cmp(&self.time[*b]).is_eq()).filter(|rows| rows.len() > 1)
+        {
+            for (index, k) in moment.iter().enumerate().skip(1) {
+                let earlier = &moment[index.saturating_sub(MOST_SECTIONS)..index];
+                is_twin[*k] = earlier.iter().any(|other| {
+                    let reach = (0.4 * self.width[*k].min(self.width[*other])).min(1.0);
+                    let metres = (self.x[*k] - self.x[*other]).hypot(self.y[*k] - self.y[*other]);
+                    !is_twin[*other] && self.product[*k] == self.product[*other] && metres < reach
+                });
+            }
+        }
+        is_twin
+    }
+
+    /// Whether two rows of a track are at one time or one location.
+    fn is_one_place(&self, a: usize, b: usize) -> bool {
+        let is_one_time = self.has_time && self.time[b] - self.time[a] == 0.0;
+        let step = (self.x[b] - self.x[a]).hypot(self.y[b] - self.y[a]);
+        is_one_time || (step < SAME_LOCATION && !self.time[b].is_nan())
+    }
+
+    /// Whether a row is one more product of the row before, at its time and location.
+    pub(super) fn is_mixed_in(&self, k: usize) -> bool {
+        k > 0
+            && self.track[k] == self.track[k - 1]
+            && self.product[k] != self.product[k - 1]
+            && (self.x[k] - self.x[k - 1]).hypot(self.y[k] - self.y[k - 1]) < SAME_LOCATION
+            && self.is_one_place(k - 1, k)
     }
 }
 
-fn order_of_time(a: f64, b: f64) -> std::cmp::Ordering {
-    match (a.is_nan(), b.is_nan()) {
-        (false, false) => a.total_cmp(&b),
-        (a, b) => a.cmp(&b),
+/// Sections of one time that are compared at most.
+const MOST_SECTIONS: usize = 64;
+
+/// Products of one mix at most.
+const MOST_PRODUCTS: usize = 16;
+
+/// Seconds of rows without a time: their intervals, else those of their distances, summed along each track.
+fn counted(tracks: &[Range<usize>], interval: &[f64], distance: &[f64]) -> Vec<f64> {
+    let mut time = vec![0.0; interval.len()];
+    for track in tracks {
+        let mut clock = 0.0;
+        for k in track.clone() {
+            clock += if interval[k] > 0.0 {
+                interval[k]
+            } else if distance[k] > 0.0 {
+                (distance[k] / USUAL_SPEED).min(LONGEST_STEP)
+            } else {
+                1.0
+            };
+            time[k] = clock;
+        }
     }
+    time
 }

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::cell_values::numbers;
 use super::column_match::Match;
 use super::crops::Crop;
-use super::derived::{Rows, intervals};
+use super::derived::Rows;
+use super::row_claims::clock_intervals;
 use super::row_ratios::{Ratio, thinned};
 use super::row_times::RowTimes;
 use super::statements::Job;
@@ -59,7 +60,7 @@ pub(super) fn prove_units(
     if !open_lengths && open_yields.is_empty() {
         return Ok(Proven::default());
     }
-    let columns = columns(layer, matches, times);
+    let columns = columns(layer, matches, times)?;
     prove_lengths(layer, matches, &columns, job)?;
     let mut proven = Proven::default();
     for name in open_yields {
@@ -180,7 +181,7 @@ fn prove_speed(matches: &mut [Match], columns: &Columns) {
     state(matches, "speed", found, "speed x interval / distance: median");
 }
 
-fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Columns {
+fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Result<Columns> {
     let used = [
         "distance",
         "swath_width",
@@ -201,15 +202,19 @@ fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Co
     }
     let mut columns = Columns { values, interval: None };
     let is_needed = !has(matches, "interval") || unit(matches, "interval").is_none();
-    let by_time = times.filter(|_| is_needed).and_then(|times| {
-        let keys = ["pass_number", "section", "machine"].into_iter();
-        intervals(&Rows {
-            columns: keys.filter_map(|name| Some((name, columns.get(name)?.to_vec()))).collect(),
-            times: Some(times.micros.clone()),
-            resolution: times.resolution,
-            ..Rows::default()
-        })
-    });
+    let by_time = match times.filter(|_| is_needed) {
+        None => None,
+        Some(times) => {
+            let keys = ["section", "machine", "longitude", "latitude"].into_iter();
+            let rows = Rows {
+                columns: keys.filter_map(|name| Some((name, columns.get(name)?.to_vec()))).collect(),
+                times: Some(times.micros.clone()),
+                resolution: times.resolution,
+                ..Rows::default()
+            };
+            clock_intervals(layer, &rows)?
+        }
+    };
     if let (Some(logged), Some(steps)) =
         (columns.get("interval").filter(|_| unit(matches, "interval").is_none()), &by_time)
     {
@@ -218,7 +223,7 @@ fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Co
         state(matches, "interval", nearest(ratios, &units, 0.05, 0.05), "interval / mean step of time: median");
     }
     columns.interval = if has(matches, "interval") { metric(&columns, matches, "interval", "s") } else { by_time };
-    columns
+    Ok(columns)
 }
 
 /// The length in metres from the row before, of the same machine, section and pass.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::convex_clip::Point;
 use super::coverage::{Coverage, cover};
+use super::filters::usual_width;
 use super::flow_delay::ends_of_passes;
 use super::passes::{LEAST_ROWS, runs};
 use super::row_ratios::median;
@@ -20,12 +21,6 @@ const BEND_FLOW: f64 = 0.5;
 
 /// Longest delay of a sensor in seconds.
 const LONGEST_DELAY: f64 = 25.0;
-
-/// Steps between positions that replace a wrong distance are at most this long, in metres.
-const LONGEST_STEP: f64 = 30.0;
-
-/// Widths are equal if they are within this many metres.
-const WIDTH_STEP: f64 = 0.001;
 
 /// Of idle ground, the part that other rows work: then the machine only drove there.
 const WORKED_ELSEWHERE: f64 = 0.5;
@@ -50,8 +45,6 @@ pub(super) struct GroundOptions<'a> {
     pub(super) full_width: Option<f64>,
     /// Rows that cover nothing.
     pub(super) excluded: &'a [bool],
-    /// Rows whose distance is wrong.
-    pub(super) wrong_distance: &'a [bool],
     /// Metres beyond half the width on both sides of rows, since passes share their edges; empty for none.
     pub(super) extra: &'a [[f64; 2]],
     /// Rows that may only drive, which cover only what no other row covers.
@@ -72,12 +65,12 @@ impl WorkedGround {
         let is_reduced = |k: usize| pass[k] > 0 && rows.width[k] > 0.0 && rows.width[k] < limit * usual_width[k];
         let width: Vec<f64> =
             (0..rows.len()).map(|k| if is_reduced(k) { usual_width[k] } else { rows.width[k] }).collect();
-        let distance: Vec<f64> = (0..rows.len()).map(|k| used_distance(rows, options.wrong_distance, k)).collect();
+        let distance = &rows.distance;
         let swaths = build_swaths(&SwathRows {
             x: &rows.x,
             y: &rows.y,
             heading: &rows.heading,
-            distance: &distance,
+            distance,
             width: &width,
             extra: options.extra,
             track: &rows.track,
@@ -215,24 +208,7 @@ fn flow_shares(rows: &TrackRows, flow: &[f64], pass: &[i32]) -> Vec<f64> {
 fn usual_widths(rows: &TrackRows, pass: &[i32]) -> Vec<f64> {
     let mut usual = vec![f64::NAN; rows.len()];
     for track in &rows.tracks {
-        let inside = track.clone().filter(|k| pass[*k] > 0 && rows.width[*k] > 0.0);
-        let mut widths: Vec<f64> = inside.map(|k| (rows.width[k] / WIDTH_STEP).round()).collect();
-        widths.sort_by(f64::total_cmp);
-        // Of equally frequent widths, the largest.
-        let most = widths.chunk_by(|a, b| a.total_cmp(b).is_eq()).max_by_key(|same| same.len());
-        if let Some(width) = most.and_then(<[f64]>::first) {
-            usual[track.clone()].fill(width * WIDTH_STEP);
-        }
+        usual[track.clone()].fill(usual_width(track.clone().filter(|k| pass[*k] > 0).map(|k| rows.width[k])));
     }
     usual
-}
-
-/// The distance of a row; a wrong one is replaced by the step between positions.
-fn used_distance(rows: &TrackRows, is_wrong: &[bool], k: usize) -> f64 {
-    let logged = rows.distance[k];
-    if !is_wrong[k] || !rows.follows(k) {
-        return logged;
-    }
-    let step = (rows.x[k] - rows.x[k - 1]).hypot(rows.y[k] - rows.y[k - 1]);
-    if step < LONGEST_STEP { step } else { logged }
 }

@@ -301,7 +301,28 @@ codes! {
     GroundIncomplete = "ground-incomplete", Warning,
         "cleaning: so many swaths cross each other that the ground of some rows was not counted completely";
     MachinesUnknown = "machines-unknown", Warning,
-        "cleaning: rows of one time are too far apart for sections of one header, and no column tells the machines apart";
+        "rows are of several machines that no column tells apart; their tracks do";
+    RowsMissing = "rows-missing", Warning,
+        "rows are further from the row before than the distance that they log, so that rows are missing between them";
+    RowsNotInOrder = "rows-not-in-order", Error,
+        "the rows are in no order of a log, so that nothing tells their steps and passes";
+    NoValues = "no-values", Info,
+        "values that no sensor measures, such as -999 or 65,535, are null";
+    HeadingContradicts = "heading-contradicts", Warning,
+        "cleaning: the logged headings are not those of the motion, whose direction is used";
+    WorkingContradicts = "working-contradicts", Warning,
+        "most of the grain or product is on rows that do not work by their state, which is not used";
+    WidthContradicts = "width-contradicts", Info,
+        "cleaning: the width differs from the distance between neighbouring passes; nothing is corrected";
+    MachinesDiffer = "machines-differ", Warning,
+        "cleaning: machines have different yields on ground next to each other";
+    MoistureUnusual = "moisture-unusual", Info, "the moisture of the job is unusual for grain; its values are kept";
+    MuchLeftOut = "much-left-out", Warning,
+        "cleaning: much of the mass, product or ground that was logged is not in the result";
+    MeanContradicts = "mean-contradicts", Warning,
+        "cleaning: the mean of the rows that are used differs from that of all rows on the ground that they cover";
+    JobTwice = "job-twice", Warning,
+        "the same rows are there twice, at slightly other positions; the second ones are left out";
     NotShifted = "not-shifted", Warning,
         "cleaning: the delay of the flow was not found, so the flow stays where the display put it";
     PositionsWander = "positions-wander", Warning,
