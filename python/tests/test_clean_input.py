@@ -21,6 +21,10 @@ ROWS = straight((0, -50), (0, 50), flow=5.0, moisture=20.0)
 """One pass of 50 rows, 600 m2 and 250 kg."""
 
 
+ALL_ROWS = {"ends": [0.0, 0.0]}
+"""A recipe that keeps the ends of passes."""
+
+
 def rows(**columns: Any) -> gpd.GeoDataFrame:
     """Return the pass with other columns."""
     return frame(ROWS).assign(**columns)
@@ -44,27 +48,27 @@ def codes(cleaned: hl.Cleaned) -> set[str]:
 
 def test_rows_without_a_time_have_mass_and_ground_but_no_delay() -> None:
     for table in (rows().drop(columns="time"), rows(time=pd.NaT)):
-        cleaned = hl.clean(harmonized(table))
+        cleaned = hl.clean(harmonized(table), ALL_ROWS)
         assert cleaned.delay.reason == cleaned.moisture_delay.reason == "no time was logged"
         assert sums(cleaned) == pytest.approx((250.0, 600.0), rel=1e-6)
 
 
 def test_rows_without_a_distance_take_the_step_and_say_so() -> None:
     for table in (rows().drop(columns="distance"), rows(distance=np.nan)):
-        cleaned = hl.clean(harmonized(table))
+        cleaned = hl.clean(harmonized(table), ALL_ROWS)
         assert sums(cleaned) == pytest.approx((250.0, 600.0), rel=1e-3)
         assert "steps-computed" in codes(cleaned)
-    assert "steps-computed" not in codes(hl.clean(harmonized(rows())))
+    assert "steps-computed" not in codes(hl.clean(harmonized(rows()), ALL_ROWS))
 
 
 def test_rows_without_a_heading_take_that_of_the_motion() -> None:
     for table in (rows().drop(columns="heading"), rows(heading=np.nan)):
-        assert sums(hl.clean(harmonized(table))) == pytest.approx((250.0, 600.0), rel=1e-4)
+        assert sums(hl.clean(harmonized(table), ALL_ROWS)) == pytest.approx((250.0, 600.0), rel=1e-4)
 
 
 def test_rows_without_an_interval_take_the_step_of_the_clock() -> None:
     for table in (rows().drop(columns="interval"), rows(interval=np.nan)):
-        assert sums(hl.clean(harmonized(table))) == pytest.approx((250.0, 600.0), rel=1e-6)
+        assert sums(hl.clean(harmonized(table), ALL_ROWS)) == pytest.approx((250.0, 600.0), rel=1e-6)
 
 
 def test_rows_without_an_interval_and_a_time_are_an_error_that_names_the_column() -> None:
@@ -82,10 +86,17 @@ def test_rows_without_a_width_are_an_error_that_names_the_column(width: float | 
 
 
 def test_rows_without_a_width_have_no_ground() -> None:
-    cleaned = hl.clean(harmonized(rows(swath_width=np.where(np.arange(50) < 10, 0.0, 6.0))))
+    cleaned = hl.clean(harmonized(rows(swath_width=np.where(np.arange(50) < 10, 0.0, 6.0))), ALL_ROWS)
     report = cleaned.report.to_pandas().set_index("reason")
     assert report.loc["not_working", "rows"] == 10
     assert sums(cleaned) == pytest.approx((200.0, 480.0), rel=1e-6)
+
+
+@pytest.mark.parametrize("width", [np.nan, -6.0])
+def test_rows_whose_width_is_null_or_negative_have_the_usual_width(width: float) -> None:
+    cleaned = hl.clean(harmonized(rows(swath_width=np.where(np.arange(50) < 10, width, 6.0))), ALL_ROWS)
+    assert sums(cleaned) == pytest.approx((250.0, 600.0), rel=1e-6)
+    assert ("no-values" in codes(cleaned)) == (width < 0)
 
 
 @pytest.mark.parametrize("flow", [None, np.nan, np.inf])
@@ -115,16 +126,22 @@ def test_rows_without_a_time_leave_the_others_alone() -> None:
     assert found["m2"].sum() == pytest.approx(21_600.0 - 3 * 12.0, rel=1e-3)
 
 
-def test_negative_flow_is_a_spike_and_not_on_the_map() -> None:
-    cleaned = hl.clean(harmonized(rows(flow=np.where(np.arange(50) < 20, -1.0, 5.0))))
+def test_negative_flow_is_no_value_and_not_on_the_map() -> None:
+    cleaned = hl.clean(harmonized(rows(flow=np.where(np.arange(50) < 20, -1.0, 5.0))), ALL_ROWS)
     found = cleaned.layer.to_pandas()
-    assert (found["reasons"].iloc[:20] & 256 > 0).all()
-    assert found["used"].iloc[21:].all()
+    assert found["flow"].isna().tolist() == [True] * 20 + [False] * 30
+    assert found["kg"].isna().tolist() == [True] * 20 + [False] * 30
     # 5 kg/s at 12 m2/s.
     assert values(hl.grid(cleaned))["yield_wet"].dropna().to_numpy() == pytest.approx(50_000.0 / 12.0, rel=1e-6)
-    nothing = hl.clean(harmonized(rows(flow=-1.0)))
-    assert not any(nothing.layer.values("used"))
+    assert sums(cleaned) == pytest.approx((150.0, 600.0), rel=1e-6)
+    messages = {found.code: found.message for found in cleaned.layer.diagnostics}
+    assert "20 values of column `flow`" in messages["no-values"]
+    assert "0.04 of 0.06 ha of the covered ground" in messages["much-left-out"]
+    assert "mean-contradicts" in messages
+    nothing = hl.clean(harmonized(rows(flow=-1.0)), ALL_ROWS)
+    assert "kg" not in nothing.layer.columns
     assert sums(nothing) == pytest.approx((0.0, 600.0), rel=1e-6)
+    assert "no-values" in codes(nothing)
 
 
 def test_flow_of_zero_is_a_yield_of_zero() -> None:
@@ -139,10 +156,10 @@ def test_flow_of_zero_is_a_yield_of_zero() -> None:
 
 def test_unknown_moisture_has_no_dry_yield() -> None:
     for moisture in (np.nan, 150.0, -3.0):
-        cleaned = hl.clean(harmonized(rows(moisture=moisture)))
+        cleaned = hl.clean(harmonized(rows(moisture=moisture)), ALL_ROWS)
         assert "yield_dry" not in cleaned.layer.columns
         assert sums(cleaned) == pytest.approx((250.0, 600.0), rel=1e-6)
-    implausible = hl.clean(harmonized(rows(moisture=100.0)))
+    implausible = hl.clean(harmonized(rows(moisture=100.0)), ALL_ROWS)
     assert values(implausible.layer)["reasons"].eq(128).all()
     assert values(hl.grid(implausible))["yield_dry"].isna().all()
 
@@ -157,14 +174,24 @@ def test_rows_in_any_order_are_cleaned_in_order_of_time() -> None:
     pd.testing.assert_frame_equal(back[names], base[names], check_exact=True)
 
 
-def test_header_that_is_always_up_has_no_pass() -> None:
-    cleaned = hl.clean(harmonized(rows(working=False)))
+def test_header_that_is_always_up_without_grain_has_no_pass() -> None:
+    cleaned = hl.clean(harmonized(rows(working=False, flow=0.0)))
     found = values(cleaned.layer)
     assert (found["reasons"] == 1).all()
     assert not found["used"].any()
     assert found["m2"].sum() == 0.0
     assert len(hl.grid(cleaned)) == 0
     assert cleaned.report.to_pandas().set_index("reason").loc["not_working", "rows"] == 50
+    assert "`not_working`" in next(each.message for each in cleaned.layer.diagnostics if each.code == "much-left-out")
+
+
+def test_state_of_the_header_that_the_grain_contradicts_is_not_used() -> None:
+    cleaned = hl.clean(harmonized(rows(working=False)), ALL_ROWS)
+    assert sums(cleaned) == pytest.approx((250.0, 600.0), rel=1e-6)
+    assert values(cleaned.layer)["used"].all()
+    found = next(each for each in cleaned.layer.diagnostics if each.code == "working-contradicts")
+    assert found.severity == "warning"
+    assert "100 % of the grain" in found.message
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])
@@ -179,7 +206,7 @@ def test_few_rows_are_no_pass(count: int) -> None:
 
 
 def test_ten_rows_are_a_pass() -> None:
-    cleaned = hl.clean(harmonized(rows().iloc[:10]))
+    cleaned = hl.clean(harmonized(rows().iloc[:10]), ALL_ROWS)
     assert sums(cleaned) == pytest.approx((50.0, 120.0), rel=1e-6)
 
 
@@ -228,7 +255,7 @@ def test_lines_are_where_their_middle_is() -> None:
     points = frame(ROWS).to_crs(plane()).geometry
     lines = [shapely.LineString([(p.x, p.y - 1), (p.x, p.y + 1)]) for p in points]
     shapes = gpd.GeoSeries(lines, crs=plane()).to_crs(4326)
-    cleaned = hl.clean(harmonized(placed(list(shapes))))
+    cleaned = hl.clean(harmonized(placed(list(shapes))), ALL_ROWS)
     assert sums(cleaned) == pytest.approx((250.0, 600.0), rel=1e-5)
 
 
@@ -240,7 +267,7 @@ def test_rows_on_two_continents_are_no_map() -> None:
 
 
 def test_swath_of_a_thousand_kilometres_covers_nothing() -> None:
-    cleaned = hl.clean(harmonized(rows(swath_width=1e6)))
+    cleaned = hl.clean(harmonized(rows(swath_width=1e6)), ALL_ROWS)
     assert values(cleaned.layer)["m2"].sum() == 0.0
     assert cleaned.report.to_pandas().set_index("reason").loc["little_new_ground", "rows"] == 50
     assert len(hl.grid(cleaned)) == 0

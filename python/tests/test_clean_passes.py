@@ -93,14 +93,16 @@ def test_speed_far_from_the_usual_one_is_a_reason(speed: float, is_wrong: bool) 
 
 
 @pytest.mark.parametrize(
-    ("moisture", "is_wrong"), [(4.5, True), (5.5, False), (37.5, False), (38.5, True), (0.0, True), (101.0, True)]
+    ("moisture", "is_wrong"),
+    [(0.5, False), (4.5, False), (38.5, False), (60.0, False), (-1.0, True), (101.0, True), (np.nan, True)],
 )
-def test_moisture_of_a_whole_pass_that_grain_cannot_have_is_a_reason(moisture: float, is_wrong: bool) -> None:
+def test_moisture_of_a_whole_pass_that_is_no_percentage_is_a_reason(moisture: float, is_wrong: bool) -> None:
     # Half an hour between passes: no other value is near in time.
     passes = [straight((6.0 * n, -100), (6.0 * n, 100), seconds=2000.0 * n) for n in range(4)]
     passes[2] = passes[2].assign(moisture=moisture)
     found = values(plain(job(*passes), moisture_jump=100.0).layer)
     assert ((found["reasons"] & 128 > 0) == ((found["pass_number"] == 3) & is_wrong)).all()
+    assert found["used"].all()
     # Rows without a moisture have that of the field.
     expected = 20.0 if is_wrong else moisture
     np.testing.assert_allclose(found.loc[found["pass_number"] == 3, "moisture_shifted"], expected)
@@ -125,16 +127,16 @@ def test_long_dropout_of_the_moisture_has_that_of_the_field() -> None:
 
 
 def test_defaults_of_the_recipe_are_those_of_the_guide() -> None:
-    recipe = json.loads(hl.clean(job(straight((0, 0), (0, 100))), delay=None, moisture_delay=None).recipe)
+    recipe = json.loads(hl.clean(job(straight((0, 0), (0, 100))), delay=None).recipe)
     defaults = {
         "antenna": 0.0,
+        "moisture_delay": "flow",
+        "ends": [3.0, 2.0],
         "turn": 25.0,
         "speeds": [0.32, 2.0],
-        "distance_jump": 0.45,
         "position_jump": [4.0, 4.5],
         "full_width": 0.97,
         "overlap": 0.33,
-        "moisture": [5.0, 38.0],
         "moisture_jump": 4.0,
         "spike": [0.4, 1.9],
         "local": [0.2, 4.0],
@@ -145,14 +147,19 @@ def test_defaults_of_the_recipe_are_those_of_the_guide() -> None:
     }
     for name, value in defaults.items():
         assert recipe[name] == {"value": value, "from": "default"}, name
+    assert set(recipe) == {*defaults, "headland_recipe", "version", "delay", "market_moisture"}
     # Dry grain gains by default.
     dry = values(plain(job(straight((0, 0), (0, 100), moisture=10.0))).layer)
     assert (dry["yield_dry"] > dry["yield_wet"]).all()
 
 
-def test_ends_of_the_recipe_are_seconds_of_each_pass() -> None:
+def test_ends_are_seconds_of_each_pass() -> None:
     passes = [straight((6.0 * n, -60), (6.0 * n, 60), seconds=300.0 * n) for n in range(2)]
-    cleaned = plain(job(*passes), ends=[3.0, 2.0])
+    for other in ([0.0, 0.0], [5.0, 1.0]):
+        reasons = values(plain(job(*passes), ends=other).layer)["reasons"].tolist()
+        first, last = (int(seconds) for seconds in other)
+        assert reasons == ([2] * first + [0] * (60 - first - last) + [2] * last) * 2
+    cleaned = hl.clean(job(*passes), delay=None)
     rows = values(cleaned.layer)
     expected = ([2] * 3 + [0] * 55 + [2] * 2) * 2
     assert rows["reasons"].tolist() == expected
@@ -162,35 +169,6 @@ def test_ends_of_the_recipe_are_seconds_of_each_pass() -> None:
     assert grid["covered"].sum() == pytest.approx(2 * 720, rel=1e-6)
     assert grid["m2"].sum() == pytest.approx(2 * 660, rel=1e-6)
     assert grid["kg_wet"].sum() == pytest.approx(110 * 5.0, rel=1e-9)
-
-
-def test_ends_of_a_mixing_combine_are_estimated() -> None:
-    # Two well-mixed stages of 2 s: the grain of one moment arrives over some seconds, on average 4 s later.
-    def arrived(seconds: pd.Series) -> pd.Series:
-        stages = (seconds / 2.0).clip(lower=0.0)
-        return 1 - (1 + stages) * np.exp(-stages)
-
-    parts = []
-    for n in range(8):
-        sign = 1 if n % 2 == 0 else -1
-        down = straight((6.0 * n, -100.0 * sign), (6.0 * n, 100.0 * sign), seconds=300.0 * n, working=True)
-        up = straight((6.0 * n, 100.0 * sign), (6.0 * n, 140.0 * sign), seconds=300.0 * n + 100, working=False)
-        rows = pd.concat([down, up])
-        second = rows["seconds"] - 300.0 * n - 0.5
-        parts.append(rows.assign(flow=5.0 * (arrived(second) - arrived(second - 100.0))))
-    cleaned = hl.clean(job(*parts), delay=4.0, moisture_delay=None)
-    recipe = json.loads(cleaned.recipe)
-    assert recipe["mixing"] == {"value": 2.0, "from": "estimated"}
-    found = values(cleaned.layer)
-    found = found[found["pass_number"] > 0]
-    inside = found.groupby("pass_number").cumcount()
-    first, last = recipe["ends"]["value"]
-    assert 3 <= first <= 8
-    assert 2 <= last <= 6
-    assert ((found["reasons"] & 2 > 0) == ((inside < first) | (inside >= 100 - last))).all()
-    used = found[found["used"]]
-    assert used["yield_wet"].min() > 0.92 * 5 / 12 * 10_000
-    assert found["yield_wet"].min() < 0.8 * 5 / 12 * 10_000
 
 
 def test_sections_cover_their_own_ground_and_are_no_duplicates() -> None:
@@ -260,7 +238,7 @@ def in_sections(rows: pd.DataFrame, count: int) -> pd.DataFrame:
 def test_delay_does_not_depend_on_the_number_of_sections(count: int) -> None:
     cleaned = hl.clean(job(in_sections(field(delay=8.0, moisture_delay=5.0), count)))
     assert cleaned.delay.seconds == pytest.approx(8.0, abs=0.5)
-    assert cleaned.moisture_delay.seconds == pytest.approx(5.0, abs=0.5)
+    assert cleaned.moisture_delay.seconds == cleaned.delay.seconds
 
 
 @pytest.mark.parametrize("interval", [0.2, 0.5])
@@ -317,12 +295,19 @@ def test_machines_at_one_time_are_no_duplicates() -> None:
     assert found["m2"].sum() == pytest.approx(1440.0, rel=1e-6)
 
 
-def test_machines_without_a_column_are_reported() -> None:
+def test_machines_without_a_column_are_told_apart_and_reported() -> None:
     one = straight((0, -100), (0, 100))
     other = straight((80, -100), (80, 100))
     rows = pd.concat([one, other]).sort_values("seconds", kind="stable").assign(flow=5.0, moisture=20.0)
-    found = plain(job(rows)).layer.diagnostics
-    assert "80 m apart" in next(each.message for each in found if each.code == "machines-unknown")
+    layer = plain(job(rows)).layer
+    message = next(each.message for each in layer.diagnostics if each.code == "machines-unknown")
+    assert "2 machines" in message
+    assert "add a column `machine`" in message
+    found = values(layer)
+    assert (found["reasons"] == 0).all()
+    np.testing.assert_allclose(found["m2"], 12.0, rtol=1e-6)
+    assert found.groupby(np.tile([1, 2], len(one)))["pass_number"].nunique().tolist() == [1, 1]
+    assert found["pass_number"].nunique() == 2
     for known in (rows.assign(machine=np.tile([1, 2], len(one))), in_sections(one.assign(flow=5.0), 6)):
         assert "machines-unknown" not in {each.code for each in plain(job(known)).layer.diagnostics}
 
@@ -355,7 +340,7 @@ def test_delay_is_recovered_with_a_coarse_clock(interval: float, clock: float) -
     rows["seconds"] = np.floor(rows["seconds"] / clock + 1e-9) * clock
     cleaned = hl.clean(job(rows))
     assert cleaned.delay.seconds == pytest.approx(8.0, abs=0.5)
-    assert cleaned.moisture_delay.seconds == pytest.approx(5.0, abs=0.5)
+    assert cleaned.moisture_delay.seconds == cleaned.delay.seconds
     assert values(cleaned.layer)["m2"].sum() == pytest.approx(12 * 6 * 300, rel=1e-6)
 
 
