@@ -9,6 +9,7 @@ use super::crops::Crop;
 use super::derived::HECTARE;
 use super::filters::{filled_widths, used_distances};
 use super::market_moisture::row_markets;
+use super::places::{Places, read_places};
 use super::provenance as keys;
 use super::row_mass::{check_mass, row_mass};
 use super::row_order::{LoggedRows, RowOrder};
@@ -16,8 +17,8 @@ use super::row_ratios::median;
 use super::units::Quantity;
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Result};
+use crate::layer::Layer;
 use crate::layer::crs::LocalPlane;
-use crate::layer::{Layer, Polygons};
 
 /// The rule of a flow that a sensor logged.
 pub(super) const LOGGED_FLOW: &str = "flow";
@@ -181,92 +182,6 @@ fn has_amount(kind: JobKind, amount: Option<&[f64]>) -> Option<Vec<bool>> {
 fn from_compass(degrees: f64) -> f64 {
     let turned = (90.0 - degrees).rem_euclid(360.0);
     if turned > 180.0 { (turned - 360.0).to_radians() } else { turned.to_radians() }
-}
-
-/// Positions and polygons in a plane.
-struct Places {
-    plane: LocalPlane,
-    x: Vec<f64>,
-    y: Vec<f64>,
-    /// Square metres of the polygons of each row; NaN without a polygon.
-    areas: Option<Vec<f64>>,
-    shapes: Option<Vec<Vec<[f64; 2]>>>,
-}
-
-fn read_places(layer: &Layer) -> Result<Places> {
-    let name = layer.name();
-    if layer.geometry_index().is_none() {
-        let message =
-            format!("layer `{name}` has no geometry, so positions are unknown; pass one with points or polygons");
-        return Err(Error::for_argument("layer", message));
-    }
-    if layer.crs().is_none() {
-        let message = format!(
-            "layer `{name}` has no coordinate system, so metres are unknown; set one, such as `frame.set_crs(4326)`"
-        );
-        return Err(Error::for_argument("layer", message));
-    }
-    let found = layer.row_shapes()?;
-    let (mut x, mut y) = (found.longitudes, found.latitudes);
-    let Some(first) = x.iter().copied().find(|longitude| longitude.is_finite()) else {
-        let message = format!("layer `{name}` has no row with a position; pass one with points or polygons");
-        return Err(Error::for_argument("layer", message));
-    };
-    // The median of longitudes on both sides of the antimeridian.
-    let near = |longitude: &f64| longitude + 360.0 * ((first - longitude) / 360.0).round();
-    let plane = LocalPlane::new(median(x.iter().map(near).collect()), median(y.clone()));
-    plane.to_plane(&mut x, &mut y);
-    let Some(mut polygons) = found.polygons else { return Ok(Places { plane, x, y, areas: None, shapes: None }) };
-    for vertex in polygons.iter_mut().flatten().flatten().flatten() {
-        *vertex = plane.project(*vertex);
-    }
-    let mut areas = Vec::with_capacity(polygons.len());
-    let mut shapes = Vec::with_capacity(polygons.len());
-    for ((x, y), polygons) in x.iter_mut().zip(&mut y).zip(polygons) {
-        let (area, middle) = area_and_centroid(&polygons);
-        if let Some([east, north]) = middle {
-            (*x, *y) = (east, north);
-        }
-        areas.push(if polygons.is_empty() { f64::NAN } else { area });
-        let only = if polygons.len() == 1 { polygons.into_iter().next() } else { None };
-        shapes.push(only.and_then(|rings| rings.into_iter().next()).unwrap_or_default());
-    }
-    Ok(Places { plane, x, y, areas: Some(areas), shapes: Some(shapes) })
-}
-
-/// Area and centroid of polygons with their holes. No centroid without an area, or if it is outside the bounds: swaths in
-/// turns can cross themselves, so that their parts cancel.
-fn area_and_centroid(polygons: &Polygons) -> (f64, Option<[f64; 2]>) {
-    let Some([x0, y0]) = polygons.iter().flatten().flatten().next().copied() else { return (0.0, None) };
-    let mut total = [0.0_f64; 3];
-    for rings in polygons {
-        for (number, ring) in rings.iter().enumerate() {
-            // Moments relative to one vertex lose no digits.
-            let mut sums = [0.0_f64; 3];
-            for ([ax, ay], [bx, by]) in ring.iter().zip(ring.iter().cycle().skip(1)) {
-                let (ax, ay, bx, by) = (ax - x0, ay - y0, bx - x0, by - y0);
-                let cross = ax * by - bx * ay;
-                sums[0] += cross / 2.0;
-                sums[1] += cross * (ax + bx) / 6.0;
-                sums[2] += cross * (ay + by) / 6.0;
-            }
-            let is_positive = sums[0] > 0.0;
-            let sign = if is_positive == (number == 0) { 1.0 } else { -1.0 };
-            for (total, sum) in total.iter_mut().zip(sums) {
-                *total += sign * sum;
-            }
-        }
-    }
-    let [area, east, north] = total;
-    let vertices = || polygons.iter().flatten().flatten();
-    let is_within = |middle: [f64; 2]| {
-        (0..2).all(|axis| {
-            let along = |point: &[f64; 2]| point.get(axis).copied().unwrap_or(f64::NAN);
-            vertices().any(|vertex| along(vertex) <= along(&middle))
-                && vertices().any(|vertex| along(vertex) >= along(&middle))
-        })
-    };
-    (area, Some([x0 + east / area, y0 + north / area]).filter(|middle| area > 0.0 && is_within(*middle)))
 }
 
 /// Numbers of machines. A machine none of whose rows work is none: some displays log 0 while the header is up. Its rows are of

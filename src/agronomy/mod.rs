@@ -56,6 +56,7 @@ mod outliers;
 mod own_columns;
 mod pass_gaps;
 mod passes;
+mod places;
 mod plots;
 mod provenance;
 mod raster;
