@@ -30,7 +30,8 @@ def grid(
         cells: Side of the cells in metres. Cells are multiples of it in `crs`, so that years of a field share them.
         plots: Polygons instead of cells, with their columns: a layer, a GeoDataFrame, or an Arrow table or stream.
         by: Names of columns of ``cleaned.layer``, such as ``"variety"``: each value gets its own row.
-        crs: A projected system in metres, such as ``"EPSG:32614"``. ``None`` is the UTM zone of the field's centre.
+        crs: A projected system in metres, such as ``"EPSG:32614"``. ``None`` is the UTM zone of the median of rows with
+            ground, or the system of the rows, if that has no known way to WGS 84 (diagnostic ``own-plane``).
         total: Weighed wet kilograms of the harvest, or kilograms by number of the machine. Masses are scaled, so that
             the mean yield on all worked ground gives this total; a diagnostic names the factor.
 
@@ -43,7 +44,8 @@ def grid(
 
     Raises:
         TypeError: An argument has another type.
-        ValueError: `cells` is not above 0, a column is missing, `crs` is not in metres, or `plots` are no polygons.
+        ValueError: `cells` is not above 0, a column is missing, `plots` are no polygons, or `crs` is not in metres or
+            stretches lengths by more than 1 %, as web Mercator does.
 
     Rules and references: the guide to yield maps, ``python/docs/yield_maps.md``.
 

@@ -7,7 +7,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from headland import arguments
+from headland import arguments, errors
 from headland.layer_views import LayerViews
 
 if TYPE_CHECKING:
@@ -154,6 +154,7 @@ class Layer(LayerViews):
             as ``null`` if it is unknown or has no PROJJSON. Of columns with the same name, the later ones have a number
             as suffix. A column ``bbox`` stores the bounding box of each geometry, for readers that select a region,
             such as ``geopandas.read_parquet(path, bbox=...)``. A column's unit is its field's metadata under ``unit``.
+            GeoParquet has neither M, which is left out with a warning, nor surfaces of triangles, which are polygons.
 
         Raises:
             HeadlandError: The file cannot be written (it is an ``OSError`` too).
@@ -161,6 +162,10 @@ class Layer(LayerViews):
         >>> headland.read("job.zip").write_parquet("job.parquet")
         """
         target = arguments.path("path", path)
+        if self._core.has_m:
+            errors.warn(
+                f"the M values of layer `{self.name}` are not in `{target}`: GeoParquet has none; `to_arrow` keeps them"
+            )
         self._core.write_parquet(target)
         return target
 
@@ -245,7 +250,8 @@ class Layer(LayerViews):
         no coordinate system. A layer that is not harmonised has no such column: see ``headland.harmonize``.
 
         Args:
-            crs: ``None`` computes square metres on the ellipsoid of WGS 84, regardless of the layer's system.
+            crs: ``None`` computes square metres on the ellipsoid of WGS 84, regardless of the layer's system; in the
+                layer's own plane, if a projected system has no known way to WGS 84 (diagnostic ``own-plane``).
                 ``"as-is"`` computes the planar area of polygons in the square of the coordinates' unit, also if the
                 system is unknown.
 
@@ -255,7 +261,7 @@ class Layer(LayerViews):
 
         Raises:
             ValueError: The coordinate system is unknown and ``crs`` is not ``"as-is"``, or ``crs`` has another value.
-            ArchiveError: The system or a coordinate cannot be transformed to WGS 84.
+            ArchiveError: A coordinate is outside its system, or degrees cannot be transformed to WGS 84.
 
         >>> hectares = headland.harmonize(headland.read("job.zip")).area() / 10_000
         """

@@ -15,46 +15,17 @@ import pyproj
 from pyproj.database import query_crs_info
 from pyproj.enums import PJType
 
-DATUMS = {
-    4326: "A",
-    4269: "B",
-    4152: "C",
-    4759: "D",
-    6318: "E",
-    4617: "F",
-    4267: "G",
-    4258: "H",
-    4230: "I",
-    4283: "J",
-    7844: "K",
-    4167: "L",
-    4674: "M",
-    4171: "N",
-    4619: "O",
-    5340: "P",
-    4190: "Q",
-    4277: "R",
-    4289: "S",
-    4314: "T",
-    4150: "U",
-    4612: "V",
-    6668: "W",
-    4490: "X",
-    4618: "Y",
-    9702: "Z",
-}
-"""The letter of each geographic system, which `datum.rs` assigns to the datum."""
-
-METHODS = {9807: "T", 9801: "L", 9802: "C", 9822: "A", 9820: "Z", 9809: "S", 9812: "H", 9815: "O"}
+METHODS = {9807: "T", 9801: "L", 9802: "C", 1051: "M", 9822: "A", 9820: "Z", 9809: "S", 9812: "H", 9815: "O"}
 """The letter of each projection, which `epsg.rs` knows."""
 
 LENGTHS = frozenset((8806, 8807, 8816, 8817, 8826, 8827))
-SCALES = frozenset((8805, 8815))
+SCALES = frozenset((8805, 8815, 1038))
 UNITS = {1.0: "m", 0.3048: "f", 0.304800609601: "u"}
 
 HEAD = (
-    "# Projected systems by their parameters: method, parameters in degrees and metres, then datum, unit (a capital"
-    " where northings come first) and EPSG code; after =, the names that tell codes of one definition apart."
+    "# Projected systems by their parameters: method, parameters in degrees and metres, then the code of the geographic"
+    " system, unit (a capital where northings come first) and EPSG code; after =, the names that tell codes of one"
+    " definition apart."
 )
 
 
@@ -87,36 +58,34 @@ def lines() -> list[str]:
         json = system.to_json_dict() if system else {}
         if system is None or json["type"] != "ProjectedCRS":
             continue
-        datum = DATUMS.get(json["base_crs"].get("id", {}).get("code"))
+        datum = json["base_crs"].get("id", {}).get("code")
         method = METHODS.get(json["conversion"]["method"]["id"]["code"])
         axes = json["coordinate_system"]["axis"]
         unit = UNITS.get(round(factor(axes[0]["unit"]), 12))
         order = {("east", "north"): str.lower, ("north", "east"): str.upper}.get(tuple(a["direction"] for a in axes))
         if datum and method and unit and order:
             zone = " ".join([method, *map(number, json["conversion"]["parameters"])])
-            zones[zone][datum + unit][int(info.code)] = system
-    return [HEAD, *sorted(filter(None, (line(zone, systems) for zone, systems in zones.items())))]
+            zones[zone][f"{datum}{unit}"][int(info.code)] = system
+    return [HEAD, *sorted(line(zone, systems) for zone, systems in zones.items())]
 
 
-def line(zone: str, systems: dict[str, dict[int, pyproj.CRS]]) -> str | None:
-    """Return the line of one projection; None if it covers about one county."""
-    codes = {code: system for group in systems.values() for code, system in group.items()}
-    datums = {group[0] for group in systems}
-    is_utm = zone.startswith("T 0 ") and zone.endswith((" 0.9996 500000 0", " 0.9996 500000 10000000"))
-    if (datums == {"A"} and not is_utm) or datums <= set("CDE") or datums <= {"G"} or datums <= {"Y"}:
-        return None
+def line(zone: str, systems: dict[str, dict[int, pyproj.CRS]]) -> str:
+    """Return the line of one projection."""
     words = []
     for group, found in sorted(systems.items()):
-        # Apart from UTM, the systems on WGS 84 itself are used for oil fields and similar purposes.
-        if group[0] == "A" and not is_utm:
-            continue
+        # Old duplicates of two UTM zones, with the northing first.
         found.pop(4037, None)
         found.pop(4038, None)
         for code in sorted(found):
-            north = codes[code].axis_info[0].direction == "north"
-            word = group[0] + (group[1].upper() if north else group[1]) + str(code)
-            words.append(word + (f"={names(codes[code])}" if len(found) > 1 else ""))
-    return f"{zone} {' '.join(words)}" if words else None
+            north = is_north_first(found[code])
+            word = (group[:-1] + group[-1].upper() if north else group) + str(code)
+            words.append(word + (f"={names(found[code])}" if len(found) > 1 else ""))
+    return f"{zone} {' '.join(words)}"
+
+
+def is_north_first(system: pyproj.CRS) -> bool:
+    """Whether the northing comes first."""
+    return system.axis_info[0].direction == "north"
 
 
 def names(system: pyproj.CRS) -> str:

@@ -14,13 +14,12 @@ use super::derived::HECTARE;
 use super::field_rows::FieldRows;
 use super::harmonize::harmonize;
 use super::provenance as keys;
-use super::reasons::{OVERLAP, REASONS};
+use super::reasons::{OVERLAP, POSITION, REASONS};
 use super::recipe::Recipe;
 use super::row_columns::{polygon_layer, polygons, select_columns, with_columns, without_columns};
 use super::statements::Statements;
 use crate::error::{Error, Result};
 use crate::layer::Layer;
-use crate::layer::crs::Crs;
 
 /// A cleaned job.
 #[derive(Clone)]
@@ -142,13 +141,14 @@ impl Cleaned {
         with_columns(select_columns(self.layer.clone(), kept.into_iter().collect())?, added)
     }
 
-    /// The swaths as polygons in WGS 84, one row for each row with a swath.
+    /// The swaths as polygons in WGS 84, or in the layer's own plane, one row for each row with a swath and a right position.
     pub fn swaths(&self) -> Result<Layer> {
         let rows = &self.rows;
         let mut order: Vec<(usize, usize)> = rows.rows.row.iter().copied().zip(0..).collect();
         order.sort_unstable();
         let corners = |k: usize| rows.swaths.polygon(u32::try_from(k).unwrap_or(u32::MAX));
-        let kept: Vec<(usize, usize)> = order.into_iter().filter(|(_, k)| !corners(*k).is_empty()).collect();
+        let is_there = |k: usize| !corners(k).is_empty() && rows.reasons[k] & POSITION == 0;
+        let kept: Vec<(usize, usize)> = order.into_iter().filter(|(_, k)| is_there(*k)).collect();
         let shape = |(_, k): &(usize, usize)| {
             let ring = corners(*k).iter().map(|corner| rows.plane.unproject(*corner)).collect();
             vec![vec![ring]]
@@ -160,7 +160,7 @@ impl Cleaned {
             let picked = Values { numbers: column.numbers.pick(&kept), ..column };
             picked.into_column()
         }));
-        polygon_layer(self.layer.name(), self.layer.source(), columns, &shapes, &Crs::wgs84())
+        polygon_layer(self.layer.name(), self.layer.source(), columns, &shapes, &rows.plane.crs())
     }
 }
 

@@ -13,13 +13,13 @@ use super::clean_layer::{Cleaned, field, nullable};
 use super::columns::JobKind;
 use super::derived::HECTARE;
 use super::gather::{gather, row_groups};
-use super::grid_targets::{Targets, beside, plots_layer};
+use super::grid_targets::{Targets, beside, plots_layer, system_of_ground};
 use super::map_total::scale_factors;
 use super::provenance as keys;
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
-use crate::layer::crs::Crs;
+use crate::layer::crs::{Crs, OwnPlane};
 
 /// Largest relative error of a sum over cells.
 const TOLERANCE: f64 = 1e-9;
@@ -70,7 +70,17 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
     let targets: Vec<u32> = sums.iter().map(|sums| sums.target).collect();
     match plots {
         Some(plots) => plots_layer(plots, &targets, columns).map(metadata),
-        None => map.cells_layer(layer, &targets, columns).map(metadata),
+        None => map.cells_layer(layer, &targets, columns).map(|cells| {
+            let own = rows.plane.own().map(OwnPlane::diagnostic);
+            metadata(cells.with_diagnostics(own.into_iter().collect()))
+        }),
+    }
+}
+
+impl Cleaned {
+    /// The system of cells if none is requested.
+    pub fn usual_crs(&self) -> Result<Crs> {
+        system_of_ground(&self.rows)
     }
 }
 

@@ -12,6 +12,7 @@ use super::columns::JobKind;
 use super::coverage::Coverage;
 use super::gather::gather_index;
 use super::row_columns::{polygon_layer, polygons};
+use super::row_ratios::median;
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 use crate::layer::crs::{Crs, PlaneMap, utm};
@@ -26,6 +27,8 @@ pub(super) struct Squares {
     cells: Vec<(i64, i64)>,
     side: f64,
     crs: Crs,
+    /// Metres of a coordinate of the system.
+    metres: [f64; 2],
 }
 
 /// Cells or plots, and the ground of rows in them.
@@ -52,13 +55,8 @@ impl Targets {
                 format!("`cells`: expected a side in metres above 0, got {cell}"),
             ));
         }
-        let finite = |values: &[f64]| {
-            let finite = values.iter().copied().filter(|value| value.is_finite());
-            finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
-        };
-        let ((west, east), (south, north)) = (finite(&rows.rows.x), finite(&rows.rows.y));
-        let [longitude, latitude] = rows.plane.unproject([f64::midpoint(west, east), f64::midpoint(south, north)]);
-        let crs = crs.cloned().map_or_else(|| utm(longitude, latitude), Ok)?;
+        let crs = crs.cloned().map_or_else(|| system_of_ground(rows), Ok)?;
+        let [west, south, east, north] = extent_of_ground(&rows.coverage);
         let map = PlaneMap::new(&rows.plane, &crs, [west, south, east, north])?;
         let spread = |coverage: &Coverage| {
             let message = || format!("`cells`: cells of {cell} m are too many for this field; pass a larger side");
@@ -83,7 +81,7 @@ impl Targets {
             applied,
             outside,
             areas,
-            cells: Some(Squares { cells, side: cell, crs }),
+            cells: Some(Squares { cells, side: cell, crs, metres: map.metres() }),
             can_overlap: false,
         })
     }
@@ -108,7 +106,7 @@ impl Targets {
     }
 
     pub(super) fn cells_layer(&self, layer: &Layer, targets: &[u32], columns: Vec<(Field, ArrayRef)>) -> Result<Layer> {
-        let Some(Squares { cells, side, crs }) = &self.cells else {
+        let Some(Squares { cells, side, crs, metres }) = &self.cells else {
             return Err(Error::for_argument("cells", "the map has no cells".to_owned()));
         };
         let square = |target: &u32| {
@@ -116,11 +114,33 @@ impl Targets {
             #[expect(clippy::cast_precision_loss, reason = "cells of a map are far fewer than 2^53")]
             let [west, south, east, north] =
                 [column, line, column.saturating_add(1), line.saturating_add(1)].map(|index| index as f64 * side);
-            vec![vec![vec![[west, south], [east, south], [east, north], [west, north]]]]
+            let corners = [[west, south], [east, south], [east, north], [west, north]];
+            vec![vec![corners.map(|[x, y]| [x / metres[0], y / metres[1]]).to_vec()]]
         };
         let shapes: Vec<Polygons> = targets.iter().map(square).collect();
         polygon_layer(layer.name(), layer.source(), columns, &shapes, crs)
     }
+}
+
+/// The system of cells: the UTM zone of the median of the rows that have ground, or the rows' own plane.
+pub(super) fn system_of_ground(rows: &CleanRows) -> Result<Crs> {
+    if let Some(own) = rows.plane.own() {
+        return Ok(own.crs().clone());
+    }
+    let has_ground = |k: &usize| rows.coverage.fresh[*k] > 0.0;
+    let middle = |values: &[f64]| median((0..values.len()).filter(has_ground).map(|k| values[k]).collect());
+    let [longitude, latitude] = rows.plane.unproject([middle(&rows.rows.x), middle(&rows.rows.y)]);
+    utm(longitude, latitude)
+}
+
+/// Least and largest x and y of the ground in the plane; around its origin without ground.
+fn extent_of_ground(coverage: &Coverage) -> [f64; 4] {
+    let rows = (0_u32..).take(coverage.fresh.len());
+    let corners = rows.flat_map(|row| coverage.pieces.pieces(row)).flatten();
+    let start = [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY];
+    let found = corners
+        .fold(start, |[west, south, east, north], [x, y]| [west.min(*x), south.min(*y), east.max(*x), north.max(*y)]);
+    if found[0] <= found[2] { found } else { [0.0; 4] }
 }
 
 /// A field beside columns of a map: if one has its name, in any letter case, `_original` is added to it.

@@ -30,14 +30,17 @@ pub(super) fn read_places(layer: &Layer) -> Result<Places> {
         return Err(Error::for_argument("layer", message));
     }
     let found = layer.row_shapes()?;
-    let (mut x, mut y) = (found.longitudes, found.latitudes);
-    let Some(first) = x.iter().copied().find(|longitude| longitude.is_finite()) else {
+    let (mut x, mut y) = (found.xs, found.ys);
+    let Some(first) = x.iter().copied().find(|x| x.is_finite()) else {
         let message = format!("layer `{name}` has no row with a position; pass one with points or polygons");
         return Err(Error::for_argument("layer", message));
     };
     // The median of longitudes on both sides of the antimeridian.
     let near = |longitude: &f64| longitude + 360.0 * ((first - longitude) / 360.0).round();
-    let plane = LocalPlane::new(median(x.iter().map(near).collect()), median(y.clone()));
+    let plane = match found.own {
+        None => LocalPlane::new(median(x.iter().map(near).collect()), median(y.clone())),
+        Some(own) => LocalPlane::new_own(own, [median(x.clone()), median(y.clone())])?,
+    };
     plane.to_plane(&mut x, &mut y);
     let Some(mut polygons) = found.polygons else { return Ok(Places { plane, x, y, areas: None, shapes: None }) };
     for vertex in polygons.iter_mut().flatten().flatten().flatten() {

@@ -145,6 +145,19 @@ pub(super) fn polygons(layer: &Layer, plane: &LocalPlane) -> Result<Vec<Polygons
             "`plots` needs polygons, but the geometry of row {row} is none; pass polygons only"
         )));
     }
+    let is_same_system = match (plane.own(), &shapes.own) {
+        (None, None) => true,
+        (Some(own), Some(other)) => own.crs().is_same(other.crs()),
+        _ => false,
+    };
+    if !is_same_system {
+        let names = [plane.crs(), layer.crs().cloned().unwrap_or_else(Crs::wgs84)].map(|crs| crs.name().to_owned());
+        return Err(invalid(format!(
+            "`plots` is in `{}`, but the rows are in `{}`, and there is no known way between them; pass polygons in the \
+             system of the rows",
+            names[1], names[0]
+        )));
+    }
     let mut rows = shapes.polygons.unwrap_or_else(|| vec![Vec::new(); layer.len()]);
     for vertex in rows.iter_mut().flatten().flatten().flatten() {
         *vertex = plane.project(*vertex);

@@ -14,6 +14,7 @@ use super::unit_closure::{Candidates, Harvest, Proven, nearest, prove_yield};
 use super::units::Unit;
 use crate::archive::{Code, Diagnostic};
 use crate::error::Result;
+use crate::layer::crs::OwnPlane;
 use crate::layer::{Layer, Positions};
 
 /// Metres in a degree of latitude, to a percent, which the tolerance of lengths allows.
@@ -238,11 +239,13 @@ fn steps(layer: &Layer, columns: &Columns) -> Result<Option<Vec<f64>>> {
     let key = |name: &str, row: usize| {
         columns.get(name).and_then(|column| column.get(row)).map_or(0, |value| value.to_bits())
     };
+    let own = layer.crs().and_then(OwnPlane::new).map(|own| own.metres());
     let mut last: HashMap<[u64; 3], (f64, f64)> = HashMap::new();
     let step = |(row, position): (usize, &Option<(f64, f64)>)| {
         let (x, y) = (*position)?;
         let before = last.insert(["machine", "section", "pass_number"].map(|name| key(name, row)), (x, y))?;
-        Some(((x - before.0) * DEGREE * y.to_radians().cos()).hypot((y - before.1) * DEGREE))
+        let [east, north] = own.unwrap_or_else(|| [DEGREE * y.to_radians().cos(), DEGREE]);
+        Some(((x - before.0) * east).hypot((y - before.1) * north))
     };
     Ok(Some(positions.iter().enumerate().map(step).map(|step| step.unwrap_or(f64::NAN)).collect()))
 }

@@ -148,6 +148,11 @@ codes! {
         "the .prj is empty or cannot be parsed, so the coordinate system is unknown";
     CrsByCode = "crs-by-code", Warning,
         "the .prj contains a code such as `EPSG:4326` instead of well-known text; the code was used";
+    CrsCodeContradicts = "crs-code-contradicts", Warning,
+        "the .prj states a code whose system differs from its own text; the text was used";
+    OwnPlane = "own-plane", Info,
+        "coordinates cannot be transformed to WGS 84, since the shift of the datum or the projection is unknown; areas, \
+         swaths and maps are computed in the plane of the layer's own system";
     CrsWithoutProjjson = "crs-without-projjson", Warning,
         "the coordinate system is known, but PROJJSON cannot express it, so GeoParquet has `null`";
     DatumOffset = "datum-offset", Info,

@@ -4,7 +4,7 @@
 //! this agrees with geodesics within about 1e-7. Formulas: Snyder, "Map Projections: A Working Manual", 1987, chapter
 //! 3, <https://doi.org/10.3133/pp1395>.
 
-use super::crs::Crs;
+use super::crs::{Crs, OwnPlane};
 use super::wkb::{FlatCoordinates, Part};
 use crate::error::Result;
 
@@ -15,10 +15,11 @@ pub(in crate::layer) const E2: f64 = 0.006_694_379_990_141_317;
 
 /// The area in square metres of all polygons in `geometries` (ISO WKB; `None` for null). `None` without polygons.
 ///
-/// Overlaps count once per polygon. Points and lines are ignored. Without `crs`, the planar area in squared units of
-/// the coordinates.
+/// Overlaps count once per polygon. Points and lines are ignored. The planar area, if a projected system has no way to
+/// WGS 84. Without `crs`, the planar area in squared units of the coordinates.
 pub fn area<'a>(geometries: impl IntoIterator<Item = Option<&'a [u8]>>, crs: Option<&Crs>) -> Result<Option<f64>> {
-    let transform = crs.map(Crs::to_wgs84).transpose()?;
+    let own = crs.and_then(OwnPlane::new);
+    let transform = crs.filter(|_| own.is_none()).map(Crs::to_wgs84).transpose()?;
     let sphere = Sphere::authalic();
     let mut flat = FlatCoordinates::default();
     let mut total: Option<f64> = None;
@@ -37,10 +38,14 @@ pub fn area<'a>(geometries: impl IntoIterator<Item = Option<&'a [u8]>>, crs: Opt
                 Part::Point | Part::Line => continue,
             };
             let ring = if transform.is_some() { sphere.ring_area(xs, ys) } else { planar_area(xs, ys) };
+            if let (Some(own), None, Some(x), Some(y)) = (&own, total, xs.first(), ys.first()) {
+                own.check_scale([*x, *y])?;
+            }
             total = Some(total.unwrap_or(0.0) + sign * ring);
         }
     }
-    Ok(total)
+    let unit = own.map_or(1.0, |own| own.metres().into_iter().product::<f64>().abs());
+    Ok(total.map(|total| total * unit))
 }
 
 /// The planar area of a ring, open or closed, in either direction.

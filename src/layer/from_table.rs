@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, LargeBinaryArray, StructArray};
 use arrow_schema::{FieldRef, Schema};
 
 use super::Layer;
-use super::crs::Crs;
+use super::crs::{Crs, OwnPlane};
 use super::pickle::type_name;
 use super::schema::geometry_field;
 use super::wkb::check_wkb;
@@ -41,7 +41,8 @@ impl Layer {
             check_geometries(column, &mut types)?;
             *field = Arc::new(geometry_field(&[], crs.as_ref(), prj).with_name(field.name()));
         }
-        let mut diagnostics = Vec::new();
+        let mut diagnostics: Vec<Diagnostic> =
+            crs.as_ref().and_then(OwnPlane::new).map(|plane| plane.diagnostic()).into_iter().collect();
         if crs.is_none() && !systems.is_empty() {
             let message = "the coordinate system of the table is not supported, so it is unknown";
             diagnostics.push(Diagnostic::new(Code::CrsUnknown, message));

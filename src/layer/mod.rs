@@ -159,6 +159,12 @@ impl Layer {
         &self.types
     }
 
+    /// Whether a geometry has M.
+    #[must_use]
+    pub fn has_m(&self) -> bool {
+        self.types.iter().any(|code| code / 1000 >= 2)
+    }
+
     /// The boundary of the field, if the archive of the job has it as another layer.
     #[must_use]
     pub fn boundary(&self) -> Option<&Self> {

@@ -149,7 +149,7 @@ mod tests {
         let found = shapes.polygons.unwrap();
         assert_eq!(found[0].len(), 1);
         assert_eq!(found[0][0][0].len(), 4);
-        assert!(found[1].is_empty() && shapes.longitudes[1].is_nan());
+        assert!(found[1].is_empty() && shapes.xs[1].is_nan());
         assert_eq!(found[2], rows[2]);
         let doubled = |ring: &[[f64; 2]]| -> f64 {
             let next = ring.iter().cycle().skip(1);
@@ -166,7 +166,7 @@ mod tests {
         let utm = crate::layer::crs::utm(-111.0, 45.6).unwrap();
         let layer = layer(&[vec![vec![square(5e5, 5e6, 100.0)]]], &utm).unwrap();
         let shapes = layer.row_shapes().unwrap();
-        assert!((shapes.longitudes[0] + 110.999_4).abs() < 1e-4, "{:?}", shapes.longitudes);
+        assert!((shapes.xs[0] + 110.999_4).abs() < 1e-4, "{:?}", shapes.xs);
         assert!((layer.area(false).unwrap().unwrap() / 1e4 - 1.000_8).abs() < 1e-4);
     }
 
@@ -174,7 +174,7 @@ mod tests {
     fn mean_across_the_antimeridian_is_near_it() {
         let ring = vec![[179.99, 0.0], [-179.99, 0.0], [-179.99, 0.01], [179.99, 0.01]];
         let shapes = layer(&[vec![vec![ring]]], &Crs::wgs84()).unwrap().row_shapes().unwrap();
-        assert!((shapes.longitudes[0].abs() - 180.0).abs() < 0.01, "{:?}", shapes.longitudes);
+        assert!((shapes.xs[0].abs() - 180.0).abs() < 0.01, "{:?}", shapes.xs);
     }
 
     #[test]

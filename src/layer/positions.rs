@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Layer;
+use super::crs::{OwnPlane, Transform};
 use super::wkb::FlatCoordinates;
 use crate::error::Result;
 
@@ -10,11 +11,11 @@ use crate::error::Result;
 pub(crate) type Positions = Vec<Option<(f64, f64)>>;
 
 impl Layer {
-    /// Longitude and latitude of each record: a point, or the mean of the vertices. `None` for null shapes, and for the
-    /// whole layer if its coordinate system is unknown.
+    /// Longitude and latitude of each record: a point, or the mean of the vertices; the coordinates of the layer if they
+    /// have no way to WGS 84. `None` for null shapes, and for the whole layer if its coordinate system is unknown.
     pub(crate) fn positions(&self) -> Result<Option<Positions>> {
         let Some(crs) = &self.crs else { return Ok(None) };
-        let transform = crs.to_wgs84()?;
+        let transform = if OwnPlane::new(crs).is_some() { Transform::identity() } else { crs.to_wgs84()? };
         let mut flat = FlatCoordinates::default();
         let mut positions = Vec::with_capacity(self.len());
         for (record, wkb) in self.geometries().enumerate() {

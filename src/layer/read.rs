@@ -165,16 +165,7 @@ fn parse_crs(
     }
     match crs_from_code.unwrap_or_else(|| Crs::from_wkt(text)) {
         Ok(crs) => {
-            if crs.projjson().is_none() {
-                let message = format!(
-                    "PROJJSON cannot express `{}`: GeoParquet files will have no coordinate system",
-                    crs.name()
-                );
-                diagnostics.push(Diagnostic::new(Code::CrsWithoutProjjson, message).in_member(&member));
-            }
-            if let Some(message) = crs.caution() {
-                diagnostics.push(Diagnostic::new(Code::DatumOffset, message).in_member(&member));
-            }
+            diagnostics.extend(crs.diagnostics().into_iter().map(|found| found.in_member(&member)));
             Some(crs)
         }
         Err(error) => {

@@ -1,6 +1,7 @@
-//! Geometries of all rows as arrays: positions and polygons in degrees on WGS 84.
+//! Geometries of all rows as arrays: positions and polygons in degrees on WGS 84, or in the layer's own plane.
 
 use super::Layer;
+use super::crs::{OwnPlane, Transform};
 use super::shapes::is_valid_coordinate;
 use super::wkb::{FlatCoordinates, Part, flat_point};
 use crate::error::Result;
@@ -8,13 +9,14 @@ use crate::error::Result;
 /// Polygons, their rings, and the vertices of these. The first ring of a polygon is the outer one; the others are holes.
 pub(crate) type Polygons = Vec<Vec<Vec<[f64; 2]>>>;
 
-/// Geometries of all rows, in degrees on WGS 84.
+/// Geometries of all rows: longitudes and latitudes in degrees on WGS 84, or the coordinates of the layer.
 #[derive(Debug)]
 pub(crate) struct RowShapes {
-    /// Longitude of each row: that of a point, or the mean of the vertices. NaN without a position on the earth.
-    pub(crate) longitudes: Vec<f64>,
-    /// Latitude of each row.
-    pub(crate) latitudes: Vec<f64>,
+    /// The system of the coordinates, if it has no way to WGS 84.
+    pub(crate) own: Option<OwnPlane>,
+    /// Position of each row: that of a point, or the mean of the vertices. NaN without a position on the earth.
+    pub(crate) xs: Vec<f64>,
+    pub(crate) ys: Vec<f64>,
     /// Polygons of each row, if a row has one. Rings are without the closing vertex and have three vertices or more.
     pub(crate) polygons: Option<Vec<Polygons>>,
     /// First row whose geometry is not null and has a part that is not a polygon.
@@ -24,7 +26,9 @@ pub(crate) struct RowShapes {
 impl Layer {
     /// Reads the geometries of all rows. An unknown coordinate system and malformed geometries are errors.
     pub(crate) fn row_shapes(&self) -> Result<RowShapes> {
-        let transform = self.known_crs()?.to_wgs84()?;
+        let crs = self.known_crs()?;
+        let own = OwnPlane::new(crs);
+        let transform = if own.is_some() { Transform::identity() } else { crs.to_wgs84()? };
         let (mut longitudes, mut latitudes) = (Vec::with_capacity(self.len()), Vec::with_capacity(self.len()));
         let mut others: Vec<(usize, [f64; 2], Polygons)> = Vec::new();
         let mut first_other = None;
@@ -45,7 +49,7 @@ impl Layer {
                         .map_err(|error| error.with(|facts| facts.record = u64::try_from(row).ok()))?;
                     let is_other = flat.parts().any(|(part, ..)| matches!(part, Part::Point | Part::Line));
                     first_other = first_other.or_else(|| is_other.then_some(row));
-                    others.push((row, mean_position(&flat), polygons(&flat)));
+                    others.push((row, mean_position(&flat, own.is_none()), polygons(&flat)));
                 }
             }
             longitudes.push(longitude);
@@ -59,7 +63,7 @@ impl Layer {
         }
         for (longitude, latitude) in longitudes.iter_mut().zip(&mut latitudes) {
             // Only a layer in degrees can have such a position: it is not transformed.
-            if !(longitude.abs() <= 360.0 && latitude.abs() <= 90.0) {
+            if own.is_none() && !(longitude.abs() <= 360.0 && latitude.abs() <= 90.0) {
                 (*longitude, *latitude) = (f64::NAN, f64::NAN);
             }
         }
@@ -73,15 +77,15 @@ impl Layer {
                 *slot = own;
             }
         }
-        Ok(RowShapes { longitudes, latitudes, polygons, first_other })
+        Ok(RowShapes { own, xs: longitudes, ys: latitudes, polygons, first_other })
     }
 }
 
-/// The mean of the vertices. Longitudes beyond the antimeridian count as those next to the first one.
+/// The mean of the vertices. Longitudes beyond the antimeridian count as those next to the first one, in degrees.
 #[expect(clippy::cast_precision_loss, reason = "vertices are far fewer than 2^53")]
-fn mean_position(flat: &FlatCoordinates) -> [f64; 2] {
+fn mean_position(flat: &FlatCoordinates, has_degrees: bool) -> [f64; 2] {
     let Some(first) = flat.xs.first() else { return [f64::NAN; 2] };
-    let near = |x: f64| x + 360.0 * ((first - x) / 360.0).round();
+    let near = |x: f64| if has_degrees { x + 360.0 * ((first - x) / 360.0).round() } else { x };
     let count = flat.xs.len() as f64;
     [flat.xs.iter().map(|x| near(*x)).sum::<f64>() / count, flat.ys.iter().sum::<f64>() / count]
 }

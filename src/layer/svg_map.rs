@@ -6,6 +6,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
 use super::Layer;
+use super::crs::{Crs, OwnPlane};
 use super::picture::{Drawing, Picture, RecordColours, Values, draw, record_colours};
 use crate::error::{Error, Kind, Result};
 
@@ -34,7 +35,9 @@ impl Layer {
             let message = format!("`vmin` and `vmax`: expected finite numbers with vmin < vmax, got {low} and {high}");
             return Err(Error::new(Kind::Value, message));
         }
-        let transform = if options.as_is { None } else { Some(self.known_crs()?.to_wgs84()?) };
+        let crs = if options.as_is { None } else { Some(self.known_crs()?) };
+        // Coordinates without a way to WGS 84 are drawn as they are.
+        let transform = crs.filter(|crs| OwnPlane::new(crs).is_none()).map(Crs::to_wgs84).transpose()?;
         let column = index.and_then(|index| self.schema.fields().get(index)).map(|field| field.name().clone());
         let shown = index.map(|index| self.map_column(index)).transpose()?;
         let unit = options.unit.clone().or_else(|| {

@@ -103,15 +103,22 @@ pub(super) fn grid(
     crs: Option<String>,
     total: Vec<(Option<i64>, f64)>,
 ) -> PyResult<Layer> {
-    let crs = crs.map(|text| parse_crs(&text)).transpose()?;
+    let crs = crs.map(|text| parse_crs(&text, cleaned)).transpose()?;
     let (cleaned, plots) = (cleaned.0.clone(), plots.map(Layer::records));
     let options = GridOptions { cell, by, crs, total };
     bridge::compute(py, move |_| agronomy::grid(&cleaned, plots.as_ref(), &options)).map(Layer::new)
 }
 
-fn parse_crs(text: &str) -> PyResult<Crs> {
-    let parsed = Crs::from_code(text).unwrap_or_else(|| Crs::from_wkt(text));
-    parsed.map_err(|error| PyValueError::new_err(format!("`crs`: {error}")))
+fn parse_crs(text: &str, cleaned: &Cleaned) -> PyResult<Crs> {
+    let parsed = Crs::from_code(text).unwrap_or_else(|| Crs::from_wkt(text)).ok();
+    parsed.ok_or_else(|| {
+        let usual = cleaned.0.usual_crs().ok().and_then(|crs| crs.code());
+        let advice = usual.map_or_else(|| "leave it out".to_owned(), |code| format!("pass `crs=\"{code}\"`"));
+        let shown: String = text.chars().take(40).collect();
+        PyValueError::new_err(format!(
+            "`crs`: headland does not know the system `{shown}`; {advice}, that of the field"
+        ))
+    })
 }
 
 /// The worked ground of a job in m2, each piece once.

@@ -16,6 +16,7 @@ use super::{arrow_export, bridge, errors, to_dict, to_list};
 use crate::agronomy;
 use crate::archive::{self, ReadOptions, Source};
 use crate::error::{Error, Kind, Result};
+use crate::layer::crs::Crs;
 use crate::layer::{self as records, Cancel, picture::Picture};
 
 /// A layer of the core; `headland.Layer` wraps it.
@@ -102,10 +103,16 @@ impl Layer {
         self.layer.geometry_column()
     }
 
-    /// `EPSG:n` if the code is certain, else the text of the .prj.
+    /// Whether a geometry has M, which GeoParquet lacks.
+    #[getter]
+    fn has_m(&self) -> bool {
+        self.layer.has_m()
+    }
+
+    /// A code such as `EPSG:4326` if it is certain, else the text of the .prj.
     #[getter]
     fn crs(&self) -> Option<String> {
-        let code = self.layer.crs_epsg().map(|code| format!("EPSG:{code}"));
+        let code = self.layer.crs().and_then(Crs::code);
         code.or_else(|| self.layer.crs_wkt().map(str::to_owned))
     }
 

@@ -82,6 +82,8 @@ pub(super) struct Projected {
     pub(super) base: Geographic,
     /// The projection, or the reason why it is not supported.
     pub(super) conversion: std::result::Result<Conversion, String>,
+    /// The name of the projection in the text.
+    pub(super) method: String,
     pub(super) unit: Unit,
     pub(super) axes: Vec<Direction>,
     pub(super) epsg: Option<u32>,

@@ -128,8 +128,9 @@ fn read_projected(node: &Node) -> Result<Projected> {
     if !(1e-6..1e6).contains(&unit.factor) {
         return Err(invalid_crs(node, "its unit of length is out of range"));
     }
-    let conversion = parameters::read_conversion(node, &base.unit, &unit);
-    Ok(Projected { name: node_name(node), base, conversion, unit, axes: read_axes(node), epsg: node.epsg() })
+    let conversion = parameters::read_conversion(node, &base.datum.ellipsoid, &base.unit, &unit);
+    let method = parameters::written_method(node).unwrap_or_default().to_owned();
+    Ok(Projected { name: node_name(node), base, conversion, method, unit, axes: read_axes(node), epsg: node.epsg() })
 }
 
 fn node_name(node: &Node) -> String {

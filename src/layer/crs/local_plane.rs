@@ -1,9 +1,11 @@
-//! Maps degrees on WGS 84 to a local equal-area plane in metres, and back.
+//! Planes in metres, in which the geometry of a field is computed.
 //!
-//! The plane is the Lambert azimuthal equal-area projection of the ellipsoid. Formulas: Snyder, "Map Projections: A
+//! The usual plane is the Lambert azimuthal equal-area projection of the ellipsoid. Formulas: Snyder, "Map Projections: A
 //! Working Manual", 1987, chapter 24, <https://doi.org/10.3133/pp1395>. Areas are exact. Lengths within 10 km of the
 //! origin are exact to 1e-6 of their size.
 
+use super::{Crs, OwnPlane};
+use crate::error::Result;
 use crate::layer::area::{E2, SEMI_MAJOR, authalic_q};
 
 /// Latitude limit of the origin in degrees, since the formulas of a pole differ.
@@ -11,7 +13,78 @@ const MAX_LATITUDE: f64 = 89.9;
 
 /// A plane in metres around an origin: x to the east, y to the north.
 #[derive(Clone, Debug)]
-pub(crate) struct LocalPlane {
+pub(crate) enum LocalPlane {
+    /// The equal-area plane of degrees on WGS 84.
+    Earth(EqualArea),
+    /// The plane of the layer's own system, which has no way to WGS 84, moved to an origin in its coordinates.
+    Own(OwnPlane, [f64; 2]),
+}
+
+impl LocalPlane {
+    /// Creates the plane around a longitude and latitude in degrees. If one is not finite, all results are NaN.
+    pub(crate) fn new(longitude: f64, latitude: f64) -> Self {
+        Self::Earth(EqualArea::new(longitude, latitude))
+    }
+
+    /// Creates the plane around a position in the coordinates of a system. An error if these are no lengths there.
+    pub(crate) fn new_own(own: OwnPlane, origin: [f64; 2]) -> Result<Self> {
+        own.check_scale(origin)?;
+        Ok(Self::Own(own, origin))
+    }
+
+    /// The layer's own plane, if there is no way to WGS 84.
+    pub(crate) fn own(&self) -> Option<&OwnPlane> {
+        match self {
+            Self::Earth(_) => None,
+            Self::Own(own, _) => Some(own),
+        }
+    }
+
+    /// The system of the coordinates that are mapped to the plane.
+    pub(crate) fn crs(&self) -> Crs {
+        self.own().map_or_else(Crs::wgs84, |own| own.crs().clone())
+    }
+
+    /// Maps coordinates to metres in place, up to the length of the shorter slice: degrees on WGS 84, or those of the own
+    /// system. NaN in one coordinate is NaN in both.
+    pub(crate) fn to_plane(&self, xs: &mut [f64], ys: &mut [f64]) {
+        match self {
+            Self::Earth(plane) => plane.to_plane(xs, ys),
+            Self::Own(..) => {
+                for (x, y) in xs.iter_mut().zip(ys) {
+                    [*x, *y] = self.project([*x, *y]);
+                }
+            }
+        }
+    }
+
+    /// Maps one position to the plane.
+    pub(crate) fn project(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        match self {
+            Self::Earth(plane) => plane.project([x, y]),
+            Self::Own(..) if x.is_nan() || y.is_nan() => [f64::NAN; 2],
+            Self::Own(own, origin) => {
+                let [east, north] = own.metres();
+                [(x - origin[0]) * east, (y - origin[1]) * north]
+            }
+        }
+    }
+
+    /// Maps one point of the plane to the coordinates that it has.
+    pub(crate) fn unproject(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        match self {
+            Self::Earth(plane) => plane.unproject([x, y]),
+            Self::Own(own, origin) => {
+                let [east, north] = own.metres();
+                [origin[0] + x / east, origin[1] + y / north]
+            }
+        }
+    }
+}
+
+/// The Lambert azimuthal equal-area plane of degrees on WGS 84.
+#[derive(Clone, Debug)]
+pub(crate) struct EqualArea {
     /// Longitude of the origin in degrees.
     longitude: f64,
     /// Sine and cosine of the authalic latitude of the origin.
@@ -26,9 +99,9 @@ pub(crate) struct LocalPlane {
     pole: f64,
 }
 
-impl LocalPlane {
+impl EqualArea {
     /// Creates the plane around a longitude and latitude in degrees. If one is not finite, all results are NaN.
-    pub(crate) fn new(longitude: f64, latitude: f64) -> Self {
+    fn new(longitude: f64, latitude: f64) -> Self {
         let eccentricity = E2.sqrt();
         let pole = authalic_q(1.0, eccentricity);
         let (sine, cosine) = latitude.clamp(-MAX_LATITUDE, MAX_LATITUDE).to_radians().sin_cos();
@@ -42,7 +115,7 @@ impl LocalPlane {
     /// Maps longitudes and latitudes in degrees to metres in place, up to the length of the shorter slice.
     ///
     /// Longitudes may differ from the origin by a full turn. NaN in one coordinate is NaN in both.
-    pub(crate) fn to_plane(&self, xs: &mut [f64], ys: &mut [f64]) {
+    fn to_plane(&self, xs: &mut [f64], ys: &mut [f64]) {
         for (x, y) in xs.iter_mut().zip(ys) {
             let (sine_east, cosine_east) = wrapped(*x - self.longitude).to_radians().sin_cos();
             let sine = authalic_q(y.to_radians().sin(), self.eccentricity) / self.pole;
@@ -59,7 +132,7 @@ impl LocalPlane {
     /// Maps metres to longitudes and latitudes in degrees in place, up to the length of the shorter slice.
     ///
     /// Longitudes are within 180 degrees. NaN in one coordinate is NaN in both.
-    pub(crate) fn to_wgs84(&self, xs: &mut [f64], ys: &mut [f64]) {
+    fn to_wgs84(&self, xs: &mut [f64], ys: &mut [f64]) {
         for (x, y) in xs.iter_mut().zip(ys) {
             let (east, north) = (*x / (self.stretch * self.radius), *y * self.stretch / self.radius);
             let squared = east * east + north * north;
@@ -77,7 +150,7 @@ impl LocalPlane {
     }
 
     /// Maps one longitude and latitude in degrees to the plane.
-    pub(crate) fn project(&self, [longitude, latitude]: [f64; 2]) -> [f64; 2] {
+    fn project(&self, [longitude, latitude]: [f64; 2]) -> [f64; 2] {
         let (mut x, mut y) = ([longitude], [latitude]);
         self.to_plane(&mut x, &mut y);
         let ([x], [y]) = (x, y);
@@ -85,7 +158,7 @@ impl LocalPlane {
     }
 
     /// Maps one point of the plane to longitude and latitude in degrees.
-    pub(crate) fn unproject(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+    fn unproject(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         let (mut longitude, mut latitude) = ([x], [y]);
         self.to_wgs84(&mut longitude, &mut latitude);
         let ([longitude], [latitude]) = (longitude, latitude);
@@ -151,7 +224,7 @@ mod tests {
 
     #[test]
     fn not_a_number_stays_and_shorter_slice_counts() {
-        let plane = LocalPlane::new(10.0, 50.0);
+        let plane = EqualArea::new(10.0, 50.0);
         let (mut xs, mut ys) = ([f64::NAN, 10.0, 10.0], [50.0, f64::NAN]);
         plane.to_plane(&mut xs, &mut ys);
         assert!(xs[..2].iter().chain(&ys).all(|value| value.is_nan()));

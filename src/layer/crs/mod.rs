@@ -3,13 +3,15 @@
 //! Modern datums (NAD83, ETRS89, GDA94, NZGD2000, SIRGAS 2000 ...) differ from WGS 84 by a metre or two. They are
 //! transformed as PROJ does without grids: unchanged, or with the published seven parameters. [`Crs::caution`] states
 //! the error. The same applies to an "unknown datum" on the ellipsoid GRS 1980 or WGS 84, which machine displays write.
-//! Older datums with a different shift in each region need `TOWGS84` in the text; otherwise a transform is an error.
+//! Older datums with a different shift in each region need `TOWGS84` in the text; otherwise a transform is an error, and
+//! areas, swaths and cells are computed in the plane of the projected system itself ([`OwnPlane`]).
 
 mod datum;
 mod definition;
 mod epsg;
 mod from_wkt;
 mod local_plane;
+mod own_plane;
 mod parameters;
 mod plane_map;
 mod projection;
@@ -18,9 +20,11 @@ mod transform;
 mod wkt;
 
 pub(crate) use local_plane::LocalPlane;
+pub(crate) use own_plane::OwnPlane;
 pub(crate) use plane_map::{PlaneMap, utm};
 pub use transform::Transform;
 
+use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 use definition::Definition;
 
@@ -29,7 +33,9 @@ use definition::Definition;
 pub struct Crs {
     text: String,
     name: String,
-    epsg: Option<u32>,
+    code: Option<u32>,
+    /// A stated code that the text contradicts.
+    contradicted: Option<u32>,
     projjson: Option<serde_json::Value>,
     definition: Definition,
 }
@@ -44,14 +50,14 @@ impl Crs {
     /// Formats: OGC 01-009 (WKT1) and [OGC 18-010r7](https://docs.ogc.org/is/18-010r7/18-010r7.html) (WKT2).
     pub fn from_wkt(text: &str) -> Result<Self> {
         let definition = from_wkt::read_definition(&wkt::parse(text)?)?;
-        let epsg = epsg::certain_code(&definition);
-        let projjson = projjson::write(&definition, epsg);
+        let epsg::CodeOfText { code, contradicted } = epsg::code_of_text(&definition);
+        let projjson = projjson::write(&definition, code);
         let name = match &definition {
             Definition::Geographic(system) => system.name.clone(),
             Definition::Projected(system) => system.name.clone(),
             Definition::Other(_) => "unnamed".to_owned(),
         };
-        Ok(Self { text: text.to_owned(), name, epsg, projjson, definition })
+        Ok(Self { text: text.to_owned(), name, code, contradicted, projjson, definition })
     }
 
     /// Parses a code such as `EPSG:4326` or `urn:ogc:def:crs:EPSG::4326`. `None` for other text; an error for an
@@ -68,7 +74,7 @@ impl Crs {
             Error::new(Kind::Archive, message)
         };
         let known = epsg::wkt_from_code(number).and_then(|text| Self::from_wkt(&text).ok());
-        Some(known.filter(|crs| crs.epsg == Some(number)).ok_or_else(unknown))
+        Some(known.filter(|crs| crs.code == Some(number)).ok_or_else(unknown))
     }
 
     /// Longitude and latitude on WGS 84, the system of GeoJSON.
@@ -76,7 +82,8 @@ impl Crs {
     pub fn wgs84() -> Self {
         let definition = datum::wgs84();
         let projjson = projjson::write(&definition, Some(4326));
-        Self { text: WGS84_TEXT.to_owned(), name: "WGS 84".to_owned(), epsg: Some(4326), projjson, definition }
+        let name = "WGS 84".to_owned();
+        Self { text: WGS84_TEXT.to_owned(), name, code: Some(4326), contradicted: None, projjson, definition }
     }
 
     /// The unchanged text.
@@ -92,10 +99,16 @@ impl Crs {
         self.projjson.as_ref()
     }
 
-    /// The EPSG code, if the text states it or all parameters prove it.
+    /// The EPSG code, if all parameters prove it, or if the text states it and does not contradict it.
     #[must_use]
     pub fn epsg(&self) -> Option<u32> {
-        self.epsg
+        self.code.filter(|code| epsg::authority(*code) == "EPSG")
+    }
+
+    /// The code with its registry, such as `EPSG:32612` or `ESRI:102004`.
+    #[must_use]
+    pub fn code(&self) -> Option<String> {
+        self.code.map(|code| format!("{}:{code}", epsg::authority(code)))
     }
 
     /// The name, such as `WGS 84` or `UTM_Zone_12_Northern_Hemisphere`.
@@ -104,14 +117,41 @@ impl Crs {
         &self.name
     }
 
-    /// A sentence about the error of coordinates transformed to WGS 84, if it exceeds centimetres.
+    /// What a reader of a .prj must know about its system.
     #[must_use]
-    pub fn caution(&self) -> Option<String> {
-        transform::caution(&self.definition)
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        if let Some(code) = self.contradicted {
+            let message = format!(
+                "the .prj states the code {}:{code}, which its own text contradicts; the text was used",
+                epsg::authority(code)
+            );
+            found.push(Diagnostic::new(Code::CrsCodeContradicts, message));
+        }
+        if self.projjson.is_none() {
+            let message =
+                format!("PROJJSON cannot express `{}`: GeoParquet files will have no coordinate system", self.name);
+            found.push(Diagnostic::new(Code::CrsWithoutProjjson, message));
+        }
+        if let Some(message) = transform::caution(&self.definition) {
+            found.push(Diagnostic::new(Code::DatumOffset, message));
+        }
+        found.extend(OwnPlane::new(self).map(|plane| plane.diagnostic()));
+        found
     }
 
     /// The transform to longitude and latitude on WGS 84. An error names the unsupported projection or datum.
     pub fn to_wgs84(&self) -> Result<Transform> {
-        transform::prepare(&self.definition)
+        transform::prepare(&self.definition).map_err(|reason| {
+            let name = if matches!(self.definition, Definition::Other(_)) { "of this layer" } else { &self.name };
+            transform::unsupported(name, &reason)
+        })
+    }
+
+    /// Whether coordinates of both systems are equal, whatever the texts and names of these.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.text == other.text
+            || self.code.is_some() && self.code == other.code
+            || epsg::is_same(&self.definition, &other.definition)
     }
 }

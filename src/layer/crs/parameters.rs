@@ -1,6 +1,6 @@
 //! Reads the parameters of a projection, and the shift of a bound system.
 
-use super::definition::{Conversion, Unit, Value, make_value, nearly_equal};
+use super::definition::{Conversion, Ellipsoid, Unit, Value, make_value, nearly_equal};
 use super::projection::{self, Measure, Method, Parameter};
 use super::wkt::Node;
 
@@ -8,16 +8,21 @@ use super::wkt::Node;
 const NEUTRAL: &[(&str, f64)] = &[("scalefactor", 1.0), ("auxiliaryspheretype", 0.0), ("latitudeoforigin", 0.0)];
 
 /// Reads the projection. The error is a clause for the user.
-pub(super) fn read_conversion(system: &Node, angle: &Unit, length: &Unit) -> Result<Conversion, String> {
-    let (holder, method_node) = match system.child(&["CONVERSION"]) {
-        Some(conversion) => (conversion, conversion.child(&["METHOD", "PROJECTION"])),
-        None => (system, system.child(&["PROJECTION"])),
-    };
-    let written = method_node.and_then(|node| node.text(0)).ok_or("its projection has no name")?;
+pub(super) fn read_conversion(
+    system: &Node,
+    ellipsoid: &Ellipsoid,
+    angle: &Unit,
+    length: &Unit,
+) -> Result<Conversion, String> {
+    let holder = system.child(&["CONVERSION"]).unwrap_or(system);
+    let written = written_method(system).ok_or("its projection has no name")?;
     let mut given = read_parameters(holder, angle, length);
     let web = web_mercator(system)?;
-    let found = projection::find(written, |parameter| given.iter().any(|given| parameter.is_named(&given.name)));
+    let is_scaled = given.iter().any(|given| given.name == "scalefactor" && !nearly_equal(given.raw, 1.0));
+    let has_parameter = |parameter: &Parameter| given.iter().any(|given| parameter.is_named(&given.name));
+    let found = projection::find(written, has_parameter, is_scaled);
     let method = if web { Some(&projection::WEB_MERCATOR) } else { found };
+    let method = method.map(|method| reversed(method, &mut given));
     let method = method.ok_or_else(|| format!("headland does not support the projection `{written}`"))?;
     let mut values: Vec<Value> = Vec::with_capacity(method.parameters.len());
     for parameter in method.parameters {
@@ -25,12 +30,42 @@ pub(super) fn read_conversion(system: &Node, angle: &Unit, length: &Unit) -> Res
     }
     let is_neutral = |given: &GivenParameter| {
         NEUTRAL.iter().any(|(name, number)| *name == given.name && nearly_equal(*number, given.raw))
+            || is_axis_of(given, ellipsoid, method)
     };
     if let Some(left) = given.iter().find(|given| !given.used && !is_neutral(given)) {
         return Err(format!("the parameter `{}` of the projection `{written}` is unknown", left.written));
     }
     let name = if std::ptr::eq(holder, system) { "unnamed" } else { holder.text(0).unwrap_or("unnamed") };
     Ok(Conversion { name: name.to_owned(), method, values })
+}
+
+/// The name of the projection in the text.
+pub(super) fn written_method(system: &Node) -> Option<&str> {
+    system.child(&["CONVERSION"]).unwrap_or(system).child(&["METHOD", "PROJECTION"])?.text(0)
+}
+
+/// The projection without the scale of -1 by which ESRI reverses the axes of Transverse Mercator.
+fn reversed(method: &'static Method, given: &mut [GivenParameter]) -> &'static Method {
+    let scale = given.iter_mut().find(|given| given.name == "scalefactor" && given.raw < 0.0);
+    match scale {
+        Some(scale) if std::ptr::eq(method, &raw const projection::TRANSVERSE_MERCATOR) => {
+            scale.raw = -scale.raw;
+            &projection::TRANSVERSE_MERCATOR_SOUTH
+        }
+        _ => method,
+    }
+}
+
+/// Whether the parameter repeats an axis of the ellipsoid, as GeoTools writes it. Web Mercator has the sphere.
+fn is_axis_of(given: &GivenParameter, ellipsoid: &Ellipsoid, method: &Method) -> bool {
+    let is_sphere = std::ptr::eq(method, &raw const projection::WEB_MERCATOR) || ellipsoid.inverse_flattening == 0.0;
+    let semi_minor = ellipsoid.semi_major * if is_sphere { 1.0 } else { 1.0 - 1.0 / ellipsoid.inverse_flattening };
+    let expected = match given.name.as_str() {
+        "semimajor" => ellipsoid.semi_major,
+        "semiminor" => semi_minor,
+        _ => return false,
+    };
+    (given.raw * given.length.factor - expected).abs() < 1e-3 || (given.raw - expected).abs() < 1e-3
 }
 
 struct GivenParameter {

@@ -1,7 +1,9 @@
 //! Maps the local plane of a field to a metric coordinate system, with a polynomial.
 
 use super::definition::Definition;
-use super::{Crs, LocalPlane};
+use super::own_plane::MAX_STRETCH;
+use super::transform::Transform;
+use super::{Crs, LocalPlane, OwnPlane};
 use crate::error::{Error, Kind, Result};
 
 /// Largest error of the polynomial in metres.
@@ -31,26 +33,29 @@ pub(crate) struct PlaneMap {
     scale: [f64; 2],
     /// Coefficients of x and y, by the power of the scaled x and the power of the scaled y.
     terms: [[[f64; POWERS]; POWERS]; 2],
+    /// Metres of a coordinate of the system: 1, or those of the layer's own plane.
+    metres: [f64; 2],
 }
 
 impl PlaneMap {
     /// Fits the map for points within `extent`: least and largest x and y in the plane.
     ///
-    /// Errors name the argument `crs`: it is not a projected system in metres, its datum is not supported, or the extent
-    /// is too large for the polynomial.
+    /// Errors name the argument `crs`: it is not a projected system in metres, its datum is not supported, it stretches
+    /// lengths, or the extent is too large for the polynomial.
     pub(crate) fn new(plane: &LocalPlane, crs: &Crs, [west, south, east, north]: [f64; 4]) -> Result<Self> {
-        check_unit(crs)?;
-        let transform = crs.to_wgs84().map_err(|error| error.with_kind(Kind::Value).with(name_argument))?;
         let middle = [f64::midpoint(west, east), f64::midpoint(south, north)];
+        let transform = prepare(plane, crs, middle)?;
+        let metres = plane.own().map_or([1.0; 2], OwnPlane::metres);
         // One metre suffices for a single point.
         let half = [((east - west) / 2.0).max(1.0), ((north - south) / 2.0).max(1.0)];
         let exact = |[u, v]: [f64; 2]| {
-            let [longitude, latitude] = plane.unproject([middle[0] + u * half[0], middle[1] + v * half[1]]);
-            transform.invert(longitude, latitude).ok_or_else(|| {
+            let [x, y] = plane.unproject([middle[0] + u * half[0], middle[1] + v * half[1]]);
+            let found = transform.as_ref().map_or(Some([x * metres[0], y * metres[1]]), |known| known.invert(x, y));
+            found.ok_or_else(|| {
                 invalid(format!(
-                    "cannot map the field to `{}`: the position ({longitude}, {latitude}) is outside that system; pass \
-                     another `crs`",
-                    crs.name()
+                    "cannot map the field to `{}`: the position ({x}, {y}) is outside that system; {}",
+                    crs.name(),
+                    advice(plane, middle)
                 ))
             })
         };
@@ -70,7 +75,8 @@ impl PlaneMap {
                 *constant += origin;
             }
         }
-        let map = Self { middle, scale: half.map(f64::recip), terms };
+        let map = Self { middle, scale: half.map(f64::recip), terms, metres };
+        map.check_lengths(plane, crs)?;
         let steps = || (0..6).map(|step| f64::from(step) * 0.4 - 1.0);
         let mut worst: f64 = 0.0;
         for (u, v) in steps().flat_map(|u| steps().map(move |v| (u, v))) {
@@ -84,10 +90,37 @@ impl PlaneMap {
         let [width, height] = half.map(|half| half * 2.0 / 1e3);
         Err(invalid(format!(
             "the field is too large for one map in `{}`: its extent is {width:.1} km x {height:.1} km, and positions \
-             would be {:.1} mm off (limit {} mm); divide it or pass another `crs`",
+             would be {:.1} mm off (limit {} mm); divide it, or {}",
             crs.name(),
             worst * 1e3,
-            MAX_ERROR * 1e3
+            MAX_ERROR * 1e3,
+            advice(plane, middle)
+        )))
+    }
+
+    /// Metres of a coordinate of the system.
+    pub(crate) fn metres(&self) -> [f64; 2] {
+        self.metres
+    }
+
+    /// Checks that metres of the system are metres on the ground: a side of a cell would be something else.
+    fn check_lengths(&self, plane: &LocalPlane, crs: &Crs) -> Result<()> {
+        let origin = self.apply(self.middle);
+        let ratios = [[1.0, 0.0], [0.0, 1.0]].map(|[x, y]| {
+            let moved = self.apply([self.middle[0] + x, self.middle[1] + y]);
+            (moved[0] - origin[0]).hypot(moved[1] - origin[1])
+        });
+        let Some(ratio) = ratios.into_iter().max_by(|a, b| (a - 1.0).abs().total_cmp(&(b - 1.0).abs())) else {
+            return Ok(());
+        };
+        if (ratio - 1.0).abs() <= MAX_STRETCH {
+            return Ok(());
+        }
+        Err(invalid(format!(
+            "invalid `crs`: 10 m in `{}` are {:.1} m on the ground here; {}",
+            crs.name(),
+            10.0 / ratio,
+            advice(plane, self.middle)
         )))
     }
 
@@ -106,7 +139,7 @@ impl PlaneMap {
 /// Zones are 6 degrees wide everywhere, without the exceptions of Norway and Svalbard.
 pub(crate) fn utm(longitude: f64, latitude: f64) -> Result<Crs> {
     if !(longitude.is_finite() && latitude.is_finite()) {
-        return Err(invalid("cannot find the UTM zone: the position is not a number; pass `crs`".to_owned()));
+        return Err(invalid("cannot find the UTM zone: no row has ground and a position".to_owned()));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number from 0 to 59")]
     let zone = ((longitude + 180.0).rem_euclid(360.0) / 6.0).floor().min(59.0) as u32;
@@ -133,18 +166,40 @@ fn add_node(terms: &mut [[f64; POWERS]; POWERS], [u, v]: [f64; 2], value: f64) {
     }
 }
 
-/// Checks that a system is projected and in metres.
-fn check_unit(crs: &Crs) -> Result<()> {
+/// The transform of the system of a map; `None` for the layer's own plane.
+fn prepare(plane: &LocalPlane, crs: &Crs, middle: [f64; 2]) -> Result<Option<Transform>> {
+    if let Some(own) = plane.own() {
+        if own.crs().is_same(crs) {
+            return Ok(None);
+        }
+        let (name, wanted) = (own.crs().name(), crs.name());
+        return Err(invalid(format!(
+            "invalid `crs`: there is no known way from `{name}`, the system of the rows, to `{wanted}`; leave `crs` out"
+        )));
+    }
     let found = match &crs.definition {
-        Definition::Projected(system) if (system.unit.factor - 1.0).abs() < 1e-9 => return Ok(()),
+        Definition::Projected(system) if (system.unit.factor - 1.0).abs() < 1e-9 => {
+            return crs.to_wgs84().map(Some).map_err(|error| error.with_kind(Kind::Value).with(name_argument));
+        }
         Definition::Projected(system) => format!("is in units of {} m", system.unit.factor),
         Definition::Geographic(_) => "is in degrees".to_owned(),
         Definition::Other(reason) => format!("cannot be used: {reason}"),
     };
     Err(invalid(format!(
-        "invalid `crs`: expected a system in metres, but `{}` {found}; pass a projected one, such as `crs=32612`",
-        crs.name()
+        "invalid `crs`: expected a system in metres, but `{}` {found}; {}",
+        crs.name(),
+        advice(plane, middle)
     )))
+}
+
+/// What to pass instead of a system: the UTM zone of the field.
+fn advice(plane: &LocalPlane, middle: [f64; 2]) -> String {
+    let [longitude, latitude] = plane.unproject(middle);
+    let zone = utm(longitude, latitude).ok().and_then(|zone| zone.code()).filter(|_| plane.own().is_none());
+    zone.map_or_else(
+        || "leave `crs` out".to_owned(),
+        |zone| format!("pass `crs=\"{zone}\"`, the UTM zone of the field"),
+    )
 }
 
 fn invalid(message: String) -> Error {

@@ -25,6 +25,11 @@ pub(super) struct Parameter {
 }
 
 impl Parameter {
+    /// Whether the value is a latitude; other angles are longitudes and directions.
+    pub(super) fn is_latitude(&self) -> bool {
+        self.name.starts_with("Latitude")
+    }
+
     /// Whether a normalized name means this parameter.
     pub(super) fn is_named(&self, name: &str) -> bool {
         normalize(self.name) == name || self.aliases.contains(&name)
@@ -85,6 +90,7 @@ static PARALLEL_TS: Parameter =
     angle("Latitude of 1st standard parallel", 8823, "lat_ts", None, &["standardparallel1"]);
 static ORIGIN_EAST: Parameter = length("Easting at false origin", 8826, "x_0", EAST);
 static ORIGIN_NORTH: Parameter = length("Northing at false origin", 8827, "y_0", NORTH);
+static ELLIPSOID_SCALE: Parameter = scale("Ellipsoid scaling factor", 1038);
 static CENTRE_LAT: Parameter =
     angle("Latitude of projection centre", 8811, "lat_0", None, &["latitudeofcenter", "latitudeoforigin"]);
 static CENTRE_LON: Parameter =
@@ -103,10 +109,21 @@ const CONIC: Parameters = &[&FALSE_LAT, &FALSE_LON, &PARALLEL_1, &PARALLEL_2, &O
 /// Transverse Mercator, used by UTM. `etmerc` is the exact series, as in PROJ.
 pub(super) static TRANSVERSE_MERCATOR: Method =
     Method { name: "Transverse Mercator", code: 9807, proj: "etmerc", parameters: NATURAL };
+/// The coordinates of Transverse Mercator with axes that point west and south, as in South Africa.
+pub(super) static TRANSVERSE_MERCATOR_SOUTH: Method =
+    Method { name: "Transverse Mercator (South Orientated)", code: 9808, proj: "etmerc", parameters: NATURAL };
 pub(super) static LAMBERT_1SP: Method =
     Method { name: "Lambert Conic Conformal (1SP)", code: 9801, proj: "lcc", parameters: NATURAL };
 pub(super) static LAMBERT_2SP: Method =
     Method { name: "Lambert Conic Conformal (2SP)", code: 9802, proj: "lcc", parameters: CONIC };
+/// Lambert with two parallels and a scale, as of the low-distortion zones of Iowa. The scale of the ellipsoid is that of
+/// the coordinates.
+pub(super) static LAMBERT_SCALED: Method = Method {
+    name: "Lambert Conic Conformal (2SP Michigan)",
+    code: 1051,
+    proj: "lcc",
+    parameters: &[&FALSE_LAT, &FALSE_LON, &PARALLEL_1, &PARALLEL_2, &ORIGIN_EAST, &ORIGIN_NORTH, &ELLIPSOID_SCALE],
+};
 pub(super) static ALBERS: Method = Method { name: "Albers Equal Area", code: 9822, proj: "aea", parameters: CONIC };
 static MERCATOR_A: Method = Method { name: "Mercator (variant A)", code: 9804, proj: "merc", parameters: NATURAL };
 static MERCATOR_B: Method = Method {
@@ -144,12 +161,17 @@ pub(super) static HOTINE_B: Method = Method {
 };
 
 /// Finds a projection by its name in any dialect. `has_parameter` checks the text: ESRI uses one name for one and two
-/// standard parallels.
-pub(super) fn find(name: &str, has_parameter: impl Fn(&Parameter) -> bool) -> Option<&'static Method> {
+/// standard parallels. `is_scaled` is whether the text has a scale other than 1.
+pub(super) fn find(name: &str, has_parameter: impl Fn(&Parameter) -> bool, is_scaled: bool) -> Option<&'static Method> {
     Some(match normalize(name).as_str() {
         "transversemercator" | "gausskruger" => &TRANSVERSE_MERCATOR,
+        "transversemercatorsouthorientated" => &TRANSVERSE_MERCATOR_SOUTH,
         "lambertconformalconic" if !has_parameter(&PARALLEL_2) => &LAMBERT_1SP,
         "lambertconformalconic1sp" | "lambertconicconformal1sp" => &LAMBERT_1SP,
+        "lambertconicconformal2spmichigan" => &LAMBERT_SCALED,
+        "lambertconformalconic" | "lambertconformalconic2sp" | "lambertconicconformal2sp" if is_scaled => {
+            &LAMBERT_SCALED
+        }
         "lambertconformalconic" | "lambertconformalconic2sp" | "lambertconicconformal2sp" => &LAMBERT_2SP,
         "albers" | "albersconicequalarea" | "albersequalarea" => &ALBERS,
         "mercator" if !has_parameter(&PARALLEL_TS) => &MERCATOR_A,

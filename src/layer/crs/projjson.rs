@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::datum;
 use super::definition::{Conversion, Datum, Definition, Direction, Geographic, Projected, SURVEY_FOOT, Unit, Value};
-use super::projection::Measure;
+use super::projection::{Measure, TRANSVERSE_MERCATOR_SOUTH};
 
 /// Writes a system; `None` if it is not supported.
 pub(super) fn write(definition: &Definition, epsg: Option<u32>) -> Option<Json> {
@@ -24,7 +24,7 @@ pub(super) fn write(definition: &Definition, epsg: Option<u32>) -> Option<Json> 
 
 fn with_id(mut json: Json, epsg: Option<u32>) -> Json {
     if let (Some(code), Some(object)) = (epsg, json.as_object_mut()) {
-        object.insert("id".to_owned(), json!({ "authority": "EPSG", "code": code }));
+        object.insert("id".to_owned(), json!({ "authority": super::epsg::authority(code), "code": code }));
     }
     json
 }
@@ -108,12 +108,14 @@ fn axes_json(given: &[Direction], default: [Direction; 2], unit: &Json, names: [
 
 fn projected_json(system: &Projected, epsg: Option<u32>) -> Option<Json> {
     let conversion = system.conversion.as_ref().ok()?;
-    let base_epsg = system.base.epsg.or_else(|| super::epsg::certain_geographic(&system.base));
+    let base_epsg = super::epsg::code_of_geographic(&system.base);
     // A code implies the axis order of its definition, regardless of the text. Coordinates are x, y.
     let proven = super::epsg::certain_projected(system).filter(|code| Some(code.number) == epsg);
     let [east_first, north_first] = [[Direction::East, Direction::North], [Direction::North, Direction::East]];
     let order = proven.map(|code| if code.north_first { north_first } else { east_first });
     let given = order.as_ref().map_or(&system.axes[..], |order| &order[..]);
+    let is_reversed = std::ptr::eq(conversion.method, &raw const TRANSVERSE_MERCATOR_SOUTH);
+    let default = if is_reversed { [Direction::West, Direction::South] } else { east_first };
     let json = json!({
         "type": "ProjectedCRS",
         "name": system.name,
@@ -121,7 +123,7 @@ fn projected_json(system: &Projected, epsg: Option<u32>) -> Option<Json> {
         "conversion": conversion_json(conversion),
         "coordinate_system": {
             "subtype": "Cartesian",
-            "axis": axes_json(given, east_first, &length_unit(&system.unit), ["Easting", "Northing", "E", "N"]),
+            "axis": axes_json(given, default, &length_unit(&system.unit), ["Easting", "Northing", "E", "N"]),
         },
     });
     Some(with_id(json, epsg))

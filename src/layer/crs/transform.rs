@@ -7,8 +7,8 @@ use proj4rs::adaptors::transform_xy;
 
 use super::datum::{self, DatumShift, KnownDatum};
 use super::definition::{Datum, Definition, Direction, Ellipsoid, Geographic, Projected};
-use super::projection::WEB_MERCATOR;
-use crate::error::{Error, Kind, Result};
+use super::projection::{Measure, TRANSVERSE_MERCATOR_SOUTH, WEB_MERCATOR};
+use crate::error::{Error, Kind};
 
 /// A transform to longitude and latitude in degrees on WGS 84.
 #[derive(Clone)]
@@ -20,7 +20,7 @@ pub struct Transform {
 struct Steps {
     source: Proj,
     target: Proj,
-    /// Radians per unit of a geographic source; 1 for a projected one.
+    /// Radians per unit of a geographic source; 1 for a projected one, and -1 if its axes point west and south.
     factor: f64,
     name: String,
 }
@@ -49,7 +49,7 @@ impl Transform {
     ///
     /// Coordinates that are not finite, such as those of empty points, become NaN. A coordinate outside the system is
     /// an error.
-    pub fn apply(&self, xs: &mut [f64], ys: &mut [f64]) -> Result<()> {
+    pub fn apply(&self, xs: &mut [f64], ys: &mut [f64]) -> crate::error::Result<()> {
         let Some(steps) = &self.steps else {
             return Ok(());
         };
@@ -94,16 +94,22 @@ impl Transform {
     }
 }
 
-/// Prepares the transform of a system.
-pub(super) fn prepare(definition: &Definition) -> Result<Transform> {
+/// Prepares the transform of a system. The error is a clause for the user.
+pub(super) fn prepare(definition: &Definition) -> Result<Transform, String> {
     match definition {
         Definition::Geographic(system) => from_geographic(system),
-        Definition::Projected(system) => from_projected(system),
-        Definition::Other(reason) => Err(unsupported("of this layer", reason)),
+        Definition::Projected(system) => projected_transform(system, datum_shift(&system.base.datum)?),
+        Definition::Other(reason) => Err(reason.clone()),
     }
 }
 
-fn unsupported(name: &str, reason: &str) -> Error {
+/// The transform to longitude and latitude on the ellipsoid of the system, without a shift of the datum.
+pub(super) fn on_ellipsoid(system: &Projected) -> Result<Transform, String> {
+    projected_transform(system, None)
+}
+
+/// The error of a system that has no transform.
+pub(super) fn unsupported(name: &str, reason: &str) -> Error {
     Error::new(
         Kind::Archive,
         format!(
@@ -113,8 +119,8 @@ fn unsupported(name: &str, reason: &str) -> Error {
     )
 }
 
-fn from_geographic(system: &Geographic) -> Result<Transform> {
-    let shift = datum_shift(&system.name, &system.datum)?;
+fn from_geographic(system: &Geographic) -> Result<Transform, String> {
+    let shift = datum_shift(&system.datum)?;
     if shift.is_none() && system.unit.is_degree() && system.meridian.degrees == 0.0 {
         return Ok(Transform::identity());
     }
@@ -124,12 +130,12 @@ fn from_geographic(system: &Geographic) -> Result<Transform> {
     build_transform(&system.name, source, &system.datum.ellipsoid, shift, factor)
 }
 
-fn from_projected(system: &Projected) -> Result<Transform> {
-    let conversion = system.conversion.as_ref().map_err(|reason| unsupported(&system.name, reason))?;
-    if system.axes.iter().any(|axis| matches!(axis, Direction::West | Direction::South)) {
-        return Err(unsupported(&system.name, "its axes point west or south"));
+fn projected_transform(system: &Projected, shift: Option<[f64; 7]>) -> Result<Transform, String> {
+    let conversion = system.conversion.as_ref().map_err(String::clone)?;
+    let is_reversed = conversion.method.code == TRANSVERSE_MERCATOR_SOUTH.code;
+    if !is_reversed && system.axes.iter().any(|axis| matches!(axis, Direction::West | Direction::South)) {
+        return Err("its axes point west or south".to_owned());
     }
-    let shift = datum_shift(&system.name, &system.base.datum)?;
     let ellipsoid = &system.base.datum.ellipsoid;
     let sphere = Ellipsoid { inverse_flattening: 0.0, ..ellipsoid.clone() };
     let is_web = std::ptr::eq(conversion.method, &raw const WEB_MERCATOR);
@@ -145,22 +151,20 @@ fn from_projected(system: &Projected) -> Result<Transform> {
             "alpha" | "gamma" if is_swiss => continue,
             "lonc" if is_swiss => "lon_0",
             "lat_0" if conversion.method.proj == "merc" && value.number != 0.0 => {
-                return Err(unsupported(
-                    &system.name,
-                    "its Mercator projection has a latitude of origin other than the equator",
-                ));
+                return Err("its Mercator projection has a latitude of origin other than the equator".to_owned());
             }
             "lat_0" if conversion.method.proj == "merc" => continue,
             key => key,
         };
-        let _ = write!(source, " +{key}={}", value.to_base_unit());
+        let sign = if is_reversed && parameter.measure == Measure::Length { -1.0 } else { 1.0 };
+        let _ = write!(source, " +{key}={}", sign * value.to_base_unit());
         if conversion.method.code == 9801 && key == "lat_0" {
             let _ = write!(source, " +lat_1={}", value.to_base_unit());
         }
     }
     let _ = write!(source, " +to_meter={} {}", system.unit.factor, ellipsoid_parameters(ellipsoid));
     push_meridian(&system.base, &mut source);
-    build_transform(&system.name, source, ellipsoid, shift, 1.0)
+    build_transform(&system.name, source, ellipsoid, shift, if is_reversed { -1.0 } else { 1.0 })
 }
 
 fn ellipsoid_parameters(ellipsoid: &Ellipsoid) -> String {
@@ -178,10 +182,10 @@ fn push_meridian(system: &Geographic, source: &mut String) {
 }
 
 /// The seven parameters to WGS 84; `None` if the datum is used as WGS 84, as PROJ does without grids.
-fn datum_shift(name: &str, datum: &Datum) -> Result<Option<[f64; 7]>> {
+fn datum_shift(datum: &Datum) -> Result<Option<[f64; 7]>, String> {
     if let Some(shift) = datum.to_wgs84.filter(|shift| shift.iter().any(|part| *part != 0.0)) {
         let sane = shift.iter().all(|part| part.abs() < 1e5);
-        return if sane { Ok(Some(shift)) } else { Err(unsupported(name, "its TOWGS84 is out of range")) };
+        return if sane { Ok(Some(shift)) } else { Err("its TOWGS84 is out of range".to_owned()) };
     }
     let is_modern = datum.ellipsoid.is_modern();
     if is_modern && (datum.to_wgs84.is_some() || datum::is_unknown(&datum.name)) {
@@ -191,11 +195,8 @@ fn datum_shift(name: &str, datum: &Datum) -> Result<Option<[f64; 7]>> {
         Some(DatumShift::Same | DatumShift::AsIs(_)) => Ok(None),
         Some(DatumShift::Helmert(shift, _)) if datum.to_wgs84.is_none() => Ok(Some(shift)),
         _ => {
-            let reason = format!(
-                "its datum `{}` needs a shift or a shift grid that neither the .prj nor headland contains",
-                datum.name
-            );
-            Err(unsupported(name, &reason))
+            let name = &datum.name;
+            Err(format!("its datum `{name}` needs a shift or a shift grid that neither the .prj nor headland contains"))
         }
     }
 }
@@ -245,7 +246,7 @@ fn build_transform(
     ellipsoid: &Ellipsoid,
     shift: Option<[f64; 7]>,
     factor: f64,
-) -> Result<Transform> {
+) -> Result<Transform, String> {
     let target = if let Some(shift) = shift {
         let parts: Vec<String> = shift.iter().map(ToString::to_string).collect();
         let _ = write!(source, " +towgs84={}", parts.join(","));
@@ -255,7 +256,7 @@ fn build_transform(
     };
     let parse = |text: &str| {
         Proj::from_proj_string(text)
-            .map_err(|cause| unsupported(name, &format!("its parameters do not define a valid projection ({cause})")))
+            .map_err(|cause| format!("its parameters do not define a valid projection ({cause})"))
     };
     let (source, target) = (parse(&source)?, parse(&target)?);
     Ok(Transform { steps: Some(Box::new(Steps { source, target, factor, name: name.to_owned() })) })

@@ -57,10 +57,11 @@ impl Node {
         }
     }
 
-    /// The EPSG code of `AUTHORITY["EPSG","4326"]` or `ID["EPSG",4326]` directly below this node.
+    /// The code of `AUTHORITY["EPSG","4326"]` or `ID["EPSG",4326]` directly below this node. Numbers of ESRI, which some
+    /// texts state as those of EPSG, are larger.
     pub(super) fn epsg(&self) -> Option<u32> {
         let node = self.child(&["AUTHORITY", "ID"])?;
-        if !node.text(0)?.eq_ignore_ascii_case("EPSG") {
+        if !matches!(node.text(0)?.to_ascii_uppercase().as_str(), "EPSG" | "ESRI") {
             return None;
         }
         match node.arguments.get(1)? {

@@ -4,6 +4,7 @@
 
 mod bbox;
 mod dictionary;
+mod plain;
 mod writer;
 
 use std::fs::File;
@@ -28,8 +29,8 @@ pub(crate) use writer::{Table, Writer};
 pub(crate) const ROW_GROUP: usize = 65_536;
 
 impl Layer {
-    /// Writes GeoParquet 1.1. An unknown CRS is written as `null`, since the default of the format is WGS 84. After
-    /// cancellation, the file is not replaced and no temporary file remains.
+    /// Writes GeoParquet 1.1. An unknown CRS is written as `null`, since the default of the format is WGS 84. The format
+    /// has no M, which is left out, and no surfaces of triangles, which are written as polygons. After cancellation, the file is not replaced and no temporary file remains.
     pub fn write_parquet(&self, path: &Path, cancel: &Cancel) -> Result<()> {
         let to_error =
             |cause: ParquetError| Error::new(Kind::File, format!("cannot write `{}`: {cause}", path.display()));

@@ -1,5 +1,6 @@
 //! Writer of a GeoParquet file in row groups, for one layer or several with the same columns.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::bbox::{self, Bounds, SIDES};
 use super::dictionary::has_repeats;
+use super::plain::{plain_code, plain_geometries};
 use crate::error::{Error, Result};
 use crate::layer::Cancel;
 use crate::layer::batch_geometries;
@@ -180,9 +182,9 @@ impl Table {
     /// The `geo` entry of the footer; `None` without geometries.
     fn geo_metadata(&self, schema: &Schema, types: &[u32], bounds: &Bounds) -> Option<Value> {
         let column = self.geometry.and_then(|index| self.schema.fields().get(index))?.name().as_str();
-        // The format has no TIN type. An empty list means unknown types.
-        let types: Vec<String> =
-            types.iter().map(|code| geometry_type_name(*code)).collect::<Option<_>>().unwrap_or_default();
+        let codes: BTreeSet<u32> = types.iter().map(|code| plain_code(*code)).collect();
+        // An empty list means unknown types.
+        let types: Vec<String> = codes.into_iter().map(geometry_type_name).collect::<Option<_>>().unwrap_or_default();
         let mut geometry = json!({
             "encoding": "WKB",
             "geometry_types": types,
@@ -236,6 +238,7 @@ fn encode_column(
     for batch in group {
         let Some(field): Option<&Arc<Field>> = schema.fields().get(column.field) else { continue };
         let array: ArrayRef = match batch.columns().get(column.field) {
+            Some(array) if geometry == Some(column.field) => plain_geometries(array)?,
             Some(array) => Arc::clone(array),
             None => Arc::new(bbox::build_boxes(batch_geometries(batch, geometry), batch.num_rows(), &mut bounds)?),
         };
@@ -247,7 +250,7 @@ fn encode_column(
     Ok(Encoded { field: column.field, chunks: chunks.map_err(to_error)?, bounds })
 }
 
-/// The type name in GeoParquet, without M; `None` if there is none.
+/// The type name in GeoParquet; `None` if there is none.
 fn geometry_type_name(code: u32) -> Option<String> {
     let flat = match code % 1000 {
         1 => "Point",

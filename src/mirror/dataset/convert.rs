@@ -63,7 +63,7 @@ pub(super) fn read_layer(source: &SourceArchive, name: &str, threads: Option<usi
 pub(super) fn convert_layer(source: &SourceArchive, name: &str, threads: Option<usize>) -> Result<ConvertedLayer> {
     let layer = read_layer(source, name, threads)?;
     let digest = row_digest::digest_rows(&layer);
-    let crs = layer.crs().map(|crs| crs.epsg().map_or_else(|| crs.name().to_owned(), |code| format!("EPSG:{code}")));
+    let crs = layer.crs().map(|crs| crs.code().unwrap_or_else(|| crs.name().to_owned()));
     // Keeps the rows unchanged, in a folder of their own, if the transformation fails or a coordinate is out of range.
     let layer = if layer.crs().is_some() { layer.clone().into_wgs84().unwrap_or(layer) } else { layer };
     let bounds = Bounds::from_geometries(layer.geometries())?.sides();
