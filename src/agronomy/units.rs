@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use self::Quantity::{Angle, Area, Count, Force, Length, Mass, Percent, Time, Volume};
+use self::Quantity::{Angle, Area, Count, Force, Length, Mass, Percent, Pressure, Time, Volume};
 
 /// What a base unit measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub enum Quantity {
     Time,
     /// Newtons.
     Force,
+    /// Kilopascals.
+    Pressure,
     /// Degrees.
     Angle,
     /// Percent.
@@ -53,19 +55,25 @@ const NAUTICAL_MILE: Base = base("nmi", Length, 1_852.0, &[]);
 const SQUARE_METRE: Base = base("m2", Area, 1.0, &["sqm", "sq m"]);
 const HECTARE: Base = base("ha", Area, 10_000.0, &["hectare", "hectares"]);
 const ACRE: Base = base("ac", Area, 4_046.856_422_4, &["acre", "acres"]);
-const KILOGRAM: Base = base("kg", Mass, 1.0, &["kgs", "kilogram", "kilograms"]);
+const KILOGRAM: Base = base("kg", Mass, 1.0, &["kgs", "kilo", "kilos", "kilogram", "kilograms", "kilogramm"]);
 const POUND: Base = base("lb", Mass, 0.453_592_37, &["lbs", "pound", "pounds"]);
-const TONNE: Base = base("t", Mass, 1_000.0, &["tonne", "tonnes", "metric ton", "metric tons"]);
+const TONNE: Base =
+    base("t", Mass, 1_000.0, &["tn", "tonne", "tonnes", "metric ton", "metric tons", "megagram", "megagrams"]);
 const US_TON: Base = base("US ton", Mass, 907.184_74, &["ton", "tons", "us tons", "short ton", "short tons"]);
-const LITRE: Base = base("L", Volume, 1.0, &["liter", "liters", "litre", "litres", "ltr"]);
-const GALLON: Base = base("gal", Volume, 3.785_411_784, &["gals", "gallon", "gallons", "us gal"]);
+const LITRE: Base =
+    base("L", Volume, 1.0, &["lt", "lts", "ltr", "ltrs", "liter", "liters", "litre", "litres", "litro", "litros"]);
+const GALLON: Base =
+    base("gal", Volume, 3.785_411_784, &["gals", "gallon", "gallons", "us gal", "us gallon", "us gallons"]);
 const CUBIC_METRE: Base = base("m3", Volume, 1_000.0, &["cubic meter", "cubic meters", "cubic metre", "cubic metres"]);
-const BUSHEL: Base = base("bu", Volume, 35.239_070_166_88, &["bus", "bushel", "bushels"]);
+const BUSHEL: Base = base("bu", Volume, 35.239_070_166_88, &["bus", "bsh", "bushel", "bushels"]);
 const SEED: Base = base("seeds", Count, 1.0, &["seed", "sds"]);
 const SECOND: Base = base("s", Time, 1.0, &["sec", "secs", "second", "seconds"]);
 const HOUR: Base = base("h", Time, 3_600.0, &["hr", "hrs", "hour", "hours"]);
 const NEWTON: Base = base("N", Force, 1.0, &["newton", "newtons"]);
 const POUND_FORCE: Base = base("lbf", Force, 4.448_221_615_260_5, &[]);
+const KILOPASCAL: Base = base("kPa", Pressure, 1.0, &["kilopascal", "kilopascals"]);
+// A pound-force on a square inch.
+const PSI: Base = base("psi", Pressure, 0.001 * POUND_FORCE.factor / (0.0254 * 0.0254), &["lbf/in2", "lb/in2"]);
 
 const BASES: &[Base] = &[
     METRE,
@@ -89,22 +97,34 @@ const BASES: &[Base] = &[
     base("cwt", Mass, 45.359_237, &["hundredweight"]),
     US_TON,
     TONNE,
+    // The quintal of Europe and the Plate, in countries that measure land in hectares.
+    base(
+        "dt",
+        Mass,
+        100.0,
+        &["q", "qq", "qx", "quintal", "quintals", "quintaux", "quintales", "quintais", "dz", "dezitonne", "decitonne"],
+    ),
     LITRE,
     base("mL", Volume, 0.001, &["milliliter", "milliliters", "millilitre", "millilitres"]),
     base("fl oz", Volume, 0.029_573_529_562_5, &["floz", "fluid ounce", "fluid ounces"]),
     base("pt", Volume, 0.473_176_473, &["pint", "pints"]),
     base("qt", Volume, 0.946_352_946, &["qts", "quart", "quarts"]),
     GALLON,
+    base("hL", Volume, 100.0, &["hectoliter", "hectoliters", "hectolitre", "hectolitres", "hektoliter"]),
     base("imp gal", Volume, 4.546_09, &["imperial gallon", "imperial gallons", "uk gal"]),
     CUBIC_METRE,
     BUSHEL,
     SEED,
-    base("ksds", Count, 1_000.0, &["kseeds"]),
+    base("ksds", Count, 1_000.0, &["ksd", "kseed", "kseeds", "1000 seeds", "thousand seeds"]),
     SECOND,
+    base("ms", Time, 0.001, &["msec", "millisecond", "milliseconds"]),
     base("min", Time, 60.0, &["mins", "minute", "minutes"]),
     HOUR,
     NEWTON,
     POUND_FORCE,
+    KILOPASCAL,
+    PSI,
+    base("bar", Pressure, 100.0, &["bars"]),
     base("deg", Angle, 1.0, &["arcdeg", "degree", "degrees", "\u{b0}"]),
     base("%", Percent, 1.0, &["prcnt", "percent", "pct"]),
 ];
@@ -116,6 +136,13 @@ const NAMED: &[(&str, &[&str], &Base, &Base)] = &[
     ("kn", &["kts", "knot", "knots"], &NAUTICAL_MILE, &HOUR),
     ("m/s", &["mps"], &METRE, &SECOND),
     ("ft/s", &["fps"], &FOOT, &SECOND),
+    // Without a sign between the two, as in names of columns.
+    ("bu/ac", &["buac", "bpa"], &BUSHEL, &ACRE),
+    ("gal/ac", &["galac", "gpa"], &GALLON, &ACRE),
+    ("lb/ac", &["lbac", "lbsac"], &POUND, &ACRE),
+    ("kg/ha", &["kgha"], &KILOGRAM, &HECTARE),
+    ("t/ha", &["tha"], &TONNE, &HECTARE),
+    ("L/ha", &["lha"], &LITRE, &HECTARE),
 ];
 
 /// The units of the word `"metric"`.
@@ -127,6 +154,7 @@ const METRIC: &[Unit] = &[
     Unit { base: &SEED, per: None },
     Unit { base: &SECOND, per: None },
     Unit { base: &NEWTON, per: None },
+    Unit { base: &KILOPASCAL, per: None },
     Unit { base: &METRE, per: Some(&SECOND) },
     Unit { base: &KILOGRAM, per: Some(&SECOND) },
     Unit { base: &KILOGRAM, per: Some(&HECTARE) },
@@ -142,6 +170,7 @@ const US: &[Unit] = &[
     Unit { base: &GALLON, per: None },
     Unit { base: &SEED, per: None },
     Unit { base: &POUND_FORCE, per: None },
+    Unit { base: &PSI, per: None },
     Unit { base: &MILE, per: Some(&HOUR) },
     Unit { base: &POUND, per: Some(&SECOND) },
     Unit { base: &POUND, per: Some(&ACRE) },
@@ -288,15 +317,20 @@ fn find(text: &str) -> Option<&'static Base> {
 fn plain(text: &str) -> String {
     let text = text.trim();
     let text = text.strip_prefix(['(', '[']).and_then(|text| text.strip_suffix([')', ']'])).unwrap_or(text).trim();
+    // A megagram, which small letters cannot tell from a milligram.
+    let text = text
+        .strip_prefix("Mg")
+        .filter(|rest| !rest.starts_with(char::is_alphabetic))
+        .map_or_else(|| text.to_owned(), |rest| format!("t{rest}"));
     let raised = |sign| match sign {
         '\u{b2}' => '2',
         '\u{b3}' => '3',
         '\u{b9}' => '1',
         '\u{207b}' | '\u{2212}' => '-',
-        '\u{b7}' | '*' => ' ',
+        '\u{b7}' | '\u{22c5}' | '*' | '.' => ' ',
         other => other,
     };
-    text.chars().filter(|sign| *sign != '^').map(raised).collect::<String>().to_lowercase()
+    text.chars().filter(|sign| *sign != '^').map(raised).collect::<String>().trim().to_lowercase()
 }
 
 /// Two units with exponents 1 and -1, in either order: `bu1ac-1` (ADAPT), `kg ha-1`.
