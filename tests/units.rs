@@ -50,6 +50,11 @@ const FACTORS: &[(&str, &str, u128, u128)] = &[
     ("gal/ac", "L/ha", 231 * 254 * 254 * 254 * 1_000, 43_560 * 3_048 * 3_048),
     ("bu/ac", "m3/ha", 215_042 * 254 * 254 * 254, 43_560 * 3_048 * 3_048 * 100),
     ("lbf", "N", 44_482_216_152_605, 10_000_000_000_000),
+    ("dt", "kg", 100, 1),
+    ("hL", "L", 100, 1),
+    ("bar", "kPa", 100, 1),
+    ("psi", "kPa", 44_482_216_152_605 * 100_000, 10_000_000_000_000 * 254 * 254),
+    ("ksds", "seeds", 1_000, 1),
 ];
 
 #[test]
@@ -90,7 +95,7 @@ fn bushels_convert_to_masses_with_the_weight_of_a_bushel_alone() {
         ("canola", 56.042_558),
     ];
     for (name, expected) in published {
-        let weight = Some(Crop::find(name).unwrap().kg_per_bushel());
+        let weight = Crop::find(name).unwrap().kg_per_bushel();
         let factor = unit("bu/ac").factor(unit("kg/ha"), weight).unwrap();
         assert!((factor - expected).abs() < 5e-7, "{name}: {factor}");
         let back = unit("kg/ha").factor(unit("bu/ac"), weight).unwrap();
@@ -137,6 +142,32 @@ const SPELLINGS: &[(&str, &str)] = &[
     ("us ton/ha", "US ton/ha"),
     ("kmh", "km/h"),
     ("knots", "kn"),
+    ("Mg/ha", "t/ha"),
+    ("Mg ha-1", "t/ha"),
+    ("dt/ha", "dt/ha"),
+    ("q/ha", "dt/ha"),
+    ("qq/ha", "dt/ha"),
+    ("quintaux/hectare", "dt/ha"),
+    ("hl/ha", "hL/ha"),
+    ("lt/ha", "L/ha"),
+    ("l/ha", "L/ha"),
+    ("tn/ha", "t/ha"),
+    ("gpa", "gal/ac"),
+    ("gal/acre", "gal/ac"),
+    ("bu/acre", "bu/ac"),
+    ("bushels per acre", "bu/ac"),
+    ("lbs/ac", "lb/ac"),
+    ("pounds/acre", "lb/ac"),
+    ("kg.ha-1", "kg/ha"),
+    ("tonnes/hectare", "t/ha"),
+    ("seeds/acre", "seeds/ac"),
+    ("ksds/ac", "ksds/ac"),
+    ("1000 seeds/ac", "ksds/ac"),
+    ("psi", "psi"),
+    ("kPa", "kPa"),
+    ("bar", "bar"),
+    ("buac", "bu/ac"),
+    ("tha", "t/ha"),
 ];
 
 #[test]
@@ -151,8 +182,8 @@ fn spellings_of_vendors_are_one_unit_each() {
 #[test]
 fn texts_that_are_no_unit_or_several_are_none() {
     let texts = [
-        "", "unknown", "ton/ha", "tons/h", "kg/", "/ha", "kg/ha/s", "ha-1", "kg2ha-1", "bu1ac-2", "kg ha", "mg/l", "1",
-        "-", "bushelz",
+        "", "unknown", "mg/ha", "ton/ha", "tons/h", "kg/", "/ha", "kg/ha/s", "ha-1", "kg2ha-1", "bu1ac-2", "kg ha",
+        "mg/l", "1", "-", "bushelz",
     ];
     for text in texts {
         assert_eq!(Unit::parse(text).map(|unit| unit.to_string()), None, "`{text}`");
@@ -187,11 +218,112 @@ fn systems_have_a_unit_for_every_rate() {
 #[test]
 fn names_of_crops_are_unique() {
     let mut names: Vec<&str> =
-        CROPS.iter().flat_map(|crop| [crop.name].into_iter().chain(crop.other_names.iter().copied())).collect();
+        CROPS.iter().flat_map(|crop| [crop.name].into_iter().chain(crop.other_names.split(", "))).collect();
     let count = names.len();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), count);
-    assert_eq!(Crop::find(" Ma\u{ef}s ").map(|crop| crop.name), Some("corn"));
-    assert_eq!(Crop::find("clover"), None);
+}
+
+/// Names of crops on displays, in sidecars and in farm software.
+const CROP_NAMES: &[(&str, &[&str])] = &[
+    ("barley", &["Spring Barley", "BARLEY_MALTING", "Wintergerste", "orge", "Cebada", "cevada", "Orge d'hiver"]),
+    ("bean", &["Beans", "BEANS_EDIBLE", "Pinto Beans", "haricots", "Feij\u{e3}o", "frijoles"]),
+    ("canola", &["Canola", "oilseed rape", "Winterraps", "Colza", "Rapeseed"]),
+    (
+        "corn",
+        &["Corn - Grain", "Corn (Yellow)", " Ma\u{ef}s ", "MAIZE", "K\u{f6}rnermais", "milho", "ma\u{ed}z", "CORN_WET"],
+    ),
+    ("faba bean", &["Faba Beans", "Ackerbohnen", "F\u{e9}verole"]),
+    ("flax", &["Flax", "Flaxseed", "linseed", "Lein", "lin", "Linha\u{e7}a"]),
+    ("lentil", &["LENTILS", "Red Lentils", "Linsen", "lentilles", "lenteja"]),
+    ("oats", &["Oats", "oat", "Hafer", "avoine", "avena", "aveia"]),
+    ("pea", &["Peas", "Field Peas", "Yellow Peas", "Erbsen", "pois", "guisantes", "ervilha"]),
+    ("potato", &["Potatoes", "Kartoffeln", "pommes de terre", "papas"]),
+    ("rice", &["RICE_LONG", "Rough Rice", "paddy", "Reis", "riz", "arroz"]),
+    ("rye", &["Rye", "Winter Rye", "Winterroggen", "seigle", "centeno", "centeio"]),
+    ("seed cotton", &["Cotton", "Seed cotton", "Baumwolle", "algod\u{e3}o"]),
+    ("sorghum", &["Sorghum", "Grain sorghum", "Milo", "sorgo"]),
+    ("soybean", &["SOYBEANS-RR", "Soybeans", "soja", "Sojabohnen", "Soya Beans"]),
+    ("sugar beet", &["SUGAR_BEET", "Sugarbeets", "Zuckerr\u{fc}ben", "betterave sucri\u{e8}re"]),
+    ("sunflower", &["SUNFLOWER_OIL", "Sunflowers", "tournesol", "Sonnenblumen", "girassol"]),
+    ("triticale", &["Triticale", "Wintertriticale"]),
+    (
+        "wheat",
+        &[
+            "Wheat (Hrd Rd Wtr)",
+            "WHEAT_HRD_RD_SPR",
+            "Winterweizen",
+            "Durum",
+            "bl\u{e9} tendre",
+            "Spring Wheat",
+            "trigo",
+        ],
+    ),
+];
+
+#[test]
+fn names_of_crops_mean_one_crop_each() {
+    for (crop, names) in CROP_NAMES {
+        assert!(CROPS.iter().any(|known| known.name == *crop));
+        for name in names.iter().chain([crop]) {
+            assert_eq!(Crop::find(name).map(|found| found.name), Some(*crop), "{name}");
+        }
+    }
+    assert_eq!(CROPS.len(), CROP_NAMES.len());
+}
+
+#[test]
+fn other_plants_and_uses_are_no_crop_of_the_table() {
+    let names = [
+        "",
+        "clover",
+        "Maize silage",
+        "Corn Silage",
+        "Silomais",
+        "Ma\u{ef}s ensilage",
+        "Sweet corn",
+        "Popcorn",
+        "Ear corn",
+        "Green beans",
+        "Vining peas",
+        "Wheat straw",
+        "grain",
+        "winter",
+        "Barley silage",
+        "1",
+        "corn soybeans",
+        "Cottonwood",
+    ];
+    for name in names {
+        assert_eq!(Crop::find(name).map(|crop| crop.name), None, "{name}");
+    }
+}
+
+/// Pounds in a bushel and percent of water, as the sources of the table print them.
+#[test]
+fn weights_and_moistures_are_those_of_the_sources() {
+    let printed = [
+        ("barley", 48.0, 14.5),
+        ("bean", 60.0, 15.0),
+        ("canola", 50.0, 10.0),
+        ("corn", 56.0, 15.5),
+        ("faba bean", 60.0, 16.0),
+        ("flax", 56.0, 10.0),
+        ("lentil", 60.0, 14.0),
+        ("oats", 32.0, 14.0),
+        ("pea", 60.0, 16.0),
+        ("rice", 45.0, 12.0),
+        ("rye", 56.0, 14.0),
+        ("sorghum", 56.0, 14.0),
+        ("soybean", 60.0, 13.0),
+        ("sunflower", 24.0, 10.0),
+        ("triticale", 50.0, 14.0),
+        ("wheat", 60.0, 13.5),
+    ];
+    for crop in CROPS {
+        let expected = printed.iter().find(|(name, ..)| *name == crop.name);
+        let found = crop.pounds_per_bushel.zip(crop.market_moisture);
+        assert_eq!(found, expected.map(|(_, pounds, moisture)| (*pounds, *moisture)), "{}", crop.name);
+    }
 }

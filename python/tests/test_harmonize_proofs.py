@@ -164,5 +164,56 @@ def test_stated_unit_of_distance_that_positions_contradict_is_a_diagnostic(tmp_p
         layer = harvest.harmonized(tmp_path, kind="yield", units={"DISTANCE": unit, "SWATHWIDTH": "ft"})
         found = [each for each in layer.diagnostics if each.code == "units-contradict"]
         assert len(found) == expected
-        assert all("`DISTANCE` is stated in m, but steps between positions show ft" in each.message for each in found)
+        assert all("`DISTANCE` is stated in m, but the rows show ft" in each.message for each in found)
         assert all(each.severity == "error" for each in found)
+
+
+LOGGED = {
+    "CYCLE": (lambda harvest: harvest.interval, "s"),
+    "DISTANCE": (lambda harvest: harvest.step, "m"),
+    "SWATHWIDTH": (lambda harvest: harvest.area / harvest.step, "m"),
+    "SPEED": (lambda harvest: harvest.step / harvest.interval, "m/s"),
+    "FLOW": (lambda harvest: harvest.flow, "kg/s"),
+    "WetMass": (lambda harvest: harvest.wet, "kg/ha"),
+    "DryYield": (lambda harvest: harvest.wet * (100 - harvest.moisture) / 84.5, "kg/ha"),
+}
+
+
+@pytest.mark.parametrize(
+    ("column", "logged_in", "factor"),
+    [
+        ("CYCLE", "ms", 1000),
+        ("DISTANCE", "ft", 1 / FOOT),
+        ("SPEED", "km/h", 3.6),
+        ("SPEED", "mph", 1 / 0.44704),
+        ("SWATHWIDTH", "mm", 1000),
+        ("SWATHWIDTH", "ft", 1 / FOOT),
+        ("FLOW", "lb/s", 1 / POUND),
+        ("DryYield", "t/ha", 0.001),
+        ("WetMass", "lb/ac", 1 / POUNDS_PER_ACRE * 2),
+    ],
+)
+def test_stated_unit_that_the_rows_contradict_is_said(
+    tmp_path: Path, column: str, logged_in: str, factor: float
+) -> None:
+    harvest = Harvest((14.0, 20.0), 2.0)
+    times = np.datetime64("2025-09-23T14:00") + np.arange(ROWS) * np.timedelta64(2, "s")
+    harvest.columns |= {"TIME": [f"{time}Z" for time in times]}
+    harvest.columns |= {name: values(harvest) for name, (values, _) in LOGGED.items()}
+    units = {name: unit for name, (_, unit) in LOGGED.items()} | {"MOISTURE": "%"}
+    right = harvest.harmonized(tmp_path, crop="corn", units=units)
+    assert not [each for each in right.diagnostics if each.code == "units-contradict"]
+    harvest.columns[column] = harvest.columns[column] * factor
+    wrong = harvest.harmonized(tmp_path, crop="corn", units=units)
+    assert [each.code for each in wrong.diagnostics if each.code == "units-contradict"], logged_in
+
+
+@pytest.mark.parametrize(("unit", "expected"), [("kg/ha", 1), ("g/ha", 0)])
+def test_target_rate_that_the_applied_rate_contradicts_is_said(tmp_path: Path, unit: str, expected: int) -> None:
+    harvest = Harvest((14.0, 20.0))
+    harvest.columns |= {"AppldRate": harvest.wet / 2000, "TgtRate": np.full(ROWS, 2000.0)}
+    units = {"AppldRate": "kg/ha", "TgtRate": unit}
+    layer = harvest.harmonized(tmp_path, kind="as_applied", units=units)
+    found = [each.message for each in layer.diagnostics if each.code == "units-contradict"]
+    assert len(found) == expected
+    assert all("the applied rate `AppldRate`" in message for message in found)

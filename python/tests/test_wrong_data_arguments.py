@@ -126,7 +126,7 @@ CASES: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("to_units", {"units": 7}, TypeError, "`units`: expected"),
     ("to_units", {"units": {"YIELD": 3}}, TypeError, "`units`: expected"),
     ("to_units", {"units": {"NOSUCH": "kg/ha"}}, ValueError, "there is no column `NOSUCH`"),
-    ("to_units", {"crop": "clover"}, ValueError, "the weight of a bushel is unknown for crop `clover`"),
+    ("to_units", {"crop": "clover"}, ValueError, "crop `clover` is not known"),
     ("to_units", {"crop": 7}, TypeError, "`crop`"),
     ("clean", {"antenna": "3"}, TypeError, "`antenna`: expected a number, got '3'"),
     ("clean", {"antenna": True}, TypeError, "`antenna`: expected a number, got True"),

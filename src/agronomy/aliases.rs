@@ -69,24 +69,35 @@ pub(super) fn is_other(plain: &str) -> bool {
 }
 
 fn exact(squeezed: &str) -> Option<Alias> {
-    let position = |names: &[&str]| names.iter().position(|known| *known == squeezed);
+    let position = |names: &str| names.split(' ').position(|known| known == squeezed);
     let (canonical, unit, place) =
         ALIASES.iter().find_map(|(canonical, unit, names)| Some((canonical, unit, position(names)?)))?;
     let rule = if squeeze(canonical) == squeezed { "exact" } else { "alias" };
     Some(Alias { canonical, unit: Unit::parse(unit), rule, rank: place.saturating_add(1) })
 }
 
-/// A known name and a unit in parentheses or behind `_`: `Distance(m)`, `dist_in`, `speed_mph_`, `flow_lb_s`.
+/// A known name and a unit in parentheses or behind `_`: `Distance(m)`, `Ertrag [dt/ha]`, `dist_in`, `flow_lb_s`,
+/// `Yield_Mg_ha`, `rate_gal_per_ac`, `yield_kg_ha_1`.
 fn with_suffix(name: &str, plain: &str) -> Option<Alias> {
-    let in_parentheses = name.trim().strip_suffix(')').and_then(|name| name.rsplit_once('('));
-    if let Some((label, unit)) = in_parentheses {
+    let in_brackets = |open, close| name.trim().strip_suffix(close).and_then(|name| name.rsplit_once(open));
+    if let Some((label, unit)) = in_brackets('(', ')').or_else(|| in_brackets('[', ']')) {
         return fitting(label, unit);
     }
-    let parts: Vec<&str> = plain.trim_end_matches('_').split('_').collect();
-    (1..=2_usize).find_map(|count| {
-        let (label, unit) = parts.split_at_checked(parts.len().checked_sub(count)?)?;
-        // A single letter can begin several units.
-        (count > 1 || unit.first()?.len() > 1).then(|| fitting(&label.join("_"), &unit.join("/")))?
+    // Letters keep their case: `Mg` is a megagram.
+    let parts: Vec<&str> = name.trim().split(|sign: char| !sign.is_alphanumeric()).collect();
+    let ends = parts.iter().rev().take_while(|part| part.is_empty()).count();
+    let parts = parts.get(..parts.len().saturating_sub(ends))?;
+    let label_of =
+        |count: usize| plain.split('_').take(parts.len().saturating_sub(count)).collect::<Vec<_>>().join("_");
+    (1..=3_usize).find_map(|count| {
+        let unit = parts.get(parts.len().checked_sub(count)?..)?;
+        let unit = match unit {
+            // A single letter can begin several units.
+            [unit] if unit.len() > 1 => (*unit).to_owned(),
+            [base, per] | [base, "per", per] | [base, per, "1"] => format!("{base}/{per}"),
+            _ => return None,
+        };
+        fitting(&label_of(count), &unit)
     })
 }
 
@@ -121,8 +132,8 @@ fn truncated(plain: &str) -> Option<Alias> {
     // A name of 8 letters or more that another table truncates.
     let squeezed = squeeze(plain);
     found.or_else(|| {
-        let begins = |known: &&str| known.len() > squeezed.len() && squeezed.len() >= 8 && known.starts_with(&squeezed);
-        let mut all = ALIASES.iter().filter(|(_, _, names)| names.iter().any(begins));
+        let begins = |known: &str| known.len() > squeezed.len() && squeezed.len() >= 8 && known.starts_with(&squeezed);
+        let mut all = ALIASES.iter().filter(|(_, _, names)| names.split(' ').any(begins));
         let (canonical, unit, _) = all.next()?;
         all.next().is_none().then(|| Alias {
             canonical,
@@ -160,6 +171,7 @@ fn squeeze(plain: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agronomy::columns::{DRY_YIELD, WET_YIELD};
 
     fn found(name: &str) -> Option<(&'static str, String)> {
         find(name).map(|alias| (alias.canonical, alias.unit.map(|unit| unit.to_string()).unwrap_or_default()))
@@ -223,6 +235,31 @@ mod tests {
             ("SerialNumb", "machine", ""),
             ("VEHICLSPEED", "speed", ""),
             ("VRYIELDMASS", "yield", ""),
+            ("DryYield", DRY_YIELD, ""),
+            ("Dry_Yield", DRY_YIELD, ""),
+            ("YIELD_DRY", DRY_YIELD, ""),
+            ("Wet_Yield", WET_YIELD, ""),
+            ("WetYield(bu/ac)", WET_YIELD, "bu/ac"),
+            ("ErtragTroc", DRY_YIELD, ""),
+            ("Ertrag feucht [dt/ha]", WET_YIELD, "dt/ha"),
+            ("Ertrag [t/ha]", "yield", "t/ha"),
+            ("Rendement_sec_q_ha", DRY_YIELD, "dt/ha"),
+            ("Rendimien", "yield", ""),
+            ("Rendimient", "yield", ""),
+            ("Rendimiento seco (qq/ha)", DRY_YIELD, "dt/ha"),
+            ("Produtivid", "yield", ""),
+            ("Produtividade (kg/ha)", "yield", "kg/ha"),
+            ("YldMassDry", "yield_dry_mass", ""),
+            ("YldMassDry_tHa", "yield_dry_mass", "t/ha"),
+            ("YldMassWet", "yield_wet_mass", ""),
+            ("YldVolDry", "yield_dry_volume", ""),
+            ("DRYMATTER", "yield_dry_matter", ""),
+            ("Dry Matter Yield(kg/ha)", "yield_dry_matter", "kg/ha"),
+            ("Yield_Mg_ha", "yield", "t/ha"),
+            ("yield_kg_ha_1", "yield", "kg/ha"),
+            ("yield_buac", "yield", "bu/ac"),
+            ("AppliedRate_gal_per_ac", "applied_rate", "gal/ac"),
+            ("TIMELAPSE", "time", ""),
         ];
         for (name, canonical, unit) in expected {
             assert_eq!(found(name), Some((canonical, unit.to_owned())), "{name}");

@@ -13,7 +13,6 @@ use super::column_match::{COMPLEMENT, Match, values};
 use super::columns::{AS_STATED, Canonical, Content, JobKind, RATE};
 use super::convert::{is_one, scaled};
 use super::derived::{Rows, compute};
-use super::market_moisture::MARKET;
 use super::provenance as keys;
 use super::row_times::RowTimes;
 use super::units::{Quantity, System, Unit};
@@ -123,10 +122,10 @@ pub(super) fn number_column(
     if column.unit == RATE {
         metadata.insert(keys::QUANTITY.to_owned(), quantity(to).to_owned());
     }
+    if column.name == "yield_dry_matter" {
+        metadata.insert(keys::MOISTURE_BASIS.to_owned(), "0".to_owned());
+    }
     if column.name == "yield_dry_mass" {
-        // Dry matter has no water by definition; other dry masses have the market's, which nothing states.
-        let is_dry_matter = original.to_lowercase().replace('_', "").contains("drymatter");
-        rows.dry_basis = if is_dry_matter { Some(0.0) } else { rows.dry_basis };
         let basis = rows.dry_basis.map_or_else(|| "unknown".to_owned(), |basis| basis.to_string());
         metadata.insert(keys::MOISTURE_BASIS.to_owned(), basis);
     }
@@ -260,24 +259,12 @@ pub(super) fn constant_interval(layer: &Layer, seconds: f64, rows: &mut Rows) ->
     Added { field: field("interval", &DataType::Float64, metadata), arrays: split(layer, &array) }
 }
 
-/// The computed columns, and a diagnostic if the crop is missing for a dry mass.
-pub(super) fn add_computed(
-    layer: &Layer,
-    kind: JobKind,
-    mut rows: Rows,
-    added: &mut Vec<Added>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+/// The computed columns.
+pub(super) fn add_computed(layer: &Layer, kind: JobKind, mut rows: Rows, added: &mut Vec<Added>) {
     let rate = added.iter().find(|column| column.field.name() == "applied_rate");
     let amount_unit = rate.and_then(|column| Unit::parse(column.field.metadata().get("unit")?)).map(amount_unit);
     let weight = rows.kg_per_bushel;
     let computed = compute(&mut rows, kind == JobKind::Yield);
-    if kind == JobKind::Yield && !rows.columns.contains_key(MARKET) && rows.columns.contains_key("wet_mass") {
-        diagnostics.push(Diagnostic::new(
-            Code::CropUnknown,
-            "the crop is unknown, so there is no dry mass; `crop` states it, such as `crop=\"corn\"`",
-        ));
-    }
     for column in computed {
         let mut metadata = metadata(column.source, "computed");
         let unit = if column.name == "amount" { amount_unit.unwrap_or_default() } else { column.unit };

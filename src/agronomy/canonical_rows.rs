@@ -27,7 +27,7 @@ const KG_PER_BUSHEL: &str = "kg_per_bushel";
 const CLOCK: &str = "clock";
 
 /// What columns mean whose name does not say it.
-const DOCUMENTATION: [(&str, &str); 10] = [
+const DOCUMENTATION: [(&str, &str); 11] = [
     (CLOCK, "`UTC`, or `display` where `time` is that of the display, whose zone nothing states."),
     (QUANTITY, "`mass`, `volume` or `count`: rates are in kg/ha, L/ha or seeds/ha, the amount in kg, L or seeds."),
     (MARKET, "Water of `dry_mass` and `yield_dry`: the market moisture of the crop."),
@@ -36,6 +36,7 @@ const DOCUMENTATION: [(&str, &str); 10] = [
     (YIELD_DRY_BASIS, "Water of `yield_dry_mass`; null where the display does not tell it."),
     (KG_PER_BUSHEL, "Weight of a bushel of the volumes."),
     ("worked_area", "Distance times swath width, or the polygon; 0 where the row does not work."),
+    ("yield_dry_matter", "As the display computed it, without water."),
     ("yield_dry_mass", "As the display computed it, at the moisture of `yield_dry_basis`."),
     ("amount", "Applied rate times worked area."),
 ];
@@ -212,8 +213,8 @@ mod tests {
         assert_eq!(
             names(JobKind::Yield),
             format!(
-                "{all} flow moisture yield_wet_mass yield_dry_mass yield_dry_basis yield_wet_volume yield_dry_volume \
-                 kg_per_bushel protein {texts} wet_mass dry_mass yield_wet yield_dry market_moisture"
+                "{all} flow moisture yield_wet_mass yield_dry_mass yield_dry_basis yield_dry_matter yield_wet_volume \
+                 yield_dry_volume kg_per_bushel protein {texts} wet_mass dry_mass yield_wet yield_dry market_moisture"
             )
         );
         let rates = "quantity target_rate applied_rate control_rate";

@@ -4,7 +4,7 @@ use arrow_schema::{DataType, Field};
 
 use super::aliases;
 use super::cell_values::{decimal_sign, numbers};
-use super::columns::{CANONICAL, Content, JobKind, canonical, fits};
+use super::columns::{CANONICAL, Content, JobKind, YIELDS, canonical, fits};
 use super::convert::UNIT_EXAMPLES;
 use super::statements::Stated;
 use super::units::{Quantity, Unit};
@@ -118,8 +118,7 @@ pub(super) fn match_columns(
 /// The kind of job that the columns imply.
 pub(super) fn implied_kind(matches: &[Match]) -> Option<JobKind> {
     let has = |names: &[&str]| matches.iter().any(|found| names.contains(&found.canonical));
-    let yields = ["yield", "yield_wet_mass", "yield_dry_mass", "yield_wet_volume", "yield_dry_volume"];
-    let has_yield = has(&yields);
+    let has_yield = has(YIELDS);
     let has_rate = has(&["target_rate", "applied_rate", "control_rate"]);
     let counts_seeds = matches.iter().any(|found| found.unit.is_some_and(|unit| unit.quantity().0 == Quantity::Count));
     if has_yield && has_rate {

@@ -66,6 +66,22 @@ pub(super) const RATE: &str = "rate";
 /// Any unit of a yield.
 pub(super) const AS_STATED: &str = "as stated";
 
+/// A wet or a dry yield whose unit, which decides between mass and volume, is not known yet.
+pub(super) const WET_YIELD: &str = "wet yield";
+pub(super) const DRY_YIELD: &str = "dry yield";
+
+/// The yields that displays report.
+pub(super) const YIELDS: &[&str] = &[
+    "yield",
+    DRY_YIELD,
+    WET_YIELD,
+    "yield_wet_mass",
+    "yield_dry_mass",
+    "yield_dry_matter",
+    "yield_wet_volume",
+    "yield_dry_volume",
+];
+
 /// The columns in the order of a harmonised layer. `time` and `date` precede them.
 pub(super) const CANONICAL: &[Canonical] = &[
     row("longitude", JobKind::ALL, Number, "deg"),
@@ -84,6 +100,7 @@ pub(super) const CANONICAL: &[Canonical] = &[
     row("moisture", HARVEST, Number, "%"),
     row("yield_wet_mass", HARVEST, Number, "kg/ha"),
     row("yield_dry_mass", HARVEST, Number, "kg/ha"),
+    row("yield_dry_matter", HARVEST, Number, "kg/ha"),
     row("yield_wet_volume", HARVEST, Number, "m3/ha"),
     row("yield_dry_volume", HARVEST, Number, "m3/ha"),
     row("yield", HARVEST, Number, AS_STATED),
@@ -127,8 +144,9 @@ pub(super) fn is_canonical(name: &str) -> bool {
         .any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// The canonical column of this name.
+/// The canonical column of this name; that of any yield for one whose unit is not known yet.
 pub(super) fn canonical(name: &str) -> Option<&'static Canonical> {
+    let name = if [WET_YIELD, DRY_YIELD].contains(&name) { "yield" } else { name };
     CANONICAL.iter().find(|column| column.name == name)
 }
 

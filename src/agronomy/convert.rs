@@ -44,7 +44,7 @@ pub fn to_units(layer: Layer, target: &Target, crop: Option<&str>) -> Result<Lay
         if has_several {
             return by_column();
         }
-        given.map(Crop::kg_per_bushel).or_else(by_column).or_else(|| stated.map(Crop::kg_per_bushel))
+        given.and_then(Crop::kg_per_bushel).or_else(by_column).or_else(|| stated.and_then(Crop::kg_per_bushel))
     };
     let schema = layer.schema();
     let mut conversions: HashMap<usize, Conversion> = HashMap::new();
@@ -176,7 +176,7 @@ pub(super) fn is_one(factor: f64) -> bool {
 pub(super) fn known_crop(name: &str) -> Result<&'static Crop> {
     Crop::find(name).ok_or_else(|| {
         let names: Vec<&str> = CROPS.iter().map(|crop| crop.name).collect();
-        let message = format!("the weight of a bushel is unknown for crop `{name}`; known crops: {}", names.join(", "));
+        let message = format!("crop `{name}` is not known; known crops: {}", names.join(", "));
         invalid("crop", message)
     })
 }
@@ -190,10 +190,14 @@ fn has_several_crops(layer: &Layer) -> bool {
 }
 
 /// The crop that the source of the layer states.
-pub(super) fn stated_crop(layer: &Layer) -> Option<&'static Crop> {
+fn stated_crop(layer: &Layer) -> Option<&'static Crop> {
+    stated_crop_names(layer).find_map(|name| Crop::find(&name))
+}
+
+/// The names of crops that the source of the layer states.
+pub(super) fn stated_crop_names(layer: &Layer) -> impl Iterator<Item = String> {
     let is_crop = |key: &str| key == CROP || ["crop", "croptoken", "cropname"].contains(&key.to_lowercase().as_str());
-    let mut crops = layer.metadata().iter().filter(|(key, _)| is_crop(key));
-    crops.find_map(|(_, name)| Crop::find(name))
+    layer.metadata().iter().filter(move |(key, _)| is_crop(key)).map(|(_, name)| name.clone())
 }
 
 /// The end of a message about an unknown unit.

@@ -82,9 +82,9 @@ impl FieldRows {
         let Places { plane, x, y, areas, shapes } = read_places(layer)?;
         let named_crop =
             layer.metadata().iter().find(|(key, _)| key == keys::CROP).and_then(|(_, name)| Crop::find(name));
-        let values = CanonicalValues::new(layer, named_crop.map(Crop::kg_per_bushel));
+        let values = CanonicalValues::new(layer, named_crop.and_then(Crop::kg_per_bushel));
         let crop = named_crop.or_else(|| values.common_text("crop").and_then(Crop::find));
-        let values = CanonicalValues::new(layer, crop.map(Crop::kg_per_bushel));
+        let values = CanonicalValues::new(layer, crop.and_then(Crop::kg_per_bushel));
         for name in ["distance", "swath_width"] {
             values.check_unit(name)?;
         }

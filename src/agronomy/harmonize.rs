@@ -13,7 +13,7 @@ use super::canonical_rows::crop_names;
 use super::cell_values::{arrays, trimmed};
 use super::column_match::{Match, implied_kind, match_columns, values};
 use super::columns::{CANONICAL, Content, JobKind, canonical, is_canonical};
-use super::convert::{known_crop, stated_crop};
+use super::convert::{known_crop, stated_crop_names};
 use super::crops::Crop;
 use super::derived::Rows;
 use super::market_moisture::{MARKET, crops_of, dry_again};
@@ -77,7 +77,7 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
     let belongs = |name: &str| canonical(name).is_none_or(|column| column.kinds.contains(&kind));
     let mut matches: Vec<Match> = matches.into_iter().filter(|found| belongs(found.canonical)).collect();
     let times = row_times(&layer, &matches, statements.job.start, &mut diagnostics);
-    let crop = crop(&layer, statements, &matches)?;
+    let (crop, unknown_crop) = crop(&layer, statements, &matches, &mut diagnostics)?;
     let layer = with_points(layer, &matches, statements)?;
     let proven = prove_units(&layer, &mut matches, times.as_ref(), crop, &statements.job, &mut diagnostics)?;
 
@@ -87,7 +87,7 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
         columns: HashMap::new(),
         times: None,
         dry_basis: proven.moisture_basis,
-        kg_per_bushel: crop.map(Crop::kg_per_bushel).or(proven.kg_per_bushel),
+        kg_per_bushel: crop.and_then(Crop::kg_per_bushel).or(proven.kg_per_bushel),
         resolution: times.as_ref().map_or(1, |times| times.resolution),
         polygons: polygon_areas(&layer),
         is_further: Vec::new(),
@@ -129,7 +129,12 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
     if kind != JobKind::Yield {
         rows.is_further = further_products(&layer, &rows, &added);
     }
-    add_computed(&layer, kind, rows, &mut added, &mut diagnostics);
+    let has_market = rows.columns.contains_key(MARKET);
+    add_computed(&layer, kind, rows, &mut added);
+    let has = |name: &str| added.iter().any(|column| column.field.name() == name);
+    if kind == JobKind::Yield && has("wet_mass") && !has_market {
+        diagnostics.push(crop_unknown(crop, unknown_crop.as_deref()));
+    }
     if added.is_empty() && unknown.is_empty() {
         let message = format!(
             "no column of layer `{}` has a known meaning; `columns` names them, such as `columns={{\"yield\": \"Yld\"}}`",
@@ -183,12 +188,16 @@ fn kind(layer: &Layer, statements: &Statements, matches: &[Match]) -> Result<Job
 }
 
 /// The crop: stated, from the service, from the sidecar, or the one that all rows name.
-fn crop(layer: &Layer, statements: &Statements, matches: &[Match]) -> Result<Option<&'static Crop>> {
-    if let Some(name) = &statements.crop {
-        return known_crop(name).map(Some);
-    }
-    let by_job = statements.job.crop.as_deref().and_then(Crop::find);
-    Ok(by_job.or_else(|| stated_crop(layer)).or_else(|| {
+///
+/// Two that differ are a diagnostic. A name that is not known is the one of the diagnostic of a missing dry mass.
+fn crop(
+    layer: &Layer,
+    statements: &Statements,
+    matches: &[Match],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<(Option<&'static Crop>, Option<String>)> {
+    let stated = statements.crop.as_deref().map(known_crop).transpose()?;
+    let by_rows = || {
         let by_name = |name: &str| matches.iter().find(|found| found.canonical == name);
         // The product of a harvest is its crop.
         let found = by_name("crop").or_else(|| by_name("product"))?;
@@ -196,8 +205,32 @@ fn crop(layer: &Layer, statements: &Statements, matches: &[Match]) -> Result<Opt
         let mut names =
             batches.filter_map(|array| array.as_string_opt::<i64>()).flat_map(|array| array.iter()).flatten();
         let first = trimmed(names.next()?);
-        names.all(|name| trimmed(name) == first).then(|| Crop::find(first))?
-    }))
+        let is_same =
+            |name: &str| trimmed(name) == first || Crop::find(name).is_some_and(|crop| Crop::find(first) == Some(crop));
+        names.all(is_same).then(|| first.to_owned())
+    };
+    let names: Vec<String> =
+        statements.job.crop.iter().cloned().chain(stated_crop_names(layer)).chain(by_rows()).collect();
+    let own = names.iter().find_map(|name| Some((Crop::find(name)?, name)));
+    if let (Some(stated), Some((own, name))) = (stated, own)
+        && stated != own
+    {
+        let message =
+            format!("`crop` is `{}`, but the job or its rows name `{name}`; `{}` is used", stated.name, stated.name);
+        diagnostics.push(Diagnostic::new(Code::CropContradicts, message));
+    }
+    let crop = stated.or(own.map(|(own, _)| own));
+    Ok((crop, names.into_iter().next().filter(|_| crop.is_none())))
+}
+
+/// The diagnostic for a harvest without a dry mass, for want of a crop or of its market moisture.
+fn crop_unknown(crop: Option<&Crop>, name: Option<&str>) -> Diagnostic {
+    let (what, advice) = match (crop, name) {
+        (Some(crop), _) => (format!("`{}` has no market moisture", crop.name), "its masses are as harvested"),
+        (None, Some(name)) => (format!("the crop `{name}` is not known"), "`crop` states it, such as `crop=\"corn\"`"),
+        (None, None) => ("the crop is unknown".to_owned(), "`crop` states it, such as `crop=\"corn\"`"),
+    };
+    Diagnostic::new(Code::CropUnknown, format!("{what}, so there is no dry mass; {advice}"))
 }
 
 /// The market moisture of each row: that of the crop, else of the crops that rows name. `None` if it is unknown for all.

@@ -8,6 +8,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
 use super::aliases;
+use super::columns::{DRY_YIELD, WET_YIELD};
 use super::map_words::{NUTRIENTS, RATE_STEMS, ROW_SUMS, YIELD_STEMS, is_other_name, words};
 use super::provenance as keys;
 use super::units::Unit;
@@ -21,8 +22,11 @@ const YIELDS_AND_RATES: &[&str] = &[
     "yield_dry_mass",
     "yield_dry_volume",
     "yield",
+    DRY_YIELD,
     "yield_wet_mass",
     "yield_wet_volume",
+    WET_YIELD,
+    "yield_dry_matter",
     "applied_rate",
     "target_rate",
     "control_rate",

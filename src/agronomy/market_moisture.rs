@@ -54,7 +54,7 @@ impl MarketMoisture {
 
     /// The market moisture of a row: stated, else that of its crop.
     pub(super) fn of(&self, crop: Option<&Crop>) -> Option<f64> {
-        self.stated(crop).or_else(|| Some(crop?.market_moisture))
+        self.stated(crop).or_else(|| crop?.market_moisture)
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) fn row_markets(layer: &Layer) -> Option<Vec<f64>> {
     }
     let schema = layer.schema();
     let stated = added(layer, "dry_mass").and_then(|index| schema.field(index).metadata().get(keys::MOISTURE_BASIS));
-    let percent = stated.and_then(|basis| basis.parse().ok()).or_else(|| Some(layer_crop(layer)?.market_moisture))?;
+    let percent = stated.and_then(|basis| basis.parse().ok()).or_else(|| layer_crop(layer)?.market_moisture)?;
     Some(vec![percent; layer.len()])
 }
 

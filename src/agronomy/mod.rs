@@ -80,6 +80,7 @@ mod time_numbers;
 mod time_parts;
 mod track_continuity;
 mod track_rows;
+mod unit_checks;
 mod unit_closure;
 #[cfg(test)]
 mod unit_closure_tests;

@@ -161,13 +161,14 @@ impl Table<'_> {
             let mut known = numbers(self.layer, index).into_iter().filter(|value| !value.is_nan());
             known.next().map(|value| value.to_string())
         };
-        let of_crop = |value: fn(&Crop) -> f64| self.crop.map(|crop| value(crop).to_string());
+        let of_crop = |value: fn(&Crop) -> Option<f64>| self.crop.and_then(value).map(|value| value.to_string());
         let (key, text) = match name {
             "dry_mass" | "yield_dry" => {
                 let markets = self.layer.schema().index_of(MARKET).map(|index| numbers(self.layer, index));
                 let basis = markets.ok().and_then(|markets| basis_of(&markets));
                 (keys::MOISTURE_BASIS, basis.or_else(|| of_crop(|crop| crop.market_moisture)))
             }
+            "yield_dry_matter" => (keys::MOISTURE_BASIS, Some("0".to_owned())),
             "yield_dry_mass" => (keys::MOISTURE_BASIS, value("yield_dry_basis").or_else(|| Some("unknown".to_owned()))),
             "yield_wet_volume" | "yield_dry_volume" => {
                 (keys::KG_PER_BUSHEL, value("kg_per_bushel").or_else(|| of_crop(Crop::kg_per_bushel)))

@@ -9,10 +9,11 @@ use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Result};
 
 /// Yields per area in the order of their use, with the rule of the flow that follows.
-const RATES: [(&str, &str); 5] = [
+const RATES: [(&str, &str); 6] = [
     ("yield_wet_mass", "yield_wet_mass x worked_area / interval"),
     ("yield_wet_volume", "yield_wet_volume x worked_area / interval"),
     ("yield_dry_mass", "yield_dry_mass x worked_area / interval"),
+    ("yield_dry_matter", "yield_dry_matter x worked_area / interval"),
     ("yield_dry_volume", "yield_dry_volume x worked_area / interval"),
     ("yield", "yield x worked_area / interval"),
 ];
@@ -55,16 +56,17 @@ pub(super) fn row_mass(
         return Some(RowMass { kg, rule: wet_rule(values) });
     }
     let stated = |name: &str| values.metadata(name, keys::MOISTURE_BASIS).and_then(|text| text.parse().ok());
-    let market = crop.map(|crop| crop.market_moisture);
+    let market = crop.and_then(|crop| crop.market_moisture);
     let mass = |(name, rule): (&'static str, &'static str)| {
         // The harmonised dry mass is at the market moisture, also where the display's basis is dry matter.
-        if name == "yield_dry_mass"
+        if ["yield_dry_mass", "yield_dry_matter"].contains(&name)
             && let Some(kg) = values.numbers("dry_mass", "kg")
         {
             return Some(("dry_mass", kg, Basis::Dry(stated("dry_mass").or(market)), "dry_mass / interval"));
         }
         let basis = match name {
             "yield_dry_mass" => Basis::Dry(stated(name).or(market)),
+            "yield_dry_matter" => Basis::Dry(Some(0.0)),
             "yield_dry_volume" => Basis::Dry(market),
             "yield" => Basis::Dry(None),
             _ => Basis::Wet,
@@ -92,9 +94,10 @@ pub(super) fn row_mass(
 /// The rule of a flow that follows from the harmonised wet mass.
 fn wet_rule(values: &CanonicalValues<'_>) -> &'static str {
     match values.metadata("wet_mass", keys::SOURCE) {
-        Some("yield_wet_mass x worked_area") => "yield_wet_mass x area / interval",
-        Some("yield_wet_volume x worked_area") => "yield_wet_volume x area / interval",
-        Some("yield_dry_mass x worked_area, moisture") => "yield_dry_mass x area / interval",
+        Some("yield_wet_mass x worked_area") => "yield_wet_mass x worked_area / interval",
+        Some("yield_wet_volume x worked_area") => "yield_wet_volume x worked_area / interval",
+        Some("yield_dry_mass x worked_area, moisture") => "yield_dry_mass x worked_area / interval",
+        Some("yield_dry_matter x worked_area, moisture") => "yield_dry_matter x worked_area / interval",
         _ => "wet_mass / interval",
     }
 }

@@ -42,6 +42,16 @@ impl RowTimes {
     pub(super) fn new(micros: Vec<Option<i64>>, form: &'static str, columns: Vec<usize>) -> Self {
         Self { micros, is_local: true, form, evidence: None, columns, resolution: 1 }
     }
+
+    /// The times of the first rows.
+    pub(super) fn head(&self, rows: usize) -> Self {
+        Self {
+            micros: self.micros.iter().take(rows).copied().collect(),
+            evidence: None,
+            columns: self.columns.clone(),
+            ..*self
+        }
+    }
 }
 
 /// What is known beside the column of times.

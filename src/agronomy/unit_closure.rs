@@ -28,8 +28,8 @@ const MAX_RANGE: f64 = 0.15;
 /// A combination whose interquartile range is this many times that of the best is impossible: moisture spreads it.
 const MAX_SPREAD: f64 = 1.5;
 
-/// Percent of water at which displays dry, in addition to that of the crop.
-const MARKET_MOISTURES: &[f64] = &[13.0, 13.5, 14.0, 14.5, 15.0, 15.5];
+/// Percent of water at which displays dry, in addition to those of the crops.
+const DISPLAY_MOISTURES: &[f64] = &[13.0, 13.5, 14.0, 14.5, 15.0, 15.5];
 
 /// The basis of a reported yield.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,7 +122,7 @@ pub(super) fn prove_yield(
         return Proven::default();
     }
     let is_stated = open.iter().all(|units| units.len() == 1) && (crop.is_some() || is_mass(&candidates.yields));
-    let bases = if is_stated { vec![Basis::Wet] } else { bases(name, harvest, crop) };
+    let bases = bases(name, harvest, crop, is_stated);
     let all = combinations(&bases, harvest, candidates, crop);
     let Some(best) = all.iter().min_by(|one, other| closeness(one).total_cmp(&closeness(other))) else {
         return Proven::default();
@@ -206,8 +206,8 @@ fn combinations(
     crop: Option<&Crop>,
 ) -> Vec<Combination> {
     let weights: Vec<f64> = match crop {
-        Some(crop) => vec![crop.kg_per_bushel()],
-        None => distinct_weights(),
+        Some(crop) => crop.kg_per_bushel().into_iter().collect(),
+        None => distinct(CROPS.iter().filter_map(Crop::kg_per_bushel)),
     };
     let reported: Vec<(Unit, Option<f64>, f64)> =
         candidates.yields.iter().flat_map(|unit| in_kg_per_hectare(*unit, &weights)).collect();
@@ -284,13 +284,19 @@ fn wet_ratios(harvest: &Harvest<'_>, scale: f64) -> Vec<(f64, f64)> {
     thinned(&Ratio { columns: &columns, moisture: harvest.moisture }, |row, moisture| (ratio(row) * scale, moisture))
 }
 
-/// The bases that a yield of this name can have.
-fn bases(name: &str, harvest: &Harvest<'_>, crop: Option<&Crop>) -> Vec<Basis> {
+/// The bases that a yield of this name can have, in units that are to be proven or stated.
+fn bases(name: &str, harvest: &Harvest<'_>, crop: Option<&Crop>, is_stated: bool) -> Vec<Basis> {
+    if name == "yield_dry_matter" {
+        return vec![Basis::Dry(0.0)];
+    }
     // A dry mass can be the wet one in every row, where all are drier than the market moisture.
     let mut bases = vec![Basis::Wet];
     if harvest.moisture.is_some() && !name.contains("wet") {
-        let own = crop.map(|crop| crop.market_moisture).filter(|own| !MARKET_MOISTURES.contains(own));
-        for percent in MARKET_MOISTURES.iter().copied().chain(own) {
+        let all = DISPLAY_MOISTURES.iter().copied().chain(CROPS.iter().filter_map(|crop| crop.market_moisture));
+        let own = crop.and_then(|crop| crop.market_moisture);
+        // What contradicts a statement does so at any market moisture.
+        let moistures = all.filter(|percent| !is_stated || own.is_none_or(|own| own == *percent));
+        for percent in distinct(moistures) {
             bases.extend([Basis::Dry(percent), Basis::DryWhereWetter(percent)]);
         }
     }
@@ -310,14 +316,11 @@ fn is_mass(yields: &[Unit]) -> bool {
     yields.iter().all(|unit| unit.quantity().0 == Quantity::Mass)
 }
 
-fn distinct_weights() -> Vec<f64> {
-    let mut weights: Vec<f64> = Vec::new();
-    for weight in CROPS.iter().map(Crop::kg_per_bushel) {
-        if !weights.contains(&weight) {
-            weights.push(weight);
-        }
-    }
-    weights
+fn distinct(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values.dedup();
+    values
 }
 
 /// The factor of a unit to its SI unit: metres, or kilograms per second.

@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 
-use super::cell_values::numbers;
-use super::column_match::Match;
+use super::column_match::{self, Match};
+use super::columns::{DRY_YIELD, WET_YIELD, YIELDS};
 use super::crops::Crop;
 use super::derived::Rows;
 use super::row_claims::clock_intervals;
 use super::row_ratios::{Ratio, thinned};
 use super::row_times::RowTimes;
 use super::statements::Job;
+use super::unit_checks::check_units;
 use super::unit_closure::{Candidates, Harvest, Proven, nearest, prove_yield};
-use super::units::Unit;
+use super::units::{Quantity, Unit};
 use crate::archive::{Code, Diagnostic};
 use crate::error::Result;
 use crate::layer::crs::OwnPlane;
@@ -23,20 +24,18 @@ const DEGREE: f64 = 111_200.0;
 /// The widths in metres that machines work.
 const WIDTHS: std::ops::RangeInclusive<f64> = 1.0..=60.0;
 
-/// Rows on which a stated unit is compared with the positions.
-const CHECKED_ROWS: usize = 5_000;
-
-const YIELDS: &[&str] = &["yield", "yield_wet_mass", "yield_dry_mass", "yield_wet_volume", "yield_dry_volume"];
+/// Units of a distance and a width.
+const LENGTHS: &[&str] = &["in", "ft", "m", "cm", "mm"];
 
 /// Original columns by canonical name, in their own units.
-struct Columns {
+pub(super) struct Columns {
     values: HashMap<&'static str, Vec<f64>>,
     /// In seconds.
-    interval: Option<Vec<f64>>,
+    pub(super) interval: Option<Vec<f64>>,
 }
 
 impl Columns {
-    fn get(&self, name: &str) -> Option<&[f64]> {
+    pub(super) fn get(&self, name: &str) -> Option<&[f64]> {
         self.values.get(name).map(Vec::as_slice)
     }
 }
@@ -44,13 +43,64 @@ impl Columns {
 /// States the units of `matches` that can be proven.
 pub(super) fn prove_units(
     layer: &Layer,
+    matches: &mut Vec<Match>,
+    times: Option<&RowTimes>,
+    crop: Option<&Crop>,
+    job: &Job,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Proven> {
+    name_yields(matches);
+    check_units(layer, matches, times, crop, job, diagnostics)?;
+    let proven = prove(layer, matches, times, crop, job, diagnostics)?;
+    name_yields(matches);
+    name_open_yields(layer, matches, diagnostics);
+    Ok(proven)
+}
+
+/// Names a wet or dry yield by its unit, unless another column is that already.
+fn name_yields(matches: &mut [Match]) {
+    for index in 0..matches.len() {
+        let Some(found) = matches.get(index) else { continue };
+        let name = match (found.canonical, found.unit.map(|unit| unit.quantity().0)) {
+            (WET_YIELD, Some(Quantity::Mass)) => "yield_wet_mass",
+            (WET_YIELD, Some(_)) => "yield_wet_volume",
+            (DRY_YIELD, Some(Quantity::Mass)) => "yield_dry_mass",
+            (DRY_YIELD, Some(_)) => "yield_dry_volume",
+            _ => continue,
+        };
+        if !has(matches, name)
+            && let Some(found) = matches.get_mut(index)
+        {
+            found.canonical = name;
+        }
+    }
+}
+
+/// A wet or dry yield that has no name by its unit is a yield as stated, or is not used.
+fn name_open_yields(layer: &Layer, matches: &mut Vec<Match>, diagnostics: &mut Vec<Diagnostic>) {
+    while let Some(index) = matches.iter().position(|found| [WET_YIELD, DRY_YIELD].contains(&found.canonical)) {
+        if !has(matches, "yield") {
+            matches.iter_mut().skip(index).take(1).for_each(|found| found.canonical = "yield");
+            continue;
+        }
+        let found = matches.remove(index);
+        let (schema, name) = (layer.schema(), found.canonical);
+        let message = format!(
+            "column `{}` is not used: its unit is unknown, or another column is its {name}",
+            schema.field(found.column).name()
+        );
+        diagnostics.push(Diagnostic::new(Code::ColumnNotUsed, message));
+    }
+}
+
+fn prove(
+    layer: &Layer,
     matches: &mut [Match],
     times: Option<&RowTimes>,
     crop: Option<&Crop>,
     job: &Job,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Proven> {
-    check_distance(layer, matches, diagnostics)?;
     let is_open = |name: &&str| matches.iter().any(|found| found.canonical == *name && found.unit.is_none());
     let open_lengths = ["interval", "distance", "swath_width", "speed", "flow"].iter().any(is_open);
     let open_yields: Vec<&'static str> = YIELDS
@@ -65,30 +115,9 @@ pub(super) fn prove_units(
     prove_lengths(layer, matches, &columns, job)?;
     let mut proven = Proven::default();
     for name in open_yields {
-        let Some(reported) = columns.get(name) else { continue };
-        let wet_mass = metric(&columns, matches, "yield_wet_mass", "kg/ha").filter(|_| name != "yield_wet_mass");
-        let harvest = Harvest {
-            distance: columns.get("distance"),
-            swath: columns.get("swath_width"),
-            flow: columns.get("flow"),
-            interval: columns.interval.as_deref(),
-            moisture: columns.get("moisture"),
-            reported,
-            wet_mass: wet_mass.as_deref().filter(|_| columns.get("flow").is_none()),
-        };
-        let swaths = candidates(matches, "swath_width", &["in", "ft", "m"]);
-        let candidates = Candidates {
-            distances: candidates(matches, "distance", &["in", "ft", "m"]),
-            swaths: swaths
-                .into_iter()
-                .filter(|unit| harvest.swath.is_none_or(|widths| is_width(widths, *unit)))
-                .collect(),
-            flows: candidates(matches, "flow", &["lb/s", "kg/s", "t/h"]),
-            yields: candidates(matches, name, yield_units(name)),
-            may_guess_interval: times.is_none() && !has(matches, "interval"),
-        };
         let column = matches.iter().find(|found| found.canonical == name).map(|found| found.column);
-        let found = prove_yield(name, &harvest, &candidates, crop, matches, diagnostics);
+        let may_guess_interval = times.is_none() && !has(matches, "interval");
+        let found = prove_named(name, &columns, crop, may_guess_interval, matches, diagnostics);
         proven = Proven {
             interval: proven.interval.or(found.interval),
             kg_per_bushel: proven.kg_per_bushel.or(found.kg_per_bushel),
@@ -100,20 +129,51 @@ pub(super) fn prove_units(
     Ok(proven)
 }
 
+/// Proves the units and the basis of one yield.
+pub(super) fn prove_named(
+    name: &'static str,
+    columns: &Columns,
+    crop: Option<&Crop>,
+    may_guess_interval: bool,
+    matches: &mut [Match],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Proven {
+    let Some(reported) = columns.get(name) else { return Proven::default() };
+    let wet_mass = metric(columns, matches, "yield_wet_mass", "kg/ha").filter(|_| name != "yield_wet_mass");
+    let harvest = Harvest {
+        distance: columns.get("distance"),
+        swath: columns.get("swath_width"),
+        flow: columns.get("flow"),
+        interval: columns.interval.as_deref(),
+        moisture: columns.get("moisture"),
+        reported,
+        wet_mass: wet_mass.as_deref().filter(|_| columns.get("flow").is_none()),
+    };
+    let is_usable = |unit: &Unit| harvest.swath.is_none_or(|widths| is_width(widths, *unit));
+    let candidates = Candidates {
+        distances: candidates(matches, "distance", &["in", "ft", "m"]),
+        swaths: candidates(matches, "swath_width", &["in", "ft", "m"]).into_iter().filter(is_usable).collect(),
+        flows: candidates(matches, "flow", &["lb/s", "kg/s", "t/h"]),
+        yields: candidates(matches, name, yield_units(name)),
+        may_guess_interval,
+    };
+    prove_yield(name, &harvest, &candidates, crop, matches, diagnostics)
+}
+
 /// Distance by the positions of rows; swath width by the polygon of the row, or by the applied area of the job.
-fn prove_lengths(layer: &Layer, matches: &mut [Match], columns: &Columns, job: &Job) -> Result<()> {
+pub(super) fn prove_lengths(layer: &Layer, matches: &mut [Match], columns: &Columns, job: &Job) -> Result<()> {
     let open_distance = columns.get("distance").filter(|_| unit(matches, "distance").is_none());
     let steps = if open_distance.is_some() { steps(layer, columns)? } else { None };
     if let (Some(distance), Some(steps)) = (open_distance, steps) {
         let ratios = thinned(&Ratio { columns: &[distance, &steps], moisture: None }, |row, _| quotient(row));
-        let found = nearest(ratios, &factors(&["in", "ft", "m", "cm"], "m"), 0.05, 0.05);
+        let found = nearest(ratios, &factors(LENGTHS, "m"), 0.05, 0.05);
         state(matches, "distance", found, "distance / step between positions: median");
     }
     let Some(distance) = metric(columns, matches, "distance", "m") else { return Ok(()) };
     let Some(swath) = columns.get("swath_width").filter(|_| unit(matches, "swath_width").is_none()) else {
         return Ok(());
     };
-    let units = factors(&["in", "ft", "m", "cm"], "m");
+    let units = factors(LENGTHS, "m");
     let area: Vec<f64> = distance.iter().zip(swath).map(|(distance, swath)| distance * swath).collect();
     if layer.geometry_types().iter().any(|code| matches!(code % 1000, 3 | 6)) {
         let polygons: Vec<f64> = layer.areas()?.into_iter().map(|area| area.unwrap_or(f64::NAN)).collect();
@@ -138,38 +198,7 @@ fn prove_lengths(layer: &Layer, matches: &mut [Match], columns: &Columns, job: &
     Ok(())
 }
 
-/// Compares the stated unit of distances with the positions of the first rows.
-fn check_distance(layer: &Layer, matches: &[Match], diagnostics: &mut Vec<Diagnostic>) -> Result<()> {
-    let Some(found) = matches.iter().find(|found| found.canonical == "distance") else { return Ok(()) };
-    let Some(stated) = found.unit else { return Ok(()) };
-    let head = layer.head(CHECKED_ROWS);
-    let used = ["distance", "pass_number", "section", "machine", "longitude", "latitude"];
-    let columns = Columns {
-        values: matches
-            .iter()
-            .filter(|found| used.contains(&found.canonical))
-            .map(|found| (found.canonical, numbers(&head, found.column)))
-            .collect(),
-        interval: None,
-    };
-    let Some((distance, steps)) = columns.get("distance").zip(steps(&head, &columns)?) else { return Ok(()) };
-    let ratios = thinned(&Ratio { columns: &[distance, &steps], moisture: None }, |row, _| quotient(row));
-    let Some((proven, ratio)) = nearest(ratios, &factors(&["in", "ft", "m", "cm"], "m"), 0.05, 0.05) else {
-        return Ok(());
-    };
-    if proven != stated {
-        let schema = layer.schema();
-        let name = schema.field(found.column).name();
-        let message = format!(
-            "column `{name}` is stated in {stated}, but steps between positions show {proven} (median ratio {ratio:.3}); \
-             if the positions are right, pass `units={{\"{name}\": \"{proven}\"}}`"
-        );
-        diagnostics.push(Diagnostic::new(Code::UnitsContradict, message));
-    }
-    Ok(())
-}
-
-fn prove_speed(matches: &mut [Match], columns: &Columns) {
+pub(super) fn prove_speed(matches: &mut [Match], columns: &Columns) {
     let Some(speed) = columns.get("speed").filter(|_| unit(matches, "speed").is_none()) else { return };
     let (Some(distance), Some(interval)) = (metric(columns, matches, "distance", "m"), &columns.interval) else {
         return;
@@ -182,7 +211,7 @@ fn prove_speed(matches: &mut [Match], columns: &Columns) {
     state(matches, "speed", found, "speed x interval / distance: median");
 }
 
-fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Result<Columns> {
+pub(super) fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Result<Columns> {
     let used = [
         "distance",
         "swath_width",
@@ -199,7 +228,7 @@ fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Re
     let is_used = |name: &str| used.contains(&name) || YIELDS.contains(&name);
     let mut values: HashMap<&'static str, Vec<f64>> = HashMap::new();
     for found in matches.iter().filter(|found| is_used(found.canonical)) {
-        values.insert(found.canonical, super::column_match::values(layer, found));
+        values.insert(found.canonical, column_match::values(layer, found));
     }
     let mut columns = Columns { values, interval: None };
     let is_needed = !has(matches, "interval") || unit(matches, "interval").is_none();
@@ -220,7 +249,7 @@ fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Re
         (columns.get("interval").filter(|_| unit(matches, "interval").is_none()), &by_time)
     {
         let ratios = thinned(&Ratio { columns: &[logged, steps], moisture: None }, |row, _| quotient(row));
-        let units = factors(&["s", "min"], "s");
+        let units = factors(&["s", "min", "ms"], "s");
         state(matches, "interval", nearest(ratios, &units, 0.05, 0.05), "interval / mean step of time: median");
     }
     columns.interval = if has(matches, "interval") { metric(&columns, matches, "interval", "s") } else { by_time };
@@ -254,16 +283,16 @@ fn is_dry_mass(matches: &[Match], column: Option<usize>) -> bool {
     matches.iter().any(|found| Some(found.column) == column && found.canonical == "yield_dry_mass")
 }
 
-fn has(matches: &[Match], name: &str) -> bool {
+pub(super) fn has(matches: &[Match], name: &str) -> bool {
     matches.iter().any(|found| found.canonical == name)
 }
 
-fn unit(matches: &[Match], name: &str) -> Option<Unit> {
+pub(super) fn unit(matches: &[Match], name: &str) -> Option<Unit> {
     matches.iter().find(|found| found.canonical == name)?.unit
 }
 
 /// A column in `to`, if its unit is known.
-fn metric(columns: &Columns, matches: &[Match], name: &str, to: &str) -> Option<Vec<f64>> {
+pub(super) fn metric(columns: &Columns, matches: &[Match], name: &str, to: &str) -> Option<Vec<f64>> {
     let factor = unit(matches, name)?.factor(Unit::parse(to)?, None).ok()?;
     Some(columns.get(name)?.iter().map(|value| value * factor).collect())
 }
@@ -274,8 +303,8 @@ fn candidates(matches: &[Match], name: &str, all: &[&str]) -> Vec<Unit> {
 
 fn yield_units(name: &str) -> &'static [&'static str] {
     match name {
-        "yield" => &["bu/ac", "m3/ha", "kg/ha", "t/ha", "lb/ac"],
-        "yield_wet_mass" | "yield_dry_mass" => &["kg/ha", "t/ha", "lb/ac"],
+        "yield" | WET_YIELD | DRY_YIELD => &["bu/ac", "m3/ha", "kg/ha", "t/ha", "lb/ac"],
+        "yield_wet_mass" | "yield_dry_mass" | "yield_dry_matter" => &["kg/ha", "t/ha", "lb/ac"],
         _ => &["bu/ac", "m3/ha"],
     }
 }
@@ -294,7 +323,7 @@ fn is_width(widths: &[f64], unit: Unit) -> bool {
         .is_some_and(|factor| WIDTHS.contains(&(usual * factor)))
 }
 
-fn quotient(row: &[f64]) -> f64 {
+pub(super) fn quotient(row: &[f64]) -> f64 {
     match row {
         [one, other] => one / other,
         _ => f64::NAN,

@@ -283,8 +283,10 @@ codes! {
         "concatenating: dry masses of a column have several moisture bases, such as those of several crops";
     FieldUnknown = "field-unknown", Warning,
         "concatenating: nothing names the field of some jobs, so it is null in their rows";
+    CropContradicts = "crop-contradicts", Warning,
+        "harmonising: the stated crop is not the one that the job or its rows name; the stated one is used";
     CropUnknown = "crop-unknown", Warning,
-        "harmonising: the crop is unknown, so there is no dry mass; `crop` states it";
+        "harmonising: the crop or its market moisture is unknown, so there is no dry mass; `crop` states it";
     TargetNotLogged = "target-not-logged", Warning,
         "harmonising: a target rate of 0 in every row was not logged and is null";
     DateAssumed = "date-assumed", Warning, "harmonising: times of day without a date are on 1970-01-01; `job` gives the date";
