@@ -29,6 +29,9 @@ NAMES = ("Stone Hill 2024 Harvest", "Cattle Gate 2025 Harvest")
 
 KEYS = ["reasons", "used", "pass_number", "kg", "m2", "yield_wet", "yield_dry", "flow_shifted", "moisture_shifted"]
 
+NOTES = 32 | 64 | 128
+"""Bits of `swath`, `overlap` and `moisture`, which leave a row used."""
+
 
 @pytest.fixture(scope="module")
 def jobs() -> list[Job]:
@@ -268,7 +271,7 @@ def test_report_adds_up_to_the_rows(base: hl.Cleaned) -> None:
         assert line["only"] == ((rows["reasons"] == 1 << bit) | (rows["reasons"] & ~64 == 1 << bit)).sum(), name
         rated = rows["yield_dry"].notna() & dry.notna()
         without = rated & rows["used"] & ~marked
-        with_it = rated & (rows["pass_number"] > 0) & (rows["reasons"] & ~(64 | 1 << bit) == 0)
+        with_it = rated & (rows["pass_number"] > 0) & (rows["reasons"] & ~(NOTES | 1 << bit) == 0)
         for column, kept in (("yield_without", without), ("yield_with", with_it)):
             mean = dry[kept].sum() / rows["m2"][kept].sum() * 10_000
             assert line[column] == pytest.approx(mean, rel=1e-9), (name, column)
@@ -284,14 +287,16 @@ def test_report_adds_up_to_the_rows(base: hl.Cleaned) -> None:
     assert report.loc["little_new_ground", "rows"] == left_out.sum()
 
 
-def test_used_rows_are_those_without_reasons_but_overlap(base: hl.Cleaned) -> None:
+def test_used_rows_are_those_without_reasons_but_notes(base: hl.Cleaned) -> None:
     rows = values(base.layer)
-    expected = (rows["pass_number"] > 0) & (rows["reasons"] & ~64 == 0)
+    expected = (rows["pass_number"] > 0) & (rows["reasons"] & ~NOTES == 0)
+    assert (rows["used"] & (rows["reasons"] & 32 > 0)).any()
+    assert (rows["used"] & (rows["reasons"] & 128 > 0)).any()
     assert (rows["used"] == expected).all()
     assert ((rows["reasons"] & 1 > 0) == (rows["pass_number"] == 0)).all()
-    kept = values(hl.clean(base.layer, antenna=3.0, keep=["moisture", "local"]).layer)
+    kept = values(hl.clean(base.layer, antenna=3.0, keep=["spike", "local"]).layer)
     assert (kept["reasons"] == rows["reasons"]).all()
-    assert (kept["used"] == ((rows["pass_number"] > 0) & (rows["reasons"] & ~(64 | 128 | 512) == 0))).all()
+    assert (kept["used"] == ((rows["pass_number"] > 0) & (rows["reasons"] & ~(NOTES | 256 | 512) == 0))).all()
     assert kept["used"].sum() > rows["used"].sum()
 
 

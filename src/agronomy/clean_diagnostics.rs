@@ -4,6 +4,7 @@ use super::clean::CleanRows;
 use super::columns::JobKind;
 use super::left_out::left_out;
 use super::pass_gaps::PassGaps;
+use super::row_ratios::median;
 use crate::archive::{Code, Diagnostic};
 
 /// One of this many rows has no flow before it is said.
@@ -13,6 +14,9 @@ const DROPOUTS: usize = 200;
 const TWINS: usize = 20;
 /// Of the width, the distances to the next parallel track that agree with it.
 const WIDTHS: std::ops::RangeInclusive<f64> = 0.75..=1.25;
+
+/// Percent of water that grain has when it is harvested.
+const MOISTURES: std::ops::RangeInclusive<f64> = 3.0..=45.0;
 
 /// All diagnostics of cleaned rows.
 pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
@@ -40,6 +44,7 @@ pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
         diagnostics.push(Diagnostic::new(Code::JobTwice, message));
     }
     diagnostics.extend(width_contradicts(rows));
+    diagnostics.extend(unusual_moisture(rows));
     diagnostics.extend(left_out(rows));
     if rows.coverage.limited > 0 {
         let message = format!(
@@ -62,6 +67,17 @@ pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
         diagnostics.push(Diagnostic::new(Code::PositionsWander, message));
     }
     diagnostics
+}
+
+/// A diagnostic if the moisture is not one of grain, such as that of silage.
+fn unusual_moisture(rows: &CleanRows) -> Option<Diagnostic> {
+    let moisture = rows.moisture_shifted.as_ref()?;
+    let usual = median((0..moisture.len()).filter(|k| rows.pass[*k] > 0).map(|k| moisture[k]).collect());
+    (usual.is_finite() && !MOISTURES.contains(&usual)).then(|| {
+        let message =
+            format!("the moisture is {usual:.1} % in the median, which is unusual for grain; the values are kept");
+        Diagnostic::new(Code::MoistureUnusual, message)
+    })
 }
 
 /// A diagnostic if the width differs from the distance between neighbouring tracks.

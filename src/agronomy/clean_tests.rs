@@ -62,7 +62,7 @@ fn field(delay: u32, working: bool) -> FieldRows {
         moisture: None,
         amount: None,
         amount_unit: "",
-        crop: None,
+        market: None,
         diagnostics: Vec::new(),
         x,
         y,

@@ -137,7 +137,7 @@ fn flow_follows_from_yields_and_steps() {
     let crop = Statements { crop: Some("wheat".to_owned()), ..statements(&columns, JobKind::Yield) };
     let layer = harmonize(points(-100.0, &columns, Some("EPSG:4326")), &crop).unwrap();
     let rows = FieldRows::read(&layer).unwrap();
-    assert_eq!((codes(&rows), rows.crop.map(|crop| crop.name)), (vec![Code::MassAssumed], Some("wheat")));
+    assert_eq!((codes(&rows), rows.market.map(|market| market[0])), (vec![Code::MassAssumed], Some(13.5)));
     assert_all(&rows.flow.unwrap(), 10.0 * (100.0 - 13.5) / 80.0);
 }
 

@@ -14,6 +14,7 @@ use super::columns::JobKind;
 use super::derived::HECTARE;
 use super::gather::{gather, row_groups};
 use super::grid_targets::{Targets, beside, plots_layer, system_of_ground};
+use super::left_out::left_out;
 use super::map_total::scale_factors;
 use super::provenance as keys;
 use crate::archive::{Code, Diagnostic};
@@ -63,6 +64,7 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
         let layer = layer
             .with_diagnostics(factors.diagnostics)
             .with_diagnostics(not_shifted(rows))
+            .with_diagnostics(left_out(rows))
             .with_diagnostics(map.outside_diagnostic(rows))
             .with_diagnostics(mass_diagnostic(rows));
         layer.with_entry(keys::KIND, None).with_entry(keys::CROP, crop.as_deref())

@@ -30,6 +30,8 @@ fn argument(bit: u32) -> &'static str {
     }
 }
 
+/// Rates above this many times their 90th percentile are said.
+const HIGH_RATE: f64 = 10.0;
 /// One of this many rows has no rate before it is said.
 const LEAST_WITHOUT: usize = 200;
 
@@ -87,6 +89,7 @@ pub(super) fn left_out(rows: &CleanRows) -> Vec<Diagnostic> {
         .chain(other_mean(rows, &sums))
         .chain(empty_ground(rows, &sums))
         .chain(without_rate(rows))
+        .chain(high_rates(rows))
         .collect()
 }
 
@@ -172,6 +175,25 @@ fn empty_ground(rows: &CleanRows, sums: &Sums) -> Option<Diagnostic> {
             sums.covered / HECTARE
         );
         Diagnostic::new(Code::MeanContradicts, message)
+    })
+}
+
+/// A diagnostic if rates are far above all others, which are used as they are.
+fn high_rates(rows: &CleanRows) -> Option<Diagnostic> {
+    let amount = rows.amount.as_ref().filter(|_| rows.kind != JobKind::Yield)?;
+    let rate = |k: usize| amount[k] / (rows.rows.distance[k] * rows.rows.width[k]) * HECTARE;
+    let mut rates: Vec<f64> = (0..amount.len()).map(rate).filter(|rate| *rate > 0.0 && rate.is_finite()).collect();
+    let index = rates.len().checked_sub(1)? * 9 / 10;
+    let limit = HIGH_RATE * *rates.select_nth_unstable_by(index, f64::total_cmp).1;
+    let most = rates.iter().copied().fold(0.0, f64::max);
+    let count = rates.iter().filter(|rate| **rate > limit).count();
+    (count > 0).then(|| {
+        let message = format!(
+            "{count} rows have more than {limit:.0} {unit}/ha, {HIGH_RATE} times the 90th percentile of the rates, and up to \
+             {most:.0} {unit}/ha; they are used as they are",
+            unit = rows.amount_unit
+        );
+        Diagnostic::new(Code::RateHigh, message)
     })
 }
 

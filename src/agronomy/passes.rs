@@ -11,6 +11,8 @@ pub(super) const LEAST_ROWS: usize = 10;
 const LEAST_SECONDS: f64 = 15.0;
 /// Seconds before and after a row between which the heading may change by less than a turn.
 const WINDOW: f64 = 3.0;
+/// And at least this many intervals.
+const WINDOW_ROWS: f64 = 1.5;
 /// With a logged working state, it suffices that the heading changes by less than this many turns within a wider window.
 const WIDE_WINDOW: f64 = 6.0;
 const WIDE_TURN: f64 = 1.6;
@@ -172,9 +174,10 @@ impl Fixes {
         run.start + first..run.start + last
     }
 
-    /// Change of the heading over a window around a fix, within its run.
+    /// Change of the heading over a window around a fix, within its run. A log of few rows needs a wider one.
     fn change(&self, run: &Range<usize>, fix: usize, seconds: f64) -> f64 {
-        let window = self.window(run, fix, seconds);
+        let widening = (WINDOW_ROWS * self.interval[fix] / WINDOW).max(1.0);
+        let window = self.window(run, fix, seconds * widening);
         let (before, after) = (self.heading[window.start], self.heading[window.end - 1]);
         // The change is the sum of both halves, so that a half turn is no small change.
         let halves = turn(before, self.heading[fix]) + turn(self.heading[fix], after);

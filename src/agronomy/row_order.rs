@@ -74,6 +74,8 @@ pub(super) struct Fit {
     pub(super) missing: usize,
     /// Of them, those along the track over much less than their distance.
     pub(super) short: usize,
+    /// Whether the distance of a row is that of the step after it.
+    pub(super) is_ahead: bool,
 }
 
 impl Fit {
@@ -187,7 +189,7 @@ impl RowOrder {
         for (row, before) in self.steps() {
             let seconds = time[row] - time[before];
             let step = (x[row] - x[before]).hypot(y[row] - y[before]);
-            let own = distance.get(row).copied().unwrap_or(f64::NAN);
+            let own = distance.get(if self.fit.is_ahead { before } else { row }).copied().unwrap_or(f64::NAN);
             raw[row] = if own > 0.0 && step > LONG_STEP * own { seconds * own / step } else { seconds };
         }
         let mut found = vec![f64::NAN; time.len()];
@@ -345,9 +347,15 @@ fn number_sources(source: &mut [u32], numbers: &[u32]) -> usize {
     pairs.len()
 }
 
-/// Tests the steps along the tracks: each is no longer than its distance, or goes on in the direction of the step before.
+/// Tests the steps along the tracks: each is no longer than its distance, or goes on in the direction of the step before. Some
+/// displays log the position at the start of a row, whose distance is that of the step after it.
 fn fit(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>]) -> Fit {
-    let mut fit = Fit::default();
+    let [behind, ahead] = [false, true].map(|is_ahead| fit_of(logged, row, tracks, is_ahead));
+    if ahead.missing * 2 < behind.missing { ahead } else { behind }
+}
+
+fn fit_of(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>], is_ahead: bool) -> Fit {
+    let mut fit = Fit { is_ahead, ..Fit::default() };
     for track in tracks {
         let rows = &row[track.clone()];
         let vector = |pair: &[usize]| (logged.x[pair[1]] - logged.x[pair[0]], logged.y[pair[1]] - logged.y[pair[0]]);
@@ -358,7 +366,8 @@ fn fit(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>]) -> Fit {
             if length.is_nan() || length < SAME_LOCATION {
                 continue;
             }
-            let distance = logged.distance.get(pair[1]).copied().filter(|distance| *distance > 0.0);
+            let own = if is_ahead { pair[0] } else { pair[1] };
+            let distance = logged.distance.get(own).copied().filter(|distance| *distance > 0.0);
             let is_short = distance.is_some_and(|distance| length <= LONG_STEP * distance.max(0.2));
             let cosine = (step.0 * before.0 + step.1 * before.1) / (length * before.0.hypot(before.1));
             let is_straight = cosine > STRAIGHT;

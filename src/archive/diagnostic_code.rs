@@ -321,8 +321,7 @@ codes! {
         "most of the grain or product is on rows that do not work by their state, which is not used";
     WidthContradicts = "width-contradicts", Info,
         "cleaning: the width differs from the distance between neighbouring passes; nothing is corrected";
-    MachinesDiffer = "machines-differ", Warning,
-        "cleaning: machines have different yields on ground next to each other";
+    RateHigh = "rate-high", Info, "cleaning: rates are far above all others; they are used as they are";
     MoistureUnusual = "moisture-unusual", Info, "the moisture of the job is unusual for grain; its values are kept";
     MuchLeftOut = "much-left-out", Warning,
         "cleaning: much of the mass, product or ground that was logged is not in the result";
