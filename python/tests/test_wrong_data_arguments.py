@@ -140,7 +140,7 @@ CASES: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("clean", {"delay": {"1": 3.0}}, TypeError, "`delay`"),
     ("clean", {"delay": {1: "3"}}, TypeError, "`delay`: expected a number, got '3'"),
     ("clean", {"moisture_delay": "soon"}, ValueError, "`moisture_delay`: expected seconds"),
-    ("clean", {"moisture_delay": "auto"}, ValueError, '`moisture_delay`: expected seconds, "flow", null'),
+    ("clean", {"moisture_delay": "auto"}, ValueError, '`moisture_delay`: expected seconds, "flow", None'),
     ("clean", {"moisture_delay": 61}, ValueError, "`moisture_delay`: expected at most 60 s, got 61 s"),
     ("clean", {"moisture_delay": True}, TypeError, "`moisture_delay`: expected a number, got True"),
     ("clean", {"keep": "moisture"}, TypeError, "`keep`: expected names of reasons"),
