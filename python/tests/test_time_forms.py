@@ -119,6 +119,13 @@ def test_days_of_a_spreadsheet_are_the_moments_that_were_written(milliseconds: i
     assert entry(layer)["rule"] == "days of a spreadsheet"
 
 
+def test_days_with_few_decimals_keep_their_coarse_clock() -> None:
+    # Five decimals are 0.864 s: rows of one second are some of them apart, and the usual step is their mean.
+    days = ((TIMES - pd.Timestamp("1899-12-30", tz="UTC")) / pd.Timedelta(days=1)).round(5)
+    layer = read(rows(days))
+    assert layer.values("interval")[0] == pytest.approx(1.0, rel=0.03)
+
+
 GPS = (TIMES - pd.Timestamp("1980-01-06", tz="UTC")).dt.total_seconds() + 18
 
 

@@ -12,6 +12,9 @@ const SPREADSHEET_EPOCH: f64 = 25_569.0;
 /// Days of a spreadsheet from 1980 to 2100.
 const SPREADSHEET: std::ops::Range<f64> = 29_221.0..73_051.0;
 
+/// Microseconds that the decimals of days resolve where moments are not rounded to them.
+const FINE_DAYS: i64 = 1_000;
+
 /// Seconds since 1970 from 1980 to 2100.
 const SECONDS: std::ops::Range<f64> = 315_532_800.0..4_102_444_800.0;
 
@@ -96,11 +99,14 @@ fn days_of_spreadsheet(cells: &[f64]) -> RowTimes {
             (scaled - scaled.round()).abs() < 0.02
         })
     };
-    let scale = [1.0, 10.0, 100.0, 1e3].into_iter().find(|scale| is_whole(*scale));
+    // Five decimals of a day are steps of 0.864 s, which are whole milliseconds by chance.
+    let resolution = day_resolution(cells);
+    let mut scales = [1.0, 10.0, 100.0, 1e3].into_iter().filter(|_| resolution < FINE_DAYS);
+    let scale = scales.find(|scale| is_whole(*scale));
     let snapped = |cell: &f64| scale.map_or_else(|| seconds(cell), |scale| (seconds(cell) * scale).round() / scale);
     let times =
         RowTimes::new(cells.iter().map(|cell| micros(snapped(cell))).collect(), "days of a spreadsheet", Vec::new());
-    RowTimes { resolution: if scale.is_some() { 1 } else { day_resolution(cells) }, ..times }
+    RowTimes { resolution: if scale.is_some() { 1 } else { resolution }, ..times }
 }
 
 /// The microseconds of the last decimal that the days have.
