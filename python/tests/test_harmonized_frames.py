@@ -29,7 +29,7 @@ def test_harmonised_frame_is_harmonised_also_with_fewer_rows(job: hl.Layer) -> N
     assert part.columns == layer.columns
     assert 0 < len(part) < len(layer)
     assert hl.concat([part]).units["dry_mass"] == "kg"
-    # Without `attrs`, which some functions of pandas drop, the names are all that is known.
+    # Without `attrs`, which some functions of pandas drop, canonical names have their fixed units.
     frame.attrs.clear()
     assert hl.harmonize(frame, kind="yield").columns == layer.columns
 
