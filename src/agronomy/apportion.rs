@@ -14,6 +14,9 @@ const LARGEST_COORDINATE: f64 = 2e7;
 /// Largest number of parts, for which memory is taken.
 const MOST_PARTS: usize = 1 << 25;
 
+/// Parts of polygons are added up by row and cell when there are this many more.
+const MOST_UNMERGED: usize = 1 << 16;
+
 /// Ground of a row in a cell or plot.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Part {
@@ -44,46 +47,72 @@ pub(super) fn onto_cells(coverage: &Coverage, to_grid: impl Fn(Point) -> Point, 
     if !(cell >= LEAST_CELL && cell.is_finite()) {
         return None;
     }
-    let rows = (0_u32..).take(coverage.fresh.len());
     let mut base = None;
     let mut raster = Raster::default();
     let scale = 1.0 / cell;
     let mut located: Vec<Point> = Vec::new();
-    let mut found = Vec::with_capacity(coverage.pieces.len() * 2);
-    for row in rows {
-        for piece in coverage.pieces.pieces(row) {
-            let area = area(piece);
-            located.clear();
-            located.extend(piece.iter().map(|point| to_grid(*point)));
-            if !located.iter().flatten().all(|value| value.abs() <= LARGEST_COORDINATE) {
-                continue;
-            }
-            // Coordinates relative to a cell of the field keep their digits below a metre.
-            let [east, north] = *base.get_or_insert_with(|| {
-                let first = located.first().copied().unwrap_or_default();
-                first.map(|coordinate| (coordinate / cell).floor())
-            });
-            for [x, y] in &mut located {
-                (*x, *y) = ((*x - east * cell) * scale, (*y - north * cell) * scale);
-            }
-            let start = found.len();
-            let mut measured = 0.0;
-            let is_complete = raster.spread(&located, |column, line, area| {
-                found.push(Found { column, line, row, area });
-                measured += area;
-            });
-            if !is_complete || found.len() > MOST_PARTS {
-                return None;
-            }
-            match &mut found[start..] {
-                [part] => part.area = area,
-                parts => parts.iter_mut().for_each(|part| part.area *= area / measured),
-            }
+    let mut found: Vec<Found> = Vec::with_capacity(coverage.fresh.len() * 2);
+    let (mut merged, mut is_complete) = (0, true);
+    coverage.visit_pieces(|row, piece| {
+        located.clear();
+        located.extend(piece.iter().map(|point| to_grid(*point)));
+        if !is_complete || !located.iter().flatten().all(|value| value.abs() <= LARGEST_COORDINATE) {
+            return;
         }
+        // Coordinates relative to a cell of the field keep their digits below a metre.
+        let [east, north] = *base.get_or_insert_with(|| {
+            let first = located.first().copied().unwrap_or_default();
+            first.map(|coordinate| (coordinate / cell).floor())
+        });
+        for [x, y] in &mut located {
+            (*x, *y) = ((*x - east * cell) * scale, (*y - north * cell) * scale);
+        }
+        let start = found.len();
+        let mut measured = 0.0;
+        is_complete = raster.spread(&located, |column, line, area| {
+            found.push(Found { column, line, row, area });
+            measured += area;
+        });
+        let area = area(piece);
+        match &mut found[start..] {
+            [part] => part.area = area,
+            parts => parts.iter_mut().for_each(|part| part.area *= area / measured),
+        }
+        if coverage.is_mixed() && found.len() - merged > MOST_UNMERGED {
+            merge(&mut found, merged);
+            merged = found.len();
+        }
+        is_complete &= found.len() <= MOST_PARTS;
+    });
+    if !is_complete {
+        return None;
+    }
+    if coverage.is_mixed() {
+        merge(&mut found, 0);
+        let mut sums = vec![0.0; coverage.fresh.len()];
+        found.iter().for_each(|part| sums[part.row as usize] += part.area);
+        found.iter_mut().for_each(|part| part.area *= coverage.fresh[part.row as usize] / sums[part.row as usize]);
     }
     let base = base.unwrap_or_default();
     #[expect(clippy::cast_possible_truncation, reason = "at most the largest coordinate by the least cell")]
     Some(sorted_cells(&found, base.map(|index| index as i64)))
+}
+
+/// Sorts parts from a position on by row, and adds up those of one row in one cell.
+fn merge(found: &mut Vec<Found>, from: usize) {
+    found[from..].sort_unstable_by_key(|part| (part.row, part.line, part.column));
+    let mut kept = from;
+    for at in from..found.len() {
+        let part = found[at];
+        let is_same = |other: &Found| (other.row, other.line, other.column) == (part.row, part.line, part.column);
+        if kept > from && is_same(&found[kept - 1]) {
+            found[kept - 1].area += part.area;
+        } else {
+            found[kept] = part;
+            kept += 1;
+        }
+    }
+    found.truncate(kept);
 }
 
 /// A part in a cell, relative to the first cell.
@@ -176,12 +205,24 @@ fn by_target<T>(found: &[T], part: impl Fn(&T) -> Part, targets: usize) -> Vec<P
 pub(super) fn onto_polygons(coverage: &Coverage, polygons: &[Vec<Vec<Vec<Point>>>]) -> (Vec<Part>, Vec<f64>) {
     let plots = Plots::new(polygons);
     let mut overlay = Overlay::new(&plots);
-    let mut parts = Vec::new();
+    let mut parts: Vec<Part> = Vec::new();
     let mut outside = vec![0.0; coverage.fresh.len()];
-    for (row, outside) in (0_u32..).zip(&mut outside) {
-        for piece in coverage.pieces.pieces(row) {
-            *outside += overlay.spread(piece, |target, area| parts.push(Part { target, row, area }));
+    let mut sums = vec![0.0; if coverage.is_mixed() { coverage.fresh.len() } else { 0 }];
+    coverage.visit_pieces(|row, piece| {
+        let rest = overlay.spread(piece, |target, area| match parts.last_mut() {
+            Some(last) if (last.target, last.row) == (target, row) => last.area += area,
+            _ => parts.push(Part { target, row, area }),
+        });
+        outside[row as usize] += rest;
+        if let Some(sum) = sums.get_mut(row as usize) {
+            *sum += area(piece);
         }
+    });
+    if coverage.is_mixed() {
+        let scale = |row: usize| if sums[row] > 0.0 { coverage.fresh[row] / sums[row] } else { 1.0 };
+        parts.iter_mut().for_each(|part| part.area *= scale(part.row as usize));
+        outside.iter_mut().enumerate().for_each(|(row, outside)| *outside *= scale(row));
+        parts.sort_by_key(|part| part.row);
     }
     (by_target(&parts, |part: &Part| *part, polygons.len()), outside)
 }

@@ -202,15 +202,13 @@ fn count_ground(
             pass[run.clone()].fill(0);
         }
     }
-    let shapes =
-        field.shapes.as_ref().map(|shapes| rows.row.iter().map(|row| shapes[*row].clone()).collect::<Vec<_>>());
     let options = GroundOptions {
         antenna: parameters.antenna,
         full_width: (field.kind == JobKind::Yield).then_some(parameters.full_width),
         excluded: &faults.excluded,
         extra,
         idle,
-        shapes: shapes.as_deref(),
+        shapes: field.shapes.as_ref(),
     };
     let ground = WorkedGround::new(rows, pass, &options);
     if ground.leave_worked_elsewhere(&idle.empty, pass) { WorkedGround::new(rows, pass, &options) } else { ground }

@@ -48,11 +48,12 @@ pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
     diagnostics.extend(left_out(rows));
     if rows.coverage.limited > 0 {
         let message = format!(
-            "the ground of {} rows is not complete: too many swaths cross each other there; no ground is counted twice",
+            "the ground of {} rows is not exact: too many swaths cross each other there; no ground is counted twice",
             rows.coverage.limited
         );
         diagnostics.push(Diagnostic::new(Code::GroundIncomplete, message));
     }
+    diagnostics.extend(lost_ground(rows));
     if rows.gaps.is_wandering() {
         let PassGaps { overlap, gap } = rows.gaps;
         let is_harvest = rows.kind == JobKind::Yield;
@@ -90,6 +91,30 @@ fn width_contradicts(rows: &CleanRows) -> Option<Diagnostic> {
         );
         Diagnostic::new(Code::WidthContradicts, message)
     })
+}
+
+/// Diagnostics about rows in passes that have no ground: their width, distance or polygon is none of a machine.
+fn lost_ground(rows: &CleanRows) -> Vec<Diagnostic> {
+    let mut messages = Vec::new();
+    if let Some(first) = rows.swaths.implausible.first().map(|row| *row as usize) {
+        messages.push(format!(
+            "{} rows have no ground: no machine works {:.0} m by {:.0} m in one row, as row {} says; pass the unit of the \
+             width or distance to `headland.harmonize(units=...)`",
+            rows.swaths.implausible.len(),
+            rows.rows.distance[first],
+            rows.rows.width[first],
+            rows.rows.row[first],
+        ));
+    }
+    if let Some(shapes) = rows.swaths.logged().map(|logged| &logged.shapes)
+        && let Some(first) = shapes.lost.first()
+    {
+        messages.push(format!(
+            "{} rows have no ground: their polygons have no area, such as row {first}",
+            shapes.lost.len()
+        ));
+    }
+    messages.into_iter().map(|message| Diagnostic::new(Code::GroundIncomplete, message)).collect()
 }
 
 /// A diagnostic if the delay of a flow could not be found.

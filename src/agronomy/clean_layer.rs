@@ -13,11 +13,13 @@ use super::columns::JobKind;
 use super::derived::HECTARE;
 use super::field_rows::FieldRows;
 use super::harmonize::harmonize;
+use super::logged_shapes::contains_any;
 use super::provenance as keys;
 use super::reasons::{OVERLAP, POSITION, REASONS};
 use super::recipe::Recipe;
 use super::row_columns::{polygon_layer, polygons, select_columns, with_columns, without_columns};
 use super::statements::Statements;
+use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Result};
 use crate::layer::Layer;
 
@@ -58,6 +60,10 @@ pub fn clean(layer: Layer, recipe: Option<&str>, arguments: &str, boundary: Opti
     let boundary = boundary.map(|boundary| polygons(boundary, &field.plane)).transpose();
     let boundary = boundary.map_err(|error| error.map_message(|said| said.replace("`plots`", "`boundary`")))?;
     let mut diagnostics = std::mem::take(&mut field.diagnostics);
+    if boundary.as_ref().is_some_and(|boundary| !contains_any(boundary, &field.x, &field.y)) {
+        let message = "no row is inside of `boundary`: check its coordinate system, or that it is that of this field";
+        diagnostics.push(Diagnostic::new(Code::OutsideBoundary, message));
+    }
     let rows = super::clean::clean_rows(field, recipe, &boundary.unwrap_or_default())?;
     diagnostics.extend(clean_diagnostics(&rows));
     let recipe = rows.recipe.to_json()?;
@@ -146,12 +152,12 @@ impl Cleaned {
         let rows = &self.rows;
         let mut order: Vec<(usize, usize)> = rows.rows.row.iter().copied().zip(0..).collect();
         order.sort_unstable();
-        let corners = |k: usize| rows.swaths.polygon(u32::try_from(k).unwrap_or(u32::MAX));
-        let is_there = |k: usize| !corners(k).is_empty() && rows.reasons[k] & POSITION == 0;
+        let is_there = |k: usize| rows.coverage.full[k] > 0.0 && rows.reasons[k] & POSITION == 0;
         let kept: Vec<(usize, usize)> = order.into_iter().filter(|(_, k)| is_there(*k)).collect();
         let shape = |(_, k): &(usize, usize)| {
-            let ring = corners(*k).iter().map(|corner| rows.plane.unproject(*corner)).collect();
-            vec![vec![ring]]
+            let mut polygons = rows.swaths.polygons(*k);
+            polygons.iter_mut().flatten().flatten().for_each(|corner| *corner = rows.plane.unproject(*corner));
+            polygons
         };
         let shapes: Vec<_> = kept.iter().map(shape).collect();
         let places: Vec<i64> = kept.iter().map(|(row, _)| i64::try_from(*row).unwrap_or(i64::MAX)).collect();

@@ -41,7 +41,7 @@ impl LoggedFaults {
     pub(super) fn find(rows: &mut TrackRows, field: &FieldRows, parameters: &Parameters) -> (Vec<i32>, Self) {
         let is_harvest = field.kind == JobKind::Yield;
         let rule = if is_harvest { PassRule::Straight(parameters.turn) } else { PassRule::Working };
-        let has_shape = |row: &usize| field.shapes.as_ref().is_some_and(|shapes| !shapes[*row].is_empty());
+        let has_shape = |row: &usize| field.shapes.as_ref().is_some_and(|shapes| shapes.area(*row) > 0.0);
         let has_shape: Vec<bool> = rows.row.iter().map(has_shape).collect();
         let mut duplicate = rows.duplicates();
         let mut twins = 0;

@@ -1,14 +1,18 @@
 //! Counts ground once: what each swath covers that no earlier swath covered, as convex pieces.
 
 use super::convex_clip::{Convex, Cuts, Extent, HalfPlane, Point, area, extent};
+use super::first_owner::first_owner;
 use super::neighbours::ExtentGrid;
-use super::swaths::Swaths;
+use super::swaths::{Logged, Swaths};
 
 /// Of its swath, the new ground that a row needs for a rate.
 const LEAST_FRESH: f64 = 0.25;
 
 /// Pieces smaller than this are dropped, in m2.
 const LEAST_AREA: f64 = 1e-9;
+
+/// A smaller share of a polygon is a rounding error, as new ground and as ground that was covered before.
+const LEAST_SHARE: f64 = 1e-10;
 
 /// Beyond this many pieces of one swath the smallest half counts as covered before.
 const MOST_PIECES: usize = 256;
@@ -31,10 +35,22 @@ pub(super) struct Coverage {
     pub(super) full: Vec<f64>,
     /// Area in m2 that no earlier swath covered.
     pub(super) fresh: Vec<f64>,
-    /// Convex pieces that make up `fresh`.
-    pub(super) pieces: Pieces,
+    /// Convex pieces that make up `fresh`, unless polygons are logged.
+    pieces: Pieces,
+    /// Logged polygons, whose pieces are many and are found again when they are needed.
+    polygons: Option<Polygons>,
     /// Number of rows that may lack fresh ground, since too many swaths cross each other to be worth the time.
     pub(super) limited: usize,
+}
+
+/// Rows with polygons of any shape.
+struct Polygons {
+    logged: Logged,
+    /// The rows in order of time, and the places of their polygons.
+    rows: Vec<u32>,
+    places: Vec<u32>,
+    /// Whether earlier polygons are not subtracted.
+    is_whole: bool,
 }
 
 /// Convex pieces, those of one row one after the other.
@@ -49,13 +65,8 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Number of pieces.
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
     /// Anticlockwise corners of the pieces of a row.
-    pub(super) fn pieces(&self, row: u32) -> impl Iterator<Item = &[Point]> {
+    fn pieces(&self, row: u32) -> impl Iterator<Item = &[Point]> {
         let first = self.first.get(row as usize).map_or(usize::MAX, |first| *first as usize);
         (first..self.rows.len()).take_while(move |piece| self.rows[*piece] == row).map(|piece| {
             let start = piece.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
@@ -78,19 +89,84 @@ impl Coverage {
         self.fresh[row] > 0.0 && self.fresh[row] >= LEAST_FRESH * self.full[row]
     }
 
+    /// Passes the row and the anticlockwise corners of convex pieces that make up the new ground.
+    ///
+    /// Pieces of one row follow each other, unless polygons are logged. The areas of those are exact to rounding errors.
+    pub(super) fn visit_pieces(&self, mut visit: impl FnMut(u32, &[Point])) {
+        let Some(Polygons { logged, rows, places, is_whole }) = &self.polygons else {
+            for row in (0_u32..).take(self.fresh.len()) {
+                self.pieces.pieces(row).for_each(|piece| visit(row, piece));
+            }
+            return;
+        };
+        let mut pass = |row: u32, piece: &[Point]| {
+            if self.fresh[row as usize] > 0.0 {
+                visit(row, piece);
+            }
+        };
+        if *is_whole {
+            for (row, place) in rows.iter().zip(places) {
+                first_owner(&logged.shapes, &[*place], Some(&mut |_, piece| pass(*row, piece)));
+            }
+        } else {
+            first_owner(&logged.shapes, places, Some(&mut |rank, piece| pass(rows[rank as usize], piece)));
+        }
+    }
+
+    /// Whether the pieces of a row need not follow each other.
+    pub(super) fn is_mixed(&self) -> bool {
+        self.polygons.is_some()
+    }
+
     /// Swaths without regard to earlier ones, of the rows that `is_used` selects.
     pub(super) fn whole(swaths: &Swaths, is_used: impl Fn(usize) -> bool) -> Self {
-        let rows = swaths.len();
-        let mut pieces = Pieces { first: vec![u32::MAX; rows], ..Pieces::default() };
-        let mut full = vec![0.0; rows];
-        for (row, full) in (0_u32..).zip(&mut full) {
+        let rows = (0_u32..).take(swaths.len());
+        if let Some(logged) = swaths.logged() {
+            let used = rows.filter(|row| is_used(*row as usize));
+            let mut coverage = Self::of_polygons(logged, used, swaths.len());
+            coverage.polygons.iter_mut().for_each(|polygons| polygons.is_whole = true);
+            for row in coverage.polygons.iter().flat_map(|polygons| &polygons.rows) {
+                coverage.fresh[*row as usize] = coverage.full[*row as usize];
+            }
+            return coverage;
+        }
+        let mut pieces = Pieces { first: vec![u32::MAX; swaths.len()], ..Pieces::default() };
+        let mut full = vec![0.0; swaths.len()];
+        for (row, full) in rows.zip(&mut full) {
             let polygon = swaths.polygon(row);
             if is_used(row as usize) && !polygon.is_empty() {
                 *full = area(polygon);
                 pieces.push(row, polygon);
             }
         }
-        Self { fresh: full.clone(), full, pieces, limited: 0 }
+        Self { fresh: full.clone(), full, pieces, polygons: None, limited: 0 }
+    }
+
+    /// The polygons of some of `count` rows, which are in order of time. No ground is counted yet.
+    fn of_polygons(logged: &Logged, rows: impl Iterator<Item = u32>, count: usize) -> Self {
+        let (rows, places): (Vec<u32>, Vec<u32>) =
+            rows.filter_map(|row| Some((row, logged.place(row as usize)?))).unzip();
+        let area = |row: usize| logged.place(row).map_or(0.0, |place| logged.shapes.area(place as usize));
+        Self {
+            full: (0..count).map(area).collect(),
+            fresh: vec![0.0; count],
+            pieces: Pieces::default(),
+            polygons: Some(Polygons { logged: logged.clone(), rows, places, is_whole: false }),
+            limited: 0,
+        }
+    }
+
+    /// Counts the ground of polygons once, in their order.
+    fn subtract_earlier(&mut self) {
+        let Some(Polygons { logged, rows, places, .. }) = &self.polygons else { return };
+        let owned = first_owner(&logged.shapes, places, None);
+        for (row, own) in rows.iter().zip(owned.areas) {
+            let full = self.full[*row as usize];
+            let least = LEAST_SHARE * full;
+            let fresh = if own < least { 0.0 } else { own };
+            self.fresh[*row as usize] = if (full - fresh).abs() < least { full } else { fresh };
+        }
+        self.limited = owned.is_limited.iter().filter(|is_limited| **is_limited).count();
     }
 }
 
@@ -101,16 +177,21 @@ impl Coverage {
 /// none is counted twice.
 pub(super) fn cover(swaths: &Swaths, by_time: &[u32], excluded: &[bool]) -> Coverage {
     let rows = swaths.len();
+    let is_excluded = |row: u32| excluded.get(row as usize).copied().unwrap_or(false);
+    if let Some(logged) = swaths.logged() {
+        let used = by_time.iter().copied().filter(|row| !is_excluded(*row));
+        let mut coverage = Coverage::of_polygons(logged, used, rows);
+        coverage.subtract_earlier();
+        return coverage;
+    }
     let mut coverage = Coverage {
         full: (0_u32..).take(rows).map(|row| area(swaths.polygon(row))).collect(),
         fresh: vec![0.0; rows],
         pieces: Pieces { first: vec![u32::MAX; rows], ..Pieces::default() },
+        polygons: None,
         limited: 0,
     };
-    let covers = |row: &&u32| {
-        let is_excluded = excluded.get(**row as usize).copied().unwrap_or(false);
-        !is_excluded && !swaths.polygon(**row).is_empty()
-    };
+    let covers = |row: &&u32| !is_excluded(**row) && !swaths.polygon(**row).is_empty();
     let used: Vec<u32> = by_time.iter().filter(covers).copied().collect();
     coverage.pieces.reserve(used.len());
     let extents: Vec<Extent> = used.iter().map(|row| extent(swaths.polygon(*row))).collect();

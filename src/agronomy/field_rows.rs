@@ -1,6 +1,7 @@
 //! Reads the rows of a harmonised layer as arrays in a local plane.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::canonical_rows::layer_kind;
 use super::canonical_values::CanonicalValues;
@@ -8,6 +9,7 @@ use super::columns::JobKind;
 use super::crops::Crop;
 use super::derived::HECTARE;
 use super::filters::{filled_widths, used_distances};
+use super::logged_shapes::Shapes;
 use super::market_moisture::row_markets;
 use super::places::{Places, read_places};
 use super::provenance as keys;
@@ -32,9 +34,8 @@ pub(super) struct FieldRows {
     /// Metres in the plane: the point, the centroid of polygons, or the mean of other vertices.
     pub(super) x: Vec<f64>,
     pub(super) y: Vec<f64>,
-    /// Outer ring of the polygon of each row in the plane, without the closing vertex, if a row has polygons. Empty for
-    /// rows with another number of polygons than one.
-    pub(super) shapes: Option<Vec<Vec<[f64; 2]>>>,
+    /// The polygons of each row in the plane, if a row has polygons.
+    pub(super) shapes: Option<Arc<Shapes>>,
     /// Seconds, above 0 in every row: logged, else computed, else 1.
     pub(super) interval: Vec<f64>,
     /// Metres of the step of this row.
@@ -90,8 +91,15 @@ impl FieldRows {
         }
         let mut diagnostics = Vec::new();
         let (time, counter) = (values.seconds(), values.numbers("order", ""));
-        let width = values.numbers("swath_width", "m").unwrap_or_else(|| vec![f64::NAN; values.rows()]);
+        let mut width = values.numbers("swath_width", "m").unwrap_or_else(|| vec![f64::NAN; values.rows()]);
         let logged = values.numbers("distance", "m");
+        if let (Some(areas), Some(distances)) = (&areas, &logged) {
+            for ((width, area), distance) in width.iter_mut().zip(areas).zip(distances) {
+                if width.is_nan() && *distance > 0.0 {
+                    *width = area / distance;
+                }
+            }
+        }
         let state = values.flags("working", true);
         let numbers = working_machines(values.integers("machine"), state.as_deref(), time.as_deref());
         let (source, mut machines) = numbered(&numbers);

@@ -183,15 +183,17 @@ fn polygons_give_distance_and_amount() {
     let layer = harmonize(layer, &statements(&columns, JobKind::AsApplied)).unwrap();
     let rows = FieldRows::read(&layer).unwrap();
     let shapes = rows.shapes.unwrap();
-    assert_eq!((shapes[0].len(), shapes[4].len(), shapes[5].len()), (4, 0, 0));
+    let shapes: Vec<_> = (0..7).map(|row| shapes.polygons(row)).collect();
+    assert_eq!((shapes[0][0][0].len(), shapes[4].len(), shapes[5].len()), (4, 0, 2));
     assert!(rows.x[4].is_nan() && rows.distance[4].is_nan());
     // UTM is smaller by 0.9996 at the central meridian.
     assert!((rows.distance[0] - 3.0 / 0.9996 / 0.9996).abs() < 1e-5, "{}", rows.distance[0]);
     assert!(
-        shapes[6].iter().any(|vertex| vertex[0] < rows.x[6]) && shapes[6].iter().any(|vertex| vertex[0] > rows.x[6])
+        shapes[6][0][0].iter().any(|vertex| vertex[0] < rows.x[6])
+            && shapes[6][0][0].iter().any(|vertex| vertex[0] > rows.x[6])
     );
     assert!((rows.distance[5] / rows.distance[0] - 2.0).abs() < 1e-6);
-    let middle = f64::midpoint(shapes[0][0][0], shapes[0][2][0]);
+    let middle = f64::midpoint(shapes[0][0][0][0][0], shapes[0][0][0][2][0]);
     assert!((rows.x[0] - middle).abs() < 1e-6 && (rows.x[1] - rows.x[0] - 3.001_2).abs() < 1e-4);
     assert_eq!((rows.amount_unit, rows.flow.is_none()), ("L", true));
     assert!((rows.amount.unwrap()[0] - 0.6 / 0.9996 / 0.9996).abs() < 1e-6);

@@ -51,7 +51,9 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
     let group_of: Vec<u32> = rows.rows.row.iter().map(|row| groups.of_row.get(*row).copied().unwrap_or(0)).collect();
     let sums = sum_parts(rows, &map, &group_of, !options.by.is_empty(), &factors.by_row);
     check_sums(rows, &map, &sums, &factors.by_row)?;
-    let results = result_columns(rows, &map, &sums);
+    let targets: Vec<u32> = sums.iter().map(|sums| sums.target).collect();
+    let mut results = result_columns(rows, &map, &sums);
+    results.extend(map.centres(&targets));
     let mut columns: Vec<(Field, ArrayRef)> = Vec::new();
     let representatives: Vec<u32> = sums.iter().map(|sums| groups.first_row(sums.group)).collect();
     for name in &options.by {
@@ -65,11 +67,10 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
             .with_diagnostics(factors.diagnostics)
             .with_diagnostics(not_shifted(rows))
             .with_diagnostics(left_out(rows))
-            .with_diagnostics(map.outside_diagnostic(rows))
+            .with_diagnostics(map.plot_diagnostics(rows))
             .with_diagnostics(mass_diagnostic(rows));
         layer.with_entry(keys::KIND, None).with_entry(keys::CROP, crop.as_deref())
     };
-    let targets: Vec<u32> = sums.iter().map(|sums| sums.target).collect();
     match plots {
         Some(plots) => plots_layer(plots, &targets, columns).map(metadata),
         None => map.cells_layer(layer, &targets, columns).map(|cells| {

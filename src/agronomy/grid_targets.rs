@@ -4,13 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{Field, Schema};
+use arrow_schema::{DataType, Field, Schema};
 
 use super::apportion::{Part, onto_cells, onto_polygons};
 use super::clean::CleanRows;
+use super::clean_layer::{field, nullable};
 use super::columns::JobKind;
 use super::coverage::Coverage;
+use super::first_owner::first_owner;
 use super::gather::gather_index;
+use super::logged_shapes::Shapes;
 use super::row_columns::{polygon_layer, polygons};
 use super::row_ratios::median;
 use crate::archive::{Code, Diagnostic};
@@ -20,6 +23,9 @@ use crate::layer::{Layer, Polygons};
 
 /// Smallest part of the ground outside of plots that is reported.
 const TOLERANCE: f64 = 1e-9;
+
+/// Plots overlap if this share of one of them is in others.
+const LEAST_OVERLAP: f64 = 1e-3;
 
 /// Square cells of a side in metres, in a system.
 pub(super) struct Squares {
@@ -45,6 +51,8 @@ pub(super) struct Targets {
     cells: Option<Squares>,
     /// Whether plots may overlap, so that ground counts in several.
     pub(super) can_overlap: bool,
+    /// Plots that others overlap, and the ground in m2 that counts more than once.
+    overlap: (usize, f64),
 }
 
 impl Targets {
@@ -83,26 +91,50 @@ impl Targets {
             areas,
             cells: Some(Squares { cells, side: cell, crs, metres: map.metres() }),
             can_overlap: false,
+            overlap: (0, 0.0),
         })
     }
 
     pub(super) fn from_plots(rows: &CleanRows, plots: &Layer) -> Result<Self> {
         let shapes = polygons(plots, &rows.plane)?;
-        let areas = shapes.iter().map(shape_area).collect();
+        let (areas, overlap) = plot_areas(&shapes)?;
         let (parts, outside) = onto_polygons(&rows.coverage, &shapes);
         let applied = whole_swaths(rows).map_or_else(Vec::new, |whole| onto_polygons(&whole, &shapes).0);
-        Ok(Self { parts, applied, outside, areas, cells: None, can_overlap: true })
+        Ok(Self { parts, applied, outside, areas, cells: None, can_overlap: true, overlap })
     }
 
-    /// A diagnostic about ground in no plot.
-    pub(super) fn outside_diagnostic(&self, rows: &CleanRows) -> Vec<Diagnostic> {
+    /// Diagnostics about plots that overlap, and about ground in no plot.
+    pub(super) fn plot_diagnostics(&self, rows: &CleanRows) -> Vec<Diagnostic> {
+        let mut diagnostics = Vec::new();
+        let (plots, overlap) = self.overlap;
+        if plots > 0 {
+            let message =
+                format!("{plots} plots overlap earlier ones by {overlap:.0} m2 in all; ground there counts in each");
+            diagnostics.push(Diagnostic::new(Code::PlotsOverlap, message));
+        }
         let outside: f64 = self.outside.iter().sum();
         let all: f64 = rows.coverage.fresh.iter().sum();
-        if outside <= TOLERANCE * all {
-            return Vec::new();
+        if self.can_overlap && self.parts.is_empty() && all > 0.0 {
+            let message = "no row works ground in a plot, so the map is empty; check the coordinate system of `plots`";
+            diagnostics.push(Diagnostic::new(Code::OutsidePlots, message));
+        } else if outside > TOLERANCE * all {
+            let message = format!("{outside:.0} of {all:.0} m2 of worked ground are in no plot, and not in the map");
+            diagnostics.push(Diagnostic::new(Code::OutsidePlots, message));
         }
-        let message = format!("{outside:.0} of {all:.0} m2 of worked ground are in no plot, and not in the map");
-        vec![Diagnostic::new(Code::OutsidePlots, message)]
+        diagnostics
+    }
+
+    /// Coordinates of the middle of cells in their system; empty for plots.
+    pub(super) fn centres(&self, targets: &[u32]) -> Vec<(Field, ArrayRef)> {
+        let Some(Squares { cells, side, .. }) = &self.cells else { return Vec::new() };
+        #[expect(clippy::cast_precision_loss, reason = "cells of a map are far fewer than 2^53")]
+        let middle = |index: i64| (index as f64 + 0.5) * side;
+        let column = |name: &str, pick: fn(&(i64, i64)) -> i64| {
+            let numbers =
+                targets.iter().map(|target| cells.get(*target as usize).map_or(f64::NAN, |cell| middle(pick(cell))));
+            (field(name, DataType::Float64, "m"), nullable(numbers.collect()))
+        };
+        vec![column("x", |cell| cell.0), column("y", |cell| cell.1)]
     }
 
     pub(super) fn cells_layer(&self, layer: &Layer, targets: &[u32], columns: Vec<(Field, ArrayRef)>) -> Result<Layer> {
@@ -198,9 +230,26 @@ fn cell_areas(map: &PlaneMap, middle: [f64; 2], cells: &[(i64, i64)], side: f64)
     cells.iter().map(area).collect()
 }
 
-fn shape_area(polygons: &Polygons) -> f64 {
-    let ring = |ring: &Vec<[f64; 2]>| super::convex_clip::area(ring).abs();
-    polygons.iter().map(|rings| rings.first().map_or(0.0, ring) - rings.iter().skip(1).map(ring).sum::<f64>()).sum()
+/// The area of each plot in m2, and what later plots share with earlier ones. A plot that is not valid is an error.
+fn plot_areas(plots: &[Polygons]) -> Result<(Vec<f64>, (usize, f64))> {
+    let mut shapes = Shapes::default();
+    for (row, plot) in (0_u32..).zip(plots) {
+        shapes.push(plot);
+        if !shapes.is_valid(row) {
+            let message = format!(
+                "`plots`: the polygon of row {row} is not valid: its boundary crosses itself, or a hole or part overlaps \
+                 another one; repair it, such as with `frame.make_valid()`"
+            );
+            return Err(Error::for_argument("plots", message));
+        }
+    }
+    let order: Vec<u32> = (0_u32..).take(plots.len()).collect();
+    let owned = first_owner(&shapes, &order, None).areas;
+    let areas: Vec<f64> = (0..plots.len()).map(|row| shapes.area(row)).collect();
+    let lost = areas.iter().zip(&owned).map(|(area, own)| area - own);
+    let overlapping = lost.zip(&areas).filter(|(lost, area)| *lost > LEAST_OVERLAP * **area);
+    let overlap = overlapping.fold((0, 0.0), |(plots, sum), (lost, _)| (plots + 1, sum + lost));
+    Ok((areas, overlap))
 }
 
 /// Swaths without regard to earlier ones, for jobs that apply something.

@@ -1,100 +1,163 @@
-//! Turns logged polygons of rows into convex polygons with few corners.
+//! Logged polygons of rows, of any shape: their rings in the plane and their areas.
 
-use super::convex_clip::{Point, area};
+use std::ops::Range;
 
-/// Largest number of corners of a swath.
-pub(super) const SWATH_CORNERS: usize = 8;
+use super::convex_clip::{Point, area, edges, extent};
+use super::first_owner::first_owner;
+use crate::layer::Polygons;
 
-/// A convex polygon stands for a logged one if their areas differ by less than this share.
-const LARGEST_DIFFERENCE: f64 = 0.02;
+/// Coordinates beyond this are not in a local plane of a field, in metres.
+pub(super) const LARGEST_COORDINATE: f64 = 1e7;
 
-/// Memory for the conversion, used again for each polygon.
-#[derive(Default)]
+/// Smaller polygons are no ground, in m2.
+const LEAST_AREA: f64 = 1e-6;
+
+/// Largest part of a valid polygon that is wound around other than once.
+const TOLERANCE: f64 = 1e-6;
+
+/// Polygons of rows, each any number of rings.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Shapes {
-    sorted: Vec<Point>,
-    hull: Vec<Point>,
+    /// Vertices of the rings, each ring with its first vertex again at the end.
+    vertices: Vec<Point>,
+    /// End of the vertices of each ring, and its sign.
+    rings: Vec<(u32, i32)>,
+    /// End of the rings of each row.
+    ends: Vec<u32>,
+    /// Area of each row in m2.
+    areas: Vec<f64>,
+    /// Rows that have polygons, but no ground.
+    pub(super) lost: Vec<u32>,
+}
+
+/// A ring of a shape.
+pub(super) struct Ring {
+    /// Its vertices.
+    pub(super) range: Range<usize>,
+    /// 1 if an anticlockwise ring is ground and a clockwise one is a hole, else -1.
+    pub(super) sign: i32,
 }
 
 impl Shapes {
-    /// The convex hull of a ring, anticlockwise; none if its area differs by more than 2 % or it is too complex.
+    /// Appends the polygons of a row, and returns whether any is ground.
     ///
-    /// The hull of a convex ring is the ring itself without repeated vertices and vertices on straight lines.
-    pub(super) fn convex(&mut self, ring: &[Point]) -> Option<&[Point]> {
-        self.sorted.clear();
-        self.sorted.extend_from_slice(ring);
-        if ring.iter().flatten().any(|coordinate| !coordinate.is_finite()) {
-            return None;
+    /// Ground is what a ring winds around, so that a swath that crosses itself in a turn keeps both sides. A shape with a
+    /// vertex that is no location is none.
+    pub(super) fn push(&mut self, polygons: &Polygons) -> bool {
+        let is_valid = |point: &Point| point.iter().all(|coordinate| coordinate.abs() <= LARGEST_COORDINATE);
+        let row = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
+        let (rings, vertices) = (self.rings.len(), self.vertices.len());
+        let mut total = 0.0;
+        let is_known = polygons.iter().flatten().flatten().all(is_valid);
+        for (number, ring) in polygons.iter().filter(|_| is_known).flat_map(|rings| rings.iter().enumerate()) {
+            let size = area(ring);
+            let is_ground = number == 0;
+            total += if is_ground { size.abs() } else { -size.abs() };
+            self.vertices.extend_from_slice(ring);
+            self.vertices.extend(ring.first());
+            let end = u32::try_from(self.vertices.len()).unwrap_or(u32::MAX);
+            self.rings.push((end, if (size > 0.0) == is_ground { 1 } else { -1 }));
         }
-        self.sorted.sort_unstable_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
-        self.hull.clear();
-        for point in &self.sorted {
-            append(&mut self.hull, *point, 0);
+        self.ends.push(u32::try_from(self.rings.len()).unwrap_or(u32::MAX));
+        self.areas.push(total);
+        let is_simple = matches!(polygons.as_slice(), [rings] if matches!(rings.as_slice(), [ring] if is_star(ring)));
+        if is_known && !is_simple {
+            self.areas[row as usize] = self.owned_area(row);
         }
-        let lower = self.hull.len().saturating_sub(1);
-        for point in self.sorted.iter().rev().skip(1) {
-            append(&mut self.hull, *point, lower);
+        if !is_known || self.areas[row as usize] < LEAST_AREA {
+            self.rings.truncate(rings);
+            self.vertices.truncate(vertices);
+            self.ends[row as usize] = u32::try_from(rings).unwrap_or(u32::MAX);
+            self.areas[row as usize] = 0.0;
+            self.lost.extend((!polygons.is_empty()).then_some(row));
         }
-        self.hull.pop();
-        while self.hull.len() > SWATH_CORNERS {
-            remove_flattest(&mut self.hull);
+        self.areas[row as usize] > 0.0
+    }
+
+    fn owned_area(&self, row: u32) -> f64 {
+        first_owner(self, &[row], None).areas.first().copied().unwrap_or(0.0)
+    }
+
+    /// Number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Area of a row in m2; 0 if it has no ground.
+    pub(super) fn area(&self, row: usize) -> f64 {
+        self.areas.get(row).copied().unwrap_or(0.0)
+    }
+
+    /// All vertices.
+    pub(super) fn vertices(&self) -> &[Point] {
+        &self.vertices
+    }
+
+    /// The rings of a row.
+    pub(super) fn rings(&self, row: u32) -> impl Iterator<Item = Ring> + use<'_> {
+        let row = row as usize;
+        let end = |ends: &[u32], at: Option<usize>| at.and_then(|at| ends.get(at).copied()).unwrap_or(0) as usize;
+        let (first, last) = (end(&self.ends, row.checked_sub(1)), end(&self.ends, Some(row)));
+        (first..last).map(move |ring| {
+            let start = ring.checked_sub(1).map_or(0, |before| self.rings[before].0 as usize);
+            let (end, sign) = self.rings[ring];
+            Ring { range: start..end as usize, sign }
+        })
+    }
+
+    /// The polygons of a row without the closing vertices.
+    pub(super) fn polygons(&self, row: u32) -> Polygons {
+        let mut polygons: Polygons = Vec::new();
+        for ring in self.rings(row) {
+            let is_hole = (area(&self.vertices[ring.range.clone()]) > 0.0) != (ring.sign > 0);
+            let points = self.vertices[ring.range.start..ring.range.end - 1].to_vec();
+            match polygons.last_mut().filter(|_| is_hole) {
+                Some(rings) => rings.push(points),
+                None => polygons.push(vec![points]),
+            }
         }
-        let logged = area(ring).abs();
-        let is_close = (area(&self.hull) - logged).abs() <= LARGEST_DIFFERENCE * logged;
-        (self.hull.len() > 2 && is_close).then_some(&self.hull)
+        polygons
+    }
+
+    /// Whether the polygons of a row are valid: no ring crosses itself or another one, and holes are inside.
+    ///
+    /// Then ground is wound around once, so that the areas of the rings add up to it.
+    pub(super) fn is_valid(&self, row: u32) -> bool {
+        let signed = |ring: Ring| f64::from(ring.sign) * area(&self.vertices[ring.range]);
+        let total: f64 = self.rings(row).map(signed).sum();
+        let own = self.area(row as usize);
+        (total - own).abs() <= TOLERANCE * own
     }
 }
 
-/// Appends a vertex to a chain that begins at `start`, without vertices that are then on or inside a straight line.
-fn append(chain: &mut Vec<Point>, point: Point, start: usize) {
-    while let [.., a, b] = chain.get(start..).unwrap_or_default() {
-        let (along, to) = ([b[0] - a[0], b[1] - a[1]], [point[0] - a[0], point[1] - a[1]]);
-        let scale = (along[0].abs() + along[1].abs()) * (to[0].abs() + to[1].abs());
-        if along[0] * to[1] - along[1] * to[0] > 1e-9 * scale {
-            break;
-        }
-        chain.pop();
+/// Whether all vertices of a ring are seen from its middle, in their order: then it does not cross itself.
+fn is_star(ring: &[Point]) -> bool {
+    let Some(first) = ring.first() else { return false };
+    #[expect(clippy::cast_precision_loss, reason = "a mean")]
+    let count = ring.len() as f64;
+    let sum = ring.iter().fold([0.0; 2], |sum, point| [sum[0] + point[0] - first[0], sum[1] + point[1] - first[1]]);
+    let middle = [first[0] + sum[0] / count, first[1] + sum[1] / count];
+    let (mut signs, mut turns) = ([false; 2], 0);
+    let mut before = ring.last().map_or([0.0; 2], |last| [last[0] - middle[0], last[1] - middle[1]]);
+    for point in ring {
+        let next = [point[0] - middle[0], point[1] - middle[1]];
+        let cross = before[0] * next[1] - before[1] * next[0];
+        signs = [signs[0] | (cross > 0.0), signs[1] | (cross < 0.0)];
+        turns += u32::from((before[1] < 0.0) != (next[1] < 0.0));
+        before = next;
     }
-    chain.push(point);
+    signs[0] != signs[1] && turns == 2
 }
 
-/// Removes the vertex whose triangle with its two neighbours is smallest.
-fn remove_flattest(hull: &mut Vec<Point>) {
-    let len = hull.len();
-    let triangle = |at: usize| area(&[hull[(at + len - 1) % len], hull[at], hull[(at + 1) % len]]);
-    let flattest = (0..len).min_by(|a, b| triangle(*a).total_cmp(&triangle(*b)));
-    if let Some(at) = flattest {
-        hull.remove(at);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn convex_area(ring: &[Point]) -> Option<f64> {
-        Shapes::default().convex(ring).map(area)
-    }
-
-    #[test]
-    fn closed_clockwise_ring_with_repeated_vertices_is_put_in_order() {
-        let ring = [[0.0, 0.0], [0.0, 2.0], [0.0, 2.0], [1.0, 2.0], [3.0, 2.0], [3.0, 0.0], [0.0, 0.0]];
-        let mut shapes = Shapes::default();
-        assert_eq!(shapes.convex(&ring).unwrap(), [[0.0, 0.0], [3.0, 0.0], [3.0, 2.0], [0.0, 2.0]]);
-    }
-
-    #[test]
-    fn dent_of_one_percent_is_filled_and_a_larger_one_is_refused() {
-        let dent = |depth: f64| [[0.0, 0.0], [5.0, depth], [10.0, 0.0], [10.0, 2.0], [0.0, 2.0]];
-        assert_eq!(convex_area(&dent(0.04)), Some(20.0));
-        assert_eq!(convex_area(&dent(0.5)), None);
-    }
-
-    #[test]
-    fn ring_without_area_or_with_crossing_edges_is_refused() {
-        assert_eq!(convex_area(&[[0.0, 0.0], [1.0, 1.0]]), None);
-        assert_eq!(convex_area(&[[0.0, 0.0]]), None);
-        assert_eq!(convex_area(&[]), None);
-        assert_eq!(convex_area(&[[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]), None);
-        assert_eq!(convex_area(&[[0.0, 0.0], [1.0, f64::NAN], [1.0, 1.0]]), None);
-    }
+/// Whether any of some locations is in polygons: a line from it to the east crosses an odd number of edges.
+pub(super) fn contains_any(polygons: &[Polygons], xs: &[f64], ys: &[f64]) -> bool {
+    let rings: Vec<&[Point]> = polygons.iter().flatten().flatten().map(Vec::as_slice).collect();
+    let all = rings.iter().copied().flatten().copied().collect::<Vec<Point>>();
+    let [west, south, east, north] = extent(&all);
+    let crosses = |x: f64, y: f64, [ax, ay]: Point, [bx, by]: Point| {
+        (ay <= y) != (by <= y) && x < ax + (bx - ax) * ((y - ay) / (by - ay))
+    };
+    xs.iter().zip(ys).filter(|(x, y)| (west..=east).contains(*x) && (south..=north).contains(*y)).any(|(x, y)| {
+        rings.iter().flat_map(|ring| edges(ring)).filter(|(a, b)| crosses(*x, *y, *a, *b)).count() % 2 == 1
+    })
 }

@@ -7,6 +7,7 @@ mod aliases;
 mod apportion;
 #[cfg(test)]
 mod apportion_tests;
+mod boundary_bands;
 mod canonical_arrays;
 mod canonical_rows;
 mod canonical_values;
@@ -35,6 +36,7 @@ mod field_rows;
 #[cfg(test)]
 mod field_rows_tests;
 mod filters;
+mod first_owner;
 mod flow_delay;
 mod flow_dropouts;
 mod gather;
@@ -54,6 +56,7 @@ mod measurements;
 mod neighbours;
 mod outliers;
 mod own_columns;
+mod owner_strips;
 mod pass_gaps;
 mod passes;
 mod places;

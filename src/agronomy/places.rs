@@ -1,5 +1,8 @@
 //! Reads positions and polygons of rows in a local plane.
 
+use std::sync::Arc;
+
+use super::logged_shapes::Shapes;
 use super::row_ratios::median;
 use crate::error::{Error, Result};
 use crate::layer::crs::LocalPlane;
@@ -10,9 +13,9 @@ pub(super) struct Places {
     pub(super) plane: LocalPlane,
     pub(super) x: Vec<f64>,
     pub(super) y: Vec<f64>,
-    /// Square metres of the polygons of each row; NaN without a polygon.
+    /// Square metres of the ground of the polygons of each row; NaN without a polygon.
     pub(super) areas: Option<Vec<f64>>,
-    pub(super) shapes: Option<Vec<Vec<[f64; 2]>>>,
+    pub(super) shapes: Option<Arc<Shapes>>,
 }
 
 /// Reads the positions and polygons of a layer in the plane around their median.
@@ -43,27 +46,27 @@ pub(super) fn read_places(layer: &Layer) -> Result<Places> {
     };
     plane.to_plane(&mut x, &mut y);
     let Some(mut polygons) = found.polygons else { return Ok(Places { plane, x, y, areas: None, shapes: None }) };
-    for vertex in polygons.iter_mut().flatten().flatten().flatten() {
-        *vertex = plane.project(*vertex);
-    }
     let mut areas = Vec::with_capacity(polygons.len());
-    let mut shapes = Vec::with_capacity(polygons.len());
-    for ((x, y), polygons) in x.iter_mut().zip(&mut y).zip(polygons) {
-        let (area, middle) = area_and_centroid(&polygons);
-        if let Some([east, north]) = middle {
+    let mut shapes = Shapes::default();
+    for ((x, y), polygons) in x.iter_mut().zip(&mut y).zip(&mut polygons) {
+        // Freed row by row, so that vertices are not in memory twice.
+        let mut polygons = std::mem::take(polygons);
+        for vertex in polygons.iter_mut().flatten().flatten() {
+            *vertex = plane.project(*vertex);
+        }
+        if let Some([east, north]) = centroid(&polygons) {
             (*x, *y) = (east, north);
         }
-        areas.push(if polygons.is_empty() { f64::NAN } else { area });
-        let only = if polygons.len() == 1 { polygons.into_iter().next() } else { None };
-        shapes.push(only.and_then(|rings| rings.into_iter().next()).unwrap_or_default());
+        shapes.push(&polygons);
+        areas.push(if polygons.is_empty() { f64::NAN } else { shapes.area(shapes.len() - 1) });
     }
-    Ok(Places { plane, x, y, areas: Some(areas), shapes: Some(shapes) })
+    Ok(Places { plane, x, y, areas: Some(areas), shapes: Some(Arc::new(shapes)) })
 }
 
-/// Area and centroid of polygons with their holes. No centroid without an area, or if it is outside the bounds: swaths in
-/// turns can cross themselves, so that their parts cancel.
-fn area_and_centroid(polygons: &Polygons) -> (f64, Option<[f64; 2]>) {
-    let Some([x0, y0]) = polygons.iter().flatten().flatten().next().copied() else { return (0.0, None) };
+/// Centroid of polygons with their holes. None without an area, or if it is outside the bounds: swaths in turns can cross
+/// themselves, so that their parts cancel.
+fn centroid(polygons: &Polygons) -> Option<[f64; 2]> {
+    let [x0, y0] = polygons.iter().flatten().flatten().next().copied()?;
     let mut total = [0.0_f64; 3];
     for rings in polygons {
         for (number, ring) in rings.iter().enumerate() {
@@ -92,5 +95,5 @@ fn area_and_centroid(polygons: &Polygons) -> (f64, Option<[f64; 2]>) {
                 && vertices().any(|vertex| along(vertex) >= along(&middle))
         })
     };
-    (area, Some([x0 + east / area, y0 + north / area]).filter(|middle| area > 0.0 && is_within(*middle)))
+    Some([x0 + east / area, y0 + north / area]).filter(|middle| area > 0.0 && is_within(*middle))
 }

@@ -1,9 +1,13 @@
-//! Builds the ground that a row worked: a convex polygon behind the cutter bar, joined to those before and after it.
+//! Builds the ground that a row worked: its logged polygons, else a convex polygon behind the cutter bar, joined to those
+//! before and after it.
 
-use super::convex_clip::{Point, area, extent};
+use std::sync::Arc;
+
+use super::convex_clip::{Point, area};
 use super::derived::GAP;
-use super::logged_shapes::{SWATH_CORNERS, Shapes};
+use super::logged_shapes::{LARGEST_COORDINATE, Shapes};
 use super::row_ratios::median;
+use crate::layer::Polygons;
 
 /// Rows whose headings differ by less are joined.
 const LARGEST_TURN: f64 = 15.0 * std::f64::consts::PI / 180.0;
@@ -15,11 +19,8 @@ const LARGEST_STEP: f64 = 0.75;
 /// Ends of swaths that follow each other are at most this share of the width apart across the track.
 const LARGEST_SHIFT: f64 = 0.5;
 
-/// No machine works a swath of this length or width in metres in one row.
-const LARGEST_SIDE: f64 = 1_000.0;
-
-/// Coordinates beyond this are not in a local plane of a field, in metres.
-const LARGEST_COORDINATE: f64 = 1e7;
+/// No machine works a swath of this length in metres in one row.
+const LARGEST_DISTANCE: f64 = 1_000.0;
 
 /// Swaths smaller than this are none, in m2.
 const LEAST_AREA: f64 = 1e-6;
@@ -48,15 +49,35 @@ pub(super) struct SwathRows<'a> {
     pub(super) time: &'a [f64],
     /// Metres forward from the position to the cutter bar.
     pub(super) antenna: f64,
-    /// Logged polygons, empty for rows without one.
-    pub(super) shapes: Option<&'a [Vec<Point>]>,
+    /// Larger widths are wrong, in metres.
+    pub(super) most_width: f64,
+    /// Logged polygons, and the place of each row among them.
+    pub(super) shapes: Option<(&'a Arc<Shapes>, &'a [usize])>,
 }
 
-/// A convex polygon or none for each row.
+/// The ground of each row, or none: a convex polygon, or polygons of any shape.
 pub(super) struct Swaths {
     /// Start of the corners of each row, and the end of the last one.
     starts: Vec<u32>,
     corners: Vec<Point>,
+    logged: Option<Logged>,
+    /// Rows in passes whose width or distance no machine has, so that they have no ground, and the first of them.
+    pub(super) implausible: Vec<u32>,
+}
+
+/// Ground of any shape: all of a layer in which some rows have polygons.
+#[derive(Clone)]
+pub(super) struct Logged {
+    pub(super) shapes: Arc<Shapes>,
+    /// Place of each row among the shapes; `NONE` without ground.
+    places: Vec<u32>,
+}
+
+impl Logged {
+    /// The place of a row among the shapes, if it has ground.
+    pub(super) fn place(&self, row: usize) -> Option<u32> {
+        self.places.get(row).copied().filter(|place| *place != NONE)
+    }
 }
 
 impl Swaths {
@@ -65,7 +86,22 @@ impl Swaths {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Anticlockwise corners of the swath of a row; empty if it has none.
+    /// The polygons of all rows, if some are logged.
+    pub(super) fn logged(&self) -> Option<&Logged> {
+        self.logged.as_ref()
+    }
+
+    /// The polygons of a row, without the closing vertices; empty if it has none.
+    pub(super) fn polygons(&self, row: usize) -> Polygons {
+        let index = u32::try_from(row).unwrap_or(NONE);
+        let Some(logged) = &self.logged else {
+            let corners = self.polygon(index);
+            return if corners.is_empty() { Vec::new() } else { vec![vec![corners.to_vec()]] };
+        };
+        logged.place(row).map_or_else(Vec::new, |place| logged.shapes.polygons(place))
+    }
+
+    /// Anticlockwise corners of the swath of a row that is not logged; empty if it has none.
     #[inline]
     pub(super) fn polygon(&self, row: u32) -> &[Point] {
         let row = row as usize;
@@ -78,7 +114,7 @@ impl Swaths {
     /// Swaths with the given corners, which must be convex and anticlockwise.
     #[cfg(test)]
     pub(super) fn from_polygons(polygons: &[Vec<Point>]) -> Self {
-        let mut swaths = Self { starts: vec![0], corners: Vec::new() };
+        let mut swaths = Self { starts: vec![0], corners: Vec::new(), logged: None, implausible: Vec::new() };
         for polygon in polygons {
             swaths.corners.extend(polygon);
             swaths.starts.push(u32::try_from(swaths.corners.len()).unwrap());
@@ -118,18 +154,17 @@ struct Joint {
 /// only if they have a logged polygon.
 pub(super) fn build_swaths(rows: &SwathRows<'_>) -> Swaths {
     let frames: Vec<Option<Frame>> = (0..rows.x.len()).map(|row| frame(rows, row)).collect();
-    let mut shapes = Shapes::default();
     let mut links = Links::new(rows, &frames);
-    let corners = frames.len().saturating_mul(if rows.shapes.is_some() { SWATH_CORNERS } else { 4 });
-    let mut swaths = Swaths { starts: Vec::with_capacity(frames.len() + 1), corners: Vec::with_capacity(corners) };
+    let mut swaths = Swaths {
+        starts: Vec::with_capacity(frames.len() + 1),
+        corners: Vec::with_capacity(if rows.shapes.is_some() { 0 } else { frames.len().saturating_mul(4) }),
+        logged: None,
+        implausible: (0_u32..).take(frames.len()).filter(|row| is_implausible(rows, *row as usize)).collect(),
+    };
     let mut bent = Vec::new();
     for (row, frame) in (0_u32..).zip(&frames) {
         swaths.starts.push(u32::try_from(swaths.corners.len()).unwrap_or(NONE));
-        if let Some(shape) = logged(rows, row as usize).and_then(|shape| shapes.convex(shape)) {
-            if is_plausible(shape) {
-                swaths.corners.extend_from_slice(shape);
-            }
-        } else if let Some(frame) = frame {
+        if let Some(frame) = frame.as_ref().filter(|_| logged(rows, row as usize).is_none()) {
             let quadrilateral = quadrilateral(frame, &links.joints(row, &frames));
             if !is_convex(&quadrilateral) {
                 bent.push(row);
@@ -139,7 +174,24 @@ pub(super) fn build_swaths(rows: &SwathRows<'_>) -> Swaths {
     }
     swaths.starts.push(u32::try_from(swaths.corners.len()).unwrap_or(NONE));
     separate(&mut swaths, &mut links, &frames, &bent);
+    swaths.logged = rows.shapes.map(|(shapes, _)| with_logged(rows, shapes, &swaths));
     swaths
+}
+
+/// Puts the swaths of rows without a logged polygon beside the logged ones.
+fn with_logged(rows: &SwathRows<'_>, shapes: &Arc<Shapes>, swaths: &Swaths) -> Logged {
+    let mut shapes = Arc::clone(shapes);
+    let mut places: Vec<u32> = (0..swaths.len()).map(|row| logged(rows, row).unwrap_or(NONE)).collect();
+    for (row, place) in (0_u32..).zip(&mut places) {
+        let corners = swaths.polygon(row);
+        if !corners.is_empty() {
+            let index = u32::try_from(shapes.len()).unwrap_or(NONE);
+            if Arc::make_mut(&mut shapes).push(&vec![vec![corners.to_vec()]]) {
+                *place = index;
+            }
+        }
+    }
+    Logged { shapes, places }
 }
 
 /// Makes plain rectangles of rows that are not convex, and straightens the ends that others shared with them.
@@ -233,10 +285,18 @@ fn interval(rows: &SwathRows<'_>, track: &[u32]) -> f64 {
     median(steps)
 }
 
-/// The logged polygon of a row in a pass.
-fn logged<'a>(rows: &SwathRows<'a>, row: usize) -> Option<&'a [Point]> {
-    let shape = rows.shapes?.get(row)?;
-    (!shape.is_empty() && *rows.pass.get(row)? != 0).then_some(shape.as_slice())
+/// The place of the logged polygons of a row in a pass, if they are ground.
+fn logged(rows: &SwathRows<'_>, row: usize) -> Option<u32> {
+    let (shapes, places) = rows.shapes?;
+    let place = *places.get(row)?;
+    (shapes.area(place) > 0.0 && *rows.pass.get(row)? != 0).then(|| u32::try_from(place).ok()).flatten()
+}
+
+/// Whether a row in a pass has a distance or width that no machine has, and no logged polygon.
+fn is_implausible(rows: &SwathRows<'_>, row: usize) -> bool {
+    let is_above = |column: &[f64], most: f64| column.get(row).is_some_and(|value| *value > most);
+    let is_wrong = is_above(rows.width, rows.most_width) || is_above(rows.distance, LARGEST_DISTANCE);
+    is_wrong && rows.pass.get(row).is_some_and(|pass| *pass != 0) && logged(rows, row).is_none()
 }
 
 fn frame(rows: &SwathRows<'_>, row: usize) -> Option<Frame> {
@@ -248,8 +308,8 @@ fn frame(rows: &SwathRows<'_>, row: usize) -> Option<Frame> {
     let (x, y, heading, distance, width) = (x?, y?, heading?, distance?, width?);
     let antenna = rows.antenna;
     let sides = rows.extra.get(row).copied().unwrap_or_default().map(|extra| width / 2.0 + extra);
-    let is_side = |side: f64| side > 0.0 && side <= LARGEST_SIDE;
-    if !is_side(distance) || !is_side(width) || distance * width < LEAST_AREA || !heading.is_finite() {
+    let is_swath = distance > 0.0 && width > 0.0 && distance * width >= LEAST_AREA && heading.is_finite();
+    if !is_swath || is_implausible(rows, row) {
         return None;
     }
     let (sine, cosine) = heading.sin_cos();
@@ -306,11 +366,4 @@ fn is_convex(corners: &[Point; 4]) -> bool {
     let [a, b, c, d] = corners;
     let turns_left = |a: &Point, b: &Point, c: &Point| area(&[*a, *b, *c]) > LEAST_AREA / 4.0;
     turns_left(a, b, c) && turns_left(b, c, d) && turns_left(c, d, a) && turns_left(d, a, b)
-}
-
-/// Whether a logged polygon can be the swath of a row.
-fn is_plausible(shape: &[Point]) -> bool {
-    let [west, south, east, north] = extent(shape);
-    let is_near = [west, south, east, north].iter().all(|coordinate| coordinate.abs() <= LARGEST_COORDINATE);
-    is_near && east - west <= LARGEST_SIDE && north - south <= LARGEST_SIDE && area(shape) >= LEAST_AREA
 }

@@ -1,7 +1,10 @@
 //! Tests of swaths with areas worked out on paper.
 
-use super::convex_clip::{Point, area};
-use super::coverage::cover;
+use std::sync::Arc;
+
+use super::convex_clip::Point;
+use super::coverage::{Coverage, cover};
+use super::logged_shapes::Shapes;
 use super::swaths::{SwathRows, Swaths, build_swaths};
 
 struct Rows {
@@ -13,7 +16,7 @@ struct Rows {
     pass: Vec<i32>,
     time: Vec<f64>,
     antenna: f64,
-    shapes: Option<Vec<Vec<Point>>>,
+    shapes: Option<Arc<Shapes>>,
 }
 
 impl Rows {
@@ -39,6 +42,7 @@ impl Rows {
     }
 
     fn build(&self) -> Swaths {
+        let places: Vec<usize> = (0..self.x.len()).collect();
         build_swaths(&SwathRows {
             x: &self.x,
             y: &self.y,
@@ -50,13 +54,14 @@ impl Rows {
             pass: &self.pass,
             time: &self.time,
             antenna: self.antenna,
-            shapes: self.shapes.as_deref(),
+            most_width: 60.0,
+            shapes: self.shapes.as_ref().map(|shapes| (shapes, places.as_slice())),
         })
     }
 
     fn areas(&self) -> Vec<f64> {
         let swaths = self.build();
-        (0_u32..).take(self.x.len()).map(|row| area(swaths.polygon(row))).collect()
+        Coverage::whole(&swaths, |_| true).full
     }
 }
 
@@ -169,6 +174,11 @@ fn logged_polygon_replaces_the_rectangle_if_it_is_convex() {
     rows.pass[3] = 0;
     let triangle = vec![[0.0, 0.0], [0.0, 4.0], [3.0, 0.0]];
     let crossed = vec![[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]];
-    rows.shapes = Some(vec![triangle.clone(), crossed, Vec::new(), triangle]);
-    assert_close(&rows.areas(), &[6.0, 18.0, 18.0, 0.0]);
+    let mut shapes = Shapes::default();
+    for ring in [triangle.clone(), crossed, Vec::new(), triangle] {
+        shapes.push(&if ring.is_empty() { Vec::new() } else { vec![vec![ring]] });
+    }
+    rows.shapes = Some(Arc::new(shapes));
+    // A polygon that crosses itself has the ground on both sides of the crossing.
+    assert_close(&rows.areas(), &[6.0, 0.5, 18.0, 0.0]);
 }

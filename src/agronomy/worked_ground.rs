@@ -1,11 +1,12 @@
 //! The ground that rows work: usual widths, swaths, ground counted once, and rows that only drive.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::convex_clip::Point;
 use super::coverage::{Coverage, cover};
 use super::filters::usual_width;
 use super::flow_delay::ends_of_passes;
+use super::logged_shapes::Shapes;
 use super::passes::{LEAST_ROWS, runs};
 use super::row_ratios::median;
 use super::swaths::{SwathRows, Swaths, build_swaths};
@@ -21,6 +22,10 @@ const BEND_FLOW: f64 = 0.5;
 
 /// Longest delay of a sensor in seconds.
 const LONGEST_DELAY: f64 = 25.0;
+
+/// No header is wider, and no boom or toolbar, in metres.
+const WIDEST_HEADER: f64 = 60.0;
+const WIDEST_BOOM: f64 = 200.0;
 
 /// Of idle ground, the part that other rows work: then the machine only drove there.
 const WORKED_ELSEWHERE: f64 = 0.5;
@@ -50,7 +55,7 @@ pub(super) struct GroundOptions<'a> {
     /// Rows that may only drive, which cover only what no other row covers.
     pub(super) idle: &'a IdleRuns,
     /// Logged polygons.
-    pub(super) shapes: Option<&'a [Vec<Point>]>,
+    pub(super) shapes: Option<&'a Arc<Shapes>>,
 }
 
 impl WorkedGround {
@@ -77,7 +82,8 @@ impl WorkedGround {
             pass,
             time: &rows.time,
             antenna: options.antenna,
-            shapes: options.shapes,
+            most_width: if options.full_width.is_some() { WIDEST_HEADER } else { WIDEST_BOOM },
+            shapes: options.shapes.map(|shapes| (shapes, rows.row.as_slice())),
         });
         let mut is_idle = vec![false; rows.len()];
         for run in options.idle.empty.iter().chain(&options.idle.low) {
@@ -93,7 +99,7 @@ impl WorkedGround {
         let share: Vec<f64> =
             coverage.fresh.iter().zip(&coverage.full).map(|(fresh, full)| 1.0 - fresh / full).collect();
         let nominal = (0..rows.len()).map(|k| {
-            let has_shape = options.shapes.is_some_and(|shapes| !shapes[k].is_empty());
+            let has_shape = options.shapes.is_some_and(|shapes| shapes.area(rows.row[k]) > 0.0);
             let [left, right] = options.extra.get(k).copied().unwrap_or_default();
             let whole = if has_shape { coverage.full[k] } else { distance[k] * (width[k] + left + right) };
             if coverage.fresh[k] > 0.0 { whole * (1.0 - share[k]) } else { 0.0 }

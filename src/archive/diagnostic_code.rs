@@ -306,7 +306,8 @@ codes! {
     MassAssumed = "mass-assumed", Warning,
         "cleaning: a dry mass or a yield without a stated moisture is used as the wet mass, or at the market moisture";
     GroundIncomplete = "ground-incomplete", Warning,
-        "cleaning: so many swaths cross each other that the ground of some rows was not counted completely";
+        "cleaning: the ground of some rows was not counted, or not completely: a width or distance that no machine has, a \
+         polygon without an area, or too many swaths that cross each other";
     MachinesUnknown = "machines-unknown", Warning,
         "rows are of several machines that no column tells apart; their tracks do";
     RowsMissing = "rows-missing", Warning,
@@ -341,6 +342,9 @@ codes! {
         "map: the masses are multiplied by a factor, so that they sum to a weighed total";
     OutsidePlots = "outside-plots", Info,
         "map: a part of the worked ground is in no plot";
+    PlotsOverlap = "plots-overlap", Warning,
+        "map: plots overlap, so that the ground there counts in each of them";
+    OutsideBoundary = "outside-boundary", Warning, "cleaning: no row is inside of the boundary";
 }
 
 impl Code {
