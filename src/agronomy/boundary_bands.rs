@@ -1,5 +1,7 @@
 //! Cuts boundaries of polygons into chains of edges that rise through horizontal bands.
 
+use std::collections::HashMap;
+
 use super::convex_clip::Point;
 use super::logged_shapes::Shapes;
 
@@ -61,7 +63,16 @@ impl BandItems {
         let count = vertices.max(1) as f64;
         let height = (EDGES_A_BAND * rise / count).max((north - south) / count).max(LEAST_HEIGHT);
         let mut items = Self { sorted: Vec::new(), south, height, vertices };
+        let mut seen: HashMap<[u64; 3], u32> = HashMap::new();
         for (rank, row) in (0_u32..).zip(order) {
+            // A polygon that is there twice, such as for two products, owns nothing the second time.
+            let vertices = shapes.row_vertices(*row);
+            let [x, y] = vertices.get(1).copied().unwrap_or_default();
+            let key = [x.to_bits(), y.to_bits(), shapes.area(*row as usize).to_bits()];
+            let first = *seen.entry(key).or_insert(*row);
+            if first != *row && shapes.row_vertices(first) == vertices {
+                continue;
+            }
             for ring in shapes.rings(*row) {
                 items.push_ring(shapes.vertices(), ring.range, rank, ring.sign);
             }

@@ -16,7 +16,7 @@ const MOST_CHAINS: usize = 12;
 
 /// Edges of strips for each vertex on average, and for few vertices. Beyond them, clusters are not cut any more.
 const MEAN_WORK: usize = 200;
-const LEAST_WORK: usize = 100_000_000;
+const LEAST_WORK: usize = 400_000_000;
 
 /// With this many vertices, bands are swept in shares at the same time.
 const SHARED_VERTICES: usize = 100_000;

@@ -93,6 +93,14 @@ impl Shapes {
         &self.vertices
     }
 
+    /// The vertices of all rings of a row.
+    pub(super) fn row_vertices(&self, row: u32) -> &[Point] {
+        let mut rings = self.rings(row);
+        let Some(first) = rings.next() else { return &[] };
+        let end = rings.last().map_or(first.range.end, |last| last.range.end);
+        &self.vertices[first.range.start..end]
+    }
+
     /// The rings of a row.
     pub(super) fn rings(&self, row: u32) -> impl Iterator<Item = Ring> + use<'_> {
         let row = row as usize;

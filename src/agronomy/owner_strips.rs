@@ -1,6 +1,6 @@
 //! Cuts clusters of chains into strips in which no edge begins, ends or crosses another one.
 
-use super::boundary_bands::{Chain, x_at};
+use super::boundary_bands::Chain;
 use super::convex_clip::Point;
 use super::first_owner::{NONE, Sweep};
 
@@ -17,6 +17,28 @@ struct Edge {
     sign: i32,
 }
 
+/// The edge of a chain that a strip meets.
+#[derive(Clone, Copy)]
+struct ChainEdge {
+    /// Its upper end.
+    next: usize,
+    from: Point,
+    /// Metres eastwards a metre north.
+    slope: f64,
+}
+
+impl ChainEdge {
+    fn new(points: &[Point], next: usize) -> Self {
+        let (from, to) = (points[next - 1], points[next]);
+        Self { next, from, slope: (to[0] - from[0]) / (to[1] - from[1]) }
+    }
+
+    #[inline]
+    fn x_at(&self, y: f64) -> f64 {
+        self.from[0] + self.slope * (y - self.from[1])
+    }
+}
+
 /// Memory for the strips of a cluster, used again for each.
 #[derive(Default)]
 pub(super) struct Strips {
@@ -26,8 +48,8 @@ pub(super) struct Strips {
     winding: Vec<i32>,
     /// Position of the polygon of each chain in `ranks`.
     places: Vec<usize>,
-    /// The next point of each chain.
-    next: Vec<usize>,
+    /// The edge of each chain at the strip.
+    edge: Vec<ChainEdge>,
     heights: Vec<f64>,
     edges: Vec<Edge>,
     crossings: Vec<f64>,
@@ -51,8 +73,8 @@ impl Strips {
         self.before.extend(self.ranks.iter().map(|rank| sweep.winding[*rank as usize]));
         self.places.clear();
         self.places.extend(chains.iter().map(|chain| self.ranks.partition_point(|rank| *rank < chain.rank)));
-        self.next.clear();
-        self.next.extend(chains.iter().map(|chain| chain.first as usize + 1));
+        self.edge.clear();
+        self.edge.extend(chains.iter().map(|chain| ChainEdge::new(points, chain.first as usize + 1)));
         self.heights.clear();
         self.heights.extend([south, north]);
         for chain in chains {
@@ -64,15 +86,15 @@ impl Strips {
         for ys in heights.windows(2) {
             let (low, high) = (ys[0], ys[1]);
             self.edges.clear();
-            for ((chain, place), next) in chains.iter().zip(&self.places).zip(&mut self.next) {
+            for ((chain, place), edge) in chains.iter().zip(&self.places).zip(&mut self.edge) {
                 if chain.south > low || chain.north < high {
                     continue;
                 }
-                while *next + 1 < chain.end as usize && points[*next][1] <= low {
-                    *next += 1;
+                while edge.next + 1 < chain.end as usize && points[edge.next][1] <= low {
+                    *edge = ChainEdge::new(points, edge.next + 1);
                 }
-                let (from, to) = (points[*next - 1], points[*next]);
-                let xs = [x_at(from, to, low), if to[1] > high { x_at(from, to, high) } else { to[0] }];
+                let to = points[edge.next];
+                let xs = [edge.x_at(low), if to[1] > high { edge.x_at(high) } else { to[0] }];
                 self.edges.push(Edge { xs, place: *place, sign: chain.sign });
             }
             sweep.work = sweep.work.saturating_sub(self.edges.len());

@@ -8,6 +8,10 @@ use crate::error::{Error, Result};
 use crate::layer::crs::LocalPlane;
 use crate::layer::{Layer, Polygons};
 
+/// Polygons with this many vertices, and up to this size in degrees, are mapped by a quadratic.
+const SEVERAL_VERTICES: usize = 32;
+const SMALL_SIZE: f64 = 1e-3;
+
 /// Positions and polygons in a plane.
 pub(super) struct Places {
     pub(super) plane: LocalPlane,
@@ -51,9 +55,7 @@ pub(super) fn read_places(layer: &Layer) -> Result<Places> {
     for ((x, y), polygons) in x.iter_mut().zip(&mut y).zip(&mut polygons) {
         // Freed row by row, so that vertices are not in memory twice.
         let mut polygons = std::mem::take(polygons);
-        for vertex in polygons.iter_mut().flatten().flatten() {
-            *vertex = plane.project(*vertex);
-        }
+        project(&plane, &mut polygons);
         if let Some([east, north]) = centroid(&polygons) {
             (*x, *y) = (east, north);
         }
@@ -61,6 +63,38 @@ pub(super) fn read_places(layer: &Layer) -> Result<Places> {
         areas.push(if polygons.is_empty() { f64::NAN } else { shapes.area(shapes.len() - 1) });
     }
     Ok(Places { plane, x, y, areas: Some(areas), shapes: Some(Arc::new(shapes)) })
+}
+
+/// Maps vertices to a plane.
+///
+/// Small polygons of many vertices are mapped by a quadratic in both coordinates through nine exact positions, which is
+/// many times faster. Its error is that of the third order: 1e-7 m at the largest size.
+fn project(plane: &LocalPlane, polygons: &mut Polygons) {
+    let (mut low, mut high, mut count) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2], 0_usize);
+    for [x, y] in polygons.iter().flatten().flatten() {
+        (low, high) = ([low[0].min(*x), low[1].min(*y)], [high[0].max(*x), high[1].max(*y)]);
+        count += 1;
+    }
+    let size = [high[0] - low[0], high[1] - low[1]];
+    let vertices = polygons.iter_mut().flatten().flatten();
+    if count < SEVERAL_VERTICES || !size.iter().all(|size| *size > 0.0 && *size <= SMALL_SIZE) {
+        vertices.for_each(|vertex| *vertex = plane.project(*vertex));
+        return;
+    }
+    let node = |at: usize, axis: usize| [low[axis], f64::midpoint(low[axis], high[axis]), high[axis]][at];
+    let nodes: [[[f64; 2]; 3]; 3] =
+        std::array::from_fn(|column| std::array::from_fn(|line| plane.project([node(column, 0), node(line, 1)])));
+    let weights = |at: f64| [(2.0 * at - 1.0) * (at - 1.0), 4.0 * at * (1.0 - at), at * (2.0 * at - 1.0)];
+    for vertex in vertices {
+        let [east, north] = [0, 1].map(|axis| weights((vertex[axis] - low[axis]) / size[axis]));
+        let mut sum = [0.0; 2];
+        for (weight, column) in east.iter().zip(&nodes) {
+            for (other, node) in north.iter().zip(column) {
+                sum = [sum[0] + weight * other * node[0], sum[1] + weight * other * node[1]];
+            }
+        }
+        *vertex = sum;
+    }
 }
 
 /// Centroid of polygons with their holes. None without an area, or if it is outside the bounds: swaths in turns can cross

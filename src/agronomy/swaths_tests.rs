@@ -168,7 +168,7 @@ fn row_without_usable_numbers_has_no_swath() {
 }
 
 #[test]
-fn logged_polygon_replaces_the_rectangle_if_it_is_convex() {
+fn logged_polygon_replaces_the_rectangle() {
     let mut rows = Rows::east(&[2.0, 4.0, 6.0, 8.0]);
     rows.heading[0] = f64::NAN;
     rows.pass[3] = 0;
