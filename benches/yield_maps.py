@@ -116,14 +116,18 @@ def status(name: str) -> int:
     return 1_024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
 
+def reset_peak() -> None:
+    """Reset the peak of the memory of this process."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
 def child(part: str, rows: int, passes: int) -> None:
     """Print the peak memory of one run above the input, in bytes a row."""
     layer = harvest(rows, passes)
     if part == "clean + grid":
         layer = hl.harmonize(layer, kind="yield")
     before = status("VmRSS")
-    # Resets the peak.
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    reset_peak()
     made = chain(layer)
     print((status("VmHWM") - before) / rows, len(made))
 
