@@ -113,6 +113,17 @@ impl Coverage {
         }
     }
 
+    /// Passes points of which some are at each end of the ground.
+    pub(super) fn visit_corners(&self, mut visit: impl FnMut(Point)) {
+        let Some(Polygons { logged, rows, places, .. }) = &self.polygons else {
+            self.visit_pieces(|_, piece| piece.iter().for_each(|point| visit(*point)));
+            return;
+        };
+        for (_, place) in rows.iter().zip(places).filter(|(row, _)| self.fresh[**row as usize] > 0.0) {
+            logged.shapes.row_vertices(*place).iter().for_each(|point| visit(*point));
+        }
+    }
+
     /// Whether the pieces of a row need not follow each other.
     pub(super) fn is_mixed(&self) -> bool {
         self.polygons.is_some()

@@ -167,11 +167,8 @@ pub(super) fn system_of_ground(rows: &CleanRows) -> Result<Crs> {
 
 /// Least and largest x and y of the ground in the plane; around its origin without ground.
 fn extent_of_ground(coverage: &Coverage) -> [f64; 4] {
-    let rows = (0_u32..).take(coverage.fresh.len());
-    let corners = rows.flat_map(|row| coverage.pieces.pieces(row)).flatten();
-    let start = [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY];
-    let found = corners
-        .fold(start, |[west, south, east, north], [x, y]| [west.min(*x), south.min(*y), east.max(*x), north.max(*y)]);
+    let mut found = [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY];
+    coverage.visit_corners(|[x, y]| found = [found[0].min(x), found[1].min(y), found[2].max(x), found[3].max(y)]);
     if found[0] <= found[2] { found } else { [0.0; 4] }
 }
 
