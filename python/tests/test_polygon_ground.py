@@ -106,6 +106,20 @@ def test_polygon_of_any_shape_is_its_own_ground(name: str) -> None:
     assert shapely.equals_exact(shapely.normalize(swaths), shapely.normalize(degrees([shape])[0]), tolerance=1e-9)
 
 
+def test_polygons_of_one_time_or_one_middle_are_no_duplicates() -> None:
+    around = shapely.difference(shapely.box(0, 0, 90, 90), shapely.box(30, 30, 60, 60))
+    shapes = [around, shapely.box(30, 30, 60, 60), *(shapely.box(100 + 20 * n, 0, 120 + 20 * n, 50) for n in range(12))]
+    frame = gpd.GeoDataFrame(
+        {"rate": RATE, "time": "2024-05-02 10:00:00"},
+        index=range(len(shapes)),
+        geometry=degrees(shapes).to_numpy(),
+        crs=4326,
+    )
+    names = {"applied_rate": "rate", "time": "time"}
+    layer = hl.harmonize(frame, kind="as_applied", columns=names, units={"rate": "kg/ha"})
+    assert layer.covered_area() == pytest.approx(fresh(shapes).sum(), rel=1e-6)
+
+
 def test_polygon_of_many_vertices_takes_no_quadratic_time() -> None:
     angle = np.linspace(0, 2 * np.pi, 100_000, endpoint=False)
     along = 400 + 30 * np.sin(400 * angle)

@@ -45,7 +45,13 @@ impl LoggedFaults {
         let has_shape: Vec<bool> = rows.row.iter().map(has_shape).collect();
         let mut duplicate = rows.duplicates();
         let mut twins = 0;
-        if field.shapes.is_none() {
+        if let Some(shapes) = &field.shapes {
+            // Exports merge rows of one time into many polygons; a copy of a polygon has the same vertices.
+            let vertices = |k: usize| u32::try_from(rows.row[k]).map_or(&[][..], |row| shapes.row_vertices(row));
+            for k in 1..rows.len() {
+                duplicate[k] &= !has_shape[k] || vertices(k) == vertices(k - 1);
+            }
+        } else {
             for (is_duplicate, is_twin) in duplicate.iter_mut().zip(rows.twins()) {
                 twins += usize::from(is_twin && !*is_duplicate);
                 *is_duplicate |= is_twin;
