@@ -232,7 +232,7 @@ pub(super) fn other_column(
     let arrays = match column.content {
         Content::Integer => integers(layer, found.column),
         Content::Flag => flags(layer, found.column),
-        Content::Number | Content::Text => texts(layer, found.column),
+        Content::Number | Content::Text => Ok(texts(layer, found.column)),
     }?;
     let data_type = match column.content {
         Content::Integer => {

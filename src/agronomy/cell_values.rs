@@ -173,7 +173,7 @@ fn state(text: &str, codes: &mut BTreeSet<i64>) -> Result<bool, String> {
 }
 
 /// A column of texts without blanks around them. Originals without such blanks are shared.
-pub(super) fn texts(layer: &Layer, column: usize) -> Cells {
+pub(super) fn texts(layer: &Layer, column: usize) -> Vec<ArrayRef> {
     let cells = |array: &ArrayRef| -> ArrayRef {
         let texts: LargeStringArray = match array.data_type() {
             DataType::Int32 => {
@@ -192,7 +192,7 @@ pub(super) fn texts(layer: &Layer, column: usize) -> Cells {
         };
         Arc::new(texts)
     };
-    Ok(arrays(layer, column).map(cells).collect())
+    arrays(layer, column).map(cells).collect()
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ impl LoggedFaults {
         }
         let speed = wrong_speeds(rows, &pass, &excluded, parameters.speeds);
         let any = (0..rows.len()).map(|k| excluded[k] || speed[k]).collect();
-        (pass, Self { duplicate, position, speed, excluded, any, headings, twins })
+        (pass, Self { duplicate, position, speed, excluded, any, twins, headings })
     }
 
     /// The reasons of these faults.

@@ -38,7 +38,9 @@ const RANK_COMPLEMENT: usize = 2_000;
 pub(super) fn values(layer: &Layer, found: &Match) -> Vec<f64> {
     let mut values = numbers(layer, found.column);
     if found.rule == COMPLEMENT {
-        values.iter_mut().for_each(|value| *value = 100.0 - *value);
+        for value in &mut values {
+            *value = 100.0 - *value;
+        }
     }
     values
 }

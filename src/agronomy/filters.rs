@@ -89,7 +89,11 @@ pub(super) fn filled_widths(mut width: Vec<f64>, order: &RowOrder) -> Vec<f64> {
         let rows = &order.row[track.clone()];
         if rows.iter().any(|row| width[*row].is_nan()) {
             let usual = usual_width(rows.iter().map(|row| width[*row]));
-            rows.iter().for_each(|row| width[*row] = if width[*row].is_nan() { usual } else { width[*row] });
+            for row in rows {
+                if width[*row].is_nan() {
+                    width[*row] = usual;
+                }
+            }
         }
     }
     width

@@ -29,13 +29,13 @@ pub struct MarketMoisture(Vec<(Option<&'static str>, f64)>);
 
 impl MarketMoisture {
     /// Checks what is stated. A name that is no crop, and a percentage outside 0 to 40, are errors.
-    pub fn new(stated: &[(Option<String>, f64)]) -> Result<Self> {
-        let checked = stated.iter().map(|(crop, percent)| {
-            if !(0.0..=MOST).contains(percent) {
+    pub fn new(stated: Vec<(Option<String>, f64)>) -> Result<Self> {
+        let checked = stated.into_iter().map(|(crop, percent)| {
+            if !(0.0..=MOST).contains(&percent) {
                 let message = format!("`{MARKET}`: expected a percentage of water from 0 to {MOST}, got {percent}");
                 return Err(Error::for_argument(MARKET, message));
             }
-            Ok((crop.as_deref().map(known_crop).transpose()?.map(|crop| crop.name), *percent))
+            Ok((crop.as_deref().map(known_crop).transpose()?.map(|crop| crop.name), percent))
         });
         Ok(Self(checked.collect::<Result<_>>()?))
     }
@@ -115,11 +115,11 @@ pub(super) fn dry_again(layer: Layer, crop: Option<&'static Crop>, stated: &Mark
     let crops = texts.map_or_else(|| vec![default; layer.len()], |index| crops_of(arrays(&layer, index), default));
     let unknown = || vec![f64::NAN; layer.len()];
     let before = row_markets(&layer).unwrap_or_else(unknown);
-    let market = |(crop, before): (&Option<&'static Crop>, &f64)| {
+    let market = |(crop, before): (Option<&'static Crop>, &f64)| {
         let kept = before.is_finite().then_some(*before);
-        stated.stated(*crop).or(kept).or_else(|| stated.of(*crop)).unwrap_or(f64::NAN)
+        stated.stated(crop).or(kept).or_else(|| stated.of(crop)).unwrap_or(f64::NAN)
     };
-    let after: Vec<f64> = crops.iter().zip(&before).map(market).collect();
+    let after: Vec<f64> = crops.iter().copied().zip(&before).map(market).collect();
     let Some(basis) = basis_of(&after) else { return Ok(layer) };
     let column = |name: &str| added(&layer, name).map_or_else(unknown, |index| numbers(&layer, index));
     let moisture = column("moisture");

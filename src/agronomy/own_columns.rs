@@ -1,4 +1,4 @@
-//! Recognises tables that headland wrote and whose metadata another library dropped: polars, DuckDB and pandas keep none.
+//! Recognises tables that headland wrote and whose metadata another library dropped: polars, `DuckDB` and pandas keep none.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -199,7 +199,7 @@ impl TimeContext<'_> {
     fn read(&self, time: usize, said: &mut Vec<Diagnostic>) -> Option<RowTimes> {
         match self.layer.schema().field(time).data_type() {
             DataType::Timestamp(TimeUnit::Microsecond, zone) => {
-                let cells = arrays(self.layer, time).flat_map(|array| array.as_primitive::<TimestampMicrosecondType>());
+                let cells = arrays(self.layer, time).flat_map(AsArray::as_primitive::<TimestampMicrosecondType>);
                 let times = RowTimes::new(cells.collect(), "timestamp", vec![time]);
                 Some(RowTimes { is_local: zone.is_none(), ..times })
             }
@@ -221,14 +221,14 @@ impl TimeContext<'_> {
             Epoch::Moments(times) => Some(RowTimes { columns: vec![time], ..times }),
             Epoch::OfDay(clocks) => self.on_dates(time, &clocks, "time of day in digits", said),
             Epoch::Running(seconds) => {
-                let times = self.from_start(&seconds, "seconds of an unknown origin", said);
+                let times = self.since_start(&seconds, "seconds of an unknown origin", said);
                 Some(RowTimes { columns: vec![time], ..times })
             }
         }
     }
 
     fn read_texts(&self, time: usize, said: &mut Vec<Diagnostic>) -> Option<RowTimes> {
-        let texts = arrays(self.layer, time).flat_map(|array| array.as_string::<i64>());
+        let texts = arrays(self.layer, time).flat_map(AsArray::as_string::<i64>);
         let cells: Vec<Cell> = texts.map(|text| text.map(Cell::parse).unwrap_or_default()).collect();
         let dated = cells.iter().filter(|cell| cell.date.is_some()).count();
         let read = cells.iter().filter(|cell| cell.clock.is_some()).count();
@@ -243,10 +243,10 @@ impl TimeContext<'_> {
             return Some(RowTimes { is_local: times.is_local && is_local, ..times });
         }
         let written: Vec<Option<Written>> = cells.iter().map(|cell| cell.date).collect();
-        let dates = self.order_of(time, &written, said)?;
-        let micros = dates.days.iter().zip(&cells).map(|(day, cell)| join(*day, clock(cell))).collect();
+        let ordered = self.order_of(time, &written, said)?;
+        let micros = ordered.days.iter().zip(&cells).map(|(day, cell)| join(*day, clock(cell))).collect();
         let times = RowTimes::new(micros, "text", vec![time]);
-        Some(RowTimes { is_local, evidence: evidence(&dates), ..times })
+        Some(RowTimes { is_local, evidence: evidence(&ordered), ..times })
     }
 
     /// The days of written dates, or a diagnostic if their order is unknown.
@@ -294,11 +294,11 @@ impl TimeContext<'_> {
 
     fn dates(&self, column: usize) -> Column {
         if *self.layer.schema().field(column).data_type() == DataType::Date32 {
-            let days = arrays(self.layer, column).flat_map(|array| array.as_primitive::<Date32Type>());
+            let days = arrays(self.layer, column).flat_map(AsArray::as_primitive::<Date32Type>);
             return Column::Days(days.map(|day| day.map(i64::from)).collect());
         }
         if *self.layer.schema().field(column).data_type() == DataType::LargeUtf8 {
-            let texts = arrays(self.layer, column).flat_map(|array| array.as_string::<i64>());
+            let texts = arrays(self.layer, column).flat_map(AsArray::as_string::<i64>);
             // Some exports write midnight behind each date.
             let date = |text: &str| Written::parse(text).or_else(|| Cell::parse(text).date);
             return Column::Written(texts.map(|text| text.and_then(date)).collect());
@@ -318,7 +318,7 @@ impl TimeContext<'_> {
     }
 
     /// Seconds from the start of the job on, else from 1970 on with a diagnostic.
-    pub(super) fn from_start(&self, seconds: &[f64], form: &'static str, said: &mut Vec<Diagnostic>) -> RowTimes {
+    pub(super) fn since_start(&self, seconds: &[f64], form: &'static str, said: &mut Vec<Diagnostic>) -> RowTimes {
         if self.start.is_none() {
             said.push(Diagnostic::from_code(Code::DateAssumed));
         }

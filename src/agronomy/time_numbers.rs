@@ -235,7 +235,7 @@ pub(super) fn lapse(context: &TimeContext<'_>, time: Option<usize>, said: &mut V
     let rising = known.iter().zip(known.iter().skip(1)).filter(|(before, after)| after > before).count();
     let is_clock = known.iter().all(|cell| (0.0..LONGEST).contains(cell)) && rising * 2 > known.len();
     is_clock.then(|| {
-        let times = context.from_start(&values, "seconds since the start", said);
+        let times = context.since_start(&values, "seconds since the start", said);
         RowTimes { columns: vec![column], ..times }
     })
 }

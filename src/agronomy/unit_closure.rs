@@ -295,7 +295,7 @@ fn bases(name: &str, harvest: &Harvest<'_>, crop: Option<&Crop>, is_stated: bool
         let all = DISPLAY_MOISTURES.iter().copied().chain(CROPS.iter().filter_map(|crop| crop.market_moisture));
         let own = crop.and_then(|crop| crop.market_moisture);
         // What contradicts a statement does so at any market moisture.
-        let moistures = all.filter(|percent| !is_stated || own.is_none_or(|own| own == *percent));
+        let moistures = all.filter(|percent| !is_stated || own.is_none_or(|own| own.total_cmp(percent).is_eq()));
         for percent in distinct(moistures) {
             bases.extend([Basis::Dry(percent), Basis::DryWhereWetter(percent)]);
         }

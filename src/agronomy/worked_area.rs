@@ -51,7 +51,8 @@ pub(super) fn further_products(layer: &Layer, rows: &Rows, added: &[Added]) -> V
     let key =
         |name: &str, row: usize| rows.columns.get(name).and_then(|column| column.get(row)).map(|value| value.to_bits());
     let time = |row: usize| rows.times.as_ref().and_then(|times| times.get(row).copied().flatten());
-    let mut seen: HashMap<(Option<i64>, [Option<u64>; 2], &[u8]), Vec<Option<&str>>> = HashMap::new();
+    type Place<'a> = (Option<i64>, [Option<u64>; 2], &'a [u8]);
+    let mut seen: HashMap<Place<'_>, Vec<Option<&str>>> = HashMap::new();
     let further = layer.geometries().zip(&products).enumerate().map(|(row, (wkb, product))| {
         let Some(wkb) = wkb else { return false };
         let known = seen.entry((time(row), [key("machine", row), key("section", row)], wkb)).or_default();

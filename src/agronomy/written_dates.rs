@@ -8,17 +8,15 @@ const NEAR: i64 = 7;
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// The orders of the parts of a date, and what they are called.
-const ORDERS: [(Order, &str); 3] = [
-    (Order::YearFirst, "year, month, day"),
-    (Order::DayFirst, "day, month, year"),
-    (Order::MonthFirst, "month, day, year"),
-];
+const ORDERS: [(Order, &str); 3] =
+    [(Order::Year, "year, month, day"), (Order::Day, "day, month, year"), (Order::Month, "month, day, year")];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The part that comes first.
 enum Order {
-    YearFirst,
-    DayFirst,
-    MonthFirst,
+    Year,
+    Day,
+    Month,
 }
 
 /// The place of the year, which the number of its digits shows.
@@ -98,11 +96,11 @@ impl Written {
 
     fn fits(&self, order: Order) -> bool {
         let is_possible = match self.shape {
-            Shape::YearFirst => order == Order::YearFirst,
-            Shape::YearLast => order != Order::YearFirst,
+            Shape::YearFirst => order == Order::Year,
+            Shape::YearLast => order != Order::Year,
             Shape::TwoDigits => true,
         };
-        is_possible && !(order == Order::MonthFirst && (self.has_points || self.has_month_name))
+        is_possible && !(order == Order::Month && (self.has_points || self.has_month_name))
     }
 
     /// Days since 1970; `None` for a date that does not exist in this order, or before 1970.
@@ -112,9 +110,9 @@ impl Written {
         }
         let [first, second, third] = self.parts;
         let (year, month, day) = match order {
-            Order::YearFirst => (first, second, third),
-            Order::DayFirst => (third, second, first),
-            Order::MonthFirst => (third, first, second),
+            Order::Year => (first, second, third),
+            Order::Day => (third, second, first),
+            Order::Month => (third, first, second),
         };
         let year = if self.shape == Shape::TwoDigits { full_year(year) } else { i32::from(year) };
         let date = NaiveDate::from_ymd_opt(year, u32::from(month), u32::from(day))?;

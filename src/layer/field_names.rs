@@ -64,7 +64,7 @@ pub(crate) struct FieldFound {
 
 /// Position of some rows of a layer in WGS 84; empty for a layer in another system.
 pub(crate) fn sample_positions(layer: &Layer) -> Result<Vec<(f64, f64)>> {
-    if !layer.crs().is_some_and(|crs| crs.wkt() == Crs::wgs84().wkt()) {
+    if layer.crs().is_none_or(|crs| crs.wkt() != Crs::wgs84().wkt()) {
         return Ok(Vec::new());
     }
     // A ten-millionth of a degree is a centimetre.
@@ -136,12 +136,12 @@ impl NamedBoundary {
     pub(crate) fn read(job_id: &str, year: Option<i32>, layer: Layer) -> Result<Vec<Self>> {
         let layer = layer.into_wgs84()?;
         let names = boundary_names(&layer, None);
-        let named = layer.geometries().zip(names).filter_map(|(wkb, name)| Some((wkb, name?)));
+        let places = layer.geometries().zip(names).filter_map(|(wkb, name)| Some((wkb, name?)));
         let boundary = |(wkb, name): (Option<&[u8]>, String)| {
             let area = area::area([wkb], Some(&Crs::wgs84()))?;
             Self::new(job_id, &name, year, wkb, area)
         };
-        named.map(boundary).collect()
+        places.map(boundary).collect()
     }
 }
 

@@ -116,7 +116,7 @@ fn parse_statements(given: &Bound<'_, PyDict>) -> PyResult<Statements> {
         stated: Stated { columns: pairs("columns")?, units: pairs("units")? },
         crop: text("crop")?,
         market_moisture: match given.get_item("market_moisture")? {
-            Some(stated) => parse_market_moisture(given.py(), &stated.extract::<Vec<(Option<String>, f64)>>()?)?,
+            Some(stated) => parse_market_moisture(given.py(), stated.extract()?)?,
             None => MarketMoisture::default(),
         },
         job: job.unwrap_or_default(),
@@ -184,7 +184,7 @@ pub(super) fn concat(
     market_moisture: Vec<(Option<String>, f64)>,
 ) -> PyResult<Layer> {
     let parts: Vec<Part> = parts.into_iter().map(parse_part).collect();
-    let market_moisture = parse_market_moisture(py, &market_moisture)?;
+    let market_moisture = parse_market_moisture(py, market_moisture)?;
     let options = ConcatOptions { is_metric, originals, market_moisture };
     bridge::compute(py, move |_| agronomy::concat(parts, &options)).map(Layer::new)
 }
@@ -197,6 +197,6 @@ pub(super) fn field_means(py: Python<'_>, parts: Vec<GivenPart<'_>>) -> PyResult
 }
 
 /// Pairs of a crop, or None for all crops, and percent of water.
-pub(super) fn parse_market_moisture(py: Python<'_>, stated: &[(Option<String>, f64)]) -> PyResult<MarketMoisture> {
+pub(super) fn parse_market_moisture(py: Python<'_>, stated: Vec<(Option<String>, f64)>) -> PyResult<MarketMoisture> {
     MarketMoisture::new(stated).map_err(|error| errors::raise(py, &error))
 }

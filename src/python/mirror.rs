@@ -75,7 +75,7 @@ impl Mirror {
             locations,
             on_error: parse_on_error(on_error)?,
             filter: filter.core().map_err(|error| errors::raise(py, &error))?,
-            market_moisture: parse_market_moisture(py, &market_moisture)?,
+            market_moisture: parse_market_moisture(py, market_moisture)?,
         };
         let mirror = Self { path, client, options };
         mirror.core().map_err(|error| errors::raise(py, &error))?;

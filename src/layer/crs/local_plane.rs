@@ -17,7 +17,7 @@ pub(crate) enum LocalPlane {
     /// The equal-area plane of degrees on WGS 84.
     Earth(EqualArea),
     /// The plane of the layer's own system, which has no way to WGS 84, moved to an origin in its coordinates.
-    Own(OwnPlane, [f64; 2]),
+    Own(Box<OwnPlane>, [f64; 2]),
 }
 
 impl LocalPlane {
@@ -29,7 +29,7 @@ impl LocalPlane {
     /// Creates the plane around a position in the coordinates of a system. An error if these are no lengths there.
     pub(crate) fn new_own(own: OwnPlane, origin: [f64; 2]) -> Result<Self> {
         own.check_scale(origin)?;
-        Ok(Self::Own(own, origin))
+        Ok(Self::Own(Box::new(own), origin))
     }
 
     /// The layer's own plane, if there is no way to WGS 84.

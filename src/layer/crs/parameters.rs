@@ -56,7 +56,7 @@ fn reversed(method: &'static Method, given: &mut [GivenParameter]) -> &'static M
     }
 }
 
-/// Whether the parameter repeats an axis of the ellipsoid, as GeoTools writes it. Web Mercator has the sphere.
+/// Whether the parameter repeats an axis of the ellipsoid, as `GeoTools` writes it. Web Mercator has the sphere.
 fn is_axis_of(given: &GivenParameter, ellipsoid: &Ellipsoid, method: &Method) -> bool {
     let is_sphere = std::ptr::eq(method, &raw const projection::WEB_MERCATOR) || ellipsoid.inverse_flattening == 0.0;
     let semi_minor = ellipsoid.semi_major * if is_sphere { 1.0 } else { 1.0 - 1.0 / ellipsoid.inverse_flattening };

@@ -63,7 +63,7 @@ pub(super) fn harmonized_layer(source: &SourceArchive, layer: &ConvertedLayer) -
     let is_open = matches!(&*source.job_type, "" | "Unknown" | "Planter/Sprayer");
     let is_field_work = source.kind == ItemKind::Job && (source.job.kind.is_some() || is_open);
     let (job, market_moisture) = (source.job.clone(), source.market_moisture.clone());
-    let statements = Statements { job, market_moisture, ..Statements::default() };
+    let statements = Statements { market_moisture, job, ..Statements::default() };
     is_field_work.then(|| harmonize(layer.layer.clone(), &statements))
 }
 
