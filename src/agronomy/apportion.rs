@@ -90,8 +90,12 @@ pub(super) fn onto_cells(coverage: &Coverage, to_grid: impl Fn(Point) -> Point, 
     if coverage.is_mixed() {
         merge(&mut found, 0);
         let mut sums = vec![0.0; coverage.fresh.len()];
-        found.iter().for_each(|part| sums[part.row as usize] += part.area);
-        found.iter_mut().for_each(|part| part.area *= coverage.fresh[part.row as usize] / sums[part.row as usize]);
+        for part in &found {
+            sums[part.row as usize] += part.area;
+        }
+        for part in &mut found {
+            part.area *= coverage.fresh[part.row as usize] / sums[part.row as usize];
+        }
     }
     let base = base.unwrap_or_default();
     #[expect(clippy::cast_possible_truncation, reason = "at most the largest coordinate by the least cell")]
@@ -220,7 +224,9 @@ pub(super) fn onto_polygons(coverage: &Coverage, polygons: &[Vec<Vec<Vec<Point>>
     });
     if coverage.is_mixed() {
         let scale = |row: usize| if sums[row] > 0.0 { coverage.fresh[row] / sums[row] } else { 1.0 };
-        parts.iter_mut().for_each(|part| part.area *= scale(part.row as usize));
+        for part in &mut parts {
+            part.area *= scale(part.row as usize);
+        }
         outside.iter_mut().enumerate().for_each(|(row, outside)| *outside *= scale(row));
         parts.sort_by_key(|part| part.row);
     }

@@ -91,15 +91,8 @@ impl FieldRows {
         }
         let mut diagnostics = Vec::new();
         let (time, counter) = (values.seconds(), values.numbers("order", ""));
-        let mut width = values.numbers("swath_width", "m").unwrap_or_else(|| vec![f64::NAN; values.rows()]);
         let logged = values.numbers("distance", "m");
-        if let (Some(areas), Some(distances)) = (&areas, &logged) {
-            for ((width, area), distance) in width.iter_mut().zip(areas).zip(distances) {
-                if width.is_nan() && *distance > 0.0 {
-                    *width = area / distance;
-                }
-            }
-        }
+        let width = widths(&values, areas.as_deref(), logged.as_deref());
         let state = values.flags("working", true);
         let numbers = working_machines(values.integers("machine"), state.as_deref(), time.as_deref());
         let (source, mut machines) = numbered(&numbers);
@@ -190,6 +183,19 @@ fn has_amount(kind: JobKind, amount: Option<&[f64]>) -> Option<Vec<bool>> {
 fn from_compass(degrees: f64) -> f64 {
     let turned = (90.0 - degrees).rem_euclid(360.0);
     if turned > 180.0 { (turned - 360.0).to_radians() } else { turned.to_radians() }
+}
+
+/// The logged width, else that of the polygon of a row: its area / distance.
+fn widths(values: &CanonicalValues<'_>, areas: Option<&[f64]>, distances: Option<&[f64]>) -> Vec<f64> {
+    let mut width = values.numbers("swath_width", "m").unwrap_or_else(|| vec![f64::NAN; values.rows()]);
+    if let (Some(areas), Some(distances)) = (areas, distances) {
+        for ((width, area), distance) in width.iter_mut().zip(areas).zip(distances) {
+            if width.is_nan() && *distance > 0.0 {
+                *width = area / distance;
+            }
+        }
+    }
+    width
 }
 
 /// Numbers of machines. A machine none of whose rows work is none: some displays log 0 while the header is up. Its rows are of

@@ -50,18 +50,18 @@ pub(super) fn first_owner(shapes: &Shapes, order: &[u32], visit: Option<Visit<'_
         return sweep_bands(shapes, &items, &items.sorted, Sweep::new(order.len(), visit, work));
     }
     let mut rest = items.sorted.as_slice();
-    let mut shares = Vec::with_capacity(SHARES);
+    let mut parts = Vec::with_capacity(SHARES);
     for left in (1..=SHARES).rev() {
         let last = rest.get((rest.len() / left).saturating_sub(1)).map_or(0, |run| run.band);
         let share;
         (share, rest) = rest.split_at(rest.partition_point(|run| run.band <= last));
-        shares.push(share);
+        parts.push(share);
     }
     let sweep = |share| sweep_bands(shapes, &items, share, Sweep::new(order.len(), None, work / SHARES));
     let mut owned = Owned { areas: vec![0.0; order.len()], is_limited: vec![false; order.len()] };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = shares.iter().map(|share| scope.spawn(|| sweep(share))).collect();
-        for (thread, share) in threads.into_iter().zip(&shares) {
+        let threads: Vec<_> = parts.iter().map(|share| scope.spawn(|| sweep(share))).collect();
+        for (thread, share) in threads.into_iter().zip(&parts) {
             let found = thread.join().unwrap_or_else(|_| sweep(share));
             for (sum, area) in owned.areas.iter_mut().zip(found.areas) {
                 *sum += area;
@@ -196,7 +196,9 @@ impl<'a> Sweep<'a> {
         } else if chains.len() > MOST_CHAINS && is_exact && height > LEAST_HEIGHT {
             self.halves(points, chains, ys, xs);
         } else if chains.len() > MOST_CHAINS || !is_exact {
-            chains.iter().for_each(|chain| self.owned.is_limited[chain.rank as usize] |= !is_exact);
+            for chain in chains.iter() {
+                self.owned.is_limited[chain.rank as usize] |= !is_exact;
+            }
             self.flat(points, chains, ys, xs);
         } else {
             let mut strips = std::mem::take(&mut self.strips);

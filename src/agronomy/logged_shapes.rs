@@ -150,7 +150,7 @@ fn is_star(ring: &[Point]) -> bool {
     for point in ring {
         let next = [point[0] - middle[0], point[1] - middle[1]];
         let cross = before[0] * next[1] - before[1] * next[0];
-        signs = [signs[0] | (cross > 0.0), signs[1] | (cross < 0.0)];
+        signs = [signs[0] || cross > 0.0, signs[1] || cross < 0.0];
         turns += u32::from((before[1] < 0.0) != (next[1] < 0.0));
         before = next;
     }

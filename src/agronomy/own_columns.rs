@@ -120,7 +120,7 @@ impl Table<'_> {
         let cells = match canonical(meaning).map(|column| column.content) {
             Some(Content::Integer) => integers(self.layer, index),
             Some(Content::Flag) => flags(self.layer, index),
-            Some(Content::Text) => texts(self.layer, index),
+            Some(Content::Text) => Ok(texts(self.layer, index)),
             _ => Ok(arrays(self.layer, index).cloned().collect()),
         };
         let cells = cells.ok()?;

@@ -103,7 +103,7 @@ fn check_mass(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<()> {
     let is_stated = |name: &&str| unit(matches, name).is_some();
-    if !["flow", "distance", "swath_width"].iter().all(|name| is_stated(name)) {
+    if !["flow", "distance", "swath_width"].iter().all(is_stated) {
         return Ok(());
     }
     let mut matches = matches.to_vec();

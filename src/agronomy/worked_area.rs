@@ -38,6 +38,9 @@ pub(super) fn polygon_areas(layer: &Layer) -> Vec<f64> {
     areas.into_iter().map(|area| area.unwrap_or(f64::NAN)).collect()
 }
 
+/// Time, machine and section, and geometry of a row.
+type Place<'a> = (Option<i64>, [Option<u64>; 2], &'a [u8]);
+
 /// Rows of a further product on the ground of an earlier row: another product at the same time and place, by the same
 /// machine and section. Empty if there are none. The ground of a tank mix counts once.
 pub(super) fn further_products(layer: &Layer, rows: &Rows, added: &[Added]) -> Vec<bool> {
@@ -51,7 +54,6 @@ pub(super) fn further_products(layer: &Layer, rows: &Rows, added: &[Added]) -> V
     let key =
         |name: &str, row: usize| rows.columns.get(name).and_then(|column| column.get(row)).map(|value| value.to_bits());
     let time = |row: usize| rows.times.as_ref().and_then(|times| times.get(row).copied().flatten());
-    type Place<'a> = (Option<i64>, [Option<u64>; 2], &'a [u8]);
     let mut seen: HashMap<Place<'_>, Vec<Option<&str>>> = HashMap::new();
     let further = layer.geometries().zip(&products).enumerate().map(|(row, (wkb, product))| {
         let Some(wkb) = wkb else { return false };
