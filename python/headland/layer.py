@@ -7,7 +7,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from headland import arguments, errors
+from headland import _core, arguments, errors
 from headland.layer_views import LayerViews
 
 if TYPE_CHECKING:
@@ -270,17 +270,14 @@ class Layer(LayerViews):
     def covered_area(self) -> float:
         """Return the ground that the job worked in m², each piece once.
 
-        Swaths overlap at headlands and between passes, so the sum of `worked_area` is larger. Rows outside of
-        passes, such as turns with the header up, cover nothing. The rules are those of `headland.clean`, which gives
-        the ground of each row.
+        Swaths overlap, so the sum of `worked_area` is larger, and rows outside of passes cover nothing: the rules are
+        those of `headland.clean`, which gives the ground of each row.
 
         Raises:
             ValueError: The kind of job, the swath width or the coordinate system is unknown.
 
         >>> hectares = headland.harmonize(headland.read("job.zip"), kind="yield").covered_area() / 10_000
         """
-        from headland import _core
-
         return _core.covered_area(self._core)
 
     def picture(

@@ -34,10 +34,7 @@ pub struct Cleaned {
 
 impl std::fmt::Debug for Cleaned {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cleaned")
-            .field("layer", &self.layer.name())
-            .field("rows", &self.layer.len())
-            .finish_non_exhaustive()
+        f.debug_struct("Cleaned").field("layer", &self.layer.name()).finish_non_exhaustive()
     }
 }
 
@@ -361,7 +358,7 @@ fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
     lines.push(("logged", logged, f64::NAN, logged.rate()));
     for reason in REASONS {
         let mut sums = sum(&|k| rows.reasons[k] & reason.bit != 0);
-        sums.only = sum(&|k| rows.reasons[k] & !OVERLAP == reason.bit || rows.reasons[k] == reason.bit).rows;
+        sums.only = sum(&|k| rows.reasons[k] & !(allowed & !reason.bit) == reason.bit).rows;
         let without = sum(&|k| rows.used[k] && rows.reasons[k] & reason.bit == 0);
         let with = sum(&|k| rows.pass[k] > 0 && rows.reasons[k] & !(allowed | reason.bit) == 0);
         if sums.rows > 0 {

@@ -168,7 +168,8 @@ fn masses(rows: &mut Rows, computed: &mut Vec<Computed>) {
     {
         add(rows, computed, name, "kg/ha", source, |rows| {
             let per_ha = |[mass, area]: [f64; 2]| if area > 0.0 { mass / area * HECTARE } else { f64::NAN };
-            rows.combine([mass, "worked_area"], per_ha)
+            // Without a moisture there is no dry yield, not a column of nulls.
+            rows.combine([mass, "worked_area"], per_ha).filter(|rates| rates.iter().any(|rate| rate.is_finite()))
         });
     }
     let basis = rows.get(MARKET).and_then(basis_of);

@@ -146,7 +146,11 @@ fn largest(rows: &CleanRows, unit: &str) -> String {
         format!("`{name}` ({amount}{:.2} ha: {})", m2 / HECTARE, argument(bit))
     });
     let lines: Vec<String> = lines.collect();
-    if lines.is_empty() { "swaths overlap (`overlap` of the recipe)".to_owned() } else { lines.join(", ") }
+    if lines.is_empty() {
+        "no reason is marked: values are missing, or ground is covered before".to_owned()
+    } else {
+        lines.join(", ")
+    }
 }
 
 /// A diagnostic if the used rows have another mean than all grain on all ground: values that no row shows, such as dropouts.

@@ -56,7 +56,10 @@ def add_sandbox(verbs: Verbs) -> None:
         help="`moved` is advanced by each line of standard input, a number of seconds",
     )
     verb.add_argument(
-        "--variants", action="append", metavar="NAME", help="variants of real services; `wild` enables all but `tank-mixes`"
+        "--variants",
+        action="append",
+        metavar="NAME",
+        help="variants of real services; `wild` enables all but `tank-mixes`",
     )
 
 
