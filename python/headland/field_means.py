@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable  # noqa: TC003 -- for `typing.get_type_hints`
+from typing import cast
 
 from headland import _core
 from headland.concat import Part, given
@@ -38,6 +39,6 @@ def field_means(layers: TableLike | Iterable[TableLike] | JobLayers) -> Layer:
     """
     if isinstance(layers, JobLayers):
         return Layer(_core.field_means(given(job_parts(layers))))
-    if isinstance(layers, Layer) or (is_table(layers) and not isinstance(layers, LayerReader)):
-        layers = [layers]
-    return Layer(_core.field_means(given([Part(as_layer("layers", layer)) for layer in layers])))
+    is_one = isinstance(layers, Layer) or (is_table(layers) and not isinstance(layers, LayerReader))
+    several = cast("Iterable[TableLike]", [layers] if is_one else layers)
+    return Layer(_core.field_means(given([Part(as_layer("layers", layer)) for layer in several])))

@@ -86,6 +86,7 @@ def way(system: pyproj.CRS) -> tuple[str, float | None]:
         if any("helmert" not in one.definition for one in published):
             return "=", max(metres, 1.0)
         return ("=", REALISATION_METRES) if REALISATION.match(system.name) else ("?", None)
+    assert system.ellipsoid is not None
     figure = f"+a={system.ellipsoid.semi_major_metre!r} " + (
         f"+rf={system.ellipsoid.inverse_flattening!r}" if system.ellipsoid.inverse_flattening else "+b=+a"
     )
@@ -126,8 +127,9 @@ def lines() -> list[str]:
     found = []
     taken |= set(systems)
     for system in systems.values():
-        if int(system.to_epsg()) in own_datums():
+        if int(system.to_epsg() or 0) in own_datums():
             continue
+        assert system.datum is not None
         code = system.datum.to_json_dict().get("id", {}).get("code")
         query = (
             "SELECT alt_name FROM alias_name WHERE table_name = 'geodetic_datum' AND auth_name = 'EPSG' AND code = ?"
@@ -146,6 +148,7 @@ def line(system: pyproj.CRS, aliases: list[str]) -> str:
     shift, metres = way(system)
     figure: Any = system.ellipsoid
     meridian = meridian_of(system)
+    assert system.datum is not None
     texts = [
         str(system.to_epsg()),
         system.name,

@@ -176,12 +176,6 @@ def test_wrong_or_missing_distance_is_the_step_of_the_positions(distance: float)
     np.testing.assert_allclose(rows["kg"], 5.0, rtol=1e-12)
 
 
-def test_row_without_a_width_has_the_usual_width() -> None:
-    rows = values(plain(changed("swath_width", np.nan)).layer)
-    assert (rows["reasons"] == 0).all()
-    np.testing.assert_allclose(rows["m2"], 12.0, rtol=1e-6)
-
-
 @pytest.mark.parametrize("flow", [0.0, np.nan, -3.0, 5000.0])
 def test_dropout_of_the_flow_is_interpolated(flow: float) -> None:
     rows = values(plain(changed("flow", flow)).layer)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import geopandas as gpd
 import numpy as np
 import pytest
@@ -24,7 +26,7 @@ def harvest(crop: str | None = None, **columns: object) -> gpd.GeoDataFrame:
     return frame if crop is None else frame.assign(Crop=crop)
 
 
-def harmonized(frame: gpd.GeoDataFrame, **options: object) -> hl.Layer:
+def harmonized(frame: gpd.GeoDataFrame, **options: Any) -> hl.Layer:
     known = {name: unit for name, unit in UNITS.items() if name in frame}
     return hl.harmonize(frame, kind="yield", units=known, columns={"yield_wet_mass": "Yield"}, **options)
 

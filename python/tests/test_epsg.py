@@ -89,7 +89,7 @@ def test_every_system_of_the_table_has_its_code_from_either_dialect_and_never_an
             # PROJ searches its whole database, which takes time.
             if number % EVERY == 0:
                 theirs = pyproj.CRS.from_wkt(prj).to_epsg(25)
-                assert found in (None, theirs) or is_same_with_other_axes(code, theirs), (code, prj)
+                assert found in (None, theirs) or (theirs and is_same_with_other_axes(code, theirs)), (code, prj)
             missing += [(code, prj)] * (found is None)
     # ESRI writes the angles of oblique projections differently.
     assert not [(code, prj) for code, prj in missing if "Hotine" not in prj], missing

@@ -16,7 +16,7 @@ import headland as hl
 CORN, SOYBEAN = 15.5, 13.0
 
 
-def passes(**columns: object) -> list[pd.DataFrame]:
+def passes(**columns: Any) -> list[pd.DataFrame]:
     """Return two passes of 100 m and 6 m, of which the second overlaps half of the first."""
     return [straight((0, 0), (0, 100), **columns), straight((3, 100), (3, 0), seconds=80.0, **columns)]
 

@@ -168,7 +168,7 @@ def test_stated_unit_of_distance_that_positions_contradict_is_a_diagnostic(tmp_p
         assert all(each.severity == "error" for each in found)
 
 
-LOGGED = {
+LOGGED: dict[str, tuple[Any, str]] = {
     "CYCLE": (lambda harvest: harvest.interval, "s"),
     "DISTANCE": (lambda harvest: harvest.step, "m"),
     "SWATHWIDTH": (lambda harvest: harvest.area / harvest.step, "m"),

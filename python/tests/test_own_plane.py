@@ -51,6 +51,7 @@ def square(x: float, y: float, side: float, system: str) -> hl.Layer:
 )
 def test_area_is_in_metres_of_the_own_plane(code: int, area: float | None) -> None:
     system = pyproj.CRS.from_epsg(code)
+    assert system.area_of_use is not None
     middle = ((system.area_of_use.west + system.area_of_use.east) / 2, system.area_of_use.north * 0.9)
     x, y = pyproj.Transformer.from_crs(system.geodetic_crs, system, always_xy=True).transform(*middle)
     layer = square(x, y, 800.0, system.to_wkt("WKT1_GDAL"))
