@@ -1,7 +1,7 @@
 //! Tests of rows against the rows around them in their track: position, speed and moisture.
 
 use super::derived::GAP;
-use super::row_order::RowOrder;
+use super::row_order::{RowOrder, SAME_LOCATION};
 use super::row_ratios::median;
 use super::track_rows::TrackRows;
 
@@ -112,7 +112,8 @@ pub(super) fn jumped_positions(rows: &TrackRows, [metres, steps]: [f64; 2]) -> V
     let mut jumped = vec![false; rows.len()];
     for track in &rows.tracks {
         let step = |k: usize| (rows.x[k] - rows.x[k - 1]).hypot(rows.y[k] - rows.y[k - 1]);
-        let usual = median(track.clone().skip(1).map(step).collect());
+        // Products of one mix are at one location.
+        let usual = median(track.clone().skip(1).map(step).filter(|step| *step > SAME_LOCATION).collect());
         let limit = metres + steps * if usual.is_nan() { 0.0 } else { usual };
         let xs = running_median(&rows.x[track.clone()], POSITION_ROWS);
         let ys = running_median(&rows.y[track.clone()], POSITION_ROWS);

@@ -201,8 +201,9 @@ impl RowOrder {
                 middle
             } else {
                 let near = || rows.iter().map(|row| raw[*row]).filter(|step| *step <= GAP * middle.max(resolution));
-                let (sum, count) =
-                    near().filter(|step| *step >= 0.0).fold((0.0, 0.0), |(s, n), step| (s + step, n + 1.0));
+                let (sum, count) = near()
+                    .filter(|step| *step > 0.0 || (self.is_coarse && *step == 0.0))
+                    .fold((0.0, 0.0), |(s, n), step| (s + step, n + 1.0));
                 if sum >= 10.0 * resolution { sum / count } else { f64::NAN }
             };
             let speed =
