@@ -34,7 +34,7 @@ pub struct Cleaned {
 
 impl std::fmt::Debug for Cleaned {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cleaned").field("layer", &self.layer.name()).finish_non_exhaustive()
+        f.debug_struct("Cleaned").finish_non_exhaustive()
     }
 }
 
@@ -98,6 +98,12 @@ impl Cleaned {
     #[must_use]
     pub fn fresh_ground(&self) -> Vec<f64> {
         self.rows.rows.unsorted(&self.rows.coverage.fresh)
+    }
+
+    /// Whether each row repeats another one, in the order of the layer.
+    pub(super) fn duplicates(&self) -> Vec<bool> {
+        let bits = self.rows.reasons.iter().map(|bits| bits & super::reasons::DUPLICATE != 0);
+        self.rows.rows.unsorted(&bits.collect::<Vec<bool>>())
     }
 
     /// Delays of the flow by machine; empty for other jobs than harvests.

@@ -88,6 +88,7 @@ struct Sums {
 pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let cleaned = clean(layer.clone(), None, GROUND, None);
     let ground = cleaned.as_ref().map(Cleaned::fresh_ground).unwrap_or_default();
+    let is_repeated = cleaned.as_ref().map(Cleaned::duplicates).unwrap_or_default();
     let mut diagnostics: Vec<Diagnostic> = cleaned.as_ref().map_or_else(
         |_| Vec::new(),
         |cleaned| cleaned.layer().diagnostics().iter().skip(layer.diagnostics().len()).cloned().collect(),
@@ -106,7 +107,9 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let crops: Vec<Option<&str>> = crops.flat_map(|array| array.iter()).collect();
     let mut sums: BTreeMap<(Option<&str>, Option<&str>), Sums> = BTreeMap::new();
     for row in 0..layer.len() {
-        let at = |values: &[f64]| values.get(row).copied().filter(|value| value.is_finite());
+        // A row that is there twice is grain once.
+        let is_counted = !is_repeated.get(row).copied().unwrap_or_default();
+        let at = |values: &[f64]| values.get(row).copied().filter(|value| value.is_finite() && is_counted);
         let name = fields.get(row).copied().flatten().map(str::trim).filter(|name| !name.is_empty()).or(field);
         let sums = sums.entry((name, crops.get(row).copied().flatten())).or_default();
         sums.mean.rows = sums.mean.rows.saturating_add(1);
