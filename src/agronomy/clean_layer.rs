@@ -100,10 +100,9 @@ impl Cleaned {
         self.rows.rows.unsorted(&self.rows.coverage.fresh)
     }
 
-    /// Whether each row repeats another one, in the order of the layer.
-    pub(super) fn duplicates(&self) -> Vec<bool> {
-        let bits = self.rows.reasons.iter().map(|bits| bits & super::reasons::DUPLICATE != 0);
-        self.rows.rows.unsorted(&bits.collect::<Vec<bool>>())
+    /// The reasons of each row, in the order of the layer.
+    pub(super) fn reasons(&self) -> Vec<u32> {
+        self.rows.rows.unsorted(&self.rows.reasons)
     }
 
     /// Delays of the flow by machine; empty for other jobs than harvests.
@@ -280,7 +279,6 @@ fn values(rows: &CleanRows) -> Vec<Values> {
     values
 }
 
-/// The columns in the order of the layer.
 fn columns(rows: &CleanRows) -> Vec<(Field, ArrayRef)> {
     let unsorted = |values: Values| {
         let numbers = match &values.numbers {
@@ -294,13 +292,12 @@ fn columns(rows: &CleanRows) -> Vec<(Field, ArrayRef)> {
     values(rows).into_iter().map(unsorted).collect()
 }
 
-/// Sums of some rows.
+/// Sums of some rows; `rated` are amount and ground of rows with enough new ground for a rate.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     rows: i64,
     amount: f64,
     m2: f64,
-    /// Amount and ground of rows with enough new ground for a rate.
     rated: [f64; 2],
     only: i64,
 }
@@ -327,12 +324,8 @@ fn logged(rows: &CleanRows) -> Sums {
         let m2 = logged_ground(rows, k);
         let is_working = rows.rows.working.as_ref().is_none_or(|working| working[k]);
         // The grain of a pass arrives after the header is up, too.
-        if amount.is_finite() {
-            sums.amount += amount;
-        }
-        if m2.is_finite() && is_working {
-            sums.m2 += m2;
-        }
+        sums.amount += if amount.is_finite() { amount } else { 0.0 };
+        sums.m2 += if m2.is_finite() && is_working { m2 } else { 0.0 };
     }
     sums.rated = [sums.amount, sums.m2];
     sums

@@ -20,6 +20,7 @@ use super::derived::HECTARE;
 use super::harmonize::harmonize;
 use super::market_moisture::{MARKET, basis_of, row_markets};
 use super::provenance as keys;
+use super::reasons::DUPLICATE;
 use super::statements::Statements;
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Result};
@@ -88,7 +89,7 @@ struct Sums {
 pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let cleaned = clean(layer.clone(), None, GROUND, None);
     let ground = cleaned.as_ref().map(Cleaned::fresh_ground).unwrap_or_default();
-    let is_repeated = cleaned.as_ref().map(Cleaned::duplicates).unwrap_or_default();
+    let reasons = cleaned.as_ref().map(Cleaned::reasons).unwrap_or_default();
     let mut diagnostics: Vec<Diagnostic> = cleaned.as_ref().map_or_else(
         |_| Vec::new(),
         |cleaned| cleaned.layer().diagnostics().iter().skip(layer.diagnostics().len()).cloned().collect(),
@@ -108,7 +109,7 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let mut sums: BTreeMap<(Option<&str>, Option<&str>), Sums> = BTreeMap::new();
     for row in 0..layer.len() {
         // A row that is there twice is grain once.
-        let is_counted = !is_repeated.get(row).copied().unwrap_or_default();
+        let is_counted = reasons.get(row).is_none_or(|bits| bits & DUPLICATE == 0);
         let at = |values: &[f64]| values.get(row).copied().filter(|value| value.is_finite() && is_counted);
         let name = fields.get(row).copied().flatten().map(str::trim).filter(|name| !name.is_empty()).or(field);
         let sums = sums.entry((name, crops.get(row).copied().flatten())).or_default();
