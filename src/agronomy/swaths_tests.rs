@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::convex_clip::Point;
 use super::coverage::{Coverage, cover};
 use super::logged_shapes::Shapes;
 use super::swaths::{SwathRows, Swaths, build_swaths};
