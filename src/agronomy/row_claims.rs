@@ -154,7 +154,7 @@ fn ranks(layer: &Layer, row: &[usize]) -> Added {
         ranks[*row] = rank;
     }
     let array: ArrayRef = Arc::new(Int32Array::from(ranks));
-    let mut column = computed_column(layer, "order", "", "a column that counts the rows", &[]);
+    let mut column = computed_column(layer, "order", "", "a column that counts the rows", &vec![0.0; row.len()]);
     column.field = column.field.with_data_type(DataType::Int32);
     column.arrays = split(layer, &array);
     column

@@ -13,7 +13,7 @@ const USUAL_SPEED: f64 = 2.0;
 /// Longest step without a time, in seconds.
 const LONGEST_STEP: f64 = 60.0;
 /// Radians by which headings differ from the motion where they are not headings of the machine.
-const CONTRADICTED: f64 = std::f64::consts::PI / 22.5;
+const CONTRADICTED: f64 = std::f64::consts::PI / 15.0;
 /// Metres between two rows either side, above which they move.
 const MOVING: f64 = 0.5;
 /// Moving rows that a test of the headings needs.
