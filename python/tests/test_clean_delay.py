@@ -27,7 +27,7 @@ def shifted(rows: pd.DataFrame, steps: int, *names: str) -> pd.DataFrame:
 @pytest.mark.parametrize("seconds", SECONDS)
 def test_delay_of_the_flow_is_recovered_and_that_of_the_moisture(seconds: float) -> None:
     for seed in range(1, 2 + 4 * (SERIES > 1)):
-        # The moisture takes the delay of the flow, whatever its own is.
+        # The moisture takes the delay of the flow, regardless of its own.
         cleaned = hl.clean(job(field(delay=seconds, moisture_delay=19.0 - seconds, seed=seed)))
         assert cleaned.delay.seconds == pytest.approx(seconds, abs=0.3)
         assert cleaned.moisture_delay.seconds == cleaned.delay.seconds

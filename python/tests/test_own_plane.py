@@ -23,7 +23,7 @@ FEET = 0.3048006096012192
 
 
 def rows(system: int = NAD27, unit: float = 1.0) -> gpd.GeoDataFrame:
-    """Return two passes side by side in metres of the zone, stated as another system."""
+    """Return two neighbouring passes in metres of the zone, stated as another system."""
     there = straight((0, 0), (0, 200), flow=5.0, moisture=15.5)
     back = straight((6, 200), (6, 0), seconds=300.0, flow=5.0, moisture=15.5)
     both = gpd.pd.concat([frame(there), frame(back)], ignore_index=True).to_crs(UTM)

@@ -8,13 +8,14 @@ use arrow_array::types::{Date32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int32Array, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Field};
 
+use super::added_columns::{Added, split};
 use super::cell_values::{arrays, decimal_sign, flags, integers, texts};
 use super::column_match::{COMPLEMENT, Match, values};
 use super::columns::{AS_STATED, Canonical, Content, JobKind, RATE};
 use super::convert::{is_one, scaled};
 use super::derived::{Rows, compute};
 use super::provenance as keys;
-use super::row_times::RowTimes;
+use super::time_context::RowTimes;
 use super::units::{Quantity, System, Unit};
 use crate::archive::{Code, Diagnostic};
 use crate::error::Result;
@@ -22,12 +23,6 @@ use crate::layer::{Layer, LocalTimes, Offsets};
 
 /// Standard gravity in m/s2: the newtons that a kilogram weighs.
 const GRAVITY: f64 = 9.806_65;
-
-/// A column to add: its field, and one array per batch.
-pub(super) struct Added {
-    pub(super) field: Field,
-    pub(super) arrays: Vec<ArrayRef>,
-}
 
 /// The column `time`. Without `offsets`, times on the display's clock keep it, and a diagnostic says so.
 pub(super) fn add_times(
@@ -289,17 +284,6 @@ pub(super) fn computed_column(layer: &Layer, name: &str, unit: &str, source: &st
     let cells = values.iter().map(|value| (!value.is_nan()).then_some(*value));
     let array: ArrayRef = Arc::new(cells.collect::<Float64Array>());
     Added { field: field(name, &DataType::Float64, metadata), arrays: split(layer, &array) }
-}
-
-/// An array over all rows as one array per batch.
-pub(super) fn split(layer: &Layer, array: &ArrayRef) -> Vec<ArrayRef> {
-    let mut start = 0_usize;
-    let mut next = |rows: usize| {
-        let part = array.slice(start, rows);
-        start = start.saturating_add(rows);
-        part
-    };
-    layer.batches().iter().map(|batch| next(batch.num_rows())).collect()
 }
 
 /// Numbers as an array in which NaN is null.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, LargeStringArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray};
 use arrow_schema::DataType;
 
 use crate::layer::Layer;
@@ -193,6 +193,11 @@ pub(super) fn texts(layer: &Layer, column: usize) -> Vec<ArrayRef> {
         Arc::new(texts)
     };
     arrays(layer, column).map(cells).collect()
+}
+
+/// Numbers as an array in which NaN is null.
+pub(super) fn nullable(cells: Vec<f64>) -> ArrayRef {
+    Arc::new(cells.into_iter().map(|cell| cell.is_finite().then_some(cell)).collect::<Float64Array>())
 }
 
 #[cfg(test)]

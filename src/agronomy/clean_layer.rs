@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, LargeStringArray};
+use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, LargeStringArray};
 use arrow_schema::{DataType, Field};
 
+use super::cell_values::nullable;
 use super::clean::{CleanRows, allowed_bits};
 use super::clean_delays::MachineDelay;
 use super::clean_diagnostics::clean_diagnostics;
@@ -231,11 +232,6 @@ impl Values {
         field = field.with_metadata(metadata);
         (field, array)
     }
-}
-
-/// Numbers as an array in which NaN is null.
-pub(super) fn nullable(cells: Vec<f64>) -> ArrayRef {
-    Arc::new(cells.into_iter().map(|cell| cell.is_finite().then_some(cell)).collect::<Float64Array>())
 }
 
 /// A field with a unit, if it has one.

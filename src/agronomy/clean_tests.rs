@@ -3,9 +3,10 @@
 use super::clean::{CleanRows, clean_rows};
 use super::columns::JobKind;
 use super::field_rows::FieldRows;
+use super::logged_rows::LoggedRows;
 use super::reasons;
 use super::recipe::Recipe;
-use super::row_order::{LoggedRows, RowOrder};
+use super::row_order::RowOrder;
 use crate::layer::crs::LocalPlane;
 
 const WIDTH: f64 = 6.0;

@@ -8,7 +8,6 @@ use super::columns::{CANONICAL, Content, JobKind, YIELDS, canonical, fits};
 use super::convert::UNIT_EXAMPLES;
 use super::statements::Stated;
 use super::units::{Quantity, Unit};
-use super::unused_columns::Unused;
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Result};
 use crate::layer::Layer;
@@ -26,6 +25,21 @@ pub(super) struct Match {
     pub(super) unit_in: Option<String>,
     /// What proves the unit, where nothing states it.
     pub(super) evidence: Option<String>,
+}
+
+/// A column that is not used.
+#[derive(Debug)]
+pub(super) struct Unused {
+    pub(super) column: usize,
+    /// The canonical column that it could have been; empty if its name is not known.
+    pub(super) canonical: &'static str,
+    pub(super) reason: String,
+}
+
+impl Unused {
+    pub(super) fn new(column: usize, canonical: &'static str, reason: impl Into<String>) -> Self {
+        Self { column, canonical, reason: reason.into() }
+    }
 }
 
 /// The rule of a moisture that follows from dry matter in percent.

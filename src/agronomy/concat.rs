@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use super::canonical_rows::{crop_array, market_array};
 use super::clean_layer::field as column_field;
 use super::columns::{CANONICAL, JobKind};
-use super::concat_fields::{name_fields, row_fields};
+use super::concat_fields::{Part, name_fields, row_fields};
 use super::convert::{in_system, scaled};
 use super::harmonize::harmonize;
 use super::market_moisture::{MARKET, MarketMoisture};
@@ -23,20 +23,6 @@ use super::units::{System, Unit};
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
-
-/// A layer of a concatenation, and texts that all its rows get.
-pub struct Part {
-    /// The layer.
-    pub layer: Layer,
-    /// The id of the job, if there is one.
-    pub job_id: Option<String>,
-    /// The name of the job.
-    pub job_name: Option<String>,
-    /// The name of the field.
-    pub field: Option<String>,
-    /// The start of the job, in microseconds since 1970.
-    pub start: Option<i64>,
-}
 
 /// Options of [`concat`].
 #[derive(Clone, Debug)]

@@ -1,9 +1,8 @@
-//! Names the fields of several jobs: stated, or by boundaries and jobs on the same ground.
+//! The layers of a concatenation, and the names of their fields: stated, or by boundaries and jobs on the same ground.
 
 use chrono::{DateTime, Datelike as _};
 
 use super::canonical_rows::row_field;
-use super::concat::Part;
 use super::provenance as metadata;
 use crate::archive::{Code, Diagnostic};
 use crate::error::Result;
@@ -12,6 +11,20 @@ use crate::layer::field_names::{KnownFields, NamedBoundary, NamedGround, sample_
 
 /// Jobs without a field that one diagnostic names.
 const MOST_NAMED: usize = 10;
+
+/// A layer of a concatenation, and texts that all its rows get.
+pub struct Part {
+    /// The layer.
+    pub layer: Layer,
+    /// The id of the job, if there is one.
+    pub job_id: Option<String>,
+    /// The name of the job.
+    pub job_name: Option<String>,
+    /// The name of the field.
+    pub field: Option<String>,
+    /// The start of the job, in microseconds since 1970.
+    pub start: Option<i64>,
+}
 
 /// Names the field of each job whose rows do not: stated, else that of the boundary in its archive, else that of a boundary
 /// or a job whose ground it shares.

@@ -1,6 +1,6 @@
 //! Mean yields of fields: all dry mass of a job by its ground, each piece of which counts once.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
@@ -11,11 +11,11 @@ use chrono::{DateTime, Datelike as _};
 
 use super::canonical_rows::{crop_array, first_year, layer_kind};
 use super::canonical_values::CanonicalValues;
-use super::cell_values::arrays;
-use super::clean_layer::{Cleaned, clean, field as column, nullable};
+use super::cell_values::{arrays, nullable};
+use super::clean_layer::{Cleaned, clean, field as column};
 use super::columns::JobKind;
-use super::concat::{Part, id_of_source};
-use super::concat_fields::name_fields;
+use super::concat::id_of_source;
+use super::concat_fields::{Part, name_fields};
 use super::derived::HECTARE;
 use super::harmonize::harmonize;
 use super::market_moisture::{MARKET, basis_of, row_markets};
@@ -90,6 +90,7 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let cleaned = clean(layer.clone(), None, GROUND, None);
     let ground = cleaned.as_ref().map(Cleaned::fresh_ground).unwrap_or_default();
     let reasons = cleaned.as_ref().map(Cleaned::reasons).unwrap_or_default();
+    let is_duplicate = |row: usize| reasons.get(row).is_some_and(|bits| bits & DUPLICATE != 0);
     let mut diagnostics: Vec<Diagnostic> = cleaned.as_ref().map_or_else(
         |_| Vec::new(),
         |cleaned| cleaned.layer().diagnostics().iter().skip(layer.diagnostics().len()).cloned().collect(),
@@ -106,18 +107,22 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let crops: Vec<ArrayRef> = layer.batches().iter().map(|batch| crop_array(layer, batch)).collect();
     let crops = crops.iter().filter_map(|array| array.as_string_opt::<i64>());
     let crops: Vec<Option<&str>> = crops.flat_map(|array| array.iter()).collect();
+    let seconds = values.seconds().unwrap_or_default();
+    let once: HashSet<u64> =
+        (0..seconds.len()).filter(|row| !is_duplicate(*row)).map(|row| seconds[row].to_bits()).collect();
     let mut sums: BTreeMap<(Option<&str>, Option<&str>), Sums> = BTreeMap::new();
     for row in 0..layer.len() {
-        // A row that is there twice is grain once.
-        let is_counted = reasons.get(row).is_none_or(|bits| bits & DUPLICATE == 0);
-        let at = |values: &[f64]| values.get(row).copied().filter(|value| value.is_finite() && is_counted);
+        let at = |values: &[f64]| values.get(row).copied().filter(|value| value.is_finite());
         let name = fields.get(row).copied().flatten().map(str::trim).filter(|name| !name.is_empty()).or(field);
         let sums = sums.entry((name, crops.get(row).copied().flatten())).or_default();
         sums.mean.rows = sums.mean.rows.saturating_add(1);
         sums.mean.worked_area += at(&worked).unwrap_or_default();
         sums.covered += at(&ground).unwrap_or_default();
         sums.markets.extend(at(&markets));
-        let (dry, wet) = (at(&dry), at(&wet).unwrap_or_default());
+        // A row that is there twice is grain once; a machine that stands logs its place again with other grain.
+        let is_again = is_duplicate(row) && seconds.get(row).is_some_and(|time| once.contains(&time.to_bits()));
+        let share = if is_again { 0.0 } else { 1.0 };
+        let (dry, wet) = (at(&dry).map(|dry| share * dry), share * at(&wet).unwrap_or_default());
         sums.dry += dry.unwrap_or_default();
         sums.wet[usize::from(dry.is_none())] += wet;
         if dry.is_none_or(|dry| dry <= 0.0) {

@@ -10,6 +10,7 @@ use super::boundary_bands::{BandItems, Chain, LEAST_HEIGHT, Run, push_chain, x_a
 use super::convex_clip::Point;
 use super::logged_shapes::Shapes;
 use super::owner_strips::Strips;
+use super::sweep_state::{NONE, Owned, SweepState, Visit};
 
 /// Larger clusters are cut into two bands of half the height.
 const MOST_CHAINS: usize = 12;
@@ -24,20 +25,6 @@ const SHARES: usize = 8;
 
 /// Clusters are searched for hidden chains this many times.
 const MOST_DEPTH: usize = 50;
-
-/// No polygon.
-pub(super) const NONE: u32 = u32::MAX;
-
-/// The ground of polygons, by their place in the order.
-pub(super) struct Owned {
-    /// Square metres that no earlier polygon covers.
-    pub(super) areas: Vec<f64>,
-    /// Whether the boundary is not exact, since too many edges cross each other there.
-    pub(super) is_limited: Vec<bool>,
-}
-
-/// Receives pieces: the position of a polygon in the order, and the anticlockwise corners of a convex piece.
-pub(super) type Visit<'a> = &'a mut dyn FnMut(u32, &[Point]);
 
 /// Gives each piece of ground to the first row in `order` that covers it.
 ///
@@ -74,6 +61,11 @@ pub(super) fn first_owner(shapes: &Shapes, order: &[u32], visit: Option<Visit<'_
     owned
 }
 
+/// The ground of one row in m2, however often its polygons cover it.
+pub(super) fn owned_area(shapes: &Shapes, row: u32) -> f64 {
+    first_owner(shapes, &[row], None).areas.first().copied().unwrap_or(0.0)
+}
+
 fn sweep_bands(shapes: &Shapes, items: &BandItems, sorted: &[Run], mut sweep: Sweep<'_>) -> Owned {
     let (mut points, mut chains) = (Vec::new(), Vec::new());
     for runs in sorted.chunk_by(|one, next| one.band == next.band) {
@@ -85,36 +77,29 @@ fn sweep_bands(shapes: &Shapes, items: &BandItems, sorted: &[Run], mut sweep: Sw
         }
         sweep.band(&points, &mut chains, range, [f64::NAN; 2]);
     }
-    sweep.owned
+    sweep.state.owned
 }
 
 /// The polygons that cover a location, which moves from west to east.
-pub(super) struct Sweep<'a> {
-    pub(super) visit: Option<Visit<'a>>,
-    /// How many times each polygon winds around the location.
-    pub(super) winding: Vec<i32>,
+struct Sweep<'a> {
+    state: SweepState<'a>,
     /// Polygons with a winding number other than 0, in ascending order.
     active: Vec<u32>,
     /// The last cluster that each polygon has a chain in.
     stamps: Vec<u32>,
     stamp: u32,
-    owned: Owned,
-    /// Edges of strips that are left before clusters are not cut any more.
-    pub(super) work: usize,
     strips: Strips,
     depth: usize,
 }
 
 impl<'a> Sweep<'a> {
     fn new(rows: usize, visit: Option<Visit<'a>>, work: usize) -> Self {
+        let owned = Owned { areas: vec![0.0; rows], is_limited: vec![false; rows] };
         Self {
-            visit,
-            winding: vec![0; rows],
+            state: SweepState { visit, winding: vec![0; rows], owned, work },
             active: Vec::new(),
             stamps: vec![0; rows],
             stamp: 0,
-            owned: Owned { areas: vec![0.0; rows], is_limited: vec![false; rows] },
-            work,
             strips: Strips::default(),
             depth: 0,
         }
@@ -139,7 +124,7 @@ impl<'a> Sweep<'a> {
 
     /// Passes the ground between clusters.
     fn rectangle(&mut self, [south, north]: [f64; 2], [west, east]: [f64; 2]) {
-        if let (Some(visit), Some(owner)) = (&mut self.visit, self.active.first())
+        if let (Some(visit), Some(owner)) = (&mut self.state.visit, self.active.first())
             && west < east
         {
             let corners = [[west, south], [east, south], [east, north], [west, north]];
@@ -148,7 +133,7 @@ impl<'a> Sweep<'a> {
     }
 
     fn turn(&mut self, rank: u32, sign: i32) {
-        let winding = &mut self.winding[rank as usize];
+        let winding = &mut self.state.winding[rank as usize];
         let before = std::mem::replace(winding, *winding + sign);
         let place = self.active.partition_point(|active| *active < rank);
         if before == 0 {
@@ -189,21 +174,19 @@ impl<'a> Sweep<'a> {
             self.depth -= 1;
             return;
         }
-        let is_exact = self.work > 0;
+        let is_exact = self.state.work > 0;
         let height = ys[1] - ys[0];
-        if let ([chain], None) = (&*chains, &self.visit) {
+        if let ([chain], None) = (&*chains, &self.state.visit) {
             self.pass_alone(points, *chain, hidden);
         } else if chains.len() > MOST_CHAINS && is_exact && height > LEAST_HEIGHT {
             self.halves(points, chains, ys, xs);
         } else if chains.len() > MOST_CHAINS || !is_exact {
             for chain in chains.iter() {
-                self.owned.is_limited[chain.rank as usize] |= !is_exact;
+                self.state.owned.is_limited[chain.rank as usize] |= !is_exact;
             }
             self.flat(points, chains, ys, xs);
         } else {
-            let mut strips = std::mem::take(&mut self.strips);
-            strips.cut(self, (points, chains), hidden, ys, xs);
-            self.strips = strips;
+            self.strips.cut(&mut self.state, (points, chains), hidden, ys, xs);
             self.pass(chains, middle, 1);
         }
     }
@@ -211,22 +194,15 @@ impl<'a> Sweep<'a> {
     /// Adds the ground beside the only chain of a cluster.
     fn pass_alone(&mut self, points: &[Point], chain: Chain, hidden: u32) {
         let owner = |winding: i32| if winding == 0 { hidden } else { chain.rank.min(hidden) };
-        let winding = self.winding[chain.rank as usize];
+        let winding = self.state.winding[chain.rank as usize];
         let (west, east) = (owner(winding), owner(winding + chain.sign));
         if west != east {
             let points = &points[chain.first as usize..chain.end as usize];
             let twice: f64 = points.windows(2).map(|edge| (edge[0][0] + edge[1][0]) * (edge[1][1] - edge[0][1])).sum();
-            self.add(west, twice / 2.0);
-            self.add(east, -twice / 2.0);
+            self.state.add(west, twice / 2.0);
+            self.state.add(east, -twice / 2.0);
         }
         self.turn(chain.rank, chain.sign);
-    }
-
-    #[inline]
-    pub(super) fn add(&mut self, owner: u32, area: f64) {
-        if let Some(sum) = self.owned.areas.get_mut(owner as usize) {
-            *sum += area;
-        }
     }
 
     /// Sweeps the southern and the northern half of a cluster.
@@ -240,7 +216,7 @@ impl<'a> Sweep<'a> {
                 let vertices = points[chain.first as usize..chain.end as usize].iter().copied();
                 push_chain(vertices, half, [chain.rank, chain.sign.cast_unsigned()], &mut own, &mut cut);
             }
-            self.work = self.work.saturating_sub(own.len());
+            self.state.work = self.state.work.saturating_sub(own.len());
             self.band(&own, &mut cut, half, xs);
             if is_first {
                 self.pass(&cut, f64::midpoint(south, middle), -1);
@@ -266,8 +242,8 @@ impl<'a> Sweep<'a> {
             self.turn(rank, sign);
             let next = self.active.first().copied().unwrap_or(NONE);
             if owner != next {
-                self.add(owner, x * height);
-                self.add(next, -x * height);
+                self.state.add(owner, x * height);
+                self.state.add(next, -x * height);
             }
             from = x;
         }

@@ -1,6 +1,6 @@
 //! Fills dropouts of the flow: single rows without a value between others that have one.
 
-use super::filters::running_median;
+use super::row_lengths::running_median;
 use super::row_ratios::median;
 use super::track_rows::TrackRows;
 

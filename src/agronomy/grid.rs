@@ -7,9 +7,10 @@ use arrow_array::{ArrayRef, Int64Array};
 use arrow_schema::{DataType, Field};
 
 use super::apportion::Part;
+use super::cell_values::nullable;
 use super::clean::CleanRows;
 use super::clean_diagnostics::not_shifted;
-use super::clean_layer::{Cleaned, field, nullable};
+use super::clean_layer::{Cleaned, field};
 use super::columns::JobKind;
 use super::derived::HECTARE;
 use super::gather::{gather, row_groups};

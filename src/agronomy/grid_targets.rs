@@ -7,11 +7,12 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 
 use super::apportion::{Part, onto_cells, onto_polygons};
+use super::cell_values::nullable;
 use super::clean::CleanRows;
-use super::clean_layer::{field, nullable};
+use super::clean_layer::field;
 use super::columns::JobKind;
 use super::coverage::Coverage;
-use super::first_owner::first_owner;
+use super::first_owner::{first_owner, owned_area};
 use super::gather::gather_index;
 use super::logged_shapes::Shapes;
 use super::row_columns::{polygon_layer, polygons};
@@ -231,7 +232,7 @@ fn cell_areas(map: &PlaneMap, middle: [f64; 2], cells: &[(i64, i64)], side: f64)
 fn plot_areas(plots: &[Polygons]) -> Result<(Vec<f64>, (usize, f64))> {
     let mut shapes = Shapes::default();
     for (row, plot) in (0_u32..).zip(plots) {
-        shapes.push(plot);
+        shapes.push(plot, owned_area);
         if !shapes.is_valid(row) {
             let message = format!(
                 "`plots`: the polygon of row {row} is not valid: its boundary crosses itself, or a hole or part overlaps \

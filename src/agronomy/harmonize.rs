@@ -6,12 +6,11 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_schema::Field;
 
-use super::canonical_arrays::{
-    Added, add_computed, add_date, add_times, constant_interval, number_column, other_column,
-};
+use super::added_columns::Added;
+use super::canonical_arrays::{add_computed, add_date, add_times, constant_interval, number_column, other_column};
 use super::canonical_rows::crop_names;
 use super::cell_values::{arrays, trimmed};
-use super::column_match::{Match, implied_kind, match_columns, values};
+use super::column_match::{Match, Unused, implied_kind, match_columns, values};
 use super::columns::{CANONICAL, Content, JobKind, canonical, is_canonical};
 use super::convert::{known_crop, stated_crop_names};
 use super::crops::Crop;
@@ -22,9 +21,12 @@ use super::provenance as keys;
 use super::row_claims::settle;
 use super::row_columns::{insert_columns, select_columns};
 use super::row_times::row_times;
-use super::statements::Statements;
-use super::unit_proofs::prove_units;
-use super::unused_columns::{Unused, report, unknown_names};
+use super::statements::{Job, Statements};
+use super::time_context::RowTimes;
+use super::unit_checks::check_units;
+use super::unit_closure::Proven;
+use super::unit_proofs::{name_yields, prove_units};
+use super::unused_columns::{report, unknown_names};
 use super::worked_area::{further_products, polygon_areas};
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
@@ -79,7 +81,7 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
     let times = row_times(&layer, &matches, statements.job.start, &mut diagnostics);
     let (crop, unknown_crop) = crop(&layer, statements, &matches, &mut diagnostics)?;
     let layer = with_points(layer, &matches, statements)?;
-    let proven = prove_units(&layer, &mut matches, times.as_ref(), crop, &statements.job, &mut diagnostics)?;
+    let proven = checked_units(&layer, &mut matches, times.as_ref(), crop, &statements.job, &mut diagnostics)?;
 
     let mut added: Vec<Added> = Vec::new();
     let mut unknown: HashMap<usize, &Match> = HashMap::new();
@@ -144,6 +146,20 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
     }
     let layer = assemble(layer, &added, &unknown)?.with_diagnostics(diagnostics);
     Ok(layer.with_entry(keys::KIND, Some(kind.as_str())).with_entry(keys::CROP, crop.map(|crop| crop.name)))
+}
+
+/// Reports stated units that the rows contradict, and states those that can be proven.
+fn checked_units(
+    layer: &Layer,
+    matches: &mut Vec<Match>,
+    times: Option<&RowTimes>,
+    crop: Option<&Crop>,
+    job: &Job,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Proven> {
+    name_yields(matches);
+    check_units(layer, matches, times, crop, job, diagnostics)?;
+    prove_units(layer, matches, times, crop, job, diagnostics)
 }
 
 /// The layer in the coordinate system that the caller states.

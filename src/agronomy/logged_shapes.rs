@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::convex_clip::{Point, area, edges, extent};
-use super::first_owner::first_owner;
 use crate::layer::Polygons;
 
 /// Coordinates beyond this are not in a local plane of a field, in metres.
@@ -42,8 +41,8 @@ impl Shapes {
     /// Appends the polygons of a row, and returns whether any is ground.
     ///
     /// Ground is what a ring winds around, so that a swath that crosses itself in a turn keeps both sides. A shape with a
-    /// vertex that is no location is none.
-    pub(super) fn push(&mut self, polygons: &Polygons) -> bool {
+    /// vertex that is no location is none. `owned_area` measures a row that may cover ground more than once.
+    pub(super) fn push(&mut self, polygons: &Polygons, owned_area: fn(&Self, u32) -> f64) -> bool {
         let is_valid = |point: &Point| point.iter().all(|coordinate| coordinate.abs() <= LARGEST_COORDINATE);
         let row = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
         let (rings, vertices) = (self.rings.len(), self.vertices.len());
@@ -62,7 +61,7 @@ impl Shapes {
         self.areas.push(total);
         let is_simple = matches!(polygons.as_slice(), [rings] if matches!(rings.as_slice(), [ring] if is_star(ring)));
         if is_known && !is_simple {
-            self.areas[row as usize] = self.owned_area(row);
+            self.areas[row as usize] = owned_area(self, row);
         }
         if !is_known || self.areas[row as usize] < LEAST_AREA {
             self.rings.truncate(rings);
@@ -72,10 +71,6 @@ impl Shapes {
             self.lost.extend((!polygons.is_empty()).then_some(row));
         }
         self.areas[row as usize] > 0.0
-    }
-
-    fn owned_area(&self, row: u32) -> f64 {
-        first_owner(self, &[row], None).areas.first().copied().unwrap_or(0.0)
     }
 
     /// Number of rows.

@@ -53,6 +53,11 @@ const MAX_CLASSES: usize = 20;
 /// The rank of a column that is worth a map; less is better.
 type Rank = (u8, usize);
 
+/// The column that a map shows: the one of this name, else the one that a map of the layer shows by default.
+pub fn shown_column(layer: &Layer, name: Option<&str>) -> Result<Option<usize>> {
+    name.map_or_else(|| Ok(map_column(layer)), |name| layer.column_index("column", name).map(Some))
+}
+
 /// The position of the column that a map of the layer shows by default; `None` if no column is worth one.
 ///
 /// A rate or yield that varies is preferred to one that is constant, and both to other columns.

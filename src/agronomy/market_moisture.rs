@@ -8,8 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, LargeStringArray};
 use arrow_schema::{DataType, Field};
 
-use super::cell_values::{arrays, numbers};
-use super::clean_layer::nullable;
+use super::cell_values::{arrays, nullable, numbers};
 use super::convert::known_crop;
 use super::crops::Crop;
 use super::provenance as keys;

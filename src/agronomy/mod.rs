@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod added_columns;
 mod alias_table;
 mod aliases;
 mod apportion;
@@ -45,6 +46,7 @@ mod grid_targets;
 mod harmonize;
 mod job_types;
 mod left_out;
+mod logged_rows;
 mod logged_shapes;
 mod map_column;
 #[cfg(test)]
@@ -69,6 +71,7 @@ mod row_claims;
 mod row_columns;
 #[cfg(test)]
 mod row_columns_tests;
+mod row_lengths;
 mod row_mass;
 mod row_order;
 mod row_ratios;
@@ -79,6 +82,8 @@ mod statements;
 mod swaths;
 #[cfg(test)]
 mod swaths_tests;
+mod sweep_state;
+mod time_context;
 mod time_numbers;
 mod time_parts;
 mod track_continuity;
@@ -99,7 +104,8 @@ pub use canonical_rows::{canonical_fields, canonical_rows, first_year, layer_kin
 pub use clean_delays::MachineDelay;
 pub use clean_layer::{Cleaned, clean, covered_area};
 pub use columns::JobKind;
-pub use concat::{ConcatOptions, Part, concat};
+pub use concat::{ConcatOptions, concat};
+pub use concat_fields::Part;
 pub use convert::{Target, to_units};
 pub use crops::{CROPS, Crop};
 pub use field_means::{FieldMean, JobMeans, field_means, job_means};
@@ -107,7 +113,7 @@ pub use flow_delay::Delay;
 pub use grid::{GridOptions, grid};
 pub use harmonize::{harmonize, local_times};
 pub use job_types::JobType;
-pub use map_column::{column_label, map_column, unit_label};
+pub use map_column::{column_label, map_column, shown_column, unit_label};
 pub use market_moisture::MarketMoisture;
 pub use statements::{Job, Stated, Statements};
 pub use units::{Mismatch, System, Unit};

@@ -2,7 +2,7 @@
 
 use super::boundary_bands::Chain;
 use super::convex_clip::Point;
-use super::first_owner::{NONE, Sweep};
+use super::sweep_state::{NONE, SweepState};
 
 /// Edges that cross by less are on a common line, in metres.
 const EPSILON: f64 = 1e-9;
@@ -59,7 +59,7 @@ impl Strips {
     /// Cuts a cluster into strips, and adds the ground of each polygon. `hidden` covers all of it.
     pub(super) fn cut(
         &mut self,
-        sweep: &mut Sweep<'_>,
+        sweep: &mut SweepState<'_>,
         (points, chains): (&[Point], &[Chain]),
         hidden: u32,
         [south, north]: [f64; 2],
@@ -109,7 +109,7 @@ impl Strips {
     }
 
     /// Cuts a strip where edges cross.
-    fn cross(&mut self, sweep: &mut Sweep<'_>, hidden: u32, [low, high]: [f64; 2], xs: [f64; 2]) {
+    fn cross(&mut self, sweep: &mut SweepState<'_>, hidden: u32, [low, high]: [f64; 2], xs: [f64; 2]) {
         self.crossings.clear();
         self.crossings.extend([0.0, 1.0]);
         for (at, one) in self.edges.iter().enumerate() {
@@ -137,7 +137,7 @@ impl Strips {
     }
 
     /// Walks from west to east through a strip whose edges are in this order.
-    fn walk(&mut self, sweep: &mut Sweep<'_>, hidden: u32, [low, high]: [f64; 2], [west, east]: [f64; 2]) {
+    fn walk(&mut self, sweep: &mut SweepState<'_>, hidden: u32, [low, high]: [f64; 2], [west, east]: [f64; 2]) {
         self.winding.clear();
         self.winding.extend_from_slice(&self.before);
         let mut owner = self.owner(hidden);
@@ -182,7 +182,7 @@ fn crosses(one: &Edge, next: &Edge) -> bool {
 }
 
 /// Passes a piece of a strip.
-fn trapezoid(sweep: &mut Sweep<'_>, owner: u32, [low, high]: [f64; 2], west: [f64; 2], east: [f64; 2]) {
+fn trapezoid(sweep: &mut SweepState<'_>, owner: u32, [low, high]: [f64; 2], west: [f64; 2], east: [f64; 2]) {
     let Some(visit) = &mut sweep.visit else { return };
     if owner != NONE && east[0] - west[0] + east[1] - west[1] > 0.0 {
         visit(owner, &[[west[0], low], [east[0], low], [east[1], high], [west[1], high]]);

@@ -3,8 +3,8 @@
 //! A combine leaves no strip of crop between two passes. Where a job has both gaps and overlaps of neighbouring passes, its
 //! positions are wrong by as much: passes that are about a width apart meet in the middle between their tracks.
 
-use super::filters::usual_width;
 use super::neighbours::Neighbours;
+use super::row_lengths::usual_width;
 use super::row_ratios::median;
 use super::track_rows::TrackRows;
 

@@ -1,10 +1,9 @@
 //! Passes: runs of rows in which the machine works and does not turn.
 
-use std::f64::consts::PI;
 use std::ops::Range;
 
 use super::derived::GAP;
-use super::track_rows::TrackRows;
+use super::track_rows::{TrackRows, turn};
 
 /// A pass has at least this many rows, or lasts as many seconds.
 pub(super) const LEAST_ROWS: usize = 10;
@@ -16,11 +15,6 @@ const WINDOW_ROWS: f64 = 1.5;
 /// With a logged working state, it suffices that the heading changes by less than this many turns within a wider window.
 const WIDE_WINDOW: f64 = 6.0;
 const WIDE_TURN: f64 = 1.6;
-/// Difference of two headings, from -pi to pi.
-pub(super) fn turn(from: f64, to: f64) -> f64 {
-    let difference = (to - from).rem_euclid(2.0 * PI);
-    if difference > PI { difference - 2.0 * PI } else { difference }
-}
 
 /// What makes a pass.
 #[derive(Clone, Copy)]

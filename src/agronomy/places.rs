@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::first_owner::owned_area;
 use super::logged_shapes::Shapes;
 use super::row_ratios::median;
 use crate::error::{Error, Result};
@@ -59,7 +60,7 @@ pub(super) fn read_places(layer: &Layer) -> Result<Places> {
         if let Some([east, north]) = centroid(&polygons) {
             (*x, *y) = (east, north);
         }
-        shapes.push(&polygons);
+        shapes.push(&polygons, owned_area);
         areas.push(if polygons.is_empty() { f64::NAN } else { shapes.area(shapes.len() - 1) });
     }
     Ok(Places { plane, x, y, areas: Some(areas), shapes: Some(Arc::new(shapes)) })

@@ -6,11 +6,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, Int32Array};
 use arrow_schema::DataType;
 
-use super::canonical_arrays::{Added, computed_column, split};
+use super::added_columns::{Added, split};
+use super::canonical_arrays::computed_column;
 use super::cell_values::numbers;
 use super::columns::JobKind;
 use super::derived::{GAP, Rows, resolution};
-use super::row_order::{LoggedRows, RowOrder};
+use super::logged_rows::LoggedRows;
+use super::row_order::RowOrder;
 use crate::archive::{Code, Diagnostic};
 use crate::error::Result;
 use crate::layer::Layer;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{Field, Schema};
 
-use super::canonical_arrays::{Added, split};
+use super::added_columns::{Added, split};
 use super::columns::is_canonical;
 use super::provenance as keys;
 use crate::error::{Error, Kind, Result};

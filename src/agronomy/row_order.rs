@@ -7,17 +7,16 @@
 use std::ops::Range;
 
 use super::derived::GAP;
+use super::logged_rows::{LoggedRows, SAME_LOCATION};
 use super::row_ratios::median;
 use super::track_continuity::{are_sections, is_interleaved, separate};
 use crate::archive::{Code, Diagnostic};
 
-/// Metres: rows that are nearer to each other are at the same location.
-pub(super) const SAME_LOCATION: f64 = 0.01;
 /// Steps longer than this many distances miss rows, or are no steps.
 const LONG_STEP: f64 = 1.5;
 /// Cosine of the turn between two steps in one direction.
 const STRAIGHT: f64 = 0.9;
-/// Of all steps, those that fit the order of a log at least. At random, one in seven goes on in the direction before.
+/// Of all steps, those that fit the order of a log at least. At random, one in seven continues in the direction before.
 const LEAST_FIT: f64 = 0.6;
 /// Of all steps, those over missing rows at most; healthy logs have 0.06.
 const MOST_MISSING: f64 = 0.15;
@@ -25,25 +24,6 @@ const MOST_MISSING: f64 = 0.15;
 const LEAST_ALONG: f64 = 0.25;
 /// Steps that a test needs.
 const LEAST_STEPS: usize = 30;
-
-/// What the log says of the order of rows. Not a number is null.
-pub(super) struct LoggedRows<'a> {
-    /// Machine of each row, of each job.
-    pub(super) source: &'a [u32],
-    /// Section of the header or boom, 0 without one.
-    pub(super) section: &'a [i64],
-    /// Seconds.
-    pub(super) time: Option<&'a [f64]>,
-    /// Numbers that grow with the log.
-    pub(super) order: Option<&'a [f64]>,
-    /// Metres in a plane.
-    pub(super) x: &'a [f64],
-    pub(super) y: &'a [f64],
-    /// Logged length of the step in metres; empty without one.
-    pub(super) distance: &'a [f64],
-    /// Whether the positions are those of polygons, whose steps say nothing.
-    pub(super) has_shapes: bool,
-}
 
 /// Rows sorted by source, section and time.
 #[derive(Debug, Default)]
@@ -56,7 +36,7 @@ pub(super) struct RowOrder {
     pub(super) time: Option<Vec<f64>>,
     /// Machine of each row; where no column tells machines apart, they are numbered by their tracks.
     pub(super) source: Vec<u32>,
-    /// Whether machines are told apart by their tracks alone: their number.
+    /// Number of machines that only their tracks distinguish.
     pub(super) separated: usize,
     /// Whether rows of one time follow each other along the track.
     pub(super) is_coarse: bool,
@@ -348,7 +328,7 @@ fn number_sources(source: &mut [u32], numbers: &[u32]) -> usize {
     pairs.len()
 }
 
-/// Tests the steps along the tracks: each is no longer than its distance, or goes on in the direction of the step before. Some
+/// Tests the steps along the tracks: each is no longer than its distance, or continues in the direction of the step before. Some
 /// displays log the position at the start of a row, whose distance is that of the step after it.
 fn fit(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>]) -> Fit {
     let [behind, ahead] = [false, true].map(|is_ahead| fit_of(logged, row, tracks, is_ahead));

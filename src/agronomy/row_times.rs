@@ -7,61 +7,18 @@ use arrow_schema::{DataType, TimeUnit};
 
 use super::cell_values::{arrays, numbers};
 use super::column_match::Match;
+use super::time_context::{DAY, RowTimes, TimeContext};
 use super::time_numbers::{self, Epoch};
 use super::time_parts::ClockParts;
 use super::written_dates::{Dates, Written, read_dates};
 use crate::archive::{Code, Diagnostic};
 use crate::layer::{Layer, parse_clock};
 
-pub(super) const DAY: i64 = 86_400_000_000;
-
 /// The first day of 2100: later times are none.
 const LAST: i64 = 47_482 * DAY;
 
 /// A share of rows without a time that is reported.
 const MISSING: f64 = 0.02;
-
-/// Times of the rows.
-#[derive(Debug)]
-pub(super) struct RowTimes {
-    /// Microseconds since 1970.
-    pub(super) micros: Vec<Option<i64>>,
-    /// Whether they are on the display's clock, whose zone is unknown.
-    pub(super) is_local: bool,
-    /// The form in which they were read.
-    pub(super) form: &'static str,
-    /// How the order of day, month and year was read, where it can be another.
-    pub(super) evidence: Option<String>,
-    /// The columns that they come from.
-    pub(super) columns: Vec<usize>,
-    /// The step of the clock in microseconds, where decimals of a day limit it; else 1.
-    pub(super) resolution: i64,
-}
-
-impl RowTimes {
-    pub(super) fn new(micros: Vec<Option<i64>>, form: &'static str, columns: Vec<usize>) -> Self {
-        Self { micros, is_local: true, form, evidence: None, columns, resolution: 1 }
-    }
-
-    /// The times of the first rows.
-    pub(super) fn head(&self, rows: usize) -> Self {
-        Self {
-            micros: self.micros.iter().take(rows).copied().collect(),
-            evidence: None,
-            columns: self.columns.clone(),
-            ..*self
-        }
-    }
-}
-
-/// What is known beside the column of times.
-pub(super) struct TimeContext<'a> {
-    pub(super) layer: &'a Layer,
-    /// The column of dates.
-    date: Option<usize>,
-    /// The start of the job, in microseconds since 1970.
-    pub(super) start: Option<i64>,
-}
 
 /// Reads the times. `start` is the start of the job, in microseconds since 1970: it tells apart readings of one text or
 /// number, and dates times of day.
@@ -315,39 +272,6 @@ impl TimeContext<'_> {
                 read_dates(&written, None).ok()?.days.into_iter().flatten().next()?.checked_mul(DAY)
             }
         })
-    }
-
-    /// Seconds from the start of the job on, else from 1970 on with a diagnostic.
-    pub(super) fn since_start(&self, seconds: &[f64], form: &'static str, said: &mut Vec<Diagnostic>) -> RowTimes {
-        if self.start.is_none() {
-            said.push(Diagnostic::from_code(Code::DateAssumed));
-        }
-        let start = self.start.unwrap_or(0);
-        #[expect(clippy::cast_possible_truncation, reason = "the callers leave out more than a year")]
-        let micros = |second: &f64| second.is_finite().then(|| start.saturating_add((second * 1e6).round() as i64));
-        let times = RowTimes::new(seconds.iter().map(micros).collect(), form, Vec::new());
-        RowTimes { is_local: self.start.is_none(), ..times }
-    }
-
-    /// Times of day from the start of the job on. A step back of half a day or more is midnight.
-    pub(super) fn unwrapped(&self, clocks: &[Option<i64>], said: &mut Vec<Diagnostic>) -> Vec<Option<i64>> {
-        if self.start.is_none() {
-            said.push(Diagnostic::from_code(Code::DateAssumed));
-        }
-        let mut day = 0_i64;
-        let mut previous: Option<i64> = None;
-        let mut next = |clock: i64| {
-            if let (None, Some(start)) = (previous, self.start) {
-                // The start is that of another clock: the day is the one that brings the first time nearest to it.
-                day = start.saturating_sub(clock).saturating_add(DAY / 2).div_euclid(DAY).saturating_mul(DAY);
-            }
-            if previous.is_some_and(|previous| previous.saturating_sub(clock) > DAY / 2) {
-                day = day.saturating_add(DAY);
-            }
-            previous = Some(clock);
-            day.checked_add(clock)
-        };
-        clocks.iter().map(|clock| clock.and_then(&mut next)).collect()
     }
 }
 

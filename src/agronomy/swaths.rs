@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::convex_clip::{Point, area};
 use super::derived::GAP;
+use super::first_owner::owned_area;
 use super::logged_shapes::{LARGEST_COORDINATE, Shapes};
 use super::row_ratios::median;
 use crate::layer::Polygons;
@@ -186,7 +187,7 @@ fn with_logged(rows: &SwathRows<'_>, shapes: &Arc<Shapes>, swaths: &Swaths) -> L
         let corners = swaths.polygon(row);
         if !corners.is_empty() {
             let index = u32::try_from(shapes.len()).unwrap_or(NONE);
-            if Arc::make_mut(&mut shapes).push(&vec![vec![corners.to_vec()]]) {
+            if Arc::make_mut(&mut shapes).push(&vec![vec![corners.to_vec()]], owned_area) {
                 *place = index;
             }
         }

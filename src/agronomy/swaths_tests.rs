@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::coverage::{Coverage, cover};
+use super::first_owner::owned_area;
 use super::logged_shapes::Shapes;
 use super::swaths::{SwathRows, Swaths, build_swaths};
 
@@ -175,7 +176,7 @@ fn logged_polygon_replaces_the_rectangle() {
     let crossed = vec![[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]];
     let mut shapes = Shapes::default();
     for ring in [triangle.clone(), crossed, Vec::new(), triangle] {
-        shapes.push(&if ring.is_empty() { Vec::new() } else { vec![vec![ring]] });
+        shapes.push(&if ring.is_empty() { Vec::new() } else { vec![vec![ring]] }, owned_area);
     }
     rows.shapes = Some(Arc::new(shapes));
     // A polygon that crosses itself has the ground on both sides of the crossing.

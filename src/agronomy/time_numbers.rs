@@ -1,7 +1,7 @@
 //! Times in numbers: seconds since 1970 or 1980, days of a spreadsheet, digits of a time of day, and running seconds.
 
 use super::cell_values::numbers;
-use super::row_times::{DAY, RowTimes, TimeContext};
+use super::time_context::{DAY, RowTimes, TimeContext};
 use super::written_dates::{Written, read_dates};
 use crate::archive::{Code, Diagnostic};
 use crate::layer::parse_clock;

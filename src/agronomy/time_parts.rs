@@ -3,7 +3,7 @@
 use chrono::{DateTime, Datelike as _, NaiveDate};
 
 use super::cell_values::numbers;
-use super::row_times::{DAY, RowTimes, TimeContext};
+use super::time_context::{DAY, RowTimes, TimeContext};
 use super::written_dates::full_year;
 use crate::archive::{Code, Diagnostic};
 use crate::layer::Layer;

@@ -1,6 +1,6 @@
 //! Tells tracks apart where rows of several sections or machines are logged without a column that does.
 
-use super::row_order::{LoggedRows, SAME_LOCATION};
+use super::logged_rows::{LoggedRows, SAME_LOCATION};
 use super::row_ratios::median;
 
 /// Rows before a row among which its own track is looked for.

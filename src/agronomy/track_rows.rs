@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::derived::GAP;
 use super::field_rows::FieldRows;
-use super::passes::turn;
-use super::row_order::{RowOrder, SAME_LOCATION};
+use super::logged_rows::SAME_LOCATION;
+use super::row_order::RowOrder;
 use super::row_ratios::median;
 
 /// Speed in m/s of rows without time and interval.
@@ -269,4 +269,10 @@ fn counted(tracks: &[Range<usize>], interval: &[f64], distance: &[f64]) -> Vec<f
         }
     }
     time
+}
+
+/// Difference of two headings, from -pi to pi.
+pub(super) fn turn(from: f64, to: f64) -> f64 {
+    let difference = (to - from).rem_euclid(2.0 * std::f64::consts::PI);
+    if difference > std::f64::consts::PI { difference - 2.0 * std::f64::consts::PI } else { difference }
 }

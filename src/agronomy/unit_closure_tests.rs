@@ -158,12 +158,15 @@ impl Case {
         }
         let is_volume = ["bu/ac", "m3/ha"].contains(&yield_unit);
         let name = matches[3].canonical;
-        let dried_rows = self.rows.iter().filter(|(.., moisture)| self.share(*moisture) != 1.0).count();
+        let dried = self.rows.iter().map(|(.., moisture)| (1.0 - self.share(*moisture)).abs()).sum::<f64>();
+        let dried = dried / self.rows.len() as f64;
         let is_right = proven.interval.is_none_or(|seconds| seconds == self.interval)
             && proven.kg_per_bushel.is_none_or(|found| !is_volume || (found / weight.unwrap() - 1.0).abs() < 1e-9)
             && proven.moisture_basis.is_none_or(|found| self.dried.is_some_and(|(basis, _)| basis == found))
             && (name == "yield" || name.contains("volume") == is_volume)
-            && (name == "yield" || name.contains("dry") == (dried_rows > 0));
+            // A basis that changes less than the noise has no name of its own.
+            && (name == "yield" || dried < 0.005 || name.contains("dry"))
+            && (name == "yield" || dried > 0.0 || name.contains("wet"));
         if !is_right {
             return Err(format!("{name}: {proven:?}"));
         }
@@ -186,8 +189,7 @@ fn no_unit_of_a_random_harvest_is_wrong_and_as_few_are_refused_as_before() {
             Err(what) => panic!("{what}: {:?} of {}", Case { rows: Vec::new(), ..case.clone() }, case.crop.name),
         }
     }
-    println!("found all units of {found} of {open} harvests");
-    assert!(found * 100 >= open * 1);
+    assert!(found * 4 > open, "found all units of {found} of {open} harvests");
 }
 
 fn stated_cases() -> impl Strategy<Value = (Vec<(f64, f64)>, f64, usize, Option<f64>)> {

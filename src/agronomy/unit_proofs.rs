@@ -8,9 +8,8 @@ use super::crops::Crop;
 use super::derived::Rows;
 use super::row_claims::clock_intervals;
 use super::row_ratios::{Ratio, thinned};
-use super::row_times::RowTimes;
 use super::statements::Job;
-use super::unit_checks::check_units;
+use super::time_context::RowTimes;
 use super::unit_closure::{Candidates, Harvest, Proven, nearest, prove_yield};
 use super::units::{Quantity, Unit};
 use crate::archive::{Code, Diagnostic};
@@ -40,7 +39,7 @@ impl Columns {
     }
 }
 
-/// States the units of `matches` that can be proven.
+/// States the units of `matches` that can be proven. [`name_yields`] comes before it.
 pub(super) fn prove_units(
     layer: &Layer,
     matches: &mut Vec<Match>,
@@ -49,8 +48,6 @@ pub(super) fn prove_units(
     job: &Job,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Proven> {
-    name_yields(matches);
-    check_units(layer, matches, times, crop, job, diagnostics)?;
     let proven = prove(layer, matches, times, crop, job, diagnostics)?;
     name_yields(matches);
     name_open_yields(layer, matches, diagnostics);
@@ -58,7 +55,7 @@ pub(super) fn prove_units(
 }
 
 /// Names a wet or dry yield by its unit, unless another column is that already.
-fn name_yields(matches: &mut [Match]) {
+pub(super) fn name_yields(matches: &mut [Match]) {
     for index in 0..matches.len() {
         let Some(found) = matches.get(index) else { continue };
         let name = match (found.canonical, found.unit.map(|unit| unit.quantity().0)) {

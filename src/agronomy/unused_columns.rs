@@ -1,7 +1,7 @@
 //! Columns whose name or unit says what they are and that are not used, and why: one diagnostic for a layer.
 
 use super::aliases;
-use super::column_match::Match;
+use super::column_match::{Match, Unused};
 use super::columns::{Content, JobKind, canonical};
 use super::map_words::{RATE_STEMS, YIELD_STEMS};
 use super::units::{Quantity, Unit};
@@ -13,20 +13,7 @@ const MOISTURE_STEMS: &[&str] = &["moist", "mostr", "humed", "feucht", "vocht"];
 const WIDTH_STEMS: &[&str] = &["swath", "swth", "arbeitsbr", "largeur", "ancho", "largura"];
 const STATE_STEMS: &[&str] = &["workstat", "headerst", "boomst", "clutch", "implementst"];
 
-/// A column that is not used.
-#[derive(Debug)]
-pub(super) struct Unused {
-    column: usize,
-    /// The canonical column that it could have been; empty if its name is not known.
-    canonical: &'static str,
-    reason: String,
-}
-
 impl Unused {
-    pub(super) fn new(column: usize, canonical: &'static str, reason: impl Into<String>) -> Self {
-        Self { column, canonical, reason: reason.into() }
-    }
-
     /// Whether rows lose a measurement. Texts and numbers of machines can be anything, and points have the position.
     fn is_measured(&self) -> bool {
         if ["longitude", "latitude"].contains(&self.canonical) {

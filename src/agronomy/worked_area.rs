@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use arrow_array::cast::AsArray as _;
 
-use super::canonical_arrays::Added;
+use super::added_columns::Added;
 use super::cell_values::numbers;
 use super::convert::{Target, to_units};
 use super::derived::Rows;

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::coverage::{Coverage, cover};
-use super::filters::usual_width;
 use super::flow_delay::ends_of_passes;
 use super::logged_shapes::Shapes;
 use super::passes::{LEAST_ROWS, runs};
+use super::row_lengths::usual_width;
 use super::row_ratios::median;
 use super::swaths::{SwathRows, Swaths, build_swaths};
 use super::track_rows::TrackRows;

@@ -256,10 +256,7 @@ impl Layer {
     /// Returns the label of a column on a map; without a column, that of the one that a map shows by default.
     fn map_label(&self, py: Python<'_>, column: Option<String>) -> PyResult<Option<String>> {
         self.compute(py, move |layer, _| {
-            let index = match &column {
-                Some(name) => Some(layer.column_index("column", name)?),
-                None => agronomy::map_column(layer),
-            };
+            let index = agronomy::shown_column(layer, column.as_deref())?;
             Ok(index.and_then(|index| agronomy::column_label(layer, index)))
         })
     }
@@ -272,10 +269,7 @@ impl Layer {
         column: Option<String>,
     ) -> PyResult<(Option<String>, Vec<String>, Option<(f64, f64)>)> {
         self.compute(py, move |layer, _| {
-            let index = match &column {
-                Some(name) => Some(layer.column_index("column", name)?),
-                None => agronomy::map_column(layer),
-            };
+            let index = agronomy::shown_column(layer, column.as_deref())?;
             let found = layer.colours(index)?;
             Ok((name_of(layer, index), found.colours, found.range))
         })
@@ -298,10 +292,7 @@ impl Layer {
     ) -> PyResult<String> {
         let options = Picture { label, title, unit, width, limits: (vmin, vmax), as_is };
         self.compute(py, move |layer, _| {
-            let index = match column {
-                Some(name) => Some(layer.column_index("column", &name)?),
-                None => agronomy::map_column(layer),
-            };
+            let index = agronomy::shown_column(layer, column.as_deref())?;
             let unit = match index {
                 Some(index) => agronomy::unit_label(layer, index, options.unit.as_deref())?,
                 None => None,

@@ -280,15 +280,15 @@ fn prj_with_an_epsg_code_is_that_system_if_it_is_known() {
         |layer: &Layer| -> Vec<&'static str> { layer.diagnostics().iter().map(|note| note.code.as_str()).collect() };
     for (prj, code, name) in [
         ("EPSG:4326", 4326, "WGS 84"),
-        ("epsg:32633\r\n", 32_633, "32633"),
+        ("epsg:32633\r\n", 32_633, "EPSG:32633"),
         ("urn:ogc:def:crs:EPSG::3857", 3857, "WGS 84 / Pseudo-Mercator"),
-        ("urn:ogc:def:crs:EPSG:9.1:25832", 25_832, "etrs1989utmzone32n"),
-        ("EPSG:2225", 2225, "2225"),
-        ("EPSG:5070", 5070, "5070"),
-        ("EPSG:27700", 27_700, "27700"),
-        ("EPSG:28992", 28_992, "28992"),
-        ("EPSG:2056", 2056, "2056"),
-        ("EPSG:3035", 3035, "3035"),
+        ("urn:ogc:def:crs:EPSG:9.1:25832", 25_832, "EPSG:25832"),
+        ("EPSG:2225", 2225, "EPSG:2225"),
+        ("EPSG:5070", 5070, "EPSG:5070"),
+        ("EPSG:27700", 27_700, "EPSG:27700"),
+        ("EPSG:28992", 28_992, "EPSG:28992"),
+        ("EPSG:2056", 2056, "EPSG:2056"),
+        ("EPSG:3035", 3035, "EPSG:3035"),
     ] {
         let layer = read(prj);
         assert_eq!((layer.crs_epsg(), layer.crs().unwrap().name()), (Some(code), name), "{prj}");

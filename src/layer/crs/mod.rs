@@ -8,6 +8,7 @@
 
 mod datum;
 mod definition;
+mod diagnostics;
 mod epsg;
 mod from_wkt;
 mod local_plane;
@@ -24,7 +25,6 @@ pub(crate) use own_plane::OwnPlane;
 pub(crate) use plane_map::{PlaneMap, utm};
 pub use transform::Transform;
 
-use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 use definition::Definition;
 
@@ -117,29 +117,6 @@ impl Crs {
         &self.name
     }
 
-    /// What a reader of a .prj must know about its system.
-    #[must_use]
-    pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        let mut found = Vec::new();
-        if let Some(code) = self.contradicted {
-            let message = format!(
-                "the .prj states the code {}:{code}, which its own text contradicts; the text was used",
-                epsg::authority(code)
-            );
-            found.push(Diagnostic::new(Code::CrsCodeContradicts, message));
-        }
-        if self.projjson.is_none() {
-            let message =
-                format!("PROJJSON cannot express `{}`: GeoParquet files will have no coordinate system", self.name);
-            found.push(Diagnostic::new(Code::CrsWithoutProjjson, message));
-        }
-        if let Some(message) = transform::caution(&self.definition) {
-            found.push(Diagnostic::new(Code::DatumOffset, message));
-        }
-        found.extend(OwnPlane::new(self).map(|plane| plane.diagnostic()));
-        found
-    }
-
     /// The transform to longitude and latitude on WGS 84. An error names the unsupported projection or datum.
     pub fn to_wgs84(&self) -> Result<Transform> {
         transform::prepare(&self.definition).map_err(|reason| {
@@ -148,7 +125,7 @@ impl Crs {
         })
     }
 
-    /// Whether coordinates of both systems are equal, whatever the texts and names of these.
+    /// Whether coordinates of both systems are equal, regardless of their texts and names.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.text == other.text
             || self.code.is_some() && self.code == other.code

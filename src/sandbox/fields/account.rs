@@ -309,7 +309,7 @@ fn build_job(seed: u64, slot: u128, plan: Plan, field: &Arc<Field>, computers: &
         field: Arc::clone(field),
         crop,
         product,
-        added: added_products(plan.style, kind, plan.field),
+        added: added_products(plan.style.tank_mixes, kind, plan.field),
         is_dry,
         operator: pick(&mut rng, OPERATORS).unwrap_or_default(),
         start: start_time(&mut rng, season, kind, plan.field),

@@ -9,9 +9,9 @@ use super::boundaries::Field;
 use super::deterministic_math::{round_to_i64, scaled, unscaled};
 use super::harvest_log::HarvestLog;
 use super::plane::CoordinateSystem;
+use super::product_rates::{AddedProduct, ProductLog};
 use super::rng::{noise, stream};
 use super::swaths::{LENGTH_DECIMALS, SwathLog, SwathOptions};
-use super::tank_mix::{AddedProduct, ProductLog};
 use super::units::Units;
 
 /// Kind of a job.

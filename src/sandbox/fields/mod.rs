@@ -30,6 +30,7 @@ mod operation;
 mod plane;
 mod planting;
 mod prescription;
+mod product_rates;
 mod rng;
 mod shapefile_writer;
 mod spraying;

@@ -4,15 +4,10 @@ use super::attributes::{Cells, Table};
 use super::deterministic_math::{i64_to_f64, round_to_i64, scaled, unscaled};
 use super::job_spec::{JobLog, JobSpec, ProductTotal, Total};
 use super::plane::Point;
+use super::product_rates::{RATE, ZONES};
 use super::rng::{noise, stream, uniform};
 use super::swaths::{LENGTH_DECIMALS, SwathLog};
 use super::tank_mix;
-
-/// Decimals of rates.
-pub(super) const RATE: u8 = 2;
-
-/// Target of each zone relative to the usual rate.
-pub(super) const ZONES: [f64; 3] = [0.8, 1.0, 1.15];
 
 /// Measures the rate at each point.
 pub(super) fn measure(spec: &JobSpec, swaths: SwathLog) -> JobLog {

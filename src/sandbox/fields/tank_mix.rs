@@ -3,23 +3,12 @@
 //! Displays that export tank mixes write one row for each product at each place and time. The rows differ in the name
 //! of the product and in its rates; ground, time and machine are the same.
 
-use super::account_model::AccountStyle;
 use super::attributes::{Cells, Table};
 use super::deterministic_math::{i64_to_f64, round_to_i64, scaled};
 use super::job_spec::{JobLog, JobSpec, Kind};
+use super::product_rates::{AddedProduct, ProductLog, RATE, ZONES};
 use super::rng::{noise, stream};
-use super::spraying::{RATE, ZONES};
 use super::swaths::{LoggedPoint, SwathLog};
-
-/// A product that is applied together with the first one.
-#[derive(Debug)]
-pub(super) struct AddedProduct {
-    pub(super) name: &'static str,
-    /// Usual rate in litres per hectare.
-    usual: f64,
-    /// Target of each zone relative to the usual rate.
-    zones: [f64; 3],
-}
 
 /// The second product follows the zones of the field, the third has one rate.
 static ADDED: [AddedProduct; 2] = [
@@ -27,21 +16,12 @@ static ADDED: [AddedProduct; 2] = [
     AddedProduct { name: "Crop oil", usual: 9.4, zones: [1.0; 3] },
 ];
 
-/// Log of such a product.
-#[derive(Debug)]
-pub(super) struct ProductLog {
-    pub(super) name: &'static str,
-    /// Target rate at each point, in hundredths.
-    pub(super) target: Vec<i64>,
-    /// Applied rate at each point, in the same form.
-    pub(super) measured: Vec<i64>,
-}
-
-/// Returns the products that a job applies together with its first one: one on the second field, two on the fifth.
-pub(super) fn added_products(style: AccountStyle, kind: Kind, field: usize) -> &'static [AddedProduct] {
+/// Returns the products that a job applies together with its first one: one on the second field, two on the fifth,
+/// if the account has tank mixes.
+pub(super) fn added_products(tank_mixes: bool, kind: Kind, field: usize) -> &'static [AddedProduct] {
     let count = match (kind, field) {
-        (Kind::Spraying, 1) if style.tank_mixes => 1,
-        (Kind::Spraying, 4) if style.tank_mixes => 2,
+        (Kind::Spraying, 1) if tank_mixes => 1,
+        (Kind::Spraying, 4) if tank_mixes => 2,
         _ => 0,
     };
     ADDED.get(..count).unwrap_or_default()
