@@ -45,11 +45,13 @@ def normalized(name: str) -> str:
 def meridian_of(system: pyproj.CRS) -> float:
     """Return the prime meridian in degrees from Greenwich."""
     meridian = system.prime_meridian
-    return float(round(meridian.longitude * meridian.unit_conversion_factor / DEGREE, 12))
+    assert meridian is not None
+    return round(float(meridian.longitude) * float(meridian.unit_conversion_factor) / DEGREE, 12)
 
 
 def positions(system: pyproj.CRS) -> list[tuple[float, float]]:
     """Return longitudes and latitudes in degrees from Greenwich that cover the area of use."""
+    assert system.area_of_use is not None
     west, south, east, north = system.area_of_use.bounds
     east += 360.0 * (east < west)
     parts = [0.02, 0.25, 0.5, 0.75, 0.98]

@@ -260,7 +260,7 @@ fn manifest_without_a_digest_is_not_trusted_and_rewritten() {
         fs::write(manifest(), said.to_string()).unwrap();
         let findings = verify(&farm.folder, true, &Cancel::default()).unwrap();
         assert_eq!(findings.len(), 1, "{findings:?}");
-        assert_eq!(findings[0].to_string().contains("its digest is missing"), format == 6, "{}", findings[0]);
+        assert_eq!(findings[0].to_string().contains("its digest is missing"), format == 7, "{}", findings[0]);
         assert_eq!(farm.publish_and_compare().parts_kept, 0);
     }
 }
