@@ -155,14 +155,17 @@ impl Targets {
     }
 }
 
-/// The system of cells: the UTM zone of the median of the rows that have ground, or the rows' own plane.
+/// The system of cells: the UTM zone of the median of the rows that have ground, or the rows' own plane. Without ground, it is
+/// the zone of the origin of the plane, which is amid the rows.
 pub(super) fn system_of_ground(rows: &CleanRows) -> Result<Crs> {
     if let Some(own) = rows.plane.own() {
         return Ok(own.crs().clone());
     }
     let has_ground = |k: &usize| rows.coverage.fresh[*k] > 0.0;
     let middle = |values: &[f64]| median((0..values.len()).filter(has_ground).map(|k| values[k]).collect());
-    let [longitude, latitude] = rows.plane.unproject([middle(&rows.rows.x), middle(&rows.rows.y)]);
+    let middle = [middle(&rows.rows.x), middle(&rows.rows.y)];
+    let middle = if middle.iter().all(|coordinate| coordinate.is_finite()) { middle } else { [0.0; 2] };
+    let [longitude, latitude] = rows.plane.unproject(middle);
     utm(longitude, latitude)
 }
 
