@@ -25,10 +25,10 @@ def field_means(layers: TableLike | Iterable[TableLike] | JobLayers) -> Layer:
             that are not harmonised are harmonised; the rows of ``headland.concat`` are taken job by job.
 
     Returns:
-        A table with one row for each job, field and crop that its rows name: `job_id`, `job_name`, `field`, `year`,
-        `crop`, `rows`, `rows_without_yield`, `worked_area` and `covered_area` (m2), `dry_mass` (kg), `mean` (kg/ha) and
-        `market_moisture` (percent of water of mass and mean). Ground, mass and mean are null together where one of
-        them is unknown, and `diagnostics` state the reason.
+        A table with one row for each job, field and crop that its rows name. Its columns are `job_id`, `job_name`,
+        `field`, `year`, `crop`, `rows`, `rows_without_yield`, `worked_area` and `covered_area` (m2), `dry_mass` (kg),
+        `mean` (kg/ha) and `market_moisture` (percent of water of mass and mean). Ground, mass and mean are null
+        together where one of them is unknown, and `diagnostics` state the reason.
 
     Raises:
         ValueError: A layer is no harvest, or its columns have no known meaning.

@@ -42,7 +42,7 @@ def test_units_and_coordinates_of_all_rows_are_one(layers: dict[str, hl.Layer]) 
     assert len(both) == len(layers["metric"]) + len(layers["us"])
     assert both.crs == "EPSG:4326"
     assert both.units["distance"] == "m"
-    assert both.units["yield_dry_mass"] == "kg/ha"
+    assert both.units["yield_dry_matter"] == "kg/ha"
     one, other = hl.harmonize(layers["metric"]), hl.harmonize(layers["us"])
     for column in ("worked_area", "wet_mass", "dry_mass", "distance"):
         assert total(both, column) == pytest.approx(total(one, column) + total(other, column), rel=1e-12)
@@ -62,19 +62,19 @@ def test_a_concatenation_behaves_as_a_layer(layers: dict[str, hl.Layer], tmp_pat
     assert "<svg" in both._repr_html_()
     assert len(hl.concat([both, layers["us"]])) == len(both) + len(layers["us"])
     assert both.to_units({"distance": "ft"}).units["distance"] == "ft"
-    assert hl.concat([layers["us"]]).to_units("us").units["yield_dry_mass"] == "bu/ac"
+    assert hl.concat([layers["us"]]).to_units("us").units["yield_dry_matter"] == "bu/ac"
 
 
 def test_masses_that_were_bushels_are_masses_again(layers: dict[str, hl.Layer]) -> None:
     metric = hl.harmonize(layers["us"])
     bushels = metric.to_units("us")
-    assert bushels.units["yield_dry_mass"] == "bu/ac"
+    assert bushels.units["yield_dry_matter"] == "bu/ac"
     back = bushels.to_units("metric")
-    assert back.units["yield_dry_mass"] == "kg/ha"
-    assert total(back, "yield_dry_mass") == pytest.approx(total(metric, "yield_dry_mass"), rel=1e-12)
+    assert back.units["yield_dry_matter"] == "kg/ha"
+    assert total(back, "yield_dry_matter") == pytest.approx(total(metric, "yield_dry_matter"), rel=1e-12)
     both = hl.concat([bushels, metric])
-    assert both.units["yield_dry_mass"] == "kg/ha"
-    assert total(both, "yield_dry_mass") == pytest.approx(2 * total(metric, "yield_dry_mass"), rel=1e-12)
+    assert both.units["yield_dry_matter"] == "kg/ha"
+    assert total(both, "yield_dry_matter") == pytest.approx(2 * total(metric, "yield_dry_matter"), rel=1e-12)
 
 
 def test_originals_are_kept_on_request(layers: dict[str, hl.Layer]) -> None:

@@ -247,7 +247,7 @@ def test_mean_of_the_map_is_that_of_the_report() -> None:
 def test_cell_without_used_rows_has_ground_but_no_yield() -> None:
     passes = [straight((6.0 * n, -100), (6.0 * n, 100), seconds=300.0 * n, flow=5.0, moisture=20.0) for n in range(5)]
     for one in passes:
-        one.loc[40:60, "moisture"] = np.nan
+        one.loc[40:60, "flow"] = np.nan
     grid = values(hl.grid(plain(job(*passes)), 5.0))
     empty = grid[grid["m2"] == 0]
     assert len(empty) >= 5

@@ -111,7 +111,7 @@ def test_wrong_attributes_of_a_client_suggest_the_right_one(kind: type[hl.Client
 
 
 def test_wrong_attributes_suggest_the_right_one(client: hl.Client) -> None:
-    layer: Any = hl.harmonize(pd.DataFrame({"YIELD": [1.0], "AREA": [2.0]}), kind="yield")
+    layer: Any = hl.harmonize(pd.DataFrame({"YIELD": [1.0], "HEADING": [2.0]}), kind="yield")
     package: Any = hl
     for owner, wrong, right in (
         (client.job_data, "lst", r"`JobData` .*: did you mean `list`\?"),
@@ -119,7 +119,7 @@ def test_wrong_attributes_suggest_the_right_one(client: hl.Client) -> None:
         (client.job_data.list(), "to_panda", r"`Pages` .*: did you mean `to_pandas`\?"),
         (client.job_data.list(), "to_geopandas", "`Pages` .*: only lists of locations have it"),
         (layer, "to_geopanda", r"`Layer` .*: did you mean `to_geopandas`\?"),
-        (layer, "AREA_original", r"""`Layer` .*: the column is `layer\["AREA_original"\]`"""),
+        (layer, "HEADING_original", r"""`Layer` .*: the column is `layer\["HEADING_original"\]`"""),
         (layer, "groupby", "`Layer` .*`groupby`; `to_pandas.* return frames, which have more"),
         (layer, "_lst", "`Layer` has no attribute `_lst`"),
         (package, "reed", r"`headland` .*: did you mean `read`\?"),

@@ -114,7 +114,9 @@ pub(super) fn settle(
     if counter.is_some() && rows.times.is_none() {
         added.push(ranks(layer, &found.row));
     }
-    diagnostics.extend(found.diagnostics());
+    // The proofs of units may have said that the distances have another one.
+    let said: Vec<Code> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    diagnostics.extend(found.diagnostics().into_iter().filter(|new| !said.contains(&new.code)));
     if rows.get("interval").is_none() && !found.fit.is_random() {
         let distance = rows.get("distance").unwrap_or_default();
         let by_time = found.intervals(&x, &y, distance, clock_step(rows)).map(|intervals| (intervals, "time"));
