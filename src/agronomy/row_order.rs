@@ -89,6 +89,10 @@ impl RowOrder {
         let mut row = sorted(logged, &source, &section, logged.time);
         let moments = moments(&row, &source, &section, logged.time);
         let has_several = moments.len() < row.len();
+        // Rows that are logged again, and products of one mix, are at one location, and of one track.
+        let is_apart = |a: usize, b: usize| (logged.x[a] - logged.x[b]).hypot(logged.y[a] - logged.y[b]) > SAME_LOCATION;
+        let has_apart =
+            moments.iter().any(|moment| row[moment.clone()].windows(2).any(|pair| is_apart(pair[0], pair[1])));
         let is_coarse = has_several && is_coarse(logged, &row, &moments);
         let spread = if is_coarse { logged.time.map(|time| spread(logged, &row, &moments, time)) } else { None };
         let time = spread.as_deref().or(logged.time);
@@ -97,7 +101,7 @@ impl RowOrder {
         if is_one_section && !logged.has_shapes {
             row = sorted(logged, &source, &section, time);
             let is_mixed = is_interleaved(logged, &row, &source);
-            if is_mixed || (has_several && !is_coarse) {
+            if is_mixed || (has_apart && !is_coarse) {
                 let numbers = separate(logged, &row, &source, time);
                 if !is_mixed && are_sections(logged, &row, &source, &numbers, time) {
                     section = numbers.iter().map(|number| i64::from(*number)).collect();
