@@ -262,7 +262,7 @@ def settled_distances(base: hl.Cleaned) -> pd.Series:
     frame = base.layer.to_geopandas().to_crs(4326)
     points = frame.to_crs(plane(*centre(frame))).geometry
     table = frame[["distance", "interval", "time"]].assign(x=points.x, y=points.y)
-    table["machine"] = frame["machine"] if "machine" in frame else 0
+    table["machine"] = frame.get("machine", 0)
     settled = table["distance"].copy()
     for _, track in table.sort_values("time", kind="stable").groupby("machine"):
         step = np.hypot(track["x"].diff(), track["y"].diff())

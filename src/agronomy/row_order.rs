@@ -90,7 +90,8 @@ impl RowOrder {
         let moments = moments(&row, &source, &section, logged.time);
         let has_several = moments.len() < row.len();
         // Rows that are logged again, and products of one mix, are at one location, and of one track.
-        let is_apart = |a: usize, b: usize| (logged.x[a] - logged.x[b]).hypot(logged.y[a] - logged.y[b]) > SAME_LOCATION;
+        let is_apart =
+            |a: usize, b: usize| (logged.x[a] - logged.x[b]).hypot(logged.y[a] - logged.y[b]) > SAME_LOCATION;
         let has_apart =
             moments.iter().any(|moment| row[moment.clone()].windows(2).any(|pair| is_apart(pair[0], pair[1])));
         let is_coarse = has_several && is_coarse(logged, &row, &moments);
