@@ -175,7 +175,7 @@ def test_clean_rows_are_left_alone(timed: list[tuple[Job, hl.Cleaned]]) -> None:
         found = cleaned.layer.to_pandas()["reasons"].to_numpy()
         is_clean = np.array(job.truth.reasons) & ~64 == 0
         clean += int(is_clean.sum())
-        # The ends of passes are fixed seconds, regardless of their grain is.
+        # The ends of passes are fixed seconds, regardless of their grain.
         flagged += int((is_clean & (found & ~(2 | 64) > 0)).sum())
     assert clean > 10_000
     assert flagged / clean < 0.01
