@@ -256,8 +256,7 @@ class Layer(LayerViews):
                 system is unknown.
 
         Returns:
-            The sum over all records, without holes. Areas covered by two records count twice. Rows without a distance
-            or a swath width do not count.
+            The sum over all records, without holes; areas of two records count twice, rows without a width do not.
 
         Raises:
             ValueError: The coordinate system is unknown and ``crs`` is not ``"as-is"``, or ``crs`` has another value.
@@ -268,17 +267,17 @@ class Layer(LayerViews):
         return self._core.area(_as_is(crs))
 
     def covered_area(self) -> float:
-        """Return the ground that the job worked in m², each piece once.
-
-        Swaths overlap, so the sum of `worked_area` is larger, and rows outside of passes cover nothing: the rules are
-        those of `headland.clean`, which gives the ground of each row.
+        """Return the worked ground in m², each piece once; a `HeadlandWarning` says if `clean` leaves much out.
 
         Raises:
             ValueError: The kind of job, the swath width or the coordinate system is unknown.
 
         >>> hectares = headland.harmonize(headland.read("job.zip"), kind="yield").covered_area() / 10_000
         """
-        return _core.covered_area(self._core)
+        area, messages = _core.covered_area(self._core)
+        for message in messages:
+            errors.warn(message)
+        return area
 
     def picture(
         self,

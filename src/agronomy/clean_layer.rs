@@ -173,10 +173,12 @@ impl Cleaned {
     }
 }
 
-/// The worked ground of a job in m2, each piece once. A layer that is not harmonised is harmonised.
-pub fn covered_area(layer: Layer) -> Result<f64> {
+/// The worked ground of a job in m2, each piece once, and what is said if much of it is left out. A layer that is not harmonised
+/// is harmonised.
+pub fn covered_area(layer: Layer) -> Result<(f64, Vec<String>)> {
     let cleaned = clean(layer, None, "{}", None)?;
-    Ok(cleaned.rows.coverage.fresh.iter().sum())
+    let said = cleaned.layer.diagnostics().iter().filter(|diagnostic| diagnostic.code == Code::MuchLeftOut);
+    Ok((cleaned.rows.coverage.fresh.iter().sum(), said.map(|diagnostic| diagnostic.message.clone()).collect()))
 }
 
 /// The first reason of a row that is not used.

@@ -121,9 +121,9 @@ fn parse_crs(text: &str, cleaned: &Cleaned) -> PyResult<Crs> {
     })
 }
 
-/// The worked ground of a job in m2, each piece once.
+/// The worked ground of a job in m2, each piece once, and messages if much is left out.
 #[pyfunction]
-pub(super) fn covered_area(py: Python<'_>, layer: &Layer) -> PyResult<f64> {
+pub(super) fn covered_area(py: Python<'_>, layer: &Layer) -> PyResult<(f64, Vec<String>)> {
     let layer = layer.records();
     bridge::compute(py, move |_| agronomy::covered_area(layer))
 }
