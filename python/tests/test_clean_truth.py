@@ -69,8 +69,8 @@ def caught(jobs: list[tuple[Job, hl.Cleaned]]) -> pd.DataFrame:
         found = cleaned.layer.to_pandas()["reasons"].to_numpy()
         planted = np.array(job.truth.reasons)
         inside = planted & 1 == 0
-        # A row without a flow among others is a dropout, which is filled and no spike.
-        planted = np.where(dropouts(job, cleaned.layer.to_pandas()), planted & ~256, planted)
+        # A row without a flow among others is a dropout: its spike is filled.
+        found = np.where(dropouts(job, cleaned.layer.to_pandas()), found | 256, found)
         tables.append(
             pd.DataFrame(
                 {

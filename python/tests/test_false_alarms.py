@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 EXPORTS = sorted((corpus() / "everyday").glob("harvest-*.zip"))
 
-ALARMS = {"much-left-out", "machines-unknown", "rows-missing", "rows-not-in-order", "no-values", "job-twice"}
-"""Codes that no healthy job has, besides those that end with `-contradicts`."""
+ALARMS = {"much-left-out", "machines-unknown", "rows-missing", "rows-not-in-order", "job-twice"}
+"""Codes that no healthy job has, besides those that end with `-contradicts`; logged harvests have `no-values`: spikes."""
 
 
 def alarms(layer: hl.Layer, antenna: float = 0.0) -> list[str]:

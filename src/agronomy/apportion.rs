@@ -228,7 +228,7 @@ pub(super) fn onto_polygons(coverage: &Coverage, polygons: &[Vec<Vec<Vec<Point>>
             part.area *= scale(part.row as usize);
         }
         outside.iter_mut().enumerate().for_each(|(row, outside)| *outside *= scale(row));
-        parts.sort_by_key(|part| part.row);
+        parts.sort_unstable_by_key(|part| (part.row, part.target));
     }
     (by_target(&parts, |part: &Part| *part, polygons.len()), outside)
 }

@@ -55,7 +55,9 @@ pub(super) fn add_times(
     let mut added = vec![Added { field: field("time", array.data_type(), metadata), arrays: split(layer, &array) }];
     if !values.iter().flatten().is_sorted() {
         let mut order: Vec<usize> = (0..values.len()).collect();
-        order.sort_by_key(|row| (values.is_null(*row), values.is_valid(*row).then(|| values.value(*row))));
+        order.sort_unstable_by_key(|row| {
+            (values.is_null(*row), values.is_valid(*row).then(|| values.value(*row)), *row)
+        });
         let mut ranks = vec![0_i32; values.len()];
         for (rank, row) in order.into_iter().enumerate() {
             if let Some(slot) = ranks.get_mut(row) {

@@ -310,7 +310,7 @@ impl Cutter {
             self.pieces.append(&mut self.made);
         }
         if self.pieces.len() > MOST_PIECES {
-            self.pieces.sort_by(|a, b| b.area().total_cmp(&a.area()));
+            self.pieces.sort_unstable_by(|a, b| b.area().total_cmp(&a.area()));
             self.pieces.truncate(MOST_PIECES / 2);
             self.is_limited = true;
         }

@@ -212,7 +212,9 @@ fn working_machines(mut machine: Vec<i64>, working: Option<&[bool]>, time: Optio
         return machine;
     }
     let mut order: Vec<usize> = (0..machine.len()).collect();
-    order.sort_by(|a, b| time.map_or(std::cmp::Ordering::Equal, |time| time[*a].total_cmp(&time[*b])));
+    order.sort_unstable_by(|a, b| {
+        time.map_or(std::cmp::Ordering::Equal, |time| time[*a].total_cmp(&time[*b])).then(a.cmp(b))
+    });
     let mut last = order.iter().map(|row| machine[*row]).find(|number| is_known(*number)).unwrap_or_default();
     for row in order {
         if is_known(machine[row]) {

@@ -1,5 +1,7 @@
 //! Fills dropouts of the flow: single rows without a value between others that have one.
 
+use std::ops::Range;
+
 use super::row_lengths::running_median;
 use super::row_ratios::median;
 use super::track_rows::TrackRows;
@@ -10,19 +12,23 @@ const LONGEST: usize = 4;
 const AROUND: usize = 9;
 const LEAST_BESIDE: f64 = 0.4;
 
-/// Interpolates null and zero flows of at most a few rows between rows with grain, in time, and returns their number.
+/// Interpolates null and zero flows of at most a few rows between rows with grain, in time, and returns their number. A zero of
+/// a section is one that cuts nothing.
 pub(super) fn fill_dropouts(rows: &TrackRows, flow: &mut [f64]) -> usize {
     let usual = median(flow.iter().copied().filter(|value| *value > 0.0).collect());
     let mut filled = 0;
     for track in &rows.tracks {
+        let own = |other: &&Range<usize>| rows.machine[other.start] == rows.machine[track.start];
+        let is_only = rows.tracks.iter().filter(own).nth(1).is_none();
+        let is_missing = |flow: f64| flow.is_nan() || (is_only && flow <= 0.0);
         let mut k = track.start;
         while k < track.end {
-            if flow[k] > 0.0 {
+            if !is_missing(flow[k]) {
                 k += 1;
                 continue;
             }
             let start = k;
-            while k < track.end && (flow[k].is_nan() || flow[k] <= 0.0) {
+            while k < track.end && is_missing(flow[k]) {
                 k += 1;
             }
             let has_grain = |row: usize| flow[row] > LEAST_BESIDE * usual;

@@ -178,7 +178,7 @@ fn sum_parts(rows: &CleanRows, map: &Targets, group_of: &[u32], is_grouped: bool
             sums[index].applied_m2 += sums[index].m2 - ground;
             sums[index].m2 = ground;
         }
-        sums[first..].sort_by_key(|sums| sums.group);
+        sums[first..].sort_unstable_by_key(|sums| sums.group);
     }
     sums
 }

@@ -79,7 +79,7 @@ impl Targets {
             // A swath may end a rounding error beyond the union of all new ground.
             let target = |part: &Part| places.get(other.cells.get(part.target as usize)?).copied();
             applied = other.parts.iter().filter_map(|part| Some(Part { target: target(part)?, ..*part })).collect();
-            applied.sort_by_key(|part| part.target);
+            applied.sort_unstable_by_key(|part| (part.target, part.row));
         }
         // Cells are squares in the system, which stretches lengths; their area is that on the ground.
         let areas = cell_areas(&map, [f64::midpoint(west, east), f64::midpoint(south, north)], &found.cells, cell);

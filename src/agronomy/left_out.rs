@@ -71,7 +71,8 @@ fn sums(rows: &CleanRows) -> Sums {
             sums.used += finite(placed, k).unwrap_or(0.0);
             sums.behind += rows.coverage.fresh[k];
         }
-        let is_working = rows.rows.working.as_ref().is_none_or(|working| working[k]);
+        // Without a state, turns are rows like others.
+        let is_working = rows.rows.working.as_ref().is_some_and(|working| working[k]);
         let worked = rows.rows.distance[k] * rows.rows.width[k];
         if is_working && worked > 0.0 {
             sums.worked += worked;
@@ -140,7 +141,7 @@ fn largest(rows: &CleanRows, unit: &str) -> String {
         })
         .filter(|(m2, amount, ..)| *m2 > 0.0 || *amount > 0.0)
         .collect();
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.3.cmp(&b.3)));
     let lines = found.into_iter().take(LISTED).map(|(m2, amount, name, bit)| {
         let amount = if amount > 0.0 { format!("{amount:.0} {unit}, ") } else { String::new() };
         format!("`{name}` ({amount}{:.2} ha: {})", m2 / HECTARE, argument(bit))

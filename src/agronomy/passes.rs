@@ -80,7 +80,7 @@ struct Fixes {
 impl Fixes {
     fn new(rows: &TrackRows, machine: u32) -> Self {
         let mut order: Vec<usize> = (0..rows.len()).filter(|k| rows.machine[*k] == machine).collect();
-        order.sort_by(|a, b| rows.time[*a].total_cmp(&rows.time[*b]));
+        order.sort_unstable_by(|a, b| rows.time[*a].total_cmp(&rows.time[*b]).then(a.cmp(b)));
         let mut fixes = Self {
             time: Vec::new(),
             heading: Vec::new(),

@@ -174,7 +174,7 @@ fn counting_column(layer: &Layer, rows: &Rows, places: (&[f64], &[f64])) -> Opti
         .filter(|(_, field)| matches!(field.data_type(), DataType::Int32 | DataType::Int64 | DataType::Float64));
     numeric.map(|(index, _)| numbers(layer, index)).find(|column| {
         let mut sorted: Vec<f64> = column.clone();
-        sorted.sort_by(f64::total_cmp);
+        sorted.sort_unstable_by(f64::total_cmp);
         let is_counter =
             sorted.iter().all(|value| value.fract() == 0.0) && sorted.windows(2).all(|pair| pair[0] < pair[1]);
         is_counter && !order(layer, rows, places, Some(column)).fit.is_random()

@@ -92,7 +92,7 @@ pub(super) fn filled_widths(mut width: Vec<f64>, order: &RowOrder) -> Vec<f64> {
 /// The most frequent width above 0; of equally frequent ones, the largest. Not a number without any.
 pub(super) fn usual_width(widths: impl Iterator<Item = f64>) -> f64 {
     let mut widths: Vec<f64> = widths.filter(|width| *width > 0.0).map(|width| (width / WIDTH_STEP).round()).collect();
-    widths.sort_by(f64::total_cmp);
+    widths.sort_unstable_by(f64::total_cmp);
     let most = widths.chunk_by(|a, b| a.total_cmp(b).is_eq()).max_by_key(|same| same.len());
     most.and_then(<[f64]>::first).map_or(f64::NAN, |width| width * WIDTH_STEP)
 }

@@ -40,6 +40,8 @@ pub(super) struct RowOrder {
     pub(super) separated: usize,
     /// Whether rows of one time follow each other along the track.
     pub(super) is_coarse: bool,
+    /// Whether most polygons share their time with others, which are no sections then.
+    is_shared: bool,
     pub(super) fit: Fit,
 }
 
@@ -94,6 +96,7 @@ impl RowOrder {
             |a: usize, b: usize| (logged.x[a] - logged.x[b]).hypot(logged.y[a] - logged.y[b]) > SAME_LOCATION;
         let has_apart =
             moments.iter().any(|moment| row[moment.clone()].windows(2).any(|pair| is_apart(pair[0], pair[1])));
+        let is_shared = logged.has_shapes && 2 * moments.len() <= row.len();
         let is_coarse = has_several && is_coarse(logged, &row, &moments);
         let spread = if is_coarse { logged.time.map(|time| spread(logged, &row, &moments, time)) } else { None };
         let time = spread.as_deref().or(logged.time);
@@ -115,7 +118,7 @@ impl RowOrder {
         let tracks = runs_of(&row, |a, b| source[a] == source[b] && section[a] == section[b]);
         let fit = if logged.has_shapes { Fit::default() } else { fit(logged, &row, &tracks) };
         let time = spread.or_else(|| logged.time.map(<[f64]>::to_vec));
-        Self { row, tracks, time, source, separated, is_coarse, fit }
+        Self { row, tracks, time, source, separated, is_coarse, is_shared, fit }
     }
 
     /// What the steps say of the order, as diagnostics.
@@ -169,17 +172,25 @@ impl RowOrder {
     pub(super) fn intervals(&self, x: &[f64], y: &[f64], distance: &[f64], resolution: f64) -> Option<Vec<f64>> {
         /// Where the clock resolves this part of a step, the median step is exact.
         const FINE: f64 = 100.0;
-        let time = self.time.as_deref()?;
+        let time = self.time.as_deref().filter(|_| !self.is_shared)?;
+        let length = |(row, before): (usize, usize)| (x[row] - x[before]).hypot(y[row] - y[before]);
+        let usual_length = median(self.steps().map(length).filter(|step| *step > SAME_LOCATION).collect());
         let mut raw = vec![f64::NAN; time.len()];
         for (row, before) in self.steps() {
-            let seconds = time[row] - time[before];
-            let step = (x[row] - x[before]).hypot(y[row] - y[before]);
+            let (seconds, step) = (time[row] - time[before], length((row, before)));
             let own = distance.get(if self.fit.is_ahead { before } else { row }).copied().unwrap_or(f64::NAN);
-            raw[row] = if own > 0.0 && step > LONG_STEP * own { seconds * own / step } else { seconds };
+            raw[row] = if own > 0.0 && step > LONG_STEP * own {
+                seconds * own / step
+            } else if own.is_nan() && step > LONG_STEP * usual_length {
+                // Without distances, a long step is one to another pass.
+                f64::NAN
+            } else {
+                seconds
+            };
         }
         let mut found = vec![f64::NAN; time.len()];
         let mut by_source = self.row.clone();
-        by_source.sort_by_key(|row| self.source[*row]);
+        by_source.sort_unstable_by_key(|row| self.source[*row]);
         for rows in by_source.chunk_by(|a, b| self.source[*a] == self.source[*b]) {
             let middle = median(rows.iter().map(|row| raw[*row]).filter(|step| *step > 0.0).collect());
             let usual = if middle >= FINE * resolution && !self.is_coarse {
@@ -251,11 +262,12 @@ fn sorted(logged: &LoggedRows<'_>, source: &[u32], section: &[i64], time: Option
             .cmp(&key(b))
             .then_with(|| number(time, a).total_cmp(&number(time, b)))
             .then_with(|| number(logged.order, a).total_cmp(&number(logged.order, b)))
+            .then(a.cmp(&b))
     };
     let mut row: Vec<usize> = (0..source.len()).collect();
     // Most files are in order already.
     if !row.is_sorted_by(|a, b| compare(*a, *b).is_le()) {
-        row.sort_by(|a, b| compare(*a, *b));
+        row.sort_unstable_by(|a, b| compare(*a, *b));
     }
     row
 }

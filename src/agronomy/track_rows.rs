@@ -108,7 +108,9 @@ impl TrackRows {
         moment: impl Fn(usize) -> f64,
     ) -> Vec<Vec<usize>> {
         let mut order: Vec<usize> = (0..self.len()).filter(|k| self.time[*k].is_finite() && is_in(*k)).collect();
-        order.sort_by(|a, b| source(*a).cmp(&source(*b)).then(self.time[*a].total_cmp(&self.time[*b])));
+        order.sort_unstable_by(|a, b| {
+            source(*a).cmp(&source(*b)).then(self.time[*a].total_cmp(&self.time[*b])).then(a.cmp(b))
+        });
         let is_one = |a: &usize, b: &usize| source(*a) == source(*b) && moment(*a).total_cmp(&moment(*b)).is_eq();
         order.chunk_by(is_one).map(<[usize]>::to_vec).collect()
     }
@@ -213,7 +215,7 @@ impl TrackRows {
             return is_twin;
         }
         let mut order: Vec<usize> = (0..self.len()).filter(|k| self.time[*k].is_finite()).collect();
-        order.sort_by(|a, b| self.time[*a].total_cmp(&self.time[*b]).then(self.row[*a].cmp(&self.row[*b])));
+        order.sort_unstable_by(|a, b| self.time[*a].total_cmp(&self.time[*b]).then(self.row[*a].cmp(&self.row[*b])));
         for moment in
             order.chunk_by(|a, b| self.time[*a].total_cmp(&self.time[*b]).is_eq()).filter(|rows| rows.len() > 1)
         {

@@ -53,11 +53,19 @@ const UNITS: [&[&str]; 4] =
 struct Draw(u64);
 
 impl Draw {
-    fn share(&mut self) -> f64 {
+    fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / 2_f64.powi(53)
+        mixed ^ (mixed >> 31)
+    }
+
+    fn share(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / 2_f64.powi(53)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.bits() % limit as u64).unwrap()
     }
 
     fn within(&mut self, least: f64, most: f64) -> f64 {
@@ -69,7 +77,7 @@ impl Draw {
     }
 
     fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[(self.share() * of.len() as f64) as usize]
+        of[self.below(of.len())]
     }
 
     fn case(&mut self) -> Case {
@@ -78,7 +86,7 @@ impl Draw {
         let width = self.within(3.0, 13.0);
         let (mean, spread) = (self.within(2_000.0, 14_000.0), self.within(0.1, 0.5));
         let (middle, range) = (self.within(8.0, 26.0), self.within(0.0, 6.0));
-        let rows = (0..300 + (self.share() * 500.0) as usize).map(|_| {
+        let rows = (0..300 + self.below(500)).map(|_| {
             let distance = self.within(0.8, 2.5) * interval;
             let wet = mean * (1.0 + spread * self.within(-1.0, 1.0));
             (distance, wet * distance * width / 10_000.0 / interval, middle + range * self.within(-1.0, 1.0))

@@ -91,7 +91,7 @@ impl WorkedGround {
         }
         let mut by_time: Vec<u32> = (0_u32..).take(rows.len()).collect();
         let key = |row: &u32| (is_idle[*row as usize], rows.time[*row as usize]);
-        by_time.sort_by(|a, b| {
+        by_time.sort_unstable_by(|a, b| {
             let ((idle_a, time_a), (idle_b, time_b)) = (key(a), key(b));
             idle_a.cmp(&idle_b).then(time_a.total_cmp(&time_b)).then(a.cmp(b))
         });

@@ -37,7 +37,7 @@ impl Diagnostic {
     /// way of reading.
     pub fn sort(diagnostics: &mut [Self]) {
         let key = |diagnostic: &Self| (diagnostic.record, diagnostic.code.as_str());
-        diagnostics.sort_by(|one, other| {
+        diagnostics.sort_unstable_by(|one, other| {
             (&one.member, key(one), &one.message).cmp(&(&other.member, key(other), &other.message))
         });
     }

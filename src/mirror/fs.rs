@@ -324,6 +324,6 @@ pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     };
     let mut paths =
         listed.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<Vec<_>>>().map_err(fail)?;
-    paths.sort();
+    paths.sort_unstable();
     Ok(paths)
 }

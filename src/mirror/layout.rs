@@ -216,7 +216,7 @@ impl Folder {
                 _ => self.disk.remove_folder(&path)?,
             }
         }
-        numbered.sort();
+        numbered.sort_unstable();
         for (_, path) in numbered.iter().rev().skip(2).filter(|(number, _)| Some(*number) != self.initial_generation) {
             self.disk.remove_folder(path)?;
         }

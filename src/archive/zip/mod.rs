@@ -77,7 +77,7 @@ fn validated_members(
     let bodies: Vec<std::result::Result<u64, Refusal>> =
         entries.iter().map(|entry| data_offset(store, entry, limits)).collect();
     let mut order: Vec<usize> = (0..entries.len()).collect();
-    order.sort_by_key(|index| entries.get(*index).map_or(0, |entry| entry.offset));
+    order.sort_unstable_by_key(|index| (entries.get(*index).map_or(0, |entry| entry.offset), *index));
     let mut end_of = vec![end; entries.len()];
     for pair in order.windows(2) {
         if let [first, second] = pair

@@ -198,7 +198,7 @@ pub(super) fn assemble_polygons(rings: &[Ring], has_z_or_m: bool) -> Option<Vec<
 fn find_owners(rings: &[Ring], by_direction: bool, budget: &WorkBudget) -> Vec<Option<usize>> {
     let mut by_area: Vec<usize> = (0..rings.len()).collect();
     let area = |ring: &usize| rings.get(*ring).map_or(0.0, |ring| ring.area);
-    by_area.sort_by(|one, other| area(other).total_cmp(&area(one)));
+    by_area.sort_unstable_by(|one, other| area(other).total_cmp(&area(one)).then(one.cmp(other)));
     let mut owner: Vec<Option<usize>> = vec![None; rings.len()];
     let mut index = BoxIndex::default();
     for (rank, &inner) in (0_u32..).zip(&by_area) {

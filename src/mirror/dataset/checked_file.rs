@@ -79,7 +79,7 @@ impl CheckedFile {
 
     /// Reads the ranges that a Parquet reader needs. Ranges at most one block apart are read in one call.
     pub(super) fn fetch(&mut self, mut ranges: Vec<Range<u64>>) -> Result<Fetched> {
-        ranges.sort_by_key(|range| range.start);
+        ranges.sort_unstable_by_key(|range| range.start);
         let mut merged: Vec<Range<u64>> = Vec::new();
         for range in ranges {
             match merged.last_mut() {

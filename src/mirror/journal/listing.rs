@@ -153,7 +153,7 @@ impl WriteTxn<'_> {
         let query = "SELECT id FROM item WHERE kind = 'cart' AND name = ?1 AND state <> 'gone'";
         let ids: Vec<String> = self.rows(query, [name], |row| row.get(0))?;
         let mut ids: Vec<(u128, String)> = ids.into_iter().filter_map(|id| Some((id.parse().ok()?, id))).collect();
-        ids.sort();
+        ids.sort_unstable();
         let Some((_, newest)) = ids.pop() else { return Ok(()) };
         self.execute(
             "UPDATE item SET state = 'unasked', since = ?2, other = NULL WHERE kind = 'cart' AND id = ?1 \

@@ -181,6 +181,6 @@ fn add_drive_reasons(setup: &MachineSetup, drive: &MachineDrive, rows: &mut [Row
 
 /// Returns the median; 0 without values.
 fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
+    values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }

@@ -216,6 +216,6 @@ pub(super) fn crossings(polygon: &[Point], along: Point, across: Point, level: f
             ((low < 0.0) != (high < 0.0)).then(|| a.dot(along) + share * b.minus(*a).dot(along))
         })
         .collect();
-    ends.sort_by(f64::total_cmp);
+    ends.sort_unstable_by(f64::total_cmp);
     ends.chunks_exact(2).filter_map(|pair| Some((*pair.first()?, *pair.last()?))).collect()
 }
