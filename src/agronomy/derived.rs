@@ -12,6 +12,8 @@ const BUSHEL: f64 = 0.035_239_070_166_88;
 
 /// Ground of each row in m2, also of a further product on it. It is no column of a layer.
 const GROUND: &str = "ground";
+/// Area of polygons, as a part of distance x width, if both mean the same ground.
+const AGREEING: std::ops::RangeInclusive<f64> = 0.8..=1.25;
 
 /// A computed column, whose values are among the rows.
 pub(super) struct Computed {
@@ -63,34 +65,57 @@ impl Rows {
         Some((0..rows).map(|index| formula(row(index))).collect())
     }
 
-    /// The ground of each row: that of its polygon, else distance x width. None where the row does not work.
-    fn ground(&self) -> Option<(Vec<f64>, &'static str)> {
-        let stepped = self.combine(["distance", "swath_width"], |[distance, width]| {
-            if distance >= 0.0 && width >= 0.0 { distance * width } else { f64::NAN }
-        });
-        let source = if self.polygons.is_empty() { "distance x swath_width" } else { "area of the polygon" };
+    /// The ground of each row by its polygon, else by distance and width. 0 where the row does not work.
+    fn ground(&self) -> Option<Vec<f64>> {
         let mut ground =
-            stepped.or_else(|| (!self.polygons.is_empty()).then(|| vec![f64::NAN; self.polygons.len()]))?;
+            self.stepped().or_else(|| (!self.polygons.is_empty()).then(|| vec![f64::NAN; self.polygons.len()]))?;
         for (ground, polygon) in ground.iter_mut().zip(&self.polygons).filter(|(_, polygon)| polygon.is_finite()) {
             *ground = *polygon;
         }
+        Some(self.where_working(ground))
+    }
+
+    /// The ground that a display divides its yields by: distance x width, also where the polygons agree with it in total. Clipped
+    /// polygons are less than the ground of their grain; where the width is that of a whole header, they are a part of it.
+    fn yield_ground(&self) -> Option<Vec<f64>> {
+        let stepped = self.stepped()?;
+        let both = || stepped.iter().zip(&self.polygons).filter(|(stepped, area)| **stepped > 0.0 && **area > 0.0);
+        let (of_steps, of_polygons) = both().fold((0.0, 0.0), |sums, (stepped, area)| (sums.0 + stepped, sums.1 + area));
+        let polygon = |row: usize| self.polygons.get(row).copied().filter(|area| area.is_finite());
+        let is_used = AGREEING.contains(&(of_polygons / of_steps));
+        let ground = (0..stepped.len()).map(|row| match (stepped[row], polygon(row)) {
+            (stepped, Some(area)) if !is_used || stepped.is_nan() => area,
+            (stepped, _) => stepped,
+        });
+        Some(self.where_working(ground.collect()))
+    }
+
+    fn stepped(&self) -> Option<Vec<f64>> {
+        self.combine(["distance", "swath_width"], |[distance, width]| {
+            if distance >= 0.0 && width >= 0.0 { distance * width } else { f64::NAN }
+        })
+    }
+
+    fn where_working(&self, mut ground: Vec<f64>) -> Vec<f64> {
         let idle = self.get("working").into_iter().flatten().map(|working| *working == 0.0);
         for (ground, _) in ground.iter_mut().zip(idle).filter(|(ground, is_idle)| *is_idle && ground.is_finite()) {
             *ground = 0.0;
         }
-        Some((ground, source))
+        ground
     }
 }
 
 /// Computes what follows from the rows, in the order in which one follows from another.
 pub(super) fn compute(rows: &mut Rows, is_yield: bool) -> Vec<Computed> {
     let mut computed = Vec::new();
-    if let Some((ground, source)) = rows.ground() {
+    if let Some(ground) = rows.ground() {
+        let source = if rows.polygons.is_empty() { "distance x swath_width" } else { "area of the polygon" };
         let mut once = ground.clone();
         for (once, _) in once.iter_mut().zip(&rows.is_further).filter(|(_, is_further)| **is_further) {
             *once = 0.0;
         }
-        rows.columns.insert(GROUND, ground);
+        let of_display = rows.yield_ground().filter(|_| is_yield);
+        rows.columns.insert(GROUND, of_display.unwrap_or(ground));
         add(rows, &mut computed, "worked_area", "m2", source, |_| Some(once));
     }
     if is_yield {

@@ -52,7 +52,7 @@ pub struct Delay {
     pub curve: Vec<(f64, f64)>,
     /// Number of pairs of rows that were compared.
     pub pairs: usize,
-    /// (median - minimum) / median of the curve.
+    /// (median - minimum) / median of the curve, or of the differences of neighbours alone if that is less.
     pub contrast: f64,
     /// Estimates from passes with even and with odd numbers.
     pub halves: [f64; 2],
@@ -93,14 +93,16 @@ pub(super) fn estimate(sensor: &Sensor<'_>, machine: u32, values: &[f64]) -> Del
     smooth.iter_mut().filter(|value| **value < IDLE * usual).for_each(|value| *value = f64::NAN);
     let pairs_compared = pairs.len();
     let [even, odd] = differences(rows, passes, &smooth, &pairs);
-    let curve = even.plus(&odd).curve();
+    let both = even.plus(&odd);
+    let curve = both.curve();
     let Some((least, seconds)) = vertex(&curve) else {
         let reason = "no shift has two values above 0 to compare: the sensor logged nothing, or the same everywhere";
         return Delay::refused(pairs_compared, reason.to_owned());
     };
     let halves = [even, odd].map(|half| vertex(&half.curve()).map_or(f64::NAN, |(_, seconds)| seconds));
-    let middle = median(curve.clone());
-    let contrast = (middle - curve[least]) / middle;
+    // Where only rows at random differ less by a shift, which has rows of the middle of passes alone, there is no pattern.
+    let near: Vec<f64> = (0..SHIFTS).map(|shift| mean(&both.near, shift)).collect();
+    let contrast = contrast(&curve, least).min(contrast(&near, least));
     let interval = median(candidates.iter().map(|k| rows.interval[*k]).collect());
     let apart = [halves[0] - halves[1], halves[0] - seconds, halves[1] - seconds].map(f64::abs);
     let apart = if apart.iter().any(|apart| apart.is_nan()) { f64::NAN } else { apart.into_iter().fold(0.0, f64::max) };
@@ -269,9 +271,19 @@ impl Differences {
 
     /// Mean difference of neighbouring rows at each shift, as a part of that of rows at random.
     fn curve(&self) -> Vec<f64> {
-        let mean = |[sums, counts]: &[[f64; SHIFTS]; 2], shift: usize| sums[shift] / counts[shift];
         (0..SHIFTS).map(|shift| mean(&self.near, shift) / mean(&self.random, shift)).collect()
     }
+}
+
+/// How far the best shift is below the others.
+fn contrast(curve: &[f64], least: usize) -> f64 {
+    let middle = median(curve.to_vec());
+    (middle - curve[least]) / middle
+}
+
+/// Mean difference at a shift.
+fn mean([sums, counts]: &[[f64; SHIFTS]; 2], shift: usize) -> f64 {
+    sums[shift] / counts[shift]
 }
 
 /// Adds the differences of two rows: sums in the first array, counts in the second.

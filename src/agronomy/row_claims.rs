@@ -78,13 +78,14 @@ fn seconds(rows: &Rows) -> Option<Vec<f64>> {
     Some(times.iter().map(seconds).collect())
 }
 
-/// Seconds of each row by the clock, before distances have a unit.
+/// Seconds of each row by the clock; distances may have no unit yet.
 pub(super) fn clock_intervals(layer: &Layer, rows: &Rows) -> Result<Option<Vec<f64>>> {
     if rows.times.is_none() {
         return Ok(None);
     }
     let (x, y) = positions(layer, rows)?;
-    Ok(order(layer, rows, (&x, &y), None).intervals(&x, &y, &[], clock_step(rows)))
+    let distance = rows.get("distance").unwrap_or_default();
+    Ok(order(layer, rows, (&x, &y), None).intervals(&x, &y, distance, clock_step(rows)))
 }
 
 /// The step of the clock in seconds.

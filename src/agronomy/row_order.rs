@@ -173,20 +173,13 @@ impl RowOrder {
         /// Where the clock resolves this part of a step, the median step is exact.
         const FINE: f64 = 100.0;
         let time = self.time.as_deref().filter(|_| !self.is_shared)?;
-        let length = |(row, before): (usize, usize)| (x[row] - x[before]).hypot(y[row] - y[before]);
-        let usual_length = median(self.steps().map(length).filter(|step| *step > SAME_LOCATION).collect());
-        let mut raw = vec![f64::NAN; time.len()];
+        let (mut raw, mut is_part) = (vec![f64::NAN; time.len()], vec![false; time.len()]);
         for (row, before) in self.steps() {
-            let (seconds, step) = (time[row] - time[before], length((row, before)));
+            let seconds = time[row] - time[before];
+            let step = (x[row] - x[before]).hypot(y[row] - y[before]);
             let own = distance.get(if self.fit.is_ahead { before } else { row }).copied().unwrap_or(f64::NAN);
-            raw[row] = if own > 0.0 && step > LONG_STEP * own {
-                seconds * own / step
-            } else if own.is_nan() && step > LONG_STEP * usual_length {
-                // Without distances, a long step is one to another pass.
-                f64::NAN
-            } else {
-                seconds
-            };
+            is_part[row] = own > 0.0 && step > LONG_STEP * own;
+            raw[row] = if is_part[row] { seconds * own / step } else { seconds };
         }
         let mut found = vec![f64::NAN; time.len()];
         let mut by_source = self.row.clone();
@@ -196,7 +189,12 @@ impl RowOrder {
             let usual = if middle >= FINE * resolution && !self.is_coarse {
                 middle
             } else {
-                let near = || rows.iter().map(|row| raw[*row]).filter(|step| *step <= GAP * middle.max(resolution));
+                // Turns and missing rows are longer.
+                let longest = LONG_STEP * middle.max(resolution) + resolution;
+                // Parts of steps are the shorter ones of a noise, unless most are.
+                let parts = rows.iter().filter(|row| is_part[**row]).count();
+                let is_used = |row: &&usize| !is_part[**row] || 2 * parts > rows.len();
+                let near = || rows.iter().filter(is_used).map(|row| raw[*row]).filter(|step| *step <= longest);
                 let (sum, count) = near()
                     .filter(|step| *step > 0.0 || (self.is_coarse && *step == 0.0))
                     .fold((0.0, 0.0), |(s, n), step| (s + step, n + 1.0));

@@ -233,8 +233,10 @@ pub(super) fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTi
         None => None,
         Some(times) => {
             let keys = ["section", "machine", "longitude", "latitude"].into_iter();
+            let known = keys.filter_map(|name| Some((name, columns.get(name)?.to_vec())));
+            let distance = metric(&columns, matches, "distance", "m").map(|distance| ("distance", distance));
             let rows = Rows {
-                columns: keys.filter_map(|name| Some((name, columns.get(name)?.to_vec()))).collect(),
+                columns: known.chain(distance).collect(),
                 times: Some(times.micros.clone()),
                 resolution: times.resolution,
                 ..Rows::default()
