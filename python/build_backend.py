@@ -1,11 +1,10 @@
-"""The build backend of the package: maturin, with the paths of the building machine left out of a small extension.
+"""The build backend of the package: maturin, with the paths of the building machine left out of the extension.
 
 Panic messages name source files. Cargo compiles them under the absolute path of its registry, and only a flag of rustc
 for all crates replaces that path (`trim-paths` of Cargo is not stable yet).
 """
 
 import os
-import platform
 from pathlib import Path
 
 from maturin import *  # noqa: F403  -- the hooks of PEP 517 and PEP 660
@@ -21,9 +20,6 @@ def _rustflags() -> str:
     project = Path(__file__).resolve().parent.parent
     # The flags must not depend on what cargo has fetched: other flags compile every crate anew.
     flags += [f"--remap-path-prefix={path}={name}" for path, name in [(cargo, "cargo"), (project, "headland")]]
-    # The linker of Rust on Linux, LLD, keeps one copy of functions with the same code: 0.3 MB less in each wheel.
-    if platform.system() == "Linux" and platform.machine() == "x86_64":
-        flags.append("-Clink-arg=-Wl,--icf=all")
     return _SEPARATOR.join(flags)
 
 
