@@ -80,7 +80,8 @@ impl Rows {
     fn yield_ground(&self) -> Option<Vec<f64>> {
         let stepped = self.stepped()?;
         let both = || stepped.iter().zip(&self.polygons).filter(|(stepped, area)| **stepped > 0.0 && **area > 0.0);
-        let (of_steps, of_polygons) = both().fold((0.0, 0.0), |sums, (stepped, area)| (sums.0 + stepped, sums.1 + area));
+        let (of_steps, of_polygons) =
+            both().fold((0.0, 0.0), |sums, (stepped, area)| (sums.0 + stepped, sums.1 + area));
         let polygon = |row: usize| self.polygons.get(row).copied().filter(|area| area.is_finite());
         let is_used = AGREEING.contains(&(of_polygons / of_steps));
         let ground = (0..stepped.len()).map(|row| match (stepped[row], polygon(row)) {

@@ -249,16 +249,18 @@ pub(super) fn wkt_from_code(number: u32) -> Option<String> {
     };
     let parameters = method.parameters.iter().zip(line.split(' ')).map(parameter);
     let parameters = parameters.collect::<Option<Vec<_>>>()?.concat();
-    // If names distinguish codes of the same definition, any name of this code will do.
-    let names = word.split_once('=').map_or_else(|| format!("EPSG:{number}"), |(_, names)| names.to_owned());
-    let name = names.split('|').next().unwrap_or(&names);
-    Some(format!("PROJCS[\"{name}\",{base},PROJECTION[\"{}\"],{parameters}UNIT[\"unit\",{factor}]]", method.name))
+    Some(format!(
+        "PROJCS[\"EPSG:{number}\",{base},PROJECTION[\"{}\"],{parameters}UNIT[\"unit\",{factor}]]",
+        method.name
+    ))
 }
 
 /// Parses a table entry such as `4269m26912`, if the geographic system, unit and name match.
 fn parse_code(word: &str, base: u32, unit: char, name: &str) -> Option<Code> {
     let (own_base, own_unit, number) = split_word(word)?;
-    let is_named = word.split_once('=').is_none_or(|(_, names)| names.split('|').any(|known| known == name));
+    let is_code = || name.strip_prefix("epsg").is_some_and(|code| code.parse() == Ok(number));
+    let is_named =
+        word.split_once('=').is_none_or(|(_, names)| is_code() || names.split('|').any(|known| known == name));
     let is_own = own_base == base && own_unit.to_ascii_lowercase() == unit && is_named;
     is_own.then_some(Code { number, north_first: own_unit.is_ascii_uppercase() })
 }
