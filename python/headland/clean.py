@@ -34,8 +34,12 @@ def clean(
     harmonised is harmonised. A layer that was cleaned starts again from its originals. Sprayer, spreader and planter
     jobs get passes, reasons and ground; the steps of a yield sensor are left out.
 
+    In a layer of several jobs, such as a concatenation, harvests of one crop without a gap of 60 days are one season,
+    in which ground is counted once; delays are those of each job and machine, else of the machine in the season. Other
+    seasons are apart, and other jobs by ``job_id``.
+
     Args:
-        layer: A job: a layer, a GeoDataFrame, or an Arrow table or stream with a geometry column.
+        layer: One or several jobs: a layer, a GeoDataFrame, or an Arrow table or stream with a geometry column.
         recipe: The ``recipe`` of an earlier cleaning, which is replayed, or a mapping with some of its parameters. The
             arguments override it, unless they have their default.
         antenna: Metres from the antenna forward to the cutter bar. With 0, the delay contains the time that the machine

@@ -32,15 +32,19 @@ class MachineDelay(TypedDict):
 class Delay:
     """The delay of a sensor. Attributes are those of the machine with the most pairs; `machines` has all of them.
 
+    Keys of `machines` are numbers, or texts such as ``"31, machine 2"`` with the job if the layer has several.
+
     >>> cleaned.delay.seconds
     >>> cleaned.delay.plot()
     """
 
     __slots__ = ("_name", "machines")
 
-    def __init__(self, name: str, delays: Sequence[tuple[int, MachineDelay]]) -> None:
+    def __init__(self, name: str, delays: Sequence[tuple[str | None, int, MachineDelay]]) -> None:
         self._name = name
-        self.machines: dict[int, MachineDelay] = dict(delays)
+        self.machines: dict[int | str, MachineDelay] = {
+            machine if job is None else f"{job}, machine {machine}": delay for job, machine, delay in delays
+        }
 
     @property
     def _main(self) -> MachineDelay | None:
@@ -92,7 +96,7 @@ class Delay:
         ]
         several = len(texts) > 1
         named = [
-            f"machine {machine}: {text}" if several else text
+            text if not several else f"{'job' if isinstance(machine, str) else 'machine'} {machine}: {text}"
             for machine, text in zip(self.machines, texts, strict=True)
         ]
         return f"delay of the {self._name}: {', '.join(named) or 'none'}"

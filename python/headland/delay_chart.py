@@ -27,7 +27,7 @@ FIRST, LAST = -5.0, 25.0
 """Shifts on the axis, in seconds."""
 
 
-def draw(name: str, machines: Mapping[int, MachineDelay]) -> Map:
+def draw(name: str, machines: Mapping[int | str, MachineDelay]) -> Map:
     """Draw one line for each machine."""
     scores = [score for delay in machines.values() for _, score in delay["curve"]]
     highest = max([1.0, *scores]) * 1.05
@@ -67,7 +67,8 @@ def draw(name: str, machines: Mapping[int, MachineDelay]) -> Map:
         points = " ".join(f"{x(at):.1f},{y(score):.1f}" for at, score in delay["curve"] if not math.isnan(score))
         seconds = delay["seconds"]
         label = "no estimate" if seconds is None else f"{seconds:.1f} s"
-        label = f"machine {machine}: {label}" if len(machines) > 1 else label
+        kind = "job" if isinstance(machine, str) else "machine"
+        label = f"{kind} {machine}: {label}" if len(machines) > 1 else label
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
         if seconds is not None and delay["curve"]:
             lowest = min(delay["curve"], key=lambda point: abs(point[0] - seconds))[1]

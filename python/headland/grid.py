@@ -29,7 +29,9 @@ def grid(
         cleaned: The result of `headland.clean`.
         cells: Side of the cells in metres. Cells are multiples of it in `crs`, so that years of a field share them.
         plots: Polygons instead of cells, with their columns: a layer, a GeoDataFrame, or an Arrow table or stream.
-        by: Names of columns of ``cleaned.layer``, such as ``"variety"``: each value gets its own row.
+        by: Names of columns of ``cleaned.layer``, such as ``"variety"``: each value gets its own row. ``None`` is a row
+            for each season of a harvest, with ``crop`` and ``year``, or for each of several other jobs; ``[]`` puts all
+            together.
         crs: A projected system in metres, such as ``"EPSG:32614"``. ``None`` is the UTM zone of the median of rows with
             ground, or the system of the rows, if that has no known way to WGS 84 (diagnostic ``own-plane``).
         total: Weighed wet kilograms of the harvest, or kilograms by number of the machine. Masses are scaled, so that
@@ -55,8 +57,8 @@ def grid(
     if not isinstance(cleaned, Cleaned):
         raise TypeError(f"`cleaned`: expected the result of `headland.clean`, got {type(cleaned).__name__}")
     around = None if plots is None else as_layer("plots", plots)
-    names = [] if by is None else [by] if isinstance(by, str) else list(by)
-    columns = list(dict.fromkeys(arguments.text("by", name, '"variety"') for name in names))
+    names = [by] if isinstance(by, str) else by
+    columns = None if names is None else list(dict.fromkeys(arguments.text("by", name, '"variety"') for name in names))
     made = _core.grid(
         cleaned._core,  # noqa: SLF001 - an object of this package
         arguments.finite_number("cells", cells),

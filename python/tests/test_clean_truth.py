@@ -84,7 +84,7 @@ def caught(jobs: list[tuple[Job, hl.Cleaned]]) -> pd.DataFrame:
 
 
 def test_delays_of_logged_harvests_are_within_half_a_second(jobs: list[tuple[Job, hl.Cleaned]]) -> None:
-    errors: dict[tuple[str, int], float] = {}
+    errors: dict[tuple[str, int | str], float] = {}
     for job, cleaned in jobs:
         for machine, delay in cleaned.delay.machines.items():
             assert delay["seconds"] is not None, (job.name, machine, delay["reason"])

@@ -86,10 +86,16 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
 
     let mut flow = field.flow.take().filter(|_| is_harvest).map(|flow| rows.sorted(&flow));
     let dropouts = flow.as_mut().map_or(0, |flow| fill_dropouts(&rows, flow));
-    let delays = machine_delays("delay", &parameters.delay, &rows, |machine| {
+    let delays = machine_delays("delay", &parameters.delay, (&rows, &field.jobs), |machine| {
         let flow = flow.as_deref().ok_or("no column gives a flow or a yield")?;
         let flow = rows.has_time.then_some(flow).ok_or("no time was logged")?;
-        Ok(estimate(&sensor, machine, flow))
+        let own = estimate(&sensor, |other| other == machine, flow);
+        // A job that says too little has the delay of the machine in the season.
+        let number = |machine: u32| rows.machines[machine as usize].1;
+        let has_others = rows.machines.iter().filter(|(_, other)| *other == number(machine)).nth(1).is_some();
+        let in_season = || estimate(&sensor, |other| number(other) == number(machine), flow);
+        let season = (own.seconds.is_none() && has_others).then(in_season);
+        Ok(season.filter(|delay| delay.seconds.is_some()).unwrap_or(own))
     })?;
     let flow_shifted: Option<Vec<f64>> =
         flow.as_ref().map(|flow| (0..count).map(|k| value_later(&rows, flow, k, shift(&delays, &rows, k))).collect());
@@ -116,7 +122,8 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
     }
 
     let sensor = Sensor { rows: &rows, pass: &pass, is_bad: &faults.any, location: middle.location() };
-    let shifted = |logged: Vec<f64>| Moisture::shift(&rows, &pass, &rows.sorted(&logged), &delays, &parameters);
+    let shifted =
+        |logged: Vec<f64>| Moisture::shift(&rows, &pass, &rows.sorted(&logged), (&delays, &field.jobs), &parameters);
     let moisture = field.moisture.take().filter(|_| is_harvest).map(shifted).transpose()?;
     if let Some(moisture) = &moisture {
         mark(&mut bits, reasons::MOISTURE, |k| pass[k] > 0 && moisture.is_filled[k]);

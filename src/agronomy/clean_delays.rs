@@ -4,28 +4,31 @@ use std::collections::BTreeMap;
 
 use super::flow_delay::Delay;
 use super::recipe::{Recipe, Seconds, Word};
+use super::seasons::Jobs;
 use super::track_rows::TrackRows;
 use crate::error::{Error, Result};
 
 /// The delay of a sensor of one machine.
 #[derive(Clone, Debug)]
 pub struct MachineDelay {
+    /// The job, if the layer has several.
+    pub job: Option<String>,
     /// Number of the machine; 0 if none is logged.
     pub machine: i64,
     /// The estimate, or the given delay.
     pub delay: Delay,
 }
 
-/// The delay of each machine, in the order of their numbers. `estimate` returns the reason if there is nothing to
+/// The delay of each machine, in the order of jobs and their numbers. `estimate` returns the reason if there is nothing to
 /// estimate from.
 pub(super) fn machine_delays(
     parameter: &str,
     seconds: &Seconds,
-    rows: &TrackRows,
+    (rows, jobs): (&TrackRows, &Jobs),
     estimate: impl Fn(u32) -> std::result::Result<Delay, &'static str>,
 ) -> Result<Vec<MachineDelay>> {
     let mut delays = Vec::with_capacity(rows.machines.len());
-    for (position, machine) in rows.machine_positions().zip(&rows.machines) {
+    for (position, (job, machine)) in rows.machine_positions().zip(&rows.machines) {
         let delay = match seconds {
             Seconds::One(seconds) => Delay::given(Some(*seconds)),
             Seconds::Off(()) => Delay::given(None),
@@ -39,7 +42,7 @@ pub(super) fn machine_delays(
             })?),
             Seconds::Word(_) => estimate(position).unwrap_or_else(|reason| Delay::refused(0, reason.to_owned())),
         };
-        delays.push(MachineDelay { machine: *machine, delay });
+        delays.push(MachineDelay { job: jobs.names.get(*job as usize).cloned(), machine: *machine, delay });
     }
     Ok(delays)
 }
@@ -49,9 +52,10 @@ pub(super) fn shift(delays: &[MachineDelay], rows: &TrackRows, k: usize) -> f64 
     delays.get(rows.machine[k] as usize).and_then(|delay| delay.delay.seconds).unwrap_or(0.0)
 }
 
-/// Puts estimated delays into the recipe.
+/// Puts estimated delays into the recipe. Those of several jobs are estimated again in a replay.
 pub(super) fn set_delays(recipe: &mut Recipe, flow: &[MachineDelay]) {
-    if recipe.parameters.delay == Seconds::Word(Word::Auto) && !flow.is_empty() {
+    let is_one_job = flow.iter().all(|delay| delay.job.is_none());
+    if recipe.parameters.delay == Seconds::Word(Word::Auto) && !flow.is_empty() && is_one_job {
         recipe.parameters.delay = to_seconds(flow);
         recipe.set_origin("delay", "estimated");
     }

@@ -106,8 +106,8 @@ fn lost_ground(rows: &CleanRows) -> Vec<Diagnostic> {
             rows.rows.row[first],
         ));
     }
-    if let Some(shapes) = rows.swaths.logged().map(|logged| &logged.shapes)
-        && let Some(first) = shapes.lost.first()
+    if let Some((shapes, first)) =
+        rows.swaths.logged().first().and_then(|logged| Some((&logged.shapes, logged.shapes.lost.first()?)))
     {
         messages.push(format!(
             "{} rows have no ground: their polygons have no area, such as row {first}",
@@ -122,7 +122,8 @@ pub(super) fn not_shifted(rows: &CleanRows) -> Vec<Diagnostic> {
     let refused = rows.delays.iter().filter(|one| one.delay.seconds.is_none() && one.delay.is_estimated);
     let reasons: Vec<String> = refused
         .map(|one| {
-            let of = if rows.delays.len() > 1 { format!("machine {}: ", one.machine) } else { String::new() };
+            let job = one.job.as_ref().map_or_else(String::new, |job| format!("job {job}, "));
+            let of = if rows.delays.len() > 1 { format!("{job}machine {}: ", one.machine) } else { String::new() };
             format!("{of}{}", one.delay.reason.as_deref().unwrap_or_default())
         })
         .collect();

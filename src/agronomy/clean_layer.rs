@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field};
 use super::cell_values::nullable;
 use super::clean::{CleanRows, allowed_bits};
 use super::clean_delays::MachineDelay;
-use super::clean_diagnostics::clean_diagnostics;
+use super::clean_seasons::clean_seasons;
 use super::columns::JobKind;
 use super::derived::HECTARE;
 use super::field_rows::FieldRows;
@@ -19,6 +19,7 @@ use super::provenance as keys;
 use super::reasons::{OVERLAP, POSITION, REASONS};
 use super::recipe::Recipe;
 use super::row_columns::{polygon_layer, polygons, select_columns, with_columns, without_columns};
+use super::seasons::Seasons;
 use super::statements::Statements;
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Result};
@@ -31,6 +32,7 @@ pub struct Cleaned {
     report: Layer,
     recipe: String,
     pub(super) rows: Arc<CleanRows>,
+    pub(super) seasons: Arc<Seasons>,
 }
 
 impl std::fmt::Debug for Cleaned {
@@ -40,6 +42,8 @@ impl std::fmt::Debug for Cleaned {
 }
 
 /// Cleans a job. A layer that is not harmonised is harmonised, and one that was cleaned starts from its originals.
+///
+/// Seasons of harvests, and other jobs, are cleaned apart.
 ///
 /// `recipe` is JSON of an earlier cleaning, `arguments` a JSON object of parameters that override it. `boundary` is a layer
 /// of polygons around the field.
@@ -62,12 +66,13 @@ pub fn clean(layer: Layer, recipe: Option<&str>, arguments: &str, boundary: Opti
         let message = "no row is inside of `boundary`: check its coordinate system, or that it is that of this field";
         diagnostics.push(Diagnostic::new(Code::OutsideBoundary, message));
     }
-    let rows = super::clean::clean_rows(field, recipe, &boundary.unwrap_or_default())?;
-    diagnostics.extend(clean_diagnostics(&rows));
+    let seasons = Seasons::find(&layer, field.kind, &field.jobs);
+    let (rows, said) = clean_seasons(field, &seasons, &recipe, &boundary.unwrap_or_default())?;
+    diagnostics.extend(said);
     let recipe = rows.recipe.to_json()?;
     let report = report(&layer, &rows)?;
     let layer = with_columns(layer, columns(&rows))?.with_diagnostics(diagnostics);
-    Ok(Cleaned { layer, report, recipe, rows: Arc::new(rows) })
+    Ok(Cleaned { layer, report, recipe, rows: Arc::new(rows), seasons: Arc::new(seasons) })
 }
 
 impl Cleaned {

@@ -14,6 +14,7 @@ use super::passes::{PassRule, find_passes, pass_runs};
 use super::reasons::{self, mark};
 use super::recipe::{Parameters, Seconds, Word};
 use super::row_ratios::median;
+use super::seasons::Jobs;
 use super::section_mass::SharedFlow;
 use super::shifted_values::{touches, value_later};
 use super::track_rows::TrackRows;
@@ -113,14 +114,14 @@ impl Moisture {
         rows: &TrackRows,
         pass: &[i32],
         moisture: &[f64],
-        flow_delays: &[MachineDelay],
+        (flow_delays, jobs): (&[MachineDelay], &Jobs),
         parameters: &Parameters,
     ) -> Result<Self> {
         let (filled, suspect) = plausible_moisture(rows, pass, moisture, parameters.moisture_jump);
         let delays = if parameters.moisture_delay == Seconds::Word(Word::Flow) {
             flow_delays.to_vec()
         } else {
-            machine_delays("moisture_delay", &parameters.moisture_delay, rows, |_| Ok(Delay::given(None)))?
+            machine_delays("moisture_delay", &parameters.moisture_delay, (rows, jobs), |_| Ok(Delay::given(None)))?
         };
         let usual = median((0..rows.len()).filter(|k| pass[*k] > 0).map(|k| filled[k]).collect());
         let value = |k: usize| {

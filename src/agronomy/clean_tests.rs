@@ -7,6 +7,7 @@ use super::logged_rows::LoggedRows;
 use super::reasons;
 use super::recipe::Recipe;
 use super::row_order::RowOrder;
+use super::seasons::Jobs;
 use crate::layer::crs::LocalPlane;
 
 const WIDTH: f64 = 6.0;
@@ -49,7 +50,8 @@ fn field(delay: u32, working: bool) -> FieldRows {
     let time: Vec<f64> = (0_u32..).take(count).map(f64::from).collect();
     FieldRows {
         order: order(&time, &x, &y, &vec![0; count]),
-        machines: vec![1],
+        machines: vec![(0, 1)],
+        jobs: Jobs::default(),
         product: Vec::new(),
         kind: JobKind::Yield,
         plane: LocalPlane::new(10.0, 50.0),
@@ -264,7 +266,7 @@ fn row_without_a_delay_keeps_the_start_of_its_pass() {
     let time: Vec<f64> = (0_u32..).take(two.x.len()).map(f64::from).collect();
     let source: Vec<u32> = (0..two.x.len()).map(|row| u32::from(row >= last)).collect();
     two.order = order(&time, &two.x, &two.y, &source);
-    two.machines = vec![1, 2];
+    two.machines = vec![(0, 1), (0, 2)];
     let cleaned = clean(two, "{}");
     assert!(cleaned.delays[0].delay.seconds.is_some() && cleaned.delays[1].delay.seconds.is_none());
     let pass = cleaned.rows.unsorted(&cleaned.pass);

@@ -37,8 +37,8 @@ pub(super) struct Coverage {
     pub(super) fresh: Vec<f64>,
     /// Convex pieces that make up `fresh`, unless polygons are logged.
     pieces: Pieces,
-    /// Logged polygons, whose pieces are many and are found again when they are needed.
-    polygons: Option<Polygons>,
+    /// Logged polygons of each season, whose pieces are many and are found again when they are needed.
+    polygons: Vec<Polygons>,
     /// Number of rows that may lack fresh ground, since too many swaths cross each other to be worth the time.
     pub(super) limited: usize,
 }
@@ -93,48 +93,68 @@ impl Coverage {
     ///
     /// Pieces of one row follow each other, unless polygons are logged. The areas of those are exact to rounding errors.
     pub(super) fn visit_pieces(&self, mut visit: impl FnMut(u32, &[Point])) {
-        let Some(Polygons { logged, rows, places, is_whole }) = &self.polygons else {
-            for row in (0_u32..).take(self.fresh.len()) {
-                self.pieces.pieces(row).for_each(|piece| visit(row, piece));
-            }
-            return;
-        };
+        for row in (0_u32..).take(self.fresh.len()) {
+            self.pieces.pieces(row).for_each(|piece| visit(row, piece));
+        }
         let mut pass = |row: u32, piece: &[Point]| {
             if self.fresh[row as usize] > 0.0 {
                 visit(row, piece);
             }
         };
-        if *is_whole {
-            for (row, place) in rows.iter().zip(places) {
-                first_owner(&logged.shapes, &[*place], Some(&mut |_, piece| pass(*row, piece)));
+        for Polygons { logged, rows, places, is_whole } in &self.polygons {
+            if *is_whole {
+                for (row, place) in rows.iter().zip(places) {
+                    first_owner(&logged.shapes, &[*place], Some(&mut |_, piece| pass(*row, piece)));
+                }
+            } else {
+                first_owner(&logged.shapes, places, Some(&mut |rank, piece| pass(rows[rank as usize], piece)));
             }
-        } else {
-            first_owner(&logged.shapes, places, Some(&mut |rank, piece| pass(rows[rank as usize], piece)));
         }
     }
 
     /// Passes points of which some are at each end of the ground.
     pub(super) fn visit_corners(&self, mut visit: impl FnMut(Point)) {
-        let Some(Polygons { logged, rows, places, .. }) = &self.polygons else {
+        if self.polygons.is_empty() {
             self.visit_pieces(|_, piece| piece.iter().for_each(|point| visit(*point)));
-            return;
-        };
-        for (_, place) in rows.iter().zip(places).filter(|(row, _)| self.fresh[**row as usize] > 0.0) {
-            logged.shapes.row_vertices(*place).iter().for_each(|point| visit(*point));
+        }
+        for Polygons { logged, rows, places, .. } in &self.polygons {
+            for (_, place) in rows.iter().zip(places).filter(|(row, _)| self.fresh[**row as usize] > 0.0) {
+                logged.shapes.row_vertices(*place).iter().for_each(|point| visit(*point));
+            }
         }
     }
 
     /// Whether the pieces of a row need not follow each other.
     pub(super) fn is_mixed(&self) -> bool {
-        self.polygons.is_some()
+        !self.polygons.is_empty()
+    }
+
+    /// Appends the rows of another season, whose ground counts for itself.
+    pub(super) fn append(&mut self, mut other: Self) {
+        let place = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let (rows, pieces, corners) = (self.full.len(), self.pieces.rows.len(), self.pieces.corners.len());
+        // Seasons of polygons have no pieces.
+        self.pieces.first.resize(rows, u32::MAX);
+        other.pieces.first.resize(other.full.len(), u32::MAX);
+        self.pieces.first.extend(other.pieces.first.iter().map(|first| first.saturating_add(place(pieces))));
+        self.pieces.rows.extend(other.pieces.rows.iter().map(|row| row + place(rows)));
+        self.pieces.ends.extend(other.pieces.ends.iter().map(|end| end + place(corners)));
+        self.pieces.corners.append(&mut other.pieces.corners);
+        self.full.append(&mut other.full);
+        self.fresh.append(&mut other.fresh);
+        self.limited += other.limited;
+        for mut polygons in other.polygons {
+            polygons.rows.iter_mut().for_each(|row| *row += place(rows));
+            self.polygons.push(polygons);
+        }
     }
 
     /// Swaths without regard to earlier ones, of the rows that `is_used` selects.
     pub(super) fn whole(swaths: &Swaths, is_used: impl Fn(usize) -> bool) -> Self {
         let rows = (0_u32..).take(swaths.len());
-        if let Some(logged) = swaths.logged() {
-            let used = rows.filter(|row| is_used(*row as usize));
-            let mut coverage = Self::of_polygons(logged, used, swaths.len());
+        if !swaths.logged().is_empty() {
+            let used: Vec<u32> = rows.filter(|row| is_used(*row as usize)).collect();
+            let mut coverage = Self::of_polygons(swaths.logged(), &used, swaths.len());
             coverage.polygons.iter_mut().for_each(|polygons| polygons.is_whole = true);
             for row in coverage.polygons.iter().flat_map(|polygons| &polygons.rows) {
                 coverage.fresh[*row as usize] = coverage.full[*row as usize];
@@ -150,34 +170,41 @@ impl Coverage {
                 pieces.push(row, polygon);
             }
         }
-        Self { fresh: full.clone(), full, pieces, polygons: None, limited: 0 }
+        Self { fresh: full.clone(), full, pieces, polygons: Vec::new(), limited: 0 }
     }
 
     /// The polygons of some of `count` rows, which are in order of time. No ground is counted yet.
-    fn of_polygons(logged: &Logged, rows: impl Iterator<Item = u32>, count: usize) -> Self {
-        let (rows, places): (Vec<u32>, Vec<u32>) =
-            rows.filter_map(|row| Some((row, logged.place(row as usize)?))).unzip();
-        let area = |row: usize| logged.place(row).map_or(0.0, |place| logged.shapes.area(place as usize));
+    fn of_polygons(logged: &[Logged], rows: &[u32], count: usize) -> Self {
+        let polygons = |logged: &Logged| {
+            let places = rows.iter().filter_map(|row| Some((*row, logged.place(*row as usize)?)));
+            let (rows, places) = places.unzip();
+            Polygons { logged: logged.clone(), rows, places, is_whole: false }
+        };
+        let area = |row: usize| {
+            let place = logged.iter().find_map(|logged| Some((logged, logged.place(row)?)));
+            place.map_or(0.0, |(logged, place)| logged.shapes.area(place as usize))
+        };
         Self {
             full: (0..count).map(area).collect(),
             fresh: vec![0.0; count],
             pieces: Pieces::default(),
-            polygons: Some(Polygons { logged: logged.clone(), rows, places, is_whole: false }),
+            polygons: logged.iter().map(polygons).collect(),
             limited: 0,
         }
     }
 
     /// Counts the ground of polygons once, in their order.
     fn subtract_earlier(&mut self) {
-        let Some(Polygons { logged, rows, places, .. }) = &self.polygons else { return };
-        let owned = first_owner(&logged.shapes, places, None);
-        for (row, own) in rows.iter().zip(owned.areas) {
-            let full = self.full[*row as usize];
-            let least = LEAST_SHARE * full;
-            let fresh = if own < least { 0.0 } else { own };
-            self.fresh[*row as usize] = if (full - fresh).abs() < least { full } else { fresh };
+        for Polygons { logged, rows, places, .. } in &self.polygons {
+            let owned = first_owner(&logged.shapes, places, None);
+            for (row, own) in rows.iter().zip(owned.areas) {
+                let full = self.full[*row as usize];
+                let least = LEAST_SHARE * full;
+                let fresh = if own < least { 0.0 } else { own };
+                self.fresh[*row as usize] = if (full - fresh).abs() < least { full } else { fresh };
+            }
+            self.limited += owned.is_limited.iter().filter(|is_limited| **is_limited).count();
         }
-        self.limited = owned.is_limited.iter().filter(|is_limited| **is_limited).count();
     }
 }
 
@@ -189,9 +216,9 @@ impl Coverage {
 pub(super) fn cover(swaths: &Swaths, by_time: &[u32], excluded: &[bool]) -> Coverage {
     let rows = swaths.len();
     let is_excluded = |row: u32| excluded.get(row as usize).copied().unwrap_or(false);
-    if let Some(logged) = swaths.logged() {
-        let used = by_time.iter().copied().filter(|row| !is_excluded(*row));
-        let mut coverage = Coverage::of_polygons(logged, used, rows);
+    if !swaths.logged().is_empty() {
+        let used: Vec<u32> = by_time.iter().copied().filter(|row| !is_excluded(*row)).collect();
+        let mut coverage = Coverage::of_polygons(swaths.logged(), &used, rows);
         coverage.subtract_earlier();
         return coverage;
     }
@@ -199,7 +226,7 @@ pub(super) fn cover(swaths: &Swaths, by_time: &[u32], excluded: &[bool]) -> Cove
         full: (0_u32..).take(rows).map(|row| area(swaths.polygon(row))).collect(),
         fresh: vec![0.0; rows],
         pieces: Pieces { first: vec![u32::MAX; rows], ..Pieces::default() },
-        polygons: None,
+        polygons: Vec::new(),
         limited: 0,
     };
     let covers = |row: &&u32| !is_excluded(**row) && !swaths.polygon(**row).is_empty();

@@ -17,6 +17,7 @@ use super::row_lengths::{filled_widths, used_distances};
 use super::row_mass::{check_mass, row_mass};
 use super::row_order::RowOrder;
 use super::row_ratios::median;
+use super::seasons::Jobs;
 use super::units::Quantity;
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Result};
@@ -27,7 +28,7 @@ use crate::layer::crs::LocalPlane;
 pub(super) const LOGGED_FLOW: &str = "flow";
 
 /// Rows of a harmonised layer as arrays, in a local plane. NaN is null; values that are not finite are null.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FieldRows {
     pub(super) kind: JobKind,
     /// The plane around the median position.
@@ -50,8 +51,9 @@ pub(super) struct FieldRows {
     pub(super) working: Option<Vec<bool>>,
     /// How the rows follow each other.
     pub(super) order: RowOrder,
-    /// Numbers of the machines; 0 for rows without one.
-    pub(super) machines: Vec<i64>,
+    /// Job and number of each machine; 0 for rows without one. A machine of several jobs is one in each.
+    pub(super) machines: Vec<(u32, i64)>,
+    pub(super) jobs: Jobs,
     /// Number of the product of each row; empty without a column of products.
     pub(super) product: Vec<u32>,
     /// Wet mass flow in kg/s of a harvest: logged, else computed as `flow_rule` says.
@@ -96,7 +98,9 @@ impl FieldRows {
         let width = widths(&values, areas.as_deref(), logged.as_deref());
         let state = values.flags("working", true);
         let numbers = working_machines(values.integers("machine"), state.as_deref(), time.as_deref());
-        let (source, mut machines) = numbered(&numbers);
+        let jobs = Jobs::read(layer);
+        let keys: Vec<(u32, i64)> = numbers.iter().enumerate().map(|(row, number)| (jobs.of(row), *number)).collect();
+        let (source, mut machines) = numbered(&keys);
         let order = RowOrder::new(&LoggedRows {
             source: &source,
             section: &values.integers("section"),
@@ -108,7 +112,10 @@ impl FieldRows {
             has_shapes: shapes.is_some(),
         });
         if order.separated > 0 {
-            machines = (1..).take(order.separated).collect();
+            machines = (1..).take(order.separated).map(|number| (0, number)).collect();
+            for (row, source) in order.source.iter().enumerate() {
+                machines[*source as usize].0 = jobs.of(row);
+            }
         }
         diagnostics.extend(
             order.diagnostics().into_iter().filter(|new| layer.diagnostics().iter().all(|old| old.code != new.code)),
@@ -162,6 +169,7 @@ impl FieldRows {
             width,
             order,
             machines,
+            jobs,
             product: numbered_texts(&values),
             flow,
             flow_rule,
@@ -171,6 +179,22 @@ impl FieldRows {
             market: if kind == JobKind::Yield { row_markets(layer) } else { None },
             diagnostics,
         })
+    }
+}
+
+impl FieldRows {
+    /// The rows that `is_in` selects, with their machines. Columns keep all rows, so that numbers of rows are those of the layer.
+    pub(super) fn part(&self, is_in: impl Fn(usize) -> bool) -> Self {
+        let mut order = self.order.part(is_in);
+        let mut used: Vec<u32> = order.row.iter().map(|row| order.source[*row]).collect();
+        used.sort_unstable();
+        used.dedup();
+        for row in &order.row {
+            let position = used.binary_search(&order.source[*row]).unwrap_or(0);
+            order.source[*row] = u32::try_from(position).unwrap_or(u32::MAX);
+        }
+        let machines = used.iter().filter_map(|machine| self.machines.get(*machine as usize).copied()).collect();
+        Self { order, machines, ..self.clone() }
     }
 }
 
@@ -226,12 +250,12 @@ fn working_machines(mut machine: Vec<i64>, working: Option<&[bool]>, time: Optio
     machine
 }
 
-/// The position of each number among all different ones, and these.
-fn numbered(numbers: &[i64]) -> (Vec<u32>, Vec<i64>) {
+/// The position of each machine among all different ones, and these.
+fn numbered(numbers: &[(u32, i64)]) -> (Vec<u32>, Vec<(u32, i64)>) {
     let mut all = numbers.to_vec();
     all.sort_unstable();
     all.dedup();
-    let position = |number: &i64| u32::try_from(all.binary_search(number).unwrap_or(0)).unwrap_or(u32::MAX);
+    let position = |number: &(u32, i64)| u32::try_from(all.binary_search(number).unwrap_or(0)).unwrap_or(u32::MAX);
     (numbers.iter().map(position).collect(), all)
 }
 

@@ -74,10 +74,10 @@ pub(super) struct Sensor<'a> {
     pub(super) location: (&'a [f64], &'a [f64]),
 }
 
-/// Estimates the delay of a machine from its flow in the order of the tracks.
-pub(super) fn estimate(sensor: &Sensor<'_>, machine: u32, values: &[f64]) -> Delay {
+/// Estimates the delay of the machines that `is_own` selects from their flow in the order of the tracks.
+pub(super) fn estimate(sensor: &Sensor<'_>, is_own: impl Fn(u32) -> bool, values: &[f64]) -> Delay {
     let Sensor { rows, pass: passes, is_bad, location } = *sensor;
-    let candidates = candidates(rows, passes, is_bad, machine, values);
+    let candidates = candidates(rows, passes, is_bad, is_own, values);
     let pairs = pairs(rows, passes, &candidates, location);
     if pairs.len() < LEAST_PAIRS {
         return Delay::refused(
@@ -152,9 +152,15 @@ fn shift(index: usize) -> f64 {
 }
 
 /// Rows in a pass, away from its ends, at a usual speed.
-fn candidates(rows: &TrackRows, passes: &[i32], is_bad: &[bool], machine: u32, values: &[f64]) -> Vec<usize> {
+fn candidates(
+    rows: &TrackRows,
+    passes: &[i32],
+    is_bad: &[bool],
+    is_own: impl Fn(u32) -> bool,
+    values: &[f64],
+) -> Vec<usize> {
     let inside: Vec<usize> = (0..rows.len())
-        .filter(|k| rows.machine[*k] == machine && passes[*k] > 0 && !is_bad[*k] && values[*k].is_finite())
+        .filter(|k| is_own(rows.machine[*k]) && passes[*k] > 0 && !is_bad[*k] && values[*k].is_finite())
         .collect();
     let usual = median(inside.iter().map(|k| rows.speed(*k)).collect());
     let ends = ends_of_passes(rows, passes);

@@ -21,6 +21,16 @@ pub(super) struct RowGroups {
 }
 
 impl RowGroups {
+    /// Groups that are numbered already, each with a row.
+    pub(super) fn numbered(of_row: &[u32], count: usize) -> Self {
+        let mut first_rows = vec![u32::MAX; count];
+        for (row, group) in (0_u32..).zip(of_row) {
+            let first = &mut first_rows[*group as usize];
+            *first = (*first).min(row);
+        }
+        Self { of_row: of_row.to_vec(), first_rows }
+    }
+
     /// The first row of a group.
     pub(super) fn first_row(&self, group: u32) -> u32 {
         self.first_rows.get(group as usize).copied().unwrap_or(0)

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array};
+use arrow_array::{ArrayRef, Int64Array, LargeStringArray};
 use arrow_schema::{DataType, Field};
 
 use super::apportion::Part;
@@ -13,11 +13,12 @@ use super::clean_diagnostics::not_shifted;
 use super::clean_layer::{Cleaned, field};
 use super::columns::JobKind;
 use super::derived::HECTARE;
-use super::gather::{gather, row_groups};
+use super::gather::{RowGroups, gather, row_groups};
 use super::grid_targets::{Targets, beside, plots_layer, system_of_ground};
 use super::left_out::left_out;
 use super::map_total::scale_factors;
 use super::provenance as keys;
+use super::seasons::Seasons;
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
@@ -31,8 +32,8 @@ const TOLERANCE: f64 = 1e-9;
 pub struct GridOptions {
     /// Side of square cells in metres; not used with plots.
     pub cell: f64,
-    /// Columns whose values get rows of their own.
-    pub by: Vec<String>,
+    /// Columns whose values get rows of their own; `None` for seasons and jobs whose ground is apart.
+    pub by: Option<Vec<String>>,
     /// Metric system of the cells; the UTM zone of the field by default.
     pub crs: Option<Crs>,
     /// Weighed wet kilograms of all machines, or of some: machine and kilograms.
@@ -44,22 +45,31 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
     let rows = cleaned.rows.as_ref();
     let layer = cleaned.layer();
     let factors = scale_factors(rows, &options.total)?;
-    let groups = row_groups(layer, &options.by)?;
+    let groups = match &options.by {
+        Some(names) => row_groups(layer, names)?,
+        None if cleaned.seasons.is_one() => RowGroups::default(),
+        None => RowGroups::numbered(&cleaned.seasons.of_row, cleaned.seasons.all.len()),
+    };
     let map = match plots {
         Some(plots) => Targets::from_plots(rows, plots)?,
         None => Targets::from_cells(rows, options.cell, options.crs.as_ref())?,
     };
     let group_of: Vec<u32> = rows.rows.row.iter().map(|row| groups.of_row.get(*row).copied().unwrap_or(0)).collect();
-    let sums = sum_parts(rows, &map, &group_of, !options.by.is_empty(), &factors.by_row);
+    let sums = sum_parts(rows, &map, &group_of, !groups.of_row.is_empty(), &factors.by_row);
     check_sums(rows, &map, &sums, &factors.by_row)?;
     let targets: Vec<u32> = sums.iter().map(|sums| sums.target).collect();
     let mut results = result_columns(rows, &map, &sums);
     results.extend(map.centres(&targets));
     let mut columns: Vec<(Field, ArrayRef)> = Vec::new();
     let representatives: Vec<u32> = sums.iter().map(|sums| groups.first_row(sums.group)).collect();
-    for name in &options.by {
+    let own = [cleaned.seasons.column.to_owned()];
+    let names = options.by.as_deref().unwrap_or(if own[0].is_empty() { &[] } else { &own });
+    for name in names {
         let (field, array) = gather(layer, name, &representatives)?;
         columns.push((beside(&field, &results), array));
+    }
+    if options.by.is_none() && own[0].is_empty() && !cleaned.seasons.is_one() {
+        columns.extend(season_columns(&cleaned.seasons, &sums));
     }
     columns.extend(results);
     let metadata = |layer: Layer| {
@@ -86,6 +96,17 @@ impl Cleaned {
     pub fn usual_crs(&self) -> Result<Crs> {
         system_of_ground(&self.rows)
     }
+}
+
+/// Crop and year of each line.
+fn season_columns(seasons: &Seasons, sums: &[Sums]) -> [(Field, ArrayRef); 2] {
+    let season = |sums: &Sums| seasons.all.get(sums.group as usize);
+    let crops: LargeStringArray = sums.iter().map(|sums| season(sums)?.crop.as_deref()).collect();
+    let years: Int64Array = sums.iter().map(|sums| season(sums)?.year.map(i64::from)).collect();
+    [
+        (field("crop", DataType::LargeUtf8, ""), Arc::new(crops) as ArrayRef),
+        (field("year", DataType::Int64, ""), Arc::new(years) as ArrayRef),
+    ]
 }
 
 /// A diagnostic if only ground is mapped.

@@ -1,5 +1,7 @@
 //! Scales a map to a weighed total.
 
+use std::collections::BTreeSet;
+
 use super::clean::CleanRows;
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Result};
@@ -27,9 +29,10 @@ pub(super) fn scale_factors(rows: &CleanRows, totals: &[(Option<i64>, f64)]) -> 
             ));
         };
         let is_own =
-            |k: usize| machine.is_none_or(|machine| rows.rows.machines[rows.rows.machine[k] as usize] == machine);
-        if let Some(machine) = machine.filter(|machine| !rows.rows.machines.contains(machine)) {
-            let known = rows.rows.machines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            |k: usize| machine.is_none_or(|machine| rows.rows.machines[rows.rows.machine[k] as usize].1 == machine);
+        let numbers: BTreeSet<i64> = rows.rows.machines.iter().map(|(_, number)| *number).collect();
+        if let Some(machine) = machine.filter(|machine| !numbers.contains(machine)) {
+            let known = numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             return Err(invalid(format!("`total`: the layer has no machine {machine}; it has {known}")));
         }
         let (mut mass, mut rated, mut covered) = (0.0, 0.0, 0.0);

@@ -18,6 +18,7 @@ mod clean_delays;
 mod clean_diagnostics;
 mod clean_layer;
 mod clean_masses;
+mod clean_seasons;
 mod clean_steps;
 #[cfg(test)]
 mod clean_tests;
@@ -76,6 +77,7 @@ mod row_mass;
 mod row_order;
 mod row_ratios;
 mod row_times;
+mod seasons;
 mod section_mass;
 mod shifted_values;
 mod statements;

@@ -189,6 +189,12 @@ impl Recipe {
         }
     }
 
+    /// Leaves the market moisture to the crops, whose moistures differ.
+    pub(super) fn unset_market_moisture(&mut self) {
+        self.parameters.market_moisture = None;
+        self.set_origin("market_moisture", "default");
+    }
+
     /// Bits of the reasons that do not exclude a row, besides `overlap`.
     pub(super) fn kept_bits(&self) -> u32 {
         let is_kept = |name: &str| self.parameters.keep.iter().any(|kept| kept == name);

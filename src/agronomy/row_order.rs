@@ -26,7 +26,7 @@ const LEAST_ALONG: f64 = 0.25;
 const LEAST_STEPS: usize = 30;
 
 /// Rows sorted by source, section and time.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RowOrder {
     /// Row of the layer, in the order of the tracks. Other vectors are in the order of the layer.
     pub(super) row: Vec<usize>,
@@ -157,6 +157,19 @@ impl RowOrder {
              their steps and passes; pass a time or a column that counts the rows, such as `columns={{\"order\": ...}}`",
             self.fit.fitting, self.fit.steps
         )
+    }
+
+    /// The order of the rows that `is_in` selects.
+    pub(super) fn part(&self, is_in: impl Fn(usize) -> bool) -> Self {
+        let (mut row, mut tracks) = (Vec::new(), Vec::new());
+        for track in &self.tracks {
+            let start = row.len();
+            row.extend(self.row[track.clone()].iter().copied().filter(|row| is_in(*row)));
+            if row.len() > start {
+                tracks.push(start..row.len());
+            }
+        }
+        Self { row, tracks, ..self.clone() }
     }
 
     /// Pairs of a row and the row before it in its track.

@@ -61,7 +61,8 @@ pub(super) struct Swaths {
     /// Start of the corners of each row, and the end of the last one.
     starts: Vec<u32>,
     corners: Vec<Point>,
-    logged: Option<Logged>,
+    /// Logged polygons of each season; empty if no row has any.
+    logged: Vec<Logged>,
     /// Rows in passes whose width or distance no machine has, so that they have no ground, and the first of them.
     pub(super) implausible: Vec<u32>,
 }
@@ -70,6 +71,8 @@ pub(super) struct Swaths {
 #[derive(Clone)]
 pub(super) struct Logged {
     pub(super) shapes: Arc<Shapes>,
+    /// The first of its rows.
+    first: usize,
     /// Place of each row among the shapes; `NONE` without ground.
     places: Vec<u32>,
 }
@@ -77,7 +80,7 @@ pub(super) struct Logged {
 impl Logged {
     /// The place of a row among the shapes, if it has ground.
     pub(super) fn place(&self, row: usize) -> Option<u32> {
-        self.places.get(row).copied().filter(|place| *place != NONE)
+        self.places.get(row.checked_sub(self.first)?).copied().filter(|place| *place != NONE)
     }
 }
 
@@ -87,19 +90,31 @@ impl Swaths {
         self.starts.len().saturating_sub(1)
     }
 
-    /// The polygons of all rows, if some are logged.
-    pub(super) fn logged(&self) -> Option<&Logged> {
-        self.logged.as_ref()
+    /// The polygons of all rows by season, if some are logged.
+    pub(super) fn logged(&self) -> &[Logged] {
+        &self.logged
+    }
+
+    /// Appends the rows of another season.
+    pub(super) fn append(&mut self, mut other: Self) {
+        let (rows, corners) = (self.len(), self.corners.len());
+        let place = |count: usize| u32::try_from(count).unwrap_or(NONE);
+        self.starts.pop();
+        self.starts.extend(other.starts.iter().map(|start| start + place(corners)));
+        self.corners.append(&mut other.corners);
+        self.implausible.extend(other.implausible.iter().map(|row| row + place(rows)));
+        self.logged.extend(other.logged.into_iter().map(|logged| Logged { first: logged.first + rows, ..logged }));
     }
 
     /// The polygons of a row, without the closing vertices; empty if it has none.
     pub(super) fn polygons(&self, row: usize) -> Polygons {
         let index = u32::try_from(row).unwrap_or(NONE);
-        let Some(logged) = &self.logged else {
+        if self.logged.is_empty() {
             let corners = self.polygon(index);
             return if corners.is_empty() { Vec::new() } else { vec![vec![corners.to_vec()]] };
-        };
-        logged.place(row).map_or_else(Vec::new, |place| logged.shapes.polygons(place))
+        }
+        let place = self.logged.iter().find_map(|logged| Some((logged, logged.place(row)?)));
+        place.map_or_else(Vec::new, |(logged, place)| logged.shapes.polygons(place))
     }
 
     /// Anticlockwise corners of the swath of a row that is not logged; empty if it has none.
@@ -115,7 +130,7 @@ impl Swaths {
     /// Swaths with the given corners, which must be convex and anticlockwise.
     #[cfg(test)]
     pub(super) fn from_polygons(polygons: &[Vec<Point>]) -> Self {
-        let mut swaths = Self { starts: vec![0], corners: Vec::new(), logged: None, implausible: Vec::new() };
+        let mut swaths = Self { starts: vec![0], corners: Vec::new(), logged: Vec::new(), implausible: Vec::new() };
         for polygon in polygons {
             swaths.corners.extend(polygon);
             swaths.starts.push(u32::try_from(swaths.corners.len()).unwrap());
@@ -159,7 +174,7 @@ pub(super) fn build_swaths(rows: &SwathRows<'_>) -> Swaths {
     let mut swaths = Swaths {
         starts: Vec::with_capacity(frames.len() + 1),
         corners: Vec::with_capacity(if rows.shapes.is_some() { 0 } else { frames.len().saturating_mul(4) }),
-        logged: None,
+        logged: Vec::new(),
         implausible: (0_u32..).take(frames.len()).filter(|row| is_implausible(rows, *row as usize)).collect(),
     };
     let mut bent = Vec::new();
@@ -175,7 +190,7 @@ pub(super) fn build_swaths(rows: &SwathRows<'_>) -> Swaths {
     }
     swaths.starts.push(u32::try_from(swaths.corners.len()).unwrap_or(NONE));
     separate(&mut swaths, &mut links, &frames, &bent);
-    swaths.logged = rows.shapes.map(|(shapes, _)| with_logged(rows, shapes, &swaths));
+    swaths.logged = rows.shapes.iter().map(|(shapes, _)| with_logged(rows, shapes, &swaths)).collect();
     swaths
 }
 
@@ -192,7 +207,7 @@ fn with_logged(rows: &SwathRows<'_>, shapes: &Arc<Shapes>, swaths: &Swaths) -> L
             }
         }
     }
-    Logged { shapes, places }
+    Logged { shapes, first: 0, places }
 }
 
 /// Makes plain rectangles of rows that are not convex, and straightens the ends that others shared with them.

@@ -29,8 +29,8 @@ pub(super) struct TrackRows {
     pub(super) track: Vec<u32>,
     /// Position of the machine in `machines`.
     pub(super) machine: Vec<u32>,
-    /// Numbers of the machines.
-    pub(super) machines: Vec<i64>,
+    /// Jobs and numbers of the machines.
+    pub(super) machines: Vec<(u32, i64)>,
     /// Whether times are logged, else they follow from intervals.
     pub(super) has_time: bool,
     pub(super) time: Vec<f64>,
@@ -166,7 +166,7 @@ impl TrackRows {
             let all: Vec<f64> = (0..self.len()).filter(|k| own(k) && is_moving(k)).map(off).collect();
             let (count, middle) = (all.len(), median(all));
             if count >= LEAST_MOVING && middle > CONTRADICTED {
-                contradicted.push((self.machines[machine as usize], middle));
+                contradicted.push((self.machines[machine as usize].1, middle));
                 (0..self.heading.len())
                     .filter(|k| self.machine[*k] == machine)
                     .for_each(|k| self.heading[k] = f64::NAN);

@@ -41,15 +41,15 @@ impl Cleaned {
         self.0.dry_basis()
     }
 
-    /// Delays of the flow: pairs of the machine's number and a dict.
+    /// Delays of the flow: the job if the layer has several, the machine's number, and a dict.
     #[getter]
-    fn delays<'py>(&self, py: Python<'py>) -> PyResult<Vec<(i64, Bound<'py, PyDict>)>> {
+    fn delays<'py>(&self, py: Python<'py>) -> PyResult<Vec<NamedDelay<'py>>> {
         self.0.delays().iter().map(|delay| to_dict(py, delay)).collect()
     }
 
     /// Delays of the moisture.
     #[getter]
-    fn moisture_delays<'py>(&self, py: Python<'py>) -> PyResult<Vec<(i64, Bound<'py, PyDict>)>> {
+    fn moisture_delays<'py>(&self, py: Python<'py>) -> PyResult<Vec<NamedDelay<'py>>> {
         self.0.moisture_delays().iter().map(|delay| to_dict(py, delay)).collect()
     }
 
@@ -65,7 +65,10 @@ impl Cleaned {
     }
 }
 
-fn to_dict<'py>(py: Python<'py>, delay: &MachineDelay) -> PyResult<(i64, Bound<'py, PyDict>)> {
+/// Job, machine and values of a delay.
+type NamedDelay<'py> = (Option<String>, i64, Bound<'py, PyDict>);
+
+fn to_dict<'py>(py: Python<'py>, delay: &MachineDelay) -> PyResult<NamedDelay<'py>> {
     let Delay { seconds, curve, pairs, contrast, halves, reason, .. } = &delay.delay;
     let finite = |value: f64| value.is_finite().then_some(value);
     let dict = PyDict::new(py);
@@ -76,7 +79,7 @@ fn to_dict<'py>(py: Python<'py>, delay: &MachineDelay) -> PyResult<(i64, Bound<'
     let [even, odd] = halves.map(finite);
     dict.set_item("halves", even.zip(odd))?;
     dict.set_item("reason", reason)?;
-    Ok((delay.machine, dict))
+    Ok((delay.job.clone(), delay.machine, dict))
 }
 
 /// Cleans a job. `recipe` and `arguments` are JSON.
@@ -99,7 +102,7 @@ pub(super) fn grid(
     cleaned: &Cleaned,
     cell: f64,
     plots: Option<&Layer>,
-    by: Vec<String>,
+    by: Option<Vec<String>>,
     crs: Option<String>,
     total: Vec<(Option<i64>, f64)>,
 ) -> PyResult<Layer> {

@@ -1,0 +1,108 @@
+//! Cleans each season of a layer for itself, and puts the rows of all together.
+
+use super::clean::{CleanRows, clean_rows};
+use super::clean_diagnostics::clean_diagnostics;
+use super::field_rows::FieldRows;
+use super::provenance as keys;
+use super::recipe::Recipe;
+use super::seasons::Seasons;
+use super::track_rows::TrackRows;
+use crate::archive::Diagnostic;
+use crate::error::Result;
+use crate::layer::Polygons;
+
+/// Cleans the rows of all seasons. Diagnostics are those of each season.
+pub(super) fn clean_seasons(
+    field: FieldRows,
+    seasons: &Seasons,
+    recipe: &Recipe,
+    boundary: &[Polygons],
+) -> Result<(CleanRows, Vec<Diagnostic>)> {
+    if seasons.is_one() {
+        let rows = clean_rows(field, recipe.clone(), boundary)?;
+        let diagnostics = clean_diagnostics(&rows);
+        return Ok((rows, diagnostics));
+    }
+    let mut diagnostics = Vec::new();
+    let mut all: Option<CleanRows> = None;
+    for (number, season) in (0_u32..).zip(&seasons.all) {
+        let part = field.part(|row| seasons.of_row.get(row) == Some(&number));
+        let rows = clean_rows(part, recipe.clone(), boundary)?;
+        let name = season.to_string();
+        diagnostics.extend(clean_diagnostics(&rows).into_iter().map(|diagnostic| diagnostic.in_member(&name)));
+        match &mut all {
+            None => all = Some(rows),
+            Some(all) => all.append(rows),
+        }
+    }
+    match all {
+        Some(rows) => Ok((rows, diagnostics)),
+        None => Ok((clean_rows(field, recipe.clone(), boundary)?, diagnostics)),
+    }
+}
+
+impl CleanRows {
+    /// Appends the rows of another season of the same layer.
+    fn append(&mut self, other: Self) {
+        let (rows, more) = (self.pass.len(), other.pass.len());
+        let last = self.pass.iter().copied().max().unwrap_or(0);
+        self.pass.extend(other.pass.iter().map(|pass| if *pass > 0 { pass + last } else { 0 }));
+        self.reasons.extend(other.reasons);
+        self.used.extend(other.used);
+        self.share.extend(other.share);
+        for (own, others) in [
+            (&mut self.logged_kg, other.logged_kg),
+            (&mut self.kg, other.kg),
+            (&mut self.kg_dry, other.kg_dry),
+            (&mut self.flow_shifted, other.flow_shifted),
+            (&mut self.moisture_shifted, other.moisture_shifted),
+            (&mut self.amount, other.amount),
+        ] {
+            // A season without the values has nulls.
+            if own.is_some() || others.is_some() {
+                let own = own.get_or_insert_with(|| vec![f64::NAN; rows]);
+                own.extend(others.unwrap_or_else(|| vec![f64::NAN; more]));
+            }
+        }
+        if self.dry_basis != other.dry_basis {
+            self.dry_basis = Some(keys::SEVERAL.to_owned());
+        }
+        // A replay takes the moisture of each season again.
+        if self.recipe.parameters.market_moisture != other.recipe.parameters.market_moisture {
+            self.recipe.unset_market_moisture();
+        }
+        self.swaths.append(other.swaths);
+        self.coverage.append(other.coverage);
+        self.delays.extend(other.delays);
+        self.moisture_delays.extend(other.moisture_delays);
+        self.headings.extend(other.headings);
+        self.dropouts += other.dropouts;
+        self.twins += other.twins;
+        self.rows.append(other.rows);
+    }
+}
+
+impl TrackRows {
+    /// Appends the rows of another season of the same layer.
+    fn append(&mut self, other: Self) {
+        let place = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let (rows, tracks, machines) = (self.len(), place(self.tracks.len()), place(self.machines.len()));
+        self.row.extend(other.row);
+        self.tracks.extend(other.tracks.iter().map(|track| track.start + rows..track.end + rows));
+        self.track.extend(other.track.iter().map(|track| track + tracks));
+        self.machine.extend(other.machine.iter().map(|machine| machine + machines));
+        self.machines.extend(other.machines);
+        self.has_time &= other.has_time;
+        self.time.extend(other.time);
+        self.x.extend(other.x);
+        self.y.extend(other.y);
+        self.heading.extend(other.heading);
+        self.interval.extend(other.interval);
+        self.distance.extend(other.distance);
+        self.width.extend(other.width);
+        self.product.extend(other.product);
+        if let (Some(working), Some(others)) = (&mut self.working, other.working) {
+            working.extend(others);
+        }
+    }
+}
