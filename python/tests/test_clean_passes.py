@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from driven_rows import circle, field, job, plain, straight, values
+from generated_logs import harvest
 
 import headland as hl
 
@@ -358,3 +359,18 @@ def test_written_layers_are_read_again(tmp_path: Path) -> None:
             check_dtype=False,
         )
         assert again.geometry.geom_equals_exact(expected.geometry, 1e-9).all()
+
+
+def test_machines_that_disagree_on_neighbouring_ground_are_said() -> None:
+    log = harvest().frame
+    number = (log["Header"].diff() == 1).cumsum().to_numpy() % 2 + 1
+    for factor, codes in ((1.0, 0), (1.22, 1)):
+        rows = log.assign(Machine=number, Flow=log["Flow"] * np.where(number == 2, factor, 1.0))
+        rows.attrs = log.attrs
+        found = [
+            d.message
+            for d in hl.clean(hl.harmonize(rows, kind="yield")).layer.diagnostics
+            if d.code == "machines-differ"
+        ]
+        assert len(found) == codes, found
+        assert all("machine 1 measures 0.8" in message and "machine 2" in message for message in found), found

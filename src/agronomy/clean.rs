@@ -16,7 +16,9 @@ use super::section_mass::SharedFlow;
 use super::shifted_values::value_later;
 use super::swaths::Swaths;
 use super::track_rows::TrackRows;
-use super::worked_ground::{GroundOptions, IdleRuns, WorkedGround, ground_per_second, join_bends, leave_ends};
+use super::worked_ground::{
+    GroundOptions, IdleRuns, LONGEST_DELAY, WorkedGround, ground_per_second, join_bends, leave_ends,
+};
 use crate::error::Result;
 use crate::layer::Polygons;
 use crate::layer::crs::LocalPlane;
@@ -59,6 +61,8 @@ pub(super) struct CleanRows {
     pub(super) gaps: PassGaps,
     /// Width of the machine, and the distance to the next parallel track, in metres.
     pub(super) track_distance: Option<(f64, f64)>,
+    /// Square metres that were driven with the header down without grain for longer than any delay.
+    pub(super) without_grain: f64,
     /// Rows whose flow is interpolated.
     pub(super) dropouts: usize,
     /// Rows that another row repeats at a slightly other position.
@@ -113,6 +117,10 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
     let ground = count_ground(&field, &rows, &mut pass, &faults, (&idle, &extra), &parameters);
     let WorkedGround { swaths, coverage, share, nominal, is_narrow } = ground;
 
+    let is_driven = |k: &usize| pass[*k] == 0 && rows.working.as_ref().is_some_and(|working| working[*k]);
+    let long = idle.empty.iter().filter(|run| rows.seconds(run) > LONGEST_DELAY);
+    let driven = long.flat_map(|run| run.clone().filter(is_driven)).map(|k| rows.distance[k] * rows.width[k]);
+    let without_grain = driven.filter(|m2| *m2 > 0.0).sum();
     let mut bits = faults.reasons(&pass);
     mark(&mut bits, reasons::SWATH, |k| is_narrow[k]);
     mark(&mut bits, reasons::OVERLAP, |k| pass[k] > 0 && share[k] > parameters.overlap);
@@ -181,6 +189,7 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
         recipe,
         gaps,
         track_distance,
+        without_grain,
         dropouts,
         headings: faults.headings,
         twins: faults.twins,
@@ -204,10 +213,9 @@ fn count_ground(
     parameters: &Parameters,
 ) -> WorkedGround {
     leave_ends(rows, &idle.empty, pass);
-    if rows.working.is_none() {
-        for run in &idle.empty {
-            pass[run.clone()].fill(0);
-        }
+    // Where a state is logged, a hollow or a dropout of the sensor has a short run of its own.
+    for run in idle.empty.iter().filter(|run| rows.working.is_none() || rows.seconds(run) > LONGEST_DELAY) {
+        pass[run.clone()].fill(0);
     }
     let options = GroundOptions {
         antenna: parameters.antenna,

@@ -19,6 +19,14 @@ pub struct MachineDelay {
     pub delay: Delay,
 }
 
+impl MachineDelay {
+    /// The machine and its job, for messages.
+    pub(super) fn name(&self) -> String {
+        let job = self.job.as_ref().map_or_else(String::new, |job| format!("job {job}, "));
+        format!("{job}machine {}", self.machine)
+    }
+}
+
 /// The delay of each machine, in the order of jobs and their numbers. `estimate` returns the reason if there is nothing to
 /// estimate from.
 pub(super) fn machine_delays(

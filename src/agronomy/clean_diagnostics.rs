@@ -2,13 +2,18 @@
 
 use super::clean::CleanRows;
 use super::columns::JobKind;
+use super::derived::HECTARE;
 use super::left_out::left_out;
+use super::machine_ratio::machines_differ;
 use super::pass_gaps::PassGaps;
 use super::row_ratios::median;
 use crate::archive::{Code, Diagnostic};
 
 /// One of this many rows has no flow before it is said.
 const DROPOUTS: usize = 200;
+
+/// Of the covered ground, what was driven without grain before it is said.
+const LEAST_EMPTY: f64 = 0.002;
 
 /// One of this many rows is there twice before it is said.
 const TWINS: usize = 20;
@@ -35,6 +40,15 @@ pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
             format!("{} rows have no flow between rows that have one, which is interpolated there", rows.dropouts);
         diagnostics.push(Diagnostic::new(Code::NoValues, message));
     }
+    let covered: f64 = rows.coverage.fresh.iter().sum();
+    if rows.without_grain > LEAST_EMPTY * covered {
+        let message = format!(
+            "{:.2} ha were driven with the header down without grain, each time for longer than any delay; they count as no \
+             ground: where a crop yielded nothing, add them to it",
+            rows.without_grain / HECTARE
+        );
+        diagnostics.push(Diagnostic::new(Code::NoGrain, message));
+    }
     if rows.twins * TWINS > rows.pass.len() {
         let message = format!(
             "{} of {} rows are there twice, at one time within a metre; the second ones are left out as `duplicate`",
@@ -44,6 +58,7 @@ pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
         diagnostics.push(Diagnostic::new(Code::JobTwice, message));
     }
     diagnostics.extend(width_contradicts(rows));
+    diagnostics.extend(machines_differ(rows));
     diagnostics.extend(unusual_moisture(rows));
     diagnostics.extend(left_out(rows));
     if rows.coverage.limited > 0 {
@@ -122,8 +137,7 @@ pub(super) fn not_shifted(rows: &CleanRows) -> Vec<Diagnostic> {
     let refused = rows.delays.iter().filter(|one| one.delay.seconds.is_none() && one.delay.is_estimated);
     let reasons: Vec<String> = refused
         .map(|one| {
-            let job = one.job.as_ref().map_or_else(String::new, |job| format!("job {job}, "));
-            let of = if rows.delays.len() > 1 { format!("{job}machine {}: ", one.machine) } else { String::new() };
+            let of = if rows.delays.len() > 1 { format!("{}: ", one.name()) } else { String::new() };
             format!("{of}{}", one.delay.reason.as_deref().unwrap_or_default())
         })
         .collect();

@@ -76,6 +76,7 @@ impl CleanRows {
         self.delays.extend(other.delays);
         self.moisture_delays.extend(other.moisture_delays);
         self.headings.extend(other.headings);
+        self.without_grain += other.without_grain;
         self.dropouts += other.dropouts;
         self.twins += other.twins;
         self.rows.append(other.rows);

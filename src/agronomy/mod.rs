@@ -49,6 +49,7 @@ mod job_types;
 mod left_out;
 mod logged_rows;
 mod logged_shapes;
+mod machine_ratio;
 mod map_column;
 #[cfg(test)]
 mod map_column_tests;

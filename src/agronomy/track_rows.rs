@@ -120,6 +120,11 @@ impl TrackRows {
         if self.interval[k] > 0.0 { self.distance[k] / self.interval[k] } else { f64::NAN }
     }
 
+    /// Seconds from the first to the last row of a run.
+    pub(super) fn seconds(&self, run: &Range<usize>) -> f64 {
+        self.time[run.end - 1] - self.time[run.start]
+    }
+
     /// Whether a row follows the row before in its track without a gap in time.
     pub(super) fn follows(&self, k: usize) -> bool {
         k > 0

@@ -21,7 +21,7 @@ const LOW_FLOW: f64 = 0.25;
 const BEND_FLOW: f64 = 0.5;
 
 /// Longest delay of a sensor in seconds.
-const LONGEST_DELAY: f64 = 25.0;
+pub(super) const LONGEST_DELAY: f64 = 25.0;
 
 /// No header is wider, and no boom or toolbar, in metres.
 const WIDEST_HEADER: f64 = 60.0;
@@ -177,9 +177,8 @@ impl IdleRuns {
             let of_track = |track: &Range<usize>| runs(track.clone(), is_idle, |k| pass[k] == pass[k - 1]);
             rows.tracks.iter().flat_map(of_track).collect::<Vec<_>>()
         };
-        let seconds = |run: &Range<usize>| rows.time[run.end - 1] - rows.time[run.start];
         let empty = of_limit(IDLE_FLOW).into_iter().filter(|run| run.len() >= IDLE_ROWS).collect();
-        let low = of_limit(LOW_FLOW).into_iter().filter(|run| seconds(run) > LONGEST_DELAY).collect();
+        let low = of_limit(LOW_FLOW).into_iter().filter(|run| rows.seconds(run) > LONGEST_DELAY).collect();
         Self { empty, low }
     }
 }

@@ -310,6 +310,10 @@ codes! {
          polygon without an area, or too many swaths that cross each other";
     MachinesUnknown = "machines-unknown", Warning,
         "rows are of several machines that no column tells apart; their tracks do";
+    NoGrain = "no-grain", Info,
+        "cleaning: ground was driven with the header down without grain for longer than any delay, and counts as no ground";
+    MachinesDiffer = "machines-differ", Warning,
+        "machines measure yields on neighbouring ground that differ by more than 10 %; their sensors are not calibrated alike";
     RowsMissing = "rows-missing", Warning,
         "rows are further from the row before than the distance that they log, so that rows are missing between them";
     RowsNotInOrder = "rows-not-in-order", Error,
