@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import shapely
-from driven_rows import UNITS, frame, harmonized, job, straight
+from driven_rows import UNITS, field, frame, harmonized, job, straight
 
 import headland as hl
 
@@ -44,6 +44,22 @@ def test_grain_that_arrives_with_the_header_up_counts_and_its_drive_does_not() -
     [row] = hl.field_means(layer)
     assert row["dry_mass"] == pytest.approx(sum(layer["dry_mass"]))
     assert row["covered_area"] == pytest.approx(600, rel=0.02)
+
+
+def test_long_drive_with_the_header_down_without_grain_is_no_ground() -> None:
+    rows = field(delay=6.0)
+    last = rows.iloc[-1]
+    up = np.arange(1.0, 121.0)
+    # Two minutes along a waterway with the header down; nothing grows there.
+    drive = pd.DataFrame([last] * len(up)).assign(
+        x=60.0, y=2.0 * up, heading=0.0, seconds=last["seconds"] + 60.0 + up, distance=2.0, working=True, flow=0.0
+    )
+    alone, both = (hl.clean(harmonized(frame(part))) for part in (rows, pd.concat([rows, drive], ignore_index=True)))
+    assert both.layer.to_pandas()["m2"].sum() == pytest.approx(alone.layer.to_pandas()["m2"].sum(), rel=1e-6)
+    said = [diagnostic.message for diagnostic in both.layer.diagnostics if diagnostic.code == "no-grain"]
+    assert len(said) == 1
+    assert said[0].startswith("0.14 ha were driven with the header down without grain")
+    assert "no-grain" not in [diagnostic.code for diagnostic in alone.layer.diagnostics]
 
 
 def test_each_field_that_rows_name_and_each_job_of_a_concatenation_has_its_mean() -> None:

@@ -52,7 +52,7 @@ pub struct Delay {
     pub curve: Vec<(f64, f64)>,
     /// Number of pairs of rows that were compared.
     pub pairs: usize,
-    /// (median - minimum) / median of the curve, or of the differences of neighbours alone if that is less.
+    /// (median - minimum) / median of the curve.
     pub contrast: f64,
     /// Estimates from passes with even and with odd numbers.
     pub halves: [f64; 2],
@@ -102,12 +102,13 @@ pub(super) fn estimate(sensor: &Sensor<'_>, is_own: impl Fn(u32) -> bool, values
     let halves = [even, odd].map(|half| vertex(&half.curve()).map_or(f64::NAN, |(_, seconds)| seconds));
     // Where only rows at random differ less by a shift, which has rows of the middle of passes alone, there is no pattern.
     let near: Vec<f64> = (0..SHIFTS).map(|shift| mean(&both.near, shift)).collect();
-    let contrast = contrast(&curve, least).min(contrast(&near, least));
+    let depth = contrast(&curve, least).min(contrast(&near, least));
+    let contrast = contrast(&curve, least);
     let interval = median(candidates.iter().map(|k| rows.interval[*k]).collect());
     let apart = [halves[0] - halves[1], halves[0] - seconds, halves[1] - seconds].map(f64::abs);
     let apart = if apart.iter().any(|apart| apart.is_nan()) { f64::NAN } else { apart.into_iter().fold(0.0, f64::max) };
-    let reason = if contrast.is_nan() || contrast < LEAST_CONTRAST {
-        Some(format!("the curve has a contrast of {contrast:.3}; {LEAST_CONTRAST} is needed: no pattern"))
+    let reason = if depth.is_nan() || depth < LEAST_CONTRAST {
+        Some(format!("the curve has a contrast of {depth:.3}; {LEAST_CONTRAST} is needed: no pattern"))
     } else if least == 0 || least == SHIFTS - 1 {
         Some(format!("the best shift, {} s, is at the end of the range", shift(least)))
     } else if apart.is_nan() || apart > HALVES.max(interval) {
