@@ -108,7 +108,9 @@ pub(super) fn estimate(sensor: &Sensor<'_>, is_own: impl Fn(u32) -> bool, values
     let apart = [halves[0] - halves[1], halves[0] - seconds, halves[1] - seconds].map(f64::abs);
     let apart = if apart.iter().any(|apart| apart.is_nan()) { f64::NAN } else { apart.into_iter().fold(0.0, f64::max) };
     let reason = if depth.is_nan() || depth < LEAST_CONTRAST {
-        Some(format!("the curve has a contrast of {depth:.3}; {LEAST_CONTRAST} is needed: no pattern"))
+        Some(format!(
+            "the curve, or that of neighbours alone, has a contrast of {depth:.3}; {LEAST_CONTRAST} is needed: no pattern"
+        ))
     } else if least == 0 || least == SHIFTS - 1 {
         Some(format!("the best shift, {} s, is at the end of the range", shift(least)))
     } else if apart.is_nan() || apart > HALVES.max(interval) {
