@@ -43,9 +43,11 @@ pub(super) fn positions(layer: &Layer, rows: &Rows) -> Result<(Vec<f64>, Vec<f64
 
 /// The order of the rows of a layer by its columns. `counter` counts the rows.
 pub(super) fn order(layer: &Layer, rows: &Rows, (x, y): (&[f64], &[f64]), counter: Option<&[f64]>) -> RowOrder {
+    // Before units are proved, a column that is no number is empty.
+    let whole = |name: &str| rows.get(name).filter(|column| column.len() == layer.len());
     #[expect(clippy::cast_possible_truncation, reason = "integers that were read as such")]
     let integers = |name: &str| -> Vec<i64> {
-        rows.get(name).map_or_else(
+        whole(name).map_or_else(
             || vec![0; layer.len()],
             |column| column.iter().map(|value| if value.is_nan() { 0 } else { *value as i64 }).collect(),
         )
@@ -64,7 +66,7 @@ pub(super) fn order(layer: &Layer, rows: &Rows, (x, y): (&[f64], &[f64]), counte
         order: counter,
         x,
         y,
-        distance: rows.get("distance").unwrap_or_default(),
+        distance: whole("distance").unwrap_or_default(),
         has_shapes: layer.geometry_types().iter().any(|code| matches!(code % 1000, 3 | 6)),
     })
 }

@@ -31,14 +31,15 @@ pub(super) fn check_units(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<()> {
     let head = layer.head(CHECKED_ROWS);
-    let times = times.map(|times| times.head(CHECKED_ROWS));
+    let first_times = times.map(|times| times.head(CHECKED_ROWS));
     for name in ["interval", "distance", "swath_width", "speed"] {
         // Only all rows sum to the area of the job.
         let is_total = name == "swath_width" && job.area.is_some();
-        check_length(if is_total { layer } else { &head }, name, matches, times.as_ref(), job, diagnostics)?;
+        let (rows, times) = if is_total { (layer, times) } else { (&head, first_times.as_ref()) };
+        check_length(rows, name, matches, times, job, diagnostics)?;
     }
     check_width(&head, matches, diagnostics);
-    check_mass(&head, matches, times.as_ref(), crop, diagnostics)?;
+    check_mass(&head, matches, first_times.as_ref(), crop, diagnostics)?;
     check_target(&head, matches, diagnostics);
     Ok(())
 }
