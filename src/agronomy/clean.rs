@@ -67,8 +67,8 @@ pub(super) struct CleanRows {
     pub(super) dropouts: usize,
     /// Rows that another row repeats at a slightly other position.
     pub(super) twins: usize,
-    /// Machines whose headings the motion contradicts, with the median difference in radians.
-    pub(super) headings: Vec<(i64, f64)>,
+    /// Machines whose headings the motion contradicts, with their rows and the median difference in radians.
+    pub(super) headings: Vec<(i64, usize, f64)>,
 }
 
 impl CleanRows {

@@ -12,6 +12,9 @@ use crate::archive::{Code, Diagnostic};
 /// One of this many rows has no flow before it is said.
 const DROPOUTS: usize = 200;
 
+/// One of this many working rows has a width of 0 before it is said.
+const WIDTHLESS: usize = 20;
+
 /// Of the covered ground, what was driven without grain before it is said.
 const LEAST_EMPTY: f64 = 0.002;
 
@@ -26,11 +29,11 @@ const MOISTURES: std::ops::RangeInclusive<f64> = 3.0..=45.0;
 /// All diagnostics of cleaned rows.
 pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
     let mut diagnostics = not_shifted(rows);
-    for (machine, radians) in &rows.headings {
+    for (machine, count, radians) in &rows.headings {
         let of = if rows.delays.len() > 1 { format!(" of machine {machine}") } else { String::new() };
         let message = format!(
-            "the headings{of} differ from the motion by {:.0} degrees in the median, so that the direction of the motion is \
-             used",
+            "the headings of {count} rows{of} differ from the motion by {:.0} degrees in the median, so that the direction of \
+             the motion is used",
             radians.to_degrees()
         );
         diagnostics.push(Diagnostic::new(Code::HeadingContradicts, message));
@@ -51,7 +54,8 @@ pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
     }
     if rows.twins * TWINS > rows.pass.len() {
         let message = format!(
-            "{} of {} rows are there twice, at one time within a metre; the second ones are left out as `duplicate`",
+            "{} of {} rows are there twice, within a metre at one time, or at one location later by one time for all; the second \
+             ones are left out as `duplicate`",
             rows.twins,
             rows.pass.len()
         );
@@ -119,6 +123,15 @@ fn lost_ground(rows: &CleanRows) -> Vec<Diagnostic> {
             rows.rows.distance[first],
             rows.rows.width[first],
             rows.rows.row[first],
+        ));
+    }
+    let is_worked =
+        |k: &usize| rows.rows.working.as_ref().is_some_and(|working| working[*k]) && rows.rows.distance[*k] > 0.0;
+    let worked = (0..rows.pass.len()).filter(is_worked);
+    let without = worked.clone().filter(|k| rows.rows.width[*k] == 0.0 && rows.coverage.full[*k] <= 0.0).count();
+    if without * WIDTHLESS > worked.count() {
+        messages.push(format!(
+            "{without} rows that work have no ground, since their swath width is 0; if it was not logged, make it null"
         ));
     }
     if let Some((shapes, first)) =

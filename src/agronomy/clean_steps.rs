@@ -32,8 +32,8 @@ pub(super) struct LoggedFaults {
     pub(super) any: Vec<bool>,
     /// Rows that another row repeats at a slightly other position.
     pub(super) twins: usize,
-    /// Machines whose headings the motion contradicts, with the median difference in radians.
-    pub(super) headings: Vec<(i64, f64)>,
+    /// Machines whose headings the motion contradicts, with their rows and the median difference in radians.
+    pub(super) headings: Vec<(i64, usize, f64)>,
 }
 
 impl LoggedFaults {
@@ -53,7 +53,9 @@ impl LoggedFaults {
                 duplicate[k] &= !has_shape[k] || vertices(k) == vertices(k - 1);
             }
         } else {
-            for (is_duplicate, is_twin) in duplicate.iter_mut().zip(rows.twins()) {
+            let copies = rows.copies();
+            let is_repeated = rows.twins().into_iter().zip(copies).map(|(twin, copy)| twin || copy);
+            for (is_duplicate, is_twin) in duplicate.iter_mut().zip(is_repeated) {
                 twins += usize::from(is_twin && !*is_duplicate);
                 *is_duplicate |= is_twin;
             }

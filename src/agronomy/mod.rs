@@ -58,6 +58,7 @@ mod map_words;
 mod market_moisture;
 mod measurements;
 mod neighbours;
+mod order_fit;
 mod outliers;
 mod own_columns;
 mod owner_strips;

@@ -9,6 +9,8 @@ const DISTANCE_JUMP: f64 = 0.45;
 const DISTANCE_ROWS: usize = 15;
 /// Steps between positions that replace a distance are at most this long, in metres.
 const LONGEST_STEP: f64 = 30.0;
+/// Metres between positions of a machine that stands, at most.
+const STANDING: f64 = 0.5;
 /// Widths are equal if they are within this many metres.
 pub(super) const WIDTH_STEP: f64 = 0.001;
 
@@ -63,7 +65,7 @@ pub(super) fn used_distances(
                 if seconds <= GAP * interval[*row].max(0.1) && step < LONGEST_STEP { step } else { f64::NAN }
             });
             let is_off = |other: f64| (distance[*row] / other - 1.0).abs() > DISTANCE_JUMP;
-            if distance[*row].is_nan() {
+            if distance[*row].is_nan() || (distance[*row] <= 0.0 && step > STANDING) {
                 distance[*row] = if step.is_nan() { expected } else { step };
             } else if is_off(expected) && is_off(step) && step.is_finite() {
                 distance[*row] = step;

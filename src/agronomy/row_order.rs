@@ -8,22 +8,13 @@ use std::ops::Range;
 
 use super::derived::GAP;
 use super::logged_rows::{LoggedRows, SAME_LOCATION};
+use super::order_fit::{Fit, LEAST_STEPS, LONG_STEP, fit};
 use super::row_ratios::median;
 use super::track_continuity::{are_sections, is_interleaved, separate};
 use crate::archive::{Code, Diagnostic};
 
-/// Steps longer than this many distances miss rows, or are no steps.
-const LONG_STEP: f64 = 1.5;
-/// Cosine of the turn between two steps in one direction.
-const STRAIGHT: f64 = 0.9;
-/// Of all steps, those that fit the order of a log at least. At random, one in seven continues in the direction before.
-const LEAST_FIT: f64 = 0.6;
-/// Of all steps, those over missing rows at most; healthy logs have 0.06.
-const MOST_MISSING: f64 = 0.15;
 /// Of the way to the next tick of a coarse clock, what its rows are apart at least.
 const LEAST_ALONG: f64 = 0.25;
-/// Steps that a test needs.
-const LEAST_STEPS: usize = 30;
 
 /// Rows sorted by source, section and time.
 #[derive(Clone, Debug, Default)]
@@ -42,50 +33,22 @@ pub(super) struct RowOrder {
     pub(super) is_coarse: bool,
     /// Whether most polygons share their time with others, which are no sections then.
     is_shared: bool,
+    /// Whether all rows log one time.
+    is_stopped: bool,
     pub(super) fit: Fit,
-}
-
-/// How the steps between positions fit the order.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fit {
-    /// Steps that were tested.
-    pub(super) steps: usize,
-    /// Of them, those that go on along the track.
-    pub(super) fitting: usize,
-    /// Of them, those that go on along the track, but over more than their distance.
-    pub(super) missing: usize,
-    /// Of them, those along the track over much less than their distance.
-    pub(super) short: usize,
-    /// Whether the distance of a row is that of the step after it.
-    pub(super) is_ahead: bool,
-}
-
-impl Fit {
-    /// Whether the rows are in no order of a log.
-    pub(super) fn is_random(self) -> bool {
-        self.steps >= LEAST_STEPS && as_f64(self.fitting) < LEAST_FIT * as_f64(self.steps)
-    }
-
-    /// Whether the steps along the track are shorter than the distances, which have another unit then.
-    pub(super) fn is_short(self) -> bool {
-        self.steps >= LEAST_STEPS && 2 * self.short > self.steps
-    }
-
-    /// Of the steps, those over missing rows, if they are too many.
-    pub(super) fn missing_share(self) -> Option<f64> {
-        let share = as_f64(self.missing) / as_f64(self.steps);
-        (self.steps >= LEAST_STEPS && share > MOST_MISSING).then_some(share)
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
-fn as_f64(count: usize) -> f64 {
-    count as f64
 }
 
 impl RowOrder {
     /// Sorts the rows into tracks. Rows without a time come last in their track.
     pub(super) fn new(logged: &LoggedRows<'_>) -> Self {
+        // A clock that stands still is none.
+        let stands = logged.time.is_some_and(|time| {
+            let known = time.iter().filter(|time| time.is_finite());
+            time.len() >= LEAST_STEPS
+                && known.clone().max_by(|a, b| a.total_cmp(b)) == known.min_by(|a, b| a.total_cmp(b))
+        });
+        let is_stopped = stands && !logged.has_shapes;
+        let logged = &LoggedRows { time: logged.time.filter(|_| !is_stopped), ..*logged };
         let mut source = logged.source.to_vec();
         let mut section = logged.section.to_vec();
         let mut row = sorted(logged, &source, &section, logged.time);
@@ -118,7 +81,7 @@ impl RowOrder {
         let tracks = runs_of(&row, |a, b| source[a] == source[b] && section[a] == section[b]);
         let fit = if logged.has_shapes { Fit::default() } else { fit(logged, &row, &tracks) };
         let time = spread.or_else(|| logged.time.map(<[f64]>::to_vec));
-        Self { row, tracks, time, source, separated, is_coarse, is_shared, fit }
+        Self { row, tracks, time, source, separated, is_coarse, is_shared, is_stopped, fit }
     }
 
     /// What the steps say of the order, as diagnostics.
@@ -134,13 +97,19 @@ impl RowOrder {
         }
         if self.fit.is_random() {
             diagnostics.push(Diagnostic::new(Code::RowsNotInOrder, self.unordered()));
-        } else if let Some(share) = self.fit.missing_share() {
+        } else if let Some([share, of_way]) = self.fit.missing_shares() {
             let message = format!(
-                "{:.0} % of the rows are further from the row before than the distance that they log: rows are missing \
-                 between them, and their ground and grain with them",
-                100.0 * share
+                "{:.0} % of the rows are further from the row before than the distance that they log, over {:.0} % of the way: \
+                 rows are missing between them, and their ground and grain with them",
+                100.0 * share,
+                100.0 * of_way
             );
             diagnostics.push(Diagnostic::new(Code::RowsMissing, message));
+        }
+        if self.is_stopped {
+            let message =
+                "all rows have one time, so that they are taken in the order of the file, and no delay is estimated";
+            diagnostics.push(Diagnostic::new(Code::TimesMissing, message));
         }
         if self.fit.is_short() {
             let message = "the distances are longer than the steps between positions, which are used; pass the unit of the \
@@ -354,38 +323,4 @@ fn number_sources(source: &mut [u32], numbers: &[u32]) -> usize {
         *source = u32::try_from(position).unwrap_or(u32::MAX);
     }
     pairs.len()
-}
-
-/// Tests the steps along the tracks: each is no longer than its distance, or continues in the direction of the step before. Some
-/// displays log the position at the start of a row, whose distance is that of the step after it.
-fn fit(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>]) -> Fit {
-    let [behind, ahead] = [false, true].map(|is_ahead| fit_of(logged, row, tracks, is_ahead));
-    if ahead.missing * 2 < behind.missing { ahead } else { behind }
-}
-
-fn fit_of(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>], is_ahead: bool) -> Fit {
-    let mut fit = Fit { is_ahead, ..Fit::default() };
-    for track in tracks {
-        let rows = &row[track.clone()];
-        let vector = |pair: &[usize]| (logged.x[pair[1]] - logged.x[pair[0]], logged.y[pair[1]] - logged.y[pair[0]]);
-        let mut before = (0.0, 0.0);
-        for pair in rows.windows(2) {
-            let step = vector(pair);
-            let length = step.0.hypot(step.1);
-            if length.is_nan() || length < SAME_LOCATION {
-                continue;
-            }
-            let own = if is_ahead { pair[0] } else { pair[1] };
-            let distance = logged.distance.get(own).copied().filter(|distance| *distance > 0.0);
-            let is_short = distance.is_some_and(|distance| length <= LONG_STEP * distance.max(0.2));
-            let cosine = (step.0 * before.0 + step.1 * before.1) / (length * before.0.hypot(before.1));
-            let is_straight = cosine > STRAIGHT;
-            fit.steps += 1;
-            fit.fitting += usize::from(is_short || is_straight);
-            fit.missing += usize::from(distance.is_some() && !is_short && is_straight);
-            fit.short += usize::from(is_straight && distance.is_some_and(|distance| distance > LONG_STEP * length));
-            before = step;
-        }
-    }
-    fit
 }

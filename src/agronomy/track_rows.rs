@@ -1,5 +1,7 @@
 //! Rows of a job sorted by track and time: one track for each section of each machine.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 use super::derived::GAP;
@@ -14,6 +16,11 @@ const USUAL_SPEED: f64 = 2.0;
 const LONGEST_STEP: f64 = 60.0;
 /// Radians by which headings differ from the motion where they are not headings of the machine.
 const CONTRADICTED: f64 = std::f64::consts::PI / 15.0;
+/// Radians by which the heading of a single row differs from a motion that turns by less than `STEADY` a row.
+const SINGLE: f64 = std::f64::consts::PI / 6.0;
+const STEADY: f64 = std::f64::consts::PI / 18.0;
+/// One of this many headings is contradicted before it is said.
+const SAID: usize = 50;
 /// Metres between two rows either side, above which they move.
 const MOVING: f64 = 0.5;
 /// Moving rows that a test of the headings needs.
@@ -157,10 +164,10 @@ impl TrackRows {
         motion
     }
 
-    /// Settles the headings: those that the motion contradicts are replaced by its direction, and missing ones as well. A row
-    /// without motion keeps the heading of the row before. Returns the machines whose headings were contradicted, with the
-    /// median difference in radians.
-    pub(super) fn settle_headings(&mut self, is_bad: &[bool]) -> Vec<(i64, f64)> {
+    /// Settles the headings: those that the motion contradicts are replaced by its direction, and missing ones as well, be it
+    /// all of a machine or single rows of a straight way. A row without motion keeps the heading of the row before. Returns the
+    /// machines whose headings were contradicted, with their rows and the median difference in radians.
+    pub(super) fn settle_headings(&mut self, is_bad: &[bool]) -> Vec<(i64, usize, f64)> {
         let motion = self.motion(is_bad);
         let mut contradicted = Vec::new();
         for machine in self.machine_positions() {
@@ -168,14 +175,24 @@ impl TrackRows {
             let is_moving =
                 |k: &usize| self.distance[*k] > MOVING && motion[*k].is_finite() && self.heading[*k].is_finite();
             let off = |k: usize| turn(motion[k], self.heading[k]).abs();
-            let all: Vec<f64> = (0..self.len()).filter(|k| own(k) && is_moving(k)).map(off).collect();
-            let (count, middle) = (all.len(), median(all));
-            if count >= LEAST_MOVING && middle > CONTRADICTED {
-                contradicted.push((self.machines[machine as usize].1, middle));
-                (0..self.heading.len())
-                    .filter(|k| self.machine[*k] == machine)
-                    .for_each(|k| self.heading[k] = f64::NAN);
+            let moving: Vec<usize> = (0..self.len()).filter(|k| own(k) && is_moving(k)).collect();
+            let middle = median(moving.iter().map(|k| off(*k)).collect());
+            let is_steady = |k: usize| {
+                let around = [k.checked_sub(1), k.checked_add(1).filter(|next| *next < motion.len())];
+                around.iter().all(|other| other.is_some_and(|other| turn(motion[k], motion[other]).abs() < STEADY))
+            };
+            let is_single = |k: &usize| off(*k) > SINGLE && is_steady(*k);
+            let (wrong, middle): (Vec<usize>, f64) = if moving.len() >= LEAST_MOVING && middle > CONTRADICTED {
+                ((0..self.len()).filter(own).collect(), middle)
+            } else {
+                let single: Vec<usize> = moving.iter().copied().filter(is_single).collect();
+                let middle = median(single.iter().map(|k| off(*k)).collect());
+                (single, middle)
+            };
+            if wrong.len() * SAID > moving.len() {
+                contradicted.push((self.machines[machine as usize].1, wrong.len(), middle));
             }
+            wrong.into_iter().for_each(|k| self.heading[k] = f64::NAN);
         }
         for (heading, motion) in self.heading.iter_mut().zip(motion) {
             if heading.is_nan() {
@@ -236,6 +253,32 @@ impl TrackRows {
         is_twin
     }
 
+    /// Rows at exactly the location of an earlier row of the file and later by one time for all: a copy of the log with another
+    /// clock. Positions of a second pass differ by more.
+    pub(super) fn copies(&self) -> Vec<bool> {
+        let mut is_copy = vec![false; self.len()];
+        let mut order: Vec<usize> =
+            (0..self.len()).filter(|k| self.x[*k].is_finite() && self.time[*k].is_finite()).collect();
+        order.sort_unstable_by_key(|k| self.row[*k]);
+        let mut first: HashMap<[u64; 3], usize> = HashMap::with_capacity(order.len());
+        let mut pairs = Vec::new();
+        for k in order {
+            let key = [self.x[k].to_bits(), self.y[k].to_bits(), u64::from(self.product[k])];
+            match first.entry(key) {
+                Entry::Occupied(earlier) => pairs.push((k, self.time[k] - self.time[*earlier.get()])),
+                Entry::Vacant(place) => {
+                    place.insert(k);
+                }
+            }
+        }
+        let shift = median(pairs.iter().map(|(_, shift)| *shift).collect());
+        pairs.retain(|(_, other)| (other - shift).abs() < 1.0);
+        if self.has_time && shift.abs() > LEAST_SHIFT && pairs.len() * LEAST_COPY > self.len() {
+            pairs.iter().for_each(|(k, _)| is_copy[*k] = true);
+        }
+        is_copy
+    }
+
     /// Whether two rows of a track are at one time or one location.
     fn is_one_place(&self, a: usize, b: usize) -> bool {
         let is_one_time = self.has_time && self.time[b] - self.time[a] == 0.0;
@@ -252,6 +295,11 @@ impl TrackRows {
             && self.is_one_place(k - 1, k)
     }
 }
+
+/// Of the rows, one of this many is in a copy of the log at least.
+const LEAST_COPY: usize = 5;
+/// Seconds between a log and its copy: more than a machine stands still.
+const LEAST_SHIFT: f64 = 60.0;
 
 /// Sections of one time that are compared at most.
 const MOST_SECTIONS: usize = 64;

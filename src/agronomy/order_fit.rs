@@ -1,0 +1,101 @@
+//! Tests whether the steps between rows are those of a log: along tracks, and as long as their distances.
+
+use std::ops::Range;
+
+use super::logged_rows::{LoggedRows, SAME_LOCATION};
+
+/// Steps longer than this many distances miss rows, or are no steps.
+pub(super) const LONG_STEP: f64 = 1.5;
+/// Cosine of the turn between two steps in one direction.
+const STRAIGHT: f64 = 0.9;
+/// Of all steps, those that fit the order of a log at least. At random, one in seven continues in the direction before.
+const LEAST_FIT: f64 = 0.6;
+/// Of all steps, those over missing rows at most; healthy logs have 0.06.
+const MOST_MISSING: f64 = 0.15;
+/// Of the way, what is missing at most: a few long gaps.
+const MOST_MISSING_WAY: f64 = 0.25;
+/// Steps that a test needs.
+pub(super) const LEAST_STEPS: usize = 30;
+
+/// How the steps between positions fit the order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fit {
+    /// Steps that were tested.
+    pub(super) steps: usize,
+    /// Of them, those that go on along the track.
+    pub(super) fitting: usize,
+    /// Of them, those that go on along the track, but over more than their distance.
+    pub(super) missing: usize,
+    /// Of them, those along the track over much less than their distance.
+    pub(super) short: usize,
+    /// Metres of all distances, and of the steps along the track beyond their distances.
+    way: f64,
+    missing_way: f64,
+    /// Whether the distance of a row is that of the step after it.
+    pub(super) is_ahead: bool,
+}
+
+impl Fit {
+    /// Whether the rows are in no order of a log.
+    pub(super) fn is_random(self) -> bool {
+        self.steps >= LEAST_STEPS && as_f64(self.fitting) < LEAST_FIT * as_f64(self.steps)
+    }
+
+    /// Whether the steps along the track are shorter than the distances, which have another unit then.
+    pub(super) fn is_short(self) -> bool {
+        self.steps >= LEAST_STEPS && 2 * self.short > self.steps
+    }
+
+    /// Of the steps, those over missing rows, and of the way, what they are over, if they are too many.
+    pub(super) fn missing_shares(self) -> Option<[f64; 2]> {
+        let share = as_f64(self.missing) / as_f64(self.steps);
+        let of_way = self.missing_way / (self.way + self.missing_way).max(f64::MIN_POSITIVE);
+        let is_missing = self.steps >= LEAST_STEPS && (share > MOST_MISSING || of_way > MOST_MISSING_WAY);
+        is_missing.then_some([share, of_way])
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
+fn as_f64(count: usize) -> f64 {
+    count as f64
+}
+
+/// Tests the steps along the tracks: each is no longer than its distance, or continues in the direction of the step before. Some
+/// displays log the position at the start of a row, whose distance is that of the step after it.
+pub(super) fn fit(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>]) -> Fit {
+    let [behind, ahead] = [false, true].map(|is_ahead| fit_of(logged, row, tracks, is_ahead));
+    if ahead.missing * 2 < behind.missing { ahead } else { behind }
+}
+
+fn fit_of(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>], is_ahead: bool) -> Fit {
+    let mut fit = Fit { is_ahead, ..Fit::default() };
+    for track in tracks {
+        let rows = &row[track.clone()];
+        let vector = |pair: &[usize]| (logged.x[pair[1]] - logged.x[pair[0]], logged.y[pair[1]] - logged.y[pair[0]]);
+        let mut before = (0.0, 0.0);
+        for pair in rows.windows(2) {
+            let step = vector(pair);
+            let length = step.0.hypot(step.1);
+            if length.is_nan() || length < SAME_LOCATION {
+                continue;
+            }
+            let own = if is_ahead { pair[0] } else { pair[1] };
+            let distance = logged.distance.get(own).copied().filter(|distance| *distance > 0.0);
+            let is_short = distance.is_some_and(|distance| length <= LONG_STEP * distance.max(0.2));
+            let cosine = (step.0 * before.0 + step.1 * before.1) / (length * before.0.hypot(before.1));
+            let is_straight = cosine > STRAIGHT;
+            fit.steps += 1;
+            fit.fitting += usize::from(is_short || is_straight);
+            if let Some(distance) = distance {
+                fit.way += distance;
+                if !is_short && is_straight {
+                    fit.missing += 1;
+                    fit.missing_way += length - distance;
+                }
+            }
+            fit.short += usize::from(is_straight && distance.is_some_and(|distance| distance > LONG_STEP * length));
+            before = step;
+        }
+    }
+    fit
+}
