@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EXPORTS = sorted((corpus() / "everyday").glob("harvest-*.zip"))
 
 ALARMS = {"much-left-out", "machines-unknown", "rows-missing", "rows-not-in-order", "job-twice"}
-"""Codes that no healthy job has, besides those that end with `-contradicts`; logged harvests have `no-values`: spikes."""
+"""Codes that no healthy job has, besides those that end with `-contradicts`. Logged harvests have `no-values`."""
 
 
 def alarms(layer: hl.Layer, antenna: float = 0.0) -> list[str]:
