@@ -138,6 +138,8 @@ DiagnosticCode = Literal[
     "mass-assumed",
     "ground-incomplete",
     "machines-unknown",
+    "no-grain",
+    "machines-differ",
     "rows-missing",
     "rows-not-in-order",
     "no-values",
