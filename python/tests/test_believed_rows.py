@@ -332,11 +332,11 @@ def test_distances_of_0_are_the_steps_of_the_positions() -> None:
 
 def test_copy_of_a_job_with_another_clock_is_counted_once_and_said() -> None:
     log = sprayer()
-    whole = hl.grid(hl.clean(hl.harmonize(log.frame, kind=log.kind))).to_pandas()
+    whole = hl.grid(hl.clean(hl.harmonize(log.frame, kind="as_applied"))).to_pandas()
     copy = log.frame.assign(Time=log.frame["Time"] + pd.Timedelta(hours=6))
     both = pd.concat([log.frame, copy], ignore_index=True)
     both.attrs = log.frame.attrs
-    cleaned = hl.clean(hl.harmonize(both, kind=log.kind))
+    cleaned = hl.clean(hl.harmonize(both, kind="as_applied"))
     cells = hl.grid(cleaned).to_pandas()
     assert cells["amount"].sum() == pytest.approx(whole["amount"].sum(), rel=1e-3)
     assert "job-twice" in {str(found.code) for found in cleaned.layer.diagnostics}
@@ -346,7 +346,7 @@ def test_clock_that_stands_still_is_none_and_said() -> None:
     log = sprayer()
     still = log.frame.assign(Time=log.frame["Time"].iloc[0])
     still.attrs = log.frame.attrs
-    layer = hl.harmonize(still, kind=log.kind)
+    layer = hl.harmonize(still, kind="as_applied")
     assert "times-missing" in {str(found.code) for found in layer.diagnostics}
     assert layer.covered_area() == pytest.approx(log.truth.ground, rel=0.02)
 
@@ -356,7 +356,7 @@ def test_rows_that_work_with_a_width_of_0_are_said() -> None:
     width = log.frame["Swath"].where(np.arange(len(log.frame)) % 3 > 0, 0.0)
     spoiled = log.frame.assign(Swath=width)
     spoiled.attrs = log.frame.attrs
-    cleaned = hl.clean(hl.harmonize(spoiled, kind=log.kind))
+    cleaned = hl.clean(hl.harmonize(spoiled, kind="as_applied"))
     assert any("swath width is 0" in found.message for found in cleaned.layer.diagnostics)
 
 
@@ -365,5 +365,5 @@ def test_long_gaps_of_the_way_are_said() -> None:
     kept = np.arange(len(log.frame)) % 60 < 30
     half = log.frame[kept]
     half.attrs = log.frame.attrs
-    layer = hl.harmonize(half, kind=log.kind)
+    layer = hl.harmonize(half, kind="as_applied")
     assert "rows-missing" in {str(found.code) for found in layer.diagnostics}

@@ -6,7 +6,7 @@ use super::clean_steps::{LoggedFaults, Middle, Moisture, OutlierGround, mark_end
 use super::columns::JobKind;
 use super::coverage::Coverage;
 use super::field_rows::{FieldRows, LOGGED_FLOW};
-use super::flow_delay::{Sensor, estimate};
+use super::flow_delay::{Delay, Sensor, estimate};
 use super::flow_dropouts::fill_dropouts;
 use super::market_moisture::basis_of;
 use super::pass_gaps::{PassEdges, PassGaps, track_distance};
@@ -93,13 +93,7 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
     let delays = machine_delays("delay", &parameters.delay, (&rows, &field.jobs), |machine| {
         let flow = flow.as_deref().ok_or("no column gives a flow or a yield")?;
         let flow = rows.has_time.then_some(flow).ok_or("no time was logged")?;
-        let own = estimate(&sensor, |other| other == machine, flow);
-        // A job that says too little has the delay of the machine in the season.
-        let number = |machine: u32| rows.machines[machine as usize].1;
-        let has_others = rows.machines.iter().filter(|(_, other)| *other == number(machine)).nth(1).is_some();
-        let in_season = || estimate(&sensor, |other| number(other) == number(machine), flow);
-        let season = (own.seconds.is_none() && has_others).then(in_season);
-        Ok(season.filter(|delay| delay.seconds.is_some()).unwrap_or(own))
+        Ok(estimate_of_job(&sensor, machine, flow))
     })?;
     let flow_shifted: Option<Vec<f64>> =
         flow.as_ref().map(|flow| (0..count).map(|k| value_later(&rows, flow, k, shift(&delays, &rows, k))).collect());
@@ -117,10 +111,7 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
     let ground = count_ground(&field, &rows, &mut pass, &faults, (&idle, &extra), &parameters);
     let WorkedGround { swaths, coverage, share, nominal, is_narrow } = ground;
 
-    let is_driven = |k: &usize| pass[*k] == 0 && rows.working.as_ref().is_some_and(|working| working[*k]);
-    let long = idle.empty.iter().filter(|run| rows.seconds(run) > LONGEST_DELAY);
-    let driven = long.flat_map(|run| run.clone().filter(is_driven)).map(|k| rows.distance[k] * rows.width[k]);
-    let without_grain = driven.filter(|m2| *m2 > 0.0).sum();
+    let without_grain = ground_without_grain(&rows, &idle, &pass);
     let mut bits = faults.reasons(&pass);
     mark(&mut bits, reasons::SWATH, |k| is_narrow[k]);
     mark(&mut bits, reasons::OVERLAP, |k| pass[k] > 0 && share[k] > parameters.overlap);
@@ -196,11 +187,30 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
     })
 }
 
+/// The delay of a machine in a job. A job that says too little has that of the machine in the season.
+fn estimate_of_job(sensor: &Sensor<'_>, machine: u32, flow: &[f64]) -> Delay {
+    let machines = &sensor.rows.machines;
+    let own = estimate(sensor, |other| other == machine, flow);
+    let number = |machine: u32| machines[machine as usize].1;
+    let has_others = machines.iter().filter(|(_, other)| *other == number(machine)).nth(1).is_some();
+    let in_season = || estimate(sensor, |other| number(other) == number(machine), flow);
+    let season = (own.seconds.is_none() && has_others).then(in_season);
+    season.filter(|delay| delay.seconds.is_some()).unwrap_or(own)
+}
+
 /// Bits of the reasons that do not exclude a row: leaving rows out whose ground, moisture or width was settled made maps
 /// worse, and a product that was applied at a wrong speed was applied.
 pub(super) fn allowed_bits(is_harvest: bool, recipe: &Recipe) -> u32 {
     let speed = if is_harvest { 0 } else { reasons::SPEED };
     reasons::OVERLAP | reasons::MOISTURE | reasons::SWATH | speed | recipe.kept_bits()
+}
+
+/// Square metres of long runs that were driven with the header down without grain.
+fn ground_without_grain(rows: &TrackRows, idle: &IdleRuns, pass: &[i32]) -> f64 {
+    let is_driven = |k: &usize| pass[*k] == 0 && rows.working.as_ref().is_some_and(|working| working[*k]);
+    let long = idle.empty.iter().filter(|run| rows.seconds(run) > LONGEST_DELAY);
+    let driven = long.flat_map(|run| run.clone().filter(is_driven)).map(|k| rows.distance[k] * rows.width[k]);
+    driven.filter(|m2| *m2 > 0.0).sum()
 }
 
 /// Counts the ground of rows in passes. Rows that only drive leave their pass.

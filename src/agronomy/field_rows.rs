@@ -99,8 +99,7 @@ impl FieldRows {
         let state = values.flags("working", true);
         let numbers = working_machines(values.integers("machine"), state.as_deref(), time.as_deref());
         let jobs = Jobs::read(layer);
-        let keys: Vec<(u32, i64)> = numbers.iter().enumerate().map(|(row, number)| (jobs.of(row), *number)).collect();
-        let (source, mut machines) = numbered(&keys);
+        let (source, mut machines) = numbered(&numbers, &jobs);
         let order = RowOrder::new(&LoggedRows {
             source: &source,
             section: &values.integers("section"),
@@ -250,9 +249,10 @@ fn working_machines(mut machine: Vec<i64>, working: Option<&[bool]>, time: Optio
     machine
 }
 
-/// The position of each machine among all different ones, and these.
-fn numbered(numbers: &[(u32, i64)]) -> (Vec<u32>, Vec<(u32, i64)>) {
-    let mut all = numbers.to_vec();
+/// The position of the machine of each row in its job among all different ones, and these.
+fn numbered(numbers: &[i64], jobs: &Jobs) -> (Vec<u32>, Vec<(u32, i64)>) {
+    let numbers: Vec<(u32, i64)> = numbers.iter().enumerate().map(|(row, number)| (jobs.of(row), *number)).collect();
+    let mut all = numbers.clone();
     all.sort_unstable();
     all.dedup();
     let position = |number: &(u32, i64)| u32::try_from(all.binary_search(number).unwrap_or(0)).unwrap_or(u32::MAX);

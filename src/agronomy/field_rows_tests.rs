@@ -111,7 +111,7 @@ fn logged_columns_are_read_in_canonical_units() {
         assert!((flow[4] - 3.0).abs() < 1e-12 && flow[5].is_nan());
         assert!((moisture[2] - 15.0).abs() < 1e-12 && moisture[3].is_nan());
         assert_eq!(working[..4], [true, true, false, true], "null is working");
-        assert_eq!((rows.machines.clone(), rows.order.source[1]), (vec![0, 7], 1));
+        assert_eq!((rows.machines.clone(), rows.order.source[1]), (vec![(0, 0), (0, 7)], 1));
         let degrees = [rows.heading[0].to_degrees(), rows.heading[1].to_degrees()];
         assert!((degrees[0] - 90.0).abs() < 1e-9 && (degrees[1] + 135.0).abs() < 1e-9, "{degrees:?}");
         assert!((rows.order.time.unwrap()[19] - 19.0).abs() < 1e-9);

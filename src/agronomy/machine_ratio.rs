@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::clean::CleanRows;
+use super::clean_delays::MachineDelay;
 use super::neighbours::Neighbours;
 use super::row_lengths::usual_width;
 use super::row_ratios::median;
@@ -43,7 +44,7 @@ pub(super) fn machines_differ(rows: &CleanRows) -> Option<Diagnostic> {
         let (pair, ratio) = if machine < other { ((machine, other), ratio) } else { ((other, machine), 1.0 / ratio) };
         ratios.entry(pair).or_default().push(ratio);
     }
-    let name = |machine: u32| rows.delays.get(machine as usize).map_or_else(String::new, |delay| delay.name());
+    let name = |machine: u32| rows.delays.get(machine as usize).map_or_else(String::new, MachineDelay::name);
     let found = ratios.into_iter().filter(|(_, ratios)| ratios.len() >= LEAST_PAIRS);
     let found = found.map(|(pair, ratios)| (pair, median(ratios))).filter(|(_, ratio)| !AGREEING.contains(ratio));
     let texts: Vec<String> = found

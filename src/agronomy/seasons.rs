@@ -147,7 +147,9 @@ fn harvests(layer: &Layer, jobs: &Jobs) -> Seasons {
             found.push((times[first], name()));
         }
         let season = u32::try_from(found.len() - 1).unwrap_or(u32::MAX);
-        run.iter().for_each(|row| of_row[*row as usize] = season);
+        for row in run {
+            of_row[*row as usize] = season;
+        }
     }
     // Rows without a time are of the season of their job.
     let mut of_job: HashMap<u32, u32> = HashMap::new();
@@ -163,7 +165,9 @@ fn harvests(layer: &Layer, jobs: &Jobs) -> Seasons {
     for (place, season) in (0_u32..).zip(&by_time) {
         rank[*season] = place;
     }
-    of_row.iter_mut().for_each(|season| *season = rank[*season as usize]);
+    for season in &mut of_row {
+        *season = rank[*season as usize];
+    }
     Seasons { of_row, all: by_time.iter().map(|season| found[*season].1.clone()).collect(), column: "" }
 }
 

@@ -192,7 +192,9 @@ impl TrackRows {
             if wrong.len() * SAID > moving.len() {
                 contradicted.push((self.machines[machine as usize].1, wrong.len(), middle));
             }
-            wrong.into_iter().for_each(|k| self.heading[k] = f64::NAN);
+            for k in wrong {
+                self.heading[k] = f64::NAN;
+            }
         }
         for (heading, motion) in self.heading.iter_mut().zip(motion) {
             if heading.is_nan() {
@@ -274,7 +276,9 @@ impl TrackRows {
         let shift = median(pairs.iter().map(|(_, shift)| *shift).collect());
         pairs.retain(|(_, other)| (other - shift).abs() < 1.0);
         if self.has_time && shift.abs() > LEAST_SHIFT && pairs.len() * LEAST_COPY > self.len() {
-            pairs.iter().for_each(|(k, _)| is_copy[*k] = true);
+            for (k, _) in pairs {
+                is_copy[k] = true;
+            }
         }
         is_copy
     }
