@@ -36,6 +36,7 @@ __all__ = [
     "covered_area",
     "dataset_names",
     "error_kinds",
+    "field_means",
     "flag",
     "format_size",
     "format_span",
