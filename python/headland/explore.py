@@ -54,7 +54,9 @@ def _lonboard(layer: Layer, colours: list[str]) -> Any:
     import lonboard
     import numpy as np
 
-    frame = layer.to_geopandas().to_crs("OGC:CRS84")
+    frame = layer.to_geopandas()
+    # Positions whose Z is not a number would be lost.
+    frame = frame.set_geometry(frame.force_2d()).to_crs("OGC:CRS84")
     geometry = frame.geometry.name
     # Names that occur twice have a number here; that of the geometry occurs once.
     frame.columns = layer._core.distinct_columns  # noqa: SLF001 - of this package

@@ -130,7 +130,8 @@ pub(super) const ALIASES: &[(&str, &str, &str)] = &[
         "applied_rate",
         "",
         "appliedrate appldrate appldrt rateappld rateapplied rtapdms rtapdct rtapdliq rtapd vrappratev vrappratem \
-         vrapprate actualrate population appliedpop seedingrate vrseedrate istmenge doseappliquee dosisaplicada",
+         vrapprate actualrate population appliedpop seedingrate vrseedrate istmenge doseappliquee dosisaplicada \
+         asappliedrate dose dosis ausbringmenge tasaaplicada tasaaplicad volrate",
     ),
     ("control_rate", "", "controlrate cntrlrt"),
     ("depth", "", "depth seeddepth seedingdepth plantingdepth"),

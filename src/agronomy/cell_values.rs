@@ -163,8 +163,10 @@ fn code(value: f64, codes: &mut BTreeSet<i64>) -> Result<bool, String> {
 /// A state in words: the header is in the crop or lowered, the boom or the clutch is on.
 fn state(text: &str, codes: &mut BTreeSet<i64>) -> Result<bool, String> {
     match text.to_lowercase().as_str() {
-        "in" | "on" | "y" | "yes" | "down" | "t" | "true" | "working" | "lowered" | "engaged" => Ok(true),
-        "out" | "off" | "n" | "no" | "up" | "f" | "false" | "not working" | "raised" | "disengaged" => Ok(false),
+        "in" | "on" | "y" | "yes" | "down" | "t" | "true" | "working" | "lowered" | "engaged" | "ein" | "ja"
+        | "oui" | "si" | "sí" | "sim" => Ok(true),
+        "out" | "off" | "n" | "no" | "up" | "f" | "false" | "not working" | "raised" | "disengaged" | "aus"
+        | "nein" | "non" | "nao" | "não" => Ok(false),
         other => match number(other, '.') {
             Some(value) => code(value, codes),
             None => Err(format!("it has texts such as `{text}`, which are no state")),
@@ -230,8 +232,8 @@ mod tests {
 
     #[test]
     fn states_in_words_and_codes_are_flags() {
-        let on = ["In", " on", "Y", "YES", "down", "T", "true", "lowered", "Engaged ", "1", "33", "1.0"];
-        let off = ["Out", "off ", "N", "no", "UP", "f", "False", "raised", "disengaged", "0", "32", "0.0"];
+        let on = ["In", " on", "Y", "YES", "down", "T", "true", "lowered", "Engaged ", "1", "33", "1.0", "Ein"];
+        let off = ["Out", "off ", "N", "no", "UP", "f", "False", "raised", "disengaged", "0", "32", "0.0", "Aus"];
         for (on, off) in on.into_iter().zip(off) {
             let found = flags(&layer(&[on, off, ""]), 0).unwrap();
             let found: Vec<Option<bool>> = found[0].as_boolean().iter().collect();

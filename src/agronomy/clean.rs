@@ -48,6 +48,8 @@ pub(super) struct CleanRows {
     pub(super) flow_shifted: Option<Vec<f64>>,
     /// The columns that the flow comes from.
     pub(super) flow_rule: &'static str,
+    /// Whether the sections of a moment have one flow per ground.
+    pub(super) is_shared: bool,
     pub(super) moisture_shifted: Option<Vec<f64>>,
     /// Kilograms, litres or seeds of other jobs.
     pub(super) amount: Option<Vec<f64>>,
@@ -173,6 +175,7 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
         kg_dry,
         flow_shifted,
         flow_rule: field.flow_rule,
+        is_shared: shared.is_some(),
         moisture_shifted,
         dry_basis,
         delays: if is_harvest { delays } else { Vec::new() },

@@ -3,9 +3,11 @@
 use super::clean::CleanRows;
 use super::columns::JobKind;
 use super::derived::HECTARE;
+use super::field_rows::LOGGED_FLOW;
 use super::left_out::left_out;
 use super::machine_ratio::machines_differ;
-use super::pass_gaps::PassGaps;
+use super::pass_gaps::{PassGaps, WIDTHS};
+use super::reasons::MOISTURE;
 use super::row_ratios::median;
 use crate::archive::{Code, Diagnostic};
 
@@ -20,8 +22,10 @@ const LEAST_EMPTY: f64 = 0.002;
 
 /// One of this many rows is there twice before it is said.
 const TWINS: usize = 20;
-/// Of the width, the distances to the next parallel track that agree with it.
-const WIDTHS: std::ops::RangeInclusive<f64> = 0.75..=1.25;
+/// Of the rows, those in succession with one moisture, above which the sensor is stuck.
+const STUCK: f64 = 0.2;
+/// Different moistures of a sensor that is not stuck.
+const VARYING: usize = 10;
 
 /// Percent of water that grain has when it is harvested.
 const MOISTURES: std::ops::RangeInclusive<f64> = 3.0..=45.0;
@@ -43,6 +47,11 @@ pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
             format!("{} rows have no flow between rows that have one, which is interpolated there", rows.dropouts);
         diagnostics.push(Diagnostic::new(Code::NoValues, message));
     }
+    if rows.is_shared && rows.flow_rule == LOGGED_FLOW {
+        let message = "the sections of each moment log one flow per ground, whose sum is taken as the flow of the machine; if each \
+                       section logs the flow of the whole machine, keep one of them, with the width of all";
+        diagnostics.push(Diagnostic::new(Code::MassAssumed, message));
+    }
     let covered: f64 = rows.coverage.fresh.iter().sum();
     if rows.without_grain > LEAST_EMPTY * covered {
         let message = format!(
@@ -55,7 +64,7 @@ pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
     if rows.twins * TWINS > rows.pass.len() {
         let message = format!(
             "{} of {} rows are there twice, within a metre at one time, or at one location later by one time for all; the second \
-             ones are left out as `duplicate`",
+             ones are left out as `duplicate`; sections at the location of the antenna are no copies: give each its own location",
             rows.twins,
             rows.pass.len()
         );
@@ -93,10 +102,30 @@ pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
 fn unusual_moisture(rows: &CleanRows) -> Option<Diagnostic> {
     let moisture = rows.moisture_shifted.as_ref()?;
     let usual = median((0..moisture.len()).filter(|k| rows.pass[*k] > 0).map(|k| moisture[k]).collect());
-    (usual.is_finite() && !MOISTURES.contains(&usual)).then(|| {
-        let message =
-            format!("the moisture is {usual:.1} % in the median, which is unusual for grain; the values are kept");
-        Diagnostic::new(Code::MoistureUnusual, message)
+    let is_unusual = usual.is_finite() && !MOISTURES.contains(&usual);
+    let message = is_unusual.then(|| {
+        format!("the moisture is {usual:.1} % in the median, which is unusual for grain; the values are kept")
+    });
+    message.or_else(|| stuck_moisture(rows, moisture)).map(|message| Diagnostic::new(Code::MoistureUnusual, message))
+}
+
+/// What is said of a sensor that gives one value for a long time and others before or after it.
+fn stuck_moisture(rows: &CleanRows, moisture: &[f64]) -> Option<String> {
+    let is_measured = |k: &usize| rows.pass[*k] > 0 && rows.reasons[*k] & MOISTURE == 0;
+    let inside: Vec<f64> = (0..moisture.len()).filter(is_measured).map(|k| moisture[k]).collect();
+    let longest = inside.chunk_by(|a, b| a.total_cmp(b).is_eq()).max_by_key(|same| same.len())?;
+    let mut others: Vec<u64> = inside.iter().map(|value| value.to_bits()).collect();
+    others.sort_unstable();
+    others.dedup();
+    #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
+    let is_long = longest.len() as f64 > STUCK * inside.len() as f64;
+    (is_long && others.len() > VARYING).then(|| {
+        format!(
+            "the moisture is {:.1} % in {} rows in succession, as of a sensor that is stuck; the values are kept: if it was, make \
+             them null, so that they have the median of the others",
+            longest.first().copied().unwrap_or_default(),
+            longest.len()
+        )
     })
 }
 

@@ -178,14 +178,6 @@ impl Cleaned {
     }
 }
 
-/// The worked ground of a job in m2, each piece once, and what is said if much of it is left out. A layer that is not harmonised
-/// is harmonised.
-pub fn covered_area(layer: Layer) -> Result<(f64, Vec<String>)> {
-    let cleaned = clean(layer, None, "{}", None)?;
-    let said = cleaned.layer.diagnostics().iter().filter(|diagnostic| diagnostic.code == Code::MuchLeftOut);
-    Ok((cleaned.rows.coverage.fresh.iter().sum(), said.map(|diagnostic| diagnostic.message.clone()).collect()))
-}
-
 /// The first reason of a row that is not used.
 fn main_reason(bits: u32, is_used: bool) -> &'static str {
     let first = REASONS.iter().find(|reason| bits & reason.bit != 0 && (is_used || reason.bit != OVERLAP));

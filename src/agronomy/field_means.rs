@@ -1,4 +1,4 @@
-//! Mean yields of fields: all dry mass of a job by its ground, each piece of which counts once.
+//! Mean yields of fields: all dry mass of a job by its ground, each piece of which counts once; and the ground of any job.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -25,6 +25,9 @@ use super::statements::Statements;
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Result};
 use crate::layer::Layer;
+
+/// Metres of a row, below which a machine stands.
+const STANDING: f64 = 0.1;
 
 /// Parameters of the cleaning that counts the ground: moisture does not change it.
 const GROUND: &str = r#"{"moisture_delay": null}"#;
@@ -102,6 +105,7 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let values = CanonicalValues::new(layer, None);
     let numbers = |name: &str, unit: &str| values.numbers(name, unit).unwrap_or_default();
     let (dry, wet, worked) = (numbers("dry_mass", "kg"), numbers("wet_mass", "kg"), numbers("worked_area", "m2"));
+    let distance = numbers("distance", "m");
     let markets = row_markets(layer).unwrap_or_default();
     let fields = texts(layer, "field");
     let crops: Vec<ArrayRef> = layer.batches().iter().map(|batch| crop_array(layer, batch)).collect();
@@ -120,7 +124,8 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
         sums.covered += at(&ground).unwrap_or_default();
         sums.markets.extend(at(&markets));
         // A row that is there twice is grain once; a machine that stands logs its place again with other grain.
-        let is_again = is_duplicate(row) && seconds.get(row).is_some_and(|time| once.contains(&time.to_bits()));
+        let is_known = || seconds.get(row).is_some_and(|time| once.contains(&time.to_bits()));
+        let is_again = is_duplicate(row) && (at(&distance).is_some_and(|metres| metres > STANDING) || is_known());
         let share = if is_again { 0.0 } else { 1.0 };
         let (dry, wet) = (at(&dry).map(|dry| share * dry), share * at(&wet).unwrap_or_default());
         sums.dry += dry.unwrap_or_default();
@@ -163,6 +168,23 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
         diagnostics.push(Diagnostic::new(Code::MeanUnknown, format!("there is no mean yield{place}: {reason}")));
     }
     JobMeans { means, covered_area, diagnostics }
+}
+
+/// What a cleaning says of the ground.
+const OF_GROUND: [Code; 6] = [
+    Code::GroundIncomplete,
+    Code::JobTwice,
+    Code::MeanContradicts,
+    Code::MuchLeftOut,
+    Code::NoGrain,
+    Code::WidthContradicts,
+];
+
+/// The worked ground of a job in m2, each piece once, and what is said of it. A layer that is not harmonised is harmonised.
+pub fn covered_area(layer: Layer) -> Result<(f64, Vec<String>)> {
+    let cleaned = clean(layer, None, "{}", None)?;
+    let said = cleaned.layer().diagnostics().iter().filter(|diagnostic| OF_GROUND.contains(&diagnostic.code));
+    Ok((cleaned.fresh_ground().iter().sum(), said.map(|diagnostic| diagnostic.message.clone()).collect()))
 }
 
 /// A job of a table of means.

@@ -127,7 +127,7 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
     if let Some(seconds) = proven.interval {
         added.push(constant_interval(&layer, seconds, &mut rows));
     }
-    settle(&layer, kind, &mut rows, &mut added, &mut diagnostics)?;
+    settle(&layer, kind, &mut rows, &mut added, &mut diagnostics);
     if kind != JobKind::Yield {
         rows.is_further = further_products(&layer, &rows, &added);
     }

@@ -12,6 +12,8 @@ const LEAST_USED: f64 = 0.80;
 const LISTED: usize = 3;
 /// Part by which the mean of the used rows may differ from that of all grain on all ground.
 const MOST_MEAN: f64 = 0.08;
+/// Of the product, what is applied on covered ground before it is said.
+const MOST_AGAIN: f64 = 0.05;
 /// Of the ground of a harvest, what has no grain at most.
 const MOST_EMPTY: f64 = 0.05;
 
@@ -91,6 +93,7 @@ pub(super) fn left_out(rows: &CleanRows) -> Vec<Diagnostic> {
         .chain(empty_ground(rows, &sums))
         .chain(without_rate(rows))
         .chain(high_rates(rows))
+        .chain(applied_twice(rows))
         .collect()
 }
 
@@ -199,6 +202,22 @@ fn high_rates(rows: &CleanRows) -> Option<Diagnostic> {
             unit = rows.amount_unit
         );
         Diagnostic::new(Code::RateHigh, message)
+    })
+}
+
+/// A diagnostic if much was applied on ground that was covered before: by overlaps, or by rates of a machine that was off.
+fn applied_twice(rows: &CleanRows) -> Option<Diagnostic> {
+    let amount = rows.amount.as_ref().filter(|_| rows.kind != JobKind::Yield)?;
+    let known = || (0..amount.len()).filter(|k| rows.pass[*k] > 0 && amount[*k] > 0.0);
+    let all: f64 = known().map(|k| amount[k]).sum();
+    let again: f64 = known().map(|k| amount[k] * rows.share[k].clamp(0.0, 1.0)).sum();
+    (again > MOST_AGAIN * all).then(|| {
+        let message = format!(
+            "{again:.0} of {all:.0} {} were applied on ground that was covered before, so that the mean of the map is above the \
+             rate; if the machine was off there, pass `columns={{\"working\": ...}}` to `harmonize`",
+            rows.amount_unit
+        );
+        Diagnostic::new(Code::AppliedTwice, message)
     })
 }
 

@@ -106,13 +106,13 @@ mod yield_basis;
 
 pub use canonical_rows::{canonical_fields, canonical_rows, first_year, layer_kind, row_field};
 pub use clean_delays::MachineDelay;
-pub use clean_layer::{Cleaned, clean, covered_area};
+pub use clean_layer::{Cleaned, clean};
 pub use columns::JobKind;
 pub use concat::{ConcatOptions, concat};
 pub use concat_fields::Part;
 pub use convert::{Target, to_units};
 pub use crops::{CROPS, Crop};
-pub use field_means::{FieldMean, JobMeans, field_means, job_means};
+pub use field_means::{FieldMean, JobMeans, covered_area, field_means, job_means};
 pub use flow_delay::Delay;
 pub use grid::{GridOptions, grid};
 pub use harmonize::{harmonize, local_times};

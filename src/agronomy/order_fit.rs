@@ -14,6 +14,8 @@ const LEAST_FIT: f64 = 0.6;
 const MOST_MISSING: f64 = 0.15;
 /// Of the way, what is missing at most: a few long gaps.
 const MOST_MISSING_WAY: f64 = 0.25;
+/// Metres of distances for a metre of steps along the track, at most.
+const MOST_DISTANCE: f64 = 1.12;
 /// Steps that a test needs.
 pub(super) const LEAST_STEPS: usize = 30;
 
@@ -28,6 +30,8 @@ pub(super) struct Fit {
     pub(super) missing: usize,
     /// Of them, those along the track over much less than their distance.
     pub(super) short: usize,
+    /// Metres of the steps along the track, and of their distances.
+    along: [f64; 2],
     /// Metres of all distances, and of the steps along the track beyond their distances.
     way: f64,
     missing_way: f64,
@@ -36,14 +40,34 @@ pub(super) struct Fit {
 }
 
 impl Fit {
+    /// Counts a step with the distance that is logged for it.
+    fn add(&mut self, length: f64, distance: Option<f64>, is_straight: bool) {
+        let is_short = distance.is_some_and(|distance| length <= LONG_STEP * distance.max(0.2));
+        self.steps += 1;
+        self.fitting += usize::from(is_short || is_straight);
+        if let Some(distance) = distance {
+            self.way += distance;
+            if is_straight {
+                self.along[0] += length;
+                self.along[1] += distance;
+            }
+            if !is_short && is_straight {
+                self.missing += 1;
+                self.missing_way += length - distance;
+            }
+        }
+        self.short += usize::from(is_straight && distance.is_some_and(|distance| distance > LONG_STEP * length));
+    }
+
     /// Whether the rows are in no order of a log.
     pub(super) fn is_random(self) -> bool {
         self.steps >= LEAST_STEPS && as_f64(self.fitting) < LEAST_FIT * as_f64(self.steps)
     }
 
-    /// Whether the steps along the track are shorter than the distances, which have another unit then.
+    /// Whether the steps along the track are shorter than the distances, which have another unit or are no distances then.
     pub(super) fn is_short(self) -> bool {
-        self.steps >= LEAST_STEPS && 2 * self.short > self.steps
+        let [steps, distances] = self.along;
+        self.steps >= LEAST_STEPS && (2 * self.short > self.steps || distances > MOST_DISTANCE * steps)
     }
 
     /// Of the steps, those over missing rows, and of the way, what they are over, if they are too many.
@@ -63,39 +87,23 @@ fn as_f64(count: usize) -> f64 {
 /// Tests the steps along the tracks: each is no longer than its distance, or continues in the direction of the step before. Some
 /// displays log the position at the start of a row, whose distance is that of the step after it.
 pub(super) fn fit(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>]) -> Fit {
-    let [behind, ahead] = [false, true].map(|is_ahead| fit_of(logged, row, tracks, is_ahead));
-    if ahead.missing * 2 < behind.missing { ahead } else { behind }
-}
-
-fn fit_of(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>], is_ahead: bool) -> Fit {
-    let mut fit = Fit { is_ahead, ..Fit::default() };
+    let mut fits = [false, true].map(|is_ahead| Fit { is_ahead, ..Fit::default() });
     for track in tracks {
         let rows = &row[track.clone()];
-        let vector = |pair: &[usize]| (logged.x[pair[1]] - logged.x[pair[0]], logged.y[pair[1]] - logged.y[pair[0]]);
-        let mut before = (0.0, 0.0);
+        let mut before = (0.0, 0.0, 0.0);
         for pair in rows.windows(2) {
-            let step = vector(pair);
-            let length = step.0.hypot(step.1);
+            let (east, north) = (logged.x[pair[1]] - logged.x[pair[0]], logged.y[pair[1]] - logged.y[pair[0]]);
+            let length = east.hypot(north);
             if length.is_nan() || length < SAME_LOCATION {
                 continue;
             }
-            let own = if is_ahead { pair[0] } else { pair[1] };
-            let distance = logged.distance.get(own).copied().filter(|distance| *distance > 0.0);
-            let is_short = distance.is_some_and(|distance| length <= LONG_STEP * distance.max(0.2));
-            let cosine = (step.0 * before.0 + step.1 * before.1) / (length * before.0.hypot(before.1));
-            let is_straight = cosine > STRAIGHT;
-            fit.steps += 1;
-            fit.fitting += usize::from(is_short || is_straight);
-            if let Some(distance) = distance {
-                fit.way += distance;
-                if !is_short && is_straight {
-                    fit.missing += 1;
-                    fit.missing_way += length - distance;
-                }
+            let is_straight = (east * before.0 + north * before.1) / (length * before.2) > STRAIGHT;
+            for (fit, own) in fits.iter_mut().zip([pair[1], pair[0]]) {
+                fit.add(length, logged.distance.get(own).copied().filter(|own| *own > 0.0), is_straight);
             }
-            fit.short += usize::from(is_straight && distance.is_some_and(|distance| distance > LONG_STEP * length));
-            before = step;
+            before = (east, north, length);
         }
     }
-    fit
+    let [behind, ahead] = fits;
+    if ahead.missing * 2 < behind.missing { ahead } else { behind }
 }

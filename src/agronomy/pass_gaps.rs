@@ -132,6 +132,10 @@ impl<'a> PassEdges<'a> {
     }
 }
 
+/// Of the width, the distances to the next parallel track that agree with it.
+pub(super) const WIDTHS: std::ops::RangeInclusive<f64> = 0.75..=1.25;
+/// Stretches of the job whose distances are compared apart.
+const STRETCHES: usize = 4;
 /// Tracks that a comparison of widths needs to find next to rows.
 const LEAST_FOUND: usize = 30;
 /// Of the width, what a track is away at least: nearer ones overlap on purpose.
@@ -140,7 +144,7 @@ const NEAREST: f64 = 0.2;
 const FURTHEST: f64 = 4.0;
 
 /// The usual width of the machine, all sections of a moment together, and the first decile of the distances to the next
-/// parallel track. `None` if few rows have one.
+/// parallel track, of a stretch in which nearly all contradict the width if there is one. `None` if few rows have one.
 pub(super) fn track_distance(rows: &TrackRows, pass: &[i32], excluded: &[bool]) -> Option<(f64, f64)> {
     let is_inside = |k: usize| pass[k] > 0 && !excluded[k] && rows.width[k] > 0.0 && rows.x[k].is_finite();
     let moments = rows.moments();
@@ -177,7 +181,17 @@ pub(super) fn track_distance(rows: &TrackRows, pass: &[i32], excluded: &[bool]) 
     if found.len() < LEAST_FOUND {
         return None;
     }
-    let index = found.len() / 10;
-    let apart = *found.select_nth_unstable_by(index, f64::total_cmp).1;
+    // Another header or boom can have been mounted on the way, whose width a display does not know.
+    let stretch = found.chunks_exact(found.len().div_ceil(STRETCHES)).filter(|stretch| stretch.len() >= LEAST_FOUND);
+    let [nearer, farther] = [*WIDTHS.end(), *WIDTHS.start()].map(|ratio| width / ratio);
+    let is_other = |[low, high]: &[f64; 2]| *low > farther || *high < nearer;
+    let other = stretch.map(|stretch| [1, 9].map(|tenth| decile(stretch.to_vec(), tenth))).find(is_other);
+    let usual = decile(found, 1);
+    let apart = other.filter(|_| WIDTHS.contains(&(width / usual))).map_or(usual, |[low, _]| low);
     Some((width, apart))
+}
+
+fn decile(mut values: Vec<f64>, tenth: usize) -> f64 {
+    let index = values.len().saturating_mul(tenth) / 10;
+    *values.select_nth_unstable_by(index, f64::total_cmp).1
 }

@@ -43,9 +43,9 @@ impl RowOrder {
     pub(super) fn new(logged: &LoggedRows<'_>) -> Self {
         // A clock that stands still is none.
         let stands = logged.time.is_some_and(|time| {
-            let known = time.iter().filter(|time| time.is_finite());
-            time.len() >= LEAST_STEPS
-                && known.clone().max_by(|a, b| a.total_cmp(b)) == known.min_by(|a, b| a.total_cmp(b))
+            let mut known = time.iter().filter(|time| time.is_finite());
+            let first = known.next();
+            time.len() >= LEAST_STEPS && known.all(|time| Some(time) == first)
         });
         let is_stopped = stands && !logged.has_shapes;
         let logged = &LoggedRows { time: logged.time.filter(|_| !is_stopped), ..*logged };
@@ -89,8 +89,8 @@ impl RowOrder {
         let mut diagnostics = Vec::new();
         if self.separated > 0 {
             let message = format!(
-                "rows of one time are of {} machines, and no column tells them apart, so that their tracks do; add a column \
-                 `machine`, or clean the machines apart",
+                "rows of one time are of {} machines, or of one whose clock was set, and no column of numbers tells them \
+                 apart, so that their tracks do; add a column `machine` of numbers, or clean the machines apart",
                 self.separated
             );
             diagnostics.push(Diagnostic::new(Code::MachinesUnknown, message));
@@ -112,8 +112,8 @@ impl RowOrder {
             diagnostics.push(Diagnostic::new(Code::TimesMissing, message));
         }
         if self.fit.is_short() {
-            let message = "the distances are longer than the steps between positions, which are used; pass the unit of the \
-                           distances as `units=`";
+            let message = "the distances are longer than the steps between positions, which are used; if the distances have \
+                           another unit, pass it as `units=`";
             diagnostics.push(Diagnostic::new(Code::UnitsContradict, message));
         }
         diagnostics
@@ -156,7 +156,17 @@ impl RowOrder {
         const FINE: f64 = 100.0;
         let time = self.time.as_deref().filter(|_| !self.is_shared)?;
         let (mut raw, mut is_part) = (vec![f64::NAN; time.len()], vec![false; time.len()]);
+        let mut last = None;
         for (row, before) in self.steps() {
+            // A copy of the log with another clock repeats rows of a machine that moves.
+            let is_again = |a: usize, b: usize| {
+                (x[a] - x[b]).hypot(y[a] - y[b]) <= 0.0 && distance.get(a).is_some_and(|metres| *metres > 0.0)
+            };
+            if is_again(row, before) {
+                last = last.or(Some(before));
+                continue;
+            }
+            let before = last.take().filter(|first| is_again(before, *first)).unwrap_or(before);
             let seconds = time[row] - time[before];
             let step = (x[row] - x[before]).hypot(y[row] - y[before]);
             let own = distance.get(if self.fit.is_ahead { before } else { row }).copied().unwrap_or(f64::NAN);

@@ -36,19 +36,22 @@ pub(super) fn thinned<T>(operands: &Ratio<'_>, formula: impl Fn(&[f64], f64) -> 
 }
 
 /// The median; not a number if there is no value.
-pub(super) fn median(values: Vec<f64>) -> f64 {
-    median_and_range(values).0
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
+    values.retain(|value| value.is_finite());
+    quarter(&mut values, 2)
 }
 
 /// The median and the interquartile range.
 pub(super) fn median_and_range(mut values: Vec<f64>) -> (f64, f64) {
     values.retain(|value| value.is_finite());
-    let mut at = |numerator: usize| {
-        let index = values.len().saturating_sub(1).saturating_mul(numerator) / 4;
-        if values.is_empty() { f64::NAN } else { *values.select_nth_unstable_by(index, f64::total_cmp).1 }
-    };
-    let (first, middle, third) = (at(1), at(2), at(3));
+    let [first, middle, third] = [1, 2, 3].map(|number| quarter(&mut values, number));
     (middle, third - first)
+}
+
+/// The value at a quarter of the sorted values; not a number if there is none.
+fn quarter(values: &mut [f64], number: usize) -> f64 {
+    let index = values.len().saturating_sub(1).saturating_mul(number) / 4;
+    if values.is_empty() { f64::NAN } else { *values.select_nth_unstable_by(index, f64::total_cmp).1 }
 }
 
 fn quantile(column: &[f64], step: usize, share: f64) -> f64 {

@@ -274,8 +274,11 @@ impl TrackRows {
             }
         }
         let shift = median(pairs.iter().map(|(_, shift)| *shift).collect());
+        let interval = median(self.interval.clone());
         pairs.retain(|(_, other)| (other - shift).abs() < 1.0);
-        if self.has_time && shift.abs() > LEAST_SHIFT && pairs.len() * LEAST_COPY > self.len() {
+        // A machine that stands is at one location for more than an interval.
+        let is_clock = shift.abs() > LEAST_SHIFT || (shift.abs() > 0.0 && shift.abs() < PART * interval);
+        if self.has_time && is_clock && pairs.len() * LEAST_COPY > self.len() {
             for (k, _) in pairs {
                 is_copy[k] = true;
             }
@@ -304,6 +307,8 @@ impl TrackRows {
 const LEAST_COPY: usize = 5;
 /// Seconds between a log and its copy: more than a machine stands still.
 const LEAST_SHIFT: f64 = 60.0;
+/// Or a part of the interval, in which no machine logs again.
+const PART: f64 = 0.8;
 
 /// Sections of one time that are compared at most.
 const MOST_SECTIONS: usize = 64;

@@ -39,7 +39,7 @@ pub(super) fn check_units(
         check_length(rows, name, matches, times, job, diagnostics)?;
     }
     check_width(&head, matches, diagnostics);
-    check_mass(&head, matches, first_times.as_ref(), crop, diagnostics)?;
+    check_mass(&head, matches, first_times.as_ref(), crop, diagnostics);
     check_target(&head, matches, diagnostics);
     Ok(())
 }
@@ -61,7 +61,7 @@ fn check_length(
     };
     let mut open = matches.to_vec();
     open.iter_mut().filter(|found| found.canonical == name).for_each(|found| found.unit = None);
-    let columns = columns(layer, &mut open, times)?;
+    let columns = columns(layer, &mut open, times);
     prove_lengths(layer, &mut open, &columns, job)?;
     prove_speed(&mut open, &columns);
     let proven = open.iter().find(|found| found.canonical == name);
@@ -102,22 +102,21 @@ fn check_mass(
     times: Option<&RowTimes>,
     crop: Option<&Crop>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Result<()> {
+) {
     let is_stated = |name: &&str| unit(matches, name).is_some();
     if !["flow", "distance", "swath_width"].iter().all(is_stated) {
-        return Ok(());
+        return;
     }
     let mut matches = matches.to_vec();
-    let columns = columns(layer, &mut matches, times)?;
+    let columns = columns(layer, &mut matches, times);
     for name in YIELDS.iter().filter(|name| **name != "yield").filter(|name| unit(&matches, name).is_some()) {
         let before = diagnostics.len();
         prove_named(name, &columns, crop, false, &mut matches.clone(), diagnostics);
         // One column is enough to say it.
         if diagnostics.len() > before {
-            return Ok(());
+            return;
         }
     }
-    Ok(())
 }
 
 /// A target rate against the applied one.

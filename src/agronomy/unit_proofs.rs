@@ -6,7 +6,7 @@ use super::column_match::{self, Match};
 use super::columns::{DRY_YIELD, WET_YIELD, YIELDS};
 use super::crops::Crop;
 use super::derived::Rows;
-use super::row_claims::clock_intervals;
+use super::row_claims::{clock_intervals, positions};
 use super::row_ratios::{Ratio, thinned};
 use super::statements::Job;
 use super::time_context::RowTimes;
@@ -14,11 +14,7 @@ use super::unit_closure::{Candidates, Harvest, Proven, nearest, prove_yield};
 use super::units::{Quantity, Unit};
 use crate::archive::{Code, Diagnostic};
 use crate::error::Result;
-use crate::layer::crs::OwnPlane;
-use crate::layer::{Layer, Positions};
-
-/// Metres in a degree of latitude, to a percent, which the tolerance of lengths allows.
-const DEGREE: f64 = 111_200.0;
+use crate::layer::Layer;
 
 /// The widths in metres that machines work.
 const WIDTHS: std::ops::RangeInclusive<f64> = 1.0..=60.0;
@@ -108,7 +104,7 @@ fn prove(
     if !open_lengths && open_yields.is_empty() {
         return Ok(Proven::default());
     }
-    let columns = columns(layer, matches, times)?;
+    let columns = columns(layer, matches, times);
     prove_lengths(layer, matches, &columns, job)?;
     let mut proven = Proven::default();
     for name in open_yields {
@@ -160,8 +156,8 @@ pub(super) fn prove_named(
 /// Distance by the positions of rows; swath width by the polygon of the row, or by the applied area of the job.
 pub(super) fn prove_lengths(layer: &Layer, matches: &mut [Match], columns: &Columns, job: &Job) -> Result<()> {
     let open_distance = columns.get("distance").filter(|_| unit(matches, "distance").is_none());
-    let steps = if open_distance.is_some() { steps(layer, columns)? } else { None };
-    if let (Some(distance), Some(steps)) = (open_distance, steps) {
+    if let Some(distance) = open_distance {
+        let steps = steps(layer, columns);
         let ratios = thinned(&Ratio { columns: &[distance, &steps], moisture: None }, |row, _| quotient(row));
         let found = nearest(ratios, &factors(LENGTHS, "m"), 0.05, 0.05);
         state(matches, "distance", found, "distance / step between positions: median");
@@ -208,7 +204,7 @@ pub(super) fn prove_speed(matches: &mut [Match], columns: &Columns) {
     state(matches, "speed", found, "speed x interval / distance: median");
 }
 
-pub(super) fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Result<Columns> {
+pub(super) fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Columns {
     let used = [
         "distance",
         "swath_width",
@@ -241,7 +237,7 @@ pub(super) fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTi
                 resolution: times.resolution,
                 ..Rows::default()
             };
-            clock_intervals(layer, &rows)?
+            clock_intervals(layer, &rows)
         }
     };
     if let (Some(logged), Some(steps)) =
@@ -252,30 +248,24 @@ pub(super) fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTi
         state(matches, "interval", nearest(ratios, &units, 0.05, 0.05), "interval / mean step of time: median");
     }
     columns.interval = if has(matches, "interval") { metric(&columns, matches, "interval", "s") } else { by_time };
-    Ok(columns)
+    columns
 }
 
 /// The length in metres from the row before, of the same machine, section and pass.
-fn steps(layer: &Layer, columns: &Columns) -> Result<Option<Vec<f64>>> {
-    let by_columns = || {
-        let (x, y) = (columns.get("longitude")?, columns.get("latitude")?);
-        let is_degree = |x: f64, y: f64| (x.abs() <= 180.0 && y.abs() <= 90.0).then_some((x, y));
-        Some(x.iter().zip(y).map(|(x, y)| is_degree(*x, *y)).collect())
-    };
-    let positions: Option<Positions> = layer.positions()?.or_else(by_columns);
-    let Some(positions) = positions else { return Ok(None) };
+fn steps(layer: &Layer, columns: &Columns) -> Vec<f64> {
+    let (x, y) = positions(layer, |name| columns.get(name));
     let key = |name: &str, row: usize| {
         columns.get(name).and_then(|column| column.get(row)).map_or(0, |value| value.to_bits())
     };
-    let own = layer.crs().and_then(OwnPlane::new).map(|own| own.metres());
-    let mut last: HashMap<[u64; 3], (f64, f64)> = HashMap::new();
-    let step = |(row, position): (usize, &Option<(f64, f64)>)| {
-        let (x, y) = (*position)?;
-        let before = last.insert(["machine", "section", "pass_number"].map(|name| key(name, row)), (x, y))?;
-        let [east, north] = own.unwrap_or_else(|| [DEGREE * y.to_radians().cos(), DEGREE]);
-        Some(((x - before.0) * east).hypot((y - before.1) * north))
+    let mut last: HashMap<[u64; 3], usize> = HashMap::new();
+    let step = |row: usize| {
+        if x[row].is_nan() {
+            return f64::NAN;
+        }
+        let before = last.insert(["machine", "section", "pass_number"].map(|name| key(name, row)), row);
+        before.map_or(f64::NAN, |before| (x[row] - x[before]).hypot(y[row] - y[before]))
     };
-    Ok(Some(positions.iter().enumerate().map(step).map(|step| step.unwrap_or(f64::NAN)).collect()))
+    (0..x.len()).map(step).collect()
 }
 
 fn is_dry_mass(matches: &[Match], column: Option<usize>) -> bool {

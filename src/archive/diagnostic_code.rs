@@ -135,7 +135,8 @@ codes! {
     MissingM = "missing-m", Info, "vertices without M in a layer with M were read with an M of NaN";
     NoDataM = "no-data-m", Info, "M values that mean `no data` were read as NaN";
     NoDataZ = "no-data-z", Warning,
-        "Z values that mean `no data` or are not finite were kept; GeoJSON has their geometries without Z";
+        "Z values that mean `no data` or are not finite were kept; GeoJSON has their geometries without Z, and `to_crs` of \
+         geopandas loses their positions unless `frame.geometry = frame.force_2d()` is called first";
     NoDataCoordinate = "no-data-coordinate", Error,
         "coordinates that mean `no data` or are not finite were kept; GeoJSON has null geometries for them, and their \
          areas and lengths in geopandas are meaningless";
@@ -320,6 +321,8 @@ codes! {
         "the rows are in no order of a log, so that nothing tells their steps and passes";
     NoValues = "no-values", Info,
         "values that no sensor measures, such as -999 or 65,535, are null";
+    IntervalContradicts = "interval-contradicts", Warning,
+        "harmonising: the interval that is logged contradicts the times of the rows, or their distances and speeds, which are used";
     HeadingContradicts = "heading-contradicts", Warning,
         "cleaning: the logged headings are not those of the motion, whose direction is used";
     WorkingContradicts = "working-contradicts", Warning,
@@ -327,7 +330,9 @@ codes! {
     WidthContradicts = "width-contradicts", Info,
         "cleaning: the width differs from the distance between neighbouring passes; nothing is corrected";
     RateHigh = "rate-high", Info, "cleaning: rates are far above all others; they are used as they are";
-    MoistureUnusual = "moisture-unusual", Info, "the moisture of the job is unusual for grain; its values are kept";
+    AppliedTwice = "applied-twice", Info,
+        "cleaning: a part of the product was applied on ground that was covered before, and raises the mean of the map";
+    MoistureUnusual = "moisture-unusual", Info, "the moisture is unusual for grain, or does not change; its values are kept";
     MuchLeftOut = "much-left-out", Warning,
         "cleaning: much of the mass, product or ground that was logged is not in the result";
     MeanContradicts = "mean-contradicts", Warning,

@@ -60,7 +60,6 @@ pub(crate) use containment::contains;
 pub use job_file::read_job;
 pub(crate) use ordered_pipeline::{run_ordered, threads};
 pub(crate) use parquet::{Bounds, ROW_GROUP, Table, Writer, row_groups};
-pub(crate) use positions::Positions;
 pub use ragged_geometry::Ragged;
 pub use read::read;
 pub(crate) use row_shapes::Polygons;

@@ -8,7 +8,7 @@ use super::wkb::FlatCoordinates;
 use crate::error::Result;
 
 /// Longitude and latitude of records; `None` for null shapes.
-pub(crate) type Positions = Vec<Option<(f64, f64)>>;
+type Positions = Vec<Option<(f64, f64)>>;
 
 impl Layer {
     /// Longitude and latitude of each record: a point, or the mean of the vertices; the coordinates of the layer if they

@@ -1,0 +1,224 @@
+"""Faults of the values of a log: headings, widths, distances, sensors, clocks and what was worked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+from spoiled_logs import changed, column, count, fault, frame_of, numbers, some, without
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from generated_logs import Log
+
+# Headings.
+HEADINGS: dict[str, tuple[bool, Callable[[np.ndarray], object]]] = {
+    "constant 0": (False, lambda angle: np.zeros(len(angle))),
+    "constant 90": (False, lambda angle: np.full(len(angle), 90.0)),
+    "mathematical": (False, lambda angle: (90.0 - angle) % 360),
+    "in radians": (False, np.radians),
+    "in gons": (False, lambda angle: angle / 0.9),
+    "reversed": (False, lambda angle: (angle + 180) % 360),
+    "off by 10 degrees": (True, lambda angle: (angle + 10) % 360),
+    "off by 45 degrees": (False, lambda angle: (angle + 45) % 360),
+    "off by -90 degrees": (False, lambda angle: (angle - 90) % 360),
+    "off by 135 degrees": (False, lambda angle: (angle + 135) % 360),
+    "from -180 to 180": (True, lambda angle: (angle + 180) % 360 - 180),
+    "of another row": (False, lambda angle: np.random.default_rng(7).permutation(angle)),
+    "stuck from the middle on": (
+        False,
+        lambda angle: np.where(np.arange(len(angle)) < len(angle) // 2, angle, angle[len(angle) // 2]),
+    ),
+    "missing in places": (True, lambda angle: np.where(np.arange(len(angle)) % 13 == 0, np.nan, angle)),
+    "a third at 0": (False, lambda angle: np.where(np.arange(len(angle)) % 3 == 0, 0.0, angle)),
+    "at 65535 in places": (True, lambda angle: np.where(np.arange(len(angle)) % 19 == 0, 65535.0, angle)),
+    "as text": (True, lambda angle: [f"{value:.1f}" for value in angle]),
+}
+for how, (keeps_, heading) in HEADINGS.items():
+    fault(f"heading {how}", lambda log, f: changed(log, "heading", f(numbers(log, "heading"))), heading, keeps=keeps_)
+fault("no heading", lambda log: without(log, "heading"), keeps=True)
+
+# Widths and distances.
+for factor in (0.3048, 0.5, 0.6, 1.6, 2.0, 1 / 0.3048, 100.0, 1000.0):
+    fault(f"width x {factor:.4g}", lambda log, f: changed(log, "swath", f * numbers(log, "swath")), factor, keeps=False)
+for factor in (0.0254, 0.3048, 1 / 0.3048, 100.0):
+    fault(
+        f"distance x {factor:.4g}",
+        lambda log, f: changed(log, "distance", f * numbers(log, "distance")),
+        factor,
+        keeps=False,
+    )
+for role_ in ("swath", "distance"):
+    for value_ in (np.nan, -1.0, 65535.0):
+        fault(f"{role_} {value_:g} in a twentieth", lambda log, r, v: some(log, r, v, 0.05), role_, value_, keeps=True)
+    fault(f"{role_} 0 in a third", lambda log, r: some(log, r, 0.0, 0.33), role_, keeps=False)
+    fault(f"{role_} null in a half", lambda log, r: some(log, r, np.nan, 0.5), role_, keeps=True)
+    fault(f"{role_} null", lambda log, r: changed(log, r, np.nan), role_, keeps=False)
+    fault(
+        f"{role_} as text with a comma",
+        lambda log, r: changed(log, r, [f"{value:.2f}".replace(".", ",") for value in numbers(log, r)]),
+        role_,
+        keeps=False,
+    )
+fault("no distance", lambda log: without(log, "distance"), keeps=True)
+fault("no width", lambda log: without(log, "swath"), keeps=False)
+fault(
+    "distance from the start of the log",
+    lambda log: changed(log, "distance", np.cumsum(numbers(log, "distance"))),
+    keeps=False,
+)
+fault("distance constant", lambda log: changed(log, "distance", np.full(count(log), 9.0)), keeps=False)
+
+# Sensors. A sentinel is no value: what it replaced is lost, which is within 3 % for these shares.
+SENTINELS = (
+    (65_535.0, 0.01),
+    (65_535.0, 0.002),
+    (9_999.0, 0.01),
+    (32_767.0, 0.02),
+    (1e30, 0.01),
+    (-999.0, 0.01),
+    (-1.0, 0.02),
+    (-9_999.0, 0.002),
+)
+for value_, share_ in SENTINELS:
+    fault(f"flow {value_:g} in {share_:.1%}", lambda log, v, s: some(log, "flow", v, s), value_, share_, keeps=True)
+for value_, share_ in ((0.0, 0.02), (np.nan, 0.02)):
+    fault(f"flow {value_:g} in {share_:.0%}", lambda log, v, s: some(log, "flow", v, s), value_, share_, keeps=True)
+for value_, share_ in ((0.0, 0.10), (np.nan, 0.15), (np.nan, 0.4), (-999.0, 0.15), (65_535.0, 0.12)):
+    fault(f"flow {value_:g} in {share_:.0%}", lambda log, v, s: some(log, "flow", v, s), value_, share_, keeps=False)
+fault(
+    "flow as text with a comma",
+    lambda log: changed(log, "flow", [f"{value:.2f}".replace(".", ",") for value in numbers(log, "flow")]),
+    keeps=False,
+)
+fault("no flow", lambda log: without(log, "flow"), keeps=False)
+for value_, share_ in ((np.nan, 0.1), (np.nan, 0.5), (-999.0, 0.02), (0.0, 0.03), (65_535.0, 0.02), (127.0, 0.02)):
+    fault(
+        f"moisture {value_:g} in {share_:.0%}",
+        lambda log, v, s: some(log, "moisture", v, s),
+        value_,
+        share_,
+        keeps=True,
+    )
+for value_ in (0.0, np.nan, 65_535.0, -1.0):
+    fault(f"moisture always {value_:g}", lambda log, v: changed(log, "moisture", v), value_, keeps=False)
+fault("moisture as a share", lambda log: changed(log, "moisture", numbers(log, "moisture") / 100), keeps=False)
+fault(
+    "moisture as text",
+    lambda log: changed(log, "moisture", [f"{value:.2f}" for value in numbers(log, "moisture")]),
+    keeps=False,
+)
+fault(
+    "moisture as text with a comma",
+    lambda log: changed(log, "moisture", [f"{value:.2f}".replace(".", ",") for value in numbers(log, "moisture")]),
+    keeps=False,
+)
+fault("moisture of silage", lambda log: changed(log, "moisture", numbers(log, "moisture") + 50), keeps=False)
+fault("no moisture", lambda log: without(log, "moisture"), keeps=False)
+for value_, share_ in (
+    (np.nan, 0.1),
+    (np.nan, 0.35),
+    (-999.0, 0.05),
+    (-1.0, 0.1),
+    (65_535.0, 0.01),
+    (1e30, 0.005),
+    (9_999_999.0, 0.01),
+):
+    fault(f"rate {value_:g} in {share_:.1%}", lambda log, v, s: some(log, "rate", v, s), value_, share_, keeps=False)
+fault("rate always null", lambda log: changed(log, "rate", np.nan), keeps=False)
+fault(
+    "rate as text with a comma",
+    lambda log: changed(log, "rate", [f"{value:.2f}".replace(".", ",") for value in numbers(log, "rate")]),
+    keeps=False,
+)
+fault(
+    "rate a thousandth of its target",
+    lambda log: frame_of(
+        log, changed(log, "rate", numbers(log, "rate") / 1000).assign(**{"Target Rate": numbers(log, "rate")})
+    ),
+    keeps=False,
+)
+
+# Clocks.
+CLOCKS: dict[str, tuple[bool, Callable[[pd.Series], object]]] = {
+    "with years of two digits": (False, lambda time: time.dt.strftime("%d/%m/%y %H:%M:%S")),
+    "in American form": (True, lambda time: time.dt.strftime("%m/%d/%Y %I:%M:%S %p")),
+    "with the first without seconds": (
+        True,
+        lambda time: [time.iloc[0].strftime("%Y-%m-%d %H:%M"), *time.iloc[1:].dt.strftime("%Y-%m-%d %H:%M:%S")],
+    ),
+    "in days since 1899": (True, lambda time: (time - pd.Timestamp("1899-12-30", tz="UTC")) / pd.Timedelta(days=1)),
+    "in seconds since 1970": (
+        True,
+        lambda time: (time - pd.Timestamp("1970-01-01", tz="UTC")) // pd.Timedelta(seconds=1),
+    ),
+    "in milliseconds since 1970": (
+        True,
+        lambda time: (time - pd.Timestamp("1970-01-01", tz="UTC")) // pd.Timedelta(milliseconds=1),
+    ),
+    "in seconds since 1980": (
+        True,
+        lambda time: (time - pd.Timestamp("1980-01-06", tz="UTC")) // pd.Timedelta(seconds=1) + 18,
+    ),
+    "in seconds since the start": (False, lambda time: (time - time.iloc[0]) / pd.Timedelta(seconds=1)),
+    "half missing": (False, lambda time: time.where(np.random.default_rng(8).random(len(time)) < 0.5)),
+    "a tenth missing": (False, lambda time: time.where(np.random.default_rng(9).random(len(time)) < 0.9)),
+    "constant": (False, lambda time: pd.Series(time.iloc[0], index=time.index)),
+    "null": (False, lambda time: pd.Series(pd.NaT, index=time.index, dtype=time.dtype)),
+    "in whole minutes": (False, lambda time: time.dt.floor("min")),
+    "in whole minutes as text": (False, lambda time: time.dt.strftime("%Y-%m-%d %H:%M")),
+    "an hour back in the middle": (False, lambda time: jumped(time, -3600)),
+    "an hour on in the middle": (True, lambda time: jumped(time, 3600)),
+    "ten seconds back in the middle": (False, lambda time: jumped(time, -10)),
+    "a year on in the middle": (False, lambda time: jumped(time, 365 * 86_400)),
+    "of twelve hours without AM and PM": (False, lambda time: time.dt.strftime("%Y-%m-%d %I:%M:%S")),
+    "without a date": (False, lambda time: time.dt.strftime("%H:%M:%S")),
+    "one far away": (
+        True,
+        lambda time: time.where(np.arange(len(time)) != len(time) // 2, time + pd.Timedelta(days=4000)),
+    ),
+    "one at 1980": (
+        True,
+        lambda time: time.where(np.arange(len(time)) != len(time) // 2, pd.Timestamp("1980-01-06", tz="UTC")),
+    ),
+}
+
+
+def jumped(time: pd.Series, seconds: float) -> pd.Series:
+    """Return times that are later from the middle on."""
+    later = np.arange(len(time)) >= len(time) // 2
+    return time + pd.to_timedelta(later * seconds, unit="s")
+
+
+for how, (keeps_, clock) in CLOCKS.items():
+    fault(f"clock {how}", lambda log, f: changed(log, "time", f(log.frame[column(log, "time")])), clock, keeps=keeps_)
+
+# What was worked.
+fault(
+    "two crops",
+    lambda log: changed(log, "crop", np.where(np.arange(count(log)) < count(log) // 2, "Wheat", "Corn")),
+    keeps=False,
+)
+fault("an unknown crop", lambda log: changed(log, "crop", "Sorte 17"), keeps=False)
+fault(
+    "crop missing in a half",
+    lambda log: changed(log, "crop", log.frame[column(log, "crop")].where(np.arange(count(log)) % 2 > 0)),
+    keeps=False,
+)
+fault("crop in other letters", lambda log: changed(log, "crop", " WHEAT "), keeps=True)
+fault("no crop", lambda log: without(log, "crop"), keeps=False)
+
+
+def mixed(log: Log, share: float, seconds: float = 0.0) -> gpd.GeoDataFrame:
+    """Return the log with rows of a second product at each place, at a share of the rate."""
+    name = column(log, "product")
+    second = log.frame.assign(**{name: "Second", column(log, "rate"): share * numbers(log, "rate")})
+    second[column(log, "time")] = second[column(log, "time")] + pd.Timedelta(seconds=seconds)
+    both = pd.concat([log.frame, second]).sort_values(column(log, "time"), kind="stable")
+    return frame_of(log, gpd.GeoDataFrame(both.reset_index(drop=True), geometry="geometry", crs=log.frame.crs))
+
+
+fault("a product of nothing added", lambda log: mixed(log, 0.0), keeps=False)
