@@ -1,7 +1,7 @@
 """From an access key to tidy, mapped field data.
 
 >>> import headland as hl
->>> with hl.Sandbox.demo() as service, hl.Client(**service.credentials) as client:
+>>> with hl.Sandbox.demo() as service, service.client() as client:
 ...     job = client.job_data.list().first()
 ...     layer = client.job_data.read(job["id"])
 """

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict
 
 from headland import _core, arguments
+from headland.client import AsyncClient, Client
 from headland.harvest_truth import HarvestTruth
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class Sandbox:
     """The complete service on loopback, with an account of synthetic fields whose totals are known.
 
     >>> with headland.Sandbox.demo() as service:
-    ...     client = headland.Client(**service.credentials)
+    ...     client = service.client()
 
     Hubs report every 30 seconds and field computers every five minutes of its clock. Field computers are online by a
     timetable (UTC): of every half hour, the first is online in the first ten minutes, the second in the next ten, the
@@ -181,7 +182,7 @@ class Sandbox:
         clock: ``"moved"`` advances only by ``advance``.
     """
 
-    __slots__ = ("_core", "faults")
+    __slots__ = ("_core", "_rate_limits", "faults")
 
     def __init__(
         self,
@@ -211,6 +212,7 @@ class Sandbox:
             variants=list(variants),
             moved_clock=_is_first("clock", clock, "moved", "real"),
         )
+        self._rate_limits = tuple(rate_limits)
         self.faults = Faults(self._core)
 
     @classmethod
@@ -224,7 +226,8 @@ class Sandbox:
     ) -> Self:
         """Start a service for a demo: no rate limit, short conversions.
 
-        A client still keeps the limit of real services; ``Client(**service.credentials, rate_limits=())`` does not.
+        Clients of :meth:`client` do not wait for a limit then; ``Client(**service.credentials)`` keeps that of real
+        services.
         """
         return cls(seed=seed, harvest=harvest, rate_limits=rate_limits, conversion_time=conversion_time)
 
@@ -279,6 +282,35 @@ class Sandbox:
             "legacy_orders_url": self.legacy_orders_url,
             "legacy_token": keys["dispatch_token"],
         }
+
+    def client(self, **options: Any) -> Client:
+        """Make a client of this service with the rate limits of the service.
+
+        >>> jobs = service.client().job_data.list().to_pandas()
+
+        Args:
+            options: Arguments of `Client`, such as ``page_size=`` or the ``access_key=`` of another customer.
+
+        Returns:
+            The client. `credentials` has the keyword arguments for a client that keeps the limits of real services.
+        """
+        return Client(**{**self._options, **options})
+
+    def async_client(self, **options: Any) -> AsyncClient:
+        """Make an `AsyncClient` of this service with the rate limits of the service.
+
+        >>> async with service.async_client() as client:
+        ...     jobs = [job async for job in client.job_data.list()]
+
+        Args:
+            options: Arguments of `AsyncClient`, such as ``page_size=`` or ``timeout=``.
+        """
+        return AsyncClient(**{**self._options, **options})
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        # Other services of this machine have the same keys, but limits of their own.
+        return {**self.credentials, "rate_limits": self._rate_limits, "limiter_state": "memory"}
 
     @property
     def other_access_key(self) -> str:
