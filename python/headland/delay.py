@@ -67,7 +67,10 @@ class Delay:
 
     @property
     def contrast(self) -> float | None:
-        """Depth of the minimum: (median - minimum) / median of the curve. Below 0.08 there is no estimate."""
+        """Depth of the minimum: (median - minimum) / median of the curve.
+
+        There is no estimate if it is below 0.08, for all pairs or for those of neighbouring passes alone.
+        """
         return None if self._main is None else self._main["contrast"]
 
     @property

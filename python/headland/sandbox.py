@@ -226,8 +226,7 @@ class Sandbox:
     ) -> Self:
         """Start a service for a demo: no rate limit, short conversions.
 
-        Clients of :meth:`client` do not wait for a limit then; ``Client(**service.credentials)`` keeps that of real
-        services.
+        Clients of :meth:`client` keep no limit then; ``Client(**service.credentials)`` keeps that of real services.
         """
         return cls(seed=seed, harvest=harvest, rate_limits=rate_limits, conversion_time=conversion_time)
 
@@ -292,18 +291,15 @@ class Sandbox:
             options: Arguments of `Client`, such as ``page_size=`` or the ``access_key=`` of another customer.
 
         Returns:
-            The client. `credentials` has the keyword arguments for a client that keeps the limits of real services.
+            The client. Clients with `credentials` keep the limits of real services.
         """
         return Client(**{**self._options, **options})
 
     def async_client(self, **options: Any) -> AsyncClient:
-        """Make an `AsyncClient` of this service with the rate limits of the service.
+        """Make an `AsyncClient` of this service with the rate limits of the service, as `client` does.
 
         >>> async with service.async_client() as client:
         ...     jobs = [job async for job in client.job_data.list()]
-
-        Args:
-            options: Arguments of `AsyncClient`, such as ``page_size=`` or ``timeout=``.
         """
         return AsyncClient(**{**self._options, **options})
 

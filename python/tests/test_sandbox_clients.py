@@ -20,7 +20,7 @@ def test_client_keeps_the_limits_of_its_service_and_takes_options() -> None:
     limits = ((7, 10.0), (3, 2.0))
     with hl.Sandbox(rate_limits=limits, small_jobs=1) as service, service.client(accept="xml") as client:
         assert [(window.calls, window.seconds) for window in client.budget().windows] == list(limits)
-        assert client.job_data.list().first()["id"]
+        assert client.job_data.list()[0]["id"]
     with hl.Sandbox.demo() as service, service.client(access_key=service.other_access_key) as client:
         job_id = service.truth[0]["job_id"]
         with pytest.raises(hl.HeadlandError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -40,9 +41,12 @@ def outcome(frame: object, kind: str) -> Outcome:
     grid = hl.grid(cleaned, 10.0)
     codes = {str(found.code) for part in (layer, cleaned.layer, grid) for found in part.diagnostics}
     cells = grid.to_pandas()
-    values = {"ground": float(cells["covered"].sum()), "area": layer.covered_area()}
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        values = {"ground": float(cells["covered"].sum()), "area": layer.covered_area()}
     amount, ground = ("kg_dry", "m2") if kind == "yield" else ("amount", "covered")
-    values["mean"] = float(cells[amount].sum() / cells[ground].sum() * 1e4) if amount in cells else math.nan
+    worked = float(cells[ground].sum())
+    values["mean"] = float(cells[amount].sum() / worked * 1e4) if amount in cells and worked else math.nan
     if kind == "yield":
         means = hl.field_means(layer)
         values["field"] = float(means.to_pandas()["mean"].iloc[0])

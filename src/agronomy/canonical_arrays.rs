@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, Int32Array, TimestampMicrosecon
 use arrow_schema::{DataType, Field};
 
 use super::added_columns::{Added, split};
-use super::cell_values::{arrays, decimal_sign, flags, integers, texts};
+use super::cell_values::{arrays, decimal_sign, flags, integers, nullable, texts};
 use super::column_match::{COMPLEMENT, Match, values};
 use super::columns::{AS_STATED, Canonical, Content, JobKind, RATE};
 use super::convert::{is_one, scaled};
@@ -145,7 +145,7 @@ pub(super) fn number_column(
         diagnostics.push(Diagnostic::new(Code::NoValues, message));
     }
     let arrays = if is_computed || discarded > 0 {
-        split(layer, &nullable(&values))
+        split(layer, &nullable(values.iter().copied()))
     } else {
         let array = |array: &ArrayRef| -> ArrayRef {
             if is_unlogged {
@@ -179,13 +179,21 @@ const NOT_NEGATIVE: &[&str] = &[
     "applied_rate",
     "control_rate",
 ];
-/// Columns of grain, of which values above this many times their 90th percentile are none.
-const GRAIN: &[&str] =
-    &["flow", "yield_wet_mass", "yield_dry_mass", "yield_dry_matter", "yield_wet_volume", "yield_dry_volume", "yield"];
-const MOST_GRAIN: f64 = 10.0;
+/// Columns of grain and of the width, of which values above this many times their 90th percentile are none.
+const LIMITED: &[&str] = &[
+    "swath_width",
+    "flow",
+    "yield_wet_mass",
+    "yield_dry_mass",
+    "yield_dry_matter",
+    "yield_wet_volume",
+    "yield_dry_volume",
+    "yield",
+];
+const MOST_TIMES: f64 = 10.0;
 
-/// Makes values null that no sensor measures, and returns their number: below 0, and of grain those far above all others, such
-/// as 65,535.
+/// Makes values null that no sensor measures, and returns their number: below 0, and of grain and widths those far above all
+/// others, such as 65,535.
 fn discard_no_values(name: &str, values: &mut [f64]) -> usize {
     let mut most = f64::INFINITY;
     let mut least = 0.0;
@@ -198,11 +206,11 @@ fn discard_no_values(name: &str, values: &mut [f64]) -> usize {
     } else if !NOT_NEGATIVE.contains(&name) {
         return 0;
     }
-    if GRAIN.contains(&name) {
+    if LIMITED.contains(&name) {
         let mut positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0 && value.is_finite()).collect();
         if !positive.is_empty() {
             let index = positive.len().saturating_sub(1).saturating_mul(9) / 10;
-            most = MOST_GRAIN * *positive.select_nth_unstable_by(index, f64::total_cmp).1;
+            most = MOST_TIMES * *positive.select_nth_unstable_by(index, f64::total_cmp).1;
         }
     }
     let mut count = 0_usize;
@@ -272,7 +280,7 @@ pub(super) fn add_computed(layer: &Layer, kind: JobKind, mut rows: Rows, added: 
         if let Some(weight) = weight.filter(|_| column.name.ends_with("_mass") || column.name.starts_with("yield")) {
             metadata.insert(keys::KG_PER_BUSHEL.to_owned(), weight.to_string());
         }
-        let array = nullable(&rows.columns.remove(column.name).unwrap_or_default());
+        let array = nullable(rows.columns.remove(column.name).unwrap_or_default());
         added.push(Added { field: field(column.name, &DataType::Float64, metadata), arrays: split(layer, &array) });
     }
 }
@@ -286,11 +294,6 @@ pub(super) fn computed_column(layer: &Layer, name: &str, unit: &str, source: &st
     let cells = values.iter().map(|value| (!value.is_nan()).then_some(*value));
     let array: ArrayRef = Arc::new(cells.collect::<Float64Array>());
     Added { field: field(name, &DataType::Float64, metadata), arrays: split(layer, &array) }
-}
-
-/// Numbers as an array in which NaN is null.
-fn nullable(values: &[f64]) -> ArrayRef {
-    Arc::new(values.iter().map(|value| (!value.is_nan()).then_some(*value)).collect::<Float64Array>())
 }
 
 fn field(name: &str, data_type: &DataType, metadata: HashMap<String, String>) -> Field {

@@ -198,7 +198,7 @@ pub(super) fn texts(layer: &Layer, column: usize) -> Vec<ArrayRef> {
 }
 
 /// Numbers as an array in which NaN is null.
-pub(super) fn nullable(cells: Vec<f64>) -> ArrayRef {
+pub(super) fn nullable(cells: impl IntoIterator<Item = f64>) -> ArrayRef {
     Arc::new(cells.into_iter().map(|cell| cell.is_finite().then_some(cell)).collect::<Float64Array>())
 }
 

@@ -171,14 +171,8 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
 }
 
 /// What a cleaning says of the ground.
-const OF_GROUND: [Code; 6] = [
-    Code::GroundIncomplete,
-    Code::JobTwice,
-    Code::MeanContradicts,
-    Code::MuchLeftOut,
-    Code::NoGrain,
-    Code::WidthContradicts,
-];
+const OF_GROUND: [Code; 5] =
+    [Code::JobTwice, Code::MeanContradicts, Code::MuchLeftOut, Code::NoGrain, Code::WidthContradicts];
 
 /// The worked ground of a job in m2, each piece once, and what is said of it. A layer that is not harmonised is harmonised.
 pub fn covered_area(layer: Layer) -> Result<(f64, Vec<String>)> {
@@ -288,7 +282,7 @@ fn table(jobs: &[NamedMeans]) -> Result<Layer> {
     let markets: Vec<f64> = rows.iter().filter_map(|(_, mean)| mean.market_moisture).collect();
     let basis = basis_of(&markets);
     let number = |name: &str, unit: &str, is_dry: bool, cell: &dyn Fn(&FieldMean) -> Option<f64>| {
-        let cells = rows.iter().map(|(_, mean)| cell(mean).unwrap_or(f64::NAN)).collect();
+        let cells = rows.iter().map(|(_, mean)| cell(mean).unwrap_or(f64::NAN));
         let mut field = column(name, DataType::Float64, unit);
         if let Some(basis) = basis.as_ref().filter(|_| is_dry) {
             let mut metadata = field.metadata().clone();

@@ -179,9 +179,7 @@ impl FieldRows {
             diagnostics,
         })
     }
-}
 
-impl FieldRows {
     /// The rows that `is_in` selects, with their machines. Columns keep all rows, so that numbers of rows are those of the layer.
     pub(super) fn part(&self, is_in: impl Fn(usize) -> bool) -> Self {
         let mut order = self.order.part(is_in);

@@ -245,7 +245,7 @@ fn check_sums(rows: &CleanRows, map: &Targets, sums: &[Sums], factors: &[f64]) -
 /// The columns of a map.
 fn result_columns(rows: &CleanRows, map: &Targets, sums: &[Sums]) -> Vec<(Field, ArrayRef)> {
     let number = |name: &str, unit: &str, pick: &dyn Fn(&Sums) -> f64| {
-        (field(name, DataType::Float64, unit), nullable(sums.iter().map(pick).collect()))
+        (field(name, DataType::Float64, unit), nullable(sums.iter().map(pick)))
     };
     let rate = |amount: f64, m2: f64| if m2 > 0.0 { amount / m2 * HECTARE } else { f64::NAN };
     let share = |sums: &Sums| {

@@ -133,7 +133,7 @@ impl Targets {
         let column = |name: &str, pick: fn(&(i64, i64)) -> i64| {
             let numbers =
                 targets.iter().map(|target| cells.get(*target as usize).map_or(f64::NAN, |cell| middle(pick(cell))));
-            (field(name, DataType::Float64, "m"), nullable(numbers.collect()))
+            (field(name, DataType::Float64, "m"), nullable(numbers))
         };
         vec![column("x", |cell| cell.0), column("y", |cell| cell.1)]
     }

@@ -129,7 +129,7 @@ pub(super) fn dry_again(layer: Layer, crop: Option<&'static Crop>, stated: &Mark
         let wet = column(wet).into_iter().zip(&moisture).map(|(wet, moisture)| wet * (100.0 - moisture));
         // What the display dried stays the source of a row, also where it has no moisture.
         let matter = dried.zip(wet).map(|(dried, wet)| if dried.is_finite() { dried } else { wet });
-        let values = matter.zip(&after).map(|(matter, after)| matter / (100.0 - after)).collect();
+        let values = matter.zip(&after).map(|(matter, after)| matter / (100.0 - after));
         let mut metadata = layer.schema().field(template).metadata().clone();
         metadata.insert(keys::MOISTURE_BASIS.to_owned(), basis.clone());
         changed.push((Field::new(dry, DataType::Float64, true).with_metadata(metadata), nullable(values)));

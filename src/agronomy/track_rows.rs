@@ -181,7 +181,9 @@ impl TrackRows {
                 let around = [k.checked_sub(1), k.checked_add(1).filter(|next| *next < motion.len())];
                 around.iter().all(|other| other.is_some_and(|other| turn(motion[k], motion[other]).abs() < STEADY))
             };
-            let is_single = |k: &usize| off(*k) > SINGLE && is_steady(*k);
+            // Where nothing is worked, a heading changes nothing.
+            let is_working = |k: usize| self.working.as_ref().is_none_or(|working| working[k]);
+            let is_single = |k: &usize| off(*k) > SINGLE && is_working(*k) && is_steady(*k);
             let (wrong, middle): (Vec<usize>, f64) = if moving.len() >= LEAST_MOVING && middle > CONTRADICTED {
                 ((0..self.len()).filter(own).collect(), middle)
             } else {

@@ -21,8 +21,9 @@ pub fn read(text: &str) -> Read {
     if text.is_empty() || is_zero(text) {
         return Read::Nothing;
     }
-    // Python supports the years 1 to 9999; an offset may leave that range.
-    match parse(text).filter(|time| (1..=9_999).contains(&time.year())) {
+    // A year of fewer digits is one of this century that somebody shortened. Python supports years up to 9999, and an offset may
+    // leave that range.
+    match parse(text).filter(|time| (1_000..=9_999).contains(&time.year())) {
         Some(time) => Read::Time(time),
         None => Read::Wrong,
     }
@@ -109,6 +110,8 @@ mod tests {
         assert_eq!(read("0001-01-01T00:00:00"), Read::Nothing);
         assert_eq!(read("yesterday"), Read::Wrong);
         assert_eq!(read("2022-02-30"), Read::Wrong);
+        assert_eq!(read("22-02-28"), Read::Wrong);
+        assert_eq!(read("0022-02-28T19:00:00Z"), Read::Wrong);
         assert_eq!(read("9999-12-31T23:59:59-14:00"), Read::Wrong);
         assert_eq!(read("+12345-01-01T00:00:00"), Read::Wrong);
         assert!(matches!(read("9999-12-31T23:59:59Z"), Read::Time(_)));

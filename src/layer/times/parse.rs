@@ -50,11 +50,11 @@ pub(super) fn parse_date(text: &str) -> Option<i64> {
     days_since_epoch(NaiveDate::from_ymd_opt(number(year)?, month, day)?)
 }
 
-/// The days since 1970. The first and last year of Python's range are rejected, since machines write them for missing
-/// dates.
+/// The days since 1970. The last year of Python's range is rejected, since machines write it for missing dates, and years of
+/// fewer than four digits, which are shortened ones of this century.
 fn days_since_epoch(date: NaiveDate) -> Option<i64> {
     let epoch = NaiveDate::from_ymd_opt(1970, 1, 1)?;
-    (2..=9_998).contains(&date.year()).then(|| date.signed_duration_since(epoch).num_days())
+    (1_000..=9_998).contains(&date.year()).then(|| date.signed_duration_since(epoch).num_days())
 }
 
 /// A date column value in days since 1970; `None` if it is out of range.
@@ -224,6 +224,7 @@ mod tests {
         let format = Format::new("%m/%d/%Y %I:%M:%S %p").unwrap();
         assert_eq!(format.read("09/01/2026 12:00:00 PM"), Some(LocalTime { micros: NOON, offset: None }));
         assert_eq!(format.read("31/01/2026 12:00:00 PM"), None);
+        assert_eq!(format.read("09/01/26 12:00:00 PM"), None);
         assert!(Format::new("%Q").is_none());
     }
 }
