@@ -10,7 +10,7 @@ use crate::api::row::{Returns, Takes};
 use crate::api::{Endpoint, Parameter, Place};
 use crate::error::{Error, Kind, Result};
 use crate::transport::Call;
-use crate::wire::time::{self, Read};
+use crate::wire::time;
 
 /// The values of a call's parameters, in the form in which they are sent.
 #[derive(Clone, Debug)]
@@ -119,13 +119,8 @@ fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, Strin
         Takes::Id => check_id(text),
         Takes::Number if text.parse::<u64>().is_ok() => Ok(text.to_owned()),
         Takes::Number => Err(format!("is `{text}`: expected a whole number >= 0")),
-        Takes::Time => match time::read(text) {
-            // Strict ISO 8601 with whole seconds: some services fail on fractions (field notes).
-            Read::Time(time) => Ok(time::write(&time.trunc_subsecs(0))),
-            Read::Nothing | Read::Wrong => Err(format!(
-                "is not a time: `{text}`; write it as ISO 8601, such as 2026-09-01 or 2026-09-01T12:00:00Z"
-            )),
-        },
+        // Strict ISO 8601 with whole seconds: some services fail on fractions (field notes).
+        Takes::Time => Ok(time::write(&time::stated(text)?.trunc_subsecs(0))),
         Takes::Word if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') => {
             Ok(text.to_owned())
         }

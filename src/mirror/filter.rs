@@ -9,7 +9,7 @@ use crate::agronomy::JobType;
 use crate::api;
 use crate::client::Arguments;
 use crate::error::{Error, Kind, Result};
-use crate::wire::time::{Read, read};
+use crate::wire::time::stated;
 
 /// Maximum number of ids that a note names.
 const MAX_NAMED: usize = 20;
@@ -139,12 +139,7 @@ impl Filter {
 }
 
 fn parse_time(name: &str, text: &str) -> Result<DateTime<Utc>> {
-    match read(text) {
-        Read::Time(time) => Ok(time),
-        Read::Nothing | Read::Wrong => Err(value_error(format!(
-            "`{name}` is not a time: `{text}`; write it as ISO 8601, such as 2026-09-01 or 2026-09-01T12:00:00Z"
-        ))),
-    }
+    stated(text).map_err(|reason| value_error(format!("`{name}` {reason}")))
 }
 
 /// First time after `until`: the time itself, or the end of a day.

@@ -74,15 +74,17 @@ fn parameter_text(name: &str, takes: Takes, value: &Bound<'_, PyAny>) -> PyResul
         }
         Takes::Time => {
             if value.is_instance_of::<PyDateTime>() {
-                // Only a missing time of pandas differs from itself.
-                if value.ne(value)? {
-                    let message = format!("`{name}`: expected a date or a time, got NaT, a missing time of pandas");
-                    return Err(PyValueError::new_err(message));
-                }
-                return utc_text(name, value);
+                let is_of_table = value.hasattr("to_datetime64")?;
+                return time_text(name, value, is_of_table);
             }
             if value.is_instance_of::<PyDate>() {
                 return isoformat(value);
+            }
+            if type_of(value)? == "datetime64" {
+                let time = value.call_method1("astype", ("datetime64[us]",))?.call_method0("item")?;
+                if time.is_none() || time.is_instance_of::<PyDateTime>() {
+                    return time_text(name, &time, true);
+                }
             }
             "a str, a date or an aware datetime"
         }
@@ -152,6 +154,22 @@ fn type_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
 pub(super) fn sendable(path: &str, text: &Bound<'_, PyString>) -> PyResult<String> {
     let message = || format!("`{path}` contains an unpaired surrogate, which UTF-8 cannot encode");
     text.to_str().map(str::to_owned).map_err(|_| PyValueError::new_err(message()))
+}
+
+/// Returns the text of a datetime. Tables have dates as times at midnight, without a zone.
+fn time_text(name: &str, value: &Bound<'_, PyAny>, is_of_table: bool) -> PyResult<String> {
+    // Only a missing time of pandas differs from itself.
+    if value.is_none() || value.ne(value)? {
+        let message = format!("`{name}`: expected a date or a time, got NaT, a missing time");
+        return Err(PyValueError::new_err(message));
+    }
+    if is_of_table && value.call_method0("utcoffset")?.is_none() {
+        let clock = value.call_method0("time")?.str()?;
+        if clock.to_str()? == "00:00:00" {
+            return isoformat(&value.call_method0("date")?);
+        }
+    }
+    utc_text(name, value)
 }
 
 /// Returns the time of an aware datetime as text in UTC.

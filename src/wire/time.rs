@@ -29,6 +29,21 @@ pub fn read(text: &str) -> Read {
     }
 }
 
+/// Parses a time that a caller states: a date, or a date and a time of day with their zone. The error says what is missing.
+pub fn stated(text: &str) -> std::result::Result<DateTime<Utc>, String> {
+    let clock = text.trim().get(10..).unwrap_or_default();
+    let has_zone = clock.ends_with(['Z', 'z']) || clock.contains(['+', '-']);
+    match read(text) {
+        Read::Time(time) if clock.is_empty() || has_zone => Ok(time),
+        Read::Time(_) => {
+            Err(format!("has a time of day without a zone: `{text}`; append Z for UTC, or an offset such as +02:00"))
+        }
+        Read::Nothing | Read::Wrong => {
+            Err(format!("is not a time: `{text}`; write it as ISO 8601, such as 2026-09-01 or 2026-09-01T12:00:00Z"))
+        }
+    }
+}
+
 /// Whether this is a zero date, which means that there is no value (specification 2.3).
 fn is_zero(text: &str) -> bool {
     text.starts_with("0000-") || text.starts_with("0001-01-01")
@@ -115,6 +130,21 @@ mod tests {
         assert_eq!(read("9999-12-31T23:59:59-14:00"), Read::Wrong);
         assert_eq!(read("+12345-01-01T00:00:00"), Read::Wrong);
         assert!(matches!(read("9999-12-31T23:59:59Z"), Read::Time(_)));
+    }
+
+    #[test]
+    fn stated_time_of_day_needs_a_zone() {
+        let noon = stated("2026-09-01T12:00:00Z").unwrap();
+        for text in ["2026-09-01 12:00:00+00:00", "2026-09-01T14:00:00+0200", " 2026-09-01T07:00-05:00 "] {
+            assert_eq!(stated(text), Ok(noon), "{text}");
+        }
+        assert!(stated("2026-09-01").is_ok());
+        for text in ["2026-09-01T12:00:00", "2026-09-01 12:00"] {
+            assert!(stated(text).unwrap_err().contains("without a zone"), "{text}");
+        }
+        for text in ["26-09-01", "01/09/2026", "", "2026-13-01"] {
+            assert!(stated(text).unwrap_err().starts_with("is not a time"), "{text}");
+        }
     }
 
     #[test]
