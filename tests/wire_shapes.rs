@@ -305,6 +305,19 @@ fn many_unknown_fields_take_linear_time() {
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
+/// Each object adds products to the ones before it; comparing all of them anew took hours for a megabyte.
+#[test]
+fn many_objects_of_a_job_take_linear_time() {
+    const MANY: usize = 50_000;
+    let started = std::time::Instant::now();
+    let product = |number: usize| format!(r#""SprayerJob": {{"Products": [{{"ProductName": "p{number}"}}]}}"#);
+    let parts: Vec<String> = (0..MANY).map(product).collect();
+    let record = detail(Content::Json, &format!(r#"{{"ID": 1, {}, {}}}"#, parts.join(", "), parts[0]));
+    let Some(Value::List(products)) = record.get("products") else { panic!("{record:?}") };
+    assert_eq!(products.len(), MANY, "each once");
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
 #[test]
 fn status_body_is_distinguished_from_a_detail() {
     let json = br#"{"status": "MORE_TIME_NEEDED", "errorInfo": "00:00:30", "result": "nil"}"#;

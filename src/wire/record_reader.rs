@@ -1,7 +1,7 @@
 //! Reads records by their shapes, with every tolerance that services need (field notes, Values and XML).
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::extra_fields::{ExtraFields, OnRepeat};
 use super::fields::{
@@ -44,6 +44,8 @@ struct Record<'n> {
     hoisted: Vec<Members<'n>>,
     /// Whether they are read now: a field that they repeat is no conflict.
     is_hoisted: bool,
+    /// The items of lists to which hoisted objects add, as texts.
+    known: HashMap<&'static str, HashSet<String>>,
 }
 
 impl RecordReader {
@@ -70,7 +72,8 @@ impl RecordReader {
         let fields = Vec::with_capacity(shape.fields.len());
         let extra = ExtraFields::default();
         let (lists, hoisted) = (Vec::new(), Vec::new());
-        let mut record = Record { shape, items, fields, extra, lists, hoisted, is_hoisted: false };
+        let mut record =
+            Record { shape, items, fields, extra, lists, hoisted, is_hoisted: false, known: HashMap::new() };
         for (name, node) in members {
             self.member(&mut record, &name, node)?;
         }
@@ -286,8 +289,13 @@ impl Record<'_> {
             (Some((_, Value::List(items))), Value::List(more)) if is_begun => items.extend(more),
             // Each part of a job may list products of its own.
             (Some((_, Value::List(items))), Value::List(more)) if self.is_hoisted => {
-                let known: HashSet<String> = items.iter().map(|item| format!("{item:?}")).collect();
-                items.extend(more.into_iter().filter(|item| !known.contains(&format!("{item:?}"))));
+                let text = |item: &Value| format!("{item:?}");
+                let known = self.known.entry(field.snake).or_insert_with(|| items.iter().map(text).collect());
+                let texts: Vec<String> = more.iter().map(text).collect();
+                items.extend(
+                    more.into_iter().zip(&texts).filter(|(_, text)| !known.contains(*text)).map(|(item, _)| item),
+                );
+                known.extend(texts);
             }
             (_, value) => {
                 if matches!(value, Value::List(_)) && !is_begun {
