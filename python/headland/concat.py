@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping  # noqa: TC003 -- for `typing.get_type_hints`
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
 from headland import _core
 from headland.harmonize import moistures
@@ -25,8 +25,16 @@ class Part(NamedTuple):
     start_date: dt.datetime | None = None
 
 
+@runtime_checkable
+class Jobs(Protocol):
+    """Layers of several jobs, such as those of ``client.job_data.read_all``."""
+
+    def _parts(self) -> list[Part]:
+        """Return the harmonised layers with what their jobs state."""
+
+
 def concat(
-    layers: Iterable[TableLike],
+    layers: Iterable[TableLike] | Jobs,
     *,
     units: Literal["metric"] | None = "metric",
     originals: bool = False,
@@ -39,8 +47,8 @@ def concat(
     cleaning and drying use those of the row.
 
     Args:
-        layers: The layers, of one kind of job. Tables are accepted as in ``headland.harmonize``; their `source` is the
-            name of their type, such as ``GeoDataFrame``.
+        layers: The layers, of one kind of job, or the jobs of ``client.job_data.read_all``. Tables are accepted as in
+            ``headland.harmonize``; their `source` is the name of their type, such as ``GeoDataFrame``.
         units: ``"metric"`` converts to the canonical units; ``None`` keeps the units, and a column with two units,
             quantities or moisture bases is an error that names both sources.
         originals: Whether the original columns are kept, those of one name as one column.
@@ -63,21 +71,17 @@ def concat(
     # A reader is a stream, and also the batches of it.
     if is_table(layers) and not isinstance(layers, LayerReader):
         raise TypeError("`layers`: expected several layers, got one; pass a list")
-    parts = [Part(as_layer("layers", layer)) for layer in layers]
-    return concat_parts(parts, units, originals=originals, market_moisture=market_moisture)
-
-
-def concat_parts(
-    parts: list[Part],
-    units: Literal["metric"] | None,
-    *,
-    originals: bool,
-    market_moisture: float | Mapping[str, float] | None = None,
-) -> Layer:
-    """Concatenate layers whose rows get more columns."""
+    parts = parts_of(layers)
     if units not in ("metric", None):
         raise ValueError(f"`units`: expected 'metric' or None, got {units!r}")
     return Layer(_core.concat(given(parts), units is not None, bool(originals), moistures(market_moisture)))
+
+
+def parts_of(layers: Iterable[TableLike] | Jobs) -> list[Part]:
+    """Return layers, tables or jobs as parts."""
+    if isinstance(layers, Jobs):
+        return layers._parts()  # noqa: SLF001 - of this package
+    return [Part(as_layer("layers", layer)) for layer in layers]
 
 
 def given(parts: list[Part]) -> list[tuple[_core.Layer, str | None, str | None, str | None, dt.datetime | None]]:

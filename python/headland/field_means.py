@@ -6,14 +6,13 @@ from collections.abc import Iterable  # noqa: TC003 -- for `typing.get_type_hint
 from typing import cast
 
 from headland import _core
-from headland.concat import Part, given
-from headland.job_layers import JobLayers, job_parts
+from headland.concat import Jobs, given, parts_of
 from headland.layer import Layer
 from headland.reader import LayerReader
-from headland.table_input import TableLike, as_layer, is_table
+from headland.table_input import TableLike, is_table
 
 
-def field_means(layers: TableLike | Iterable[TableLike] | JobLayers) -> Layer:
+def field_means(layers: TableLike | Iterable[TableLike] | Jobs) -> Layer:
     """Return the mean yield of each harvest and field: all dry mass of the job by its ground, counted once.
 
     Swaths overlap, and grain arrives after the header went up, so a mean of rows is too low. The ground of each row is
@@ -37,8 +36,6 @@ def field_means(layers: TableLike | Iterable[TableLike] | JobLayers) -> Layer:
 
     >>> means = headland.field_means(client.job_data.read_all(sub_type="yield", year=2025)).to_pandas()
     """
-    if isinstance(layers, JobLayers):
-        return Layer(_core.field_means(given(job_parts(layers))))
     is_one = isinstance(layers, Layer) or (is_table(layers) and not isinstance(layers, LayerReader))
-    several = cast("Iterable[TableLike]", [layers] if is_one else layers)
-    return Layer(_core.field_means(given([Part(as_layer("layers", layer)) for layer in several])))
+    several = cast("Iterable[TableLike] | Jobs", [layers] if is_one else layers)
+    return Layer(_core.field_means(given(parts_of(several))))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex
 
-from headland.concat import Part, concat_parts
+from headland.concat import Part, concat
 from headland.harmonize import harmonize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    import geopandas as gpd
 
     from headland.layer import Layer
 
@@ -37,6 +39,13 @@ class JobLayers:
     def __iter__(self) -> Iterator[tuple[dict[str, Any], Layer]]:
         """Iterate over pairs of job and layer, in the order of the list of jobs."""
         return iter(self._pairs)
+
+    def __getitem__(self, index: SupportsIndex) -> tuple[dict[str, Any], Layer]:
+        """Return a pair of job and layer by its position.
+
+        >>> job, layer = jobs[0]
+        """
+        return self._pairs[index]
 
     def __len__(self) -> int:
         """Return the number of layers."""
@@ -73,17 +82,20 @@ class JobLayers:
 
         >>> frame = client.job_data.read_all(sub_type="yield", year=2025).concat().to_geopandas()
         """
-        return concat_parts(job_parts(self), units, originals=originals, market_moisture=market_moisture)
+        return concat(self, units=units, originals=originals, market_moisture=market_moisture)
 
+    def to_geopandas(self) -> gpd.GeoDataFrame:
+        """Return the rows of all jobs as one frame, in metric units: ``concat().to_geopandas()``."""
+        return self.concat().to_geopandas()
 
-def job_parts(jobs: JobLayers) -> list[Part]:
-    """Return the harmonised layers of jobs with what the jobs state."""
-    if not len(jobs):
-        raise ValueError("no job has a layer; `failed` has the reason of each")
-    return [
-        Part(_harmonized(job, layer), job["id"], job.get("name"), job.get("field_name"), job.get("start_date"))
-        for job, layer in jobs
-    ]
+    def _parts(self) -> list[Part]:
+        """Return the harmonised layers with what their jobs state, as ``headland.concat`` takes them."""
+        if not self._pairs:
+            raise ValueError("no job has a layer; `failed` has the reason of each")
+        return [
+            Part(_harmonized(job, layer), job["id"], job.get("name"), job.get("field_name"), job.get("start_date"))
+            for job, layer in self
+        ]
 
 
 def _harmonized(job: dict[str, Any], layer: Layer) -> Layer:

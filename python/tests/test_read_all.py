@@ -116,6 +116,16 @@ def test_a_job_that_cannot_be_harmonised_is_named(harvests: hl.JobLayers) -> Non
         other.concat()
 
 
+def test_jobs_have_positions_and_are_one_frame(harvests: hl.JobLayers) -> None:
+    assert [harvests[index][0]["id"] for index in (0, -1)] == [[*harvests][index][0]["id"] for index in (0, -1)]
+    two = hl.JobLayers([harvests[0], harvests[1]], [])
+    frame = two.to_geopandas()
+    assert set(frame["job_id"]) == {job["id"] for job, _ in two}
+    assert hl.concat(two).to_arrow() == two.concat().to_arrow()
+    with pytest.raises(IndexError):
+        harvests[99]
+
+
 def test_concat_of_different_quantities_names_both_sources(client: hl.Client) -> None:
     jobs = client.job_data.read_all(sub_type="as_applied", year=2025, progress=False)
     with pytest.raises(ValueError, match=r"`target_rate`: the quantity is volume in `.*` and mass in `.*`"):
