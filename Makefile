@@ -44,7 +44,8 @@ check: check-rust check-python ## Formatting, lints, types, stubs.
 
 check-rust:
 	cargo fmt --check
-	cargo clippy --locked --all-targets --features python -- -D warnings
+	cargo clippy --locked --all-targets -- -D warnings
+	cargo clippy --locked --features python --lib -- -D warnings
 
 check-python: $(VENV)/.developed
 	$(BIN)/ruff format --check python notebooks benches
