@@ -201,3 +201,15 @@ def test_sections_that_all_log_one_flow_are_said() -> None:
     both = pd.concat(sections).sort_values(["Time", "Section"], kind="stable").reset_index(drop=True)
     both.attrs = log.frame.attrs
     assert "mass-assumed" in codes(hl.field_means(hl.harmonize(both, kind="yield")))
+
+
+def test_rows_whose_file_order_skips_rows_are_taken_in_the_order_of_a_counter() -> None:
+    log = harvest()
+    number = np.arange(len(log.frame))
+    # Every third row, then those between them: in the order of the file, the steps go on along the track but are long.
+    mixed = log.frame.assign(gid=number).iloc[np.argsort(number % 3, kind="stable")].drop(columns="Time")
+    mixed = mixed.assign(Interval=1.0)
+    mixed.attrs = {"units": {**log.frame.attrs["units"], "Interval": "s"}}
+    layer = hl.harmonize(mixed, kind="yield")
+    assert "rows-missing" not in codes(layer)
+    assert layer.covered_area() == pytest.approx(log.truth.ground, rel=0.02)

@@ -64,6 +64,11 @@ impl Fit {
         self.steps >= LEAST_STEPS && as_f64(self.fitting) < LEAST_FIT * as_f64(self.steps)
     }
 
+    /// Whether the rows are in the order of a log, and none are missing.
+    pub(super) fn is_whole(self) -> bool {
+        !self.is_random() && self.missing_shares().is_none()
+    }
+
     /// Whether the steps along the track are shorter than the distances, which have another unit or are no distances then.
     pub(super) fn is_short(self) -> bool {
         let [steps, distances] = self.along;

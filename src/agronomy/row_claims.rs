@@ -12,6 +12,7 @@ use super::cell_values::numbers;
 use super::columns::JobKind;
 use super::derived::{GAP, Rows, resolution};
 use super::logged_rows::LoggedRows;
+use super::order_fit::Fit;
 use super::row_order::RowOrder;
 use super::row_ratios::median;
 use crate::archive::{Code, Diagnostic};
@@ -121,8 +122,12 @@ pub(super) fn settle(
     let (x, y) = positions(layer, |name| rows.get(name));
     let mut counter = rows.columns.remove("order");
     let mut found = order(layer, rows, (&x, &y), counter.as_deref());
-    if rows.times.is_none() && counter.is_none() && found.fit.is_random() {
-        counter = counting_column(layer, rows, (&x, &y));
+    if rows.times.is_none() && counter.is_none() && !found.fit.is_whole() {
+        // Where rows are missing in every order, one in which they go on along tracks is right as well.
+        counter = counting_column(layer, rows, (&x, &y), Fit::is_whole);
+        if counter.is_none() && found.fit.is_random() {
+            counter = counting_column(layer, rows, (&x, &y), |fit| !fit.is_random());
+        }
         if counter.is_some() {
             found = order(layer, rows, (&x, &y), counter.as_deref());
         }
@@ -208,7 +213,12 @@ fn ranks(layer: &Layer, row: &[usize]) -> Added {
 }
 
 /// A column of whole numbers, none of which is there twice, in whose order the steps between rows fit.
-fn counting_column(layer: &Layer, rows: &Rows, places: (&[f64], &[f64])) -> Option<Vec<f64>> {
+fn counting_column(
+    layer: &Layer,
+    rows: &Rows,
+    places: (&[f64], &[f64]),
+    fits: impl Fn(Fit) -> bool,
+) -> Option<Vec<f64>> {
     let schema = layer.schema();
     let numeric = schema
         .fields()
@@ -220,7 +230,7 @@ fn counting_column(layer: &Layer, rows: &Rows, places: (&[f64], &[f64])) -> Opti
         sorted.sort_unstable_by(f64::total_cmp);
         let is_counter =
             sorted.iter().all(|value| value.fract() == 0.0) && sorted.windows(2).all(|pair| pair[0] < pair[1]);
-        is_counter && !order(layer, rows, places, Some(column)).fit.is_random()
+        is_counter && fits(order(layer, rows, places, Some(column)).fit)
     })
 }
 
