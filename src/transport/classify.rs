@@ -77,11 +77,7 @@ pub(super) fn classify_reply(parts: &ResponseParts<'_>) -> Classified {
     let (outcome, kind, what) = match parts.status {
         300..=399 => (Outcome::Refused, Kind::Transport, redirect_message(parts)),
         401 => (Outcome::Refused, Kind::Authentication, refused_credential(parts)),
-        403 => (
-            Outcome::Refused,
-            Kind::PermissionDenied,
-            format!("the {} does not permit `{}`", parts.credential, parts.path),
-        ),
+        403 => (Outcome::Refused, Kind::PermissionDenied, forbidden(parts, is_document)),
         404 => (Outcome::Refused, Kind::NotFound, format!("there is nothing at `{}`", parts.path)),
         405 => (Outcome::Refused, Kind::MethodNotAllowed, format!("`{}` does not accept this method", parts.path)),
         408 => (Outcome::Busy, Kind::ServiceUnavailable, "the service timed out waiting for the request".to_owned()),
@@ -189,6 +185,20 @@ fn body_message(parts: &ResponseParts<'_>, response: Option<&ServiceResponse>) -
     }
     // A JSON string counts as plain text.
     (line(text.trim_matches('"')), false)
+}
+
+/// The service gives a reason as text or as a document of its own; a page is that of somebody on the way.
+fn forbidden(parts: &ResponseParts<'_>, is_document: bool) -> String {
+    let text = String::from_utf8_lossy(parts.body).to_ascii_lowercase();
+    if is_document && text.contains("<html") {
+        format!(
+            "the reply to `{}` is a web page and not one of the service: a proxy or a firewall of your network may block the \
+             address; ask its administrator",
+            parts.path
+        )
+    } else {
+        format!("the {} does not permit `{}`", parts.credential, parts.path)
+    }
 }
 
 fn refused_credential(parts: &ResponseParts<'_>) -> String {
@@ -369,6 +379,11 @@ mod tests {
         let moved = classify(302, &[("location", "https://elsewhere.example/jobdata?token=1")], "");
         assert!(moved.error.message().contains("`elsewhere.example`"), "{}", moved.error);
         assert!(!moved.error.message().contains("token"), "{}", moved.error);
+        let blocked = classify(403, &[("content-type", "text/html")], "<!DOCTYPE html><HTML><p>Blocked");
+        assert!(blocked.error.message().contains("proxy or a firewall"), "{}", blocked.error);
+        for own in ["no access", "<Error><Reason>scope</Reason></Error>"] {
+            assert!(classify(403, &[], own).error.message().contains("does not permit"), "{own}");
+        }
         let page = classify(500, &[("content-type", "text/html")], "<html><body>boom</body></html>");
         assert!(page.error.message().contains("text/html"), "{}", page.error);
         assert!(!page.error.message().contains("boom"), "{}", page.error);
