@@ -109,7 +109,7 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
     // The ground of logged polygons is known.
     let edges = field.shapes.is_none().then(|| PassEdges::new(&rows, &pass, &faults.excluded, middle.location()));
     let (gaps, extra) = edges.flatten().map(|edges| edges.shared(is_harvest)).unwrap_or_default();
-    let track_distance = track_distance(&rows, &pass, &faults.excluded);
+    let track_distance = track_distance(&rows, &pass, &faults.excluded, is_harvest);
     let ground = count_ground(&field, &rows, &mut pass, &faults, (&idle, &extra), &parameters);
     let WorkedGround { swaths, coverage, share, nominal, is_narrow } = ground;
 

@@ -145,7 +145,12 @@ const FURTHEST: f64 = 4.0;
 
 /// The usual width of the machine, all sections of a moment together, and the first decile of the distances to the next
 /// parallel track, of a stretch in which nearly all contradict the width if there is one. `None` if few rows have one.
-pub(super) fn track_distance(rows: &TrackRows, pass: &[i32], excluded: &[bool]) -> Option<(f64, f64)> {
+pub(super) fn track_distance(
+    rows: &TrackRows,
+    pass: &[i32],
+    excluded: &[bool],
+    is_harvest: bool,
+) -> Option<(f64, f64)> {
     let is_inside = |k: usize| pass[k] > 0 && !excluded[k] && rows.width[k] > 0.0 && rows.x[k].is_finite();
     let moments = rows.moments();
     // One location for each moment: the middle of its rows.
@@ -181,8 +186,9 @@ pub(super) fn track_distance(rows: &TrackRows, pass: &[i32], excluded: &[bool]) 
     if found.len() < LEAST_FOUND {
         return None;
     }
-    // Another header or boom can have been mounted on the way, whose width a display does not know.
-    let stretch = found.chunks_exact(found.len().div_ceil(STRETCHES)).filter(|stretch| stretch.len() >= LEAST_FOUND);
+    // Another header can have been mounted on the way, whose width the display does not know. Other machines skip passes.
+    let stretch = found.chunks_exact(found.len().div_ceil(STRETCHES));
+    let stretch = stretch.filter(|stretch| is_harvest && stretch.len() >= LEAST_FOUND);
     let [nearer, farther] = [*WIDTHS.end(), *WIDTHS.start()].map(|ratio| width / ratio);
     let is_other = |[low, high]: &[f64; 2]| *low > farther || *high < nearer;
     let other = stretch.map(|stretch| [1, 9].map(|tenth| decile(stretch.to_vec(), tenth))).find(is_other);
