@@ -267,7 +267,7 @@ class Layer(LayerViews):
         return self._core.area(_as_is(crs))
 
     def covered_area(self) -> float:
-        """Return the worked ground in m², each piece once; a `HeadlandWarning` says if `clean` leaves much out.
+        """Return the worked ground in m², each piece once; a `HeadlandWarning` says what `clean` doubts of the ground.
 
         Raises:
             ValueError: The kind of job, the swath width or the coordinate system is unknown.
