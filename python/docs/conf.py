@@ -47,7 +47,7 @@ nitpick_ignore_regex = [
     ("py:class", r"(headland\.mirror\.dataset\.PublishedDataset|PublishedDataset)"),
     (
         "py:class",
-        r"(headland\.(pages|filtered_pages|newest_uploads)\.Record|Record|headland\.table_input\.ArrowStream|headland\.table\.Row|Row|Path|Source|AsIs|Token|TypeName|DelayArgument|DiagnosticCode|JobKind|TableLike|OnError|Severity)",
+        r"(headland\.(pages|filtered_pages|newest_uploads)\.Record|Record|headland\.table_input\.ArrowStream|headland\.table\.Row|Row|Path|Source|AsIs|Token|TypeName|DelayArgument|DiagnosticCode|JobKind|TableLike|headland\.concat\.Jobs|Jobs|OnError|Severity)",
     ),
     ("py:class", r"(DtypeBackend|Rows|Summary)"),
 ]
