@@ -213,3 +213,14 @@ def test_rows_whose_file_order_skips_rows_are_taken_in_the_order_of_a_counter() 
     layer = hl.harmonize(mixed, kind="yield")
     assert "rows-missing" not in codes(layer)
     assert layer.covered_area() == pytest.approx(log.truth.ground, rel=0.02)
+
+
+@pytest.mark.parametrize("name", ["As Applied Rate", "Tasa Aplicada(l/ha)", "TASA_APLICADA"])
+def test_names_of_the_applied_rate_are_read(name: str) -> None:
+    log = sprayer()
+    frame = log.frame.rename(columns={"Applied Rate": name})
+    frame.attrs = {
+        "units": {name if key == "Applied Rate" else key: unit for key, unit in log.frame.attrs["units"].items()}
+    }
+    layer = hl.harmonize(frame, kind="as_applied")
+    assert layer.to_pandas()["amount"].sum() == pytest.approx(log.truth.total, rel=0.01)

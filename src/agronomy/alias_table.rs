@@ -131,7 +131,7 @@ pub(super) const ALIASES: &[(&str, &str, &str)] = &[
         "",
         "appliedrate appldrate appldrt rateappld rateapplied rtapdms rtapdct rtapdliq rtapd vrappratev vrappratem \
          vrapprate actualrate population appliedpop seedingrate vrseedrate istmenge doseappliquee dosisaplicada \
-         asappliedrate dose dosis ausbringmenge tasaaplicada tasaaplicad volrate",
+         asappliedrate tasaaplicada tasaaplicad",
     ),
     ("control_rate", "", "controlrate cntrlrt"),
     ("depth", "", "depth seeddepth seedingdepth plantingdepth"),

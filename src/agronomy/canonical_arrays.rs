@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field};
 use super::added_columns::{Added, split};
 use super::cell_values::{arrays, decimal_sign, flags, integers, nullable, texts};
 use super::column_match::{COMPLEMENT, Match, values};
-use super::columns::{AS_STATED, Canonical, Content, JobKind, RATE};
+use super::columns::{AS_STATED, Canonical, Content, JobKind, RATE, YIELDS};
 use super::convert::{is_one, scaled};
 use super::derived::{Rows, compute};
 use super::provenance as keys;
@@ -162,34 +162,10 @@ pub(super) fn number_column(
     Some(Added { field: field(column.name, &DataType::Float64, metadata), arrays })
 }
 
-/// Columns whose values are never negative.
-const NOT_NEGATIVE: &[&str] = &[
-    "interval",
-    "distance",
-    "swath_width",
-    "speed",
-    "flow",
-    "yield_wet_mass",
-    "yield_dry_mass",
-    "yield_dry_matter",
-    "yield_wet_volume",
-    "yield_dry_volume",
-    "yield",
-    "target_rate",
-    "applied_rate",
-    "control_rate",
-];
-/// Columns of grain and of the width, of which values above this many times their 90th percentile are none.
-const LIMITED: &[&str] = &[
-    "swath_width",
-    "flow",
-    "yield_wet_mass",
-    "yield_dry_mass",
-    "yield_dry_matter",
-    "yield_wet_volume",
-    "yield_dry_volume",
-    "yield",
-];
+/// Columns besides yields of which values above [`MOST_TIMES`] times their 90th percentile are none.
+const LIMITED: &[&str] = &["swath_width", "flow"];
+/// Columns besides those of which only negative values are none.
+const NOT_NEGATIVE: &[&str] = &["interval", "distance", "speed", "target_rate", "applied_rate", "control_rate"];
 const MOST_TIMES: f64 = 10.0;
 
 /// Makes values null that no sensor measures, and returns their number: below 0, and of grain and widths those far above all
@@ -197,16 +173,17 @@ const MOST_TIMES: f64 = 10.0;
 fn discard_no_values(name: &str, values: &mut [f64]) -> usize {
     let mut most = f64::INFINITY;
     let mut least = 0.0;
+    let is_limited = LIMITED.contains(&name) || YIELDS.contains(&name);
     if name == "moisture" {
         most = 100.0;
         // A sensor that is off logs 0 in every row.
         if values.iter().all(|value| value.is_nan() || *value == 0.0) {
             least = f64::MIN_POSITIVE;
         }
-    } else if !NOT_NEGATIVE.contains(&name) {
+    } else if !is_limited && !NOT_NEGATIVE.contains(&name) {
         return 0;
     }
-    if LIMITED.contains(&name) {
+    if is_limited {
         let mut positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0 && value.is_finite()).collect();
         if !positive.is_empty() {
             let index = positive.len().saturating_sub(1).saturating_mul(9) / 10;

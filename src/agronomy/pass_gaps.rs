@@ -187,7 +187,7 @@ pub(super) fn track_distance(
         return None;
     }
     // Another header can have been mounted on the way, whose width the display does not know. Other machines skip passes.
-    let stretch = found.chunks_exact(found.len().div_ceil(STRETCHES));
+    let stretch = found.chunks(found.len().div_ceil(STRETCHES));
     let stretch = stretch.filter(|stretch| is_harvest && stretch.len() >= LEAST_FOUND);
     let [nearer, farther] = [*WIDTHS.end(), *WIDTHS.start()].map(|ratio| width / ratio);
     let is_other = |[low, high]: &[f64; 2]| *low > farther || *high < nearer;
