@@ -12,7 +12,9 @@ use headland::api::job_data::JOB_DATA_DETAIL;
 use headland::api::products::PRODUCT;
 use headland::api::{Kind, Returns, Shape, row};
 use headland::error::Kind as ErrorKind;
-use headland::wire::{Content, Element, Name, Value, decode_detail, decode_index, decode_response, encode_json};
+use headland::wire::{
+    Content, Element, Name, Value, decode_detail, decode_index, decode_index_leniently, decode_response, encode_json,
+};
 use proptest::prelude::*;
 use series::cases;
 
@@ -336,5 +338,61 @@ fn status_body_is_distinguished_from_a_detail() {
 fn names_of_products_cover_all_three_kinds_of_job() {
     for name in ["applied_volume", "target_minimum", "total_bushels", "ingredients", "applied_products"] {
         assert!(PRODUCT.field(name).is_some(), "{name}");
+    }
+}
+
+/// Records of a list mostly repeat names and order, which the reader uses. Whatever they repeat, omit, misspell, or send twice,
+/// each reads as it does alone.
+#[test]
+fn record_of_a_list_reads_as_it_does_alone() {
+    const MEMBERS: &[&str] = &[
+        r#""ID":"7""#,
+        r#""Id":"7""#,
+        r#""Name":"North 40""#,
+        r#""Name":"South 12""#,
+        r#""Make":null"#,
+        r#""make":"Hub""#,
+        r#""Model":5"#,
+        r#""Report":{"ID":"1","Lat":41.5}"#,
+        r#""Lat":41.25"#,
+        r#""Lat":"north""#,
+        r#""DeviceId":"8140""#,
+        r#""Colour":"red""#,
+        r#""Colour":"blue""#,
+        r#""Field Computer":"12""#,
+    ];
+    let Returns::Index(index) = row("field_hubs.reports").unwrap().returns else { unreachable!() };
+    let read = |records: &[String]| {
+        let body = format!(r#"{{"TotalCount":4,"FieldHubDetail":[{}]}}"#, records.join(","));
+        let (page, unreadable) = decode_index_leniently(Content::Json, body.as_bytes(), index).unwrap();
+        (page.items, unreadable.into_iter().map(|value| value.why).collect::<Vec<_>>())
+    };
+    let mut random = fastrand::Rng::with_seed(11);
+    for _ in 0..4_000 {
+        let mut members: Vec<&str> = MEMBERS.to_vec();
+        random.shuffle(&mut members);
+        members.truncate(random.usize(1..MEMBERS.len()));
+        let records: Vec<String> = (0..4)
+            .map(|_| {
+                // Mostly as the one before, else with one member less, more, or at another place.
+                match random.u8(0..6) {
+                    0 if members.len() > 1 => drop(members.remove(random.usize(0..members.len()))),
+                    1 => members.insert(random.usize(0..=members.len()), MEMBERS[random.usize(0..MEMBERS.len())]),
+                    2 => {
+                        let (one, other) = (random.usize(0..members.len()), random.usize(0..members.len()));
+                        members.swap(one, other);
+                    }
+                    _ => {}
+                }
+                format!("{{{}}}", members.join(","))
+            })
+            .collect();
+        let (mut alone, mut why) = (Vec::new(), Vec::new());
+        for record in &records {
+            let (items, unreadable) = read(std::slice::from_ref(record));
+            alone.extend(items);
+            why.extend(unreadable);
+        }
+        assert_eq!(read(&records), (alone, why), "{records:?}");
     }
 }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use crate::wire::{Value, time};
+use crate::wire::{Name, Value, time};
 
 /// Converts a value to a Python object.
 pub(super) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
@@ -17,21 +17,40 @@ pub(super) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
         Value::Text(text) => PyString::new(py, text).into_any(),
         Value::Time(time) => datetime(py, time)?,
         Value::List(items) => list(py, items)?.into_any(),
-        Value::Record(fields) => {
-            let record = PyDict::new(py);
-            for (name, value) in fields {
-                record.set_item(PyString::intern(py, name), to_python(py, value)?)?;
-            }
-            record.into_any()
-        }
+        Value::Record(fields) => record(py, fields, &mut Vec::new())?.into_any(),
         Value::Unknown(tree) => pythonize::pythonize(py, tree.as_ref())?,
     })
 }
 
 /// Converts values to a list.
 pub(super) fn list<'py>(py: Python<'py>, items: &[Value]) -> PyResult<Bound<'py, PyList>> {
-    let items: Vec<_> = items.iter().map(|item| to_python(py, item)).collect::<PyResult<_>>()?;
-    PyList::new(py, items)
+    let (list, mut keys) = (PyList::empty(py), Vec::new());
+    for item in items {
+        match item {
+            Value::Record(fields) => list.append(record(py, fields, &mut keys)?)?,
+            other => list.append(to_python(py, other)?)?,
+        }
+    }
+    Ok(list)
+}
+
+/// Converts fields to a dict. Records of a list repeat names and order, so `keys` keeps those of the record before.
+fn record<'py, 'v>(
+    py: Python<'py>,
+    fields: &'v [(Name, Value)],
+    keys: &mut Vec<(&'v str, Bound<'py, PyString>)>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let record = PyDict::new(py);
+    for (position, (name, value)) in fields.iter().enumerate() {
+        if keys.get(position).is_none_or(|(known, _)| known != name) {
+            keys.truncate(position);
+            keys.push((name, PyString::intern(py, name)));
+        }
+        if let Some((_, key)) = keys.get(position) {
+            record.set_item(key, to_python(py, value)?)?;
+        }
+    }
+    Ok(record)
 }
 
 /// Returns an aware datetime, parsed from text: in the stable ABI the constructor takes eight arguments and is slower. chrono

@@ -7,6 +7,11 @@ const MIN_DIGITS: usize = 19;
 
 /// Returns the body with such integers in quotes. Copies the body only if there is one.
 pub(crate) fn quote_big_ints(body: &[u8]) -> Cow<'_, [u8]> {
+    // So many digits on end cover one of these places; usual bodies are not scanned.
+    let places = body.iter().skip(MIN_DIGITS.saturating_sub(1)).step_by(MIN_DIGITS);
+    if !places.enumerate().any(|(number, byte)| byte.is_ascii_digit() && is_long(body, number)) {
+        return Cow::Borrowed(body);
+    }
     let mut out = Vec::new();
     // `before` is the last character that is not white space.
     let (mut copied, mut before, mut at) = (0, b':', 0_usize);
@@ -38,6 +43,14 @@ pub(crate) fn quote_big_ints(body: &[u8]) -> Cow<'_, [u8]> {
     }
     out.extend_from_slice(body.get(copied..).unwrap_or_default());
     Cow::Owned(out)
+}
+
+/// Whether there are as many digits on end around that place.
+fn is_long(body: &[u8], place: usize) -> bool {
+    let at = place.saturating_add(1).saturating_mul(MIN_DIGITS).saturating_sub(1);
+    let (before, after) = body.split_at_checked(at).unwrap_or_default();
+    let digits = |bytes: &mut dyn Iterator<Item = &u8>| bytes.take_while(|byte| byte.is_ascii_digit()).count();
+    digits(&mut before.iter().rev()).saturating_add(digits(&mut after.iter())) >= MIN_DIGITS
 }
 
 /// Returns the length of the text that begins here, with its quotes.

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
+use serde_json::de::Read;
 
 use super::bigint::quote_big_ints;
 use super::node::Node;
@@ -24,8 +25,12 @@ pub(super) fn parse<T>(
 ) -> crate::error::Result<T> {
     let body = &*quote_big_ints(strip_bom(body));
     let path = RefCell::default();
-    let mut reader = serde_json::Deserializer::from_slice(body);
-    match NodeSeed(&path).deserialize(&mut reader).and_then(|node| reader.end().map(|()| node)) {
+    // Checked at once, which is quicker than text by text; where it is not UTF-8, serde_json says at which line and column.
+    let node = match std::str::from_utf8(body) {
+        Ok(text) => whole(serde_json::Deserializer::from_str(text), &path),
+        Err(_) => whole(serde_json::Deserializer::from_slice(body), &path),
+    };
+    match node {
         Ok(node) => read(node),
         Err(error) => {
             let why = error.to_string();
@@ -35,6 +40,15 @@ pub(super) fn parse<T>(
             Err(Error::new(Kind::Decode, message).with(|facts| facts.field = field))
         }
     }
+}
+
+/// Reads the value that is the whole body.
+fn whole<'de, R: Read<'de>>(
+    mut reader: serde_json::Deserializer<R>,
+    path: &RefCell<Vec<String>>,
+) -> serde_json::Result<Node<'de>> {
+    let node = NodeSeed(path).deserialize(&mut reader)?;
+    reader.end().map(|()| node)
 }
 
 /// Reads a value. An error leaves the names of the members around it, innermost first.
@@ -99,6 +113,10 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node<'de>, A::Error> {
         let mut members = Vec::new();
         while let Some(Key(name)) = map.next_key()? {
+            if members.is_empty() {
+                // Records of lists have about so many; an empty object takes none.
+                members.reserve(8);
+            }
             match map.next_value_seed(self) {
                 Ok(value) => members.push((name, value)),
                 Err(error) => {

@@ -12,6 +12,7 @@ mod limits;
 mod masking;
 pub mod names;
 mod node;
+mod partial_record;
 mod path;
 mod record_reader;
 pub mod reply;

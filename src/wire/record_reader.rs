@@ -1,22 +1,18 @@
 //! Reads records by their shapes, with every tolerance that services need (field notes, Values and XML).
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
-
-use super::extra_fields::{ExtraFields, OnRepeat};
+use super::extra_fields::OnRepeat;
 use super::fields::{
-    ITEMS, bare_uri, describe, duplicate_field, field_of, finish, inner_field_of, list_of, put, put_inside, scalar,
-    void, void_inside,
+    ITEMS, bare_uri, describe, duplicate_field, field_of, finish, inner_field_of, is_known, list_of, put_inside,
+    scalar, void, void_inside,
 };
 use super::names;
 use super::node::Node;
+use super::partial_record::{Member, Members, Order, Record};
 use super::path::{Step, Unreadable, excerpt, written};
 use super::reply::Content;
-use super::value::{Name, Value};
+use super::value::Value;
 use crate::api::{Field, Index, Kind, Shape};
 use crate::error::{Error, Kind as ErrorKind, Result};
-
-type Members<'n> = Vec<(Cow<'n, str>, Node<'n>)>;
 
 /// Reads one reply.
 pub(super) struct RecordReader {
@@ -28,24 +24,6 @@ pub(super) struct RecordReader {
     path: Vec<Step<'static>>,
     /// The values of records that are null because they cannot be read. `None`: such a value is an error.
     unreadable: Option<Vec<Unreadable>>,
-}
-
-/// What was read of a record so far.
-struct Record<'n> {
-    shape: &'static Shape,
-    /// The list, where this is its envelope.
-    items: Option<&'static Index>,
-    fields: Vec<(Name, Value)>,
-    extra: ExtraFields,
-    /// The lists that this element of XML has begun; the items of a list may come in several elements.
-    lists: Vec<&'static str>,
-    /// The objects whose members belong to the record. They are read after its own members, because they repeat some of
-    /// these, and the record's own value of each stays.
-    hoisted: Vec<Members<'n>>,
-    /// Whether they are read now: a field that they repeat is no conflict.
-    is_hoisted: bool,
-    /// The items of lists to which hoisted objects add, as texts.
-    known: HashMap<&'static str, HashSet<String>>,
 }
 
 impl RecordReader {
@@ -62,20 +40,37 @@ impl RecordReader {
         items: Option<&'static Index>,
     ) -> Result<(Value, Vec<Unreadable>)> {
         let record = match node {
-            Node::Object(_) | Node::Empty => self.record(members(node), shape, items)?,
+            Node::Object(_) | Node::Empty => self.record(members(node), shape, items, &mut Order::default())?,
             other => return Err(self.no_record(&other, shape)),
         };
         Ok((record, self.unreadable.unwrap_or_default()))
     }
 
-    fn record(&mut self, members: Members<'_>, shape: &'static Shape, items: Option<&'static Index>) -> Result<Value> {
-        let fields = Vec::with_capacity(shape.fields.len());
-        let extra = ExtraFields::default();
-        let (lists, hoisted) = (Vec::new(), Vec::new());
-        let mut record =
-            Record { shape, items, fields, extra, lists, hoisted, is_hoisted: false, known: HashMap::new() };
-        for (name, node) in members {
-            self.member(&mut record, &name, node)?;
+    fn record(
+        &mut self,
+        members: Members<'_>,
+        shape: &'static Shape,
+        items: Option<&'static Index>,
+        order: &mut Order,
+    ) -> Result<Value> {
+        let mut record = Record::new(shape, items);
+        let mut is_repeated = true;
+        for (position, (name, node)) in members.into_iter().enumerate() {
+            match order.get(position, &name).filter(|_| is_repeated) {
+                Some(Member::Field(field)) => {
+                    let value = self.within(Step::Field(field.wire), |reader| reader.field(field, node, 0))?;
+                    record.add(field, value);
+                }
+                Some(Member::Extra) => self.extra(&mut record, &name, node),
+                None => {
+                    if std::mem::take(&mut is_repeated) {
+                        order.truncate(position);
+                    }
+                    if let Some(member) = self.member(&mut record, &name, node)? {
+                        order.note(position, &name, member);
+                    }
+                }
+            }
         }
         record.is_hoisted = true;
         while !record.hoisted.is_empty() {
@@ -91,13 +86,14 @@ impl RecordReader {
         Ok(finish(shape, record.fields))
     }
 
-    fn member<'n>(&mut self, record: &mut Record<'n>, wire: &str, node: Node<'n>) -> Result<()> {
+    /// Reads a member wherever it may belong, and gives what the next record can rely on.
+    fn member<'n>(&mut self, record: &mut Record<'n>, wire: &str, node: Node<'n>) -> Result<Option<Member>> {
         let shape = record.shape;
         if let Some(index) = record.items.filter(|index| names::same(wire, index.kind)) {
             return self.within(Step::Field(index.kind), |reader| {
                 let items = reader.items(node, index.item, None, record.length(ITEMS))?;
                 record.extend_items(items);
-                Ok(())
+                Ok(None)
             });
         }
         if let Some((outer, inner)) = inner_field_of(shape, wire, &record.fields) {
@@ -107,12 +103,13 @@ impl RecordReader {
                     reader.refuse(&duplicate_field(inner))?;
                     void_inside(&mut record.fields, outer, inner);
                 }
-                Ok(())
+                Ok(None)
             });
         }
         let own = field_of(shape, wire, record.fields.len());
         if let Some(field) = own.or_else(|| list_of(shape, wire)) {
             return self.within(Step::Field(field.wire), |reader| {
+                let is_new = own.is_some() && !is_known(&record.fields, field.snake);
                 let before = record.length(field.snake);
                 let value = match field.kind {
                     // An item without the list around it.
@@ -123,7 +120,7 @@ impl RecordReader {
                     reader.refuse(&duplicate_field(field))?;
                     void(&mut record.fields, field);
                 }
-                Ok(())
+                Ok(is_new.then_some(Member::Field(field)))
             });
         }
         if shape.hoists.iter().any(|name| names::same(wire, name)) {
@@ -136,11 +133,16 @@ impl RecordReader {
                     return Err(self.fail(&format!("{why}, got {other}")));
                 }
             }
-            return Ok(());
+            return Ok(None);
         }
+        self.extra(record, wire, node);
+        Ok(Some(Member::Extra))
+    }
+
+    /// Keeps a member that the shape does not name.
+    fn extra(&self, record: &mut Record<'_>, wire: &str, node: Node<'_>) {
         let on_repeat = if self.content == Content::Xml { OnRepeat::Append } else { OnRepeat::Compare };
-        record.extra.put(shape, wire, node.into_tree(), on_repeat);
-        Ok(())
+        record.extra.put(record.shape, wire, node.into_tree(), on_repeat);
     }
 
     /// Reads the value of a field. `before` counts the items that its list has already.
@@ -150,7 +152,9 @@ impl RecordReader {
             (Kind::Records(shape, element), _) => {
                 return self.items(node, shape, Some(element), before).map(Value::List);
             }
-            (Kind::Record(shape), Node::Object(_)) => return self.record(members(node), shape, None),
+            (Kind::Record(shape), Node::Object(_)) => {
+                return self.record(members(node), shape, None, &mut Order::default());
+            }
             (_, Node::Null) => Some(Value::Null),
             (kind, Node::Empty) => scalar(kind, ""),
             (kind, Node::Text(text)) => scalar(kind, text),
@@ -197,11 +201,12 @@ impl RecordReader {
                 Ok(Vec::new())
             }
             (Node::List(nodes), _) => {
-                (before..).zip(nodes).map(|(index, node)| self.item(node, shape, index)).collect()
+                let mut order = Order::default();
+                (before..).zip(nodes).map(|(index, node)| self.item(node, shape, index, &mut order)).collect()
             }
             (Node::Object(members), _) if members.is_empty() => Ok(Vec::new()),
             (Node::Object(members), Some(element)) => self.wrapped(members, shape, element, before),
-            (node, _) => self.item(node, shape, before).map(|item| vec![item]),
+            (node, _) => self.item(node, shape, before, &mut Order::default()).map(|item| vec![item]),
         }
     }
 
@@ -221,7 +226,8 @@ impl RecordReader {
         // Elements of XML without a shape are named, so another name is an error there.
         let is_bare = self.content == Content::Json && !members.first().is_some_and(|(name, _)| is_item(name));
         if is_bare || members.iter().any(|(name, _)| is_field(name)) {
-            return self.item(Node::Object(members), shape, before).map(|item| vec![item]);
+            let item = self.item(Node::Object(members), shape, before, &mut Order::default());
+            return item.map(|item| vec![item]);
         }
         let mut items = Vec::new();
         for (name, node) in members {
@@ -235,11 +241,11 @@ impl RecordReader {
 
     /// Reads one record of a list: an object, or a bare address where the shape has one (specification 2.6 calls the
     /// available files a list of URLs, 2.5 a list of objects).
-    fn item(&mut self, node: Node<'_>, shape: &'static Shape, index: usize) -> Result<Value> {
+    fn item(&mut self, node: Node<'_>, shape: &'static Shape, index: usize, order: &mut Order) -> Result<Value> {
         self.within(Step::Item(index), |reader| match node {
-            Node::Object(_) | Node::Empty => reader.record(members(node), shape, None),
+            Node::Object(_) | Node::Empty => reader.record(members(node), shape, None, order),
             Node::Text(text) if text.trim().is_empty() && reader.content == Content::Xml => {
-                reader.record(Vec::new(), shape, None)
+                reader.record(Vec::new(), shape, None, order)
             }
             Node::Text(ref text) => bare_uri(shape, text.trim()).ok_or_else(|| reader.no_record(&node, shape)),
             other => Err(reader.no_record(&other, shape)),
@@ -276,51 +282,6 @@ impl RecordReader {
         let field = (!self.path.is_empty()).then(|| written(self.root, self.path.iter().copied()));
         Error::new(ErrorKind::Decode, format!("the reply cannot be read as {}: {}", self.what, excerpt(why)))
             .with(|facts| facts.field = field)
-    }
-}
-
-impl Record<'_> {
-    /// Keeps a value. False: the field has another value.
-    #[must_use]
-    fn put(&mut self, field: &'static Field, value: Value, content: Content) -> bool {
-        let is_begun = content == Content::Xml && self.lists.contains(&field.snake);
-        let known = self.fields.iter_mut().find(|(name, _)| name == field.snake);
-        match (known, value) {
-            (Some((_, Value::List(items))), Value::List(more)) if is_begun => items.extend(more),
-            // Each part of a job may list products of its own.
-            (Some((_, Value::List(items))), Value::List(more)) if self.is_hoisted => {
-                let text = |item: &Value| format!("{item:?}");
-                let known = self.known.entry(field.snake).or_insert_with(|| items.iter().map(text).collect());
-                let texts: Vec<String> = more.iter().map(text).collect();
-                items.extend(
-                    more.into_iter().zip(&texts).filter(|(_, text)| !known.contains(*text)).map(|(item, _)| item),
-                );
-                known.extend(texts);
-            }
-            (_, value) => {
-                if matches!(value, Value::List(_)) && !is_begun {
-                    self.lists.push(field.snake);
-                }
-                return put(&mut self.fields, Name::Borrowed(field.snake), value) || self.is_hoisted;
-            }
-        }
-        true
-    }
-
-    /// Keeps items of the list whose envelope this is.
-    fn extend_items(&mut self, more: Vec<Value>) {
-        match self.fields.iter_mut().find(|(name, _)| name == ITEMS) {
-            Some((_, Value::List(items))) => items.extend(more),
-            _ => self.fields.push((Name::Borrowed(ITEMS), Value::List(more))),
-        }
-    }
-
-    /// How many items a list has so far.
-    fn length(&self, name: &str) -> usize {
-        match self.fields.iter().find(|(known, _)| known == name) {
-            Some((_, Value::List(items))) => items.len(),
-            _ => 0,
-        }
     }
 }
 
