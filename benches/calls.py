@@ -36,9 +36,10 @@ IN_FLIGHT = 32
 # that it slowed most.
 SLICES = 11
 CALLS = 400
-# The service allows a call in two seconds: 0.005 % of that, and 0.5 % for a page of 1,000 records.
+# The service allows a call in two seconds: 0.005 % of that.
 CALL_BOUND = 100
-PAGE_BOUND = 10
+# A page of 1,000 records, in times of `json.loads`.
+PAGE_BOUND = 1.5
 LARGE_PAGES = 10
 
 
@@ -150,8 +151,8 @@ def large_page(base: str, client: hl.Client, kind: str, path: str, *times: str) 
                 assert len(records) == stub_server.LARGE_PAGE
 
         other, mine = compare(ours, theirs)
-    theirs_each = f"json.loads takes {other / LARGE_PAGES * 1e3:.1f}"
-    return Target(f"1,000 {kind}, ms of CPU", mine / LARGE_PAGES * 1e3, PAGE_BOUND, theirs_each)
+    each = f"times json.loads; ms of CPU: {mine / LARGE_PAGES * 1e3:.1f} and {other / LARGE_PAGES * 1e3:.1f}"
+    return Target(f"1,000 {kind}", mine / other, PAGE_BOUND, each)
 
 
 def main() -> int:

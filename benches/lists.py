@@ -18,8 +18,7 @@ import headland as hl
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Seconds of CPU: the rate limit of the service gives 200 seconds for so many records.
-BOUND = 1.0
+BOUND = 4
 ROUNDS = 5
 SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # noqa: S105 - a test secret
 
@@ -72,7 +71,8 @@ def main() -> int:
 
         def targets() -> list[Target]:
             ours, theirs = cost(lambda: by_headland(client)), cost(lambda: by_pandas(address))
-            return [Target("100,000 locations to Arrow, s", ours, BOUND, f"seconds of CPU, pandas takes {theirs:.2f}")]
+            each = f"times as fast as pandas; s of CPU: {ours:.2f} and {theirs:.2f}"
+            return [Target("100,000 locations to Arrow", theirs / ours, BOUND, each, at_least=True)]
 
         return report(medians(targets, ROUNDS), ROUNDS)
 
