@@ -1,10 +1,14 @@
-//! Delays of the machines of a job: given by the recipe, or estimated.
+//! Delays of the machines of a job, given by the recipe or estimated, and the flow that they place.
 
 use std::collections::BTreeMap;
 
-use super::flow_delay::Delay;
+use super::columns::JobKind;
+use super::field_rows::{FieldRows, LOGGED_FLOW};
+use super::flow_delay::{Delay, Sensor, estimate};
+use super::flow_dropouts::fill_dropouts;
 use super::recipe::{Recipe, Seconds, Word};
 use super::seasons::Jobs;
+use super::shifted_values::value_later;
 use super::track_rows::TrackRows;
 use crate::error::{Error, Result};
 
@@ -24,6 +28,48 @@ impl MachineDelay {
     pub(super) fn name(&self) -> String {
         let job = self.job.as_ref().map_or_else(String::new, |job| format!("job {job}, "));
         format!("{job}machine {}", self.machine)
+    }
+}
+
+/// The flow of a harvest, as it was logged and where the grain was cut.
+pub(super) struct PlacedFlow {
+    /// Those of the machines.
+    pub(super) delays: Vec<MachineDelay>,
+    /// In kg/s; NaN is null. `None` without a flow.
+    pub(super) logged: Option<Vec<f64>>,
+    pub(super) shifted: Option<Vec<f64>>,
+    /// The columns that the flow comes from.
+    pub(super) rule: &'static str,
+    /// Rows whose flow is interpolated.
+    pub(super) dropouts: usize,
+}
+
+impl PlacedFlow {
+    /// Shifts the flow by the delays that the recipe gives, or that the rows of the sensor show.
+    pub(super) fn new(field: &mut FieldRows, sensor: &Sensor<'_>, seconds: &Seconds) -> Result<Self> {
+        let rows = sensor.rows;
+        let mut logged = field.flow.take().filter(|_| field.kind == JobKind::Yield).map(|flow| rows.sorted(&flow));
+        let dropouts = logged.as_mut().map_or(0, |flow| fill_dropouts(rows, flow));
+        let delays = machine_delays("delay", seconds, (rows, &field.jobs), |machine| {
+            let flow = logged.as_deref().ok_or("no column gives a flow or a yield")?;
+            let flow = rows.has_time.then_some(flow).ok_or("no time was logged")?;
+            Ok(estimate_of_job(sensor, machine, flow))
+        })?;
+        let later =
+            |flow: &Vec<f64>| (0..rows.len()).map(|k| value_later(rows, flow, k, shift(&delays, rows, k))).collect();
+        let shifted = logged.as_ref().map(later);
+        Ok(Self { delays, logged, shifted, rule: field.flow_rule, dropouts })
+    }
+
+    /// Whether the grain of a row is where it was cut. A display that computes yields has placed it itself.
+    pub(super) fn is_placed(&self, rows: &TrackRows, k: usize) -> bool {
+        let delay = || self.delays.get(rows.machine[k] as usize).and_then(|delay| delay.delay.seconds);
+        self.rule != LOGGED_FLOW || delay().is_some()
+    }
+
+    /// The logged and the shifted flow.
+    pub(super) fn both(&self) -> Option<(&[f64], &[f64])> {
+        self.logged.as_deref().zip(self.shifted.as_deref())
     }
 }
 
@@ -53,6 +99,17 @@ pub(super) fn machine_delays(
         delays.push(MachineDelay { job: jobs.names.get(*job as usize).cloned(), machine: *machine, delay });
     }
     Ok(delays)
+}
+
+/// The delay of a machine in a job. A job that says too little has that of the machine in the season.
+fn estimate_of_job(sensor: &Sensor<'_>, machine: u32, flow: &[f64]) -> Delay {
+    let machines = &sensor.rows.machines;
+    let own = estimate(sensor, |other| other == machine, flow);
+    let number = |machine: u32| machines[machine as usize].1;
+    let has_others = machines.iter().filter(|(_, other)| *other == number(machine)).nth(1).is_some();
+    let in_season = || estimate(sensor, |other| number(other) == number(machine), flow);
+    let season = (own.seconds.is_none() && has_others).then(in_season);
+    season.filter(|delay| delay.seconds.is_some()).unwrap_or(own)
 }
 
 /// Seconds by which the values of a row are logged later; 0 without a delay.

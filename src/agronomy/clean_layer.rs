@@ -97,13 +97,13 @@ impl Cleaned {
     /// Percent of water of masses and yields of the report, or `several`; `None` if they are as harvested.
     #[must_use]
     pub fn dry_basis(&self) -> Option<&str> {
-        self.rows.dry_basis.as_deref().filter(|_| self.rows.kg_dry.is_some())
+        self.rows.masses.basis.as_deref().filter(|_| self.rows.masses.dry.is_some())
     }
 
     /// New ground in m2 of each row, in the order of the layer.
     #[must_use]
     pub fn fresh_ground(&self) -> Vec<f64> {
-        self.rows.rows.unsorted(&self.rows.coverage.fresh)
+        self.rows.rows.unsorted(&self.rows.ground.coverage.fresh)
     }
 
     /// The reasons of each row, in the order of the layer.
@@ -114,13 +114,13 @@ impl Cleaned {
     /// Delays of the flow by machine; empty for other jobs than harvests.
     #[must_use]
     pub fn delays(&self) -> &[MachineDelay] {
-        &self.rows.delays
+        &self.rows.flow.delays
     }
 
     /// Delays of the moisture by machine; empty without moisture.
     #[must_use]
     pub fn moisture_delays(&self) -> &[MachineDelay] {
-        &self.rows.moisture_delays
+        &self.rows.moisture.delays
     }
 
     /// Whether the job is a harvest.
@@ -133,11 +133,11 @@ impl Cleaned {
     pub fn before(&self) -> Result<Layer> {
         let rows = &self.rows;
         let rate = |k: usize| {
-            let amount = rows.logged_kg.as_ref().or(rows.amount.as_ref()).map_or(f64::NAN, |amount| amount[k]);
+            let amount = rows.masses.logged.as_ref().or(rows.amount.as_ref()).map_or(f64::NAN, |amount| amount[k]);
             let m2 = logged_ground(rows, k);
             if m2 > 0.0 { amount / m2 * HECTARE } else { f64::NAN }
         };
-        let rates: Vec<f64> = (0..rows.pass.len()).map(rate).collect();
+        let rates: Vec<f64> = (0..rows.passes.number.len()).map(rate).collect();
         let reasons: Vec<&str> =
             rows.reasons.iter().zip(&rows.used).map(|(bits, used)| main_reason(*bits, *used)).collect();
         let unit = if self.is_harvest() { "kg/ha".to_owned() } else { format!("{}/ha", rows.amount_unit) };
@@ -160,10 +160,10 @@ impl Cleaned {
         let rows = &self.rows;
         let mut order: Vec<(usize, usize)> = rows.rows.row.iter().copied().zip(0..).collect();
         order.sort_unstable();
-        let is_there = |k: usize| rows.coverage.full[k] > 0.0 && rows.reasons[k] & POSITION == 0;
+        let is_there = |k: usize| rows.ground.coverage.full[k] > 0.0 && rows.reasons[k] & POSITION == 0;
         let kept: Vec<(usize, usize)> = order.into_iter().filter(|(_, k)| is_there(*k)).collect();
         let shape = |(_, k): &(usize, usize)| {
-            let mut polygons = rows.swaths.polygons(*k);
+            let mut polygons = rows.ground.swaths.polygons(*k);
             polygons.iter_mut().flatten().flatten().for_each(|corner| *corner = rows.plane.unproject(*corner));
             polygons
         };
@@ -242,33 +242,33 @@ pub(super) fn field(name: &str, data_type: DataType, unit: &str) -> Field {
 /// The columns of a cleaning in the order of the tracks.
 fn values(rows: &CleanRows) -> Vec<Values> {
     let column = |name, unit, numbers| Values { name, unit, basis: None, source: "", numbers };
-    let count = rows.pass.len();
+    let count = rows.passes.number.len();
     let rate = |kg: &[f64]| {
-        let rate = |k: usize| if rows.has_rate(k) { kg[k] / rows.coverage.fresh[k] * HECTARE } else { f64::NAN };
+        let rate = |k: usize| if rows.has_rate(k) { kg[k] / rows.ground.coverage.fresh[k] * HECTARE } else { f64::NAN };
         Cells::Numbers((0..count).map(rate).collect())
     };
     let numbers = |values: &[f64]| Cells::Numbers(values.to_vec());
     let bits = rows.reasons.iter().map(|bits| i32::try_from(*bits).unwrap_or(i32::MAX)).collect();
     let mut values = vec![
-        column("pass_number", "", Cells::Integers(rows.pass.iter().copied().map(i64::from).collect())),
+        column("pass_number", "", Cells::Integers(rows.passes.number.iter().copied().map(i64::from).collect())),
         column("reasons", "", Cells::Bits(bits)),
         column("used", "", Cells::Flags(rows.used.clone())),
-        column("share", "", numbers(&rows.share)),
+        column("share", "", numbers(&rows.ground.share)),
     ];
-    if let Some(kg) = &rows.kg {
+    if let Some(kg) = &rows.masses.wet {
         values.push(column("kg", "kg", numbers(kg)));
     }
-    values.push(column("m2", "m2", numbers(&rows.coverage.fresh)));
-    if let Some(kg) = &rows.kg {
+    values.push(column("m2", "m2", numbers(&rows.ground.coverage.fresh)));
+    if let Some(kg) = &rows.masses.wet {
         values.push(column("yield_wet", "kg/ha", rate(kg)));
     }
-    if let Some(kg) = &rows.kg_dry {
-        values.push(Values { basis: rows.dry_basis.clone(), ..column("yield_dry", "kg/ha", rate(kg)) });
+    if let Some(kg) = &rows.masses.dry {
+        values.push(Values { basis: rows.masses.basis.clone(), ..column("yield_dry", "kg/ha", rate(kg)) });
     }
-    if let Some(flow) = &rows.flow_shifted {
-        values.push(Values { source: rows.flow_rule, ..column("flow_shifted", "kg/s", numbers(flow)) });
+    if let Some(flow) = &rows.flow.shifted {
+        values.push(Values { source: rows.flow.rule, ..column("flow_shifted", "kg/s", numbers(flow)) });
     }
-    if let Some(moisture) = &rows.moisture_shifted {
+    if let Some(moisture) = &rows.moisture.shifted {
         values.push(column("moisture_shifted", "%", numbers(moisture)));
     }
     values
@@ -306,14 +306,14 @@ impl Sums {
 /// Ground of a row as logged: distance times width, else that of its polygon.
 fn logged_ground(rows: &CleanRows, k: usize) -> f64 {
     let m2 = rows.rows.distance[k] * rows.rows.width[k];
-    if m2.is_finite() { m2 } else { rows.coverage.full[k] }
+    if m2.is_finite() { m2 } else { rows.ground.coverage.full[k] }
 }
 
 /// All rows as they were logged: distance times width, and mass without a shift.
 fn logged(rows: &CleanRows) -> Sums {
     let mut sums = Sums::default();
-    let amount = rows.logged_kg.as_ref().or(rows.amount.as_ref());
-    for k in 0..rows.pass.len() {
+    let amount = rows.masses.logged.as_ref().or(rows.amount.as_ref());
+    for k in 0..rows.passes.number.len() {
         sums.rows += 1;
         let amount = amount.map_or(f64::NAN, |amount| amount[k]);
         let m2 = logged_ground(rows, k);
@@ -328,18 +328,18 @@ fn logged(rows: &CleanRows) -> Sums {
 
 /// Rows, mass, ground and mean yield: logged, by reason, and used.
 fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
-    let amount = rows.kg_dry.as_ref().or(rows.kg.as_ref()).or(rows.amount.as_ref());
+    let amount = rows.masses.dry.as_ref().or(rows.masses.wet.as_ref()).or(rows.amount.as_ref());
     let sum = |is_in: &dyn Fn(usize) -> bool| {
         let mut sums = Sums::default();
-        for k in (0..rows.pass.len()).filter(|k| is_in(*k)) {
+        for k in (0..rows.passes.number.len()).filter(|k| is_in(*k)) {
             let amount = amount.map_or(f64::NAN, |amount| amount[k]);
             sums.rows += 1;
-            sums.m2 += rows.coverage.fresh[k];
+            sums.m2 += rows.ground.coverage.fresh[k];
             if amount.is_finite() {
                 sums.amount += amount;
                 if rows.has_rate(k) {
                     sums.rated[0] += amount;
-                    sums.rated[1] += rows.coverage.fresh[k];
+                    sums.rated[1] += rows.ground.coverage.fresh[k];
                 }
             }
         }
@@ -354,7 +354,7 @@ fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
         let mut sums = sum(&|k| rows.reasons[k] & reason.bit != 0);
         sums.only = sum(&|k| rows.reasons[k] & !(allowed & !reason.bit) == reason.bit).rows;
         let without = sum(&|k| rows.used[k] && rows.reasons[k] & reason.bit == 0);
-        let with = sum(&|k| rows.pass[k] > 0 && rows.reasons[k] & !(allowed | reason.bit) == 0);
+        let with = sum(&|k| rows.passes.number[k] > 0 && rows.reasons[k] & !(allowed | reason.bit) == 0);
         if sums.rows > 0 {
             lines.push((reason.name, sums, without.rate(), with.rate()));
         }
@@ -371,7 +371,7 @@ fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
     };
     let number = |name: &str, unit: &str, cells: Vec<f64>| {
         let column =
-            Values { name: "", unit: "", basis: rows.dry_basis.clone(), source: "", numbers: Cells::Numbers(cells) };
+            Values { name: "", unit: "", basis: rows.masses.basis.clone(), source: "", numbers: Cells::Numbers(cells) };
         let (field, array) = column.into_column();
         let mut metadata = field.metadata().clone();
         metadata.insert("unit".to_owned(), unit.to_owned());

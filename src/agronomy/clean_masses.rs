@@ -1,11 +1,13 @@
 //! Masses of rows: wet and dry, on the ground where the grain was cut and as they were logged.
 
+use super::clean_delays::PlacedFlow;
 use super::clean_steps::Moisture;
+use super::coverage::Coverage;
+use super::market_moisture::basis_of;
 use super::section_mass::SharedFlow;
 use super::track_rows::TrackRows;
 
-/// Kilograms of each row; NaN is null.
-#[derive(Default)]
+/// Kilograms of each row; NaN is null. There are none without a flow.
 pub(super) struct Masses {
     /// Wet kilograms of the ground of rows in passes.
     pub(super) wet: Option<Vec<f64>>,
@@ -13,15 +15,19 @@ pub(super) struct Masses {
     pub(super) dry: Option<Vec<f64>>,
     /// As logged, without a shift: dry if those are known.
     pub(super) logged: Option<Vec<f64>>,
+    /// Percent of water of `dry`, or `several`.
+    pub(super) basis: Option<String>,
+    /// Rows of a moment whose sections have one flow per ground.
+    pub(super) shared: Option<SharedFlow>,
 }
 
 /// How masses become dry.
-pub(super) struct Drying<'a> {
-    pub(super) moisture: Option<&'a Moisture>,
-    /// Market moisture of each row in percent.
-    pub(super) market: Option<&'a [f64]>,
+struct Drying<'a> {
+    /// Percent of water of each row, at its ground and on the market.
+    moisture: Option<&'a [f64]>,
+    market: Option<&'a [f64]>,
     /// Whether grain below the market moisture gains.
-    pub(super) expand: bool,
+    expand: bool,
 }
 
 impl Drying<'_> {
@@ -31,28 +37,38 @@ impl Drying<'_> {
             let factor = (100.0 - moisture) / (100.0 - market);
             if self.expand { factor } else { factor.min(1.0) }
         };
-        Some(kg.iter().zip(moisture.shifted.iter().zip(market)).map(|(kg, row)| kg * factor(row)).collect())
+        Some(kg.iter().zip(moisture.iter().zip(market)).map(|(kg, row)| kg * factor(row)).collect())
     }
 }
 
 impl Masses {
-    /// Computes the masses from the logged and the shifted flow. Rows that `is_cut` excludes cut nothing; sections with one
-    /// sensor share its mass by their new ground.
+    /// Computes the masses from the flow. Rows that `is_cut` excludes cut nothing; sections with one sensor share its mass by
+    /// their new ground. `market` is the market moisture of each row in percent; with `expand`, grain below it gains.
     pub(super) fn new(
         rows: &TrackRows,
-        (logged, shifted): (&[f64], &[f64]),
+        flow: &PlacedFlow,
+        coverage: &Coverage,
         is_cut: impl Fn(usize) -> bool,
-        shared: Option<&SharedFlow>,
-        fresh: &[f64],
-        drying: &Drying<'_>,
+        (moisture, market, expand): (&Moisture, Option<&[f64]>, bool),
     ) -> Self {
+        let drying = Drying { moisture: moisture.shifted.as_deref(), market, expand };
+        let basis = market.and_then(basis_of);
+        let Some((logged, shifted)) = flow.both() else {
+            return Self { wet: None, dry: None, logged: None, basis, shared: None };
+        };
         let kg = |flow: &[f64], k: usize| flow[k] * rows.interval[k];
         let mut wet: Vec<f64> = (0..rows.len()).map(|k| if is_cut(k) { kg(shifted, k) } else { f64::NAN }).collect();
-        if let Some(shared) = shared {
-            shared.share_out(&mut wet, fresh);
+        let shared = SharedFlow::find(rows, logged);
+        if let Some(shared) = &shared {
+            shared.share_out(&mut wet, &coverage.fresh);
         }
         let logged: Vec<f64> = (0..rows.len()).map(|k| kg(logged, k)).collect();
         let logged = drying.dry(&logged).unwrap_or(logged);
-        Self { dry: drying.dry(&wet), wet: Some(wet), logged: Some(logged) }
+        Self { dry: drying.dry(&wet), wet: Some(wet), logged: Some(logged), basis, shared }
+    }
+
+    /// Dry kilograms, or wet ones where the moisture is not known.
+    pub(super) fn best(&self) -> Option<&Vec<f64>> {
+        self.dry.as_ref().or(self.wet.as_ref())
     }
 }

@@ -44,18 +44,18 @@ pub(super) fn clean_seasons(
 impl CleanRows {
     /// Appends the rows of another season of the same layer.
     fn append(&mut self, other: Self) {
-        let (rows, more) = (self.pass.len(), other.pass.len());
-        let last = self.pass.iter().copied().max().unwrap_or(0);
-        self.pass.extend(other.pass.iter().map(|pass| if *pass > 0 { pass + last } else { 0 }));
+        let (rows, more) = (self.passes.number.len(), other.passes.number.len());
+        let last = self.passes.number.iter().copied().max().unwrap_or(0);
+        self.passes.number.extend(other.passes.number.iter().map(|pass| if *pass > 0 { pass + last } else { 0 }));
         self.reasons.extend(other.reasons);
         self.used.extend(other.used);
-        self.share.extend(other.share);
+        self.ground.share.extend(other.ground.share);
         for (own, others) in [
-            (&mut self.logged_kg, other.logged_kg),
-            (&mut self.kg, other.kg),
-            (&mut self.kg_dry, other.kg_dry),
-            (&mut self.flow_shifted, other.flow_shifted),
-            (&mut self.moisture_shifted, other.moisture_shifted),
+            (&mut self.masses.logged, other.masses.logged),
+            (&mut self.masses.wet, other.masses.wet),
+            (&mut self.masses.dry, other.masses.dry),
+            (&mut self.flow.shifted, other.flow.shifted),
+            (&mut self.moisture.shifted, other.moisture.shifted),
             (&mut self.amount, other.amount),
         ] {
             // A season without the values has nulls.
@@ -64,21 +64,21 @@ impl CleanRows {
                 own.extend(others.unwrap_or_else(|| vec![f64::NAN; more]));
             }
         }
-        if self.dry_basis != other.dry_basis {
-            self.dry_basis = Some(keys::SEVERAL.to_owned());
+        self.moisture.delays.extend(other.moisture.delays);
+        if self.masses.basis != other.masses.basis {
+            self.masses.basis = Some(keys::SEVERAL.to_owned());
         }
         // A replay takes the moisture of each season again.
         if self.recipe.parameters.market_moisture != other.recipe.parameters.market_moisture {
             self.recipe.unset_market_moisture();
         }
-        self.swaths.append(other.swaths);
-        self.coverage.append(other.coverage);
-        self.delays.extend(other.delays);
-        self.moisture_delays.extend(other.moisture_delays);
-        self.headings.extend(other.headings);
-        self.without_grain += other.without_grain;
-        self.dropouts += other.dropouts;
-        self.twins += other.twins;
+        self.ground.swaths.append(other.ground.swaths);
+        self.ground.coverage.append(other.ground.coverage);
+        self.flow.delays.extend(other.flow.delays);
+        self.flow.dropouts += other.flow.dropouts;
+        self.faults.headings.extend(other.faults.headings);
+        self.faults.twins += other.faults.twins;
+        self.passes.without_grain += other.passes.without_grain;
         self.rows.append(other.rows);
     }
 }

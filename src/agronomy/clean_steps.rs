@@ -102,10 +102,11 @@ pub(super) fn mark_ends(rows: &TrackRows, pass: &[i32], [first, last]: [f64; 2],
 }
 
 /// Moisture of the ground of rows.
+#[derive(Default)]
 pub(super) struct Moisture {
     pub(super) delays: Vec<MachineDelay>,
-    /// Percent.
-    pub(super) shifted: Vec<f64>,
+    /// Percent; `None` if no moisture was logged.
+    pub(super) shifted: Option<Vec<f64>>,
     /// Rows whose value uses one that was missing or implausible.
     pub(super) is_filled: Vec<bool>,
 }
@@ -132,7 +133,7 @@ impl Moisture {
         };
         let shifted = (0..rows.len()).map(value).collect();
         let is_filled = (0..rows.len()).map(|k| touches(rows, &suspect, k, shift(&delays, rows, k))).collect();
-        Ok(Self { delays, shifted, is_filled })
+        Ok(Self { delays, shifted: Some(shifted), is_filled })
     }
 }
 

@@ -91,7 +91,7 @@ fn clean(field: FieldRows, arguments: &str) -> CleanRows {
 }
 
 fn delay(cleaned: &CleanRows) -> f64 {
-    cleaned.delays[0].delay.seconds.unwrap_or_else(|| panic!("{:?}", cleaned.delays[0].delay.reason))
+    cleaned.flow.delays[0].delay.seconds.unwrap_or_else(|| panic!("{:?}", cleaned.flow.delays[0].delay.reason))
 }
 
 fn column(cleaned: &CleanRows, values: &[f64]) -> Vec<f64> {
@@ -128,14 +128,14 @@ fn flow_without_a_pattern_is_refused() {
         *flow = next.next().unwrap();
     }
     let cleaned = clean(shuffled, "{}");
-    assert_eq!(cleaned.delays[0].delay.seconds, None);
-    assert!(cleaned.delays[0].delay.reason.is_some());
+    assert_eq!(cleaned.flow.delays[0].delay.seconds, None);
+    assert!(cleaned.flow.delays[0].delay.reason.is_some());
 }
 
 #[test]
 fn ground_is_that_of_the_passes() {
     let cleaned = clean(field(10, true), "{}");
-    let covered: f64 = cleaned.coverage.fresh.iter().sum();
+    let covered: f64 = cleaned.ground.coverage.fresh.iter().sum();
     let expected = f64::from(PASSES * ROWS) * WIDTH * SPEED;
     assert!((covered / expected - 1.0).abs() < 0.005, "{covered} {expected}");
     let flagged = cleaned.reasons.iter().filter(|bits| **bits & reasons::NOT_WORKING != 0).count();
@@ -145,12 +145,12 @@ fn ground_is_that_of_the_passes() {
 #[test]
 fn yield_is_that_of_the_pattern() {
     let cleaned = clean(field(10, true), "{}");
-    let kg = cleaned.kg.as_ref().unwrap();
+    let kg = cleaned.masses.wet.as_ref().unwrap();
     let (mut squares, mut count) = (0.0, 0.0);
-    for k in (0..cleaned.pass.len()).filter(|k| cleaned.used[*k]) {
+    for k in (0..cleaned.passes.number.len()).filter(|k| cleaned.used[*k]) {
         let sign = cleaned.rows.heading[k].sin().signum();
         let truth = pattern(cleaned.rows.x[k], cleaned.rows.y[k] - sign);
-        squares += (kg[k] / cleaned.coverage.fresh[k] / truth - 1.0).powi(2);
+        squares += (kg[k] / cleaned.ground.coverage.fresh[k] / truth - 1.0).powi(2);
         count += 1.0;
     }
     assert!(count > 0.9 * f64::from(PASSES * ROWS), "{count}");
@@ -169,14 +169,14 @@ fn rotation_and_translation_change_nothing() {
     let moved = clean(moved, "{}");
     assert!((delay(&original) - delay(&moved)).abs() < 1e-6);
     assert_eq!(original.reasons, moved.reasons);
-    assert_close(&original.coverage.fresh, &moved.coverage.fresh, 1e-6);
-    assert_close(original.kg.as_ref().unwrap(), moved.kg.as_ref().unwrap(), 1e-6);
+    assert_close(&original.ground.coverage.fresh, &moved.ground.coverage.fresh, 1e-6);
+    assert_close(original.masses.wet.as_ref().unwrap(), moved.masses.wet.as_ref().unwrap(), 1e-6);
 }
 
 #[test]
 fn order_of_rows_does_not_matter() {
     let original = clean(field(10, true), "{}");
-    let mut order: Vec<usize> = (0..original.pass.len()).collect();
+    let mut order: Vec<usize> = (0..original.passes.number.len()).collect();
     fastrand::Rng::with_seed(5).shuffle(&mut order);
     let mut mixed = field(10, true);
     let pick = |values: &mut Vec<f64>| *values = order.iter().map(|row| values[*row]).collect();
@@ -187,10 +187,10 @@ fn order_of_rows_does_not_matter() {
     mixed.working = mixed.working.map(|working| order.iter().map(|row| working[*row]).collect());
     let mixed = clean(mixed, "{}");
     let expected: Vec<f64> = {
-        let values = column(&original, original.kg.as_ref().unwrap());
+        let values = column(&original, original.masses.wet.as_ref().unwrap());
         order.iter().map(|row| values[*row]).collect()
     };
-    assert_close(&column(&mixed, mixed.kg.as_ref().unwrap()), &expected, 1e-9);
+    assert_close(&column(&mixed, mixed.masses.wet.as_ref().unwrap()), &expected, 1e-9);
     let bits = original.rows.unsorted(&original.reasons);
     assert_eq!(mixed.rows.unsorted(&mixed.reasons), order.iter().map(|row| bits[*row]).collect::<Vec<_>>());
 }
@@ -202,8 +202,8 @@ fn doubled_flow_doubles_the_mass() {
     doubled.flow.as_mut().unwrap().iter_mut().for_each(|flow| *flow *= 2.0);
     let doubled = clean(doubled, "{}");
     assert_eq!(original.reasons, doubled.reasons);
-    let expected: Vec<f64> = original.kg.as_ref().unwrap().iter().map(|kg| 2.0 * kg).collect();
-    assert_close(doubled.kg.as_ref().unwrap(), &expected, 1e-9);
+    let expected: Vec<f64> = original.masses.wet.as_ref().unwrap().iter().map(|kg| 2.0 * kg).collect();
+    assert_close(doubled.masses.wet.as_ref().unwrap(), &expected, 1e-9);
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn recipe_replays_the_cleaning() {
     let text = original.recipe.to_json().unwrap();
     let again = clean_rows(field(10, true), Recipe::parse(Some(&text), "{}").unwrap(), &[]).unwrap();
     assert_eq!(original.reasons, again.reasons);
-    assert_close(original.kg.as_ref().unwrap(), again.kg.as_ref().unwrap(), 1e-12);
+    assert_close(original.masses.wet.as_ref().unwrap(), again.masses.wet.as_ref().unwrap(), 1e-12);
     assert_eq!(again.recipe.to_json().unwrap(), text);
 }
 
@@ -229,14 +229,14 @@ fn spike_is_marked_at_its_ground() {
 
 /// New ground in m2.
 fn ground(cleaned: &CleanRows) -> f64 {
-    cleaned.coverage.fresh.iter().sum()
+    cleaned.ground.coverage.fresh.iter().sum()
 }
 
 #[test]
 fn positions_that_wander_show_as_gaps_and_overlaps_and_passes_meet_in_the_middle() {
     let field_area = f64::from(PASSES) * f64::from(ROWS) * SPEED * WIDTH;
     let steady = clean(field(10, true), "{}");
-    assert!(steady.gaps.gap < 0.05 && steady.gaps.overlap < 0.05, "{:?}", steady.gaps);
+    assert!(steady.passes.gaps.gap < 0.05 && steady.passes.gaps.overlap < 0.05, "{:?}", steady.passes.gaps);
     // Positions are off by 0.3 m to the east or to the west, more or less along the pass.
     let mut wandering = field(10, true);
     for (row, x) in wandering.x.iter_mut().enumerate() {
@@ -245,15 +245,26 @@ fn positions_that_wander_show_as_gaps_and_overlaps_and_passes_meet_in_the_middle
         *x += 0.3 * (f64::from(u32::try_from(row).unwrap()) / 20.0 + turn).sin();
     }
     let apart = clean(wandering, "{}");
-    assert!(apart.gaps.gap > 0.1 && apart.gaps.overlap > 0.1, "{:?}", apart.gaps);
+    assert!(apart.passes.gaps.gap > 0.1 && apart.passes.gaps.overlap > 0.1, "{:?}", apart.passes.gaps);
     assert!((ground(&apart) / field_area - 1.0).abs() < 0.002, "{}", ground(&apart) / field_area);
     assert!((ground(&steady) / field_area - 1.0).abs() < 0.005, "{}", ground(&steady) / field_area);
     // Overlap that is meant leaves no gaps, and the later pass has less ground.
     let mut narrow = field(10, true);
     narrow.x.iter_mut().for_each(|x| *x *= 0.9);
     let narrow = clean(narrow, "{}");
-    assert!(narrow.gaps.gap < 0.05 && (narrow.gaps.overlap - 0.1 * WIDTH).abs() < 0.1, "{:?}", narrow.gaps);
-    let first = narrow.coverage.fresh.iter().zip(&narrow.pass).filter(|(_, pass)| **pass == 1).map(|(fresh, _)| fresh);
+    assert!(
+        narrow.passes.gaps.gap < 0.05 && (narrow.passes.gaps.overlap - 0.1 * WIDTH).abs() < 0.1,
+        "{:?}",
+        narrow.passes.gaps
+    );
+    let first = narrow
+        .ground
+        .coverage
+        .fresh
+        .iter()
+        .zip(&narrow.passes.number)
+        .filter(|(_, pass)| **pass == 1)
+        .map(|(fresh, _)| fresh);
     let whole = f64::from(ROWS) * SPEED * WIDTH;
     assert!((first.sum::<f64>() / whole - 1.0).abs() < 0.005);
 }
@@ -268,7 +279,7 @@ fn row_without_a_delay_keeps_the_start_of_its_pass() {
     two.order = order(&time, &two.x, &two.y, &source);
     two.machines = vec![(0, 1), (0, 2)];
     let cleaned = clean(two, "{}");
-    assert!(cleaned.delays[0].delay.seconds.is_some() && cleaned.delays[1].delay.seconds.is_none());
-    let pass = cleaned.rows.unsorted(&cleaned.pass);
+    assert!(cleaned.flow.delays[0].delay.seconds.is_some() && cleaned.flow.delays[1].delay.seconds.is_none());
+    let pass = cleaned.rows.unsorted(&cleaned.passes.number);
     assert!(pass[last] > 0, "the first rows of the second machine have no flow yet");
 }

@@ -111,7 +111,7 @@ fn season_columns(seasons: &Seasons, sums: &[Sums]) -> [(Field, ArrayRef); 2] {
 
 /// A diagnostic if only ground is mapped.
 fn mass_diagnostic(rows: &CleanRows) -> Vec<Diagnostic> {
-    if rows.kg.is_some() || rows.amount.is_some() {
+    if rows.masses.wet.is_some() || rows.amount.is_some() {
         return Vec::new();
     }
     let what = if rows.kind == JobKind::Yield { "flow or yield" } else { "applied rate" };
@@ -149,10 +149,10 @@ fn amounts(rows: &CleanRows, factors: &[f64], k: usize) -> Option<[f64; 2]> {
     if !rows.used[k] {
         return None;
     }
-    let Some(kg) = &rows.kg else {
+    let Some(kg) = &rows.masses.wet else {
         return rows.amount.as_ref().map(|amount| [amount[k], f64::NAN]).filter(|amount| amount[0].is_finite());
     };
-    let dry = rows.kg_dry.as_ref().map_or(f64::NAN, |dry| dry[k]);
+    let dry = rows.masses.dry.as_ref().map_or(f64::NAN, |dry| dry[k]);
     (rows.has_rate(k) && kg[k].is_finite()).then(|| [kg[k] * factors[k], dry * factors[k]])
 }
 
@@ -183,7 +183,7 @@ fn sum_parts(rows: &CleanRows, map: &Targets, group_of: &[u32], is_grouped: bool
             let index = line(&mut sums, group(k));
             sums[index].covered += part.area;
             if is_harvest {
-                sums[index].add(amounts(rows, factors, k), part.area, rows.coverage.fresh[k]);
+                sums[index].add(amounts(rows, factors, k), part.area, rows.ground.coverage.fresh[k]);
             } else if amounts(rows, factors, k).is_some() {
                 // A row without a rate is no rate of 0.
                 sums[index].m2 += part.area;
@@ -195,7 +195,7 @@ fn sum_parts(rows: &CleanRows, map: &Targets, group_of: &[u32], is_grouped: bool
             // One pass applies all products of a mix.
             sums[index].applied += if rows.rows.is_mixed_in(k) { 0.0 } else { part.area };
             let ground = sums[index].m2;
-            sums[index].add(amounts(rows, factors, k), part.area, rows.coverage.full[k]);
+            sums[index].add(amounts(rows, factors, k), part.area, rows.ground.coverage.full[k]);
             sums[index].applied_m2 += sums[index].m2 - ground;
             sums[index].m2 = ground;
         }
@@ -226,8 +226,8 @@ fn check_sums(rows: &CleanRows, map: &Targets, sums: &[Sums], factors: &[f64]) -
     }
     let is_harvest = rows.kind == JobKind::Yield;
     let (mut mass, mut ground) = (0.0, 0.0);
-    for k in 0..rows.pass.len() {
-        let (fresh, full) = (rows.coverage.fresh[k], rows.coverage.full[k]);
+    for k in 0..rows.passes.number.len() {
+        let (fresh, full) = (rows.ground.coverage.fresh[k], rows.ground.coverage.full[k]);
         let has_ground = if is_harvest { fresh > 0.0 } else { full > 0.0 };
         mass += amounts(rows, factors, k).filter(|_| has_ground).map_or(0.0, |amounts| amounts[0]);
         ground += fresh;
@@ -257,15 +257,15 @@ fn result_columns(rows: &CleanRows, map: &Targets, sums: &[Sums]) -> Vec<(Field,
         let mean = sums.rates[0] / weight;
         if sums.rows > 1 { (sums.rates[1] / weight - mean * mean).max(0.0).sqrt() } else { f64::NAN }
     };
-    let has_amount = rows.kg.is_some() || rows.amount.is_some();
+    let has_amount = rows.masses.wet.is_some() || rows.amount.is_some();
     let amount = |sums: &Sums| if has_amount { sums.amounts[0] } else { f64::NAN };
     let count: ArrayRef = Arc::new(sums.iter().map(|sums| Some(sums.rows)).collect::<Int64Array>());
     let mut columns = Vec::new();
     if rows.kind == JobKind::Yield {
         columns.push(number("kg_wet", "kg", &|sums| amount(sums)));
-        let has_dry = rows.kg_dry.is_some();
+        let has_dry = rows.masses.dry.is_some();
         if has_dry {
-            columns.push(with_basis(number("kg_dry", "kg", &|sums| sums.amounts[1]), rows.dry_basis.as_deref()));
+            columns.push(with_basis(number("kg_dry", "kg", &|sums| sums.amounts[1]), rows.masses.basis.as_deref()));
         }
         columns.push(number("m2", "m2", &|sums| sums.m2));
         columns.push(number("covered", "m2", &|sums| sums.covered));
@@ -273,7 +273,7 @@ fn result_columns(rows: &CleanRows, map: &Targets, sums: &[Sums]) -> Vec<(Field,
         columns.push(number("yield_wet", "kg/ha", &|sums| rate(sums.amounts[0], sums.m2)));
         if has_dry {
             let dry = number("yield_dry", "kg/ha", &|sums| rate(sums.amounts[1], sums.m2));
-            columns.push(with_basis(dry, rows.dry_basis.as_deref()));
+            columns.push(with_basis(dry, rows.masses.basis.as_deref()));
         }
         columns.push((field("rows", DataType::Int64, ""), count));
         columns.push(number("sd", "kg/ha", &deviation));

@@ -65,13 +65,13 @@ impl Targets {
             ));
         }
         let crs = crs.cloned().map_or_else(|| system_of_ground(rows), Ok)?;
-        let [west, south, east, north] = extent_of_ground(&rows.coverage);
+        let [west, south, east, north] = extent_of_ground(&rows.ground.coverage);
         let map = PlaneMap::new(&rows.plane, &crs, [west, south, east, north])?;
         let spread = |coverage: &Coverage| {
             let message = || format!("`cells`: cells of {cell} m are too many for this field; pass a larger side");
             onto_cells(coverage, |point| map.apply(point), cell).ok_or_else(|| Error::for_argument("cells", message()))
         };
-        let mut found = spread(&rows.coverage)?;
+        let mut found = spread(&rows.ground.coverage)?;
         let mut applied = Vec::new();
         if let Some(whole) = whole_swaths(rows) {
             let other = spread(&whole)?;
@@ -83,7 +83,7 @@ impl Targets {
         }
         // Cells are squares in the system, which stretches lengths; their area is that on the ground.
         let areas = cell_areas(&map, [f64::midpoint(west, east), f64::midpoint(south, north)], &found.cells, cell);
-        let outside = vec![0.0; rows.pass.len()];
+        let outside = vec![0.0; rows.passes.number.len()];
         let cells = std::mem::take(&mut found.cells);
         Ok(Self {
             parts: found.parts,
@@ -99,7 +99,7 @@ impl Targets {
     pub(super) fn from_plots(rows: &CleanRows, plots: &Layer) -> Result<Self> {
         let shapes = polygons(plots, &rows.plane)?;
         let (areas, overlap) = plot_areas(&shapes)?;
-        let (parts, outside) = onto_polygons(&rows.coverage, &shapes);
+        let (parts, outside) = onto_polygons(&rows.ground.coverage, &shapes);
         let applied = whole_swaths(rows).map_or_else(Vec::new, |whole| onto_polygons(&whole, &shapes).0);
         Ok(Self { parts, applied, outside, areas, cells: None, can_overlap: true, overlap })
     }
@@ -114,7 +114,7 @@ impl Targets {
             diagnostics.push(Diagnostic::new(Code::PlotsOverlap, message));
         }
         let outside: f64 = self.outside.iter().sum();
-        let all: f64 = rows.coverage.fresh.iter().sum();
+        let all: f64 = rows.ground.coverage.fresh.iter().sum();
         if self.can_overlap && self.parts.is_empty() && all > 0.0 {
             let message = "no row works ground in a plot, so the map is empty; check the coordinate system of `plots`";
             diagnostics.push(Diagnostic::new(Code::OutsidePlots, message));
@@ -161,7 +161,7 @@ pub(super) fn system_of_ground(rows: &CleanRows) -> Result<Crs> {
     if let Some(own) = rows.plane.own() {
         return Ok(own.crs().clone());
     }
-    let has_ground = |k: &usize| rows.coverage.fresh[*k] > 0.0;
+    let has_ground = |k: &usize| rows.ground.coverage.fresh[*k] > 0.0;
     let middle = |values: &[f64]| median((0..values.len()).filter(has_ground).map(|k| values[k]).collect());
     let middle = [middle(&rows.rows.x), middle(&rows.rows.y)];
     let middle = if middle.iter().all(|coordinate| coordinate.is_finite()) { middle } else { [0.0; 2] };
@@ -256,5 +256,5 @@ fn plot_areas(plots: &[Polygons]) -> Result<(Vec<f64>, (usize, f64))> {
 /// Swaths without regard to earlier ones, for jobs that apply something.
 fn whole_swaths(rows: &CleanRows) -> Option<Coverage> {
     (rows.kind != JobKind::Yield)
-        .then(|| Coverage::whole(&rows.swaths, |k| rows.coverage.full[k] > 0.0 && rows.used[k]))
+        .then(|| Coverage::whole(&rows.ground.swaths, |k| rows.ground.coverage.full[k] > 0.0 && rows.used[k]))
 }

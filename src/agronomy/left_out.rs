@@ -51,12 +51,12 @@ struct Sums {
 
 /// Kilograms, or what was applied, of each row as it was logged.
 fn logged_amounts(rows: &CleanRows) -> Option<&Vec<f64>> {
-    rows.logged_kg.as_ref().or(rows.amount.as_ref())
+    rows.masses.logged.as_ref().or(rows.amount.as_ref())
 }
 
 /// The same of each row on its ground.
 fn placed_amounts(rows: &CleanRows) -> Option<&Vec<f64>> {
-    rows.kg_dry.as_ref().or(rows.kg.as_ref()).or(rows.amount.as_ref())
+    rows.masses.dry.as_ref().or(rows.masses.wet.as_ref()).or(rows.amount.as_ref())
 }
 
 fn sums(rows: &CleanRows) -> Sums {
@@ -64,21 +64,21 @@ fn sums(rows: &CleanRows) -> Sums {
     let is_harvest = rows.kind == JobKind::Yield;
     let mut sums = Sums { logged: 0.0, used: 0.0, covered: 0.0, behind: 0.0, worked: 0.0, lost: 0.0 };
     let finite = |values: Option<&Vec<f64>>, k: usize| values.map(|values| values[k]).filter(|value| value.is_finite());
-    for k in (0..rows.pass.len()).filter(|k| rows.reasons[*k] & reasons::DUPLICATE == 0) {
+    for k in (0..rows.passes.number.len()).filter(|k| rows.reasons[*k] & reasons::DUPLICATE == 0) {
         sums.logged += finite(logged, k).unwrap_or(0.0);
-        sums.covered += rows.coverage.fresh[k];
+        sums.covered += rows.ground.coverage.fresh[k];
         let is_behind =
             rows.used[k] && (!is_harvest || rows.has_rate(k)) && (placed.is_none() || finite(placed, k).is_some());
         if is_behind {
             sums.used += finite(placed, k).unwrap_or(0.0);
-            sums.behind += rows.coverage.fresh[k];
+            sums.behind += rows.ground.coverage.fresh[k];
         }
         // Without a state, turns are rows like others.
         let is_working = rows.rows.working.as_ref().is_some_and(|working| working[k]);
         let worked = rows.rows.distance[k] * rows.rows.width[k];
         if is_working && worked > 0.0 {
             sums.worked += worked;
-            sums.lost += if rows.coverage.full[k] > 0.0 { 0.0 } else { worked };
+            sums.lost += if rows.ground.coverage.full[k] > 0.0 { 0.0 } else { worked };
         }
     }
     sums
@@ -103,7 +103,7 @@ fn much_left_out(rows: &CleanRows, sums: &Sums) -> Option<Diagnostic> {
     let mass = share(sums.used, sums.logged);
     let ground = share(sums.behind, sums.covered);
     let placed = 1.0 - share(sums.lost, sums.worked.max(f64::MIN_POSITIVE));
-    let nothing = rows.pass.iter().all(|pass| *pass == 0) && !rows.pass.is_empty();
+    let nothing = rows.passes.number.iter().all(|pass| *pass == 0) && !rows.passes.number.is_empty();
     if mass >= LEAST_USED && ground >= LEAST_USED && placed >= LEAST_USED && !nothing {
         return None;
     }
@@ -136,7 +136,7 @@ fn largest(rows: &CleanRows, unit: &str) -> String {
         .filter(|reason| reason.bit & allowed == 0)
         .map(|reason| {
             let mut sums = (0.0, 0.0);
-            for k in (0..rows.pass.len()).filter(|k| rows.reasons[*k] & reason.bit != 0) {
+            for k in (0..rows.passes.number.len()).filter(|k| rows.reasons[*k] & reason.bit != 0) {
                 sums.0 += amounts.map(|amounts| amounts[k]).filter(|kg| kg.is_finite()).unwrap_or(0.0);
                 sums.1 += (rows.rows.distance[k] * rows.rows.width[k]).max(0.0);
             }
@@ -172,9 +172,9 @@ fn other_mean(rows: &CleanRows, sums: &Sums) -> Option<Diagnostic> {
 
 /// A diagnostic if ground counts as harvested that has no grain.
 fn empty_ground(rows: &CleanRows, sums: &Sums) -> Option<Diagnostic> {
-    let kg = rows.kg.as_ref().filter(|_| rows.kind == JobKind::Yield)?;
-    let is_empty = |k: &usize| rows.pass[*k] > 0 && kg[*k] <= 0.0;
-    let empty: f64 = (0..rows.pass.len()).filter(is_empty).map(|k| rows.coverage.fresh[k]).sum();
+    let kg = rows.masses.wet.as_ref().filter(|_| rows.kind == JobKind::Yield)?;
+    let is_empty = |k: &usize| rows.passes.number[*k] > 0 && kg[*k] <= 0.0;
+    let empty: f64 = (0..rows.passes.number.len()).filter(is_empty).map(|k| rows.ground.coverage.fresh[k]).sum();
     (empty > MOST_EMPTY * sums.covered).then(|| {
         let message = format!(
             "{:.2} of {:.2} ha of the covered ground are of rows that work by their state and have no grain; if the machine \
@@ -208,9 +208,9 @@ fn high_rates(rows: &CleanRows) -> Option<Diagnostic> {
 /// A diagnostic if much was applied on ground that was covered before: by overlaps, or by rates of a machine that was off.
 fn applied_twice(rows: &CleanRows) -> Option<Diagnostic> {
     let amount = rows.amount.as_ref().filter(|_| rows.kind != JobKind::Yield)?;
-    let known = || (0..amount.len()).filter(|k| rows.pass[*k] > 0 && amount[*k] > 0.0);
+    let known = || (0..amount.len()).filter(|k| rows.passes.number[*k] > 0 && amount[*k] > 0.0);
     let all: f64 = known().map(|k| amount[k]).sum();
-    let again: f64 = known().map(|k| amount[k] * rows.share[k].clamp(0.0, 1.0)).sum();
+    let again: f64 = known().map(|k| amount[k] * rows.ground.share[k].clamp(0.0, 1.0)).sum();
     (again > MOST_AGAIN * all).then(|| {
         let message = format!(
             "{again:.0} of {all:.0} {} were applied on ground that was covered before, so that the mean of the map is above the \
@@ -224,9 +224,9 @@ fn applied_twice(rows: &CleanRows) -> Option<Diagnostic> {
 /// A diagnostic if rows of a job that applies something have no rate.
 fn without_rate(rows: &CleanRows) -> Option<Diagnostic> {
     let amount = rows.amount.as_ref().filter(|_| rows.kind != JobKind::Yield)?;
-    let is_in = |k: &usize| rows.pass[*k] > 0 && rows.coverage.full[*k] > 0.0;
-    let count = (0..rows.pass.len()).filter(is_in).count();
-    let without = (0..rows.pass.len()).filter(|k| is_in(k) && amount[*k].is_nan()).count();
+    let is_in = |k: &usize| rows.passes.number[*k] > 0 && rows.ground.coverage.full[*k] > 0.0;
+    let count = (0..rows.passes.number.len()).filter(is_in).count();
+    let without = (0..rows.passes.number.len()).filter(|k| is_in(k) && amount[*k].is_nan()).count();
     (without * LEAST_WITHOUT > count).then(|| {
         let message = format!(
             "{without} of {count} working rows have no rate: their ground counts as worked, but is in no rate and no amount"

@@ -20,8 +20,8 @@ const MOST_ROWS: usize = 8_000;
 
 /// A diagnostic if machines of a harvest differ on neighbouring ground.
 pub(super) fn machines_differ(rows: &CleanRows) -> Option<Diagnostic> {
-    let kg = rows.kg_dry.as_ref().or(rows.kg.as_ref()).filter(|_| rows.rows.machines.len() > 1)?;
-    let rate = |k: usize| kg[k] / rows.coverage.fresh[k];
+    let kg = rows.masses.dry.as_ref().or(rows.masses.wet.as_ref()).filter(|_| rows.rows.machines.len() > 1)?;
+    let rate = |k: usize| kg[k] / rows.ground.coverage.fresh[k];
     let is_in = |k: &usize| rows.used[*k] && rows.has_rate(*k) && rate(*k) > 0.0;
     let inside: Vec<usize> = (0..rows.used.len()).filter(is_in).collect();
     let place = |column: &[f64]| inside.iter().map(|k| column[*k]).collect::<Vec<f64>>();
@@ -44,7 +44,7 @@ pub(super) fn machines_differ(rows: &CleanRows) -> Option<Diagnostic> {
         let (pair, ratio) = if machine < other { ((machine, other), ratio) } else { ((other, machine), 1.0 / ratio) };
         ratios.entry(pair).or_default().push(ratio);
     }
-    let name = |machine: u32| rows.delays.get(machine as usize).map_or_else(String::new, MachineDelay::name);
+    let name = |machine: u32| rows.flow.delays.get(machine as usize).map_or_else(String::new, MachineDelay::name);
     let found = ratios.into_iter().filter(|(_, ratios)| ratios.len() >= LEAST_PAIRS);
     let found = found.map(|(pair, ratios)| (pair, median(ratios))).filter(|(_, ratio)| !AGREEING.contains(ratio));
     let texts: Vec<String> = found

@@ -18,12 +18,12 @@ pub(super) struct Factors {
 /// The mass of a machine is the mean rate of its used rows on all the ground that it worked, since the grain of rows that
 /// mislead was weighed as well.
 pub(super) fn scale_factors(rows: &CleanRows, totals: &[(Option<i64>, f64)]) -> Result<Factors> {
-    let mut factors = Factors { by_row: vec![1.0; rows.pass.len()], diagnostics: Vec::new() };
+    let mut factors = Factors { by_row: vec![1.0; rows.passes.number.len()], diagnostics: Vec::new() };
     for (machine, total) in totals {
         if !(*total > 0.0 && total.is_finite()) {
             return Err(invalid(format!("`total`: expected weighed kilograms above 0, got {total}")));
         }
-        let Some(kg) = &rows.kg else {
+        let Some(kg) = &rows.masses.wet else {
             return Err(invalid(
                 "`total`: the layer has no mass to scale; it is no harvest, or logs no flow".to_owned(),
             ));
@@ -36,18 +36,18 @@ pub(super) fn scale_factors(rows: &CleanRows, totals: &[(Option<i64>, f64)]) -> 
             return Err(invalid(format!("`total`: the layer has no machine {machine}; it has {known}")));
         }
         let (mut mass, mut rated, mut covered) = (0.0, 0.0, 0.0);
-        for k in (0..rows.pass.len()).filter(|k| is_own(*k)) {
-            covered += rows.coverage.fresh[k];
+        for k in (0..rows.passes.number.len()).filter(|k| is_own(*k)) {
+            covered += rows.ground.coverage.fresh[k];
             if rows.used[k] && rows.has_rate(k) && kg[k].is_finite() {
                 mass += kg[k];
-                rated += rows.coverage.fresh[k];
+                rated += rows.ground.coverage.fresh[k];
             }
         }
         let factor = total / (mass / rated * covered);
         if !(factor > 0.0 && factor.is_finite()) {
             return Err(invalid("`total`: no row has a mass to scale".to_owned()));
         }
-        for k in (0..rows.pass.len()).filter(|k| is_own(*k)) {
+        for k in (0..rows.passes.number.len()).filter(|k| is_own(*k)) {
             factors.by_row[k] = factor;
         }
         let of = machine.map_or_else(String::new, |machine| format!(" of machine {machine}"));

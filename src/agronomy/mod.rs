@@ -81,6 +81,7 @@ mod row_ratios;
 mod row_times;
 mod seasons;
 mod section_mass;
+mod settled_passes;
 mod shifted_values;
 mod statements;
 mod swaths;

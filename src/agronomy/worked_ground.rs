@@ -1,34 +1,17 @@
-//! The ground that rows work: usual widths, swaths, ground counted once, and rows that only drive.
+//! The ground that rows work: usual widths, swaths, and ground counted once.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::coverage::{Coverage, cover};
-use super::flow_delay::ends_of_passes;
 use super::logged_shapes::Shapes;
-use super::passes::{LEAST_ROWS, runs};
 use super::row_lengths::usual_width;
-use super::row_ratios::median;
+use super::settled_passes::IdleRuns;
 use super::swaths::{SwathRows, Swaths, build_swaths};
 use super::track_rows::TrackRows;
-
-/// Nothing is harvested at a shifted flow per metre below this part of the usual one, in this many successive rows.
-const IDLE_FLOW: f64 = 0.08;
-const IDLE_ROWS: usize = 4;
-
-/// Flow per metre, as a part of the usual one, of rows that may only drive, and of rows that harvest in a bend.
-const LOW_FLOW: f64 = 0.25;
-const BEND_FLOW: f64 = 0.5;
-
-/// Longest delay of a sensor in seconds.
-pub(super) const LONGEST_DELAY: f64 = 25.0;
 
 /// No header is wider, and no boom or toolbar, in metres.
 const WIDEST_HEADER: f64 = 60.0;
 const WIDEST_BOOM: f64 = 200.0;
-
-/// Of idle ground, the part that other rows work: then the machine only drove there.
-const WORKED_ELSEWHERE: f64 = 0.5;
 
 /// Ground of the rows in the order of the tracks.
 pub(super) struct WorkedGround {
@@ -109,20 +92,6 @@ impl WorkedGround {
         let is_narrow = (0..rows.len()).map(|k| is_reduced(k) && share[k] < 0.5 * narrowing(k)).collect();
         Self { swaths, coverage, share, nominal, is_narrow }
     }
-
-    /// Takes runs without flow out of their pass if other rows work their ground. Returns whether there are any.
-    pub(super) fn leave_worked_elsewhere(&self, idle: &[Range<usize>], pass: &mut [i32]) -> bool {
-        let sum = |values: &[f64], run: &Range<usize>| values[run.clone()].iter().sum::<f64>();
-        let mut is_any = false;
-        for run in idle {
-            let is_elsewhere = sum(&self.coverage.fresh, run) < WORKED_ELSEWHERE * sum(&self.coverage.full, run);
-            if pass[run.start] > 0 && is_elsewhere {
-                pass[run.clone()].fill(0);
-                is_any = true;
-            }
-        }
-        is_any
-    }
 }
 
 /// New ground in m2/s. Rows without ground of their own, since they repeat another one or are at a wrong place, log the flow
@@ -133,80 +102,6 @@ pub(super) fn ground_per_second(rows: &TrackRows, pass: &[i32], nominal: &[f64],
         ground[k] = ground[k - 1];
     }
     ground
-}
-
-/// Takes runs without flow at an end of a pass out of it, with what is left of the pass beyond them: the machine only
-/// drives there with the header down.
-pub(super) fn leave_ends(rows: &TrackRows, idle: &[Range<usize>], pass: &mut [i32]) {
-    let mut leaving = Vec::new();
-    for run in idle {
-        let is_same = |k: &usize| pass[*k] == pass[run.start] && rows.track[*k] == rows.track[run.start];
-        let before = (0..run.start).rev().take(LEAST_ROWS).take_while(is_same).count();
-        let after = (run.end..rows.len()).take(LEAST_ROWS).take_while(is_same).count();
-        // What is left beyond the run is too short for a pass of its own.
-        let start = if before < LEAST_ROWS { run.start - before } else { run.start };
-        let end = if after < LEAST_ROWS { run.end + after } else { run.end };
-        if before < LEAST_ROWS || after < LEAST_ROWS {
-            leaving.push(start..end);
-        }
-    }
-    for run in leaving {
-        pass[run].fill(0);
-    }
-}
-
-/// Runs of rows in passes in which the machine only drives.
-pub(super) struct IdleRuns {
-    /// Shifted flow per metre is nearly zero.
-    pub(super) empty: Vec<Range<usize>>,
-    /// It is low for longer than any delay: the ground belongs to other rows that work it, if there are any.
-    pub(super) low: Vec<Range<usize>>,
-}
-
-impl IdleRuns {
-    pub(super) const NONE: Self = Self { empty: Vec::new(), low: Vec::new() };
-
-    /// Finds the runs by the shifted flow. Rows of a machine without a delay are not placed: in the first seconds of a pass
-    /// they may have the flow of the turn before it.
-    pub(super) fn new(rows: &TrackRows, flow: &[f64], pass: &[i32], is_placed: impl Fn(usize) -> bool) -> Self {
-        let share = flow_shares(rows, flow, pass);
-        let ends = ends_of_passes(rows, pass);
-        let is_late = |k: usize| is_placed(k) || rows.time[k] - ends[k].0 > LONGEST_DELAY;
-        let of_limit = |limit: f64| {
-            let is_idle = |k: usize| pass[k] > 0 && share[k] < limit && is_late(k);
-            let of_track = |track: &Range<usize>| runs(track.clone(), is_idle, |k| pass[k] == pass[k - 1]);
-            rows.tracks.iter().flat_map(of_track).collect::<Vec<_>>()
-        };
-        let empty = of_limit(IDLE_FLOW).into_iter().filter(|run| run.len() >= IDLE_ROWS).collect();
-        let low = of_limit(LOW_FLOW).into_iter().filter(|run| rows.seconds(run) > LONGEST_DELAY).collect();
-        Self { empty, low }
-    }
-}
-
-/// Takes rows into the pass next to them that harvest in a bend: working rows outside of passes with the flow of the
-/// passes. The flow of a turn with the header up is none, once it is shifted.
-pub(super) fn join_bends(rows: &TrackRows, flow: &[f64], can_join: impl Fn(usize) -> bool, pass: &mut [i32]) {
-    let share = flow_shares(rows, flow, pass);
-    let is_working = |k: usize| rows.working.as_ref().is_none_or(|working| working[k]);
-    let is_bend = |k: usize| pass[k] == 0 && is_working(k) && can_join(k) && share[k] >= BEND_FLOW;
-    let bends: Vec<Range<usize>> =
-        rows.tracks.iter().flat_map(|track| runs(track.clone(), is_bend, |k| rows.follows(k))).collect();
-    for run in bends.into_iter().filter(|run| run.len() >= IDLE_ROWS) {
-        let before = run.start.checked_sub(1).filter(|k| rows.follows(run.start) && pass[*k] > 0);
-        let after = Some(run.end).filter(|k| *k < rows.len() && rows.follows(*k) && pass[*k] > 0);
-        if let Some(neighbour) = before.or(after) {
-            let number = pass[neighbour];
-            pass[run].fill(number);
-        }
-    }
-}
-
-/// Shifted flow per metre of rows that move, as a part of the usual one in passes; not a number if that is not above 0.
-fn flow_shares(rows: &TrackRows, flow: &[f64], pass: &[i32]) -> Vec<f64> {
-    let per_metre = |k: usize| if rows.speed(k) > 0.0 { flow[k] / rows.speed(k) } else { f64::NAN };
-    let usual = median((0..rows.len()).filter(|k| pass[*k] > 0).map(per_metre).collect());
-    let usual = if usual > 0.0 { usual } else { f64::NAN };
-    (0..rows.len()).map(|k| per_metre(k) / usual).collect()
 }
 
 /// The most frequent width of rows in passes, for each row by its track.
