@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import html
+import json
 import statistics
 from typing import TYPE_CHECKING, Any
 
-from headland import _core
+from headland import _core, cleaning_sentence
 from headland.delay import Delay
 from headland.layer import Layer
 
@@ -18,9 +19,13 @@ RATES = ("yield_dry", "yield_wet", "rate")
 
 
 class Cleaned:
-    """A cleaned job, as `headland.clean` returns it. Notebooks show its report, and maps before and after.
+    """A cleaned job, as `headland.clean` returns it.
+
+    ``print(cleaned)`` says in one sentence what was logged, what is left out and the mean of the rest. Notebooks show
+    it with the report, and maps before and after.
 
     >>> cleaned = headland.clean(harvest)
+    >>> print(cleaned)
     >>> cleaned.map("reasons").save("reasons.svg")
     """
 
@@ -122,17 +127,25 @@ class Cleaned:
             for caption, picture in drawn
         )
         sensors = (self.delay, self.moisture_delay) if self._core.is_harvest else ()
-        lines = "".join(f"<p>{html.escape(str(delay))}</p>" for delay in sensors)
-        if (basis := self._core.dry_basis) is not None:
-            water = "the market moisture of each crop" if basis == "several" else f"{basis} % water"
-            lines += f"<p>Masses and yields are dry, at {water}.</p>"
+        lines = "".join(f"<p>{html.escape(line)}</p>" for line in (str(self), *map(str, sensors)))
         report = self.report
         table = report.head(len(report))._repr_html_()
         return f'<div style="display:flex;flex-wrap:wrap;gap:1rem">{figures}</div>{lines}{table}'
 
+    def __str__(self) -> str:
+        """Return what was logged, the rows left out by reason, and the mean of the rest, in one sentence."""
+        layer, report = self.layer, self.report
+        notes = {*cleaning_sentence.NOTES, *json.loads(self.recipe)["keep"]["value"]}
+        notes |= set() if self._core.is_harvest else {"speed"}
+        reasons = cleaning_sentence.left_out(layer["reasons"], layer["used"], notes)
+        name = layer._core.map_texts(None)[0]  # noqa: SLF001 - a layer of this package
+        return cleaning_sentence.sentence(name, report.head(len(report)), report.units, self._core.dry_basis, reasons)
+
     def __repr__(self) -> str:
         """Return rows and delay in one line."""
-        return f"<headland.Cleaned of {self.layer.name!r}: {len(self.layer):,} rows, {self.delay}>"
+        name = self.layer._core.map_texts(None)[0]  # noqa: SLF001 - a layer of this package
+        delay = f", {self.delay}" if self._core.is_harvest else ""
+        return f"<headland.Cleaned of {name!r}: {len(self.layer):,} rows{delay}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the rows and the recipe, which is replayed."""

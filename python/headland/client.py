@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self
 
 from headland import _core, arguments, doctor_report, settings
 from headland.bearer_tokens import TokenSource
+from headland.budget_display import budget_html, budget_text
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
 from headland.groups import AsyncClientRows, ClientRows
 from headland.settings import Timeout
@@ -60,6 +61,14 @@ class Budget(NamedTuple):
     ``next_call_in`` may be shorter: a wait of more than five minutes counts only after the service has requested it
     twice.
     """
+
+    def __repr__(self) -> str:
+        """Return the calls that may start now, and a table of the windows."""
+        return budget_text(self)
+
+    def _repr_html_(self) -> str:
+        """Return the same as HTML."""
+        return budget_html(self)
 
 
 class _ClientBase:

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from headland.map import Map
 
 
+MAX_NAMED = 3
+"""Machines whose delays are listed in one line; of more, the range is."""
+
+
 class MachineDelay(TypedDict):
     """The delay of one machine."""
 
@@ -97,6 +101,12 @@ class Delay:
             f"{delay['reason']}" if delay["seconds"] is None else f"{delay['seconds']:.1f} s"
             for delay in self.machines.values()
         ]
+        if len(texts) > MAX_NAMED:
+            found = [delay["seconds"] for delay in self.machines.values() if delay["seconds"] is not None]
+            rest = len(texts) - len(found)
+            without = f", {rest} without an estimate" if rest else ""
+            span = f": {min(found):.1f} to {max(found):.1f} s" if found else ""
+            return f"delay of the {self._name}, {len(texts)} machines{span}{without}"
         several = len(texts) > 1
         named = [
             text if not several else f"{'job' if isinstance(machine, str) else 'machine'} {machine}: {text}"

@@ -35,7 +35,7 @@ class Finding(NamedTuple):
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Checkup:
     """All findings in the order of the steps; if calls fail, the last one is the reason."""
 
@@ -54,6 +54,10 @@ class Checkup:
     def __str__(self) -> str:
         """Return the findings, one per line, and a summary."""
         return "\n".join([*map(str, self.findings), self._summary()])
+
+    def __repr__(self) -> str:
+        """Return the same as ``print`` shows."""
+        return str(self)
 
     def _repr_html_(self) -> str:
         """Return an HTML table for notebooks."""

@@ -27,7 +27,7 @@ GEOMETRY = "geometry"
 METADATA = "headland"
 """Key of ``frame.attrs`` with the provenance of harmonised columns, so that ``harmonize`` recognises them."""
 
-EVIDENCE = "headland:evidence"
+EVIDENCE, JOB_NAME = "headland:evidence", "headland:job_name"
 
 NOT_UNITS = {"", "unknown", "as configured on the field computer"}
 """Texts in the unit metadata of a field that do not name a unit."""
@@ -82,7 +82,8 @@ def with_units(frame: Frame, schema: pa.Schema) -> Frame:
 def _kept_metadata(schema: pa.Schema) -> dict[str, Any]:
     """Return the provenance of a harmonised table; empty for others.
 
-    The evidence of units is omitted: pandas keeps `attrs` in a concatenation only if they are equal.
+    The evidence of units and the name of the job are omitted: pandas keeps `attrs` in a concatenation only if they are
+    equal.
     """
     columns = {}
     for field in schema:
@@ -91,7 +92,7 @@ def _kept_metadata(schema: pa.Schema) -> dict[str, Any]:
         if provenance:
             columns[field.name] = provenance
     entries = json.loads((schema.metadata or {}).get(b"headland.metadata", b"{}"))
-    layer = {key: text for key, text in entries.items() if key.startswith("headland:")}
+    layer = {key: text for key, text in entries.items() if key.startswith("headland:") and key != JOB_NAME}
     return {name: found for name, found in (("columns", columns), ("layer", layer)) if found}
 
 

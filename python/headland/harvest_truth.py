@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, TypedDict
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+from headland.display_table import Listing, table_html, text_table
+from headland.quantities import HECTARE, amount, at_moisture, hectares
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from headland import _core
+
+T = TypeVar("T", bound="Mapping[str, Any]")
+"""The dict of a job or a grain cart file."""
+
+HEAD = ("truth", "value")
+"""Titles of the table of a harvest."""
 
 
 class HarvestGrid(TypedDict):
@@ -64,8 +74,54 @@ class HarvestTruth:
         return self._core.harvest_grid(self._job_id, float(cell))
 
     def __repr__(self) -> str:
-        """Return the main values for display."""
-        return (
-            f"<HarvestTruth delay={self.delay} moisture_delay={self.moisture_delay} antenna={self.antenna} "
-            f"covered_area={self.covered_area:.0f} dry_mass={self.dry_mass:.0f}>"
-        )
+        """Return the main values with their units as a table of text."""
+        return "\n".join(["truth of a harvest", *(f"  {line}" for line in text_table(HEAD, self._rows()))])
+
+    def _repr_html_(self) -> str:
+        """Return the same as an HTML table."""
+        return table_html(HEAD, self._rows(), caption="truth of a harvest")
+
+    def _rows(self) -> list[tuple[str, str]]:
+        return [
+            ("delay", f"{self.delay:g} s"),
+            ("moisture_delay", f"{self.moisture_delay:g} s"),
+            ("antenna", f"{self.antenna:g} m"),
+            ("covered_area", hectares(self.covered_area)),
+            ("dry_mass", f"{amount(self.dry_mass, 'kg', is_grain=True)} {at_moisture(self.moisture_basis)}"),
+            ("rows", f"{len(self.reasons):,}, of which {sum(map(bool, self.reasons)):,} have a reason"),
+            ("crs", self.crs),
+        ]
+
+
+class Truths(Listing[T]):
+    """True totals of the jobs of a service, shown as a table."""
+
+    __slots__ = ()
+
+    def _title(self) -> str:
+        return f"true totals of {len(self):,} job{'' if len(self) == 1 else 's'}"
+
+    def _columns(self) -> dict[str, Callable[[T], object]]:
+        return {
+            "job_id": lambda each: each["job_id"],
+            "job_name": lambda each: each["job_name"],
+            "kind": lambda each: each["sub_type"],
+            "rows": lambda each: each["rows"],
+            "area (ha)": lambda each: round(each["area"] / HECTARE, 4),
+            "total": lambda each: round(each["total"]["value"], 2),
+            "unit": lambda each: each["total"]["unit"],
+            "what": lambda each: each["total"]["label"],
+        }
+
+
+class CartTruths(Listing[T]):
+    """True totals of the grain cart files of a service, shown as a table."""
+
+    __slots__ = ()
+
+    def _title(self) -> str:
+        return f"true totals of {len(self):,} grain cart file{'' if len(self) == 1 else 's'}"
+
+    def _columns(self) -> dict[str, Callable[[T], object]]:
+        names = ("id", "name", "field", "loads", "total_pounds", "total_dry_bushels", "is_newest")
+        return {name: itemgetter(name) for name in names}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex
 
 from headland.concat import Part, concat
+from headland.display_table import Listing
 from headland.harmonize import harmonize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import geopandas as gpd
 
@@ -24,6 +26,42 @@ class FailedJob(NamedTuple):
     """Why there is no layer."""
 
 
+class FailedJobs(Listing[FailedJob]):
+    """The jobs that have no layer, shown as a table."""
+
+    __slots__ = ()
+
+    def _title(self) -> str:
+        return f"{len(self):,} failed job{'' if len(self) == 1 else 's'}"
+
+    def _columns(self) -> dict[str, Callable[[FailedJob], object]]:
+        return {
+            "id": lambda failed: failed.job.get("id"),
+            "name": lambda failed: failed.job.get("name"),
+            "kind": lambda failed: failed.job.get("sub_type") or failed.job.get("job_type"),
+            "reason": lambda failed: failed.error,
+        }
+
+
+class _Pairs(Listing[tuple[int, dict[str, Any], "Layer"]]):
+    """The jobs that have a layer, with their positions, shown as a table."""
+
+    __slots__ = ()
+
+    def _title(self) -> str:
+        return f"{len(self):,} layer{'' if len(self) == 1 else 's'}"
+
+    def _columns(self) -> dict[str, Callable[[tuple[int, dict[str, Any], Layer]], object]]:
+        return {
+            "index": lambda each: each[0],
+            "id": lambda each: each[1].get("id"),
+            "name": lambda each: each[1].get("name"),
+            "kind": lambda each: each[1].get("sub_type") or each[1].get("job_type"),
+            "start": lambda each: _day(each[1].get("start_date")),
+            "records": lambda each: len(each[2]),
+        }
+
+
 class JobLayers:
     """The layers of several jobs: iterate over pairs of job and layer, or concatenate them.
 
@@ -33,7 +71,7 @@ class JobLayers:
 
     def __init__(self, pairs: Sequence[tuple[dict[str, Any], Layer]], failed: Sequence[FailedJob]) -> None:
         self._pairs = list(pairs)
-        self.failed = list(failed)
+        self.failed = FailedJobs(failed)
         """The jobs that have no layer, with the reason of each."""
 
     def __iter__(self) -> Iterator[tuple[dict[str, Any], Layer]]:
@@ -52,10 +90,15 @@ class JobLayers:
         return len(self._pairs)
 
     def __repr__(self) -> str:
-        """Return the numbers of layers and failures, with the reason of each failure."""
-        lines = [f"<JobLayers {len(self)} layers, {len(self.failed)} failed>"]
-        lines += [f"  {failed.job.get('name')}: {failed.error}" for failed in self.failed]
-        return "\n".join(lines)
+        """Return the jobs with their index as a table of text, and the failed jobs with their reasons."""
+        return "\n".join([repr(self._listed()), *([repr(self.failed)] if self.failed else [])])
+
+    def _repr_html_(self) -> str:
+        """Return the same as HTML tables; all texts are escaped."""
+        return self._listed()._repr_html_() + (self.failed._repr_html_() if self.failed else "")
+
+    def _listed(self) -> _Pairs:
+        return _Pairs((index, *pair) for index, pair in enumerate(self._pairs))
 
     def concat(
         self,
@@ -96,6 +139,10 @@ class JobLayers:
             Part(_harmonized(job, layer), job["id"], job.get("name"), job.get("field_name"), job.get("start_date"))
             for job, layer in self
         ]
+
+
+def _day(time: Any) -> str:
+    return f"{time:%Y-%m-%d}" if isinstance(time, dt.date) else ""
 
 
 def _harmonized(job: dict[str, Any], layer: Layer) -> Layer:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import textwrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from headland import _core, arguments, errors
@@ -21,12 +19,6 @@ if TYPE_CHECKING:
 
 AsIs = Literal["as-is"]
 """Coordinates as in the archive, instead of WGS 84."""
-
-MAX_CRS_SHOWN = 60
-"""Maximum length of a coordinate system's name in one line."""
-
-WKT_NAME = re.compile(r'\s*[A-Za-z_]+\s*[\[(]\s*"([^"]+)"')
-"""The name at the beginning of well-known text."""
 
 
 class Diagnostic(NamedTuple):
@@ -80,12 +72,10 @@ class Layer(LayerViews):
         return [Diagnostic(**diagnostic) for diagnostic in self._core.diagnostics]
 
     def __repr__(self) -> str:
-        """Return name, size and coordinate system in one line."""
-        crs = self.crs or "no coordinate system"
-        # Well-known text begins with the name of the system, as in `PROJCS["WGS_1984_UTM_Zone_32N",...]`.
-        named = WKT_NAME.match(crs)
-        crs = textwrap.shorten(named[1] if named else crs, MAX_CRS_SHOWN)
-        return f"<Layer {self.name!r}: {len(self):,} records, {len(self.columns)} columns, {crs}>"
+        """Return name, size and coordinate system in one line; a table without geometries shows its first rows too."""
+        from headland.layer_text import text
+
+        return text(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle rows, schema and metadata for other processes; they contain no secret."""
@@ -354,8 +344,9 @@ class Layer(LayerViews):
             as_is=_as_is(crs),
         )
         shown = given["column"] or self._core.map_column()
-        named = given["label"] or self._core.map_label(given["column"]) or shown or "locations"
-        return Map(svg, shown, f"{named} of {given['title'] or self.name}")
+        name, label = self._core.map_texts(given["column"])
+        named = given["label"] or label or shown or "locations"
+        return Map(svg, shown, f"{named} of {given['title'] or name}")
 
     def explore(self, column: str | None = None) -> Any:
         """Show the records on an interactive map with lonboard, or with folium if that is what is installed.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headland.display_table import table_html
+from headland.display_table import table_html, text_table
 from headland.escaping import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from headland import _core
 
@@ -22,18 +22,30 @@ MAX_CELL = 40
 class Rows(list[dict[str, Any]]):
     """Rows of a layer: a list of dicts, which notebooks show as a table with units."""
 
-    def __init__(self, rows: Iterable[dict[str, Any]], units: Mapping[str, str]) -> None:
+    def __init__(self, rows: Iterable[dict[str, Any]], units: Mapping[str, str], order: Sequence[str] = ()) -> None:
         super().__init__(rows)
         self._units = units
+        self._order = order
+        """Columns that are shown first; the others follow in their own order."""
 
     def _repr_html_(self) -> str:
         """Return the rows as an HTML table; all texts are escaped."""
-        titles = [self._title(name) for name in (self[0] if self else ())]
-        return table_html(titles, (map(_cut, row.values()) for row in self), can_wrap=False)
+        return table_html(*self._table(), can_wrap=False)
+
+    def lines(self) -> list[str]:
+        """Return the rows as a table of text, with as many columns as fit a console."""
+        return text_table(*self._table())
+
+    def _table(self) -> tuple[list[str], list[list[object]]]:
+        """Return the titles and the cells in the order in which they are shown."""
+        names = list(self[0] if self else ())
+        first = [name for name in self._order if name in names]
+        shown = list(dict.fromkeys([*first, *names]))
+        return [self._title(name) for name in shown], [[_cut(row[name]) for name in shown] for row in self]
 
     def _title(self, name: str) -> str:
         unit = self._units.get(name, "unknown")
-        return name if unit == "unknown" else f"{name} ({unit})"
+        return name if unit in ("unknown", name) else f"{name} ({unit})"
 
 
 def _cut(cell: object) -> object:

@@ -178,9 +178,12 @@ class LayerViews:
         """
         from itertools import islice
 
+        from headland.layer_columns import ordered_columns
         from headland.layer_rows import Rows, rows
 
-        return Rows(islice(rows(self._core), arguments.whole_number("n", n, 0)), self.units)
+        count = arguments.whole_number("n", n, 0)
+        first = [column.name for column in ordered_columns(self)[0]]
+        return Rows(islice(rows(self._core), count), self.units, first)
 
     def summary(self) -> Summary:
         """Return statistics of each column of numbers: count, mean, extremes, quantiles and unit.

@@ -6,6 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from headland import arguments
+from headland.escaping import printable, shortened
 
 if TYPE_CHECKING:
     import os
@@ -17,6 +18,10 @@ PAGE = """<!doctype html>
 <body style="margin:1rem">
 {svg}</body></html>
 """
+
+
+MAX_CAPTION = 100
+"""Characters of quantity and title in one line."""
 
 
 class Map:
@@ -58,7 +63,7 @@ class Map:
         kind = target.suffix.lower()
         if kind not in (".svg", ".html"):
             raise ValueError(f"`path`: expected a name that ends in .svg or .html, got `{target.name}`")
-        text = self._svg if kind == ".svg" else PAGE.format(title=html.escape(self._caption), svg=self._svg)
+        text = self._svg if kind == ".svg" else PAGE.format(title=html.escape(printable(self._caption)), svg=self._svg)
         target.write_text(text, encoding="utf-8")
         return target
 
@@ -72,4 +77,4 @@ class Map:
 
     def __repr__(self) -> str:
         """Return what the map shows."""
-        return f"<headland.Map of {self._caption}: `save` writes it, `svg` is its text>"
+        return f"<headland.Map of {shortened(self._caption, MAX_CAPTION)}: `save` writes it, `svg` is its text>"

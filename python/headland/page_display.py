@@ -46,13 +46,16 @@ def title(call: str, page: int | None, head: Head) -> str:
 
 def text(call: str, page: int | None, head: Head) -> str:
     """Return the title and the first records as an aligned table."""
-    return "\n".join([title(call, page, head), *(f"  {line}" for line in aligned(_rows(head.records)))])
+    rows = _rows(head.records)
+    right = _number_columns(rows, head.records)
+    lines = aligned(rows, lambda index, _: index in right)
+    return "\n".join([title(call, page, head), *(f"  {line}" for line in lines)])
 
 
 def html(call: str, page: int | None, head: Head) -> str:
     """Return the same as an HTML table; all texts are escaped, and no script or download is included."""
     names, *rows = _rows(head.records) or [[]]
-    table = table_html(names, rows) if names else ""
+    table = table_html(names, rows, right=_number_columns([names, *rows], head.records)) if names else ""
     return f"<div><p>{escape(title(call, page, head))}</p>{table}</div>"
 
 
@@ -68,6 +71,14 @@ def _rows(records: list[Any]) -> list[list[str]]:
             break
         columns.append(column)
     return [list(row) for row in zip(*columns[:MAX_COLUMNS], strict=True)]
+
+
+def _number_columns(rows: list[list[str]], records: list[Any]) -> set[int]:
+    """Return the positions of the columns of numbers among those that are shown."""
+    names = rows[0] if rows else []
+    values = [[each.get(name) for each in records if isinstance(each, dict)] for name in names]
+    kinds = ({type(value) for value in column if value is not None} for column in values)
+    return {index for index, found in enumerate(kinds) if found and found <= {int, float}}
 
 
 def _names(records: list[dict[str, Any]]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict
 
 from headland import _core, arguments
 from headland.client import AsyncClient, Client
-from headland.harvest_truth import HarvestTruth
+from headland.harvest_truth import CartTruths, HarvestTruth, Truths
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -350,16 +350,16 @@ class Sandbox:
     @property
     def truth(self) -> list[Truth]:
         """True totals of each generated job."""
-        return [
+        return Truths(
             {**known, "harvest": None if facts is None else HarvestTruth(self._core, known["job_id"], facts)}
             for known in self._core.truth()
             for facts in (known["harvest"],)
-        ]
+        )
 
     @property
     def cart_truth(self) -> list[CartTruth]:
         """True totals of each generated grain cart file."""
-        return self._core.cart_truth()
+        return CartTruths(self._core.cart_truth())
 
     def add_job(self) -> str:
         """Add a job, created now, and return its id; requires ``small_jobs``."""

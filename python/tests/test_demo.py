@@ -136,6 +136,9 @@ def test_demo_measures_every_job(demo: tuple[Path, dict[str, Any], str], truth: 
         assert unit == {"Yield": "kg", "Planter": "seeds"}.get(known["sub_type"], unit)
         # The mean is dry mass at the moisture of the market, so it differs a little from the mass as harvested.
         tolerance = 0.1 if job["kind"] == "yield" else 1e-6
+        if job["kind"] == "yield":
+            assert job["mean"][0] == pytest.approx(job["dry"][0] / job["covered"] * 10_000, rel=1e-9)
+            assert job["basis"] is not None
         assert job["mean"][0] == pytest.approx(total / job["area"] * 10_000, rel=tolerance)
     assert sum(job["calls"] for job in summary["jobs"]) == summary["calls"] - 1, "and one call for the list"
     problems = [job["problem"] for job in summary["jobs"] if job["problem"]]
@@ -169,10 +172,10 @@ def test_table_has_measured_and_true_totals(page: Page, truth: dict[str, Any]) -
     assert len(rows) == len(truth)
     crop, mean, area, total, known, difference = rows["Stone Hill", "2026", "Yield"]
     # The mean is the dry mass on ground that is counted once; the area is that of the rows.
-    assert (crop, mean, area) == ("sunflower", "2.16 t/ha at 10 %", "11.59 ha")
-    assert (total, known, difference) == ("24.74 t", "24.74 t", "0.00 %")
+    assert (crop, mean, area) == ("sunflower", "2.16 t/ha at 10 % water, ground once", "11.59 ha worked")
+    assert (total, known, difference) == ("24.74 t as harvested", "24.74 t as harvested", "0.00 %")
     _, mean, area, total, known, difference = rows["Cattle Gate", "2024", "As applied"]
-    assert (mean, area, total, known, difference) == ("not measured", "43.44 ha", "not measured", "7,976 kg", "")
+    assert (mean, area, total, known, difference) == ("not measured", "43.44 ha worked", "not measured", "7,976 kg", "")
     assert rows["Barn Quarter", "2026", "Planting"][3:] == ["8,876 thousand seeds", "8,876 thousand seeds", "0.00 %"]
     assert sum("not measured" in cells for cells in rows.values()) == 6
 

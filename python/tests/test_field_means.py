@@ -191,6 +191,6 @@ def test_default_map_is_the_dry_yield_and_states_its_water() -> None:
     assert shown.column == "yield_dry"
     assert "Yield at 15.5 % water" in shown.svg
     assert "Yield at 15.5 % water of" in repr(shown)
-    assert "dry_mass at 15.5 % water" in layer.plot("dry_mass").svg
+    assert "Dry mass at 15.5 % water" in layer.plot("dry_mass").svg
     assert "Mine" in layer.plot(label="Mine").svg
     assert job(*passes(flow=np.linspace(4, 6, 50)), crop=None).plot().column == "yield_wet"

@@ -92,7 +92,7 @@ def test_head_converts_only_its_rows(harvest: hl.Layer, monkeypatch: pytest.Monk
 def test_head_is_a_table_in_notebooks(harvest: hl.Layer) -> None:
     shown = harvest.head(2)._repr_html_()
     assert shown.count("<tr>") == 3
-    assert "<th>SPEED (km/h)</th>" in shown
+    assert "<th style='text-align:right'>SPEED (km/h)</th>" in shown
     assert "<th>PASS</th>" in shown
     assert f">{harvest.values('SPEED')[1]:.6g}</td>" in shown
     hostile = Rows([{"<b>": "<script>\x1b", "none": None}], {})._repr_html_()
@@ -296,7 +296,7 @@ def test_summary_is_an_aligned_table(harvest: hl.Layer) -> None:
     assert ends == {start - 2}
     shown = harvest.summary()._repr_html_()
     assert shown.count("<tr>") == len(lines)
-    assert "<td>km/h</td>" in shown
+    assert "<td style='text-align:left'>km/h</td>" in shown
 
 
 def test_summary_escapes_names() -> None:

@@ -15,6 +15,7 @@ use super::derived::HECTARE;
 use super::field_rows::FieldRows;
 use super::harmonize::harmonize;
 use super::logged_shapes::contains_any;
+use super::map_title::map_title;
 use super::provenance as keys;
 use super::reasons::{OVERLAP, POSITION, REASONS};
 use super::recipe::Recipe;
@@ -152,7 +153,9 @@ impl Cleaned {
         let schema = self.layer.schema();
         let geometry = self.layer.geometry_index();
         let kept = geometry.map(|index| (index, Arc::new(schema.field(index).clone())));
-        with_columns(select_columns(self.layer.clone(), kept.into_iter().collect())?, added)
+        let title = map_title(&self.layer, None);
+        let layer = self.layer.clone().with_entry(keys::JOB_NAME, Some(&title));
+        with_columns(select_columns(layer, kept.into_iter().collect())?, added)
     }
 
     /// The swaths as polygons in WGS 84, or in the layer's own plane, one row for each row with a swath and a right position.
@@ -174,7 +177,8 @@ impl Cleaned {
             let picked = Values { numbers: column.numbers.pick(&kept), ..column };
             picked.into_column()
         }));
-        polygon_layer(self.layer.name(), self.layer.source(), columns, &shapes, &rows.plane.crs())
+        let swaths = polygon_layer(self.layer.name(), self.layer.source(), columns, &shapes, &rows.plane.crs())?;
+        Ok(swaths.with_entry(keys::JOB_NAME, Some(&map_title(&self.layer, None))))
     }
 }
 

@@ -16,6 +16,7 @@ use super::columns::{CANONICAL, JobKind};
 use super::concat_fields::{Part, name_fields, row_fields};
 use super::convert::{in_system, scaled};
 use super::harmonize::harmonize;
+use super::map_title::{joined_titles, map_title};
 use super::market_moisture::{MARKET, MarketMoisture};
 use super::provenance as metadata;
 use super::statements::Statements;
@@ -100,7 +101,9 @@ pub fn concat(parts: Vec<Part>, options: &ConcatOptions) -> Result<Layer> {
     types.dedup();
     let geometry = geometry_field.map(|_| keys.len().saturating_add(targets.len()));
     let kind = harmonized.iter().find_map(|part| kind(&part.layer));
+    let title = joined_titles(harmonized.iter().map(|part| map_title(&part.layer, None)));
     let layer = first.concatenated(schema, batches, geometry, types, diagnostics);
+    let layer = layer.with_entry(metadata::JOB_NAME, Some(&title));
     Ok(match kind {
         Some(kind) => layer.with_entry(metadata::KIND, Some(kind.as_str())),
         None => layer,

@@ -16,6 +16,7 @@ use super::derived::HECTARE;
 use super::gather::{RowGroups, gather, row_groups};
 use super::grid_targets::{Targets, beside, plots_layer, system_of_ground};
 use super::left_out::left_out;
+use super::map_title::map_title;
 use super::map_total::scale_factors;
 use super::provenance as keys;
 use super::seasons::Seasons;
@@ -80,7 +81,11 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
             .with_diagnostics(left_out(rows))
             .with_diagnostics(map.plot_diagnostics(rows))
             .with_diagnostics(mass_diagnostic(rows));
-        layer.with_entry(keys::KIND, None).with_entry(keys::CROP, crop.as_deref())
+        let title = map_title(cleaned.layer(), None);
+        layer
+            .with_entry(keys::KIND, None)
+            .with_entry(keys::CROP, crop.as_deref())
+            .with_entry(keys::JOB_NAME, Some(&title))
     };
     match plots {
         Some(plots) => plots_layer(plots, &targets, columns).map(metadata),

@@ -44,6 +44,14 @@ pub fn local_times(layer: &Layer, statements: &Statements) -> Result<Option<Loca
 /// Adds the canonical columns before the geometry. Original columns keep their values and their order; those with a
 /// canonical name get `_original` behind it.
 pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
+    let layer = harmonized(layer, statements)?;
+    Ok(match &statements.job.name {
+        Some(name) => layer.with_entry(keys::JOB_NAME, Some(name)),
+        None => layer,
+    })
+}
+
+fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
     let layer = match restored(&layer, statements)? {
         Some(layer) if statements.market_moisture.is_empty() => return with_crs(layer, statements),
         Some(layer) => return dry_again(with_crs(layer, statements)?, None, &statements.market_moisture),
@@ -70,7 +78,7 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
             );
             return Err(Error::new(Kind::Value, message));
         }
-        return harmonize(originals(layer)?, statements);
+        return harmonized(originals(layer)?, statements);
     }
     let mut diagnostics = Vec::new();
     let mut unused = Vec::new();

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
 
 use super::aliases;
-use super::columns::{DRY_YIELD, WET_YIELD};
+use super::columns::{DRY_YIELD, WET_YIELD, is_canonical};
+use super::map_title::capitalized;
 use super::map_words::{NUTRIENTS, RATE_STEMS, ROW_SUMS, YIELD_STEMS, is_other_name, words};
 use super::provenance as keys;
 use super::units::Unit;
@@ -75,19 +76,36 @@ pub fn map_column(layer: &Layer) -> Option<usize> {
     ranked.min().map(|(_, index)| index)
 }
 
-/// The name of a column on a map: that of a dry yield or mass states its water. `None` for other columns.
+/// The name of a column on a map, in words: a dry yield or mass states its water. `None` for columns without a canonical
+/// name, whose own name is known to the reader.
 #[must_use]
 pub fn column_label(layer: &Layer, index: usize) -> Option<String> {
     let schema = layer.schema();
     let field = schema.fields().get(index)?;
-    let what = if field.name().starts_with("yield") { "Yield" } else { field.name().as_str() };
-    let basis = field.metadata().get(keys::MOISTURE_BASIS)?;
+    let name = field.name().as_str();
+    let is_dry = field.metadata().contains_key(keys::MOISTURE_BASIS);
+    let what = match name {
+        "logged" if is_dry => "Yield as logged".to_owned(),
+        "logged" => "As logged".to_owned(),
+        "reason" => "Main reason".to_owned(),
+        _ if name.starts_with("yield") => "Yield".to_owned(),
+        _ => capitalized(&name.replace('_', " ")),
+    };
+    let Some(basis) = field.metadata().get(keys::MOISTURE_BASIS) else { return words_without_basis(field, what) };
     Some(match basis.parse::<f64>() {
         Ok(0.0) => format!("{what}, dry matter"),
         Ok(percent) => format!("{what} at {percent} % water"),
         Err(_) if basis == keys::SEVERAL => format!("{what} at the market moisture of each crop"),
         Err(_) => format!("{what}, dry at an unknown moisture"),
     })
+}
+
+/// The name in words of a column that is not dry; `None` without a canonical name.
+fn words_without_basis(field: &Field, what: String) -> Option<String> {
+    let name = field.name().as_str();
+    let is_wet = matches!(name, "yield_wet" | "yield_wet_mass" | "yield_wet_volume");
+    let is_known = ["logged", "reason", "rate"].contains(&name) || is_canonical(name);
+    if is_wet { Some("Yield as harvested".to_owned()) } else { is_known.then_some(what) }
 }
 
 /// The label of the unit of a column on a map: the given one if the unit is unknown, else the unit in one spelling,

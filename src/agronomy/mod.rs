@@ -53,6 +53,7 @@ mod machine_ratio;
 mod map_column;
 #[cfg(test)]
 mod map_column_tests;
+mod map_title;
 mod map_total;
 mod map_words;
 mod market_moisture;
@@ -119,6 +120,7 @@ pub use grid::{GridOptions, grid};
 pub use harmonize::{harmonize, local_times};
 pub use job_types::JobType;
 pub use map_column::{column_label, map_column, shown_column, unit_label};
+pub use map_title::map_title;
 pub use market_moisture::MarketMoisture;
 pub use statements::{Job, Stated, Statements};
 pub use units::{Mismatch, System, Unit};

@@ -39,6 +39,8 @@ pub(super) const CLEANED: &str = "clean";
 pub(super) const KIND: &str = "headland:kind";
 /// Metadata of a harmonised layer: the crop that its dry mass is of.
 pub(super) const CROP: &str = "headland:crop";
+/// Metadata of a layer: the name of its job, where it was stated.
+pub(super) const JOB_NAME: &str = "headland:job_name";
 
 const ALL: &[&str] = &[RULE, UNIT_IN, FACTOR, EVIDENCE, QUANTITY, MOISTURE_BASIS, KG_PER_BUSHEL];
 

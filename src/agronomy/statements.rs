@@ -27,6 +27,8 @@ pub struct Statements {
 /// What the service says of a job.
 #[derive(Clone, Debug, Default)]
 pub struct Job {
+    /// The name.
+    pub name: Option<String>,
     /// The kind.
     pub kind: Option<JobKind>,
     /// The crop.

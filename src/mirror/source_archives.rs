@@ -36,6 +36,7 @@ pub(super) fn source_archives(
             crop: text("field_crop").or_else(|| only_product(products)),
             start: start.map(|start| start.timestamp_micros()),
             area: applied_area(products),
+            ..Job::default()
         };
         Some(SourceArchive {
             kind,

@@ -152,6 +152,7 @@ fn parse_job(job: &Bound<'_, PyAny>) -> PyResult<Job> {
         (total > 0.0).then_some(total)
     };
     Ok(Job {
+        name: text("name").or_else(|| text("job_name")).filter(|name| !name.trim().is_empty()),
         kind: ["job_type", "sub_type"].into_iter().find_map(|name| JobKind::find(&text(name)?)),
         crop: text("crop").or_else(|| text("field_crop")).or_else(|| product_name(&products)),
         start: start.map(|start| start.timestamp_micros()),

@@ -253,11 +253,12 @@ impl Layer {
         self.compute(py, |layer, _| Ok(name_of(layer, agronomy::map_column(layer))))
     }
 
-    /// Returns the label of a column on a map; without a column, that of the one that a map shows by default.
-    fn map_label(&self, py: Python<'_>, column: Option<String>) -> PyResult<Option<String>> {
+    /// Returns title and label of a map of a column; without a column, of the one that a map shows by default.
+    fn map_texts(&self, py: Python<'_>, column: Option<String>) -> PyResult<(String, Option<String>)> {
         self.compute(py, move |layer, _| {
             let index = agronomy::shown_column(layer, column.as_deref())?;
-            Ok(index.and_then(|index| agronomy::column_label(layer, index)))
+            let label = index.and_then(|index| agronomy::column_label(layer, index));
+            Ok((agronomy::map_title(layer, column.as_deref()), label))
         })
     }
 
@@ -293,12 +294,11 @@ impl Layer {
         let options = Picture { label, title, unit, width, limits: (vmin, vmax), as_is };
         self.compute(py, move |layer, _| {
             let index = agronomy::shown_column(layer, column.as_deref())?;
-            let unit = match index {
-                Some(index) => agronomy::unit_label(layer, index, options.unit.as_deref())?,
-                None => None,
-            };
+            let given = options.unit.as_deref();
+            let unit = index.map_or(Ok(None), |index| agronomy::unit_label(layer, index, given))?;
             let label = options.label.clone().or_else(|| agronomy::column_label(layer, index?));
-            layer.picture(index, &Picture { label, unit, ..options })
+            let title = options.title.clone().unwrap_or_else(|| agronomy::map_title(layer, column.as_deref()));
+            layer.picture(index, &Picture { label, unit, title: Some(title), ..options })
         })
     }
 }

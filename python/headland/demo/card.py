@@ -6,6 +6,7 @@ from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from headland import quantities
 from headland.escaping import printable
 
 from .formats import (
@@ -80,18 +81,21 @@ def numbers_of(job: Pulled, found: Measured) -> list[tuple[str, str]]:
     """Return names and values of the caption."""
     reason = found.problem or "The layer does not state it."
     crop = "Product" if found.kind == "as_applied" else "Crop"
-    total = total_text(found.total, found.kind)
+    total, area = total_text(found.total, found.kind), area_text(found.area)
     if total is not None and found.kind == "yield":
         total += " as harvested"
+    if area is not None and found.kind is not None:
+        area += " worked, overlap counted each time"
     dates = dates_text(found)
     if dates is not None and found.is_local:
         dates = f"<span title='Times of the clock of the display; the file states no zone.'>{dates}</span>"
     return [
         (crop, shown(found.item) if found.item else "<span class='soft'>not stated</span>"),
         ("Mean", mean(found) or not_measured(reason)),
-        ("Area", compared(area_text(found.area), job.area_difference) or not_measured(NO_AREA)),
+        ("Area", compared(area, job.area_difference) or not_measured(NO_AREA)),
         *covered_ground(found),
         ("Total", compared(total, job.difference) or not_measured(reason)),
+        *dry_total(found),
         ("Work", dates or "<span class='soft'>not stated</span>"),
     ]
 
@@ -102,6 +106,12 @@ def covered_ground(found: Measured) -> list[tuple[str, str]]:
     return [] if text is None else [("Ground", f"{text}, overlap counted once")]
 
 
+def dry_total(found: Measured) -> list[tuple[str, str]]:
+    """Return the mass at the moisture of the mean: the mean by the ground, unlike the mass as harvested."""
+    text = total_text(found.dry, found.kind)
+    return [] if text is None or found.basis is None else [("", f"{text} {quantities.at_moisture(found.basis)}")]
+
+
 def compared(text: str | None, percent: float | None) -> str | None:
     """Return a measured value with its difference from the truth."""
     if text is None or percent is None:
@@ -110,11 +120,13 @@ def compared(text: str | None, percent: float | None) -> str | None:
 
 
 def mean(found: Measured) -> str | None:
-    """Return the mean, for a harvest with the moisture to which it refers."""
+    """Return the mean with the area, for a harvest also with the moisture, to which it refers."""
     text = mean_text(found.mean, found.kind)
-    if text is None or found.kind != "yield":
-        return text
-    return f"{text} as harvested" if found.basis is None else f"{text} at {found.basis:g} % water"
+    if text is None:
+        return None
+    if found.kind != "yield":
+        return f"{text}, of the area worked"
+    return f"{text} {quantities.at_moisture(found.basis)}, of the ground"
 
 
 def details(job: Pulled) -> str:

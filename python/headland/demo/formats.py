@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headland.quantities import MINUS, number
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -14,14 +16,6 @@ __all__ = ["KINDS", "area_text", "dates_text", "difference_text", "kind_text", "
 
 KINDS = {"yield": "Yield", "as_applied": "As applied", "planting": "Planting"}
 """Headings of the kinds of jobs, in the order of a card."""
-
-MINUS = "\N{MINUS SIGN}"
-
-
-def number(value: float) -> str:
-    """Return a number with three significant digits or all digits before the point."""
-    digits = max(3 - len(str(int(abs(value)))), 0)
-    return f"{value:,.{digits}f}".replace("-", MINUS)
 
 
 def kind_text(job: Pulled) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from headland import quantities
+
 from .formats import area_text, difference_text, kind_text, mean_text, total_text
 
 if TYPE_CHECKING:
+    from .measure import Measured
     from .pull import Pulled
 
 __all__ = ["jobs_table", "not_measured"]
@@ -39,9 +42,8 @@ def row(index: int, job: Pulled) -> str:
     if found is None or job.picture is None:
         reason = f"<td colspan='7' class='bad'>{escape(job.problem or 'no map')}</td>"
         return f"<tr id='row-{index}'><td>{escape(job.name)}</td><td></td>{reason}</tr>"
-    mean = mean_text(found.mean, found.kind)
-    if mean is not None and found.kind == "yield":
-        mean += f" <span class='soft'>{'wet' if found.basis is None else f'at {found.basis:g} %'}</span>"
+    mean, total = with_basis(mean_text(found.mean, found.kind), mean_basis(found)), total_text(found.total, found.kind)
+    harvested = "as harvested" if found.kind == "yield" else ""
     reason = found.problem or "The layer does not state it."
     cells = {
         "Field": f"<a href='#job-{index}'>{escape(job.field)}</a>",
@@ -49,12 +51,24 @@ def row(index: int, job: Pulled) -> str:
         "Kind": kind_text(job),
         "Crop or product": escape(found.item or ""),
         "Mean": mean or not_measured(reason),
-        "Area": area_text(found.area) or not_measured(NO_AREA),
-        "Total": total_text(found.total, found.kind) or not_measured(reason),
-        "Truth": total_text(job.known, found.kind) or "",
+        "Area": with_basis(area_text(found.area), "worked" if found.kind else "") or not_measured(NO_AREA),
+        "Total": with_basis(total, harvested) or not_measured(reason),
+        "Truth": with_basis(total_text(job.known, found.kind), harvested) or "",
         "Difference": difference(job),
     }
     return f"<tr id='row-{index}'>{''.join(f'<td{numeric(name)}>{cell}</td>' for name, cell in cells.items())}</tr>"
+
+
+def with_basis(text: str | None, basis: str) -> str | None:
+    """Return a value with what it refers to."""
+    return f"{text} <span class='soft'>{basis}</span>" if text and basis else text
+
+
+def mean_basis(found: Measured) -> str:
+    """Return the moisture of a mean yield, and the area of any mean."""
+    if found.kind != "yield":
+        return "worked"
+    return f"{quantities.at_moisture(found.basis)}, ground once"
 
 
 def difference(job: Pulled) -> str:

@@ -76,6 +76,8 @@ class Measured:
     mean: Amount | None = None
     basis: float | None = None
     """Percent of water in the mean of a harvest; None if it is the mass as harvested."""
+    dry: Amount | None = None
+    """The mass of a harvest at that moisture, of which the mean is by the ground."""
     total: Amount | None = None
     """The mass as harvested, or the amount applied or planted."""
     column: str | None = None
@@ -186,6 +188,7 @@ def measure_harvest(found: Measured, layer: Layer) -> None:
     found.mean = ratio(numbers(means, "dry_mass"), numbers(means, "covered_area"), "kg")
     if found.mean is not None:
         found.basis = moisture_basis(layer, "dry_mass")
+        found.dry = Amount(math.fsum(numbers(means, "dry_mass")), "kg")
     elif found.total is not None and found.covered is not None:
         found.mean = ratio([found.total.value], [found.covered], "kg")
 

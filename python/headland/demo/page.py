@@ -25,9 +25,10 @@ PANEL = re.compile(r'viewBox="0 0 (\d+) (\d+)".*?<svg x="(\d+)" y="(\d+)" width=
 """The size of a map, and the place and size of its panel without title and legend."""
 
 MEANING = (
-    "Areas and totals are measured from the layers alone. The mean of a harvest is dry mass per worked area, at the "
-    "moisture of the market; its total is the mass as harvested. Other means are amount per worked area. Truth is the "
-    "total that the generator of the local service knows; real archives have none."
+    "Areas and totals are measured from the layers alone. The mean of a harvest is its mass at the stated moisture by "
+    "the ground, each piece counted once; its total is the mass as harvested, so mean times area is another mass. "
+    "Areas are worked: overlap counts each time. Other means are amount by worked area. Truth is the total that the "
+    "generator of the local service knows; real archives have none."
 )
 
 

@@ -127,9 +127,12 @@ class Pulled:
         return None if difference is None else abs(difference) <= AGREEMENT * 100.0 and self.has_known_rows
 
     def summary(self) -> dict[str, Any]:
-        """Return the fields for scripts; areas are square metres, totals kg, L or seeds."""
+        """Return the fields for scripts; areas are square metres, totals kg, L or seeds.
+
+        The mean of a harvest is `dry` by `covered`, at `basis` percent of water; its `total` is the mass as harvested.
+        """
         keys = ("id", "name", "field", "source", "year", "rows", "known", "known_area", "difference", "agrees", "scale")
-        measured = ("kind", "item", "area", "mean", "total", "column", "unit")
+        measured = ("kind", "item", "area", "covered", "mean", "basis", "total", "dry", "column", "unit")
         values = {key: None if self.measured is None else getattr(self.measured, key) for key in measured}
         return {key: getattr(self, key) for key in (*keys, "calls", "problem", "files")} | values
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import errors
+from headland.display_table import table_html, text_table
 from headland.escaping import printable
 from headland.mirror import formatting, render, summary
 
@@ -48,6 +50,9 @@ class CallsMade(NamedTuple):
 PURPOSES = ("lists", "details", "asked", "collected")
 """Purposes of planned calls."""
 
+PLAN_HEAD = ("purpose", "calls", "what")
+"""Titles of the table of a plan."""
+
 
 class Unavailable(NamedTuple):
     """A job or grain cart file that is unavailable, or a job without its detail."""
@@ -67,7 +72,7 @@ class Unavailable(NamedTuple):
     """The reason."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan(JsonValues):
     """The work of the next sync: ``212 to 230 calls, about 7 min, about 1.2 GB``, and the purpose of the calls.
 
@@ -117,9 +122,20 @@ class Plan(JsonValues):
 
     def __str__(self) -> str:
         """Return the plan in one line, a line for each purpose of calls, and the notes."""
-        return "\n".join([self.text, *self._reasons(), *(f"  note: {printable(note)}" for note in self.notes)])
+        lines = (f"  {line}" for line in text_table(PLAN_HEAD, self._reasons(), right=(1,)))
+        return "\n".join([self.text, *lines, *(f"  note: {printable(note)}" for note in self.notes)])
 
-    def _reasons(self) -> list[str]:
+    def __repr__(self) -> str:
+        """Return the same as ``print`` shows."""
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        """Return the same as an HTML table; all texts are escaped."""
+        notes = "".join(f"<li>{escape(printable(note))}</li>" for note in self.notes)
+        table = table_html(PLAN_HEAD, self._reasons(), right=(1,))
+        return f"<div><p>{escape(printable(self.text))}</p>{table}{f'<ul>{notes}</ul>' if notes else ''}</div>"
+
+    def _reasons(self) -> list[tuple[str, str, str]]:
         lists, details, asked, collected = (self.by_purpose[name] for name in PURPOSES)
         made = [f"{formatting.number(each.made, 'call')} made for this plan" for each in (lists, details)]
         jobs = "all jobs" if self.is_relist else "jobs since the newest known one"
@@ -131,8 +147,7 @@ class Plan(JsonValues):
             "collected": (collected, "converted files, requested again after the wait that the service states"),
         }
         rows = [(name, formatting.number_range(calls.least, calls.most), why) for name, (calls, why) in reasons.items()]
-        width = max(len(count) for _, count, _ in rows)
-        return [*(f"  {name:<9}  {count:>{width}}  {why}" for name, count, why in rows), f"  {'records':<9}  {changes}"]
+        return [*rows, ("records", "", changes)]
 
     @classmethod
     def of(cls, facts: _core._Plan) -> Plan:
@@ -166,7 +181,7 @@ class Outcome(JsonValues):
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Status(JsonValues):
     """The status of a mirror, from its journal and its published state alone.
 
@@ -246,6 +261,10 @@ class Status(JsonValues):
     def __str__(self) -> str:
         """Return the status as lines of text."""
         return render.text(self)
+
+    def __repr__(self) -> str:
+        """Return the same as ``print`` shows."""
+        return str(self)
 
     def _repr_html_(self) -> str:
         """Return HTML tables for notebooks, without scripts or downloads."""

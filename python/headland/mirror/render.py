@@ -25,6 +25,9 @@ STATES = {
 }
 """The states of files in display order, with their labels."""
 
+UNAVAILABLE = "Unavailable"
+"""Title of the table of texts; the others have counts behind their first columns."""
+
 Table = tuple[str, list[str], list[list[str]]]
 """A title, a head and rows."""
 
@@ -42,7 +45,9 @@ def html(status: Status) -> str:
     """Return HTML tables; all texts are escaped, and no script or download is included."""
     made = [f"<h4>Mirror in <code>{escape(str(status.folder))}</code></h4>"]
     made.append(table_html((), _overview(status)))
-    made += [table_html(head, rows, caption=title) for title, head, rows in _tables(status)]
+    for title, head, rows in _tables(status):
+        counts = () if title == UNAVAILABLE else range(1, len(head))
+        made.append(table_html(head, rows, caption=title, right=counts))
     return f"<div>{''.join(made)}</div>"
 
 
@@ -107,5 +112,5 @@ def _tables(status: Status) -> list[Table]:
         tables.append(("Dataset", head, rows))
     if status.unavailable:
         bad = [[each.state, each.kind, each.id, each.name, each.reason] for each in status.unavailable]
-        tables.append(("Unavailable", ["state", "kind", "id", "name", "reason"], bad))
+        tables.append((UNAVAILABLE, ["state", "kind", "id", "name", "reason"], bad))
     return tables

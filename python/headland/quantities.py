@@ -1,0 +1,44 @@
+"""Formats amounts, areas and the moisture that they refer to, as texts for people."""
+
+from __future__ import annotations
+
+MINUS = "\N{MINUS SIGN}"
+
+HECTARE = 10_000.0
+"""Square metres of a hectare."""
+
+SEVERAL = "several"
+"""The moisture of a column whose rows have different ones."""
+
+
+def number(value: float) -> str:
+    """Return a number with three significant digits or all digits before the point."""
+    digits = max(3 - len(str(int(abs(value)))), 0)
+    return f"{value:,.{digits}f}".replace("-", MINUS)
+
+
+def hectares(square_metres: float) -> str:
+    """Return an area in hectares with three significant digits."""
+    return f"{number(square_metres / HECTARE)} ha"
+
+
+def amount(value: float, unit: str, *, is_grain: bool = False) -> str:
+    """Return an amount: grain in tonnes, seeds in thousands, others in their unit."""
+    if is_grain and unit.startswith("kg"):
+        return f"{number(value / 1000.0)} t{unit[2:]}"
+    if unit == "seeds":
+        return f"{value / 1000.0:,.0f} thousand seeds"
+    return f"{value:,.0f} {unit}" if unit.startswith("seeds") else f"{number(value)} {unit}"
+
+
+def at_moisture(basis: str | float | None) -> str:
+    """Return the moisture at which grain is stated: percent of water, `several`, or ``None`` for wet grain."""
+    if basis is None:
+        return "as harvested"
+    if basis == SEVERAL:
+        return "at the market moisture of each crop"
+    try:
+        percent = float(basis)
+    except ValueError:
+        return "dry, at an unknown moisture"
+    return "as dry matter" if percent == 0.0 else f"at {percent:g} % water"
