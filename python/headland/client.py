@@ -104,9 +104,8 @@ class _ClientBase:
             shared_secret: The partner's shared secret, as issued.
             access_key: The customer's access key.
             dispatch_url: The base address of the dispatch service, for ``client.dispatch``.
-            dispatch_token: Its bearer token, or a callable that returns one. The callable is called before each
-                request, and once more if the service refuses the token. `AsyncClient` also accepts a coroutine
-                function.
+            dispatch_token: Its bearer token, or a callable that returns one. The callable is called once for all
+                threads, and again if the service refuses the token. `AsyncClient` also accepts a coroutine function.
             legacy_dispatch_url: A base address of the legacy order service, for ``client.legacy_orders``.
             legacy_orders_url: The other base address of that service, which is used if both are given.
             legacy_token: The bearer token of that service, or a callable that returns one.

@@ -1,4 +1,4 @@
-"""Lists of the dispatch service and the legacy order service; each page is requested with its own token."""
+"""Lists of the dispatch service and the legacy order service; each page is requested with a token."""
 
 from __future__ import annotations
 

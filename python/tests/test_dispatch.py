@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -198,8 +200,7 @@ def test_the_asynchronous_client_does_the_same(fresh: hl.Sandbox) -> None:
             assert len(pages) == 60
 
     asyncio.run(life())
-    # A token for each request but those of the legacy service, which has its own.
-    assert asked == sum(request.path.startswith("/dispatch/") for request in fresh.requests)
+    assert asked == 1
 
 
 def test_expired_token_is_requested_once_more_5_6(fresh: hl.Sandbox) -> None:
@@ -232,6 +233,42 @@ def test_expired_token_is_requested_once_more_5_6(fresh: hl.Sandbox) -> None:
         assert len(fresh.requests) == before + 1
         assert fixed.value.check
     asyncio.run(once_more(fresh))
+
+
+def test_callable_is_called_once_for_all_threads_until_the_service_refuses_its_token(fresh: hl.Sandbox) -> None:
+    given: list[str] = []
+    refused = threading.Barrier(8)
+
+    def turns() -> str:
+        given.append("expired" if not given else fresh.credentials["dispatch_token"])
+        return given[-1]
+
+    def read(_: int) -> int:
+        refused.wait()
+        return len(client.dispatch.products.list())
+
+    with client_of(fresh, dispatch_token=turns) as client, ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(read, range(8))) == [170] * 8
+        assert len(given) == 2
+        list(client.dispatch.batches.active(page_size=10))
+        client.dispatch.field_operations.create({})
+        assert len(given) == 2
+    asyncio.run(ask_once(fresh))
+
+
+async def ask_once(service: hl.Sandbox) -> None:
+    given: list[str] = []
+
+    async def turns() -> str:
+        given.append("expired" if not given else service.credentials["dispatch_token"])
+        token = given[-1]
+        await asyncio.sleep(0)
+        return token
+
+    credentials: dict[str, Any] = {**service.credentials, "dispatch_token": turns}
+    async with hl.AsyncClient(**credentials, rate_limits=()) as client:
+        totals = await asyncio.gather(*(client.dispatch.products.list().total() for _ in range(8)))
+        assert (totals, len(given)) == ([170] * 8, 2)
 
 
 async def once_more(service: hl.Sandbox) -> None:
