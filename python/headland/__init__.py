@@ -9,6 +9,7 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from headland import import_core as _import_core  # noqa: F401 -- it has to come before the core
+from headland import start_up as _start_up  # noqa: F401 -- it has to come before everything that takes time
 from headland._core import __version__
 from headland.archives import Limits, layers, read
 from headland.clean import clean

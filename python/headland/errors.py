@@ -36,9 +36,12 @@ import errno
 import os
 import sys
 import warnings
-from typing import Any, ClassVar, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack, cast
 
 from headland.escaping import printable
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 class Facts(TypedDict, total=False):
@@ -267,11 +270,21 @@ def from_os(kind: str, message: str, cause: OSError, **facts: Unpack[Facts]) -> 
 
 
 def warn(message: str) -> None:
-    """Warn at the line of the user's own code, regardless of the depth inside headland."""
-    level = 1
-    frame = sys._getframe()  # noqa: SLF001 - the documented way to the frames of callers
-    package = __name__.partition(".")[0]
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
-        frame = frame.f_back
+    """Warn at the line of the user's own code, regardless of the frames of headland and the standard library.
+
+    A task of asyncio points at the line that runs the event loop. A thread that runs nothing but a method of headland
+    has no line of the user.
+    """
+    frame: FrameType | None = sys._getframe()  # noqa: SLF001 - the documented way to the frames of callers
+    own, level, first_other = __name__.partition(".")[0], 0, 0
+    while frame is not None:
         level += 1
+        module = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if module != own:
+            first_other = first_other or level
+            if module not in sys.stdlib_module_names:
+                break
+        frame = frame.f_back
+    else:
+        level = first_other or level
     warnings.warn(printable(message), HeadlandWarning, stacklevel=level)

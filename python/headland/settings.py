@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shlex
 import sys
 import tomllib
@@ -116,7 +117,9 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
     hint = f"; another file is `path={name!r}`" if path is None and str(name).endswith(".toml") else ""
     try:
         with file.open("rb") as opened:
-            _refuse_open_modes(file, os.fstat(opened.fileno()).st_mode)
+            facts = os.fstat(opened.fileno())
+            _refuse_open_modes(file, facts.st_mode)
+            refuse_foreign(file, facts.st_uid)
             profile = _parse_profile(opened.read(), name, file)
     except FileNotFoundError:
         message = (
@@ -152,16 +155,43 @@ def _refuse_open_modes(file: Path, mode: int) -> None:
         )
 
 
+def refuse_foreign(file: Path, owner: int) -> None:
+    """Refuse a profile file of another user, or one that another user could replace by their own."""
+    if sys.platform == "win32":
+        return
+    if owner != os.geteuid():
+        raise ConfigurationError(
+            f"`{file}` belongs to another user (id {owner}), who may have chosen its addresses and keys: use a file of "
+            "your own",
+            _setting="owner",
+        )
+    for folder in dict.fromkeys((file.absolute().parent, file.resolve().parent)):
+        mode = folder.stat().st_mode
+        if mode & 0o022:
+            raise ConfigurationError(
+                f"`{file}` contains secrets and other users may replace it, because they may write in its folder (mode "
+                f"{mode & 0o777:04o}): run `chmod go-w {folder}`",
+                _setting="folder",
+            )
+
+
+def parse_toml(content: bytes) -> tuple[dict[str, Any] | None, int]:
+    """Return the tables and 0, or ``None`` and the line of the first error; no exception keeps the content."""
+    try:
+        return tomllib.loads(content.decode()), 0
+    except UnicodeDecodeError as cause:
+        return None, content[: cause.start].count(b"\n") + 1
+    except tomllib.TOMLDecodeError as cause:
+        at = re.search(r"\(at line (\d+)", str(cause))
+        return None, int(at[1]) if at else len(content.splitlines())
+
+
 def _parse_profile(content: bytes, name: str, file: Path) -> dict[str, Any]:
     """Parse the profiles and hide the secrets; errors of the parser are not passed on, because they quote the text."""
-    try:
-        profiles = tomllib.loads(content.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
-        profiles = None
-    finally:
-        content = b""
+    profiles, line = parse_toml(content)
+    content = b""
     if profiles is None:
-        raise ConfigurationError(f"the profile file `{file}` is not TOML", _setting="not TOML")
+        raise ConfigurationError(f"the profile file `{file}` is not TOML at line {line}", _setting="not TOML")
     profile = profiles.get(name)
     known = ", ".join(sorted(profiles)) or "none"
     profiles = None

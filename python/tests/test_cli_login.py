@@ -233,7 +233,7 @@ def test_no_check_makes_no_call(service: hl.Sandbox, login: Login, file: Path) -
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (f"{SOUTH}broken = ", "is not TOML: correct it or move it away, it is not overwritten"),
+        (f"{SOUTH}broken = ", "is not TOML at line 9: correct it or move it away, it is not overwritten"),
         ("\xff\n[a", "is not TOML"),
         ('farm = "x"\n', "`farm` in "),
         ('farm = {base_url = "https://old.example"}\n', "has a form that cannot be changed"),

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import headland as hl
 from headland.cli import main
+from headland.cli import pull as pull_verb
 from headland.mirror import summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    import headland as hl
 
     Pull = Callable[..., tuple[int, str, str]]
 
@@ -76,3 +77,27 @@ def test_suggested_command_keeps_the_filters(pull: Pull, tmp_path: Path) -> None
     assert code == 2
     assert f"run `headland pull --to {journal.parent}" in err
     assert "--year 2025 --name 'x y'`" in err
+
+
+def test_results_and_errors_of_several_profiles_are_shown_as_they_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = {name: threading.Event() for name in ("south", "east")}
+
+    def pull_account(account: Any, *_: Any) -> Any:
+        if account.name == "south":
+            raise hl.NotFound("nothing is there")
+        wait_for = shown["south" if account.name == "east" else "east"]
+        assert wait_for.wait(20), f"{account.name} is done, but nothing of the others is shown"
+        return account.name
+
+    def print_error(_: Any, **about: Any) -> None:
+        shown[about["profile"]].set()
+
+    def summarize(pulled: Any, _: Any) -> None:
+        shown.get(pulled, threading.Event()).set()
+
+    for name, fake in (("_pull_account", pull_account), ("print_error", print_error), ("_summarize", summarize)):
+        monkeypatch.setattr(pull_verb, name, fake)
+    assert main(["pull", "--to", str(tmp_path), "--profile", "north", "east", "south"]) == 4
+    assert capsys.readouterr() == ("", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import errno
 import pickle
@@ -91,3 +92,18 @@ def test_a_warning_points_at_the_line_of_the_user() -> None:
         warnings.simplefilter("always")
         errors.warn("the clock is off")
     assert [(warning.category, warning.filename) for warning in seen] == [(hl.HeadlandWarning, __file__)]
+
+
+def test_warning_of_a_task_points_at_the_line_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def warn() -> None:
+        errors.warn("the clock is off")
+
+    async def run() -> None:
+        await asyncio.gather(warn(), asyncio.create_task(warn()))
+
+    # The coroutine of a method is the first frame of its task.
+    monkeypatch.setitem(warn.__globals__, "__name__", "headland.calls")
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        exec("import asyncio\nasyncio.run(run())", {"__name__": "user", "run": run})
+    assert [(warning.filename, warning.lineno) for warning in seen] == [("<string>", 2)] * 2

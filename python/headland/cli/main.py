@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import headland as hl
+from headland import start_up
 from headland.cli import archive, calls, completion, doctor, lists, login, pull, sandbox
 from headland.cli.exit_codes import INTERRUPTED, exit_code, print_error
 from headland.cli.output import print_text
@@ -50,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments_given = sys.argv[1:] if arguments is None else list(arguments)
     as_json = "--json" in arguments_given
     try:
+        start_up.restore()
         given = _parser().parse(arguments_given)
         as_json = given.json or as_json
         done: int = given.run(given)

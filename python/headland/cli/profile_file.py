@@ -7,9 +7,9 @@ import json
 import os
 import re
 import tempfile
-import tomllib
 from typing import TYPE_CHECKING, Any
 
+from headland import settings
 from headland.errors import ConfigurationError, from_os
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 def read_file(file: Path) -> bytes:
     """Return the content of a profile file, empty if there is none."""
     try:
-        return file.read_bytes()
+        with file.open("rb") as opened:
+            settings.refuse_foreign(file, os.fstat(opened.fileno()).st_uid)
+            return opened.read()
     except FileNotFoundError:
         return b""
     except OSError as cause:
@@ -55,11 +57,11 @@ def locked(file: Path) -> Iterator[None]:
 
 def read_table(content: bytes, name: str, file: Path) -> dict[str, Any]:
     """Return the table of a profile, empty if there is none; errors do not quote the content."""
-    profiles = _parse(content)
+    profiles, line = settings.parse_toml(content)
     content = b""
     if profiles is None:
         raise ConfigurationError(
-            f"the profile file `{file}` is not TOML: correct it or move it away, it is not overwritten",
+            f"the profile file `{file}` is not TOML at line {line}: correct it or move it away, it is not overwritten",
             _setting="not TOML",
         )
     table = profiles.get(name, {})
@@ -139,11 +141,8 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _parse(content: bytes) -> dict[str, Any] | None:
-    """Return the profiles, ``None`` if the content is not TOML; no exception keeps the content."""
-    try:
-        return tomllib.loads(content.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return None
+    """Return the profiles, ``None`` if the content is not TOML."""
+    return settings.parse_toml(content)[0]
 
 
 def _split(text: str, name: str) -> tuple[str, list[str], str]:

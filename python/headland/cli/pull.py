@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -225,32 +225,46 @@ def _verify(account: Account, mirror: hl.Mirror, given: argparse.Namespace) -> i
 
 
 def _pull_concurrently(accounts: list[Account], given: argparse.Namespace) -> int:
-    """Mirror all accounts concurrently and return the highest exit code; a failure does not stop the others."""
+    """Mirror all accounts concurrently and return the highest exit code; a failure does not stop the others.
+
+    Each result or error is printed when its account is done.
+    """
     display = None if given.quiet else progress_bar.choose_display()
     stop = threading.Event()
+    codes = []
     with ThreadPoolExecutor(len(accounts)) as pool:
+        running = {pool.submit(_pull_account, account, given, display, stop): account for account in accounts}
         try:
-            running = [pool.submit(_pull_account, account, given, display, stop) for account in accounts]
-            while wait(running, timeout=POLL_INTERVAL).not_done:
-                pass
+            while running:
+                for each in wait(running, timeout=POLL_INTERVAL, return_when=FIRST_COMPLETED).done:
+                    if len(running) == 1 and display is not None:
+                        display.close()
+                    with _paused(display):
+                        codes.append(_report(each, running.pop(each), given))
         except KeyboardInterrupt:
             stop.set()
     if display is not None:
         display.close()
-    codes = []
-    for account, each in zip(accounts, running, strict=True):
-        error = each.exception()
-        if isinstance(error, KeyboardInterrupt):
-            codes.append(INTERRUPTED)
-        elif error is not None:
-            codes.append(_failed(error, account, given))
-        else:
-            codes.append(0)
-            _summarize(each.result(), given)
+    codes += [_report(each, account, given) for each, account in running.items()]
     if stop.is_set():
         print_text(RESUME_HINT, sys.stderr)
         return INTERRUPTED
     return max(codes)
+
+
+def _paused(display: progress_bar.Display | None) -> contextlib.AbstractContextManager[None]:
+    return contextlib.nullcontext() if display is None else display.paused()
+
+
+def _report(done: Future[Pulled], account: Account, given: argparse.Namespace) -> int:
+    """Print the result or the error of an account and return its exit code."""
+    error = done.exception()
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    if error is not None:
+        return _failed(error, account, given)
+    _summarize(done.result(), given)
+    return 0
 
 
 def _failed(error: BaseException, account: Account, given: argparse.Namespace) -> int:
@@ -279,7 +293,7 @@ def _pull_account(
         if given.what == "plan":
             return Pulled(account, plan, None, None)
         if not (given.quiet or given.json):
-            with contextlib.nullcontext() if display is None else display.paused():
+            with _paused(display):
                 print_text(_named(account, plan.text))
         outcome = mirror.sync(progress=listener)
         return Pulled(account, plan, outcome, mirror.status())
