@@ -4,7 +4,7 @@ import datetime as dt
 from asyncio import Future
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeAlias, TypedDict, final, type_check_only
+from typing import Any, Final, NoReturn, Self, TypeAlias, TypedDict, final, type_check_only
 
 from headland.archives import Limits, ReadOptions
 from headland.delay import MachineDelay
@@ -17,10 +17,12 @@ __all__ = [
     "Client",
     "Conversion",
     "Dataset",
+    "JobTypes",
     "Layer",
     "LinkPages",
     "LocalTimes",
     "Mirror",
+    "NamePattern",
     "Pages",
     "Reader",
     "Sandbox",
@@ -44,8 +46,6 @@ __all__ = [
     "harmonize",
     "harmonized_local_times",
     "has_position",
-    "is_asked_type",
-    "is_job_type",
     "job_kind",
     "layer_from_batch",
     "layers",
@@ -169,6 +169,18 @@ def column_names(columns: object) -> list[str]: ...
 def open_reader(source: bytes | Path, options: ReadOptions, types: object, size: int) -> Reader: ...
 
 @final
+class JobTypes:
+    def __new__(cls, words: list[str]) -> Self: ...
+    def match_label(self, label: str | None) -> bool | None: ...
+    def includes_detail(self, job_type: str | None) -> bool: ...
+    def check(self, listed: list[str]) -> None: ...
+
+@final
+class NamePattern:
+    def __new__(cls, text: str) -> Self: ...
+    def matches(self, name: str) -> bool: ...
+
+@final
 class LocalTimes:
     @property
     def minutes(self) -> list[int]: ...
@@ -189,8 +201,6 @@ def read_job(file: bytes, origin: str, options: ReadOptions) -> Layer: ...
 def clean(layer: Layer, recipe: str | None, arguments: str, boundary: Layer | None) -> Cleaned: ...
 def covered_area(layer: Layer) -> tuple[float, list[str]]: ...
 def job_kind(job_type: str) -> str | None: ...
-def is_job_type(word: str) -> bool: ...
-def is_asked_type(asked: str, listed: str) -> bool: ...
 def grid(
     cleaned: Cleaned,
     cell: float,
@@ -289,7 +299,7 @@ class Client:
 
 @type_check_only
 class _Filter(TypedDict):
-    job_types: list[str] | None
+    job_type: list[str] | None
     since: str | None
     until: str | None
     ids: list[str] | None

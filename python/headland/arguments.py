@@ -36,6 +36,16 @@ def job_ids(ids: object) -> list[str]:
     return [text_for("ids", "job_data.get", "id", each, "an id") for each in as_list(ids)]
 
 
+def job_types(job_type: object, **former: object) -> list[str] | None:
+    """Convert one or several job types to a list of texts; `former` are earlier names of the argument."""
+    given = {name: value for name, value in {"job_type": job_type, **former}.items() if value is not None}
+    if len(given) > 1:
+        raise TypeError(f"{' and '.join(f'`{name}`' for name in given)} are the same argument: pass `job_type`")
+    for name, value in given.items():
+        return [text(name, each, "'Yield', or several") for each in as_list(value)]
+    return None
+
+
 def job_date(name: str, value: object) -> str:
     """Convert a date to the text by which jobs are listed."""
     return text_for(name, "job_data.list", "date", value)

@@ -34,7 +34,7 @@ def field_means(layers: TableLike | Iterable[TableLike] | Jobs) -> Layer:
         TypeError: An item that is neither a layer nor a table.
         ImportError: A table needs pyarrow; ``pip install 'headland[geo]'`` installs it.
 
-    >>> means = headland.field_means(client.job_data.read_all(sub_type="yield", year=2025)).to_pandas()
+    >>> means = headland.field_means(client.job_data.read_all(job_type="yield", year=2025)).to_pandas()
     """
     is_one = isinstance(layers, Layer) or (is_table(layers) and not isinstance(layers, LayerReader))
     several = cast("Iterable[TableLike] | Jobs", [layers] if is_one else layers)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
 
-from headland import _core, arguments
+from headland import arguments
+from headland.job_selection import TypeCondition
 from headland.page_buffer import PageBuffer
 
 if TYPE_CHECKING:
@@ -15,51 +16,58 @@ if TYPE_CHECKING:
 Record = TypeVar("Record")
 
 
+DETAIL = "job_data.get"
+
+JOB_LISTS = ("job_data.list", "field_computers.job_data")
+"""Lists of jobs; the records of others have no detail with a kind."""
+
+
 class Condition:
     """The condition that records of a filtered list meet."""
 
-    __slots__ = ("_listed", "_predicate", "_sub_type")
+    __slots__ = ("_is_job_list", "_predicate", "_types")
 
-    def __init__(self, predicate: Callable[[Any], object] | None, sub_type: str | None) -> None:
-        """Check the arguments."""
-        if predicate is None and sub_type is None:
-            raise TypeError("a filter needs `predicate` or `sub_type`")
+    def __init__(
+        self, name: str, predicate: Callable[[Any], object] | None, job_type: object, sub_type: object
+    ) -> None:
+        """Check the arguments; `name` is that of the list."""
+        words = arguments.job_types(job_type, sub_type=sub_type)
+        if predicate is None and words is None:
+            raise TypeError("a filter needs `predicate` or `job_type`")
         if predicate is not None and not callable(predicate):
             raise TypeError(
-                f"`predicate`: expected a function of a record, got {type(predicate).__name__}; a kind is `sub_type=`"
+                f"`predicate`: expected a function of a record, got {type(predicate).__name__}; a kind is `job_type=`"
             )
         self._predicate = predicate
-        self._sub_type = None if sub_type is None else arguments.text("sub_type", sub_type, '"Yield"')
-        self._listed: set[str] = set()
-        """The kinds of the records so far."""
+        self._types = None if words is None else TypeCondition(words)
+        self._is_job_list = name in JOB_LISTS
 
-    def __call__(self, record: Any) -> bool:
-        """Return whether a record meets the condition; a record without a kind has no `sub_type`."""
-        if self._sub_type is not None:
-            listed = str(record.get("sub_type") or "")
-            self._listed.add(listed)
-            if not _core.is_asked_type(self._sub_type, listed):
-                return False
-        return self._predicate is None or bool(self._predicate(record))
+    def match(self, record: Any) -> bool | None:
+        """Return whether a record meets the condition, ``None`` if the detail of the job decides."""
+        found = True if self._types is None else self._types.match(record)
+        if found is False or (found is None and not self._is_job_list):
+            return False
+        return found if self._predicate is None or self._predicate(record) else False
 
-    def check(self, what: str = "record") -> None:
-        """Raise an error after the last record if the kind is an unknown word that no record has."""
-        word, listed = self._sub_type, sorted(filter(None, self._listed))
-        if word is None or not listed or _core.is_job_type(word):
-            return
-        if not any(_core.is_asked_type(word, each) for each in listed):
-            raise ValueError(f"`sub_type`: no {what} has `{word}`; the list has: {', '.join(listed)}")
+    def decide(self, record: Any, detail: Any) -> bool:
+        """Return whether a job with its detail meets the condition."""
+        return self._types is None or self._types.decide(record, detail)
+
+    def check(self) -> None:
+        """Raise an error after the last record if a type is an unknown word that no record has."""
+        if self._types is not None:
+            self._types.check()
 
     def __repr__(self) -> str:
         """Return the condition for display."""
-        parts = [] if self._sub_type is None else [f"sub_type={self._sub_type!r}"]
+        parts = [] if self._types is None else [repr(self._types)]
         return ", ".join(parts if self._predicate is None else ["predicate", *parts])
 
 
 class FilteredPages(Generic[Record]):
     """The records of a ``Pages`` that meet a condition, read page by page as the list itself.
 
-    >>> harvests = client.job_data.list().filter(sub_type="Yield")
+    >>> harvests = client.job_data.list().filter(job_type="Yield")
     >>> newest = harvests[0]
     """
 
@@ -81,7 +89,7 @@ class FilteredPages(Generic[Record]):
 
     def __iter__(self) -> Iterator[Record]:
         """Iterate over the records from the start of the list."""
-        yield from filter(self._condition, self._pages)
+        yield from filter(self._keeps, self._pages)
         self._condition.check()
 
     @overload
@@ -108,7 +116,15 @@ class FilteredPages(Generic[Record]):
         if page is None:
             self._condition.check()
             return None
-        return list(filter(self._condition, page))
+        return list(filter(self._keeps, page))
+
+    def _keeps(self, record: Any) -> bool:
+        """Return whether a record meets the condition; requests the detail of a job if it decides."""
+        found = self._condition.match(record)
+        if found is None:
+            calls = self._pages._calls  # noqa: SLF001 - the list's own package
+            found = self._condition.decide(record, calls.detail(DETAIL, {"id": record["id"]}))
+        return found
 
 
 class AsyncFilteredPages(Generic[Record]):
@@ -124,7 +140,11 @@ class AsyncFilteredPages(Generic[Record]):
     async def __aiter__(self) -> AsyncIterator[Record]:
         """Iterate over the records from the start of the list."""
         async for record in self._pages:
-            if self._condition(record):
+            found = self._condition.match(record)
+            if found is None:
+                calls = self._pages._calls  # noqa: SLF001 - the list's own package
+                found = self._condition.decide(record, await calls.detail(DETAIL, {"id": record["id"]}))
+            if found:
                 yield record
         self._condition.check()
 

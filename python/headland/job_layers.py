@@ -65,7 +65,7 @@ class _Pairs(Listing[tuple[int, dict[str, Any], "Layer"]]):
 class JobLayers:
     """The layers of several jobs: iterate over pairs of job and layer, or concatenate them.
 
-    >>> jobs = client.job_data.read_all(sub_type="yield", year=2025)
+    >>> jobs = client.job_data.read_all(job_type="yield", year=2025)
     >>> table = jobs.concat()
     """
 
@@ -123,7 +123,7 @@ class JobLayers:
             ValueError: There is no layer, the jobs are of several kinds, coordinates have no way to WGS 84, or a column
                 cannot have one unit.
 
-        >>> frame = client.job_data.read_all(sub_type="yield", year=2025).concat().to_geopandas()
+        >>> frame = client.job_data.read_all(job_type="yield", year=2025).concat().to_geopandas()
         """
         return concat(self, units=units, originals=originals, market_moisture=market_moisture)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from headland import _core, arguments, errors
+from headland import _core, argument_hints, arguments, errors
 from headland.layer_views import LayerViews
 
 if TYPE_CHECKING:
@@ -294,6 +294,7 @@ class Layer(LayerViews):
         """
         return self.plot(column, title=title, unit=unit, width=width, crs=crs).svg
 
+    @argument_hints.explained(argument_hints.PLOT)
     def plot(
         self,
         column: str | None = None,

@@ -7,13 +7,14 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, SupportsIndex, TypeVar, cast, overload
 
 from headland import extras, page_display
+from headland.argument_hints import FILTER, explained
 from headland.filtered_pages import AsyncFilteredPages, Condition, FilteredPages
 from headland.link_pages import LinkPages
 from headland.page_buffer import PageBuffer
 from headland.suggestions import missing_attribute
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
     from headland import _core
     from headland.calls import OpenClient
@@ -194,22 +195,31 @@ class Pages(_Pages[Record]):
         """
         return self._buffer.get(index, self._read_indexed)
 
+    @explained(FILTER)
     def filter(
-        self, predicate: Callable[[Record], object] | None = None, *, sub_type: str | None = None
+        self,
+        predicate: Callable[[Record], object] | None = None,
+        *,
+        job_type: str | Iterable[str] | None = None,
+        sub_type: str | None = None,
     ) -> FilteredPages[Record]:
         """Return the records that meet a condition as a lazy list; the client filters, so all pages are read.
 
         Args:
             predicate: A function of a record; the record is kept if the result is true.
-            sub_type: The kind of a job as in ``read_all``, such as ``"Yield"``; letter case and blanks are ignored.
+            job_type: One kind of jobs or several, as in ``read_all``, such as ``"Yield"``. The detail of a job is
+                requested if its label leaves the kind open, as ``Planter/Sprayer`` does.
+            sub_type: The former name of `job_type`.
 
         Raises:
             TypeError: Neither is given, or one is of another type.
-            ValueError: After the last record: `sub_type` is an unknown word that no record has.
+            ValueError: After the last record: `job_type` is an unknown word that no record has.
 
-        >>> harvests = list(client.job_data.list().filter(sub_type="Yield"))
+        >>> harvests = list(client.job_data.list().filter(job_type="Yield"))
         """
-        return FilteredPages(self, self._name, self._start_reading, Condition(predicate, sub_type))
+        return FilteredPages(
+            self, self._name, self._start_reading, Condition(self._name, predicate, job_type, sub_type)
+        )
 
     def _read_indexed(self) -> list[Record] | None:
         self._buffered = self._buffered or self._start()
@@ -312,11 +322,16 @@ class AsyncPages(_Pages[Record]):
             f"{self._name} has no index, because its pages are awaited: use `async for` or `await pages.first()`"
         )
 
+    @explained(FILTER)
     def filter(
-        self, predicate: Callable[[Record], object] | None = None, *, sub_type: str | None = None
+        self,
+        predicate: Callable[[Record], object] | None = None,
+        *,
+        job_type: str | Iterable[str] | None = None,
+        sub_type: str | None = None,
     ) -> AsyncFilteredPages[Record]:
         """Return the records that meet a condition, for ``async for``; see ``Pages.filter``."""
-        return AsyncFilteredPages(self, self._name, Condition(predicate, sub_type))
+        return AsyncFilteredPages(self, self._name, Condition(self._name, predicate, job_type, sub_type))
 
     async def total(self) -> int:
         """Return the total count; raises ``TypeError`` if the service does not count this list."""

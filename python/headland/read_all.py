@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
-import fnmatch
 import inspect
 import time
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from headland import _core, arguments
 from headland.archives import ReadOptions, with_options
-from headland.errors import HeadlandError, NotFound
-from headland.filtered_pages import Condition
+from headland.errors import HeadlandError
 from headland.job_layers import FailedJob, JobLayers
+from headland.job_selection import Selection
 from headland.layer import Layer
 from headland.mirror.progress_bar import choose_display
 from headland.waiting_line import LINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    import datetime as dt
+    from collections.abc import Iterable
 
     from headland.calls import AsyncCalls, Calls
 
@@ -31,61 +30,6 @@ TIMEOUT = 3600.0
 
 OnError = Literal["skip", "raise"]
 """What a job without a layer does."""
-
-
-class Selection:
-    """The jobs that the caller wants."""
-
-    def __init__(
-        self,
-        *,
-        sub_type: str | None,
-        year: int | None,
-        since: str | dt.date | dt.datetime | None,
-        name: str | None,
-        ids: Iterable[str | int] | None,
-    ) -> None:
-        """Check the arguments."""
-        self._kind = None if sub_type is None else Condition(None, sub_type)
-        self._name = None if name is None else arguments.text("name", name).casefold()
-        self._year = None if year is None else arguments.whole_number("year", year, 1970, 9999)
-        self._since = since
-        if since is not None:
-            arguments.job_date("since", since)
-        self.ids = None if ids is None else arguments.job_ids(ids)
-
-    def first_date(self) -> str | dt.date | dt.datetime | None:
-        """Return the date from which the service has to list jobs: no job is uploaded before the year it started in."""
-        return self._since if self._since is not None or self._year is None else dt.date(self._year, 1, 1)
-
-    def filter(self, jobs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the jobs of the list that match, before their start is known."""
-        listed = [dict(job) for job in jobs]
-        if self._kind is not None:
-            listed = [job for job in listed if self._kind(job)]
-            self._kind.check("job")
-        if self._name is not None:
-            pattern = self._name if set("*?[") & set(self._name) else f"*{self._name}*"
-            listed = [job for job in listed if fnmatch.fnmatchcase(str(job.get("name")).casefold(), pattern)]
-        return listed if self.ids is None else [job for job in listed if job["id"] in self.ids]
-
-    def missing(self, jobs: Iterable[Mapping[str, Any]]) -> list[FailedJob]:
-        """Return the wanted ids that the list does not have."""
-        found = {job["id"] for job in jobs}
-        return [
-            FailedJob({"id": wanted, "name": None}, NotFound(f"the list of jobs has no id `{wanted}` that matches"))
-            for wanted in self.ids or []
-            if wanted not in found
-        ]
-
-    def is_other_year(self, job: Mapping[str, Any]) -> bool:
-        """Return whether the job started in another year; ``ValueError`` if it states no start."""
-        if self._year is None:
-            return False
-        if job.get("start_date") is None:
-            message = f"the job states no start, so it is unknown whether it is of {self._year}; pass its id in `ids`"
-            raise ValueError(message)
-        return bool(job["start_date"].year != self._year)
 
 
 class _Results:
@@ -155,7 +99,7 @@ class ReadAll:
     def read_all(
         self,
         *,
-        sub_type: str | None = None,
+        job_type: str | Iterable[str] | None = None,
         year: int | None = None,
         since: str | dt.date | dt.datetime | None = None,
         name: str | None = None,
@@ -164,21 +108,26 @@ class ReadAll:
         format: str = "SHP",
         timeout: float = TIMEOUT,
         progress: bool | None = None,
+        sub_type: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> JobLayers:
         """Read all jobs that match into layers: request all conversions first, then read in order of readiness.
 
         Args:
-            sub_type: The kind as in the list, such as ``"Yield"``, ``"Sprayer"``, ``"As Applied"`` or ``"Planter"``, in
-                any spelling; or ``"as_applied"`` (spraying and spreading), ``"planting"`` or ``"harvest"``.
+            job_type: One kind or several, in any spelling: ``"Yield"``, ``"AsApplied"`` or ``"Planter"``, or an alias
+                such as ``"harvest"``, ``"spraying"`` or ``"planting"``. A kind includes every label of the list that
+                may be of it: ``Sprayer`` is ``"AsApplied"``; for ``Planter/Sprayer`` and jobs without a label, the
+                detail decides. ``"Sprayer"``, ``"Planter/Sprayer"`` and other labels select that label alone.
             year: Only jobs that started in this year, by the clock of the field computer.
             since: Only jobs that the service created since then; with `year`, by default the start of that year.
-            name: Only jobs whose name contains this text, in any letter case; `*` and `?` match as in file names.
+            name: Only jobs whose name contains this text, in any letter case; `*` and `?` match as in file names. A
+                name that contains the text as it is always matches.
             ids: Only jobs with these ids.
             on_error: ``"skip"`` puts a job without a layer into `failed`; ``"raise"`` raises its error.
             format: As for `read`.
             timeout: Seconds for the conversions of all jobs.
             progress: ``None`` shows a progress bar in a terminal or a notebook, ``False`` none.
+            sub_type: The former name of `job_type`.
             **options: How to read, as in ``headland.read``.
 
         Returns:
@@ -189,9 +138,10 @@ class ReadAll:
             ValueError: A wrong value of an argument.
             HeadlandError: The list cannot be read; with ``on_error="raise"`` the first error of a job.
 
-        >>> table = client.job_data.read_all(sub_type="yield", year=2025).concat()
+        >>> table = client.job_data.read_all(job_type="yield", year=2025).concat()
         """
-        wanted = Selection(sub_type=sub_type, year=year, since=since, name=name, ids=ids)
+        types = arguments.job_types(job_type, sub_type=sub_type)
+        wanted = Selection(job_type=types, year=year, since=since, name=name, ids=ids)
         seconds = _check_options(
             self._calls, options, format=format, on_error=on_error, timeout=timeout, progress=progress
         )
@@ -201,8 +151,9 @@ class ReadAll:
         try:
             for index, item in enumerate(jobs):
                 try:
-                    job = {**item, **self.get(item["id"])}
-                    if wanted.is_other_year(job):
+                    detail = self.get(item["id"])
+                    job = {**item, **detail}
+                    if wanted.leaves_out(item, detail):
                         results.advance()
                     else:
                         pending[index] = (job, self.request(item["id"], format=format))
@@ -244,7 +195,7 @@ class AsyncReadAll:
     async def read_all(
         self,
         *,
-        sub_type: str | None = None,
+        job_type: str | Iterable[str] | None = None,
         year: int | None = None,
         since: str | dt.date | dt.datetime | None = None,
         name: str | None = None,
@@ -253,10 +204,12 @@ class AsyncReadAll:
         format: str = "SHP",
         timeout: float = TIMEOUT,  # noqa: ASYNC109 - the twin of `ReadAll.read_all`
         progress: bool | None = None,
+        sub_type: str | None = None,
         **options: Unpack[ReadOptions],
     ) -> JobLayers:
         """Like `Client.job_data.read_all`, as a coroutine; conversions are awaited concurrently."""
-        wanted = Selection(sub_type=sub_type, year=year, since=since, name=name, ids=ids)
+        types = arguments.job_types(job_type, sub_type=sub_type)
+        wanted = Selection(job_type=types, year=year, since=since, name=name, ids=ids)
         seconds = _check_options(
             self._calls, options, format=format, on_error=on_error, timeout=timeout, progress=progress
         )
@@ -265,8 +218,9 @@ class AsyncReadAll:
 
         async def read(index: int, item: dict[str, Any]) -> None:
             try:
-                job = {**item, **await self.get(item["id"])}
-                if wanted.is_other_year(job):
+                detail = await self.get(item["id"])
+                job = {**item, **detail}
+                if wanted.leaves_out(item, detail):
                     results.advance()
                     return
                 handle = await self.request(item["id"], format=format)

@@ -52,7 +52,7 @@ def test_filters_select_the_jobs_of_read_all(client: hl.Client, capsys: pytest.C
     named = [job["id"] for job in jobs if "stone hill" in str(job["name"]).casefold()]
     assert ids(capsys, "job_data", "--name", "Stone HILL") == named
     assert ids(capsys, "job_data", "--name", "stone*harvest", "--type", "as_applied") == []
-    read = client.job_data.read_all(sub_type="yield", year=2025, name="stone hill", progress=False)
+    read = client.job_data.read_all(job_type="yield", year=2025, name="stone hill", progress=False)
     assert ids(capsys, "job_data", "--type=yield", "--year=2025", "--name=stone hill") == [job["id"] for job, _ in read]
 
 
@@ -84,8 +84,8 @@ def test_type_and_name_select_prescription_maps(client: hl.Client, capsys: pytes
         (["call", "job_data.gt"], "there is no call `job_data.gt`: did you mean `job_data.get`?"),
         (["call", "job_data.list", "--pag", "3"], "there is no argument `--pag`: did you mean `--page`?"),
         (["ls", "job_data", "more"], "unrecognized arguments: more"),
-        (["ls", "job_data", "--type", "yeild"], "`--type`: no job has `yeild`; the list has: "),
-        (["ls", "prescription_maps", "--type", "x"], "`--type`: no record has `x`; the list has: Prescription Map"),
+        (["ls", "job_data", "--type", "yeild"], "`--type`: unknown type `yeild`; known: AsApplied, "),
+        (["ls", "prescription_maps", "--type", "x"], "`--type`: unknown type `x`; known: AsApplied, "),
         (["ls", "job_data", "--year", "12"], "`--year`: expected"),
         (["ls", "job_data", "--date", "soon"], "`--date` of job_data.list is not a time: `soon`"),
         (["ls", "job_data", "--date", "soon", "--name", "x"], "`--date` is not a time: `soon`"),

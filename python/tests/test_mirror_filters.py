@@ -31,7 +31,7 @@ CHILD = """
 import json, sys
 import headland as hl
 client = hl.Client(**json.loads(sys.argv[2]), rate_limits=(), limiter_state="memory")
-hl.Mirror(sys.argv[1], client, locations=False, concurrency=1, job_types=["Yield", "Planter"]).sync()
+hl.Mirror(sys.argv[1], client, locations=False, concurrency=1, job_type=["Yield", "Planter"]).sync()
 """
 
 
@@ -85,7 +85,7 @@ def mirrored(mirror: hl.Mirror) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("job_types", "sub_types", "carts"),
+    ("job_type", "sub_types", "carts"),
     [
         ("yield", ("Yield",), False),
         (["harvest", "seeding"], ("Planter", "Yield"), False),
@@ -98,10 +98,10 @@ def mirrored(mirror: hl.Mirror) -> set[str]:
     ],
 )
 def test_only_files_and_details_of_the_job_types_are_requested(
-    account: hl.Sandbox, tmp_path: Path, job_types: Any, sub_types: tuple[str, ...], *, carts: bool
+    account: hl.Sandbox, tmp_path: Path, job_type: Any, sub_types: tuple[str, ...], *, carts: bool
 ) -> None:
     wanted = ids_of(account, *sub_types)
-    mirror = mirror_of(account, tmp_path / "farm", job_types=job_types)
+    mirror = mirror_of(account, tmp_path / "farm", job_type=job_type)
     requests = Requests(account)
     outcome = mirror.sync()
     files, details, cart_files = requests.split()
@@ -113,12 +113,12 @@ def test_only_files_and_details_of_the_job_types_are_requested(
 
 
 def test_plan_counts_what_the_sync_then_does(account: hl.Sandbox, tmp_path: Path) -> None:
-    mirror = mirror_of(account, tmp_path / "farm", job_types="Yield")
+    mirror = mirror_of(account, tmp_path / "farm", job_type="Yield")
     plan = mirror.plan()
     assert (plan.files, plan.filtered) == (4, FILES - 4)
     assert f"the filter leaves out {FILES - 4} files" in str(plan)
     requests = Requests(account)
-    others = mirror.plan(job_types=["Planter", "Sprayer"])
+    others = mirror.plan(job_type=["Planter", "Sprayer"])
     assert (others.files, others.filtered) == (7, FILES - 7)
     assert mirror.plan(offline=True, since="2999-01-01").files == FILES - JOBS, "it replaces the job types too"
     assert requests.new() == [], "the lists are not read again"
@@ -135,9 +135,9 @@ def test_plan_counts_what_the_sync_then_does(account: hl.Sandbox, tmp_path: Path
 def test_sync_without_the_filter_fetches_the_rest_and_no_file_twice(account: hl.Sandbox, tmp_path: Path) -> None:
     farm = tmp_path / "farm"
     requests = Requests(account)
-    mirror_of(account, farm, job_types="Yield").sync()
+    mirror_of(account, farm, job_type="Yield").sync()
     assert mirrored(hl.Mirror(farm)) == ids_of(account, "Yield")
-    mirror_of(account, farm, job_types="Planter").sync()
+    mirror_of(account, farm, job_type="Planter").sync()
     assert mirrored(hl.Mirror(farm)) == ids_of(account, "Yield", "Planter"), "a filter removes nothing"
     mirror_of(account, farm).sync()
     files, details, carts = requests.split()
@@ -153,7 +153,7 @@ def test_sync_without_the_filter_fetches_the_rest_and_no_file_twice(account: hl.
 
 
 def test_status_counts_the_whole_account(account: hl.Sandbox, tmp_path: Path) -> None:
-    mirror = mirror_of(account, tmp_path / "farm", job_types="Yield")
+    mirror = mirror_of(account, tmp_path / "farm", job_type="Yield")
     mirror.sync()
     status = mirror.status()
     assert status.jobs == {"have": 4, "unasked": JOBS - 4}
@@ -193,7 +193,7 @@ def test_since_is_inclusive_and_until_exclusive(account: hl.Sandbox, tmp_path: P
 
 def test_filters_apply_together(account: hl.Sandbox, tmp_path: Path) -> None:
     chosen = sorted(ids_of(account, "Yield"))[:2]
-    mirror = mirror_of(account, tmp_path / "farm", job_types=["Yield", "GrainCart"], since="2024-01-01", ids=chosen)
+    mirror = mirror_of(account, tmp_path / "farm", job_type=["Yield", "GrainCart"], since="2024-01-01", ids=chosen)
     requests = Requests(account)
     assert notes_on_ids(mirror.sync()) == []
     files, _, carts = requests.split()
@@ -215,7 +215,7 @@ def test_ids_are_ints_of_python_and_numpy_or_texts(account: hl.Sandbox, tmp_path
 
 def test_ids_without_a_job_are_reported(account: hl.Sandbox, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     planter = min(ids_of(account, "Planter"))
-    mirror = mirror_of(account, tmp_path / "farm", job_types="Yield", ids=[7, planter, "x8"])
+    mirror = mirror_of(account, tmp_path / "farm", job_type="Yield", ids=[7, planter, "x8"])
     expected = [
         "`ids`: the list of jobs does not have `7`, `x8`",
         f"`ids`: the other filters leave out `{planter}`",
@@ -237,7 +237,7 @@ def test_changed_job_keeps_its_rows_while_a_filter_leaves_it_out(account: hl.San
     account.change_job(changed)
     added = account.add_job()
     requests = Requests(account)
-    mirror_of(account, farm, relist="0s", until="2000-01-01", job_types="Planter").sync()
+    mirror_of(account, farm, relist="0s", until="2000-01-01", job_type="Planter").sync()
     assert requests.split() == ([], [], 0)
     assert changed in mirrored(hl.Mirror(farm))
     assert hl.Mirror(farm).status().jobs == {"have": JOBS - 1, "unasked": 2}
@@ -248,14 +248,14 @@ def test_changed_job_keeps_its_rows_while_a_filter_leaves_it_out(account: hl.San
 
 def test_lost_archive_is_requested_again_regardless_of_the_filter(account: hl.Sandbox, tmp_path: Path) -> None:
     farm = tmp_path / "farm"
-    whole = mirror_of(account, farm, job_types=["Yield", "Planter", "GrainCart"])
+    whole = mirror_of(account, farm, job_type=["Yield", "Planter", "GrainCart"])
     rows = whole.sync().rows
     lost = ids_of(account, "Planter")
     for (digest,) in whole.sql("SELECT archive FROM jobs WHERE sub_type = 'Planter'").fetchall():
         next(farm.rglob(f"{digest}.zip")).unlink()
     next((farm / "archives").rglob("*.grc")).unlink()
     requests = Requests(account)
-    filtered = mirror_of(account, farm, job_types="Yield")
+    filtered = mirror_of(account, farm, job_type="Yield")
     assert not filtered.verify().ok
     assert filtered.plan(offline=True).files == len(lost) + 1
     assert filtered.sync().rows == rows, "nothing is published before the lost archives are here"
@@ -266,7 +266,7 @@ def test_lost_archive_is_requested_again_regardless_of_the_filter(account: hl.Sa
 
 def test_lost_dataset_and_archives_are_restored_by_a_filtered_sync(account: hl.Sandbox, tmp_path: Path) -> None:
     farm = tmp_path / "farm"
-    rows = mirror_of(account, farm, job_types=["Yield", "Planter"]).sync().rows
+    rows = mirror_of(account, farm, job_type=["Yield", "Planter"]).sync().rows
     shutil.rmtree(farm / "archives")
     shutil.rmtree(next((farm / "generations").iterdir()) / "dataset")
     filtered = mirror_of(account, farm, ids=[])
@@ -286,11 +286,11 @@ def test_conversion_that_has_begun_is_collected_regardless_of_the_filter(tmp_pat
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            mirror_of(service, farm, job_types="Yield").sync(stop)
+            mirror_of(service, farm, job_type="Yield").sync(stop)
         before = hl.Mirror(farm).status().types["Yield"]
         assert before["asked"]
         begun = before["asked"] + before.get("have", 0)
-        mirror_of(service, farm, job_types="GrainCart").sync()
+        mirror_of(service, farm, job_type="GrainCart").sync()
         status = hl.Mirror(farm).status()
         assert status.types["Yield"]["have"] == begun
         assert status.details_due == JOBS - begun, "the dataset has the details of its rows"

@@ -174,11 +174,10 @@ def test_job_type_has_synonyms(farm: Farm, asked: str | list[str], found: str) -
     assert set(farm.to_geopandas(job_type=asked, columns=["job_type"]).job_type) == {found}
 
 
-def test_ambiguous_job_type_is_an_error(tmp_path: Path) -> None:
+def test_job_type_selects_all_spellings_in_the_dataset(tmp_path: Path) -> None:
     farm = published(tmp_path, [job("1", "Yield"), job("2", "YIELD"), job("3", "Planter")])
-    assert len(farm.to_geopandas(job_type="Yield")) == 4
-    with pytest.raises(ValueError, match=r"'yield' is ambiguous: pass 'YIELD' or 'Yield', as in the dataset"):
-        farm.to_geopandas(job_type="yield")
+    for word in ("Yield", "yield", "harvest"):
+        assert set(farm.to_geopandas(job_type=word).job_id) == {"1", "2"}
     with pytest.raises(ValueError, match=r"are: Planter, YIELD, Yield; .* listed type 'Sprayer' is 'AsApplied'"):
         farm.to_geopandas(job_type="Sprayer")
     with pytest.raises(ValueError, match=r"listed type 'Planter/Sprayer' is 'Planter' or 'AsApplied'"):

@@ -48,7 +48,7 @@ def test_list_before_any_call_shows_its_name(service: hl.Sandbox, pages: hl.Page
     assert (repr(pages), str(pages)) == (PLAIN, PLAIN)
     assert pages._repr_html_() == f"<p>{PLAIN.replace('<', '&lt;').replace('>', '&gt;')}</p>"
     assert repr(client.field_hubs.current_locations()) == "<LocationPages field_hubs.current_locations>"
-    for shown in (pages, client, client.job_data, client.dispatch, pages.filter(sub_type="Yield")):
+    for shown in (pages, client, client.job_data, client.dispatch, pages.filter(job_type="Yield")):
         assert dir(shown)
         assert repr(shown)
         for name in ("_ipython_canary_method_should_not_exist_", "_repr_png_", "_ipython_key_completions_"):
@@ -193,7 +193,7 @@ def test_wrong_index_is_an_error_without_a_call(
     service: hl.Sandbox, pages: hl.Pages[Any], error: type[Exception], message: str, index: Any
 ) -> None:
     before = len(service.requests)
-    for indexed in (pages, pages.filter(sub_type="Yield")):
+    for indexed in (pages, pages.filter(job_type="Yield")):
         with pytest.raises(error, match=message.replace("of job_data", "of .*job_data")):
             indexed[index]
     assert len(service.requests) == before
@@ -243,35 +243,37 @@ def test_filter_keeps_matching_records(service: hl.Sandbox, pages: hl.Pages[Any]
     kinds = sorted({record["sub_type"] for record in records})
     assert len(kinds) > 1
     for kind in kinds:
-        expected = [record for record in records if record["sub_type"] == kind]
+        labels = {"As Applied": ("As Applied", "Sprayer")}.get(kind, (kind,))
+        expected = [record for record in records if record["sub_type"] in labels]
         for written in (kind, kind.upper(), f" {kind.lower()} "):
-            found = pages.filter(sub_type=written)
+            found = pages.filter(job_type=written)
             assert list(found) == list(found) == expected
             assert (found.first(), found[0], found[:2], found[:]) == (*expected[:1] * 2, expected[:2], expected)
-    north = pages.filter(lambda record: "Hill" in record["name"], sub_type="Yield")
+    north = pages.filter(lambda record: "Hill" in record["name"], job_type="Yield")
     assert list(north) == [each for each in records if "Hill" in each["name"] and each["sub_type"] == "Yield"]
-    assert list(pages.filter(sub_type="harvest")) == list(pages.filter(sub_type="Yields"))
-    unknown = pages.filter(sub_type="no such kind")
+    assert list(pages.filter(job_type="harvest")) == list(pages.filter(job_type="Yields"))
+    unknown = pages.filter(job_type="no such kind")
     for read in (unknown.first, lambda: list(unknown), lambda: unknown[0]):
-        with pytest.raises(ValueError, match=rf"^`sub_type`: no record has `no such kind`; the list has: {kinds[0]}, "):
+        with pytest.raises(ValueError, match=r"^`job_type`: unknown type `no such kind`; known: AsApplied, "):
             read()
     before = len(service.requests)
-    assert pages.filter(sub_type=kinds[0])[0]
+    assert pages.filter(job_type=kinds[0])[0]
     assert len(service.requests) <= before + 2, "pages are read on demand"
-    assert repr(pages.filter(sub_type="Yield")) == "<FilteredPages job_data.list, sub_type='Yield'>"
+    assert repr(pages.filter(job_type="Yield")) == "<FilteredPages job_data.list, job_type='Yield'>"
 
 
 def test_filter_ignores_records_without_a_kind(client: hl.Client) -> None:
-    assert list(client.field_hubs.list().filter(sub_type="None")) == []
+    assert list(client.field_hubs.list().filter(job_type="None")) == []
 
 
 @pytest.mark.parametrize(
     ("message", "arguments"),
     [
-        ("needs `predicate` or `sub_type`", {}),
+        ("needs `predicate` or `job_type`", {}),
         ("`predicate`: expected a function of a record, got str", {"predicate": "Yield"}),
         ("`predicate`: expected a function of a record, got int", {"predicate": 7}),
-        *(("`sub_type`: expected a str", {"sub_type": wrong}) for wrong in (7, True, b"Yield", ["Yield"])),
+        *(("`job_type`: expected a str", {"job_type": wrong}) for wrong in (7, True, b"Yield", ["Yield", 7])),
+        ("`sub_type`: expected a str", {"sub_type": 7}),
     ],
 )
 def test_wrong_argument_of_filter_is_an_error_without_a_call(
@@ -304,14 +306,14 @@ def test_asynchronous_list(service: hl.Sandbox, client: hl.Client) -> None:
             for index in (0, -1, slice(5)):
                 with pytest.raises(TypeError, match=r"use `async for` or `await pages\.first"):
                     pages[index]
-            spraying = pages.filter(sub_type="sprayer")
+            spraying = pages.filter(job_type="sprayer")
             expected = [record for record in records if record["sub_type"] == "Sprayer"]
             assert [record async for record in spraying] == expected
             assert await spraying.first() == expected[0]
             assert await pages.filter(lambda _: False).first() is None
-            with pytest.raises(ValueError, match=r"^`sub_type`: no record has `Yeild`; the list has: "):
-                await pages.filter(sub_type="Yeild").first()
-            assert repr(spraying) == "<AsyncFilteredPages job_data.list, sub_type='sprayer'>"
+            with pytest.raises(ValueError, match=r"^`job_type`: unknown type `Yeild`; known: AsApplied, "):
+                await pages.filter(job_type="Yeild").first()
+            assert repr(spraying) == "<AsyncFilteredPages job_data.list, job_type='sprayer'>"
             products = own.dispatch.products.list()
             assert await products.total() == 170
             assert repr(products).startswith("170 dispatch products, first 5:\n")

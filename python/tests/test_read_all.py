@@ -27,7 +27,7 @@ def client(service: hl.Sandbox) -> Iterator[hl.Client]:
 @pytest.fixture(scope="module")
 def harvests(client: hl.Client) -> hl.JobLayers:
     """Give all harvests."""
-    return client.job_data.read_all(sub_type="yield", progress=False)
+    return client.job_data.read_all(job_type="yield", progress=False)
 
 
 def truth_of(service: hl.Sandbox) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def test_selection_by_year_name_and_ids(client: hl.Client) -> None:
     by_id = client.job_data.read_all(ids=[int(ids[0]), "1", ids[2]], progress=False)
     assert [job["id"] for job, _ in by_id] == [ids[0], ids[2]]
     assert [(failed.job, type(failed.error)) for failed in by_id.failed] == [({"id": "1", "name": None}, hl.NotFound)]
-    pattern = client.job_data.read_all(sub_type="as_applied", name="cattle*2025*", progress=False)
+    pattern = client.job_data.read_all(job_type="as_applied", name="cattle*2025*", progress=False)
     assert [job["name"] for job, _ in pattern] == ["Cattle Gate 2025 Spreading"]
 
 
@@ -127,7 +127,7 @@ def test_jobs_have_positions_and_are_one_frame(harvests: hl.JobLayers) -> None:
 
 
 def test_concat_of_different_quantities_names_both_sources(client: hl.Client) -> None:
-    jobs = client.job_data.read_all(sub_type="as_applied", year=2025, progress=False)
+    jobs = client.job_data.read_all(job_type="as_applied", year=2025, progress=False)
     with pytest.raises(ValueError, match=r"`target_rate`: the quantity is volume in `.*` and mass in `.*`"):
         jobs.concat()
 
@@ -135,7 +135,7 @@ def test_concat_of_different_quantities_names_both_sources(client: hl.Client) ->
 def test_the_asynchronous_client_reads_the_same(service: hl.Sandbox, harvests: hl.JobLayers) -> None:
     async def read() -> hl.JobLayers:
         async with hl.AsyncClient(**service.credentials, rate_limits=(), limiter_state="memory") as client:
-            return await client.job_data.read_all(sub_type="Yield", progress=False)
+            return await client.job_data.read_all(job_type="Yield", progress=False)
 
     jobs = asyncio.run(read())
     assert [(job["id"], len(layer)) for job, layer in jobs] == [(job["id"], len(layer)) for job, layer in harvests]
@@ -163,7 +163,9 @@ def test_conversions_that_are_late_are_failures(client: hl.Client) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "fragment"),
     [
-        ({"sub_type": "harvesting"}, ValueError, "no job has `harvesting`; the list has: "),
+        ({"job_type": "yeild"}, ValueError, "`job_type`: unknown type `yeild`; known: AsApplied, "),
+        ({"job_type": 1}, TypeError, "`job_type`"),
+        ({"job_type": []}, ValueError, "`job_type` is empty; omit it for all job types"),
         ({"sub_type": 1}, TypeError, "`sub_type`"),
         ({"year": "2025"}, TypeError, "`year`"),
         ({"ids": "31"}, TypeError, "`ids`"),
@@ -173,7 +175,7 @@ def test_conversions_that_are_late_are_failures(client: hl.Client) -> None:
         ({"format": "XML"}, ValueError, "XML"),
         ({"encoding": "nonsense"}, ValueError, "`encoding`"),
         ({"nosuch": 1}, TypeError, "^unexpected keyword argument `nosuch`: there are: format, ids, .*, layer, "),
-        ({"subtype": 1}, TypeError, r"^unexpected keyword argument `subtype`: did you mean `sub_type`\?$"),
+        ({"jobtype": 1}, TypeError, r"^unexpected keyword argument `jobtype`: did you mean `job_type`\?$"),
     ],
 )
 def test_wrong_arguments_are_errors(

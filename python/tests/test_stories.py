@@ -27,7 +27,7 @@ def truth(service: hl.Sandbox, name: str | None) -> Any:
 
 
 def test_yield_of_one_field_in_tonnes_per_hectare(service: hl.Sandbox, client: hl.Client) -> None:
-    harvest = client.job_data.read_all(sub_type="yield", year=2025, name="Stone Hill").concat().to_geopandas()
+    harvest = client.job_data.read_all(job_type="yield", year=2025, name="Stone Hill").concat().to_geopandas()
     mean = harvest["wet_mass"].sum() / harvest["worked_area"].sum() * 10
 
     expected = truth(service, "Stone Hill 2025 Harvest")
@@ -35,7 +35,7 @@ def test_yield_of_one_field_in_tonnes_per_hectare(service: hl.Sandbox, client: h
 
 
 def test_all_yield_of_a_year_as_one_frame(service: hl.Sandbox, client: hl.Client) -> None:
-    frame = client.job_data.read_all(sub_type="yield", year=2026).concat().to_geopandas()
+    frame = client.job_data.read_all(job_type="yield", year=2026).concat().to_geopandas()
     frame.groupby("job_name")[["worked_area", "wet_mass", "dry_mass"]].sum()
 
     expected = [job for job in service.truth if job["job_name"].endswith("2026 Harvest")]
@@ -45,7 +45,7 @@ def test_all_yield_of_a_year_as_one_frame(service: hl.Sandbox, client: hl.Client
 
 
 def test_mean_yield_by_job_and_year_in_sql(service: hl.Sandbox, client: hl.Client) -> None:
-    rows = client.job_data.read_all(sub_type="yield").concat()  # noqa: F841 - DuckDB finds it by its name
+    rows = client.job_data.read_all(job_type="yield").concat()  # noqa: F841 - DuckDB finds it by its name
     means = duckdb.sql(
         "SELECT job_name, year(start_date) AS year, sum(wet_mass) / sum(worked_area) * 10 AS mean "
         "FROM rows GROUP BY ALL"

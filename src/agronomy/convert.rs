@@ -30,6 +30,16 @@ struct Conversion {
     factor: f64,
 }
 
+/// Columns with values that a unit can express; `None` if the text is no unit.
+pub fn columns_for_unit(layer: &Layer, unit: &str) -> Option<Vec<String>> {
+    let wanted = Unit::parse(unit)?;
+    // Whether the weight of a bushel is known is said when the column is converted.
+    let can_express = |field: &&Arc<Field>| {
+        is_number(field) && known_unit(field).is_some_and(|(_, unit)| unit.factor(wanted, Some(1.0)).is_ok())
+    };
+    Some(layer.schema().fields().iter().filter(can_express).map(|field| field.name().clone()).collect())
+}
+
 /// Converts columns to other units. Changed values become 64-bit floats. A column that has the wanted unit keeps its
 /// values and gets the standard spelling.
 ///

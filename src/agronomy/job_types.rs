@@ -12,22 +12,23 @@ pub struct JobType {
     aliases: &'static [&'static str],
     /// Kind of the rows, if there is only one.
     pub kind: Option<JobKind>,
+    /// Whether the name is that of a kind, of which other labels may be too; else of a label of lists alone.
+    pub is_kind: bool,
     /// Names in details and in the dataset.
     pub details: &'static [&'static str],
-    /// Plain names of the types in lists that may be of it.
-    pub listed: &'static [&'static str],
 }
 
-const PLANTER_SPRAYER: &str = "plantersprayer";
-
-const fn row(
+const fn kind(
     name: &'static str,
-    aliases: &'static [&'static str],
-    kind: Option<JobKind>,
     details: &'static [&'static str],
-    listed: &'static [&'static str],
+    kind: JobKind,
+    aliases: &'static [&'static str],
 ) -> JobType {
-    JobType { name, aliases, kind, details, listed }
+    JobType { name, aliases, kind: Some(kind), is_kind: true, details }
+}
+
+const fn label(name: &'static str, details: &'static [&'static str], kind: Option<JobKind>) -> JobType {
+    JobType { name, aliases: &[], kind, is_kind: false, details }
 }
 
 impl JobType {
@@ -36,25 +37,19 @@ impl JobType {
 
     /// All known types, in the order of their names.
     pub const ALL: &'static [Self] = &[
-        row(
-            "AsApplied",
-            &["application"],
-            Some(JobKind::AsApplied),
-            &["AsApplied"],
-            &["asapplied", "sprayer", PLANTER_SPRAYER],
-        ),
-        row("GrainCart", &[], None, &["GrainCart"], &[Self::GRAIN_CART]),
-        row("Planter", &["planting", "seeding"], Some(JobKind::Planting), &["Planter"], &["planter", PLANTER_SPRAYER]),
-        row("Planter/Sprayer", &[], None, &["Planter", "AsApplied"], &[PLANTER_SPRAYER]),
-        row("Sprayer", &[], Some(JobKind::AsApplied), &["AsApplied"], &["sprayer", PLANTER_SPRAYER]),
-        row("Yield", &["harvest"], Some(JobKind::Yield), &["Yield"], &["yield"]),
+        kind("AsApplied", &["AsApplied"], JobKind::AsApplied, &["application", "spraying", "spreading"]),
+        label("GrainCart", &["GrainCart"], None),
+        kind("Planter", &["Planter"], JobKind::Planting, &["planting", "seeding", "sowing"]),
+        label("Planter/Sprayer", &["Planter", "AsApplied"], None),
+        label("Sprayer", &["AsApplied"], Some(JobKind::AsApplied)),
+        kind("Yield", &["Yield"], JobKind::Yield, &["harvest", "harvesting"]),
     ];
 
     /// The known type of a name in any spelling.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
         let plain = Self::plain(name);
-        Self::ALL.iter().find(|known| known.is_name(&plain) || known.aliases.contains(&&*plain))
+        Self::ALL.iter().find(|known| Self::plain(known.name) == plain || known.aliases.contains(&&*plain))
     }
 
     /// Removes what spellings differ in: case, blanks, punctuation, and the plural, as of grain carts.
@@ -67,21 +62,10 @@ impl JobType {
         plain
     }
 
-    /// Whether a type in a list is one that a caller asks for: the name of a kind or an alias means all types of that
-    /// kind, any other word that type alone.
+    /// Kinds that its jobs may be of; none for grain carts.
     #[must_use]
-    pub fn is_asked(asked: &str, listed: &str) -> bool {
-        let plain = Self::plain(asked);
-        let by_name = JobKind::ALL.iter().copied().find(|kind| kind.as_str() == asked);
-        let by_alias = || Self::find(asked).filter(|known| !known.is_name(&plain)).and_then(|known| known.kind);
-        match by_name.or_else(by_alias) {
-            Some(kind) => JobKind::find(listed) == Some(kind),
-            None => !plain.is_empty() && plain == Self::plain(listed),
-        }
-    }
-
-    fn is_name(&self, plain: &str) -> bool {
-        Self::plain(self.name) == plain
+    pub fn kinds(&self) -> Vec<JobKind> {
+        self.details.iter().filter_map(|detail| JobKind::find(detail)).collect()
     }
 }
 
@@ -108,26 +92,6 @@ mod tests {
             for name in names {
                 assert_eq!(JobKind::find(name), kind, "{name}");
             }
-        }
-    }
-
-    #[test]
-    fn kind_means_all_its_listed_types_and_a_listed_type_itself() {
-        let listed = ["Planter", "Sprayer", "Yield", "Planter/Sprayer", "As Applied", "Tillage", ""];
-        for (asked, expected) in [
-            ("yield", &["Yield"][..]),
-            ("harvest", &["Yield"]),
-            ("as_applied", &["Sprayer", "As Applied"]),
-            ("Application", &["Sprayer", "As Applied"]),
-            (" as applied ", &["As Applied"]),
-            ("SPRAYERS", &["Sprayer"]),
-            ("planting", &["Planter"]),
-            ("Planter/Sprayer", &["Planter/Sprayer"]),
-            ("tillage", &["Tillage"]),
-            ("/", &[]),
-        ] {
-            let found: Vec<&str> = listed.into_iter().filter(|listed| JobType::is_asked(asked, listed)).collect();
-            assert_eq!(found, expected, "{asked}");
         }
     }
 }

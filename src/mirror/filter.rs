@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Days, NaiveDate, Utc};
 
 use super::journal::{FileState, Item, ItemKind, ReadTxn};
-use crate::agronomy::JobType;
+use crate::agronomy::{JobTypes, Match};
 use crate::api;
+use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::client::Arguments;
 use crate::error::{Error, Kind, Result};
 use crate::wire::time::stated;
+use crate::wire::{Content, Value, decode_detail};
 
 /// Maximum number of ids that a note names.
 const MAX_NAMED: usize = 20;
@@ -20,10 +22,7 @@ const MAX_NAMED: usize = 20;
 /// again, regardless of the filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Plain names of types in lists.
-    job_types: Option<BTreeSet<String>>,
-    /// Names that are no known kind, as given. The mirror may have listed jobs of that kind.
-    unlisted: Vec<String>,
+    job_types: Option<JobTypes>,
     /// Earliest time of creation.
     since: Option<DateTime<Utc>>,
     /// First time of creation that is too late.
@@ -33,7 +32,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Filter of kinds in any spelling, of times as ISO 8601, and of ids of jobs. `None` omits a condition. A date alone
+    /// Filter of job types in any spelling, of times as ISO 8601, and of ids of jobs. `None` omits a condition. A date alone
     /// in `until` includes that day, in UTC.
     pub fn new(
         job_types: Option<&[String]>,
@@ -41,30 +40,16 @@ impl Filter {
         until: Option<&str>,
         ids: Option<&[String]>,
     ) -> Result<Self> {
-        let mut filter = Self {
+        let filter = Self {
+            job_types: job_types.map(JobTypes::new).transpose()?,
             since: since.map(|text| parse_time("since", text)).transpose()?,
             until: until.map(parse_end).transpose()?,
             ids: ids.map(|ids| ids.iter().map(|id| check_id(id)).collect()).transpose()?,
-            ..Self::default()
         };
         if let (Some(since), Some(until), Some(from), Some(to)) = (since, until, filter.since, filter.until)
             && from >= to
         {
             return Err(value_error(format!("`since` {since} is not before `until` {until}")));
-        }
-        if let Some(names) = job_types {
-            if names.is_empty() {
-                return Err(value_error("`job_types` is empty; omit it for all job types".to_owned()));
-            }
-            let mut listed = BTreeSet::new();
-            for name in names {
-                match JobType::find(name) {
-                    Some(known) => listed.extend(known.listed.iter().map(|kind| (*kind).to_owned())),
-                    None => filter.unlisted.push(name.clone()),
-                }
-                listed.insert(JobType::plain(name));
-            }
-            filter.job_types = Some(listed);
         }
         Ok(filter)
     }
@@ -75,40 +60,51 @@ impl Filter {
         self.job_types.is_some() || self.since.is_some() || self.until.is_some() || self.ids.is_some()
     }
 
-    /// Whether a name is no known kind, so that [`Filter::check_types`] has to compare it with the lists of the mirror.
+    /// Whether a word for a type is unknown, so that [`Filter::check_types`] has to compare it with the list of jobs.
     pub(super) fn has_unlisted_types(&self) -> bool {
-        !self.unlisted.is_empty()
+        self.job_types.as_ref().is_some_and(JobTypes::has_unlisted)
     }
 
-    /// Fails if a name is neither a known kind nor one of those that the mirror has listed.
+    /// Fails if a word is neither a known type nor one of those that the mirror has listed.
     pub(super) fn check_types(&self, listed: &[String]) -> Result<()> {
-        for name in &self.unlisted {
-            let plain = JobType::plain(name);
-            if plain.is_empty() || !listed.iter().any(|kind| JobType::plain(kind) == plain) {
-                let unlisted = listed.iter().map(String::as_str).filter(|kind| JobType::find(kind).is_none());
-                let known: BTreeSet<&str> = JobType::ALL.iter().map(|kind| kind.name).chain(unlisted).collect();
-                let known: Vec<&str> = known.into_iter().collect();
-                return Err(value_error(format!("`job_types`: unknown type `{name}`; known: {}", known.join(", "))));
-            }
-        }
-        Ok(())
+        self.job_types.as_ref().map_or(Ok(()), |types| types.check(listed))
     }
 
-    /// Whether the conditions apply to an item. A job without a kind or without a time of creation meets the condition
-    /// for it. Grain carts have no time in lists, and `ids` are those of jobs.
+    /// Whether the conditions apply to an item. A job without a time of creation meets the condition for it, and a job
+    /// whose label leaves its kind open meets that for it until its detail is known. Grain carts have no time in lists,
+    /// and `ids` are those of jobs.
     #[must_use]
     pub fn includes(&self, item: &Item) -> bool {
-        if item.kind == ItemKind::Cart {
-            return self.ids.is_none()
-                && self.job_types.as_ref().is_none_or(|kinds| kinds.contains(JobType::GRAIN_CART));
+        match self.match_listed(item) {
+            Match::Maybe => self
+                .job_types
+                .as_ref()
+                .zip(item.detail.as_deref())
+                .is_none_or(|(types, detail)| types.includes_detail(stated_type(detail).as_deref())),
+            found => found == Match::Yes,
         }
-        let kind = item.sub_type.as_deref().map(JobType::plain).filter(|kind| !kind.is_empty());
-        let is_type = |kinds: &BTreeSet<String>| kind.as_ref().is_none_or(|kind| kinds.contains(kind));
-        self.job_types.as_ref().is_none_or(is_type)
-            && self.ids.as_ref().is_none_or(|ids| ids.contains(&item.id))
+    }
+
+    /// Whether the detail of a job decides.
+    pub(super) fn needs_detail(&self, item: &Item) -> bool {
+        self.match_listed(item) == Match::Maybe
+    }
+
+    /// Compares what the list states of an item.
+    fn match_listed(&self, item: &Item) -> Match {
+        if item.kind == ItemKind::Cart {
+            let is_included = self.ids.is_none() && self.job_types.as_ref().is_none_or(JobTypes::includes_grain_carts);
+            return if is_included { Match::Yes } else { Match::No };
+        }
+        let meets_others = self.ids.as_ref().is_none_or(|ids| ids.contains(&item.id))
             && item.created.is_none_or(|created| {
                 self.since.is_none_or(|since| created >= since) && self.until.is_none_or(|until| created < until)
-            })
+            });
+        match &self.job_types {
+            _ if !meets_others => Match::No,
+            None => Match::Yes,
+            Some(types) => types.match_label(item.sub_type.as_deref()),
+        }
     }
 
     /// Whether to request the file of an item that was not requested yet.
@@ -119,7 +115,7 @@ impl Filter {
     /// Whether to request the detail of a job. The dataset needs one for each job with an archive.
     pub(super) fn includes_detail(&self, item: &Item) -> bool {
         let has_rows = item.archive.is_some() || item.is_lost || matches!(item.file, FileState::Asked { .. });
-        (has_rows && item.detail.is_none()) || self.includes(item)
+        (has_rows && item.detail.is_none()) || self.match_listed(item) != Match::No
     }
 
     /// Notes for the user on ids that the list of jobs does not have, or that the other conditions leave out.
@@ -136,6 +132,12 @@ impl Filter {
         let missing = note(&missing, "the list of jobs does not have");
         Ok(missing.into_iter().chain(note(&others, "the other filters leave out")).collect())
     }
+}
+
+/// Type of a job in its stored detail.
+fn stated_type(detail: &str) -> Option<String> {
+    let detail = decode_detail(Content::Json, detail.as_bytes(), &JOB_DATA_DETAIL).ok()?;
+    detail.get("job_type").and_then(Value::as_text).map(str::to_owned)
 }
 
 fn parse_time(name: &str, text: &str) -> Result<DateTime<Utc>> {
@@ -217,45 +219,34 @@ mod tests {
     }
 
     #[test]
-    fn job_type_in_any_spelling_includes_its_listed_kinds() {
-        let listed = ["Planter", "Sprayer", "As Applied", "Yield", "Planter/Sprayer", ""];
-        for (name, expected) in [
-            ("yield", &["Yield"][..]),
-            (" YIELD ", &["Yield"]),
-            ("Planter", &["Planter", "Planter/Sprayer"]),
-            ("planting", &["Planter", "Planter/Sprayer"]),
-            ("Sprayer", &["Sprayer", "Planter/Sprayer"]),
-            ("AsApplied", &["Sprayer", "As Applied", "Planter/Sprayer"]),
-            ("as_applied", &["Sprayer", "As Applied", "Planter/Sprayer"]),
-            ("Planter/Sprayer", &["Planter/Sprayer"]),
-            ("Grain Carts", &[]),
+    fn detail_decides_whether_a_job_with_an_open_label_is_included() {
+        let planting = by_types(&["planting"]).unwrap();
+        let open = |detail: Option<&str>| Item { detail: detail.map(str::to_owned), ..job("Planter/Sprayer") };
+        for (detail, is_included) in [
+            (None, true),
+            (Some(r#"{"JobType":"Planter"}"#), true),
+            (Some(r#"{"JobType":"AsApplied"}"#), false),
+            (Some("null"), true),
         ] {
-            let filter = by_types(&[name]).unwrap();
-            assert!(!filter.has_unlisted_types(), "{name}");
-            let found: Vec<&str> = listed.into_iter().filter(|kind| filter.includes(&job(kind))).collect();
-            // A job without a kind may be of any.
-            let expected: Vec<&str> =
-                listed.into_iter().filter(|kind| kind.is_empty() || expected.contains(kind)).collect();
-            assert_eq!(found, expected, "{name}");
+            let item = open(detail);
+            assert_eq!((planting.includes(&item), planting.needs_detail(&item)), (is_included, true), "{detail:?}");
+            assert!(planting.includes_detail(&item), "a changed job may have another kind");
         }
-        assert!(by_types(&["Yield", "Planter"]).unwrap().includes(&job("Planter")));
+        assert!(planting.includes(&job("Planter")) && !planting.needs_detail(&job("Planter")));
+        assert!(planting.needs_detail(&item(ItemKind::Job, None, None)));
+        let unlabelled = Item { detail: Some(r#"{"JobType":"Yield"}"#.to_owned()), ..job("") };
+        assert!(!planting.includes(&unlabelled) && by_types(&["harvest"]).unwrap().includes(&unlabelled));
+        let sprayer = by_types(&["Sprayer"]).unwrap();
+        assert!(!sprayer.includes(&job("")) && !sprayer.includes(&job("Planter/Sprayer")));
     }
 
     #[test]
     fn unknown_job_type_is_an_error_unless_the_mirror_has_listed_it() {
-        let filter = by_types(&["Yeild"]).unwrap();
-        assert!(filter.has_unlisted_types());
-        let known =
-            "`job_types`: unknown type `Yeild`; known: AsApplied, GrainCart, Planter, Planter/Sprayer, Sprayer, Yield";
-        assert_eq!(message(filter.check_types(&[])), known);
-        assert!(by_types(&["tillage"]).unwrap().check_types(&["Tillage".to_owned()]).is_ok());
-        assert!(by_types(&["tillage"]).unwrap().includes(&job("Tillage")));
-        assert!(
-            message(filter.check_types(&["Tillage".to_owned(), "As Applied".to_owned()]))
-                .ends_with("Sprayer, Tillage, Yield")
-        );
-        assert!(by_types(&[" "]).unwrap().check_types(&["/".to_owned()]).is_err());
-        assert_eq!(message(by_types(&[])), "`job_types` is empty; omit it for all job types");
+        let filter = by_types(&["tillage"]).unwrap();
+        assert!(filter.has_unlisted_types() && !by_types(&["harvest"]).unwrap().has_unlisted_types());
+        assert!(message(filter.check_types(&[])).starts_with("`job_type`: unknown type `tillage`; known: "));
+        assert!(filter.check_types(&["Tillage".to_owned()]).is_ok() && filter.includes(&job("Tillage")));
+        assert_eq!(message(by_types(&[])), "`job_type` is empty; omit it for all job types");
     }
 
     #[test]

@@ -95,7 +95,8 @@ impl Mirror {
         self.client.as_ref().map_or_else(Utc::now, |client| client.clock().now())
     }
 
-    /// Reads the due lists and returns the work of a sync. The next sync does not read these lists again.
+    /// Reads the due lists, and details where the filter needs them, and returns the work of a sync. The next sync does
+    /// not read these again.
     pub async fn plan(&self, progress: &Progress) -> Result<Plan> {
         let writer = MirrorWriter::open(&self.path, self.client()?, &self.options, progress)?;
         progress.update(|snapshot| snapshot.phase = Phase::Lists);
@@ -294,7 +295,17 @@ async fn read_lists(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<()> {
             fresh.push(Task::Locations(device, cycle.number));
         }
     }
-    run_concurrently(writer, fresh).await
+    run_concurrently(writer, fresh).await?;
+    read_open_kinds(writer).await
+}
+
+/// Reads the details of jobs whose label leaves open whether the filter includes them.
+async fn read_open_kinds(writer: &MirrorWriter) -> Result<()> {
+    let filter = &writer.options.filter;
+    let mut open = writer.journal.read(|txn| txn.details_due(usize::MAX))?;
+    open.retain(|item| filter.needs_detail(item));
+    let details = open.into_iter().map(|item| Task::Detail { id: item.id, stamp: item.stamp });
+    run_concurrently(writer, details.collect()).await
 }
 
 /// Makes calls concurrently. A call that fails for its record alone is noted and repeated by the next sync.

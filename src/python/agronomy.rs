@@ -8,9 +8,7 @@ use pyo3::types::{PyDict, PyMapping};
 use super::layer::Layer;
 use super::local_times::LocalTimes;
 use super::{bridge, errors};
-use crate::agronomy::{
-    self, ConcatOptions, Job, JobKind, JobType, MarketMoisture, Part, Stated, Statements, System, Target,
-};
+use crate::agronomy::{self, ConcatOptions, Job, JobKind, MarketMoisture, Part, Stated, Statements, System, Target};
 use crate::layer::Offsets;
 use crate::layer::crs::Crs;
 
@@ -23,18 +21,28 @@ pub(super) fn to_units(
     units: &Bound<'_, PyAny>,
     crop: Option<String>,
 ) -> PyResult<Layer> {
-    let target = target(units)?;
     let layer = layer.records();
+    let target = target(units, &layer)?;
     bridge::compute(py, move |_| agronomy::to_units(layer, &target, crop.as_deref())).map(Layer::new)
 }
 
-fn target(units: &Bound<'_, PyAny>) -> PyResult<Target> {
+fn target(units: &Bound<'_, PyAny>, layer: &crate::layer::Layer) -> PyResult<Target> {
     const FORMS: &str = "\"metric\", \"us\" or a mapping of column to unit, such as {\"YIELD\": \"t/ha\"}";
     if let Ok(word) = units.extract::<String>() {
         return match word.as_str() {
             "metric" => Ok(Target::System(System::Metric)),
             "us" => Ok(Target::System(System::Us)),
-            _ => Err(PyValueError::new_err(format!("`units`: expected {FORMS}, got {word:?}"))),
+            _ => Err(PyValueError::new_err(match agronomy::columns_for_unit(layer, &word).as_deref() {
+                None => format!("`units`: expected {FORMS}, got {word:?}"),
+                Some([]) => format!("`units`: {word:?} is the unit of a column, and no column can be converted to it"),
+                Some(columns) => {
+                    let columns: Vec<String> = columns.iter().map(|column| format!("{column:?}: {word:?}")).collect();
+                    format!(
+                        "`units`: {word:?} is the unit of a column: name the columns, as {{{}}}",
+                        columns.join(", ")
+                    )
+                }
+            })),
         };
     }
     let wrong = || {
@@ -78,18 +86,6 @@ pub(super) fn harmonize(
 #[pyfunction]
 pub(super) fn job_kind(job_type: &str) -> Option<&'static str> {
     JobKind::find(job_type).map(JobKind::as_str)
-}
-
-/// Whether a word names a known type of jobs.
-#[pyfunction]
-pub(super) fn is_job_type(word: &str) -> bool {
-    JobType::find(word).is_some()
-}
-
-/// Whether a type in a list is one that the caller asks for.
-#[pyfunction]
-pub(super) fn is_asked_type(asked: &str, listed: &str) -> bool {
-    JobType::is_asked(asked, listed)
 }
 
 fn parse_statements(given: &Bound<'_, PyDict>) -> PyResult<Statements> {

@@ -17,7 +17,7 @@ use crate::mirror::{self as core, Event, ItemKind, Planned, Progress, Snapshot, 
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct FilterValues {
-    job_types: Option<Vec<String>>,
+    job_type: Option<Vec<String>>,
     since: Option<String>,
     until: Option<String>,
     ids: Option<Vec<String>>,
@@ -25,8 +25,8 @@ struct FilterValues {
 
 impl FilterValues {
     fn core(self) -> Result<core::Filter> {
-        let Self { job_types, since, until, ids } = self;
-        core::Filter::new(job_types.as_deref(), since.as_deref(), until.as_deref(), ids.as_deref())
+        let Self { job_type, since, until, ids } = self;
+        core::Filter::new(job_type.as_deref(), since.as_deref(), until.as_deref(), ids.as_deref())
     }
 }
 

@@ -18,6 +18,7 @@ mod download;
 mod endpoints;
 mod errors;
 mod fork_safe;
+mod job_selection;
 mod layer;
 mod link_pages;
 mod local_times;
@@ -41,9 +42,7 @@ mod xml_tree;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use super::agronomy::{
-        concat, field_means, harmonize, harmonized_local_times, is_asked_type, is_job_type, job_kind, to_units,
-    };
+    use super::agronomy::{concat, field_means, harmonize, harmonized_local_times, job_kind, to_units};
     #[pymodule_export]
     use super::arguments::{flag, sendable, text, text_for, texts, whole_number};
     #[pymodule_export]
@@ -66,6 +65,8 @@ mod _core {
     use super::endpoints::{openapi, rows};
     #[pymodule_export]
     use super::errors::error_kinds;
+    #[pymodule_export]
+    use super::job_selection::{JobTypes, NamePattern};
     #[pymodule_export]
     use super::layer::{Layer, check_read_options, layers, read, read_job};
     #[pymodule_export]

@@ -135,11 +135,16 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
         .filter(|name| *name == "TYPE_CHECKING" || uses(name))
         .collect();
     let mut out = format!("from typing import {}\n", typing.join(", "));
+    if ["with_options", "explained", "CallGroup"].into_iter().any(uses) {
+        out.push('\n');
+    }
     if uses("with_options") {
-        out.push_str("\nfrom headland.archives import with_options\n");
+        out.push_str("from headland.archives import with_options\n");
+    }
+    if uses("explained") {
+        out.push_str("from headland.argument_hints import LIST, explained\n");
     }
     if uses("CallGroup") {
-        out.push_str(if uses("with_options") { "" } else { "\n" });
         out.push_str("from headland.call_group import CallGroup\n");
     }
     if let Some(base) = ["ReadAll", "AsyncReadAll"].into_iter().find(|name| uses(name)) {
@@ -218,6 +223,9 @@ fn method(row: &Endpoint, mode: Mode) -> String {
     out.push('\n');
     if matches!(row.returns, Returns::Layer) {
         out.push_str("    @with_options\n");
+    }
+    if matches!(row.returns, Returns::Index(index) if index.item.name == "JobDataItem") {
+        out.push_str("    @explained(LIST)\n");
     }
     out.push_str(&signature(row, mode, "str | os.PathLike[str] | BinaryIO | None = None", &returns(row, mode)));
     out.push_str(&docstring(row, mode));

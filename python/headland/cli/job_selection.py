@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from headland.cli.output import print_text
-from headland.read_all import Selection
+from headland.job_selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -16,30 +16,29 @@ if TYPE_CHECKING:
 
 
 class Jobs:
-    """The listed jobs that match, before their year is checked."""
+    """The listed jobs that match, before their details are checked."""
 
     def __init__(
         self,
         client: hl.Client,
         *,
-        sub_type: str | None = None,
+        job_type: list[str] | None = None,
         year: int | None = None,
         since: str | None = None,
         name: str | None = None,
     ) -> None:
         self._client = client
-        self._has_year = year is not None
-        self._wanted = Selection(sub_type=sub_type, year=year, since=since, name=name, ids=None)
+        self._wanted = Selection(job_type=job_type, year=year, since=since, name=name)
         self.listed = self._wanted.filter(client.job_data.list(date=self._wanted.first_date()))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yield the jobs; a year takes a call for each of them, because only their details state the start."""
         for job in self.listed:
-            if not self._has_year:
+            if not self._wanted.needs_detail(job):
                 yield job
                 continue
             try:
-                is_other = self._wanted.is_other_year({**job, **self._client.job_data.get(job["id"])})
+                is_other = self._wanted.leaves_out(job, self._client.job_data.get(job["id"]))
             except ValueError:
                 print_text(f"headland: job `{job['id']}` is omitted: it states no start", sys.stderr)
             else:

@@ -11,7 +11,7 @@ from headland.cli.job_selection import Jobs, named_by_options
 from headland.cli.kinds import KINDS, kind
 from headland.cli.output import print_json
 from headland.cli.tables import print_table
-from headland.read_all import Selection
+from headland.job_selection import Selection
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +29,7 @@ COLUMNS = {
 }
 
 
-OPTIONS = {"sub_type": "--type", "year": "--year", "since": "--date", "date": "--date", "name": "--name"}
+OPTIONS = {"job_type": "--type", "year": "--year", "since": "--date", "date": "--date", "name": "--name"}
 """Arguments of the Python method, with the options that set them."""
 
 
@@ -40,9 +40,11 @@ def add_ls(verbs: Verbs) -> None:
     ls.add_argument("what", type=kind(*KINDS), metavar="KIND", help=", ".join(KINDS))
     ls.add_argument(
         "--type",
-        dest="sub_type",
+        "--job-type",
+        dest="job_type",
+        action="append",
         metavar="NAME",
-        help="only this kind of job or map, such as Yield, Planter or as_applied, in any letter case",
+        help="only this kind of job or map, such as Yield, Planter or AsApplied, in any spelling; may be repeated",
     )
     ls.add_argument(
         "--year", type=count, metavar="YYYY", help="only jobs that started in this year; makes a call for each job"
@@ -59,7 +61,7 @@ def add_ls(verbs: Verbs) -> None:
 @named_by_options(OPTIONS)
 def _ls(given: argparse.Namespace) -> int:
     for option, value, kinds in (
-        ("--type", given.sub_type, ("job_data", "prescription_maps")),
+        ("--type", given.job_type, ("job_data", "prescription_maps")),
         ("--year", given.year, ("job_data",)),
         ("--date", given.date, ("job_data",)),
     ):
@@ -78,12 +80,11 @@ def _ls(given: argparse.Namespace) -> int:
 
 def _records(client: hl.Client, given: argparse.Namespace) -> Iterable[dict[str, Any]]:
     """Return the records that match, as they are received if the whole list is not needed to filter it."""
-    filters = {"sub_type": given.sub_type, "year": given.year, "name": given.name}
+    filters = {"job_type": given.job_type, "year": given.year, "name": given.name}
     if given.what == "job_data" and any(value is not None for value in filters.values()):
         return Jobs(client, since=given.date, **filters)
     options = {} if given.date is None else {"date": given.date}
     records: Any = getattr(client, given.what).list(**options)
-    if given.sub_type is not None:
-        records = records.filter(sub_type=given.sub_type)
-    wanted = Selection(sub_type=None, year=None, since=None, name=given.name, ids=None)
-    return records if given.name is None else wanted.filter(records)
+    if given.job_type is not None:
+        records = records.filter(job_type=given.job_type)
+    return records if given.name is None else Selection(name=given.name).filter(records)

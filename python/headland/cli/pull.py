@@ -35,17 +35,22 @@ POLL_INTERVAL = 0.1
 VERIFICATION_FAILED = 11
 """The exit code if verifying finds a problem."""
 
-OPTIONS = {"job_types": "--type", "since": "--since", "until": "--until", "ids": "--id"}
+OPTIONS = {"job_type": "--type", "since": "--since", "until": "--until", "ids": "--id"}
 """Filters of the mirror, with the options that set them."""
 
 RESUME_HINT = "interrupted: finished work is kept; run the same command again to resume"
 
 
 FILTERS = (
-    ("--type", "job_types", "TYPE", "only files of jobs of these kinds: Yield, Planter, Sprayer, AsApplied, GrainCart"),
-    ("--id", "ids", "ID", "only files of jobs with these ids"),
+    (
+        ("--type", "--job-type"),
+        "job_type",
+        "TYPE",
+        "only files of jobs of these kinds: Yield, Planter, AsApplied, GrainCart, or of a label such as Sprayer",
+    ),
+    (("--id",), "ids", "ID", "only files of jobs with these ids"),
 )
-"""Filters with several values: option, argument of the mirror, placeholder, help."""
+"""Filters with several values: options, argument of the mirror, placeholder, help."""
 
 MirrorAction = Callable[["Account", hl.Mirror, argparse.Namespace], int]
 """An action on a mirror that returns an exit code."""
@@ -92,8 +97,8 @@ def add_pull(verbs: Verbs) -> None:
     pull.add_argument(
         "--relist", default=RELIST, metavar="SPAN", help="maximum age of the list of all jobs: 1d, 36h, ..."
     )
-    for name, dest, metavar, text in FILTERS:
-        pull.add_argument(name, dest=dest, action="extend", nargs="+", metavar=metavar, help=text)
+    for names, dest, metavar, text in FILTERS:
+        pull.add_argument(*names, dest=dest, action="extend", nargs="+", metavar=metavar, help=text)
     pull.add_argument("--since", metavar="DATE", help="only jobs that the service received since this date or time")
     pull.add_argument("--until", metavar="DATE", help="only jobs that it received until the end of this date, in UTC")
     pull.add_argument(
@@ -185,7 +190,7 @@ def _command(given: argparse.Namespace, folder: Path, profiles: list[str]) -> st
     flags |= {"quiet": given.quiet, "json": given.json}
     words += [f"--{name}" for name, is_set in flags.items() if is_set]
     words += ["--relist", given.relist] if given.relist != RELIST else []
-    filters = {"type": given.job_types, "since": given.since, "until": given.until, "id": given.ids}
+    filters = {"type": given.job_type, "since": given.since, "until": given.until, "id": given.ids}
     filters |= {"year": given.year, "name": given.name}
     for name, value in filters.items():
         words += [] if value is None else [f"--{name}", *(value if isinstance(value, list) else [str(value)])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from headland.argument_hints import LIST, explained
 from headland.call_group import CallGroup
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class AsyncFieldComputers(CallGroup):
         """Like `Client.field_computers.prescription_maps`, as a list that `async for` reads."""
         return self._calls.pages("field_computers.prescription_maps", {"id": id, "state": state}, page_size=page_size, page=page, on_error=on_error)
 
+    @explained(LIST)
     def job_data(
         self,
         id: str | int,

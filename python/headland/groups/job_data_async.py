@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack, cast, overload
 
 from headland.archives import with_options
+from headland.argument_hints import LIST, explained
 from headland.call_group import CallGroup
 from headland.read_all import AsyncReadAll
 
@@ -33,6 +34,7 @@ class AsyncJobData(AsyncReadAll, CallGroup):
         """Bind the group to its client's calls."""
         self._calls = calls
 
+    @explained(LIST)
     def list(
         self,
         *,

@@ -8,7 +8,6 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Literal
 
 from headland import _core, arguments, errors, extras, frames
-from headland.mirror import filters
 
 if TYPE_CHECKING:
     import os
@@ -52,8 +51,9 @@ class PublishedDataset:
         """Return rows of jobs as a geopandas frame; only the requested rows and columns are read from disk.
 
         Args:
-            job_type: One job type or several, such as ``"Yield"``; default: all. Case and blanks are ignored. The names
-                in lists, ``"Sprayer"`` or ``"As Applied"``, mean ``"AsApplied"``, as in the folders of the dataset.
+            job_type: One kind or several, in any spelling, such as ``"Yield"`` or ``"harvest"``; default: all. Rows of
+                jobs for which the service states no kind, not even in their details, are included in each kind. The
+                dataset has the names of details: the label ``"Sprayer"`` of lists means ``"AsApplied"``.
             year: One year or several; a year without jobs has no rows.
             bbox: West, south, east and north in degrees: only rows whose geometries intersect this box.
             columns: Only these columns, in the order of the dataset; the geometry is always included.
@@ -264,7 +264,7 @@ class PublishedDataset:
     ) -> _core.Scan:
         """Plan a read of rows, and issue warnings about them."""
         state = _core.Dataset(self.folder)
-        kinds = None if job_type is None else filters.texts("job_type", job_type)
+        kinds = arguments.job_types(job_type)
         if kinds == []:
             raise ValueError("`job_type` is empty; omit it to read all job types")
         years = None if year is None else _years(year)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def convert(
     *,
+    job_type: str | Iterable[str] | None,
     job_types: str | Iterable[str] | None,
     since: str | dt.date | dt.datetime | None,
     until: str | dt.date | dt.datetime | None,
@@ -22,13 +23,8 @@ def convert(
 ) -> _core._Filter:
     """Convert the filters, and check their types."""
     return {
-        "job_types": None if job_types is None else texts("job_types", job_types),
+        "job_type": arguments.job_types(job_type, job_types=job_types),
         "since": None if since is None else arguments.job_date("since", since),
         "until": None if until is None else arguments.job_date("until", until),
         "ids": None if ids is None else arguments.job_ids(ids),
     }
-
-
-def texts(name: str, kinds: object) -> list[str]:
-    """Convert one or several job types to a list of texts."""
-    return [arguments.text(name, kind, "'Yield', or several") for kind in arguments.as_list(kinds)]

@@ -35,7 +35,7 @@ class Mirror(PublishedDataset):
     published state is always complete. One process at a time syncs a folder; any number may read the published state
     meanwhile.
 
-    `job_types`, `since`, `until` and `ids` are filters: they select the jobs whose details and files are requested. The
+    `job_type`, `since`, `until` and `ids` are filters: they select the jobs whose details and files are requested. The
     lists are always read whole. What is in the mirror stays there and in the dataset, and a sync without a filter
     requests the rest.
 
@@ -55,13 +55,15 @@ class Mirror(PublishedDataset):
         publish_every: How often a long sync publishes its progress.
         on_error: Handling of a list value that cannot be read. ``"null"`` keeps the record with None instead, and
             `Outcome.notes` states its path; ``"raise"`` raises ``DecodeError`` for the list.
-        job_types: Only jobs of these kinds, in any spelling: as in lists (``"Sprayer"``, ``"As Applied"``) or in the
-            dataset (``"AsApplied"`` for both); ``"GrainCart"`` are grain cart files, which other kinds leave out.
+        job_type: Only jobs of this kind or these kinds, as in ``client.job_data.read_all``: a kind such as
+            ``"AsApplied"`` includes every label of lists that may be of it, and the detail of a job is read first if
+            its label leaves the kind open. ``"GrainCart"`` are grain cart files, which other kinds leave out.
         since: Only jobs that the service received since this date or aware datetime, as its list states in
             ``CreateDate``. When a job started is only in its detail, which costs a call for each job.
         until: Only jobs that the service received before this datetime, or until the end of this date in UTC. Jobs
             without a ``CreateDate``, and grain carts, are included regardless of the time.
         ids: Only jobs with these ids, and no grain carts. `Outcome.notes` names ids that the list does not have.
+        job_types: The former name of `job_type`.
         market_moisture: Percent of water at which the grain is sold, as in ``headland.harmonize``: a sync writes
             ``harvest_rows`` and ``field_means`` with it.
     """
@@ -79,10 +81,11 @@ class Mirror(PublishedDataset):
         concurrency: int = 16,
         publish_every: str | dt.timedelta = "10min",
         on_error: str = "null",
-        job_types: str | Iterable[str] | None = None,
+        job_type: str | Iterable[str] | None = None,
         since: str | dt.date | dt.datetime | None = None,
         until: str | dt.date | dt.datetime | None = None,
         ids: Iterable[str | int] | None = None,
+        job_types: str | Iterable[str] | None = None,
         market_moisture: float | Mapping[str, float] | None = None,
     ) -> None:
         from headland.client import Client
@@ -102,7 +105,7 @@ class Mirror(PublishedDataset):
             publish_every=_parse_span("publish_every", publish_every),
             locations=arguments.flag("locations", locations),
             on_error=arguments.text("on_error", on_error),
-            filter=filters.convert(job_types=job_types, since=since, until=until, ids=ids),
+            filter=filters.convert(job_type=job_type, job_types=job_types, since=since, until=until, ids=ids),
             market_moisture=moistures(market_moisture),
         )
 
@@ -111,23 +114,26 @@ class Mirror(PublishedDataset):
         *,
         offline: bool = False,
         progress: Callable[[dict[str, Any]], object] | bool | None = None,
-        job_types: str | Iterable[str] | None = None,
+        job_type: str | Iterable[str] | None = None,
         since: str | dt.date | dt.datetime | None = None,
         until: str | dt.date | dt.datetime | None = None,
         ids: Iterable[str | int] | None = None,
+        job_types: str | Iterable[str] | None = None,
     ) -> Plan:
         """Plan a sync: number of calls by purpose, duration at the rate limit, number of bytes.
 
-        It reads the lists that are due, and details of devices; a sync within an hour does not read them again.
+        It reads the lists that are due, details of devices, and those of jobs whose label leaves open whether they are
+        of `job_type`; a sync within an hour does not read them again.
 
         Args:
             offline: Plan from the journal alone, without a call; changes since the last call are unknown.
             progress: As in `sync`, while the lists are read.
-            job_types: As for the mirror. If any filter is given here, this plan uses these filters instead of those of
+            job_type: As for the mirror. If any filter is given here, this plan uses these filters instead of those of
                 the mirror.
             since: As for the mirror.
             until: As for the mirror.
             ids: As for the mirror.
+            job_types: The former name of `job_type`.
 
         Returns:
             Number of calls, duration and number of bytes; printing it shows a line for each purpose of calls.
@@ -139,9 +145,9 @@ class Mirror(PublishedDataset):
 
         >>> plan = mirror.plan()
         >>> print(plan, plan.new, plan.calls)
-        >>> mirror.plan(job_types="Yield", since="2026-01-01").files
+        >>> mirror.plan(job_type="Yield", since="2026-01-01").files
         """
-        given = filters.convert(job_types=job_types, since=since, until=until, ids=ids)
+        given = filters.convert(job_type=job_type, job_types=job_types, since=since, until=until, ids=ids)
         selected = given if any(value is not None for value in given.values()) else None
         try:
             with ProgressReporter(progress) as reporter:

@@ -19,7 +19,7 @@ use super::footer::{self, Footer, GEOMETRY, Group, SIDES};
 use super::hilbert::{Sides, join_boxes};
 use super::published::{Dataset, Part};
 use super::schema_union::{self, cast_column};
-use super::selected_types::select_type;
+use super::selected_types::select_types;
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, run_ordered, threads};
 
@@ -73,8 +73,9 @@ impl Dataset {
         let mut parts = self.parts()?;
         if let Some(asked) = &selection.job_types {
             let existing = self.job_types();
-            let wanted = asked.iter().map(|asked| select_type(asked, &existing)).collect::<Result<Vec<_>>>()?;
-            parts.retain(|part| part.job_type.as_ref().is_some_and(|found| wanted.contains(found)));
+            let wanted = asked.iter().map(|asked| select_types(asked, &existing)).collect::<Result<Vec<_>>>()?;
+            let is_wanted = |found: &String| wanted.iter().any(|types| types.contains(found));
+            parts.retain(|part| part.job_type.as_ref().is_some_and(is_wanted));
         }
         let is_in_years = |part: &Part| match &selection.years {
             Some(years) => part.year.is_some_and(|year| years.contains(&year)),

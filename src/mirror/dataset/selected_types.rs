@@ -2,44 +2,42 @@
 
 use std::collections::BTreeSet;
 
-use crate::agronomy::JobType;
+use crate::agronomy::{JobType, JobTypes, Match};
 use crate::error::{Error, Kind, Result};
 
-/// The type of the dataset for a name: an exact match, another spelling, or the type in details of the named jobs.
-pub(super) fn select_type(asked: &str, existing: &BTreeSet<String>) -> Result<String> {
-    if existing.contains(asked) {
-        return Ok(asked.to_owned());
+/// Type in the dataset of jobs for which neither list nor detail states a kind.
+const UNKNOWN: &str = "Unknown";
+
+/// The types of the dataset for a word: all that may be of a kind, since the details that decide have been read; those
+/// of another spelling; or the type in details of a listed one.
+pub(super) fn select_types(asked: &str, existing: &BTreeSet<String>) -> Result<BTreeSet<String>> {
+    let types = JobTypes::new(&[asked.to_owned()])?;
+    let is_found = |name: &&String| {
+        let label = (*name != UNKNOWN).then_some(name.as_str());
+        *name == asked || types.match_label(label) != Match::No
+    };
+    let found: BTreeSet<String> = existing.iter().filter(is_found).cloned().collect();
+    if !found.is_empty() {
+        return Ok(found);
     }
-    let plain = JobType::plain(asked);
-    let known = JobType::find(asked);
-    let details = known.map_or(&[][..], |known| known.details);
-    let mut found: Vec<&str> =
-        existing.iter().map(String::as_str).filter(|kind| !plain.is_empty() && JobType::plain(kind) == plain).collect();
-    if let (true, [detail]) = (found.is_empty(), details) {
-        found.extend(existing.get(*detail).map(String::as_str));
+    let label = JobType::find(asked).filter(|known| !known.is_kind);
+    let details = label.map_or(&[][..], |label| label.details);
+    if let [detail] = details
+        && let Some(found) = existing.get(*detail)
+    {
+        return Ok(BTreeSet::from([found.clone()]));
     }
-    match *found {
-        [one] => Ok(one.to_owned()),
-        [] => {
-            let what = known.filter(|known| known.listed.contains(&&*plain)).map_or("", |_| "the listed type ");
-            let is_other = details.iter().any(|detail| JobType::plain(detail) != plain);
-            let hint = if is_other {
-                format!("; in a dataset, {what}'{asked}' is {}", either(details))
-            } else {
-                String::new()
-            };
-            let all: Vec<&str> = existing.iter().map(String::as_str).collect();
-            let all = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
-            Err(value_error(format!("there is no job type '{asked}' in the dataset; there are: {all}{hint}")))
-        }
-        _ => Err(value_error(format!("`job_type` '{asked}' is ambiguous: pass {}, as in the dataset", either(&found)))),
-    }
+    let is_other = details.iter().any(|detail| JobType::plain(detail) != JobType::plain(asked));
+    let hint = if is_other {
+        format!("; in a dataset, the listed type '{asked}' is {}", either(details))
+    } else {
+        String::new()
+    };
+    let all: Vec<&str> = existing.iter().map(String::as_str).collect();
+    let all = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
+    Err(Error::new(Kind::Value, format!("there is no job type '{asked}' in the dataset; there are: {all}{hint}")))
 }
 
 fn either(kinds: &[&str]) -> String {
     kinds.iter().map(|kind| format!("'{kind}'")).collect::<Vec<_>>().join(" or ")
-}
-
-fn value_error(message: String) -> Error {
-    Error::new(Kind::Value, message)
 }
