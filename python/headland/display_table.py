@@ -50,11 +50,16 @@ def aligned(rows: Sequence[Sequence[str]], is_right: Callable[[int, str], bool] 
 
 
 def text_table(
-    head: Iterable[str], rows: Iterable[Iterable[object]], *, right: Collection[int] = (), width: int | None = None
+    head: Iterable[str],
+    rows: Iterable[Iterable[object]],
+    *,
+    right: Collection[int] = (),
+    width: int | None = None,
+    most: int = MAX_BLOCKS,
 ) -> list[str]:
     """Return a table as lines: numbers and the columns `right` are right-aligned, a last text wraps at spaces.
 
-    Columns that do not fit the width, by default that of the console, follow below in further blocks.
+    Columns that do not fit the width, by default that of the console, follow below, in `most` blocks altogether.
     """
     titles, cells = list(head), [list(row) for row in rows]
     numbers = {*right, *_number_columns(cells)}
@@ -64,7 +69,7 @@ def text_table(
     room = shutil.get_terminal_size(CONSOLE).columns - INDENT if width is None else width
     lines: list[str] = []
     for number, block in enumerate(_blocks(texts, room, can_wrap=last not in numbers)):
-        if number == MAX_BLOCKS:
+        if number == most:
             left_out = len(titles) - block[0]
             return [*lines, "", f"and {left_out} more column{'s' if left_out > 1 else ''}"]
         shown = [[row[index] for index in block] for row in texts]

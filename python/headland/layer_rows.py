@@ -32,9 +32,9 @@ class Rows(list[dict[str, Any]]):
         """Return the rows as an HTML table; all texts are escaped."""
         return table_html(*self._table(), can_wrap=False)
 
-    def lines(self) -> list[str]:
-        """Return the rows as a table of text, with as many columns as fit a console."""
-        return text_table(*self._table())
+    def lines(self, width: int | None = None) -> list[str]:
+        """Return the rows as a table of text of this width, by default that of the console."""
+        return text_table(*self._table(), width=width)
 
     def _table(self) -> tuple[list[str], list[list[object]]]:
         """Return the titles and the cells in the order in which they are shown."""

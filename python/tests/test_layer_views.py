@@ -7,6 +7,7 @@ import doctest
 import inspect
 import math
 import pickle
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,11 +94,11 @@ def test_head_is_a_table_in_notebooks(harvest: hl.Layer) -> None:
     shown = harvest.head(2)._repr_html_()
     assert shown.count("<tr>") == 3
     assert "<th style='text-align:right'>SPEED (km/h)</th>" in shown
-    assert "<th>PASS</th>" in shown
+    assert "<th style='text-align:right'>PASS</th>" in shown
     assert f">{harvest.values('SPEED')[1]:.6g}</td>" in shown
     hostile = Rows([{"<b>": "<script>\x1b", "none": None}], {})._repr_html_()
-    assert "<th>&lt;b&gt;</th>" in hostile
-    assert "<td>&lt;script&gt;\\u001b</td><td></td>" in hostile
+    assert ">&lt;b&gt;</th>" in hostile
+    assert re.search(r">&lt;script&gt;\\u001b</td><td[^>]*></td>", hostile)
     assert harvest.head(0)._repr_html_().startswith("<table ")
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headland as hl
 from headland import _core
-from headland.cli.output import print_json, print_text
+from headland.cli.output import print_json, print_text, print_wrapped
 from headland.cli.parser import Verbs, add_verb
+from headland.cli.records import print_record
 from headland.cli.tables import print_table
 from headland.escaping import printable
+from headland.layer_columns import type_in_words
 
 if TYPE_CHECKING:
     import argparse
@@ -20,6 +24,18 @@ if TYPE_CHECKING:
 
 COMPANION_FILES = ("advanced.xml", "jobdata.xml")
 """XML files that describe the tables next to them, and are read with those."""
+
+ID = re.compile(r"(?:[a-z0-9]I[dD]|[_ ](?i:id)|^(?i:id)|(?i:uuid|guid))s?$")
+"""The end of the name of a text that is an id, such as that of an organisation; `--json` has them."""
+
+MARKUP = ("{", "[", "<")
+"""Beginnings of texts of JSON and XML, such as those of `.shp.xml`; the table of columns has their units."""
+
+FIRST_ROWS = 5
+"""Rows that `read` shows."""
+
+ROWS_WIDTH = 100
+"""Columns of text for the rows in a file or a pipe."""
 
 PAGE = "index.html"
 """Name of the page that the demo writes."""
@@ -98,7 +114,7 @@ def _tree(given: argparse.Namespace) -> int:
     if given.json:
         print_json(tree)
     else:
-        print_text(json.dumps(tree, indent=2, ensure_ascii=False))
+        print_record(tree)
     return 0
 
 
@@ -124,14 +140,33 @@ def _columns(layer: hl.Layer) -> list[dict[str, object]]:
 
 
 def _print(layer: hl.Layer, written: Path | None) -> None:
-    print_text(f"{printable(layer.name)}: {len(layer)} records, {layer.crs or 'no coordinate system'}")
-    print_table(_columns(layer), ("name", "type", "unit", "nulls"), whole=["name"])
+    system = [] if layer._core.geometry_column is None else [layer.crs or "no coordinate system"]  # noqa: SLF001 - own
+    print_wrapped(printable(", ".join([f"{layer.name}: {len(layer)} records", *system])))
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    geometry = layer._core.geometry_column  # noqa: SLF001 - of this package
+    columns = _columns(layer)
+    if is_terminal:
+        # Programs get Arrow's names, as with `--json`.
+        types = ({"type": type_in_words(str(each["type"]), is_geometry=each["name"] == geometry)} for each in columns)
+        columns = [{**each, **words} for each, words in zip(columns, types, strict=True)]
+    print_table(columns, ("name", "type", "unit", "nulls"), whole=["name"], right=["nulls"])
+    if len(layer):
+        print_text(f"first {min(FIRST_ROWS, len(layer))} rows:")
+        width = shutil.get_terminal_size().columns if is_terminal else ROWS_WIDTH
+        for line in layer.head(FIRST_ROWS).lines(width - 2):
+            print_text(f"  {line}".rstrip())
     for key, value in layer.metadata.items():
-        print_text(printable(f"{key}: {value}"))
+        if _is_readable(key, value):
+            print_wrapped(printable(f"{key}: {value}"))
     for diagnostic in layer.diagnostics:
-        print_text(printable(f"{diagnostic.severity} {diagnostic.code}: {diagnostic.message}"))
+        print_wrapped(printable(f"{diagnostic.severity} {diagnostic.code}: {diagnostic.message}"))
     if written is not None:
         print_text(printable(f"written: {written}"))
+
+
+def _is_readable(key: str, value: str) -> bool:
+    """Return whether a text of a sidecar is for people: no id of an organisation or a record, no JSON and no XML."""
+    return bool(value.strip()) and ID.search(key) is None and value.lstrip()[:1] not in MARKUP and key != "Version"
 
 
 def _openapi(given: argparse.Namespace) -> int:

@@ -12,8 +12,9 @@ import headland as hl
 from headland import _core, settings
 from headland.cli.args import bind_arguments
 from headland.cli.kinds import FILES, KINDS, UPLOADS, kind
-from headland.cli.output import print_json, print_record, print_text
+from headland.cli.output import print_json, print_text
 from headland.cli.parser import Parser, Verbs, add_verb
+from headland.cli.records import print_record
 from headland.suggestions import did_you_mean
 
 
@@ -133,9 +134,10 @@ def _send(given: argparse.Namespace) -> int:
 def _budget(given: argparse.Namespace) -> int:
     with client_of(given) as client:
         budget = client.budget()
-    record = budget._asdict()
-    record["windows"] = [window._asdict() for window in budget.windows]
-    _show(record, as_json=given.json)
+    if given.json:
+        print_json({**budget._asdict(), "windows": [window._asdict() for window in budget.windows]})
+    else:
+        print_text(repr(budget))
     return 0
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import headland as hl
 from headland import settings
-from headland.cli.output import print_json, print_text
+from headland.cli.output import print_json, print_wrapped
 from headland.cli.parser import Verbs, add_verb
 
 if TYPE_CHECKING:
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 def add_doctor(verbs: Verbs) -> None:
     """Add the verb ``doctor``."""
     examples = ("doctor", "doctor --profile farm --json")
-    verb = add_verb(verbs, "doctor", _doctor, "Find out why calls fail, step by step, and what to do.", examples)
+    verb = add_verb(verbs, "doctor", run, "Find out why calls fail, step by step, and what to do.", examples)
     verb.add_argument("--profile", metavar="NAME", help="read the keys from this profile")
 
 
-def _doctor(given: argparse.Namespace) -> int:
+def run(given: argparse.Namespace) -> int:
+    """Run the diagnosis and print each finding as it is made."""
     checkup = hl.doctor(settings.choose_profile(given.profile), tell=_print_json if given.json else _print)
     if checkup.error is not None:
         # The verb ends with the error that prevents calls.
@@ -29,7 +30,7 @@ def _doctor(given: argparse.Namespace) -> int:
 
 
 def _print(finding: hl.Finding) -> None:
-    print_text(str(finding))
+    print_wrapped(str(finding), indent=" " * 18)
 
 
 def _print_json(finding: hl.Finding) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 
 import headland as hl
-from headland.cli.output import RED, print_text
+from headland.cli.output import RED, print_text, print_wrapped
 from headland.escaping import printable
 
 INTERRUPTED = 130
@@ -26,6 +27,9 @@ EXIT_CODES: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], i
 )
 """The first matching class determines the exit code; ``headland.cli`` documents the codes."""
 
+DIAGNOSED = (hl.AuthenticationError, hl.PermissionDenied, hl.ServiceUnavailable, hl.TransportError, hl.DecodeError)
+"""Errors of calls whose reason the doctor finds; others state it."""
+
 HIDDEN_ATTRIBUTES = ("message", "prog", "usage")
 """Attributes of an error that are not printed as JSON fields."""
 
@@ -44,8 +48,17 @@ def exit_code(error: BaseException) -> int | None:
     return next((code for classes, code in EXIT_CODES if isinstance(error, classes)), None)
 
 
-def print_error(error: BaseException, *, as_json: bool, profile: str | None = None) -> None:
-    """Print an error, with its profile if there are several."""
+def doctor_advice(error: BaseException, profile: str | None) -> str:
+    """Return how to find the reason of a failed call; empty for other errors, whose message is the reason."""
+    is_call = getattr(error, "endpoint", None) is not None
+    if not isinstance(error, DIAGNOSED) or not is_call:
+        return ""
+    option = "" if profile is None else f" --profile {shlex.quote(profile)}"
+    return f"`headland doctor{option}` finds out why calls fail, step by step"
+
+
+def print_error(error: BaseException, *, as_json: bool, profile: str | None = None, advice: str = "") -> None:
+    """Print an error, with its profile if there are several, and the advice on a line of its own."""
     classes = (cls for cls in type(error).__mro__ if cls is not UsageError)
     name = next(cls.__name__ for cls in classes if not cls.__name__.startswith("_"))
     with_options = getattr(error, "_with_options", None)
@@ -62,4 +75,6 @@ def print_error(error: BaseException, *, as_json: bool, profile: str | None = No
         print_text(f"{error.usage}{error.prog}: error: {message}", sys.stderr, mark=(RED, "error"))
     else:
         about_text = "" if profile is None else f"{profile}: "
-        print_text(f"headland: {about_text}{name}: {message}", sys.stderr, mark=(RED, name))
+        print_wrapped(f"headland: {about_text}{name}: {message}", sys.stderr, mark=name)
+        if advice:
+            print_wrapped(f"  next: {advice}", sys.stderr, indent="        ")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import headland as hl
 from headland import start_up
 from headland.cli import archive, calls, completion, doctor, lists, login, pull, sandbox
-from headland.cli.exit_codes import INTERRUPTED, exit_code, print_error
+from headland.cli.exit_codes import INTERRUPTED, doctor_advice, exit_code, print_error
 from headland.cli.output import print_text
 from headland.cli.parser import Parser
 
@@ -50,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     arguments_given = sys.argv[1:] if arguments is None else list(arguments)
     as_json = "--json" in arguments_given
+    given = None
     try:
         start_up.restore()
         given = _parser().parse(arguments_given)
@@ -66,7 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = exit_code(error)
         if code is None:
             raise
-        print_error(error, as_json=as_json)
+        is_doctor = given is not None and given.run is doctor.run
+        advice = "" if is_doctor else doctor_advice(error, getattr(given, "profile", None))
+        print_error(error, as_json=as_json, advice=advice)
         return code
     return done
 

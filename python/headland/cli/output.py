@@ -5,19 +5,24 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import shutil
 import sys
+import textwrap
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import Any, TextIO
 
 from headland.escaping import printable
 from headland.iso_time import iso_text
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 BOLD, RED, RESET = "\x1b[1m", "\x1b[31m", "\x1b[0m"
 """Styles of texts in a terminal."""
+
+UNLIMITED = 1_000_000
+"""Columns of an output that is no terminal."""
+
+MIN_TEXT = 24
+"""Minimum width of a text that wraps."""
 
 LINE = threading.Lock()
 """Locked while a line is printed."""
@@ -51,12 +56,28 @@ def print_json(value: object) -> None:
     print_text(json.dumps(value, default=_plain, ensure_ascii=False))
 
 
-def print_record(record: Mapping[str, object]) -> None:
-    """Print a record, one field per line."""
-    width = max((len(name) for name in record), default=0)
-    for name, value in record.items():
-        shown = json.dumps(value, default=_plain) if isinstance(value, dict | list) else cell(value)
-        print_text(f"{printable(name):<{width}}  {shown}")
+def width_of(file: TextIO | None) -> int:
+    """Return the columns of a terminal, and a width without limit for files and programs."""
+    return shutil.get_terminal_size().columns if file is not None and file.isatty() else UNLIMITED
+
+
+def wrapped(text: str, width: int, indent: str = "  ") -> list[str]:
+    """Return a text as lines that break at spaces; a longer word is left whole."""
+    if len(text) <= width:
+        return [text]
+    start = text[: len(text) - len(text.lstrip())]
+    options: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False, "drop_whitespace": True}
+    room = max(width, len(indent) + MIN_TEXT)
+    front, rest = (text[: len(indent)], text[len(indent) :]) if len(indent) > len(start) + 2 else (start, text.lstrip())
+    lines = textwrap.wrap(rest, room, initial_indent=front, subsequent_indent=indent, **options)
+    return lines or [text]
+
+
+def print_wrapped(text: str, file: TextIO | None = None, *, indent: str = "  ", mark: str = "") -> None:
+    """Print a text that wraps at spaces in a terminal; `mark` is its part in red."""
+    out = sys.stdout if file is None else file
+    lines = [line for part in printable(text, lines=True).split("\n") for line in wrapped(part, width_of(out), indent)]
+    print_text("\n".join(lines), out, mark=(RED, mark) if mark else None)
 
 
 def cell(value: object) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import headland as hl
 from headland import _core, settings
 from headland.cli.args import count
-from headland.cli.exit_codes import INTERRUPTED, exit_code, print_error
+from headland.cli.exit_codes import INTERRUPTED, doctor_advice, exit_code, print_error
 from headland.cli.job_selection import Jobs, named_by_options
 from headland.cli.output import print_json, print_text
 from headland.cli.parser import Verbs, add_verb
@@ -276,7 +276,7 @@ def _failed(error: BaseException, account: Account, given: argparse.Namespace) -
     code = exit_code(error)
     if code is None:
         raise error
-    print_error(error, as_json=given.json, profile=account.name)
+    print_error(error, as_json=given.json, profile=account.name, advice=doctor_advice(error, account.profile))
     return code
 
 
