@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -47,6 +48,12 @@ const HIDDEN: &str = "(hidden)";
 
 /// Shorter secrets are only masked as whole texts, since inside a longer text they may occur by chance.
 const SHORTEST_PART: usize = 8;
+
+/// Shorter secrets are unchanged inside the values of a reply, which are data and may contain them by chance.
+const SHORTEST_IN_DATA: usize = 20;
+
+/// A secret inside a text: its bytes, kind and mask.
+pub type Found<'a> = (Range<usize>, SecretKind, &'a str);
 
 /// The kind of a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +144,27 @@ impl Secrets {
         let text = text.trim_ascii();
         let needle = self.needles.iter().find(|needle| needle.match_end(text, 0) == Some(text.len()))?;
         Some((needle.kind, &needle.mask))
+    }
+
+    /// The secret that is equal to the whole text, otherwise all long ones inside it.
+    #[must_use]
+    pub fn find_in_data(&self, text: &[u8]) -> Vec<Found<'_>> {
+        if let Some((kind, mask)) = self.find_exact(text) {
+            return vec![(0..text.len(), kind, mask)];
+        }
+        let long: Vec<&Needle> = self.needles.iter().filter(|needle| needle.text.len() >= SHORTEST_IN_DATA).collect();
+        let (mut found, mut position) = (Vec::new(), 0);
+        while position < text.len() {
+            let matches = long.iter().filter_map(|needle| Some((needle.match_end(text, position)?, *needle)));
+            position = match matches.max_by_key(|(end, _)| *end) {
+                Some((end, needle)) => {
+                    found.push((position..end, needle.kind, needle.mask.as_str()));
+                    end
+                }
+                None => position.saturating_add(1),
+            };
+        }
+        found
     }
 
     /// The text with each secret masked, for messages. A truncated text may end inside a secret.

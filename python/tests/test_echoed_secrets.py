@@ -50,13 +50,22 @@ def _answer(path: str, query: str, echo: str) -> Any:
     elif len(parts) == 1:
         kind, item = KINDS[parts[0]], {"ID": "7", "Name": echo, "SubType": echo, "CreateDate": "2026-09-01T12:00:00Z"}
     else:
-        return {"ID": "7", "Status": echo, "DeviceFileName": echo, "Name": echo, "New": {"Text": [echo]}, "Note": echo}
+        return {
+            "ID": "7",
+            "Status": echo,
+            "DeviceFileName": echo,
+            "Name": echo,
+            "New": {"Text": [echo], echo: 1},
+            "Note": echo,
+        }
     return {"TotalCount": 1, "IsNextPage": False, "PageIndex": 0, "TotalPages": 1, "Note": echo, kind: [item]}
 
 
-@pytest.fixture(params=SECRETS)
+@pytest.fixture(params=[*SECRETS, "link"])
 def echo(request: pytest.FixtureRequest) -> str:
-    return SECRETS[request.param]
+    """Return a secret, or a link that contains one."""
+    link = f"https://fields.example/V1/jobdata/7?accesskey={SECRETS['access_key']}&page=0"
+    return SECRETS.get(request.param, link)
 
 
 @pytest.fixture
@@ -115,7 +124,7 @@ def test_no_exception_and_no_warning_shows_secrets(address: str) -> None:
     assert_hidden(repr(records))
     texts = [str(each.message) for each in warned]
     assert_hidden("".join(texts))
-    assert any("job_data.get repeats the " in text and "`Status` and 4 other fields" in text for text in texts), texts
+    assert any("job_data.get repeats the " in text and "`Status` and 5 other fields" in text for text in texts), texts
     assert any("job_data.list repeats the " in text and "in `Note` and 2 other" in text for text in texts), texts
 
 

@@ -1,4 +1,5 @@
-//! Masks secrets in the bodies of replies: whole values of records, any part of a plain text.
+//! Masks secrets in the bodies of replies: whole values and names of records, long secrets inside them, and any part of a
+//! plain text.
 
 use super::bigint::text_length;
 use super::path::excerpt;
@@ -16,8 +17,9 @@ pub struct Masked {
 
 /// Masks the secrets in a body. `None`: there are none.
 ///
-/// A name or value of JSON, or a text of XML, is masked if it is a secret as a whole. A longer value that contains one is
-/// unchanged, and so is a field that `is_own` assigns to that kind of secret.
+/// A name or value of JSON or XML is masked if it is a secret as a whole. In a longer one, such as a link, secrets of 20
+/// characters or more are masked; shorter ones may occur by chance. A field that `is_own` assigns to that kind of secret
+/// is unchanged.
 #[must_use]
 pub fn mask(body: &[u8], secrets: &Secrets, is_own: fn(SecretKind, &str) -> bool) -> Option<Masked> {
     if !secrets.may_be_in(body) {
@@ -61,19 +63,43 @@ struct Masker<'a> {
 }
 
 impl Masker<'_> {
-    /// Masks the text between two offsets if it is a secret. `path` returns the path of its field.
+    /// Masks the secrets between two offsets. `path` returns the path of the field.
     fn mask(&mut self, start: usize, end: usize, path: impl FnOnce() -> String) {
-        let Some((kind, mask)) = self.body.get(start..end).and_then(|text| self.secrets.find_exact(text)) else {
-            return;
-        };
+        let found = self.secrets.find_in_data(self.body.get(start..end).unwrap_or_default());
+        let Some(kind) = found.first().map(|(_, kind, _)| *kind) else { return };
         let path = path();
         if (self.is_own)(kind, &path) {
             return;
         }
+        for (range, _, mask) in found {
+            self.replace(start.saturating_add(range.start), start.saturating_add(range.end), mask);
+        }
+        self.fields.push((kind, path));
+    }
+
+    /// Masks the secrets in the tag of an element between two offsets, its name and attributes. The result is a name.
+    fn mask_tag(&mut self, start: usize, end: usize, path: impl FnOnce() -> String) {
+        let tag = self.body.get(start..end).unwrap_or_default();
+        let name = local_name(tag);
+        let found = match self.secrets.find_exact(name) {
+            Some((kind, mask)) => {
+                let after = tag.iter().position(u8::is_ascii_whitespace).unwrap_or(tag.len());
+                vec![(after.saturating_sub(name.len())..after, kind, mask)]
+            }
+            None => self.secrets.find_in_data(tag),
+        };
+        let Some(kind) = found.first().map(|(_, kind, _)| *kind) else { return };
+        for (range, _, mask) in found {
+            let name = format!("hidden{}", mask.trim_start_matches("(hidden)"));
+            self.replace(start.saturating_add(range.start), start.saturating_add(range.end), &name);
+        }
+        self.fields.push((kind, path()));
+    }
+
+    fn replace(&mut self, start: usize, end: usize, mask: &str) {
         self.masked.extend_from_slice(self.body.get(self.copied..start).unwrap_or_default());
         self.masked.extend_from_slice(mask.as_bytes());
         self.copied = end;
-        self.fields.push((kind, path));
     }
 }
 
@@ -117,18 +143,19 @@ fn mask_json(out: &mut Masker<'_>) {
 
 fn json_path(steps: &[Step<'_>], secrets: &Secrets) -> String {
     let text = |step: &Step<'_>| match step {
-        Step::Name(name) => match secrets.find_exact(name) {
-            Some((_, mask)) => format!(".{mask}"),
-            None => format!(".{}", excerpt(&String::from_utf8_lossy(name))),
-        },
+        Step::Name(name) => format!(".{}", masked_name(name, secrets)),
         Step::Item(index) => format!("[{index}]"),
     };
     let path: String = steps.iter().map(text).collect();
     path.strip_prefix('.').unwrap_or(&path).to_owned()
 }
 
+fn masked_name(name: &[u8], secrets: &Secrets) -> String {
+    excerpt(&secrets.mask(&String::from_utf8_lossy(name))).into_owned()
+}
+
 fn mask_xml(out: &mut Masker<'_>) {
-    let body = out.body;
+    let (body, secrets) = (out.body, out.secrets);
     let mut path: Vec<&[u8]> = Vec::new();
     let mut at = 0;
     while at < body.len() {
@@ -139,19 +166,31 @@ fn mask_xml(out: &mut Masker<'_>) {
             after(b"-->")
         } else if rest.starts_with(CDATA) {
             let (start, stop) = (at.saturating_add(CDATA.len()), at.saturating_add(find(b"]]>")));
-            out.mask(start, stop, || xml_path(&path));
+            out.mask(start, stop, || xml_path(&path, secrets));
             after(b"]]>")
         } else if rest.starts_with(b"<") {
-            match rest.get(1) {
-                Some(b'/') => drop(path.pop()),
-                Some(b'!' | b'?') => {}
-                _ if rest.get(find(b">").saturating_sub(1)) == Some(&b'/') => {}
-                _ => path.push(local_name(rest.get(1..find(b">")).unwrap_or_default())),
+            let end = find(b">");
+            let (start, is_empty) = match rest.get(1) {
+                Some(b'/') => {
+                    path.pop();
+                    (2, false)
+                }
+                Some(b'!' | b'?') => (end, false),
+                _ => (1, rest.get(end.saturating_sub(1)) == Some(&b'/')),
+            };
+            let stop = if is_empty { end.saturating_sub(1) } else { end };
+            let tag = rest.get(start..stop).unwrap_or_default();
+            out.mask_tag(at.saturating_add(start), at.saturating_add(stop), || {
+                let names: Vec<&[u8]> = path.iter().copied().chain([local_name(tag)]).collect();
+                xml_path(&names, secrets)
+            });
+            if start == 1 && !is_empty {
+                path.push(local_name(tag));
             }
             after(b">")
         } else {
             let stop = find(b"<");
-            out.mask(at, at.saturating_add(stop), || xml_path(&path));
+            out.mask(at, at.saturating_add(stop), || xml_path(&path, secrets));
             stop
         };
         at = at.saturating_add(length);
@@ -166,9 +205,8 @@ fn local_name(tag: &[u8]) -> &[u8] {
     name.rsplit(|byte| *byte == b':').next().unwrap_or_default()
 }
 
-fn xml_path(path: &[&[u8]]) -> String {
-    let names: Vec<String> = path.iter().map(|name| excerpt(&String::from_utf8_lossy(name)).into_owned()).collect();
-    names.join(".")
+fn xml_path(path: &[&[u8]], secrets: &Secrets) -> String {
+    path.iter().map(|name| masked_name(name, secrets)).collect::<Vec<_>>().join(".")
 }
 
 #[cfg(test)]
@@ -206,6 +244,37 @@ mod tests {
         ] {
             assert_eq!(read(body), Some((expected.to_owned(), paths.iter().map(ToString::to_string).collect())));
         }
+    }
+
+    #[test]
+    fn long_secrets_inside_values_and_names_are_masked() {
+        let secrets = Secrets::default()
+            .with(SecretKind::AccessKey, &Secret::new("0123456789abcdefGHIJ"))
+            .with(SecretKind::ApiKey, &Secret::new("0123456789abcdefghi"));
+        let own = |_: SecretKind, path: &str| path == "Own";
+        for (body, expected, paths) in [
+            (
+                r#"{"Uri":"https://x.org/V1/jobdata/5?accesskey=0123456789ABCDEFghij&a=1","Own":"0123456789abcdefGHIJ"}"#,
+                r#"{"Uri":"https://x.org/V1/jobdata/5?accesskey=...GHIJ&a=1","Own":"0123456789abcdefGHIJ"}"#,
+                vec!["Uri"],
+            ),
+            (
+                r#"{"of-0123456789abcdefGHIJ":["0123456789abcdefGHIJ,0123456789abcdef\u0047HIJ"]}"#,
+                r#"{"of-...GHIJ":["...GHIJ,...GHIJ"]}"#,
+                vec!["of-...GHIJ", "of-...GHIJ[0]"],
+            ),
+            (
+                "<a><Uri>x?k=0123456789abcdefGHIJ</Uri><k0123456789abcdefGHIJ>1</k0123456789abcdefGHIJ><b c='0123456789abcdefGHIJ'/></a>",
+                "<a><Uri>x?k=...GHIJ</Uri><khidden...GHIJ>1</khidden...GHIJ><b c='hidden...GHIJ'/></a>",
+                vec!["a.Uri", "a.k...GHIJ", "a.k...GHIJ", "a.b"],
+            ),
+            ("<a><x:0123456789abcdefghi/></a>", "<a><x:hidden...fghi/></a>", vec!["a....fghi"]),
+        ] {
+            let masked = mask(body.as_bytes(), &secrets, own).unwrap();
+            assert_eq!(String::from_utf8(masked.body).unwrap(), expected);
+            assert_eq!(masked.fields.into_iter().map(|(_, path)| path).collect::<Vec<_>>(), paths);
+        }
+        assert_eq!(mask(br#"{"a":"of 0123456789abcdefghi"}"#, &secrets, own), None, "short ones may occur by chance");
     }
 
     #[test]
