@@ -29,15 +29,20 @@ impl PartFile {
         Self::open(folder, name, &options)
     }
 
-    /// Creates a file in the temporary folder that only its owner can read. Its name is removed immediately, so that
-    /// nothing remains after a kill. It cannot be kept. If the system cannot remove the name of an open file, the file
-    /// is removed on drop.
-    pub(crate) fn temporary() -> Result<Self> {
+    /// Same as [`PartFile::create`], but only the owner of the file can read it.
+    pub(crate) fn create_private(folder: &Path, name: &str) -> Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut part = Self::open(&std::env::temp_dir(), "headland", &options)?;
+        Self::open(folder, name, &options)
+    }
+
+    /// Creates a file in the temporary folder that only its owner can read. Its name is removed immediately, so that
+    /// nothing remains after a kill. It cannot be kept. If the system cannot remove the name of an open file, the file
+    /// is removed on drop.
+    pub(crate) fn temporary() -> Result<Self> {
+        let mut part = Self::create_private(&std::env::temp_dir(), "headland")?;
         part.is_named = !cfg!(unix) || fs::remove_file(&part.path).is_err();
         Ok(part)
     }

@@ -69,6 +69,22 @@ def test_error_of_a_file_that_is_not_toml_has_its_line(profiles: Path, content: 
     assert "hunter2" not in str(caught.value)
 
 
+def test_state_of_the_sandbox_is_for_its_owner_alone(tmp_path: Path) -> None:
+    old = os.umask(0o022)
+    try:
+        data = tmp_path / "new" / "state"
+        with hl.Sandbox(data, rate_limits=()) as service, service.client() as client:
+            cart = tmp_path / "a.grc"
+            cart.write_bytes(b"GrcVersion,1.6,\nTotalPounds,100,\n,Pounds\nLoadNumber,Weight\n1,100\n")
+            client.grain_carts.upload(cart)
+            found = {path: path.stat().st_mode & 0o777 for path in [data, *data.rglob("*")]}
+            wrong = {path: oct(mode) for path, mode in found.items() if mode != (0o700 if path.is_dir() else 0o600)}
+    finally:
+        os.umask(old)
+    assert wrong == {}
+    assert len(found) >= 4
+
+
 @pytest.mark.parametrize("words", [["--version"], ["sandbox", "--port", "0"]])
 def test_interrupt_during_the_imports_of_the_command_prints_no_traceback(tmp_path: Path, words: list[str]) -> None:
     # Interrupts the process when it imports a module that every verb needs.

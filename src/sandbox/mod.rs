@@ -40,6 +40,7 @@ mod multipart;
 mod negotiate;
 mod paging;
 mod prescription_maps;
+mod private_files;
 mod query;
 mod rate_limit;
 mod reply;

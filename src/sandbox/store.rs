@@ -15,6 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 use super::fields::HarvestStyle;
 use super::locked::locked;
 use super::paging::{PageBounds, PageRequest};
+use super::private_files::{create_file, create_folder};
 use crate::error::{Error, Kind, Result};
 
 /// All tables. In `dispatch`, `section` is the list of a record within its kind: the account of a product, the operator
@@ -107,8 +108,10 @@ impl Store {
                 Error::new(Kind::File, format!("the sandbox cannot set up its database in memory: {error}"))
             });
         };
-        std::fs::create_dir_all(folder).map_err(|error| Error::file("create the folder", folder, &error))?;
+        create_folder(folder).map_err(|error| Error::file("create the folder", folder, &error))?;
         let path = folder.join("sandbox.sqlite3");
+        // The files that the database creates next to itself have its mode. It reports a failure itself.
+        drop(create_file(&path));
         let fail = |error: rusqlite::Error| {
             Error::new(Kind::File, format!("the sandbox cannot use its database `{}`: {error}", path.display()))
         };

@@ -4,11 +4,12 @@
 //! is removed with the sandbox.
 
 use std::collections::HashSet;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::private_files::create_folder;
 use crate::error::{Error, Result};
 use crate::part_file::{PartFile, sync_folder};
 
@@ -32,7 +33,7 @@ impl UploadFiles {
         };
         let folder = data.join("uploads");
         let fail = |error: io::Error| Error::file("create the folder", &folder, &error);
-        fs::create_dir_all(&folder).map_err(fail)?;
+        create_folder(&folder).map_err(fail)?;
         // Makes the names of new folders durable.
         for above in [Some(data), data.parent()].into_iter().flatten().filter(|above| !above.as_os_str().is_empty()) {
             sync_folder(above);
@@ -50,13 +51,9 @@ impl UploadFiles {
     /// Creates a file for an upload. It is removed unless [`UploadFiles::keep`] follows.
     pub(super) fn begin(&self) -> Result<PartFile> {
         if self.owner.is_some() && !self.folder.is_dir() {
-            #[cfg_attr(not(unix), expect(unused_mut, reason = "other systems have no modes"))]
-            let mut builder = DirBuilder::new();
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            builder.create(&self.folder).map_err(|error| Error::file("create the folder", &self.folder, &error))?;
+            create_folder(&self.folder).map_err(|error| Error::file("create the folder", &self.folder, &error))?;
         }
-        PartFile::create(&self.folder, "upload")
+        PartFile::create_private(&self.folder, "upload")
     }
 
     /// Keeps an upload and returns its file name. In a state folder, the bytes and the name are then durable.
