@@ -68,8 +68,10 @@ class OpenClient(Generic[List, Locations]):
         return self._open
 
     def close(self) -> None:
-        """Close the connections."""
-        self._open = None
+        """Close the connections that no other client uses."""
+        core, self._open = self._open, None
+        if core is not None:
+            core.close()
 
     def __repr__(self) -> str:
         """Return the address and the rate limit for display, without keys."""

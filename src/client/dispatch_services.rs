@@ -99,6 +99,14 @@ impl Services {
         })
     }
 
+    /// Closes their connections.
+    pub(super) fn close(&self) {
+        for context in [&self.dispatch, &self.legacy_orders].into_iter().filter_map(|service| service.context.as_ref())
+        {
+            context.transport.close();
+        }
+    }
+
     /// The context of a row's service, with the token of this call if there is one. `None` for the field data API.
     pub(super) fn context(
         &self,

@@ -1,6 +1,5 @@
 //! The client and its construction: keys, connections, rate limiter, clock and services.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use super::config::{Config, LimiterState};
@@ -12,7 +11,9 @@ use crate::error::Result;
 use crate::hex::hex;
 use crate::limiter::{Budget, Limiter, StoreLocation, Window, default_file};
 use crate::secret::{Secret, hint};
-use crate::transport::{Auth, BaseUrl, HttpClient, Jitter, ServiceContext, Skew, Timeouts, Transport, Warnings};
+use crate::transport::{
+    Auth, BaseUrl, Connections, HttpClient, Jitter, QueueTime, ServiceContext, Skew, Timeouts, Transport, Warnings,
+};
 
 /// The reason for an unshared budget if there is no folder for its file.
 const NO_FOLDER: &str = "this system has no folder for state (no HOME), so only this process counts its calls; pass a \
@@ -41,10 +42,16 @@ impl std::fmt::Debug for Client {
 impl Client {
     /// A client of the real service, with the clock of this machine.
     pub fn new(config: Config) -> Result<Self> {
-        let mut connections = Connections::default();
-        let timeout = config.timeout;
-        let ca_file = config.ca_file.clone();
-        let connect = move |base: &BaseUrl| connections.get_or_connect(base, timeout, ca_file.as_deref());
+        Self::with_connections(config, &Connections::default())
+    }
+
+    /// Same as [`Client::new`], but shares connections with other clients of the same runtime.
+    pub fn with_connections(config: Config, connections: &Connections) -> Result<Self> {
+        let Timeouts { connect, read, .. } = config.timeout;
+        let (connections, ca_file) = (connections.clone(), config.ca_file.clone());
+        let connect = move |base: &BaseUrl| -> Result<Arc<dyn Transport>> {
+            Ok(Arc::new(HttpClient::shared(&connections, base, connect, read, ca_file.as_deref())?))
+        };
         Self::assemble(config, connect, Arc::new(SystemClock), Jitter::Random, Limiter::shared)
     }
 
@@ -87,6 +94,7 @@ impl Client {
             timeouts,
             jitter,
             accept,
+            queue_time: QueueTime::Counted,
         };
         let services = Arc::new(Services::new(&config, &context, connect)?);
         let (config, context) = (Arc::new(config), Arc::new(context));
@@ -100,6 +108,14 @@ impl Client {
         Self { token, ..self.clone() }
     }
 
+    /// The same client whose waits for the rate limit do not count against the timeout of a call, for many calls whose
+    /// end is not urgent.
+    #[must_use]
+    pub fn with_free_queue_time(&self) -> Self {
+        let context = ServiceContext { queue_time: QueueTime::Free, ..self.context.as_ref().clone() };
+        Self { context: Arc::new(context), ..self.clone() }
+    }
+
     /// Identifies the account, for stored copies of its data: a digest of the base address and the access key. An
     /// access key is random, so it cannot be guessed from the digest.
     #[must_use]
@@ -107,6 +123,12 @@ impl Client {
         use sha2::Digest as _;
         let key = self.config.access_key.expose();
         hex(&sha2::Sha256::digest(format!("headland account\n{}\n{key}", self.context.base.as_str())))
+    }
+
+    /// Closes the connections that no other client uses. They end when their runtime is next driven.
+    pub fn close(&self) {
+        self.context.transport.close();
+        self.services.close();
     }
 
     /// Checks that the row's service is configured; the error names the missing argument.
@@ -170,29 +192,6 @@ impl Client {
 
     pub(super) fn config(&self) -> &Config {
         &self.config
-    }
-}
-
-/// One connection pool per kind of connection, so that certificates are read once.
-#[derive(Default)]
-struct Connections {
-    opened: Vec<((bool, bool), Arc<dyn Transport>)>,
-}
-
-impl Connections {
-    fn get_or_connect(
-        &mut self,
-        base: &BaseUrl,
-        timeout: Timeouts,
-        ca_file: Option<&Path>,
-    ) -> Result<Arc<dyn Transport>> {
-        let kind = (base.is_https(), base.is_loopback());
-        if let Some((_, known)) = self.opened.iter().find(|(opened, _)| *opened == kind) {
-            return Ok(Arc::clone(known));
-        }
-        let fresh: Arc<dyn Transport> = Arc::new(HttpClient::new(base, timeout.connect, timeout.read, ca_file)?);
-        self.opened.push((kind, Arc::clone(&fresh)));
-        Ok(fresh)
     }
 }
 

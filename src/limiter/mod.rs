@@ -2,6 +2,7 @@
 
 mod headers;
 mod open_file;
+mod patience;
 mod queue;
 mod shared_file;
 mod sliding_window;
@@ -12,7 +13,8 @@ use std::time::Duration;
 
 pub(crate) use headers::parse_http_date;
 pub use headers::{LONGEST_WAIT, RateLimitHeaders};
-pub use queue::{DeadlineExceeded, Limiter, Slot};
+pub use patience::{DeadlineExceeded, Patience};
+pub use queue::{Limiter, Slot};
 pub use store::{StoreLocation, default_file};
 
 /// At most `calls` calls in any interval of length `period` (specification 8).

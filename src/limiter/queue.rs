@@ -7,15 +7,13 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
+use super::patience::{DeadlineExceeded, POLL_INTERVAL, Patience, deadline_exceeded};
 use super::shared_file::LogFile;
-use super::sliding_window::{Log, Micros, NextSlot, time_until, to_duration, to_micros};
+use super::sliding_window::{Log, Micros, time_until, to_micros};
 use super::slot_owner;
 use super::store::{Store, StoreLocation, budget_key};
 use super::{Budget, RateLimitHeaders, Window};
 use crate::clock::Clock;
-
-/// How often the log is read again while a call of another process is in flight: its end notifies no task here.
-const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// How often the log is read while a call of this process, whose lease may expire, is in flight. Its end notifies the task.
 const LEASE_CHECK: Duration = Duration::from_secs(1);
@@ -62,15 +60,6 @@ impl Warning {
     fn from_reason(reason: &str) -> Self {
         Self { text: Some(not_shared(reason)), ..Self::default() }
     }
-}
-
-/// No slot is free before the deadline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeadlineExceeded {
-    /// Time until a call may start, as far as it is known.
-    pub ready_in: Duration,
-    /// The wait that the service requested, if that is the reason.
-    pub service_wait: Option<Duration>,
 }
 
 /// The shared states of this process: two clients of one budget use the same queue.
@@ -142,15 +131,16 @@ impl Limiter {
 
     /// Same as [`Limiter::grant_with`], without a callback.
     pub async fn grant(&self, lease: Duration, timeout: Duration) -> Result<Option<Slot>, DeadlineExceeded> {
-        self.grant_with(lease, timeout, |_| {}).await
+        self.grant_with(lease, Patience::Total(timeout), |_| {}).await
     }
 
-    /// Waits for a slot, at most for `timeout`. A wait that is known to be longer is an immediate error. `lease` is the
-    /// longest time that the request can take. `on_wait` receives each computed wait. `None`: the limiter is disabled.
+    /// Waits for a slot, as long as `patience` allows. A wait that is known to be longer is an immediate error. `lease`
+    /// is the longest time that the request can take. `on_wait` receives each computed wait. `None`: the limiter is
+    /// disabled.
     pub async fn grant_with(
         &self,
         lease: Duration,
-        timeout: Duration,
+        patience: Patience,
         mut on_wait: impl FnMut(Duration),
     ) -> Result<Option<Slot>, DeadlineExceeded> {
         if !self.is_enabled() {
@@ -159,13 +149,19 @@ impl Limiter {
         let position = QueuePosition::enter(&self.shared.waiting);
         if position.ahead > 0 {
             let (next, now) = self.transact(|log, now| (log.next_slot(&self.windows, now, position.ahead), now));
-            check_timeout(timeout, now, next)?;
+            patience.check(now, next)?;
             on_wait(time_until(now, next.time));
         }
+        let end_of_patience = async {
+            match patience {
+                Patience::Total(timeout) => self.clock.sleep(timeout).await,
+                Patience::Requested(_) => std::future::pending().await,
+            }
+        };
         tokio::select! {
             biased;
-            slot = self.wait_in_queue(lease, timeout, on_wait) => slot.map(Some),
-            () = self.clock.sleep(timeout) => {
+            slot = self.wait_in_queue(lease, patience, on_wait) => slot.map(Some),
+            () = end_of_patience => {
                 let (next, now) = self.transact(|log, now| (log.next_slot(&self.windows, now, 0), now));
                 Err(deadline_exceeded(now, next))
             }
@@ -175,7 +171,7 @@ impl Limiter {
     async fn wait_in_queue(
         &self,
         lease: Duration,
-        timeout: Duration,
+        patience: Patience,
         mut on_wait: impl FnMut(Duration),
     ) -> Result<Slot, DeadlineExceeded> {
         let started = self.now();
@@ -196,7 +192,7 @@ impl Limiter {
             if next.time <= now {
                 return Ok(Slot { limiter: self.clone(), id, granted: now, state: SlotState::Granted });
             }
-            check_timeout(timeout.saturating_sub(time_until(started, now)), now, next)?;
+            patience.after(time_until(started, now)).check(now, next)?;
             on_wait(time_until(now, next.time));
             if head.is_none() {
                 continue;
@@ -370,17 +366,6 @@ impl<'a> QueuePosition<'a> {
 impl Drop for QueuePosition<'_> {
     fn drop(&mut self) {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-fn check_timeout(timeout: Duration, now: Micros, next: NextSlot) -> Result<(), DeadlineExceeded> {
-    if time_until(now, next.time) > timeout { Err(deadline_exceeded(now, next)) } else { Ok(()) }
-}
-
-fn deadline_exceeded(now: Micros, next: NextSlot) -> DeadlineExceeded {
-    DeadlineExceeded {
-        ready_in: time_until(now, next.time).max(POLL_INTERVAL),
-        service_wait: next.requested.map(to_duration),
     }
 }
 

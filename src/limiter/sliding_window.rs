@@ -77,6 +77,8 @@ pub(super) enum Change {
 pub(super) struct NextSlot {
     /// The earliest time.
     pub(super) time: Micros,
+    /// When calls may start again if the service has stopped them; otherwise now.
+    pub(super) blocked_until: Micros,
     /// Whether a call in flight has to end first. Then `time` is only a lower bound.
     pub(super) waits_for_reply: bool,
     /// The wait that the service requested, if calls wait for that.
@@ -143,7 +145,7 @@ impl Log {
         let is_probed = self.is_probed(now);
         let start = self.block.map_or(now, |block| block.until.max(now.saturating_add(Micros::from(is_probed))));
         let requested = self.block.filter(|_| start > now).and_then(|block| block.requested);
-        let mut next = NextSlot { time: start, waits_for_reply: is_probed, requested };
+        let mut next = NextSlot { time: start, blocked_until: start, waits_for_reply: is_probed, requested };
         for window in windows {
             let calls = self.calls(window);
             let span = span(window.period);

@@ -60,7 +60,7 @@ impl MirrorWriter {
         let journal = Journal::open(&folder, Some(&client.account()))?;
         recover(&folder, &journal, client.clock().now())?;
         Ok(Self {
-            client: client.clone(),
+            client: client.with_free_queue_time(),
             options: options.clone(),
             workspace: Arc::new(Workspace { folder, journal, notes: Mutex::default() }),
             progress: progress.clone(),

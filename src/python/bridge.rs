@@ -27,7 +27,7 @@ use super::reentrancy::WaitGuard;
 use super::shutdown::Shutdown;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
-use crate::transport::{Event, Observe, Observer};
+use crate::transport::{Connections, Event, Observe, Observer};
 
 /// How long calls in flight may take to finish after a signal has ended a wait.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
@@ -49,6 +49,8 @@ struct Bridge {
     /// The worker thread of the main thread, while it is idle.
     idle_worker: Mutex<Option<Sender<Job>>>,
     events: Events,
+    /// The connections of all clients.
+    connections: Connections,
 }
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -78,6 +80,7 @@ fn new_bridge() -> Result<Bridge> {
         is_registered: AtomicBool::new(false),
         idle_worker: Mutex::new(None),
         events: Events::default(),
+        connections: Connections::default(),
     })
 }
 
@@ -118,6 +121,18 @@ impl ShutdownHook {
         }
         Ok(())
     }
+}
+
+/// Returns the connections that all clients of this process share.
+pub(super) fn connections() -> Result<&'static Connections> {
+    BRIDGE.get(new_bridge).map(|bridge| &bridge.connections)
+}
+
+/// Lets closed connections end, which no call drives.
+pub(super) fn settle(py: Python<'_>) -> PyResult<()> {
+    let bridge = bridge(py)?;
+    bridge.detach(py, || bridge.runtime.block_on(Connections::settle()));
+    Ok(())
 }
 
 /// Runs short `work` that opens files or waits for a lock, without the GIL.

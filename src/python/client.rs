@@ -37,7 +37,11 @@ pub(super) struct Client {
 impl Client {
     /// Returns the client of this process.
     pub(super) fn core(&self) -> Result<core::Client> {
-        self.core.get(|| core::Client::new(self.config.clone())).cloned()
+        self.core
+            .get(|| {
+                bridge::connections().and_then(|shared| core::Client::with_connections(self.config.clone(), shared))
+            })
+            .cloned()
     }
 
     fn prepare(&self, name: &str, given: ArgumentTexts) -> Result<(core::Client, &'static Endpoint, Arguments)> {
@@ -115,6 +119,12 @@ impl Client {
     #[expect(clippy::unused_self, reason = "Python asks an instance")]
     fn __reduce__(&self) -> PyResult<()> {
         Err(PyTypeError::new_err("a client cannot be pickled, because it has secrets: create one in the other process"))
+    }
+
+    /// Closes the connections that no other client uses.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.core().map_err(|error| errors::raise(py, &error))?.close();
+        bridge::settle(py)
     }
 
     /// Returns the pending warnings and clears them.

@@ -1,16 +1,18 @@
 //! The attempt loop of one call: acquire a slot, authenticate, send, classify, wait.
 
+mod grant;
+
 use std::time::Duration;
 
 use http::HeaderMap;
 
 use super::body::{is_truncated_document, unmarked_end_fault};
 use super::body_timeout::BodyTimeout;
-use super::classify::{Classified, ResponseParts, classify_fault, classify_reply, classify_response, is_about_time};
-use super::context::{Call, Jitter, ServiceContext};
+use super::classify::{Classified, ResponseParts, classify_reply, classify_response, is_about_time};
+use super::context::{Call, Jitter, QueueTime, ServiceContext};
 use super::retry_policy::{Decision, MAX_LIMITED_ATTEMPTS, Outcome, RetryClass, decide};
 use super::skew::{Arrival, Correction, Stamp};
-use super::wait_messages::{exceeds_timeout, format_wait, limit_reason, next_call_message, retry_reason, with_detail};
+use super::wait_messages::{exceeds_timeout, format_wait, retry_reason, with_detail};
 use super::{Body, Fault, FaultKind, FullResponse, Reply, Request, error_body};
 use crate::api::{Endpoint, Method};
 use crate::error::{Error, Kind, Result};
@@ -57,6 +59,8 @@ pub struct Attempts<'a> {
     class: RetryClass,
     timeout: Duration,
     started: Duration,
+    /// When the time of the call ends; waits that do not count move it.
+    deadline: Duration,
     sent: u32,
     /// When the last request was sent.
     sent_at: Duration,
@@ -72,14 +76,16 @@ impl ServiceContext {
     /// Begins a call that may take up to `timeout`.
     #[must_use]
     pub fn attempts<'a>(&'a self, call: &'a Call, timeout: Duration) -> Attempts<'a> {
+        let started = self.clock.elapsed();
         Attempts {
             context: self,
             call,
             class: RetryClass::from_row(call.row),
             timeout,
-            started: self.clock.elapsed(),
+            started,
+            deadline: started.saturating_add(timeout),
             sent: 0,
-            sent_at: self.clock.elapsed(),
+            sent_at: started,
             failures: 0,
             limited_failures: 0,
             is_clock_corrected: false,
@@ -114,7 +120,7 @@ impl Attempts<'_> {
                 Ok(reply) => self.classify_error_reply(reply, slot, stamp).await,
                 Err(fault) => {
                     drop(slot);
-                    classify_fault(&fault, self.context.base.host())
+                    self.context.classify_fault(&fault)
                 }
             };
             if let Some(more_time) = self.decide_and_wait(classified).await? {
@@ -133,7 +139,7 @@ impl Attempts<'_> {
             let is_framed = body.is_framed();
             let classified = match body.collect(LARGEST_RECORD).await {
                 Ok(Some(body)) if self.is_truncated(status, is_framed, &body) => {
-                    classify_fault(&unmarked_end_fault(), self.context.base.host())
+                    self.context.classify_fault(&unmarked_end_fault())
                 }
                 Ok(Some(body)) => {
                     let small = Some(&body).filter(|body| body.len() <= RESPONSE_BODY);
@@ -153,7 +159,7 @@ impl Attempts<'_> {
                     );
                     return Err(self.finish(Error::new(Kind::Decode, message)));
                 }
-                Err(fault) => classify_fault(&fault, self.context.base.host()),
+                Err(fault) => self.context.classify_fault(&fault),
             };
             if let Some(classified) = self.decide_and_wait(classified).await? {
                 return Err(self.finish(classified.error));
@@ -180,7 +186,7 @@ impl Attempts<'_> {
 
     /// Applies the retry policy to a fault of a body. Returns when it is time to retry.
     pub async fn handle_fault(&mut self, fault: &Fault) -> Result<()> {
-        self.decide_and_wait(classify_fault(fault, self.context.base.host())).await.map(|_| ())
+        self.decide_and_wait(self.context.classify_fault(fault)).await.map(|_| ())
     }
 
     /// Applies the retry policy and waits before a retry. Returns a reply that the caller has to wait for.
@@ -208,12 +214,19 @@ impl Attempts<'_> {
             Outcome::ClockSkew => Duration::ZERO,
             _ => self.pause(classified.wait),
         };
+        let time_left = self.time_left();
+        let is_queue_free = self.context.queue_time == QueueTime::Free;
         // After a 429 the limiter determines the wait, and lets the calls of all clients continue in turn.
-        if classified.outcome == Outcome::TooMany && self.context.limiter.is_enabled() {
+        if classified.outcome == Outcome::TooMany
+            && self.context.limiter.is_enabled()
+            && (!is_queue_free || pause < time_left)
+        {
+            if is_queue_free {
+                self.deadline = self.deadline.saturating_sub(pause);
+            }
             self.rate_limit_error = Some(classified.error);
             return Ok(None);
         }
-        let time_left = self.time_left();
         if pause >= time_left {
             let error = match classified.wait.filter(|wait| !wait.is_zero()) {
                 Some(requested) => {
@@ -242,30 +255,6 @@ impl Attempts<'_> {
         match self.context.jitter {
             Jitter::Fixed => pause,
             Jitter::Random => pause.mul_f64(f64::midpoint(1.0, fastrand::f64())),
-        }
-    }
-
-    async fn grant(&mut self) -> Result<Option<Slot>> {
-        let lease = self.context.timeouts.connect.saturating_add(self.context.timeouts.read).saturating_mul(2);
-        let (rate_limit_error, time_left) = (self.rate_limit_error.take(), self.time_left());
-        let limiter = &self.context.limiter;
-        let mut waiting = self.context.waiting();
-        let on_wait = |pause| {
-            if !waiting.is_reported() {
-                waiting.report(pause, || limit_reason(&limiter.budget()));
-            }
-        };
-        match limiter.grant_with(lease, time_left, on_wait).await {
-            Ok(slot) => Ok(slot),
-            Err(exceeded) => {
-                let message =
-                    format!("{}{}", next_call_message(&exceeded), exceeds_timeout(self.time_left(), self.timeout));
-                let error = match rate_limit_error {
-                    Some(error) => with_detail(&error, &message),
-                    None => Error::new(Kind::RateLimited, message),
-                };
-                Err(self.finish(error.with(|facts| facts.retry_after = Some(exceeded.ready_in))))
-            }
         }
     }
 
@@ -376,7 +365,7 @@ impl Attempts<'_> {
     /// The remaining time of the call.
     #[must_use]
     pub fn time_left(&self) -> Duration {
-        self.timeout.saturating_sub(self.context.clock.elapsed().saturating_sub(self.started))
+        self.deadline.saturating_sub(self.context.clock.elapsed())
     }
 }
 

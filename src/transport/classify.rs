@@ -5,8 +5,8 @@ use std::time::Duration;
 use http::HeaderMap;
 use http::header::{CONTENT_TYPE, LOCATION};
 
+use super::error_body;
 use super::retry_policy::Outcome;
-use super::{Certificate, Fault, FaultKind, error_body};
 use crate::error::{Error, Kind};
 use crate::limiter::RateLimitHeaders;
 use crate::wire::{ServiceResponse, decode_response, time};
@@ -39,30 +39,6 @@ pub(super) struct ResponseParts<'a> {
     pub(super) headers: &'a HeaderMap,
     pub(super) rate_limit: &'a RateLimitHeaders,
     pub(super) body: &'a [u8],
-}
-
-/// Classifies a fault.
-pub(super) fn classify_fault(fault: &Fault, host: &str) -> Classified {
-    let message = &fault.message;
-    let (outcome, message) = match fault.kind {
-        FaultKind::Request => {
-            (Outcome::Unsendable, format!("the request to {host} could not be built and was not sent: {message}"))
-        }
-        FaultKind::Name => {
-            (Outcome::NotSent, format!("cannot resolve host `{host}`: {message}; check the spelling of the address"))
-        }
-        FaultKind::Connect | FaultKind::Refused => (Outcome::NotSent, format!("cannot connect to {host}: {message}")),
-        FaultKind::Tls => {
-            let advice = Certificate::from_message(message).advice();
-            (Outcome::Untrusted, format!("the TLS connection to {host} failed: {message}. {advice}"))
-        }
-        FaultKind::Timeout => (Outcome::Lost, format!("no reply from {host}: {message}")),
-        FaultKind::Reset => {
-            (Outcome::Lost, format!("the connection to {host} closed before a reply was received: {message}"))
-        }
-        FaultKind::Truncated => (Outcome::Truncated, format!("the reply of {host} is incomplete: {message}")),
-    };
-    Classified { outcome, error: Error::new(Kind::Transport, message), wait: None }
 }
 
 /// Classifies a reply whose status is not 2XX.
@@ -269,21 +245,6 @@ mod tests {
         );
         assert!(!classify_at("/v2/jobdata", Some(base), 403, &[], detail).error.message().contains("base URL"));
         assert!(!classify(404, &[], detail).error.message().contains("base URL"), "a record may be gone");
-    }
-
-    #[test]
-    fn certificate_error_gives_advice() {
-        for (message, advice) in [
-            ("invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))", "make one for the server"),
-            ("invalid peer certificate: certificate expired: verification time 2", "check the clock"),
-            ("invalid peer certificate: certificate not valid for name \"x\"", "the name in its subjectAltName"),
-            ("invalid peer certificate: UnknownIssuer", "Pass ca_file"),
-        ] {
-            let classified = classify_fault(&Fault { kind: FaultKind::Tls, message: message.to_owned() }, "x.org");
-            let text = classified.error.message();
-            assert!(text.contains(message) && text.contains(advice), "{text}");
-            assert_eq!(classified.outcome, Outcome::Untrusted);
-        }
     }
 
     #[test]

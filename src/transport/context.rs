@@ -9,6 +9,8 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::activity::Waiting;
 use super::base_url::Address;
+use super::classify::Classified;
+use super::faults::classify_fault;
 use super::retry_policy::RetryClass;
 use super::skew::Stamp;
 use super::{Auth, BaseUrl, Fault, NextLink, Observer, Reply, Request, Skew, Transport, Warnings};
@@ -46,6 +48,8 @@ pub struct ServiceContext {
     pub jitter: Jitter,
     /// The content type that requests accept (specification 4.5).
     pub accept: Content,
+    /// Whether waits for the rate limit count against the timeout of a call.
+    pub queue_time: QueueTime,
 }
 
 impl std::fmt::Debug for ServiceContext {
@@ -88,6 +92,16 @@ pub enum Jitter {
     Fixed,
 }
 
+/// Whether waits for the rate limit of this client count against the timeout of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QueueTime {
+    /// They do.
+    #[default]
+    Counted,
+    /// Only waits that the service requests do. A sync has many calls, all of which get their turn.
+    Free,
+}
+
 /// One call of a row.
 #[derive(Clone, Debug)]
 pub struct Call {
@@ -108,6 +122,11 @@ impl ServiceContext {
     #[must_use]
     pub fn waiting(&self) -> Waiting<'_> {
         Waiting::new(&self.observer, &*self.clock)
+    }
+
+    /// Classifies a fault of a request to this service.
+    pub(super) fn classify_fault(&self, fault: &Fault) -> Classified {
+        classify_fault(fault, self.base.host(), self.transport.proxy(&self.base).as_deref())
     }
 
     /// Reports a request that was answered or failed.

@@ -1,70 +1,68 @@
 //! HTTP client: always checks certificates, never follows redirects, and limits the time of each wait.
 
-use std::error::Error as _;
+use std::fmt;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use hyper_util::client::proxy::matcher::Matcher;
-use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client};
+use reqwest::Client;
 
+use super::connections::{Connections, Settings, root_cause};
+use super::proxy::proxy_for;
+use super::system_certificates::unreadable_certificates;
 use super::{BaseUrl, BodyStream, Fault, FaultKind, Reply, Request, SendFuture, Transport};
 use crate::error::{Error, Result};
 
 /// Bytes per second; a slower upload counts as stalled.
 const MIN_UPLOAD_RATE: u64 = 8 * 1024;
 
-/// Connections that are idle for longer are not reused: servers close them, and the next request would be lost.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
-
-/// The connections of one client in one runtime.
+/// The connections of one client to servers of one kind, which it may share with other clients of its runtime.
 ///
 /// A connection is driven by the tokio runtime that opened it, and belongs to the process that opened it. Each runtime
-/// needs its own `HttpClient`, and so does a process after a fork.
-#[derive(Clone, Debug)]
+/// needs its own [`Connections`], and so does a process after a fork.
 pub struct HttpClient {
-    client: Client,
+    connections: Connections,
+    settings: Settings,
+    /// The pool; `None` after [`Transport::close`], until the next request.
+    pool: Mutex<Option<Arc<Client>>>,
     connect: Duration,
     read: Duration,
+}
+
+impl fmt::Debug for HttpClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpClient").finish_non_exhaustive()
+    }
 }
 
 impl HttpClient {
     /// Configures connections to `base`. The certificates in `ca_file` are trusted in addition to the system's.
     pub fn new(base: &BaseUrl, connect: Duration, read: Duration, ca_file: Option<&Path>) -> Result<Self> {
-        // Fails only if the process has already installed a provider, which serves as well.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let extra = ca_file.map(certificates).transpose()?.unwrap_or_default();
-        let builder = || {
-            let builder = Client::builder()
-                .user_agent(concat!("headland/", env!("CARGO_PKG_VERSION")))
-                .redirect(Policy::none())
-                .retry(reqwest::retry::never())
-                .referer(false)
-                .no_gzip()
-                .no_deflate()
-                .connect_timeout(connect)
-                .pool_idle_timeout(IDLE_TIMEOUT)
-                .https_only(base.is_https());
-            if base.is_loopback() { builder.no_proxy() } else { builder }
-        };
-        let client = if base.is_https() {
-            let system = builder().tls_certs_merge(extra.clone()).build();
-            match system {
-                // Without system certificates, the given ones can still be trusted.
-                Err(_) if !extra.is_empty() => builder().tls_certs_only(extra).build(),
-                other => other,
-            }
-        } else {
-            builder().tls_certs_only(Vec::new()).build()
-        };
-        let client = client.map_err(|error| {
-            let message = format!(
-                "cannot set up TLS: {}. Install the system's CA certificates or pass ca_file",
-                root_cause(&error)
-            );
-            Error::for_setting("certificates", message)
-        })?;
-        Ok(Self { client, connect, read })
+        Self::shared(&Connections::default(), base, connect, read, ca_file)
+    }
+
+    /// Same as [`HttpClient::new`], but shares `connections` with other clients.
+    pub fn shared(
+        connections: &Connections,
+        base: &BaseUrl,
+        connect: Duration,
+        read: Duration,
+        ca_file: Option<&Path>,
+    ) -> Result<Self> {
+        let settings = Settings::new(base, connect, ca_file)?;
+        let pool = connections.open(&settings)?;
+        Ok(Self { connections: connections.clone(), settings, pool: Mutex::new(Some(pool)), connect, read })
+    }
+
+    /// The pool, opened again after a close.
+    fn open(&self) -> std::result::Result<Arc<Client>, Fault> {
+        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pool) = pool.as_ref() {
+            return Ok(Arc::clone(pool));
+        }
+        let failed = |error: Error| Fault { kind: FaultKind::Request, message: error.message().into_owned() };
+        let opened = self.connections.open(&self.settings).map_err(failed)?;
+        Ok(Arc::clone(pool.insert(opened)))
     }
 
     async fn exchange(&self, request: Request) -> std::result::Result<Reply, Fault> {
@@ -74,7 +72,8 @@ impl HttpClient {
             crate::api::Method::Put => reqwest::Method::PUT,
             crate::api::Method::Delete => reqwest::Method::DELETE,
         };
-        let mut builder = self.client.request(method, &request.url).headers(request.headers);
+        let pool = self.open()?;
+        let mut builder = pool.request(method, &request.url).headers(request.headers);
         let mut timeout = self.connect.saturating_add(self.read);
         if let Some(body) = request.body {
             let length = u64::try_from(body.len()).unwrap_or(u64::MAX);
@@ -101,6 +100,14 @@ impl HttpClient {
 impl Transport for HttpClient {
     fn send(&self, request: Request) -> SendFuture<'_> {
         Box::pin(self.exchange(request))
+    }
+
+    fn proxy(&self, base: &BaseUrl) -> Option<String> {
+        proxy_for(base)
+    }
+
+    fn close(&self) {
+        *self.pool.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -138,7 +145,9 @@ fn fault_from(error: &reqwest::Error) -> Fault {
     } else {
         FaultKind::Reset
     };
-    Fault { kind, message: root_cause(error) }
+    let message = root_cause(error);
+    let unreadable = if kind == FaultKind::Tls { unreadable_certificates() } else { None };
+    Fault { kind, message: unreadable.map_or(message.clone(), |why| format!("{message} ({why})")) }
 }
 
 fn is_tls_error(error: &(dyn std::error::Error + 'static)) -> bool {
@@ -160,45 +169,6 @@ fn is_name_error(error: &(dyn std::error::Error + 'static)) -> bool {
 fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
     let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
     kind == Some(std::io::ErrorKind::ConnectionRefused) || error.source().is_some_and(is_refused)
-}
-
-/// The proxy for calls to `base`, without its password. Loopback addresses use none.
-#[must_use]
-pub fn proxy_for(base: &BaseUrl) -> Option<String> {
-    let address = base.as_str().parse::<http::Uri>().ok().filter(|_| !base.is_loopback())?;
-    let proxy = Matcher::from_system().intercept(&address)?;
-    let host = proxy.uri().host()?;
-    Some(proxy.uri().port_u16().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
-}
-
-/// The variable that should set a proxy for calls to `base`, but is ignored because it states no address of one. Its value
-/// may contain a password.
-#[must_use]
-pub fn ignored_proxy(base: &BaseUrl) -> Option<&'static str> {
-    let address = base.as_str().parse::<http::Uri>().ok().filter(|_| base.is_https() && !base.is_loopback())?;
-    let variables = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"].into_iter();
-    let mut set =
-        variables.filter_map(|name| Some((name, std::env::var(name).ok().filter(|value| !value.is_empty())?)));
-    let (name, value) = set.next()?;
-    Matcher::builder().https(value).build().intercept(&address).is_none().then_some(name)
-}
-
-/// The last cause is the most specific; the first line of reqwest only repeats the address.
-fn root_cause(error: &reqwest::Error) -> String {
-    let mut last = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        last = cause.to_string();
-        source = cause.source();
-    }
-    last
-}
-
-fn certificates(path: &Path) -> Result<Vec<Certificate>> {
-    let wrong = |why: &str| Error::for_setting("ca_file", format!("ca_file `{}` {why}", path.display()));
-    let pem = std::fs::read(path).map_err(|error| wrong(&format!("cannot be read: {error}")))?;
-    let found = Certificate::from_pem_bundle(&pem).map_err(|_| wrong("contains no certificates in PEM format"))?;
-    if found.is_empty() { Err(wrong("contains no certificates in PEM format")) } else { Ok(found) }
 }
 
 #[cfg(test)]

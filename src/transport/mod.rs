@@ -8,14 +8,18 @@ mod body;
 mod body_timeout;
 mod certificate;
 mod classify;
+mod connections;
 mod context;
 mod error_body;
+mod faults;
 mod http_client;
 mod location;
 mod probe;
+mod proxy;
 mod reply_masking;
 mod retry_policy;
 mod skew;
+mod system_certificates;
 mod wait_messages;
 mod warnings;
 
@@ -36,10 +40,12 @@ pub use base_url::{BaseUrl, redacted};
 pub use body::{Body, is_truncated_document, unmarked_end_fault};
 pub use certificate::Certificate;
 pub use classify::{Classified, classify_response};
-pub use context::{Call, Jitter, ServiceContext, Timeouts};
-pub use http_client::{HttpClient, ignored_proxy, proxy_for};
+pub use connections::Connections;
+pub use context::{Call, Jitter, QueueTime, ServiceContext, Timeouts};
+pub use http_client::HttpClient;
 pub use location::NextLink;
 pub use probe::Probe;
+pub use proxy::{ignored_proxy, proxy_for};
 pub use retry_policy::Outcome;
 pub use skew::Skew;
 pub use warnings::Warnings;
@@ -126,4 +132,12 @@ pub type SendFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, Fault>> + Se
 pub trait Transport: Send + Sync + 'static {
     /// Sends the request once, without redirects or retries.
     fn send(&self, request: Request) -> SendFuture<'_>;
+
+    /// The proxy of requests to `base`, without its password.
+    fn proxy(&self, _base: &BaseUrl) -> Option<String> {
+        None
+    }
+
+    /// Closes the idle connections that no other client uses. A later request opens a new one.
+    fn close(&self) {}
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::attempts::{ERROR_BODY, LARGEST_RECORD};
 use super::body_timeout::BodyTimeout;
-use super::classify::{Classified, ResponseParts, classify_fault, classify_reply, is_about_time};
+use super::classify::{Classified, ResponseParts, classify_reply, is_about_time};
 use super::retry_policy::RetryClass;
 use super::skew::{Arrival, Correction, measure};
 use super::wait_messages::next_call_message;
@@ -77,7 +77,7 @@ impl ServiceContext {
                 Probe { outcome, fault, skew, is_about_time, is_corrected, rate_limit }
             }
             Err(fault) => Probe {
-                outcome: Err(classify_fault(&fault, self.base.host()).error),
+                outcome: Err(self.classify_fault(&fault).error),
                 fault: Some(fault),
                 skew: None,
                 is_about_time: false,
@@ -133,7 +133,7 @@ impl ServiceContext {
             Ok(None) => {
                 (Err(Error::new(Kind::Decode, "the reply is longer than the limit of records and pages")), None)
             }
-            Err(fault) => (Err(classify_fault(&fault, self.base.host()).error), Some(fault)),
+            Err(fault) => (Err(self.classify_fault(&fault).error), Some(fault)),
         }
     }
 }

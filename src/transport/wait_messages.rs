@@ -42,6 +42,17 @@ pub(super) fn next_call_message(exceeded: &DeadlineExceeded) -> String {
     }
 }
 
+/// What to do about a wait that exceeds the time of a call.
+pub(super) fn exceeded_advice(exceeded: &DeadlineExceeded) -> &'static str {
+    match exceeded.service_wait {
+        Some(_) => "call again after that",
+        None => {
+            "make fewer calls at once, call again after that, or allow a longer wait with timeout=Timeout(call=...), in \
+             seconds"
+        }
+    }
+}
+
 /// States that a wait exceeds the `time_left` of a call.
 pub(super) fn exceeds_timeout(time_left: Duration, timeout: Duration) -> String {
     let (time_left, timeout) = (time_left.as_secs_f64(), timeout.as_secs_f64());

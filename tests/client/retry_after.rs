@@ -1,4 +1,4 @@
-//! Tests waits that the service requests: which of them a call waits for, and the errors for the others.
+//! Tests waits for the rate limit: which of them a call waits for, and the errors for the others.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ async fn wait_requested_twice_is_accepted_and_reported() {
     assert_eq!(
         error.message(),
         "the rate limit is exceeded: Enough for today; the service asked to wait 24 hours or longer, and the next call \
-         may start in 86400.0 s, but only 300.0 s of this call's timeout of 600 s are left"
+         may start in 86400.0 s, but only 300.0 s of this call's timeout of 600 s are left; call again after that"
     );
     assert!((seconds(start) - 300.0).abs() < 0.1, "{}", seconds(start));
     let budget = client.budget();
@@ -91,4 +91,40 @@ async fn probe_with_a_broken_connection_is_sent_again() {
     let error = access_key(&client).await.unwrap_err();
     assert_eq!((error.kind(), script.count()), (Kind::RateLimited, 4), "{error}");
     assert!(seconds(start) < 305.0, "{}", seconds(start));
+}
+
+#[tokio::test(start_paused = true)]
+async fn waits_for_the_own_limit_are_free_if_requested_and_otherwise_the_error_says_what_to_do() {
+    let timeout = Timeouts { call: Duration::from_secs(10), ..config().timeout };
+    let rate_limits = vec![Window { calls: 1, period: Duration::from_secs(60) }];
+    let script = Script::new(|_, _| Ok(ok(KEY)));
+    let client = client_of(Config { rate_limits, timeout, ..config() }, &script);
+    let start = tokio::time::Instant::now();
+    let free = client.with_free_queue_time();
+    let done = futures_util::future::join_all((0..25).map(|_| access_key(&free))).await;
+    assert!(done.iter().all(Result::is_ok), "{done:?}");
+    assert!((seconds(start) - 24.0 * 60.0).abs() < 1.0, "{}", seconds(start));
+    let error = access_key(&client).await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.message()),
+        (
+            Kind::RateLimited,
+            "the rate limit allows the next call in 60.0 s, but only 10.0 s of this call's timeout of 10 s are left; make \
+             fewer calls at once, call again after that, or allow a longer wait with timeout=Timeout(call=...), in seconds"
+        )
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn waits_that_the_service_requests_count_even_if_those_for_the_own_limit_are_free() {
+    for wait in [Some(7), Some(3_600), None] {
+        let start = tokio::time::Instant::now();
+        let script = Script::new(move |_, _| {
+            let refusal = canned(429, "Not now.");
+            Ok(if let Some(wait) = wait { refusal.with("retry-after", wait) } else { refusal })
+        });
+        let error = access_key(&patient(&script, true, 60).with_free_queue_time()).await.unwrap_err();
+        assert_eq!((error.kind(), error.facts().status), (Kind::RateLimited, Some(429)), "{error}");
+        assert!(seconds(start) < 120.0, "{wait:?}: {}", seconds(start));
+    }
 }

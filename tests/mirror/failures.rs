@@ -225,6 +225,18 @@ async fn calls_of_other_clients_slow_a_sync_and_do_not_end_it_8() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn waits_for_the_own_limit_do_not_end_a_sync_whose_calls_have_little_time() {
+    let service = Service::start(unlimited(4));
+    let client = service.client_with(&service.sandbox.keys().access_key, |config| {
+        config.rate_limits = vec![Window { calls: 1, period: Duration::from_secs(60) }];
+        config.timeout.call = Duration::from_secs(20);
+    });
+    let mirror = Mirror::open(&service.path(), Some(client), without_locations()).unwrap();
+    let outcome = mirror.sync(&Progress::default()).await.unwrap();
+    assert!(outcome.calls > 10 && mirror.status().unwrap().details_due == 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn sync_after_a_system_sleep_finds_ready_conversions() {
     let service = Service::start(Options { conversion_time: Duration::from_secs(1_800), ..unlimited(8) });
     let mirror = service.mirror(&[], without_locations());

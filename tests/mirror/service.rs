@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use futures_util::StreamExt as _;
-use headland::client::Client;
+use headland::client::{Client, Config};
 use headland::clock::{Clock, Sleep};
 use headland::limiter::Window;
 use headland::mirror::{Mirror, Options as MirrorOptions};
@@ -116,9 +116,13 @@ impl Service {
     }
 
     pub(crate) fn client_by(&self, access_key: &str, windows: &[Window]) -> Client {
+        self.client_with(access_key, |config| config.rate_limits = windows.to_vec())
+    }
+
+    pub(crate) fn client_with(&self, access_key: &str, change: impl FnOnce(&mut Config)) -> Client {
         let keys = self.sandbox.keys();
         let mut config = config_of(&self.sandbox.base_url(), [&keys.api_key, &keys.shared_secret, access_key]);
-        config.rate_limits = windows.to_vec();
+        change(&mut config);
         let base = BaseUrl::parse(&config.base_url).unwrap();
         let inner = HttpClient::new(&base, Duration::from_secs(10), Duration::from_secs(60), None).unwrap();
         let transport = HoldingTransport { inner, time: Arc::clone(&self.time) };

@@ -27,6 +27,8 @@ const SETTINGS: &[(&str, &str, &str)] = &[
         "export these variables with the values from the operator and the customer, or write a profile and name it",
     ),
     ("mode", "settings", "run that `chmod`: only you may have access to a file with the secret"),
+    ("owner", "settings", "write these settings into a file of your own, or name one: `headland login` writes it"),
+    ("folder", "settings", "run that `chmod`: others could replace the file by one of their own"),
     ("not TOML", "settings", "fix the file: a table `[name]`, then lines such as base_url = \"https://host\""),
     ("no profile", "settings", "name a profile that the file has, or add this one"),
     (
@@ -55,6 +57,7 @@ const SETTINGS: &[(&str, &str, &str)] = &[
         "set ca_file to a file of certificates in PEM format: it begins with -----BEGIN CERTIFICATE-----",
     ),
     ("certificates", "TLS", "install the system's CA certificates (package ca-certificates), or set ca_file"),
+    ("SSL_CERT_FILE", "TLS", "set that variable to the system's CA certificates, or unset it"),
     ("api_key", "settings", "copy api_key again as it was issued, without blanks or line ends"),
     ("access_key", "settings", "copy access_key again as the portal shows it, without blanks or line ends"),
 ];
