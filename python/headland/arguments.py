@@ -42,7 +42,9 @@ def job_types(job_type: object, **former: object) -> list[str] | None:
     if len(given) > 1:
         raise TypeError(f"{' and '.join(f'`{name}`' for name in given)} are the same argument: pass `job_type`")
     for name, value in given.items():
-        return [text(name, each, "'Yield', or several") for each in as_list(value)]
+        # This former name never took several.
+        words = [value] if name == "sub_type" else as_list(value)
+        return [text(name, each, "'Yield', or several") for each in words]
     return None
 
 

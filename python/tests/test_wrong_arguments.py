@@ -70,6 +70,7 @@ WRONG_BY_NAME: dict[str, Wrong] = {
     "columns": {TypeError: (7, "YIELD", b"YIELD", [7], [None])},
     "layer": {TypeError: TEXTS},
     "encoding": {TypeError: TEXTS, ValueError: ("no such encoding", "")},
+    "job_type": {TypeError: (7, 1.5, True, b"Yield", [7], [None]), ValueError: ([],)},
     "sub_type": {TypeError: TEXTS},
     "name": {TypeError: TEXTS},
     "ids": {TypeError: (7, "31", b"31", {"a": 1}, [1.5], [None], [True]), ValueError: ([""], ["a/b"])},
