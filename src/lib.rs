@@ -13,6 +13,8 @@ mod hex;
 
 mod part_file;
 
+mod times;
+
 /// The endpoint table: one row per endpoint, one shape per record.
 pub mod api;
 

@@ -179,17 +179,21 @@ class Layer(LayerViews):
             zone: The time zone of the columns: ``"UTC"``, an offset such as ``"+02:00"``, or a name such as
                 ``"America/Chicago"`` that means the same on every machine (``"localtime"`` does not). headland never
                 guesses it. Offsets in texts must agree with it.
-            format: The format of the texts in the signs of ``strptime``, if it is a different one. An example is
-                ``"%m/%d/%Y %H:%M:%S"``. With `time`, the format of both, separated by one blank.
-            fold: Selects one of two times if clocks went back: 0 the earlier, 1 the later.
+            format: The format of the texts in the signs of ``strptime``, such as ``"%m/%d/%Y %H:%M:%S"``. Without it,
+                the order of day, month and year that all rows allow. With `time`, the format of both, separated by one
+                blank.
+            fold: Selects one of two times if clocks went back: 0 the earlier, 1 the later. Without it, the one that
+                rows in order of time show.
 
         Returns:
             The layer. Null are cells that are no time, times skipped by the clocks of the zone, and without `fold`
-            times that occurred twice; ``diagnostics`` count each kind.
+            times that occurred twice, if the order of the rows does not show which is meant; ``diagnostics`` count each
+            kind.
 
         Raises:
             ValueError: An unknown column, zone or sign of a format, a column name that is not unique, a `name` that
-                exists, or a text whose offset differs from that of the zone.
+                exists, a text whose offset differs from that of the zone, or without `format` dates whose order of day,
+                month and year the rows do not show.
 
         >>> layer = layer.with_time("when", date="DATE", time="TIME", zone="America/Chicago")
         """

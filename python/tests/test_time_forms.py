@@ -148,6 +148,15 @@ def test_seconds_without_a_job_name_both_dates() -> None:
     assert times(read(rows(GPS, Date=[START.date()] * COUNT))) == EXPECTED
 
 
+def test_week_and_second_of_gps_are_times() -> None:
+    seconds = GPS.to_numpy()
+    layer = read(rows(GPS_Week=(seconds // 604_800).astype("int64"), GPS_Sec=seconds % 604_800))
+    assert times(layer) == EXPECTED
+    assert entry(layer)["source"] == "GPS_Week, GPS_Sec"
+    # The seconds of a week alone are no date.
+    assert times(read(rows(GPS_Week=(seconds // 604_800).astype("int64"))))[0] is None
+
+
 def test_leap_seconds_before_the_time_count() -> None:
     moment = pd.Timestamp("2008-06-23 14:00", tz="UTC")
     seconds = (moment - pd.Timestamp("1980-01-06", tz="UTC")).total_seconds() + 14

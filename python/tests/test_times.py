@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 import shapefile
+from fmis_tables import fmis
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,11 +98,20 @@ def test_invalid_times_are_null_and_counted() -> None:
         ("2026-09-01 12:00:00.5", utc(2026, 9, 1, 12, 0, 0, 500_000)),
         ("20260901 120000", utc(2026, 9, 1, 12)),
         ("2026/09/01 1:02:03 PM", utc(2026, 9, 1, 13, 2, 3)),
-        ("09/01/2026 12:00:00", None),
+        ("13/09/2026 12:00:00", utc(2026, 9, 13, 12)),
+        ("noon", None),
     ],
 )
 def test_one_column_may_contain_date_and_time(text: str, expected: dt.datetime | None) -> None:
     assert layer_of([text], as_text=True).with_time("WHEN", date="DAY", zone="UTC").values("WHEN") == [expected]
+
+
+def test_an_ambiguous_date_is_an_error_that_names_the_format() -> None:
+    layer = layer_of(["09/01/2026 12:00:00"], as_text=True)
+    with pytest.raises(
+        ValueError, match="`format`: the dates of column `DAY` can be `day, month, year` or `month, day"
+    ):
+        layer.with_time("WHEN", date="DAY", zone="UTC")
 
 
 def test_a_format_reads_other_forms() -> None:
@@ -122,17 +132,6 @@ def test_a_text_that_states_an_offset_must_agree_with_the_zone() -> None:
         layer.with_time("W", date="DAY", zone="UTC")
     with pytest.raises(ValueError, match=r"has the UTC offset \+00:00"):
         layer_of(["2026-09-01T12:00:00Z"], as_text=True).with_time("W", date="DAY", zone=CHICAGO)
-
-
-def fmis(times: list[str]) -> hl.Layer:
-    """Return the layer of an FMIS table with these times."""
-    layout = "<A><SegmentFormat><Column Name='ID'/><Column Name='TIMESTAMP'/></SegmentFormat></A>"
-    table = "".join(f"{row}\t{time}\n" for row, time in enumerate(times))
-    zipped = io.BytesIO()
-    with zipfile.ZipFile(zipped, "w") as archive:
-        archive.writestr("advanced.xml", layout)
-        archive.writestr("Product_1.tab", table)
-    return hl.read(zipped.getvalue())
 
 
 def test_fmis_times_without_a_zone_have_none_until_the_user_names_it(tmp_path: Path) -> None:

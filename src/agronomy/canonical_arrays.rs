@@ -40,8 +40,11 @@ pub(super) fn add_times(
         array
     } else {
         if times.is_local {
+            let change = times.clock_change().map_or_else(String::new, |record| {
+                format!("; the clock goes back at record {record}, as at the end of daylight saving time")
+            });
             let message = format!(
-                "`{}` states no zone: `time` keeps the display's clock; `timezone` names its zone",
+                "`{}` states no zone: `time` keeps the display's clock; `timezone` names its zone{change}",
                 names.join("` and `")
             );
             diagnostics.push(Diagnostic::new(Code::NoZone, message));

@@ -104,7 +104,6 @@ mod units;
 mod unused_columns;
 mod worked_area;
 mod worked_ground;
-mod written_dates;
 mod yield_basis;
 
 pub use canonical_rows::{canonical_fields, canonical_rows, first_year, layer_kind, row_field};

@@ -7,12 +7,12 @@ use arrow_schema::{DataType, TimeUnit};
 
 use super::cell_values::{arrays, numbers};
 use super::column_match::Match;
-use super::time_context::{DAY, RowTimes, TimeContext};
+use super::time_context::{RowTimes, TimeContext};
 use super::time_numbers::{self, Epoch};
 use super::time_parts::ClockParts;
-use super::written_dates::{Dates, Written, read_dates};
 use crate::archive::{Code, Diagnostic};
-use crate::layer::{Layer, parse_clock};
+use crate::layer::Layer;
+use crate::times::{Cell, DAY, Dates, Written, parse_date, read_dates};
 
 /// The first day of 2100: later times are none.
 const LAST: i64 = 47_482 * DAY;
@@ -40,8 +40,8 @@ pub(super) fn row_times(
         }
         times.micros.iter().any(Option::is_some).then_some(times)
     };
-    let read = time.and_then(|time| context.read(time, &mut said));
-    let times = read
+    let times = time_numbers::gps_weeks(layer)
+        .or_else(|| time.and_then(|time| context.read(time, &mut said)))
         .or_else(|| parts.and_then(|parts| parts.read(&context, &mut said)))
         .or_else(|| time_numbers::lapse(&context, time, &mut said))
         .and_then(in_years);
@@ -105,50 +105,6 @@ fn cell_text(array: &ArrayRef, row: usize) -> Option<&str> {
     let text = array.as_string_opt::<i64>().map_or("", |array| array.value(row));
     let is_blank = array.as_string_opt::<i64>().is_some() && text.trim().is_empty();
     (!is_blank).then_some(text)
-}
-
-/// A date and a time of day as one text states them.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cell {
-    date: Option<Written>,
-    /// Microseconds since midnight.
-    clock: Option<i64>,
-    /// Seconds ahead of UTC.
-    offset: Option<i32>,
-}
-
-impl Cell {
-    /// Parses a date and a time of day in either order, or a time of day alone.
-    fn parse(text: &str) -> Self {
-        let text = text.trim();
-        let joined = |date: &str, clock: &str| {
-            let (date, (clock, offset)) = (Written::parse(date)?, parse_clock(clock)?);
-            Some(Self { date: Some(date), clock: Some(clock), offset })
-        };
-        let split = split(text);
-        let both = split.and_then(|(first, second)| joined(first, second).or_else(|| joined(second, first)));
-        both.or_else(|| parse_clock(text).map(|(clock, offset)| Self { date: None, clock: Some(clock), offset }))
-            .unwrap_or_default()
-    }
-}
-
-/// The parts before and behind the first blank, or the `T` between digits; of 14 digits, date and time of day.
-fn split(text: &str) -> Option<(&str, &str)> {
-    if let Some(parts) = text.split_once(' ') {
-        return Some(parts);
-    }
-    let bytes = text.as_bytes();
-    if bytes.len() == 14 && bytes.iter().all(u8::is_ascii_digit) {
-        return text.split_at_checked(8);
-    }
-    let is_digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
-    let between = |index: &usize| {
-        matches!(bytes.get(*index), Some(b'T' | b't'))
-            && is_digit(index.saturating_sub(1))
-            && is_digit(index.saturating_add(1))
-    };
-    let index = (1..bytes.len()).find(between)?;
-    Some((text.get(..index)?, text.get(index.saturating_add(1)..)?))
 }
 
 impl TimeContext<'_> {
@@ -256,9 +212,7 @@ impl TimeContext<'_> {
         }
         if *self.layer.schema().field(column).data_type() == DataType::LargeUtf8 {
             let texts = arrays(self.layer, column).flat_map(AsArray::as_string::<i64>);
-            // Some exports write midnight behind each date.
-            let date = |text: &str| Written::parse(text).or_else(|| Cell::parse(text).date);
-            return Column::Written(texts.map(|text| text.and_then(date)).collect());
+            return Column::Written(texts.map(|text| text.and_then(parse_date)).collect());
         }
         let digits = |value: &f64| Written::parse(&format!("{value:06}"));
         Column::Written(numbers(self.layer, column).iter().map(digits).collect())

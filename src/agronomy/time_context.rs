@@ -2,9 +2,10 @@
 
 use crate::archive::{Code, Diagnostic};
 use crate::layer::Layer;
+use crate::times::DAY;
 
-/// Microseconds of a day.
-pub(super) const DAY: i64 = 86_400_000_000;
+/// Microseconds of an hour.
+const HOUR: i64 = DAY / 24;
 
 /// Times of the rows.
 #[derive(Debug)]
@@ -36,6 +37,15 @@ impl RowTimes {
             columns: self.columns.clone(),
             ..*self
         }
+    }
+
+    /// The first record behind a change of the clock: the only one that steps back, by more than half an hour.
+    pub(super) fn clock_change(&self) -> Option<usize> {
+        let known = || self.micros.iter().enumerate().filter_map(|(record, micros)| Some((record, (*micros)?)));
+        let steps = known().zip(known().skip(1)).map(|((_, before), (record, after))| (record, before - after));
+        let mut back = steps.filter(|(_, step)| *step > 0);
+        let (record, step) = back.next().filter(|_| back.next().is_none())?;
+        (HOUR / 2..=HOUR).contains(&step).then_some(record)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Times in numbers: seconds since 1970 or 1980, days of a spreadsheet, digits of a time of day, and running seconds.
 
 use super::cell_values::numbers;
-use super::time_context::{DAY, RowTimes, TimeContext};
-use super::written_dates::{Written, read_dates};
+use super::time_context::{RowTimes, TimeContext};
 use crate::archive::{Code, Diagnostic};
-use crate::layer::parse_clock;
+use crate::layer::Layer;
+use crate::times::{DAY, Written, parse_clock, read_dates};
 
 /// Days from 1899-12-30, the epoch of spreadsheets, to 1970.
 const SPREADSHEET_EPOCH: f64 = 25_569.0;
@@ -48,6 +48,13 @@ const LONGEST: f64 = 3.2e7;
 
 /// Names of columns with the seconds since the start of the job.
 const LAPSES: &[&str] = &["timelapse", "timelaps", "elapsed", "elapsedtime", "elapsedti", "timeelapse", "timeelapsed"];
+
+/// Names of columns with the weeks since 1980, and with the seconds of the week.
+const WEEKS: &[&str] = &["gpsweek", "gpswk", "gpsweekno", "weekgps"];
+const SECONDS_OF_WEEK: &[&str] = &["gpssec", "gpssecs", "gpsseconds", "gpssecond", "gpstow", "tow", "gpssow", "sow"];
+
+/// Seconds of a week.
+const WEEK: f64 = 604_800.0;
 
 /// What numbers mean.
 pub(super) enum Epoch {
@@ -218,10 +225,30 @@ fn running(values: &[f64]) -> Option<Vec<f64>> {
     Some(values.iter().map(since).collect())
 }
 
+/// The times of two columns with the week and the second of GPS, if there are such.
+pub(super) fn gps_weeks(layer: &Layer) -> Option<RowTimes> {
+    let schema = layer.schema();
+    let find = |names: &[&str]| {
+        schema.fields().iter().position(|field| field.data_type().is_numeric() && is_named(field.name(), names))
+    };
+    let (week, second) = (find(WEEKS)?, find(SECONDS_OF_WEEK)?);
+    let moment = |(week, second): (&f64, f64)| {
+        let is_time = (1.0..10_000.0).contains(week) && (0.0..WEEK).contains(&second);
+        if is_time { micros(from_gps(week * WEEK + second)) } else { None }
+    };
+    let times: Vec<Option<i64>> = numbers(layer, week).iter().zip(numbers(layer, second)).map(moment).collect();
+    let times = RowTimes::new(times, "week and second of GPS", vec![week, second]);
+    times.micros.iter().any(Option::is_some).then_some(RowTimes { is_local: false, ..times })
+}
+
+fn is_named(name: &str, names: &[&str]) -> bool {
+    let letters: String = name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
+    names.contains(&letters.as_str())
+}
+
 /// Whether a name is that of seconds since the start of the job.
 pub(super) fn is_lapse(name: &str) -> bool {
-    let letters: String = name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
-    LAPSES.contains(&letters.as_str())
+    is_named(name, LAPSES)
 }
 
 /// The times of a column with the seconds since the start of the job, if there is one.

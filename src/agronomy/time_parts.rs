@@ -1,12 +1,12 @@
 //! Times in a column for each part: day, month, year, hour, minute and second.
 
-use chrono::{DateTime, Datelike as _, NaiveDate};
+use chrono::{DateTime, Datelike as _};
 
 use super::cell_values::numbers;
-use super::time_context::{DAY, RowTimes, TimeContext};
-use super::written_dates::full_year;
+use super::time_context::{RowTimes, TimeContext};
 use crate::archive::{Code, Diagnostic};
 use crate::layer::Layer;
+use crate::times::{DAY, days_since_epoch, full_year};
 
 /// Names of the columns, in English, German, French, Spanish and Portuguese.
 const HOURS: &[&str] = &["hour", "hours", "hr", "stunde", "heure", "hora"];
@@ -88,19 +88,18 @@ fn whole(value: f64) -> Option<u16> {
     whole
 }
 
-fn year(value: u16) -> i32 {
-    if value < 100 { full_year(value) } else { i32::from(value) }
+fn year(value: u16) -> u32 {
+    if value < 100 { full_year(value).into() } else { value.into() }
 }
 
-fn days_of(year: i32, month: u16, day: u16) -> Option<i64> {
-    let date = NaiveDate::from_ymd_opt(year, u32::from(month), u32::from(day))?;
-    Some(date.signed_duration_since(NaiveDate::from_ymd_opt(1970, 1, 1)?).num_days())
+fn days_of(year: u32, month: u16, day: u16) -> Option<i64> {
+    days_since_epoch(year, month.into(), day.into()).map(i64::from)
 }
 
 /// The day of a month in the year that brings it nearest to the start of the job.
 fn nearest(start: Option<i64>, month: u16, day: u16) -> Option<i64> {
     let Some(start) = start else { return days_of(1970, month, day) };
-    let year = DateTime::from_timestamp_micros(start)?.year();
-    let days = [-1, 0, 1].into_iter().filter_map(|step| days_of(year.checked_add(step)?, month, day));
+    let year = u32::try_from(DateTime::from_timestamp_micros(start)?.year()).ok()?;
+    let days = [-1, 0, 1].into_iter().filter_map(|step| days_of(year.checked_add_signed(step)?, month, day));
     days.min_by_key(|days| days.abs_diff(start.div_euclid(DAY)))
 }

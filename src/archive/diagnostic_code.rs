@@ -189,13 +189,9 @@ codes! {
     BadLogical = "bad-logical", Error, "cells that are not logicals were read as null";
     BlankLogical = "blank-logical", Info, "blank logicals were read as null";
     LogicalDigit = "logical-digit", Warning, "logicals written as 1 and 0 were read as true and false";
-    AmbiguousDate = "ambiguous-date", Warning,
-        "dates such as 01/02/2024 were read month first, as January 2; if they are day first, read the column as text \
-         with hl.open(types={...: \"string\"}) and parse it";
-    DayFirst = "day-first-date", Error,
-        "dates such as 31/01/2024 can only be day first and are null; dates of this column with a day of 12 or less \
-         were read month first, which is likely wrong: read the column as text with hl.open(types={...: \"string\"}) \
-         and parse it";
+    AmbiguousDate = "ambiguous-date", Error,
+        "dates such as 01/02/2024, whose day and month cannot be distinguished, are null; read the column as text with \
+         hl.open(types={...: \"string\"}) and pass its `format` to `Layer.with_time`";
     IntegerWithDecimals = "integer-with-decimals", Warning,
         "the column is declared without decimals but contains decimals or a number too large for its type; it was read \
          as float64";
@@ -235,7 +231,8 @@ codes! {
         "records with a latitude beyond 90 or a longitude beyond 180 degrees have no geometry";
     BadTime = "bad-time", Error, "cells that are not times were read as null";
     AmbiguousTime = "ambiguous-time", Error,
-        "local times that occur twice, when clocks go back, are null; select one with `fold`";
+        "local times that occur twice, when clocks go back, are null where the order of rows does not show which is meant; \
+         select one with `fold`";
     NonexistentTime = "nonexistent-time", Error, "local times that do not exist, because clocks go forward, are null";
     NoZone = "no-zone", Warning,
         "FMIS: times have no time zone, so the column has times without a zone, or text if other times have a zone";

@@ -64,7 +64,6 @@ pub use ragged_geometry::Ragged;
 pub use read::read;
 pub(crate) use row_shapes::Polygons;
 pub use stream::{Stream, TypePolicy};
-pub(crate) use times::parse_clock;
 pub use times::{LocalTimes, Offsets};
 
 /// A table of field data: columns, one WKB geometry column, its coordinate system, units and diagnostics.

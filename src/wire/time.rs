@@ -1,6 +1,8 @@
-//! Times: parses every form that services send (field notes, Values), and writes strict ISO 8601.
+//! Times of services: parses the forms that begin with the year (field notes, Values), and writes strict ISO 8601.
 
-use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike as _, SecondsFormat, Utc};
+
+use crate::times::{Cell, DAY};
 
 /// The result of parsing a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,21 +23,14 @@ pub fn read(text: &str) -> Read {
     if text.is_empty() || is_zero(text) {
         return Read::Nothing;
     }
-    // A year of fewer digits is a shortened one of this century. Python supports the years 1 to 9999; an offset may leave that
-    // range.
-    let has_year = text.bytes().take_while(u8::is_ascii_digit).count() == 4;
-    match parse(text).filter(|time| has_year && (1..=9_999).contains(&time.year())) {
-        Some(time) => Read::Time(time),
-        None => Read::Wrong,
-    }
+    parse(&Cell::parse(text)).map_or(Read::Wrong, Read::Time)
 }
 
 /// Parses a time that a caller states: a date, or a date and a time of day with their zone. The error says what is missing.
 pub fn stated(text: &str) -> std::result::Result<DateTime<Utc>, String> {
-    let clock = text.trim().get(10..).unwrap_or_default();
-    let has_zone = clock.ends_with(['Z', 'z']) || clock.contains(['+', '-']);
+    let cell = Cell::parse(text);
     match read(text) {
-        Read::Time(time) if clock.is_empty() || has_zone => Ok(time),
+        Read::Time(time) if cell.clock.is_none() || cell.offset.is_some() => Ok(time),
         Read::Time(_) => {
             Err(format!("has a time of day without a zone: `{text}`; append Z for UTC, or an offset such as +02:00"))
         }
@@ -50,25 +45,12 @@ fn is_zero(text: &str) -> bool {
     text.starts_with("0000-") || text.starts_with("0001-01-01")
 }
 
-fn parse(text: &str) -> Option<DateTime<Utc>> {
-    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
-        return Some(time.with_timezone(&Utc));
-    }
-    if let Ok(date) = NaiveDate::parse_from_str(text, "%Y-%m-%d") {
-        return Some(date.and_time(chrono::NaiveTime::MIN).and_utc());
-    }
-    let plain = text.strip_suffix(['Z', 'z']).unwrap_or(text).trim_end();
-    for form in ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"] {
-        if let Ok(time) = NaiveDateTime::parse_from_str(plain, form) {
-            return Some(time.and_utc());
-        }
-    }
-    for form in ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f %#z"] {
-        if let Ok(time) = DateTime::parse_from_str(text, form) {
-            return Some(time.with_timezone(&Utc));
-        }
-    }
-    None
+/// The order of other dates is unknown. Python supports the years 1 to 9999; an offset may leave that range.
+fn parse(cell: &Cell) -> Option<DateTime<Utc>> {
+    let offset = i64::from(cell.offset.unwrap_or(0)).checked_mul(1_000_000)?;
+    let midnight = cell.date?.year_first()?.checked_mul(DAY)?;
+    let micros = midnight.checked_add(cell.clock.unwrap_or(0))?.checked_sub(offset)?;
+    DateTime::from_timestamp_micros(micros).filter(|time| (1..=9_999).contains(&time.year()))
 }
 
 /// Writes ISO 8601 in UTC, with as many decimals as the time needs.

@@ -6,27 +6,19 @@ use arrow_array::{ArrayRef, Date32Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType};
 
-use super::cells::{days_since_epoch, parse_date, slash_date_order};
 use super::decoder::{AppendError, Cells, ColumnDecoder, Validity, take_values};
-use super::number::Cell;
 use super::swar::{are_digits, digits, parse_eight, suspects, word};
 use crate::archive::{Code, try_reserve, with_capacity};
+use crate::times::{days_since_epoch, parse_date, read_dates};
 
 /// A column of dates.
 pub(super) struct Dates {
     values: Vec<i32>,
-    /// Whether cells are text, which may have dashes.
-    is_text: bool,
 }
 
 impl Dates {
     pub(super) fn new(rows: usize) -> Self {
-        Self { values: with_capacity(rows), is_text: false }
-    }
-
-    /// Dates of a field that is declared as another type.
-    pub(super) fn from_text(rows: usize) -> Self {
-        Self { values: with_capacity(rows), is_text: true }
+        Self { values: with_capacity(rows) }
     }
 }
 
@@ -41,35 +33,32 @@ fn parse_digits(word: u64) -> Option<i32> {
     days_since_epoch(number / 10_000, number / 100 % 100, number % 100)
 }
 
-/// The digits of `2026-09-01`.
-fn without_dashes(cell: &[u8]) -> Option<[u8; 8]> {
-    let text = cell.trim_ascii();
-    if text.len() != 10 || text.get(4) != Some(&b'-') || text.get(7) != Some(&b'-') {
-        return None;
+/// The days of a cell in another form than eight digits; the issue of one that is not read. A chunk does not have the
+/// other rows of its column, so the cell itself must show the order of its parts.
+fn parse_irregular(cell: &[u8]) -> Result<Option<i32>, Code> {
+    let cell = cell.trim_ascii();
+    // Writers store a missing date as blanks, one zero or eight zeros.
+    if cell.iter().all(|byte| *byte == b'0') && !(2..8).contains(&cell.len()) {
+        return Ok(None);
     }
-    let mut all = [b'-'; 8];
-    for (digit, byte) in all.iter_mut().zip(text.iter().filter(|byte| **byte != b'-')) {
-        *digit = *byte;
-    }
-    Some(all)
+    let written = std::str::from_utf8(cell).ok().and_then(parse_date).ok_or(Code::BadDate)?;
+    let days = match written.year_first() {
+        Some(days) => Some(days),
+        None => read_dates(&[Some(written)], None).map_err(|_| Code::AmbiguousDate)?.days.first().copied().flatten(),
+    };
+    days.and_then(|days| i32::try_from(days).ok()).map(Some).ok_or(Code::BadDate)
 }
 
 #[cold]
-fn decode_irregular(cells: &Cells<'_>, row: usize, position: usize, is_text: bool, validity: &mut Validity) -> i32 {
+fn decode_irregular(cells: &Cells<'_>, row: usize, position: usize, validity: &mut Validity) -> i32 {
     let (cell, has_more) = cells.text(row);
     if has_more {
         validity.add_issue(Code::AfterNul, cells.number(row));
     }
-    let digits = without_dashes(cell).filter(|_| is_text);
-    let found = parse_date(digits.as_ref().map_or(cell, |digits| digits));
-    if found == Cell::Invalid {
-        validity.add_issue(Code::BadDate, cells.number(row));
-    }
-    if let Some(order) = slash_date_order(cell) {
-        validity.add_issue(order, cells.number(row));
-    }
-    if let Cell::Value(value) = found {
-        return value;
+    match parse_irregular(cell) {
+        Ok(Some(days)) => return days,
+        Ok(None) => {}
+        Err(code) => validity.add_issue(code, cells.number(row)),
     }
     validity.set_null(position);
     0
@@ -78,7 +67,7 @@ fn decode_irregular(cells: &Cells<'_>, row: usize, position: usize, is_text: boo
 impl ColumnDecoder for Dates {
     fn append(&mut self, cells: &Cells<'_>, first_row: usize, validity: &mut Validity) -> Result<(), AppendError> {
         try_reserve(&mut self.values, cells.rows().saturating_sub(first_row))?;
-        let (is_text, base) = (self.is_text, self.values.len().wrapping_sub(first_row));
+        let base = self.values.len().wrapping_sub(first_row);
         // Rows are ordered in time, so most dates equal the previous one.
         let mut previous = None;
         self.values.extend((first_row..cells.rows()).map(|row| {
@@ -90,7 +79,7 @@ impl ColumnDecoder for Dates {
                         previous = Some((word, value));
                         value
                     }
-                    None => decode_irregular(cells, row, base.wrapping_add(row), is_text, validity),
+                    None => decode_irregular(cells, row, base.wrapping_add(row), validity),
                 },
             }
         }));
@@ -107,5 +96,28 @@ impl ColumnDecoder for Dates {
 
     fn take(&mut self, nulls: Option<NullBuffer>, capacity: usize) -> Result<ArrayRef, ArrowError> {
         Ok(Arc::new(Date32Array::try_new(take_values(&mut self.values, capacity).into(), nulls)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn irregular_dates_are_read_if_they_show_their_order() {
+        for cell in ["19700113  ", "1970-01-13", "1970-1-13", "13/01/1970", " 01/13/1970", "13.1.1970", "01/13/70"] {
+            assert_eq!(parse_irregular(cell.as_bytes()), Ok(Some(12)), "{cell:?}");
+        }
+        assert_eq!(parse_irregular(b"01/01/1970"), Ok(Some(0)));
+        assert_eq!(parse_irregular(b"1969-12-31"), Ok(Some(-1)));
+        for cell in ["01/02/2024", "23/06/26", "26-06-23", "230626"] {
+            assert_eq!(parse_irregular(cell.as_bytes()), Err(Code::AmbiguousDate), "{cell:?}");
+        }
+        for cell in ["        ", "00000000", "0", ""] {
+            assert_eq!(parse_irregular(cell.as_bytes()), Ok(None), "{cell:?}");
+        }
+        for cell in ["20230229", "20231301", "241332", "10101   ", "abcdefgh", "13/13/1970", "aa/01/1970", "0000"] {
+            assert_eq!(parse_irregular(cell.as_bytes()), Err(Code::BadDate), "{cell:?}");
+        }
     }
 }

@@ -66,7 +66,7 @@ pub enum ColumnType {
     Float64,
     /// Text.
     String,
-    /// Days since 1970-01-01. Text may be `20260901` or `2026-09-01`.
+    /// Days since 1970-01-01. Text may be in any form that shows its own order, such as `2026-09-01` or `9/13/2026`.
     Date,
     /// Booleans. In fields other than logicals, one of `T`, `Y`, `1`, `F`, `N` and `0`.
     Bool,
@@ -89,18 +89,18 @@ impl ColumnType {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, found)| *found)
     }
 
-    /// The rule for a requested type that differs from the declared one: the issue of a cell that does not convert, and
-    /// a clause for the error. `None` where such cells are null because the field has this type already.
-    fn strict_rule(self, field: &Field) -> Option<(Code, &'static str)> {
-        Some(match (self, field.kind) {
+    /// The rules for a requested type that differs from the declared one: the issue of a cell that does not convert, and
+    /// a clause for the error. None where such cells are null because the field has this type already.
+    fn strict_rules(self, field: &Field) -> &'static [(Code, &'static str)] {
+        match (self, field.kind) {
             (Self::Int32 | Self::Int64 | Self::Float64, b'N' | b'F')
             | (Self::Date, b'D')
             | (Self::Bool, b'L')
-            | (Self::String, _) => return None,
-            (Self::Int32 | Self::Int64 | Self::Float64, _) => (Code::BadNumber, "is not a number"),
-            (Self::Date, _) => (Code::BadDate, "is not a date"),
-            (Self::Bool, _) => (Code::BadLogical, "is not a truth value"),
-        })
+            | (Self::String, _) => &[],
+            (Self::Int32 | Self::Int64 | Self::Float64, _) => &[(Code::BadNumber, "is not a number")],
+            (Self::Date, _) => &[(Code::BadDate, "is not a date"), (Code::AmbiguousDate, "can be two dates")],
+            (Self::Bool, _) => &[(Code::BadLogical, "is not a truth value")],
+        }
     }
 
     fn decoder(self, field: &Field, rows: usize) -> Box<dyn ColumnDecoder> {
@@ -111,8 +111,7 @@ impl ColumnType {
             Self::Float64 => Box::new(Floats::new(width, decimals, rows)),
             Self::String if matches!(field.kind, b'C' | b'M') => Box::new(Texts::new(rows)),
             Self::String => Box::new(Texts::trimmed(rows)),
-            Self::Date if field.kind == b'D' => Box::new(Dates::new(rows)),
-            Self::Date => Box::new(Dates::from_text(rows)),
+            Self::Date => Box::new(Dates::new(rows)),
             Self::Bool if field.kind == b'L' => Box::new(Logicals::new(rows)),
             Self::Bool => Box::new(Logicals::requested(rows)),
         }
@@ -126,8 +125,8 @@ pub(super) struct Column {
     decoder: Box<dyn ColumnDecoder>,
     /// Whether the type is fixed before the first cell is read.
     is_fixed: bool,
-    /// The issue that is an error instead of a null, with its clause.
-    strict_rule: Option<(Code, &'static str)>,
+    /// The issues that are errors instead of nulls, with their clauses.
+    strict_rules: &'static [(Code, &'static str)],
     validity: Validity,
 }
 
@@ -136,7 +135,7 @@ impl Column {
     pub(super) fn new(name: String, field: Field, rows: usize) -> Self {
         let mut validity = Validity::new();
         let decoder = decoder_for(&field, rows, &mut validity.issues);
-        Self { name, field, decoder, is_fixed: false, strict_rule: None, validity }
+        Self { name, field, decoder, is_fixed: false, strict_rules: &[], validity }
     }
 
     /// Creates an empty column of a fixed type: `forced`, or the declared one. `rows` is the length of an array.
@@ -146,12 +145,12 @@ impl Column {
             Some(forced) => forced.decoder(&field, rows),
             None => decoder_for(&field, rows, &mut validity.issues),
         };
-        Self { name, field, decoder, is_fixed: true, strict_rule: None, validity }
+        Self { name, field, decoder, is_fixed: true, strict_rules: &[], validity }
     }
 
     /// Makes cells that do not convert to the requested type an error.
     pub(super) fn with_strict_type(mut self, forced: ColumnType) -> Self {
-        self.strict_rule = forced.strict_rule(&self.field);
+        self.strict_rules = forced.strict_rules(&self.field);
         self
     }
 
@@ -163,10 +162,10 @@ impl Column {
         let cells = Cells::new(chunk, &self.field, encoding);
         let done = self.decoder.append(&cells, 0, &mut self.validity);
         // Decoding stops at a cell error, so an issue found before that cell is reported first.
-        if let Some((issue, why)) = self.strict_rule
-            && let Some(record) = self.validity.issues.first_record(issue)
-        {
-            return Err(CellError::invalid(&cells, record, why).into());
+        for (issue, why) in self.strict_rules {
+            if let Some(record) = self.validity.issues.first_record(*issue) {
+                return Err(CellError::invalid(&cells, record, why).into());
+            }
         }
         let cell_error = match done {
             Err(AppendError::Cell(cell_error)) if !self.is_fixed => cell_error,

@@ -3,25 +3,35 @@
 //! The caller passes the offset of the zone for each minute that occurs, so that this crate needs no time zone
 //! database.
 
-mod parse;
+mod format;
+mod zone;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Date32Type, Int32Type, Int64Type, TimestampMicrosecondType};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, TimestampMicrosecondArray};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 
-pub(crate) use self::parse::parse_clock;
-use self::parse::{Format, LocalTime, check_day, check_timestamp, parse_date, parse_time_on, parse_timestamp};
-use crate::archive::{Code, Diagnostic};
+use self::format::{Format, LocalTime};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
-use crate::layer::fmis::columns::{UTC, tally};
+use crate::layer::fmis::columns::tally;
+use crate::times::{Cell, DAY, Written, parse_clock, parse_date, read_dates};
 
 /// In microseconds.
 const MINUTE: i64 = 60_000_000;
+
+/// What the cells of a row state.
+#[derive(Clone, Copy)]
+enum Row {
+    Blank,
+    Invalid,
+    Known(LocalTime),
+    /// A date whose order of day and month depends on the other rows, and the time of day with its offset.
+    Written(Written, i64, Option<i32>),
+}
 
 /// Local times of the records of a layer.
 #[derive(Clone, Debug)]
@@ -51,60 +61,6 @@ impl LocalTimes {
         let minutes = minutes(&rows);
         Self { rows, invalid: None, minutes }
     }
-
-    /// The times in UTC, and a diagnostic for each kind of null. `offsets` has one entry per minute.
-    pub(crate) fn to_utc(
-        &self,
-        name: &str,
-        offsets: &[Offsets],
-        fold: Option<u8>,
-    ) -> Result<(ArrayRef, Vec<Diagnostic>)> {
-        let (mut nonexistent, mut ambiguous) = (None, None);
-        let mut values = Vec::with_capacity(self.rows.len());
-        for (row, local_time) in self.rows.iter().enumerate() {
-            let Some(local_time) = local_time else {
-                values.push(None);
-                continue;
-            };
-            let minute = self.minutes.binary_search(&local_time.micros.div_euclid(MINUTE)).ok();
-            let Some((first, second)) = minute.and_then(|index| offsets.get(index)).copied() else {
-                return Err(Error::new(Kind::Value, "there are fewer offsets than minutes".to_owned()));
-            };
-            let record = row as u64;
-            let offset = match local_time.offset {
-                Some(stated) if stated == first || stated == second => Some(stated),
-                Some(stated) => return Err(offset_conflict(stated, first, record)),
-                None if first == second => Some(first),
-                None if first < second => {
-                    tally(&mut nonexistent, record);
-                    None
-                }
-                None => match fold {
-                    Some(0) => Some(first),
-                    Some(_) => Some(second),
-                    None => {
-                        tally(&mut ambiguous, record);
-                        None
-                    }
-                },
-            };
-            values.push(
-                offset.and_then(|offset| local_time.micros.checked_sub(i64::from(offset).checked_mul(1_000_000)?)),
-            );
-        }
-        let column: ArrayRef = Arc::new(TimestampMicrosecondArray::from(values).with_timezone(UTC));
-        let mut diagnostics = Vec::new();
-        let mut report = |code, met: Option<(u64, u64)>, what: &str| {
-            if let Some((count, first)) = met {
-                let message = format!("column `{name}`: {what} ({count} times, first at record {first})");
-                diagnostics.push(Diagnostic::new(code, message).at_record(first));
-            }
-        };
-        report(Code::BadTime, self.invalid, "cells that are not a date with a time of day are null");
-        report(Code::NonexistentTime, nonexistent, Code::NonexistentTime.documentation());
-        report(Code::AmbiguousTime, ambiguous, Code::AmbiguousTime.documentation());
-        Ok((column, diagnostics))
-    }
 }
 
 impl Layer {
@@ -122,7 +78,7 @@ impl Layer {
                     .ok_or_else(|| Error::new(Kind::Value, format!("`format` has an unknown directive: `{text}`")))?,
             ),
         };
-        let (mut rows, mut invalid) = (Vec::with_capacity(self.len()), None);
+        let mut read = Vec::with_capacity(self.len());
         for batch in &self.batches {
             let days = self.date_cells(batch, date_column, "date")?;
             let times = time_column.map(|name| self.date_cells(batch, name, "time")).transpose()?;
@@ -138,14 +94,32 @@ impl Layer {
                 );
                 return Err(Error::new(Kind::Value, message));
             }
-            for row in 0..batch.num_rows() {
+            read.extend((0..batch.num_rows()).map(|row| {
                 let is_blank = days.is_blank(row) && times.as_ref().is_none_or(|times| times.is_blank(row));
-                let local_time = read_row(&days, times.as_ref(), row, format.as_ref());
-                if local_time.is_none() && !is_blank {
-                    tally(&mut invalid, rows.len() as u64);
-                }
-                rows.push(local_time);
+                let other = if is_blank { Row::Blank } else { Row::Invalid };
+                read_row(&days, times.as_ref(), row, format.as_ref()).unwrap_or(other)
+            }));
+        }
+        let written = |row: &Row| if let Row::Written(date, ..) = row { Some(*date) } else { None };
+        let written: Vec<Option<Written>> = read.iter().map(written).collect();
+        let dates = read_dates(&written, None).map_err(|orders| {
+            let message = format!(
+                "`format`: the dates of column `{date_column}` can be {orders}; pass their form, such as \
+                 \"%d/%m/%Y %H:%M:%S\""
+            );
+            Error::new(Kind::Value, message).with(|facts| facts.field = Some(date_column.to_owned()))
+        })?;
+        let (mut rows, mut invalid) = (Vec::with_capacity(read.len()), None);
+        for (row, day) in read.into_iter().zip(dates.days) {
+            let local_time = match row {
+                Row::Known(local_time) => Some(local_time),
+                Row::Written(_, clock, offset) => day.and_then(|day| on_day(day, clock, offset)),
+                Row::Blank | Row::Invalid => None,
+            };
+            if local_time.is_none() && !matches!(row, Row::Blank) {
+                tally(&mut invalid, rows.len() as u64);
             }
+            rows.push(local_time);
         }
         let minutes = minutes(&rows);
         Ok(LocalTimes { rows, invalid, minutes })
@@ -220,20 +194,6 @@ fn minutes(rows: &[Option<LocalTime>]) -> Vec<i64> {
     minutes
 }
 
-fn offset_conflict(stated: i32, zone: i32, record: u64) -> Error {
-    let format_offset = |seconds: i32| {
-        let sign = if seconds < 0 { '-' } else { '+' };
-        let minutes = seconds.unsigned_abs() / 60;
-        format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
-    };
-    let message = format!(
-        "a time has the UTC offset {}, but `zone` has {} at that time: pass the zone of the column",
-        format_offset(stated),
-        format_offset(zone)
-    );
-    Error::new(Kind::Value, message).with(|facts| facts.record = Some(record))
-}
-
 /// Cells of a date column, of a timestamp column without zone, or of text and integers.
 enum Cells<'a> {
     Dates(&'a ArrayRef),
@@ -267,22 +227,33 @@ impl Cells<'_> {
     }
 }
 
-fn read_row(days: &Cells<'_>, times: Option<&Cells<'_>>, row: usize, format: Option<&Format<'_>>) -> Option<LocalTime> {
+fn on_day(day: i64, clock: i64, offset: Option<i32>) -> Option<LocalTime> {
+    LocalTime::new(day.checked_mul(DAY)?.checked_add(clock)?, offset)
+}
+
+fn read_row(days: &Cells<'_>, times: Option<&Cells<'_>>, row: usize, format: Option<&Format<'_>>) -> Option<Row> {
     if let Cells::Timestamps(array) = days {
-        return array
-            .is_valid(row)
-            .then(|| check_timestamp(array.as_primitive::<TimestampMicrosecondType>().value(row)))
-            .flatten();
+        let micros = array.is_valid(row).then(|| array.as_primitive::<TimestampMicrosecondType>().value(row))?;
+        return LocalTime::new(micros, None).map(Row::Known);
     }
     if let (Cells::Dates(array), Some(times), None) = (days, times, format) {
         let day = array.is_valid(row).then(|| i64::from(array.as_primitive::<Date32Type>().value(row)))?;
-        return parse_time_on(check_day(day)?, &times.text(row)?);
+        let (clock, offset) = parse_clock(&times.text(row)?)?;
+        return on_day(day, clock, offset).map(Row::Known);
     }
     let day = days.text(row)?;
     match (times, format) {
-        (None, None) => parse_timestamp(&day),
-        (None, Some(format)) => format.read(day.trim()),
-        (Some(times), None) => parse_time_on(parse_date(&day)?, &times.text(row)?),
-        (Some(times), Some(format)) => format.read(&format!("{} {}", day.trim(), times.text(row)?.trim())),
+        (None, None) => {
+            let cell = Cell::parse(&day);
+            Some(Row::Written(cell.date?, cell.clock?, cell.offset))
+        }
+        (Some(times), None) => {
+            let (clock, offset) = parse_clock(&times.text(row)?)?;
+            Some(Row::Written(parse_date(&day)?, clock, offset))
+        }
+        (None, Some(format)) => format.read(day.trim()).map(Row::Known),
+        (Some(times), Some(format)) => {
+            format.read(&format!("{} {}", day.trim(), times.text(row)?.trim())).map(Row::Known)
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Reads dates as displays and spreadsheets write them. The order of day, month and year is chosen over all rows.
 
-use chrono::NaiveDate;
+use super::calendar::days_since_epoch;
 
 /// Days that the first date may be apart from the start of its job.
 const NEAR: i64 = 7;
@@ -30,7 +30,7 @@ enum Shape {
 
 /// A date before its order is known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Written {
+pub(crate) struct Written {
     parts: [u16; 3],
     shape: Shape,
     /// Points separate the parts; the month is never first then.
@@ -41,45 +41,35 @@ pub(super) struct Written {
 
 /// The dates of all rows in days since 1970, and how they were read.
 #[derive(Debug)]
-pub(super) struct Dates {
-    pub(super) days: Vec<Option<i64>>,
+pub(crate) struct Dates {
+    pub(crate) days: Vec<Option<i64>>,
     /// The order of the parts, where the number of digits does not show it.
-    pub(super) order: Option<&'static str>,
+    pub(crate) order: Option<&'static str>,
     /// Whether the years have two digits.
-    pub(super) has_short_years: bool,
+    pub(crate) has_short_years: bool,
 }
 
 impl Written {
     /// Parses `2026-06-23`, `20260623`, `23/06/2026`, `6/23/26`, `23.06.26` or `23-Jun-26`.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let Some(sign) = text.chars().find(|sign| !sign.is_ascii_alphanumeric()) else {
             return Self::from_digits(text);
-        }
-        let sign = text.chars().find(|sign| !sign.is_ascii_alphanumeric()).filter(|sign| "/-. ".contains(*sign))?;
-        let mut parts = text.split(sign);
+        };
+        let mut parts = text.split(sign).filter(|_| "/-. ".contains(sign));
         let [first, second, third] = [parts.next()?, parts.next()?, parts.next()?];
         if parts.next().is_some() {
             return None;
         }
-        let named = second.get(..3).and_then(|name| MONTHS.iter().position(|month| name.eq_ignore_ascii_case(month)));
-        let month = match named {
-            Some(month) if second.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
-                Some(u16::try_from(month.saturating_add(1)).ok()?)
-            }
-            _ => None,
-        };
-        let number = |part: &str| (part.len() <= 4).then(|| digits(part)).flatten();
-        let parts = [number(first)?, month.or_else(|| number(second))?, number(third)?];
+        let month = named_month(second);
         let shape = match (first.len(), second.len(), third.len()) {
-            (4, 1..=2, 1..=2) => Shape::YearFirst,
-            (1..=2, 1..=2, 4) => Shape::YearLast,
-            (1..=2, 1..=2, 1..=2) => Shape::TwoDigits,
-            (4, _, 1..=2) if month.is_some() => Shape::YearFirst,
-            (1..=2, _, 4) if month.is_some() => Shape::YearLast,
-            (1..=2, _, 2) if month.is_some() => Shape::TwoDigits,
+            (_, 3.., _) if month.is_none() => return None,
+            (4, _, 1..=2) => Shape::YearFirst,
+            (1..=2, _, 4) => Shape::YearLast,
+            (1..=2, _, 1..=2) => Shape::TwoDigits,
             _ => return None,
         };
+        let parts = [digits(first)?, month.or_else(|| digits(second))?, digits(third)?];
         Some(Self { parts, shape, has_points: sign == '.', has_month_name: month.is_some() })
     }
 
@@ -103,7 +93,7 @@ impl Written {
         is_possible && !(order == Order::Month && (self.has_points || self.has_month_name))
     }
 
-    /// Days since 1970; `None` for a date that does not exist in this order, or before 1970.
+    /// Days since 1970; `None` for a date that does not exist in this order. A year below 1000 is a shortened one.
     fn days(&self, order: Order) -> Option<i64> {
         if !self.fits(order) {
             return None;
@@ -114,16 +104,30 @@ impl Written {
             Order::Day => (third, second, first),
             Order::Month => (third, first, second),
         };
-        let year = if self.shape == Shape::TwoDigits { full_year(year) } else { i32::from(year) };
-        let date = NaiveDate::from_ymd_opt(year, u32::from(month), u32::from(day))?;
-        let days = date.signed_duration_since(NaiveDate::from_ymd_opt(1970, 1, 1)?).num_days();
-        (days >= 0).then_some(days)
+        let year = if self.shape == Shape::TwoDigits { full_year(year) } else { year };
+        if year < 1_000 { None } else { days(year, month, day) }
+    }
+
+    /// Days since 1970 of a date that begins with its year in four digits, as services, dBASE and ISO 8601 write it.
+    pub(crate) fn year_first(&self) -> Option<i64> {
+        let [year, month, day] = self.parts;
+        if self.shape == Shape::YearFirst { days(year, month, day) } else { None }
     }
 }
 
 /// Years of two digits are from 1980 to 2079.
-pub(super) fn full_year(year: u16) -> i32 {
-    i32::from(year) + if year < 80 { 2000 } else { 1900 }
+pub(crate) fn full_year(year: u16) -> u16 {
+    year + if year < 80 { 2000 } else { 1900 }
+}
+
+/// The month of a name of at least three letters.
+fn named_month(text: &str) -> Option<u16> {
+    let letters = text.get(..3).filter(|_| text.bytes().all(|byte| byte.is_ascii_alphabetic()))?;
+    (1..).zip(MONTHS).find(|(_, month)| letters.eq_ignore_ascii_case(month)).map(|(month, _)| month)
+}
+
+fn days(year: u16, month: u16, day: u16) -> Option<i64> {
+    days_since_epoch(year.into(), month.into(), day.into()).map(i64::from)
 }
 
 fn digits(text: &str) -> Option<u16> {
@@ -132,7 +136,7 @@ fn digits(text: &str) -> Option<u16> {
 
 /// Reads the dates of all rows in one order: the only one in which they exist, the one near `start` (days since 1970), or
 /// any if all give the same dates. The error names the orders that are left.
-pub(super) fn read_dates(written: &[Option<Written>], start: Option<i64>) -> Result<Dates, String> {
+pub(crate) fn read_dates(written: &[Option<Written>], start: Option<i64>) -> Result<Dates, String> {
     let count = |shape: Shape| written.iter().flatten().filter(|date| date.shape == shape).count();
     let shapes = [Shape::YearFirst, Shape::YearLast, Shape::TwoDigits];
     let shape = shapes.into_iter().max_by_key(|shape| count(*shape)).unwrap_or(Shape::YearFirst);
@@ -166,6 +170,8 @@ pub(super) fn read_dates(written: &[Option<Written>], start: Option<i64>) -> Res
 
 #[cfg(test)]
 mod tests {
+    use chrono::NaiveDate;
+
     use super::*;
 
     fn read(texts: &[&str], start: Option<i64>) -> Result<Vec<Option<i64>>, String> {
