@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from stub_server import web
 
 import headland as hl
 from headland.cli import main
@@ -148,3 +149,30 @@ def test_wrong_content_type_on_the_command_line_is_a_wrong_argument(
     assert main(["call", "access_key", "--accept", "yaml"]) == 2
     assert "'json' or 'xml'" in capsys.readouterr().err
     assert listener.accepted == []
+
+
+@pytest.mark.parametrize("text", ["7", "7.0", "7.000", "7e0", "-0.0", "7.5", "seven", "1e300", "nan", "inf"])
+def test_whole_numbers_with_decimals_are_equal_in_both(text: str) -> None:
+    def answer(request: BaseHTTPRequestHandler) -> tuple[int, dict[str, str], bytes]:
+        word = "xml" if "xml" in request.headers["Accept"] else "json"
+        number = text if text[0] in "-7" or text[0] == "1" else f'"{text}"'
+        body = {
+            "json": f'{{"TotalCount":1,"IsNextPage":false,"DeviceLocation":[{{"ID":"5","Alt":{number}}}]}}',
+            "xml": "<ServiceIndex><TotalCount>1</TotalCount><IsNextPage>false</IsNextPage>"
+            f"<DeviceLocation><ID>5</ID><Alt>{text}</Alt></DeviceLocation></ServiceIndex>",
+        }
+        return 200, {"Content-Type": TYPES[word]}, body[word].encode()
+
+    keys = {"api_key": "a-key", "shared_secret": "AAEC", "access_key": "b-key"}
+    seen = []
+    with web(answer) as host:
+        for word in WORDS:
+            with hl.Client(base_url=f"http://{host}", **keys, rate_limits=(), accept=word) as client:
+                try:
+                    [record] = client.field_hubs.locations("7")
+                    seen.append(record["alt"])
+                except hl.DecodeError as error:
+                    seen.append(error.field is not None)
+    assert seen[0] == seen[1], seen
+    if text[0] == "7" and text != "7.5":
+        assert seen == [7, 7]

@@ -146,7 +146,7 @@ pub(super) fn scalar(kind: Kind, text: &str) -> Option<Value> {
             _ if trimmed.eq_ignore_ascii_case("false") => Some(Value::Boolean(false)),
             _ => None,
         },
-        Kind::Integer => trimmed.parse().ok().map(Value::Integer),
+        Kind::Integer => whole_number(trimmed).map(Value::Integer),
         Kind::Decimal => trimmed.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::Decimal),
         Kind::Time => match time::read(trimmed) {
             Read::Time(time) => Some(Value::Time(time)),
@@ -155,6 +155,17 @@ pub(super) fn scalar(kind: Kind, text: &str) -> Option<Value> {
         },
         Kind::Record(_) | Kind::Records(..) | Kind::Integers => None,
     }
+}
+
+/// A whole number in digits. `7.0` is 7, since services write the numbers of some languages with decimals.
+fn whole_number(text: &str) -> Option<i64> {
+    text.parse().ok().or_else(|| whole(text.parse().ok()?))
+}
+
+/// The whole number that a decimal is, up to the largest one that a decimal holds exactly.
+#[expect(clippy::cast_possible_truncation, reason = "the guard proves that nothing is cut")]
+pub(super) fn whole(number: f64) -> Option<i64> {
+    (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
 }
 
 /// A type in the words of an error.

@@ -3,7 +3,7 @@
 use super::extra_fields::OnRepeat;
 use super::fields::{
     ITEMS, bare_uri, describe, duplicate_field, field_of, finish, inner_field_of, is_known, list_of, put_inside,
-    scalar, void, void_inside,
+    scalar, void, void_inside, whole,
 };
 use super::names;
 use super::node::Node;
@@ -146,7 +146,6 @@ impl RecordReader {
     }
 
     /// Reads the value of a field. `before` counts the items that its list has already.
-    #[expect(clippy::cast_possible_truncation, reason = "the guard proves that nothing is cut")]
     fn field(&mut self, field: &'static Field, node: Node<'_>, before: usize) -> Result<Value> {
         let value = match (field.kind, &node) {
             (Kind::Records(shape, element), _) => {
@@ -170,13 +169,9 @@ impl RecordReader {
                 _ => None,
             },
             (Kind::Decimal, Node::Number(number)) => number.as_f64().map(Value::Decimal),
-            (Kind::Integer, Node::Number(number)) => match (number.as_i64(), number.as_f64()) {
-                (Some(whole), _) => Some(Value::Integer(whole)),
-                (None, Some(number)) if number.fract() == 0.0 && number.abs() < 9e15 => {
-                    Some(Value::Integer(number as i64))
-                }
-                _ => None,
-            },
+            (Kind::Integer, Node::Number(number)) => {
+                number.as_i64().or_else(|| whole(number.as_f64()?)).map(Value::Integer)
+            }
             _ => None,
         };
         let expected = describe(field.kind);
