@@ -144,7 +144,8 @@ fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, Strin
     }
 }
 
-fn check_id(text: &str) -> std::result::Result<String, String> {
+/// The id in the form in which it is sent, or the reason why no call can contain it.
+pub(crate) fn check_id(text: &str) -> std::result::Result<String, String> {
     if text.is_empty() {
         return Err("is empty".to_owned());
     }

@@ -35,6 +35,7 @@ pub use crate::transport::Timeouts;
 use crate::wire::Value;
 
 pub use arguments::Arguments;
+pub(crate) use arguments::check_id;
 pub use config::{Config, LimiterState, Token};
 pub use conversion::Conversion;
 pub use conversion_poll::PollResult;

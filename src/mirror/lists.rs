@@ -15,7 +15,7 @@ use super::journal::{Cursor, Item, ItemKind, Listed, Reading, Removed, WriteTxn}
 use super::sync_cycle::SyncCycle;
 use super::writer::{MirrorWriter, is_fatal};
 use crate::api::{self, Endpoint, Returns, Shape};
-use crate::client::{Arguments, Position};
+use crate::client::{Arguments, Position, check_id};
 use crate::error::{Error, Kind, Result};
 use crate::transport::Warnings;
 use crate::wire::time::write;
@@ -40,6 +40,12 @@ pub(super) enum List {
     /// Prescription maps.
     Maps,
 }
+
+/// Maximum number of skipped records named in a note.
+const MAX_NAMED: usize = 5;
+
+/// Maximum length of a record's name in a note.
+const MAX_NAME: usize = 60;
 
 /// All lists.
 pub(super) const LISTS: [List; 6] =
@@ -67,6 +73,14 @@ impl List {
             Self::CurrentLocations => "current_locations",
             Self::Hubs => "field_hubs",
             Self::Maps => "prescription_maps",
+        }
+    }
+
+    /// Field that identifies its records. Current locations are identified by their device.
+    const fn id_field(self) -> &'static str {
+        match self {
+            Self::CurrentLocations => "device_id",
+            _ => "id",
         }
     }
 
@@ -128,8 +142,14 @@ async fn read_pages(
         let position = Position { page: reading.pages_done, total: reading.total_count, is_at_end: false };
         pages = pages.resumed(position, known);
     }
+    let mut skipped = 0;
     while let Some(page) = pages.next_page().await? {
         warnings.take().into_iter().for_each(|text| writer.add_note(text));
+        let (page, unusable) = split_usable(list, page);
+        if let Some(note) = skipped_note(row, &unusable) {
+            writer.add_note(note);
+            skipped = unusable.len().saturating_add(skipped);
+        }
         let position = pages.position();
         let now = writer.now();
         let newest = page.iter().filter_map(|item| time_field(item, "create_date")).max();
@@ -142,7 +162,9 @@ async fn read_pages(
         writer.journal.write(|txn| {
             store_page(txn, list, row, &page, cycle, now)?;
             if position.is_at_end {
-                finish_list(txn, list, cycle, position.total, now)?;
+                // Skipped records count as listed, so that removed ones are still noticed.
+                let total = position.total.map(|total| total.saturating_sub(u64::try_from(skipped).unwrap_or(total)));
+                finish_list(txn, list, cycle, total, now)?;
             }
             SyncCycle::mark_page_read(txn, row.full_name, position.is_at_end)?;
             txn.set_cursor(row.full_name, &cursor)?;
@@ -154,6 +176,37 @@ async fn read_pages(
         }
     }
     Ok(())
+}
+
+/// Splits a page into the records whose ids can be stored and sent, and texts that describe the others.
+///
+/// A record with any other id would fail each of its calls, and a few of them end every sync.
+fn split_usable(list: List, page: Vec<Value>) -> (Vec<Value>, Vec<String>) {
+    let (mut usable, mut unusable) = (Vec::with_capacity(page.len()), Vec::new());
+    for record in page {
+        let reason = match text_field(&record, list.id_field()) {
+            None => "is missing".to_owned(),
+            Some(id) => match check_id(&id) {
+                Ok(_) => {
+                    usable.push(record);
+                    continue;
+                }
+                Err(reason) => reason,
+            },
+        };
+        let name: String = text_field(&record, "name").unwrap_or_default().chars().take(MAX_NAME).collect();
+        unusable.push(format!("{name:?}, whose id {}", reason.escape_debug()));
+    }
+    (usable, unusable)
+}
+
+fn skipped_note(row: &Endpoint, unusable: &[String]) -> Option<String> {
+    let named = unusable.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join("; ");
+    let more = unusable.len().saturating_sub(MAX_NAMED);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let message =
+        format!("`{}` lists records that cannot be requested, which are skipped: {named}{more}", row.full_name);
+    (!unusable.is_empty()).then_some(message)
 }
 
 /// Stores a page.
@@ -172,9 +225,7 @@ fn store_page(
         return SyncCycle::count_changes(txn, changes, 0);
     }
     for item in page {
-        // Current locations are identified by their device.
-        let id = if list == List::CurrentLocations { text_field(item, "device_id") } else { text_field(item, "id") };
-        let Some(id) = id else { continue };
+        let Some(id) = text_field(item, list.id_field()) else { continue };
         txn.put_record(list.records(), &id, &encode_json(shape, item).to_string(), cycle.number, now)?;
     }
     Ok(())

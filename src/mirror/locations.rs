@@ -182,6 +182,13 @@ pub(super) async fn read_page(writer: &MirrorWriter, device: &Device, cycle: u64
             })
         })
         .collect();
+    if locations.len() < page.len() {
+        let skipped = page.len().saturating_sub(locations.len());
+        writer.add_note(format!(
+            "{} of {} lists {skipped} records without an id, which are skipped",
+            device.row_name, device.id
+        ));
+    }
     let more = writer.journal.write(|txn| {
         reading.fresh = reading.fresh.saturating_add(txn.add_locations(&locations)?);
         let explained = match (state.total, reading.total) {
