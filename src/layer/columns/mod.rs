@@ -89,8 +89,8 @@ impl ColumnType {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, found)| *found)
     }
 
-    /// The rules for a requested type that differs from the declared one: the issue of a cell that does not convert, and
-    /// a clause for the error. None where such cells are null because the field has this type already.
+    /// The rules for a requested type that differs from the declared one: the issue of a cell that does not convert,
+    /// and a clause for the error. None where such cells are null because the field has this type already.
     fn strict_rules(self, field: &Field) -> &'static [(Code, &'static str)] {
         match (self, field.kind) {
             (Self::Int32 | Self::Int64 | Self::Float64, b'N' | b'F')

@@ -84,8 +84,8 @@ impl LocalTimes {
     }
 }
 
-/// Decides rows whose local time occurs twice, if the rows are in order of time. Clocks went back between two of them, or
-/// they continue rows whose time is known, without a pause. All others stay undecided.
+/// Decides rows whose local time occurs twice, if the rows are in order of time. Clocks went back between two of them,
+/// or they continue rows whose time is known, without a pause. All others stay undecided.
 fn decide(moments: &mut [Moment]) {
     let mut rows: Vec<&mut Moment> = moments.iter_mut().filter(|moment| **moment != Moment::Missing).collect();
     let known = |moment: &Moment| if let Moment::Known(micros) = moment { Some(*micros) } else { None };
@@ -117,7 +117,8 @@ fn decide(moments: &mut [Moment]) {
     }
 }
 
-/// The position in a run from which the second time of each row is meant. `before` and `after` are the known times around.
+/// The position in a run from which the second time of each row is meant. `before` and `after` are the known times
+/// around it.
 fn second_from(run: &[(i64, i64)], before: Option<i64>, after: Option<i64>) -> Option<usize> {
     let steps = run.iter().zip(run.iter().skip(1)).map(|(before, after)| after.0.saturating_sub(before.0));
     let mut back = (1_usize..).zip(steps).filter(|(_, step)| *step < -JITTER).map(|(row, _)| row);
