@@ -102,7 +102,7 @@ def test_get_shows_lists_as_tables_with_units(
     assert "{" not in text
     assert "http://" not in text
     assert "applied_area (m2)" in text
-    assert all(each["file_name"] in text for each in detail["available_files"])
+    assert all(str(each["file_name"]) in text for each in detail["available_files"])
     assert "file_name" in text.splitlines()[[*map(str.strip, text.splitlines())].index("available_files:") + 1]
     assert json.loads(run_json(capsys, "get", "job_data", small_job))["available_files"][0]["uri"]
 
