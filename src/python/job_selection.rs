@@ -12,6 +12,7 @@ pub(super) struct JobTypes(agronomy::JobTypes);
 #[pymethods]
 impl JobTypes {
     #[new]
+    #[expect(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
     fn new(py: Python<'_>, words: Vec<String>) -> PyResult<Self> {
         agronomy::JobTypes::new(&words).map(Self).map_err(|error| errors::raise(py, &error))
     }
@@ -33,6 +34,7 @@ impl JobTypes {
     }
 
     /// Fails if a word is neither a known type nor a label of the list.
+    #[expect(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
     fn check(&self, py: Python<'_>, listed: Vec<String>) -> PyResult<()> {
         self.0.check(&listed).map_err(|error| errors::raise(py, &error))
     }
