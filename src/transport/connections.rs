@@ -34,12 +34,15 @@ const VARIABLES: [&str; 10] = [
     "SSL_CERT_DIR",
 ];
 
+/// Pools with their settings.
+type Pools = Vec<(Settings, Weak<Client>)>;
+
 /// The open pools of one runtime in one process. Clones share them.
 ///
 /// A pool is closed with the last client that uses it.
 #[derive(Clone, Default)]
 pub struct Connections {
-    pools: Arc<Mutex<Vec<(Settings, Weak<Client>)>>>,
+    pools: Arc<Mutex<Pools>>,
 }
 
 impl fmt::Debug for Connections {
