@@ -6,7 +6,8 @@ use crate::archive::read_at::{ReadAt, read_exact_at};
 
 /// The signature of a local header, and the size of its fixed part.
 pub(super) const LOCAL: [u8; 4] = *b"PK\x03\x04";
-pub(super) const LOCAL_SIZE: u64 = 30;
+pub(super) const LOCAL_LENGTH: usize = 30;
+pub(super) const LOCAL_SIZE: u64 = LOCAL_LENGTH as u64;
 
 /// Markers before the first member of a split archive.
 const SPANNING_MARKERS: [[u8; 4]; 2] = [*b"PK\x07\x08", *b"PK00"];

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use self::central_directory::{Directory, Entry};
-use self::local_headers::{LOCAL, LOCAL_SIZE, first_member_offset};
+use self::local_headers::{LOCAL, LOCAL_LENGTH, LOCAL_SIZE, first_member_offset};
 use crate::archive::decompress::Method;
 use crate::archive::diagnostic::Diagnostic;
 use crate::archive::diagnostic_code::Code;
@@ -277,28 +277,31 @@ fn check_entry(entry: &Entry, limits: &Limits) -> std::result::Result<(), String
 /// The offset of the data of an entry, or the reason why it cannot be read.
 fn data_offset(store: &Arc<dyn ReadAt>, entry: &Entry, limits: &Limits) -> std::result::Result<u64, Refusal> {
     check_entry(entry, limits)?;
-    let local = read_exact_at(store, entry.offset, LOCAL_SIZE)
+    // Bounds the cost: a name may have 64 KiB, and all entries of the directory may point to one header.
+    let longest = (entry.name.len() as u64).saturating_add(1).max(60);
+    let rest = store.size().unwrap_or(0).saturating_sub(entry.offset);
+    // One read for header and name, since an archive may have many members, and each layer of it reads them all.
+    let header = read_exact_at(store, entry.offset, LOCAL_SIZE.max(rest.min(LOCAL_SIZE + longest)))
         .map_err(|reason| format!("its local header cannot be read: {reason}"))?;
+    let (local, name) = header.split_at_checked(LOCAL_LENGTH).unwrap_or_default();
     if !local.starts_with(&LOCAL) {
         return Err("its local header is not at the offset in the central directory".to_owned().into());
     }
-    let name_size = u64::from(u16_le(&local, 26).unwrap_or(0));
-    let extra_size = u64::from(u16_le(&local, 28).unwrap_or(0));
-    // Bounds the cost: a name may have 64 KiB, and all entries of the directory may point to one header.
-    let shown = name_size.min((entry.name.len() as u64).saturating_add(1).max(60));
-    let name = read_exact_at(store, entry.offset.saturating_add(LOCAL_SIZE), shown)?;
+    let name_size = u16_le(local, 26).unwrap_or(0);
+    let extra_size = u64::from(u16_le(local, 28).unwrap_or(0));
+    let name = name.get(..usize::from(name_size)).unwrap_or(name);
     if name != entry.name {
-        let start: String = String::from_utf8_lossy(&name).chars().take(60).collect();
+        let start: String = String::from_utf8_lossy(name).chars().take(60).collect();
         let reason = format!("the archive is inconsistent: its local header has the name `{start}`");
         let is_part = |name: &str| {
             let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
             !member_names::is_resource_fork(name)
                 && (member_names::is_layer_file(ending) || member_names::has_rows(ending))
         };
-        let hides_part = is_part(&entry.text) || is_part(&String::from_utf8_lossy(&name));
+        let hides_part = is_part(&entry.text) || is_part(&String::from_utf8_lossy(name));
         return Err(Refusal { reason, hides_part });
     }
-    if u16_le(&local, 8) != Some(entry.method) {
+    if u16_le(local, 8) != Some(entry.method) {
         return Err(
             "the archive is inconsistent: its local header and the central directory have different compression methods"
                 .to_owned()
@@ -306,13 +309,13 @@ fn data_offset(store: &Arc<dyn ReadAt>, entry: &Entry, limits: &Limits) -> std::
         );
     }
     // If the sizes follow the data (flag 3), the header has zeros. A truncated member has smaller sizes.
-    let is_size_unknown = entry.is_truncated || u16_le(&local, 6).is_some_and(|flags| flags & 0x0008 != 0);
-    let sizes = (u32_le(&local, 18).unwrap_or(0), u32_le(&local, 22).unwrap_or(0));
+    let is_size_unknown = entry.is_truncated || u16_le(local, 6).is_some_and(|flags| flags & 0x0008 != 0);
+    let sizes = (u32_le(local, 18).unwrap_or(0), u32_le(local, 22).unwrap_or(0));
     let differs = |claimed: u32, real: u64| claimed != u32::MAX && claimed != 0 && u64::from(claimed) != real;
     if !is_size_unknown && (differs(sizes.0, entry.compressed_size) || differs(sizes.1, entry.size)) {
         return Err("the archive is inconsistent: its local header and the central directory have different sizes"
             .to_owned()
             .into());
     }
-    Ok(entry.offset + LOCAL_SIZE + name_size + extra_size)
+    Ok(entry.offset + LOCAL_SIZE + u64::from(name_size) + extra_size)
 }
