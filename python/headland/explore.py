@@ -12,6 +12,10 @@ from headland import errors
 from headland.escaping import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+
     from headland.layer import Layer
 
 RAMP = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
@@ -22,6 +26,9 @@ COLOUR = "headland:colour"
 
 MAX_FEATURES = 20_000
 """A browser shows more features slowly with folium, so a larger layer is thinned evenly."""
+
+HALF_TURN = 180.0
+"""Degrees of longitude beyond which a layer may be narrower around the antimeridian."""
 
 MAX_FIELDS = 12
 """Columns shown on hovering, the mapped one first."""
@@ -53,10 +60,14 @@ def _label(layer: Layer, column: str) -> str:
 def _lonboard(layer: Layer, colours: list[str]) -> Any:
     import lonboard
     import numpy as np
+    import shapely
 
     frame = layer.to_geopandas()
     # Positions whose Z is not a number would be lost.
     frame = frame.set_geometry(frame.force_2d()).to_crs("OGC:CRS84")
+    vertices = shapely.get_coordinates(frame.geometry)
+    if _is_around_antimeridian(vertices[:, 0]):
+        frame = frame.set_geometry(shapely.transform(frame.geometry.array, _continued))
     geometry = frame.geometry.name
     # Names that occur twice have a number here; that of the geometry occurs once.
     frame.columns = layer._core.distinct_columns  # noqa: SLF001 - of this package
@@ -81,6 +92,46 @@ def _lonboard(layer: Layer, colours: list[str]) -> Any:
     return lonboard.Map(layers)
 
 
+def _is_around_antimeridian(longitudes: np.ndarray[Any, Any]) -> bool:
+    """Whether longitudes from 0 to 360 degrees are in less than half the width of those from -180 to 180."""
+    import numpy as np
+
+    known = longitudes[np.isfinite(longitudes)]
+    if len(known) == 0 or np.ptp(known) <= HALF_TURN:
+        return False
+    return bool(np.ptp(known % (2 * HALF_TURN)) * 2 < np.ptp(known))
+
+
+def _continued(vertices: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return vertices with longitudes from 0 to 360 degrees."""
+    vertices[:, 0] %= 2 * HALF_TURN
+    return vertices
+
+
+def _positions(coordinates: list[Any]) -> Iterator[list[Any]]:
+    """Yield each position of GeoJSON coordinates."""
+    if coordinates and isinstance(coordinates[0], list):
+        for part in coordinates:
+            yield from _positions(part)
+    elif coordinates:
+        yield coordinates
+
+
+def _continue(features: list[dict[str, Any]]) -> None:
+    """Move the features of a layer around the antimeridian to longitudes from 0 to 360 degrees."""
+    import numpy as np
+
+    positions = [
+        position
+        for feature in features
+        for geometry in feature["geometry"].get("geometries", [feature["geometry"]])
+        for position in _positions(geometry["coordinates"])
+    ]
+    if _is_around_antimeridian(np.array([position[0] for position in positions])):
+        for position in positions:
+            position[0] %= 2 * HALF_TURN
+
+
 def _folium(layer: Layer, column: str | None, colours: list[str], limits: tuple[float, float] | None) -> Any:
     import branca.colormap
     import folium
@@ -91,6 +142,7 @@ def _folium(layer: Layer, column: str | None, colours: list[str], limits: tuple[
         feature["properties"] = {name: _shown(value) for name, value in feature["properties"].items()}
         feature["properties"][COLOUR] = colour
     features = [feature for feature in features if feature["geometry"] is not None]
+    _continue(features)
     step = max(math.ceil(len(features) / MAX_FEATURES), 1)
     if step > 1:
         shown = len(features[::step])

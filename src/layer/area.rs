@@ -1,15 +1,23 @@
 //! Computes areas of polygons on the WGS 84 ellipsoid, or in the plane of their coordinates.
 //!
 //! Vertices are mapped to the sphere of equal area (authalic latitudes), and each side is a great circle. For fields
-//! this agrees with geodesics within about 1e-7. Formulas: Snyder, "Map Projections: A Working Manual", 1987, chapter
+//! this agrees with geodesics within about 1e-7. A side halfway around the earth or longer is that of a map, on which it
+//! is straight. Formulas: Snyder, "Map Projections: A Working Manual", 1987, chapter
 //! 3, <https://doi.org/10.3133/pp1395>.
 
+use std::f64::consts::PI;
+
+use super::antimeridian;
 use super::crs::{Crs, OwnPlane};
 use super::wkb::{FlatCoordinates, Part};
 use crate::error::Result;
 
 /// The semi-major axis of WGS 84 in metres.
 pub(in crate::layer) const SEMI_MAJOR: f64 = 6_378_137.0;
+/// The longest side in degrees of longitude that is a great circle. Longer ones have no shortest way, or a pole on it.
+const LONGEST_SIDE: f64 = 179.0;
+/// The great circles that make up a longer side.
+const PIECES: u16 = 720;
 /// The squared eccentricity of WGS 84.
 pub(in crate::layer) const E2: f64 = 0.006_694_379_990_141_317;
 
@@ -31,6 +39,7 @@ pub fn area<'a>(geometries: impl IntoIterator<Item = Option<&'a [u8]>>, crs: Opt
                 .apply(&mut flat.xs, &mut flat.ys)
                 .map_err(|error| error.with(|facts| facts.record = u64::try_from(record).ok()))?;
         }
+        let mut polygon = 0.0;
         for (part, xs, ys) in flat.parts() {
             let sign = match part {
                 Part::Shell => 1.0,
@@ -41,8 +50,14 @@ pub fn area<'a>(geometries: impl IntoIterator<Item = Option<&'a [u8]>>, crs: Opt
             if let (Some(own), None, Some(x), Some(y)) = (&own, total, xs.first(), ys.first()) {
                 own.check_scale([*x, *y])?;
             }
-            total = Some(total.unwrap_or(0.0) + sign * ring);
+            if part == Part::Shell {
+                // Across the antimeridian, the reader takes the hole for the shell.
+                total = Some(total.unwrap_or(0.0) + f64::abs(polygon));
+                polygon = 0.0;
+            }
+            polygon += sign * ring;
         }
+        total = total.map(|total| total + polygon.abs());
     }
     let unit = own.map_or(1.0, |own| own.metres().into_iter().product::<f64>().abs());
     Ok(total.map(|total| total * unit))
@@ -83,21 +98,38 @@ impl Sphere {
 
     /// The area of a ring, open or closed, in either direction.
     fn ring_area(&self, longitudes: &[f64], latitudes: &[f64]) -> f64 {
-        let ([.., last_longitude], [.., last_latitude]) = (longitudes, latitudes) else {
+        let ([first, .., last], [first_latitude, .., last_latitude]) = (longitudes, latitudes) else {
             return 0.0;
         };
-        let (mut previous, mut previous_tangent) = (*last_longitude, self.half_tangent(*last_latitude));
+        if (first, first_latitude) != (last, last_latitude) {
+            let closed = |values: &[f64]| values.iter().chain(values.first()).copied().collect::<Vec<f64>>();
+            return self.ring_area(&closed(longitudes), &closed(latitudes));
+        }
+        let unwrapped = antimeridian::unwrap(longitudes);
+        let longitudes = unwrapped.as_deref().unwrap_or(longitudes);
+        let mut previous: Option<(f64, f64, f64)> = None;
         let mut excess = 0.0;
         for (longitude, latitude) in longitudes.iter().zip(latitudes) {
-            let tangent = self.half_tangent(*latitude);
-            // The tangent has the period of a full circle, so a side across the antimeridian takes the short way.
-            let step = longitude - previous;
-            // The spherical excess of the strip between the side and the equator.
-            let rise = (step.to_radians() / 2.0).tan() * (previous_tangent + tangent);
-            excess += 2.0 * rise.atan2(1.0 + previous_tangent * tangent);
-            (previous, previous_tangent) = (*longitude, tangent);
+            let vertex = (*longitude, *latitude, self.half_tangent(*latitude));
+            excess += previous.map_or(0.0, |previous| self.strip(previous, vertex));
+            previous = Some(vertex);
         }
-        excess.abs() * self.radius_squared
+        let is_around_pole = previous.is_some_and(|(longitude, ..)| (longitude - first).abs() > 180.0);
+        let area = if is_around_pole { 2.0 * PI - excess.abs() } else { excess.abs() };
+        area * self.radius_squared
+    }
+
+    /// The spherical excess of the strip between a side and the equator. Vertices have their half tangents.
+    fn strip(&self, from: (f64, f64, f64), to: (f64, f64, f64)) -> f64 {
+        let excess = |step: f64, from: f64, to: f64| {
+            2.0 * ((step.to_radians() / 2.0).tan() * (from + to)).atan2(1.0 + from * to)
+        };
+        let step = to.0 - from.0;
+        if step.abs() < LONGEST_SIDE {
+            return excess(step, from.2, to.2);
+        }
+        let tangent = |piece: u16| self.half_tangent(from.1 + (to.1 - from.1) * f64::from(piece) / f64::from(PIECES));
+        (0..PIECES).map(|piece| excess(step / f64::from(PIECES), tangent(piece), tangent(piece + 1))).sum()
     }
 }
 
@@ -154,6 +186,19 @@ mod tests {
         }
         let strip = polygon(3, &[&[(151.0, -33.0), (151.0001, -33.0), (151.0001, -32.999_95), (151.0, -32.999_95)]]);
         assert_close(area([Some(strip.as_slice())], Some(&Crs::wgs84())).unwrap().unwrap(), 51.821_904_629_468_92);
+    }
+
+    #[test]
+    fn maps_of_the_world_and_caps_of_poles_have_an_area() {
+        let earth = 510_065_621_724_088.4;
+        let world: &[(f64, f64)] = &[(-180.0, -90.0), (180.0, -90.0), (180.0, 90.0), (-180.0, 90.0)];
+        let north: &[(f64, f64)] = &[(-180.0, 0.0), (0.0, 0.0), (180.0, 0.0), (180.0, 90.0), (-180.0, 90.0)];
+        let cap: &[(f64, f64)] = &[(0.0, 89.0), (90.0, 89.0), (180.0, 89.0), (-90.0, 89.0)];
+        for (ring, expected) in [(world, earth), (north, earth / 2.0), (cap, 24_950_170_286.0)] {
+            let wkb = polygon(3, &[ring]);
+            let found = area([Some(wkb.as_slice())], Some(&Crs::wgs84())).unwrap().unwrap();
+            assert!((found / expected - 1.0).abs() < 1e-5, "{found} instead of {expected}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub(crate) fn contains(wkb: &[u8], (x, y): (f64, f64)) -> Result<bool> {
 }
 
 /// Edges of a ring that a ray from the position to the east crosses.
-fn crossings(xs: &[f64], ys: &[f64], x: f64, y: f64) -> usize {
+pub(super) fn crossings(xs: &[f64], ys: &[f64], x: f64, y: f64) -> usize {
     let vertices = || xs.iter().copied().zip(ys.iter().copied());
     let edges = vertices().zip(vertices().skip(1).chain(vertices().take(1)));
     edges.filter(|((x0, y0), (x1, y1))| (*y0 > y) != (*y1 > y) && x < (x1 - x0) * (y - y0) / (y1 - y0) + x0).count()

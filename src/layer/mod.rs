@@ -11,6 +11,7 @@ pub mod crs;
 /// SVG maps of layers.
 pub mod picture;
 
+mod antimeridian;
 mod attributes;
 pub(crate) mod boundary;
 mod cancel;

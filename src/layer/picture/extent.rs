@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::Result;
+use crate::layer::antimeridian;
 use crate::layer::area::{E2, SEMI_MAJOR};
 use crate::layer::crs::Transform;
 use crate::layer::wkb::{FlatCoordinates, Part};
@@ -36,6 +37,8 @@ pub(super) struct Extent {
     pub(super) total: usize,
     /// The number of outliers, which are not drawn.
     pub(super) outside: usize,
+    /// The least longitude of the middle of a part: -180, or 0 if the map is around the antimeridian.
+    pub(super) first: f64,
 }
 
 /// Shape of the drawn records.
@@ -78,7 +81,17 @@ impl Span {
 }
 
 impl Extent {
+    /// The extent of geometries, around the antimeridian if it is less than half as wide there.
     pub(super) fn measure(geometries: &[Option<&[u8]>], transform: Option<&Transform>) -> Result<Self> {
+        let usual = Self::measure_from(-180.0, geometries, transform)?;
+        if transform.is_none() || usual.east - usual.west <= 180.0 {
+            return Ok(usual);
+        }
+        let other = Self::measure_from(0.0, geometries, transform)?;
+        Ok(if (other.east - other.west) * 2.0 < usual.east - usual.west { other } else { usual })
+    }
+
+    fn measure_from(first: f64, geometries: &[Option<&[u8]>], transform: Option<&Transform>) -> Result<Self> {
         let mut flat = FlatCoordinates::default();
         let (mut markers, mut boxes) = (Vec::with_capacity(geometries.len()), Vec::new());
         // Coordinates beyond this are invalid and count as outliers.
@@ -87,7 +100,7 @@ impl Extent {
         let (mut points, mut lines, mut polygons) = (false, false, false);
         for (record, wkb) in geometries.iter().enumerate() {
             let Some(wkb) = wkb else { continue };
-            read_geometry(&mut flat, wkb, record, transform)?;
+            read_geometry(&mut flat, wkb, record, transform, first)?;
             for (part, _, _) in flat.parts() {
                 match part {
                     Part::Point => points = true,
@@ -137,6 +150,7 @@ impl Extent {
             north: along.high,
             metres,
             total,
+            first,
         })
     }
 
@@ -200,18 +214,38 @@ impl Extent {
     }
 }
 
-/// Reads a geometry in map coordinates.
+/// Reads a geometry in map coordinates, with the middle of each part in the 360 degrees from `first` on.
 pub(super) fn read_geometry(
     flat: &mut FlatCoordinates,
     wkb: &[u8],
     record: usize,
     transform: Option<&Transform>,
+    first: f64,
 ) -> Result<()> {
     flat.read(wkb, record)?;
     let Some(transform) = transform else { return Ok(()) };
     transform
         .apply(&mut flat.xs, &mut flat.ys)
-        .map_err(|error| error.with(|facts| facts.record = u64::try_from(record).ok()))
+        .map_err(|error| error.with(|facts| facts.record = u64::try_from(record).ok()))?;
+    let mut shell = 0.0;
+    flat.update_xs(|part, longitudes| {
+        if let Some(unwrapped) = antimeridian::unwrap(longitudes) {
+            longitudes.copy_from_slice(&unwrapped);
+        }
+        let (low, high) = antimeridian::range(longitudes.iter().copied());
+        let middle = f64::midpoint(low, high);
+        let turns = match part {
+            // Invalid coordinates remain where they are.
+            _ if low < -540.0 || high > 540.0 => 0.0,
+            Part::Hole => ((middle - shell) / 360.0).round(),
+            _ => ((middle - first) / 360.0).floor(),
+        };
+        longitudes.iter_mut().for_each(|longitude| *longitude -= 360.0 * turns);
+        if part == Part::Shell {
+            shell = middle - 360.0 * turns;
+        }
+    });
+    Ok(())
 }
 
 /// The visible interval. Displays record some positions far away, often 0, 0, before they have a fix. If the outermost

@@ -119,7 +119,7 @@ fn trace_paths(
     let (mut flat, mut corners, mut run, mut kept) = (FlatCoordinates::default(), 0, Vec::new(), Vec::new());
     for marker in &selection.markers {
         let Some(wkb) = drawing.geometries.get(marker.record).copied().flatten() else { continue };
-        extent::read_geometry(&mut flat, wkb, marker.record, drawing.transform)?;
+        extent::read_geometry(&mut flat, wkb, marker.record, drawing.transform, extent.first)?;
         let shade = scale.shade(marker.record);
         for (part, xs, ys) in flat.parts() {
             run.clear();

@@ -33,6 +33,17 @@ impl FlatCoordinates {
         })
     }
 
+    /// Changes the X of each run.
+    pub(in crate::layer) fn update_xs(&mut self, mut update: impl FnMut(Part, &mut [f64])) {
+        let mut start = 0;
+        for (part, end) in &self.parts {
+            if let Some(run) = self.xs.get_mut(start..*end) {
+                update(*part, run);
+            }
+            start = *end;
+        }
+    }
+
     /// Replaces the content with the geometry of a record.
     pub(in crate::layer) fn read(&mut self, wkb: &[u8], record: usize) -> Result<()> {
         self.xs.clear();
