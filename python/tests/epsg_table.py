@@ -1,4 +1,4 @@
-"""Generates `src/layer/crs/systems.txt`, the projected systems that are known by their parameters, from PROJ's
+"""Generates `src/layer/crs/systems.txt`, the projected systems of EPSG and ESRI by their parameters, from PROJ's
 database.
 
 ``python python/tests/epsg_table.py > src/layer/crs/systems.txt``; `test_epsg.py` compares each line with PROJ.
@@ -7,6 +7,7 @@ database.
 from __future__ import annotations
 
 import collections
+import itertools
 import math
 import sys
 from typing import Any
@@ -16,7 +17,14 @@ from pyproj.database import query_crs_info
 from pyproj.enums import PJType
 
 METHODS = {9807: "T", 9801: "L", 9802: "C", 1051: "M", 9822: "A", 9820: "Z", 9809: "S", 9812: "H", 9815: "O"}
+METHODS |= {9808: "W", 9804: "N", 9805: "B"}
 """The letter of each projection, which `epsg.rs` knows."""
+
+ORDERS = {("east", "north"): str.lower, ("north", "east"): str.upper, ("west", "south"): str.lower}
+"""The letter case of the unit for each order of axes."""
+
+LAST_OF_EPSG = 32767
+"""Larger numbers are of ESRI. A text must state them: parameters alone prove the code of EPSG only."""
 
 LENGTHS = frozenset((8806, 8807, 8816, 8817, 8826, 8827))
 SCALES = frozenset((8805, 8815, 1038))
@@ -53,16 +61,18 @@ def number(parameter: dict[str, Any]) -> str:
 def lines() -> list[str]:
     """Return the lines of the table."""
     zones: dict[str, dict[str, dict[int, pyproj.CRS]]] = collections.defaultdict(lambda: collections.defaultdict(dict))
-    for info in query_crs_info(auth_name="EPSG", pj_types=PJType.PROJECTED_CRS):
-        system = None if info.deprecated else pyproj.CRS.from_epsg(int(info.code))
+    registries = [query_crs_info(auth_name=name, pj_types=PJType.PROJECTED_CRS) for name in ("EPSG", "ESRI")]
+    for info in itertools.chain(*registries):
+        system = None if info.deprecated else pyproj.CRS.from_authority(info.auth_name, info.code)
         json = system.to_json_dict() if system else {}
         if system is None or json["type"] != "ProjectedCRS":
             continue
-        datum = json["base_crs"].get("id", {}).get("code")
-        method = METHODS.get(json["conversion"]["method"]["id"]["code"])
+        base = json["base_crs"].get("id", {})
+        datum = base.get("code") if base.get("authority") == "EPSG" else None
+        method = METHODS.get(json["conversion"]["method"].get("id", {}).get("code"))
         axes = json["coordinate_system"]["axis"]
         unit = UNITS.get(round(factor(axes[0]["unit"]), 12))
-        order = {("east", "north"): str.lower, ("north", "east"): str.upper}.get(tuple(a["direction"] for a in axes))
+        order = ORDERS.get(tuple(axis["direction"] for axis in axes))
         if datum and method and unit and order:
             zone = " ".join([method, *map(number, json["conversion"]["parameters"])])
             zones[zone][f"{datum}{unit}"][int(info.code)] = system
@@ -79,7 +89,8 @@ def line(zone: str, systems: dict[str, dict[int, pyproj.CRS]]) -> str:
         for code in sorted(found):
             north = is_north_first(found[code])
             word = (group[:-1] + group[-1].upper() if north else group) + str(code)
-            words.append(word + (f"={names(found[code])}" if len(found) > 1 else ""))
+            is_named = code <= LAST_OF_EPSG and sum(each <= LAST_OF_EPSG for each in found) > 1
+            words.append(word + (f"={names(found[code])}" if is_named else ""))
     return f"{zone} {' '.join(words)}"
 
 

@@ -140,6 +140,9 @@ codes! {
     NoDataCoordinate = "no-data-coordinate", Error,
         "coordinates that mean `no data` or are not finite were kept; GeoJSON has null geometries for them, and their \
          areas and lengths in geopandas are meaningless";
+    MValues = "m-values", Info, "geometries have M values; GeoJSON and GeoParquet have no M and leave them out";
+    Triangles = "triangles", Info,
+        "geometries are surfaces of triangles; GeoJSON and GeoParquet have them as polygons, one for each triangle";
     NoDataRing = "no-data-ring", Error,
         "polygons with a ring whose first or last vertex is not a number cannot be closed; they were read as null \
          geometries";
@@ -151,6 +154,9 @@ codes! {
         "the .prj contains a code such as `EPSG:4326` instead of well-known text; the code was used";
     CrsCodeContradicts = "crs-code-contradicts", Warning,
         "the .prj states a code whose system differs from its own text; the text was used";
+    CrsCodeUnverified = "crs-code-unverified", Info,
+        "the .prj states a code that headland does not know, or its text has a projection or a datum that headland does \
+         not know, so they cannot be compared; the text was used";
     OwnPlane = "own-plane", Info,
         "coordinates cannot be transformed to WGS 84, since the shift of the datum or the projection is unknown; areas, \
          swaths and maps are computed in the plane of the layer's own system";

@@ -59,7 +59,7 @@ pub(super) fn wgs84() -> Definition {
         Ellipsoid { name: "WGS 84".to_owned(), semi_major: 6_378_137.0, inverse_flattening: 298.257_223_563 };
     Definition::Geographic(Geographic {
         name: "WGS 84".to_owned(),
-        datum: Datum { name: WGS84.to_owned(), ellipsoid, epsg: None, to_wgs84: None },
+        datum: Datum { name: WGS84.to_owned(), ellipsoid, to_wgs84: None },
         meridian: Meridian { name: "Greenwich".to_owned(), degrees: 0.0 },
         unit: Unit { name: "degree".to_owned(), factor: DEGREE },
         axes: Vec::new(),
@@ -191,9 +191,10 @@ pub(super) fn find_by_code(epsg: u32) -> Option<&'static KnownDatum> {
 
 /// Normalizes a name: lower-case letters and digits, without ESRI's `D_` and EPSG's ` ensemble`.
 pub(super) fn normalize(name: &str) -> String {
-    let name = name.strip_prefix("D_").unwrap_or(name);
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_prefix("d_").unwrap_or(&name);
     let name = name.strip_suffix(" ensemble").unwrap_or(name);
-    name.chars().filter(|c| c.is_alphanumeric() || *c == '+').map(|c| c.to_ascii_lowercase()).collect()
+    name.chars().filter(|c| c.is_alphanumeric() || *c == '+').collect()
 }
 
 /// Finds a datum by any of its names.

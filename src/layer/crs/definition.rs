@@ -37,7 +37,6 @@ pub(super) struct Datum {
     /// EPSG's name if known, else the name in the text.
     pub(super) name: String,
     pub(super) ellipsoid: Ellipsoid,
-    pub(super) epsg: Option<u32>,
     /// Translations in metres, rotations in arc seconds (position vector convention), and scale difference in parts per
     /// million.
     pub(super) to_wgs84: Option<[f64; 7]>,

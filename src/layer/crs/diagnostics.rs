@@ -8,12 +8,19 @@ impl Crs {
     #[must_use]
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        if let Some(code) = self.contradicted {
+        if let Some(code) = self.code.contradicted {
             let message = format!(
                 "the .prj states the code {}:{code}, which its own text contradicts; the text was used",
                 epsg::authority(code)
             );
             found.push(Diagnostic::new(Code::CrsCodeContradicts, message));
+        }
+        if let Some(code) = self.code.unverified {
+            let message = format!(
+                "the .prj states the code {}:{code}, which cannot be compared with its text; the text was used",
+                epsg::authority(code)
+            );
+            found.push(Diagnostic::new(Code::CrsCodeUnverified, message));
         }
         if self.projjson.is_none() {
             let message =

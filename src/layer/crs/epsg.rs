@@ -5,10 +5,11 @@ use std::sync::OnceLock;
 
 use super::datum::DatumShift;
 use super::datum::{self, KnownDatum};
-use super::definition::{Definition, Geographic, Projected, Value, nearly_equal};
+use super::definition::{Definition, Geographic, Projected, Unit, Value, nearly_equal};
 use super::projection::{
-    ALBERS, HOTINE_A, HOTINE_B, LAMBERT_1SP, LAMBERT_2SP, LAMBERT_AZIMUTHAL, LAMBERT_SCALED, Measure, Method,
-    OBLIQUE_STEREOGRAPHIC, Parameter, TRANSVERSE_MERCATOR, WEB_MERCATOR, normalize,
+    ALBERS, HOTINE_A, HOTINE_B, LAMBERT_1SP, LAMBERT_2SP, LAMBERT_AZIMUTHAL, LAMBERT_SCALED, MERCATOR_A, MERCATOR_B,
+    Measure, Method, OBLIQUE_STEREOGRAPHIC, Parameter, TRANSVERSE_MERCATOR, TRANSVERSE_MERCATOR_SOUTH, WEB_MERCATOR,
+    normalize,
 };
 use super::transform::on_ellipsoid;
 use super::{from_wkt, wkt};
@@ -17,7 +18,7 @@ use super::{from_wkt, wkt};
 const SYSTEMS: &str = include_str!("systems.txt");
 
 /// The letter of each projection in the table.
-static METHODS: [(&Method, &str); 9] = [
+static METHODS: [(&Method, &str); 12] = [
     (&TRANSVERSE_MERCATOR, "T"),
     (&LAMBERT_1SP, "L"),
     (&LAMBERT_2SP, "C"),
@@ -27,6 +28,9 @@ static METHODS: [(&Method, &str); 9] = [
     (&OBLIQUE_STEREOGRAPHIC, "S"),
     (&HOTINE_A, "H"),
     (&HOTINE_B, "O"),
+    (&TRANSVERSE_MERCATOR_SOUTH, "W"),
+    (&MERCATOR_A, "N"),
+    (&MERCATOR_B, "B"),
 ];
 
 /// The last number of the EPSG registry.
@@ -35,6 +39,11 @@ const LAST_OF_EPSG: u32 = 32_767;
 const SAME_UNIT: f64 = 1e-7;
 /// Difference of one location, 0.1 m.
 const SAME_DEGREES: f64 = 1e-6;
+
+/// The meridian of Paris in degrees. Systems that begin there, and no others, are in grads.
+const PARIS: f64 = 2.337_229_17;
+/// A grad in radians.
+const GRAD: f64 = std::f64::consts::PI / 200.0;
 
 /// The length units of the table.
 const UNITS: [(f64, char); 3] = [(1.0, 'm'), (0.3048, 'f'), (super::definition::SURVEY_FOOT, 'u')];
@@ -46,27 +55,32 @@ pub(super) struct Code {
     pub(super) north_first: bool,
 }
 
-/// The code that the text of a system has, and a stated one that the text contradicts.
+/// The code of a text, or the reason why a stated one is not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CodeOfText {
     pub(super) code: Option<u32>,
+    /// A stated code that the text contradicts.
     pub(super) contradicted: Option<u32>,
+    /// A stated code that cannot be compared with the text.
+    pub(super) unverified: Option<u32>,
 }
 
-/// The code that all parameters prove, else the stated one if the text agrees with it; never from a name alone.
+/// The code that all parameters prove, else the stated one if the text agrees with it; never from a name or a stated
+/// code alone.
 pub(super) fn code_of_text(definition: &Definition) -> CodeOfText {
     let (stated, proven) = match definition {
         Definition::Geographic(system) => (system.epsg, certain_geographic(system)),
         Definition::Projected(system) => (system.epsg, certain_projected(system).map(|code| code.number)),
         Definition::Other(_) => return CodeOfText::default(),
     };
-    let agreement = stated.filter(|stated| Some(*stated) != proven).and_then(|stated| {
-        let known = from_wkt::read_definition(&wkt::parse(&wkt_from_code(stated)?).ok()?).ok()?;
-        Some(agreement(&known, definition))
-    });
+    let known = |stated| from_wkt::read_definition(&wkt::parse(&wkt_from_code(stated)?).ok()?).ok();
+    let compare = |stated| known(stated).map_or(Agreement::Unproven, |known| agreement(&known, definition));
+    let found = stated.filter(|stated| Some(*stated) != proven).map(compare);
+    let if_found = |wanted| stated.filter(|_| found == Some(wanted));
     CodeOfText {
-        code: proven.or(stated.filter(|_| agreement.is_none_or(|found| found == Agreement::Yes))),
-        contradicted: stated.filter(|_| agreement == Some(Agreement::No)),
+        code: proven.or(if_found(Agreement::Yes)),
+        contradicted: if_found(Agreement::No),
+        unverified: if_found(Agreement::Unproven).filter(|_| proven.is_none()),
     }
 }
 
@@ -84,24 +98,31 @@ pub(super) fn authority(code: u32) -> &'static str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Agreement {
     Yes,
-    /// The name of the datum is unknown.
+    /// The code, its projection or the name of the datum is unknown.
     Unproven,
     No,
 }
 
 fn agreement(known: &Definition, text: &Definition) -> Agreement {
     match (known, text) {
-        (Definition::Geographic(known), Definition::Geographic(text)) => geographic_agreement(known, text),
-        (Definition::Projected(known), Definition::Projected(text)) => {
-            let is_unit = (known.unit.factor / text.unit.factor - 1.0).abs() < SAME_UNIT;
-            if is_unit && is_same_place(known, text) {
-                geographic_agreement(&known.base, &text.base)
-            } else {
-                Agreement::No
+        (Definition::Geographic(known), Definition::Geographic(text)) => {
+            let is_french = (known.meridian.degrees - PARIS).abs() < 1e-3;
+            let unit = if is_french { Unit { name: "grad".to_owned(), factor: GRAD } } else { known.unit.clone() };
+            if is_same_unit(&unit, &text.unit) { geographic_agreement(known, text) } else { Agreement::No }
+        }
+        (Definition::Projected(known), Definition::Projected(text)) if is_same_unit(&known.unit, &text.unit) => {
+            match (offset(known, text), geographic_agreement(&known.base, &text.base)) {
+                (Some(SAME_DEGREES..), _) => Agreement::No,
+                (None, Agreement::Yes) => Agreement::Unproven,
+                (_, base) => base,
             }
         }
         _ => Agreement::No,
     }
+}
+
+fn is_same_unit(known: &Unit, text: &Unit) -> bool {
+    (known.factor / text.factor - 1.0).abs() < SAME_UNIT
 }
 
 fn geographic_agreement(known: &Geographic, text: &Geographic) -> Agreement {
@@ -118,22 +139,21 @@ fn geographic_agreement(known: &Geographic, text: &Geographic) -> Agreement {
     }
 }
 
-/// Whether coordinates of both systems are one location of their ellipsoids, by one of them within 0.1 m.
-fn is_same_place(known: &Projected, text: &Projected) -> bool {
-    let (Ok(conversion), Ok(_)) = (&known.conversion, &text.conversion) else { return true };
+/// The degrees between the locations of one coordinate in both systems, on their ellipsoids. `None` if a projection is
+/// not supported.
+fn offset(known: &Projected, text: &Projected) -> Option<f64> {
+    let conversion = known.conversion.as_ref().ok()?;
     let angle = |is_latitude: bool| {
         let mut found = conversion.pairs().filter(|(parameter, _)| parameter.measure == Measure::Angle);
         found.find(|(parameter, value)| parameter.is_latitude() == is_latitude && value.number != 0.0)
     };
     let at = |is_latitude: bool, default: f64| angle(is_latitude).map_or(default, |(_, value)| value.number);
     let place = [at(false, 0.0) + 0.7, at(true, 40.0)];
-    let off = || {
-        let [x, y] = on_ellipsoid(known).ok()?.invert(place[0], place[1])?;
-        let (mut longitude, mut latitude) = ([x], [y]);
-        on_ellipsoid(text).ok()?.apply(&mut longitude, &mut latitude).ok()?;
-        Some((longitude[0] - place[0]).abs().max((latitude[0] - place[1]).abs()))
-    };
-    off().is_none_or(|degrees| degrees < SAME_DEGREES)
+    let [x, y] = on_ellipsoid(known).ok()?.invert(place[0], place[1])?;
+    let (mut longitude, mut latitude) = ([x], [y]);
+    on_ellipsoid(text).ok()?.apply(&mut longitude, &mut latitude).ok()?;
+    let turned = (longitude[0] - place[0]).rem_euclid(360.0);
+    Some(turned.min(360.0 - turned).max((latitude[0] - place[1]).abs()))
 }
 
 /// The code of a known system in degrees from Greenwich on its own ellipsoid.
@@ -261,7 +281,8 @@ fn parse_code(word: &str, base: u32, unit: char, name: &str) -> Option<Code> {
     let is_code = || name.strip_prefix("epsg").is_some_and(|code| code.parse() == Ok(number));
     let is_named =
         word.split_once('=').is_none_or(|(_, names)| is_code() || names.split('|').any(|known| known == name));
-    let is_own = own_base == base && own_unit.to_ascii_lowercase() == unit && is_named;
+    // Systems of ESRI repeat those of EPSG, so parameters prove the latter only.
+    let is_own = own_base == base && own_unit.to_ascii_lowercase() == unit && is_named && number <= LAST_OF_EPSG;
     is_own.then_some(Code { number, north_first: own_unit.is_ascii_uppercase() })
 }
 
@@ -277,12 +298,12 @@ pub(super) fn is_same(one: &Definition, other: &Definition) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::table;
+    use super::{LAST_OF_EPSG, table};
     use crate::layer::crs::Crs;
 
     #[test]
     fn every_code_has_a_text_that_proves_it() {
-        let codes: Vec<u32> = table().codes.keys().copied().collect();
+        let codes: Vec<u32> = table().codes.keys().copied().filter(|code| *code <= LAST_OF_EPSG).collect();
         assert!(codes.len() > 4_900, "{}", codes.len());
         for code in codes {
             let crs = Crs::from_code(&format!("EPSG:{code}")).unwrap();

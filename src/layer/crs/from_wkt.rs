@@ -99,7 +99,13 @@ fn read_datum(system: &Node, node: &Node) -> Result<Datum> {
     let ellipsoid = Ellipsoid { name: ellipsoid_name(&node_name(ellipsoid_node)), semi_major, inverse_flattening };
     let written = node_name(node);
     let name = datum::find(&written).map_or_else(
-        || written.strip_prefix("D_").unwrap_or(&written).replace('_', " "),
+        || {
+            written
+                .strip_prefix(['D', 'd'])
+                .and_then(|rest| rest.strip_prefix('_'))
+                .unwrap_or(&written)
+                .replace('_', " ")
+        },
         |known| known.name.to_owned(),
     );
     let to_wgs84 = node.child(&["TOWGS84"]).and_then(|shift| {
@@ -109,7 +115,7 @@ fn read_datum(system: &Node, node: &Node) -> Result<Datum> {
         let [rx, ry, rz, scale] = rest;
         Some([x, y, z, rx, ry, rz, scale])
     });
-    Ok(Datum { name, ellipsoid, epsg: node.epsg(), to_wgs84 })
+    Ok(Datum { name, ellipsoid, to_wgs84 })
 }
 
 /// EPSG's name of the relevant ellipsoids; other names are kept.

@@ -33,9 +33,8 @@ use definition::Definition;
 pub struct Crs {
     text: String,
     name: String,
-    code: Option<u32>,
-    /// A stated code that the text contradicts.
-    contradicted: Option<u32>,
+    /// How the text compares with the code that it states.
+    code: epsg::CodeOfText,
     projjson: Option<serde_json::Value>,
     definition: Definition,
 }
@@ -50,14 +49,14 @@ impl Crs {
     /// Formats: OGC 01-009 (WKT1) and [OGC 18-010r7](https://docs.ogc.org/is/18-010r7/18-010r7.html) (WKT2).
     pub fn from_wkt(text: &str) -> Result<Self> {
         let definition = from_wkt::read_definition(&wkt::parse(text)?)?;
-        let epsg::CodeOfText { code, contradicted } = epsg::code_of_text(&definition);
-        let projjson = projjson::write(&definition, code);
+        let code = epsg::code_of_text(&definition);
+        let projjson = projjson::write(&definition, code.code);
         let name = match &definition {
             Definition::Geographic(system) => system.name.clone(),
             Definition::Projected(system) => system.name.clone(),
             Definition::Other(_) => "unnamed".to_owned(),
         };
-        Ok(Self { text: text.to_owned(), name, code, contradicted, projjson, definition })
+        Ok(Self { text: text.to_owned(), name, code, projjson, definition })
     }
 
     /// Parses a code such as `EPSG:4326` or `urn:ogc:def:crs:EPSG::4326`. `None` for other text; an error for an
@@ -74,7 +73,7 @@ impl Crs {
             Error::new(Kind::Archive, message)
         };
         let known = epsg::wkt_from_code(number).and_then(|text| Self::from_wkt(&text).ok());
-        Some(known.filter(|crs| crs.code == Some(number)).ok_or_else(unknown))
+        Some(known.filter(|crs| crs.code.code == Some(number)).ok_or_else(unknown))
     }
 
     /// Longitude and latitude on WGS 84, the system of GeoJSON.
@@ -83,7 +82,8 @@ impl Crs {
         let definition = datum::wgs84();
         let projjson = projjson::write(&definition, Some(4326));
         let name = "WGS 84".to_owned();
-        Self { text: WGS84_TEXT.to_owned(), name, code: Some(4326), contradicted: None, projjson, definition }
+        let code = epsg::CodeOfText { code: Some(4326), ..epsg::CodeOfText::default() };
+        Self { text: WGS84_TEXT.to_owned(), name, code, projjson, definition }
     }
 
     /// The unchanged text.
@@ -99,16 +99,16 @@ impl Crs {
         self.projjson.as_ref()
     }
 
-    /// The EPSG code, if all parameters prove it, or if the text states it and does not contradict it.
+    /// The EPSG code, if all parameters prove it, or if the text states it and agrees with it.
     #[must_use]
     pub fn epsg(&self) -> Option<u32> {
-        self.code.filter(|code| epsg::authority(*code) == "EPSG")
+        self.code.code.filter(|code| epsg::authority(*code) == "EPSG")
     }
 
     /// The code with its registry, such as `EPSG:32612` or `ESRI:102004`.
     #[must_use]
     pub fn code(&self) -> Option<String> {
-        self.code.map(|code| format!("{}:{code}", epsg::authority(code)))
+        self.code.code.map(|code| format!("{}:{code}", epsg::authority(code)))
     }
 
     /// The name, such as `WGS 84` or `UTM_Zone_12_Northern_Hemisphere`.
@@ -128,7 +128,7 @@ impl Crs {
     /// Whether coordinates of both systems are equal, regardless of their texts and names.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.text == other.text
-            || self.code.is_some() && self.code == other.code
+            || self.code.code.is_some() && self.code.code == other.code.code
             || epsg::is_same(&self.definition, &other.definition)
     }
 }

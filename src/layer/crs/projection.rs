@@ -125,8 +125,9 @@ pub(super) static LAMBERT_SCALED: Method = Method {
     parameters: &[&FALSE_LAT, &FALSE_LON, &PARALLEL_1, &PARALLEL_2, &ORIGIN_EAST, &ORIGIN_NORTH, &ELLIPSOID_SCALE],
 };
 pub(super) static ALBERS: Method = Method { name: "Albers Equal Area", code: 9822, proj: "aea", parameters: CONIC };
-static MERCATOR_A: Method = Method { name: "Mercator (variant A)", code: 9804, proj: "merc", parameters: NATURAL };
-static MERCATOR_B: Method = Method {
+pub(super) static MERCATOR_A: Method =
+    Method { name: "Mercator (variant A)", code: 9804, proj: "merc", parameters: NATURAL };
+pub(super) static MERCATOR_B: Method = Method {
     name: "Mercator (variant B)",
     code: 9805,
     proj: "merc",

@@ -65,7 +65,7 @@ fn datum_json(datum: &Datum, system: &Geographic) -> Json {
         let meridian = json!({ "name": system.meridian.name, "longitude": system.meridian.degrees });
         object.insert("prime_meridian".to_owned(), meridian);
     }
-    with_id(json, datum.epsg)
+    json
 }
 
 fn angle_unit(unit: &Unit) -> Json {
@@ -111,11 +111,12 @@ fn projected_json(system: &Projected, epsg: Option<u32>) -> Option<Json> {
     let base_epsg = super::epsg::code_of_geographic(&system.base);
     // A code implies the axis order of its definition, regardless of the text. Coordinates are x, y.
     let proven = super::epsg::certain_projected(system).filter(|code| Some(code.number) == epsg);
-    let [east_first, north_first] = [[Direction::East, Direction::North], [Direction::North, Direction::East]];
+    let is_reversed = std::ptr::eq(conversion.method, &raw const TRANSVERSE_MERCATOR_SOUTH);
+    let east_first =
+        if is_reversed { [Direction::West, Direction::South] } else { [Direction::East, Direction::North] };
+    let north_first = [Direction::North, Direction::East];
     let order = proven.map(|code| if code.north_first { north_first } else { east_first });
     let given = order.as_ref().map_or(&system.axes[..], |order| &order[..]);
-    let is_reversed = std::ptr::eq(conversion.method, &raw const TRANSVERSE_MERCATOR_SOUTH);
-    let default = if is_reversed { [Direction::West, Direction::South] } else { east_first };
     let json = json!({
         "type": "ProjectedCRS",
         "name": system.name,
@@ -123,7 +124,7 @@ fn projected_json(system: &Projected, epsg: Option<u32>) -> Option<Json> {
         "conversion": conversion_json(conversion),
         "coordinate_system": {
             "subtype": "Cartesian",
-            "axis": axes_json(given, default, &length_unit(&system.unit), ["Easting", "Northing", "E", "N"]),
+            "axis": axes_json(given, east_first, &length_unit(&system.unit), ["Easting", "Northing", "E", "N"]),
         },
     });
     Some(with_id(json, epsg))

@@ -85,6 +85,17 @@ pub(super) fn parse(text: &str) -> Result<Node> {
     Ok(node)
 }
 
+/// The quotes that end a text with this first quote. Word processors replace straight quotes by curly ones, which are
+/// U+FFFD if their code page is read as UTF-8.
+fn closing_quotes(first: char) -> Option<&'static [char]> {
+    match first {
+        '"' => Some(&['"']),
+        '\u{201c}' | '\u{201d}' | '\u{201e}' => Some(&['\u{201c}', '\u{201d}']),
+        '\u{fffd}' => Some(&['\u{fffd}']),
+        _ => None,
+    }
+}
+
 fn invalid_wkt(offset: usize, what: &str) -> Error {
     Error::new(Kind::Archive, format!("the coordinate system (.prj) cannot be parsed: {what}"))
         .with(|facts| facts.offset = u64::try_from(offset).ok())
@@ -121,35 +132,36 @@ impl<'a> Parser<'a> {
     fn read_word(&mut self) -> &'a str {
         self.peek();
         let rest = self.rest();
-        let end = rest.find(|c: char| matches!(c, '[' | ']' | '(' | ')' | ',' | '"') || c.is_whitespace());
+        let is_end = |c: char| matches!(c, '[' | ']' | '(' | ')' | ',') || closing_quotes(c).is_some();
+        let end = rest.find(|c: char| is_end(c) || c.is_whitespace());
         let word = end.and_then(|end| rest.get(..end)).unwrap_or(rest);
         self.skip(word.len());
         word
     }
 
-    /// Reads a text in double quotes. A doubled quote is a literal quote.
-    fn read_quoted(&mut self) -> Result<String> {
+    /// Reads a text in quotes. A doubled quote is a literal quote.
+    fn read_quoted(&mut self, quote: char, closing: &[char]) -> Result<String> {
         let start = self.offset;
-        self.skip(1);
+        self.skip(quote.len_utf8());
         let mut text = String::new();
         loop {
             let rest = self.rest();
-            let Some(end) = rest.find('"') else {
+            let Some((end, found)) = rest.char_indices().find(|(_, found)| closing.contains(found)) else {
                 return Err(invalid_wkt(start, "a string has no closing quote"));
             };
             text.push_str(rest.get(..end).unwrap_or(""));
-            self.skip(end.saturating_add(1));
-            if !self.rest().starts_with('"') {
+            self.skip(end.saturating_add(found.len_utf8()));
+            if !self.rest().starts_with(found) {
                 return Ok(text);
             }
-            text.push('"');
-            self.skip(1);
+            text.push(found);
+            self.skip(found.len_utf8());
         }
     }
 
     fn read_argument(&mut self, depth: usize) -> Result<Argument> {
-        if self.peek() == Some('"') {
-            return Ok(Argument::Text(self.read_quoted()?));
+        if let Some((quote, closing)) = self.peek().and_then(|quote| Some((quote, closing_quotes(quote)?))) {
+            return Ok(Argument::Text(self.read_quoted(quote, closing)?));
         }
         let word = self.read_word();
         self.read_after_word(word, depth)?.ok_or_else(|| invalid_wkt(self.offset, "an argument is missing"))
