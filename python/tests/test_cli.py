@@ -192,7 +192,7 @@ def test_the_sandbox_serves_until_it_is_interrupted(stop: signal.Signals, tmp_pa
         assert process.stdout is not None
         keys = json.loads(process.stdout.readline())
         keys = {name: keys[name] for name in ("base_url", "api_key", "shared_secret", "access_key")}
-        with hl.Client(**keys, rate_limits=(), timeout=hl.Timeout(call=1)) as client:
+        with hl.Client(**keys, rate_limits=(), timeout=hl.Timeout(call=20)) as client:
             assert client.access_key()["is_active"]
             assert client.access_key()["is_active"]
             with pytest.raises(hl.RateLimited):

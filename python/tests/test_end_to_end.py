@@ -201,7 +201,7 @@ def test_the_budget_counts_down(service: hl.Sandbox) -> None:
 
 
 def test_used_up_budget_is_an_error_if_the_deadline_is_too_short(service: hl.Sandbox) -> None:
-    timeout = hl.Timeout(call=0.2)
+    timeout = hl.Timeout(call=20)
     with hl.Client(**service.credentials, rate_limits=[(1, 60.0)], limiter_state="memory", timeout=timeout) as client:
         client.access_key()
         with pytest.raises(hl.RateLimited) as caught:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import io
 import json
 import logging
@@ -9,18 +11,21 @@ import re
 import signal
 import sys
 import threading
-import time
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
+from stub_server import web
 
 import headland as hl
 from headland.mirror import progress, progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from http.server import BaseHTTPRequestHandler
     from pathlib import Path
+
+    from stub_server import Answer
 
 JOBS = 6
 
@@ -102,31 +107,77 @@ def test_ending_a_sync_stores_files_in_flight(service: hl.Sandbox, mirror: hl.Mi
     assert len(details) == len({*details}) == JOBS
 
 
-def test_second_ctrl_c_does_not_wait_for_files_in_flight(service: hl.Sandbox, mirror: hl.Mirror) -> None:
-    mirror.plan()
-    service.faults.add(endpoint="job_data.download", kind="slow", times=1_000)
-    asked: list[float] = []
-    again = threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,))
+@contextlib.contextmanager
+def behind(service: hl.Sandbox, hold: Callable[[str], None], folder: Path) -> Iterator[hl.Mirror]:
+    """Yield a mirror of the service behind a relay, which calls `hold` with the address of each request."""
 
-    def interrupt(snapshot: dict[str, Any]) -> None:
-        if not asked and snapshot["phase"] == "pulling":
-            asked.append(time.monotonic())
-            again.start()
+    def answer(request: BaseHTTPRequestHandler) -> Answer:
+        hold(request.path)
+        with contextlib.closing(http.client.HTTPConnection(urlsplit(service.base_url).netloc)) as there:
+            there.request("GET", request.path, headers=dict(request.headers.items()))
+            reply = there.getresponse()
+            names = ("Content-Type", "Content-Encoding", "Content-Disposition", "Retry-After", "Date")
+            return reply.status, {name: value for name in names if (value := reply.headers[name])}, reply.read()
+
+    with web(answer) as host:
+        address = service.base_url.replace(urlsplit(service.base_url).netloc, host)
+        keys: dict[str, Any] = {**service.credentials, "base_url": address}
+        with hl.Client(**keys, rate_limits=()) as client:
+            yield hl.Mirror(folder, client, locations=False)
+
+
+def test_second_ctrl_c_does_not_wait_for_files_in_flight(service: hl.Sandbox, tmp_path: Path) -> None:
+    held, released = threading.Event(), threading.Event()
+    late: list[bool] = []
+    pressed: list[int] = []
+
+    def hold(path: str) -> None:
+        if "format=" in path:
+            held.set()
+            late.append(not released.wait(60))
+
+    def press() -> None:
+        held.wait(60)
+        while not released.wait(0.1):
             signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        mirror.sync(interrupt)
-    took = time.monotonic() - asked[0]
-    again.cancel()
-    assert took < 0.9, "the replies come after a second"
+    def interrupt(number: int, _: object) -> None:
+        if len(pressed) < 2:
+            pressed.append(number)
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        with behind(service, hold, tmp_path / "farm") as mirror:
+            thread = threading.Thread(target=press)
+            thread.start()
+            try:
+                with pytest.raises(KeyboardInterrupt):
+                    mirror.sync(False)
+                # The replies are still held.
+                assert len(pressed) == 2
+            finally:
+                held.set()
+                released.set()
+                thread.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert late
+    assert not any(late)
 
 
-def test_callable_is_called_while_time_passes(mirror: hl.Mirror, service: hl.Sandbox) -> None:
-    service.faults.add(endpoint="job_data.list", kind="slow", times=2)
-    service.faults.add(endpoint="grain_carts.list", kind="slow", times=2)
-    times: list[float] = []
-    mirror.sync(lambda _: times.append(time.monotonic()))
-    assert max(after - before for before, after in pairwise(times)) < 1.9
+def test_callable_is_called_while_time_passes(service: hl.Sandbox, tmp_path: Path) -> None:
+    calls, held, pending = threading.Semaphore(0), threading.Event(), []
+
+    def hold(_: str) -> None:
+        if not held.is_set():
+            held.set()
+            # No reply comes before the callable was called three times since the request.
+            pending.append(all(calls.acquire(timeout=60) for _ in range(3)))
+
+    with behind(service, hold, tmp_path / "farm") as mirror:
+        mirror.sync(lambda _: calls.release() if held.is_set() else None)
+    assert pending == [True]
 
 
 @pytest.mark.parametrize("wrong", [1, "yes", []])

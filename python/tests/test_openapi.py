@@ -115,7 +115,7 @@ def test_the_service_serves_it_without_keys_and_outside_the_limit() -> None:
             assert served(service)["servers"][0]["url"] == service.base_url
         with hl.Client(**service.credentials, rate_limits=()) as client:
             assert client.access_key()["is_active"]
-            timeout = hl.Timeout(call=1)
+            timeout = hl.Timeout(call=60)
         with hl.Client(**service.credentials, rate_limits=(), timeout=timeout) as client, pytest.raises(hl.RateLimited):
             client.access_key()
         assert served(service)["openapi"]
