@@ -247,14 +247,16 @@ fn a_client_in_another_runtime_shares_the_budget() {
         rate_limits: vec![Window { calls: 5, period: Duration::from_secs(60) }],
         ..config()
     };
-    let server = std::thread::spawn(move || first.block_on(async { tokio::time::sleep(Duration::from_secs(2)).await }));
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let server = std::thread::spawn(move || first.block_on(stopped));
     let config = Config { api_key: Secret::new("key-of-this-test"), ..config };
     let client = Client::new(config.clone()).unwrap();
     let twin = Client::new(config).unwrap();
     runtime().block_on(access_key(&client)).unwrap();
     second.block_on(access_key(&twin)).unwrap();
     assert_eq!((client.budget().remaining, twin.budget().remaining), (3, 3));
-    drop(server);
+    drop(stop);
+    assert!(server.join().unwrap().is_err());
 }
 
 /// A client that is only driven during its calls does not notice between them that the server closed the connection.

@@ -122,9 +122,8 @@ fn killed_process_does_not_keep_its_slot_in_flight() {
     assert!(refused.is_err(), "the child's request is in flight");
     child.kill().unwrap();
     child.wait().unwrap();
-    let started = std::time::Instant::now();
-    let slot = real().block_on(limiter.grant(MINUTE, Duration::from_secs(20))).unwrap();
-    assert!(slot.is_some() && started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    // Otherwise it would be in flight for a minute, which is longer than this call may wait.
+    assert!(real().block_on(limiter.grant(MINUTE, Duration::from_secs(20))).unwrap().is_some());
 }
 
 /// Runs as its own child processes, which print the default file in other environments.
