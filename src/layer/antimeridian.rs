@@ -89,7 +89,9 @@ pub(super) fn cut_polygon(mut rings: Rings) -> Vec<Rings> {
         }
         let (low, high) = range(hole.iter().map(|vertex| vertex[0]));
         let away = ((f64::midpoint(west, east) - f64::midpoint(low, high)) / 360.0).round();
-        hole.iter_mut().for_each(|vertex| *vertex = shifted(*vertex, -away));
+        for vertex in hole {
+            *vertex = shifted(*vertex, -away);
+        }
     }
     if let Some(first) = rings.first_mut() {
         *first = shell;

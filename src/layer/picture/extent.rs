@@ -240,7 +240,9 @@ pub(super) fn read_geometry(
             Part::Hole => ((middle - shell) / 360.0).round(),
             _ => ((middle - first) / 360.0).floor(),
         };
-        longitudes.iter_mut().for_each(|longitude| *longitude -= 360.0 * turns);
+        for longitude in longitudes {
+            *longitude -= 360.0 * turns;
+        }
         if part == Part::Shell {
             shell = middle - 360.0 * turns;
         }

@@ -20,10 +20,8 @@ pub(in crate::layer) struct ShapeColumn {
     is_strict: bool,
     diagnostics: Vec<Diagnostic>,
     ended: bool,
-    /// Whether a shape that was returned has M.
-    has_m: bool,
-    /// Whether a shape that was returned is a surface of triangles.
-    has_triangles: bool,
+    /// The WKB types of the shapes that were returned.
+    types: BTreeSet<u32>,
 }
 
 impl ShapeSink for WkbBuilder {
@@ -56,8 +54,7 @@ impl ShapeColumn {
             is_strict: options.strict,
             diagnostics,
             ended: false,
-            has_m: false,
-            has_triangles: false,
+            types: BTreeSet::new(),
         })
     }
 
@@ -123,15 +120,16 @@ impl ShapeColumn {
         is_last: bool,
     ) -> std::result::Result<(ArrayRef, Vec<u32>), ArrowError> {
         let types: Vec<u32> = std::mem::take(&mut self.builder.types).into_iter().collect();
-        self.has_m |= types.iter().any(|code| code / 1000 >= 2);
-        self.has_triangles |= types.iter().any(|code| matches!(code % 1000, 16 | 17));
+        self.types.extend(&types);
         Ok((self.builder.take(deleted, is_last)?, types))
     }
 
     /// Adds the diagnostics of resolved rows.
     pub(in crate::layer) fn report(&self, diagnostics: &mut Vec<Diagnostic>) {
         diagnostics.extend(self.diagnostics.iter().cloned());
-        let found = [(self.has_m, Code::MValues), (self.has_triangles, Code::Triangles)];
+        let has_m = self.types.iter().any(|code| code / 1000 >= 2);
+        let has_triangles = self.types.iter().any(|code| matches!(code % 1000, 16 | 17));
+        let found = [(has_m, Code::MValues), (has_triangles, Code::Triangles)];
         let found = found.into_iter().filter(|(has, _)| *has);
         diagnostics.extend(found.map(|(_, code)| Diagnostic::from_code(code).in_member(&self.member)));
         self.builder.issues.report(&self.member, diagnostics);
