@@ -31,6 +31,7 @@ struct Conversion {
 }
 
 /// Columns with values that a unit can express; `None` if the text is no unit.
+#[must_use]
 pub fn columns_for_unit(layer: &Layer, unit: &str) -> Option<Vec<String>> {
     let wanted = Unit::parse(unit)?;
     // Whether the weight of a bushel is known is said when the column is converted.
