@@ -238,10 +238,10 @@ class Layer(LayerViews):
         return None if core is None else Layer(core)
 
     def area(self, crs: AsIs | None = None) -> float | None:
-        """Return the area of the polygons, or the worked area of a harmonised layer of points; ``None`` without either.
+        """Return the area of the polygons, or the worked area of points; ``None`` without either.
 
         The worked area is the sum of `worked_area`, distance x swath width of each row, in square metres. It needs
-        no coordinate system. A layer that is not harmonised has no such column: see ``headland.harmonize``.
+        no coordinate system. A layer that is not harmonised is harmonised for it.
 
         Args:
             crs: ``None`` computes square metres on the ellipsoid of WGS 84, regardless of the layer's system; in the
@@ -256,7 +256,7 @@ class Layer(LayerViews):
             ValueError: The coordinate system is unknown and ``crs`` is not ``"as-is"``, or ``crs`` has another value.
             ArchiveError: A coordinate is outside its system, or degrees cannot be transformed to WGS 84.
 
-        >>> hectares = headland.harmonize(headland.read("job.zip")).area() / 10_000
+        >>> hectares = headland.read("job.zip").area() / 10_000
         """
         return self._core.area(_as_is(crs))
 

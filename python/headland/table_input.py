@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
 from headland import _core, extras
-from headland.frames import METADATA
+from headland.frames import GEOMETRY, METADATA
 from headland.layer import Layer
 
 if TYPE_CHECKING:
@@ -211,7 +211,8 @@ def _layer_type(kind: pa.DataType) -> pa.DataType | None:
         return pa.timestamp("us", None if kind.tz is None else "UTC")
     is_text = types.is_string(kind) or types.is_large_string(kind) or kind == pa.string_view()
     for is_kind, target in (
-        (is_text or types.is_null(kind), pa.large_string()),
+        # Times of day are texts in archives; GDAL and CSV readers parse them.
+        (is_text or types.is_null(kind) or types.is_time(kind), pa.large_string()),
         (types.is_floating(kind), pa.float64()),
         (types.is_boolean(kind), pa.bool_()),
         (types.is_date(kind), pa.date32()),
@@ -231,6 +232,10 @@ def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
         pairs = [(chunk.indices, chunk.dictionary.cast(kind)) for chunk in column.chunks]
         decoded = [pa.DictionaryArray.from_arrays(*pair).dictionary_decode() for pair in pairs]
         return pa.chunked_array(decoded, kind)
+    if pa.types.is_time(column.type):
+        import pyarrow.compute as pc
+
+        return pc.replace_substring_regex(column.cast(kind), r"\.0+$", "")
     # Fractions of a microsecond are cut; any other loss is an error.
     has_nanoseconds = pa.types.is_timestamp(column.type) and column.type.unit == "ns"
     return column.cast(kind, safe=not has_nanoseconds)
@@ -254,6 +259,8 @@ def _find_geometry(name: str, table: pa.Table) -> tuple[pa.Table, int | None, An
     named = [index for index, label in enumerate(table.column_names) if label == primary]
     others = [index for index, field in enumerate(table.schema) if field.type in binary]
     found = named or wkb or others
+    if not found and GEOMETRY in table.column_names:
+        table, found = _with_wkb(name, table)
     if len(found) > 1:
         labels = ", ".join(f"`{table.column_names[index]}`" for index in found)
         raise ValueError(
@@ -269,6 +276,25 @@ def _find_geometry(name: str, table: pa.Table) -> tuple[pa.Table, int | None, An
             "well-known binary (`geoarrow.wkb`)"
         )
     return table, index, stated[index][1].get("crs") if index in stated else crs
+
+
+def _with_wkb(name: str, table: pa.Table) -> tuple[pa.Table, list[int]]:
+    """Parse a geometry column of well-known text, as tables from CSV have it."""
+    import pyarrow as pa
+
+    index = table.schema.get_field_index(GEOMETRY)
+    column = table.column(index)
+    if index < 0 or _layer_type(column.type) != pa.large_string():
+        return table, []
+    extras.require("geo", "shapely")
+    import shapely
+
+    try:
+        shapes = shapely.from_wkt(column.to_pylist())
+    except shapely.errors.GEOSException as reason:
+        raise ValueError(f"`{name}`: the column `{GEOMETRY}` is no well-known text: {reason}") from None
+    wkb = pa.array(shapely.to_wkb(shapes, byte_order=1, flavor="iso"), pa.large_binary())
+    return table.set_column(index, GEOMETRY, wkb), [index]
 
 
 def _box(kind: Any) -> set[str]:

@@ -342,11 +342,10 @@ def test_polars_frame_has_every_cell(timed: hl.Layer) -> None:
 
 
 def test_area_of_points_is_distance_times_swath_width(harvest: hl.Layer) -> None:
-    assert harvest.area() is None, "it is not harmonised"
     harmonized = hl.harmonize(harvest)
     pairs = zip(harmonized["distance"], harmonized["swath_width"], strict=True)
     expected = pytest.approx(sum(distance * width for distance, width in pairs))
-    assert harmonized.area() == expected
+    assert harmonized.area() == harvest.area() == expected
     assert harmonized.area(crs="as-is") is None
     assert harmonized.to_units("us").area() == expected, "it stays in square metres"
     assert pickle.loads(pickle.dumps(harmonized)).area() == expected

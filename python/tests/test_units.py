@@ -114,12 +114,14 @@ def test_vendor_spellings_are_converted_and_written_in_the_standard_spelling() -
     fields = [Field(name.encode(), "N", 8, 2) for name in stated]
     source = zipped({"t.dbf": dbf(fields, [[b"  200.00"] * len(stated)]), "t-Deere-Metadata.json": units})
     layer = hl.read(source)
+    ours = {"VRYIELDVOL": "bu/ac", "WetMass": "lb/ac", "Moisture": "%", "DISTANCE": "ft", "OTHER": "furlongs"}
+    assert layer.units == layer.to_geopandas().attrs["units"] == ours
     metric = layer.to_units("metric")
     expected = {"VRYIELDVOL": "m3/ha", "WetMass": "kg/ha", "Moisture": "%", "DISTANCE": "m", "OTHER": "furlongs"}
     assert metric.units == expected
     assert metric.values("WetMass")[0] == pytest.approx(200 * 1.120851156194456, rel=1e-12)
     assert metric.values("Moisture") == [200.0]
-    assert metric.to_arrow().schema.field("Moisture").metadata[b"headland:unit_in"] == b"prcnt"
+    assert metric.to_arrow().schema.field("Moisture").metadata[b"headland:unit_in"] == b"%"
     with pytest.raises(ValueError, match="is in `furlongs`, which is not a known unit"):
         layer.to_units({"OTHER": "m"})
 

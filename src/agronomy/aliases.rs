@@ -1,7 +1,7 @@
 //! Finds the canonical column that the name of a column means.
 
 use super::alias_table::{ALIASES, IDS, LABELS, OTHER_PARTS};
-use super::columns::fits;
+use super::columns::{YIELDS, fits};
 use super::units::Unit;
 
 /// A canonical column that a name means, and the unit that the name states.
@@ -37,6 +37,17 @@ pub(super) fn find(name: &str) -> Option<Alias> {
         }
         Some(alias) => Some(alias),
         None => with_suffix(name, &plain).or_else(|| truncated(&plain)),
+    }
+}
+
+/// How much a user cares for the unit of a column, by its name: yields come first, then rates, then other columns with a
+/// meaning.
+pub(crate) fn name_rank(name: &str) -> u8 {
+    match find(name).map(|alias| alias.canonical) {
+        Some(yields) if YIELDS.contains(&yields) => 0,
+        Some("target_rate" | "applied_rate" | "control_rate") => 1,
+        Some(_) => 2,
+        None => 3,
     }
 }
 

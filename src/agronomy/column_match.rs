@@ -21,10 +21,17 @@ pub(super) struct Match {
     /// How it was found.
     pub(super) rule: &'static str,
     pub(super) unit: Option<Unit>,
-    /// The unit as its source spells it.
+    /// The unit of the source.
     pub(super) unit_in: Option<String>,
     /// What proves the unit, where nothing states it.
     pub(super) evidence: Option<String>,
+}
+
+impl Match {
+    /// A column whose meaning is known, without a unit.
+    pub(super) fn named(column: usize, canonical: &'static str, rule: &'static str) -> Self {
+        Self { column, canonical, rule, unit: None, unit_in: None, evidence: None }
+    }
 }
 
 /// A column that is not used.
@@ -76,8 +83,7 @@ pub(super) fn match_columns(
             let message = format!("column `{original}`: {reason}, so it cannot be `{canonical}`");
             return Err(Error::for_argument("columns", message));
         }
-        let matched = Match { column, canonical, rule: "user", unit: None, unit_in: None, evidence: None };
-        candidates.push((matched, 0));
+        candidates.push((Match::named(column, canonical, "user"), 0));
     }
     for (column, field) in schema.fields().iter().enumerate() {
         let is_taken =
@@ -256,7 +262,7 @@ fn state_unit(
                 found.canonical
             )));
         }
-        (found.unit, found.unit_in) = (Some(unit), Some(text.clone()));
+        (found.unit, found.unit_in) = (Some(unit), Some(unit.to_string()));
         return Ok(());
     }
     if !needs_unit {
@@ -266,7 +272,7 @@ fn state_unit(
     let by_sidecar = field.metadata().get("unit").cloned().or_else(by_attribute).filter(|unit| unit != "unknown");
     let Some(text) = by_sidecar else { return Ok(()) };
     if let Some(unit) = Unit::parse(&text).filter(|unit| fits(found.canonical, *unit)) {
-        (found.unit, found.unit_in) = (Some(unit), Some(text));
+        (found.unit, found.unit_in) = (Some(unit), Some(unit.to_string()));
         return Ok(());
     }
     let message =

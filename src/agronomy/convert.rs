@@ -122,7 +122,7 @@ fn converted_field(field: &Field, conversion: &Conversion) -> Field {
 }
 
 /// The values times `factor`, as 64-bit floats; nulls stay null. Other types than those of numbers are unchanged.
-pub(super) fn scaled(array: &ArrayRef, factor: f64) -> ArrayRef {
+pub(crate) fn scaled(array: &ArrayRef, factor: f64) -> ArrayRef {
     #[expect(clippy::cast_precision_loss, reason = "a converted value is a float; integers above 2^53 round to one")]
     let values: Float64Array = match array.data_type() {
         DataType::Int32 => array.as_primitive::<Int32Type>().unary(|value| f64::from(value) * factor),

@@ -4,34 +4,53 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{Field, Schema};
+use arrow_array::types::Date32Type;
+use arrow_array::{Array as _, ArrayRef, Date32Array, RecordBatch, RecordBatchOptions, TimestampMicrosecondArray};
+use arrow_schema::{DataType, Field, Schema};
+use chrono::NaiveDate;
 
 use super::cell_values::{arrays, flags, integers, numbers, texts, trimmed};
+use super::column_match::Match;
 use super::columns::{Canonical, Content, JobKind, RATE, canonical};
 use super::convert::known_crop;
 use super::crops::Crop;
 use super::market_moisture::{MARKET, basis_of};
 use super::provenance as keys;
+use super::row_times::row_times;
 use super::statements::Statements;
 use super::units::Unit;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
+use crate::layer::crs::Crs;
 
-/// The computed column that no display logs: tables with it are of headland.
-const MARK: &str = "worked_area";
+/// Computed columns that no display logs. Tables with all of a line are of headland: rows, cleaned rows and swaths, maps,
+/// and means of fields.
+const MARKS: [&[&str]; 6] =
+    [&["worked_area"], &["market_moisture"], &["wet_mass"], &["dry_mass"], &["reasons", "used"], &["m2", "covered"]];
 
 /// The rule of columns that are recognised.
 const RULE: &str = "headland";
 
 /// Computed columns and their units.
 const COMPUTED: [(&str, &str); 6] = [
-    (MARK, "m2"),
+    ("worked_area", "m2"),
     ("wet_mass", "kg"),
     ("dry_mass", "kg"),
     ("yield_wet", "kg/ha"),
     ("yield_dry", "kg/ha"),
     (MARKET, "%"),
+];
+
+/// Units of columns of maps, swaths and means, which are no canonical columns.
+const OTHERS: [(&str, &str); 8] = [
+    ("kg", "kg"),
+    ("m2", "m2"),
+    ("flow_shifted", "kg/s"),
+    ("moisture_shifted", "%"),
+    ("kg_wet", "kg"),
+    ("kg_dry", "kg"),
+    ("covered", "m2"),
+    ("covered_area", "m2"),
 ];
 
 /// Columns of a cleaning.
@@ -51,10 +70,11 @@ const CLEANED: [&str; 10] = [
 /// The layer with the provenance of columns that have canonical names, in their fixed units; `None` for other tables.
 pub(super) fn restored(layer: &Layer, statements: &Statements) -> Result<Option<Layer>> {
     let schema = layer.schema();
-    let has = |name: &str| schema.fields().iter().any(|field| field.name() == name);
-    if keys::is_harmonized(layer) || !(has(MARK) && (has("wet_mass") || has("amount") || has("swath_width"))) {
+    let has = |name: &str| schema.fields().iter().any(|field| field.name() == name && is_own_unit(field));
+    if keys::is_harmonized(layer) || !MARKS.iter().any(|names| names.iter().all(|name| has(name))) {
         return Ok(None);
     }
+    let layer = &placed(layer)?;
     let crop = match &statements.crop {
         Some(name) => Some(known_crop(name)?),
         None => common(layer, "crop").and_then(|name| Crop::find(&name)),
@@ -100,7 +120,13 @@ impl Table<'_> {
             metadata.insert(keys::ORIGINAL_NAME.to_owned(), original.to_owned());
             return Some((field.clone().with_metadata(metadata), arrays(self.layer, index).cloned().collect()));
         }
+        if let Some((_, unit)) = OTHERS.iter().find(|(other, _)| *other == name) {
+            metadata.entry("unit".to_owned()).or_insert_with(|| (*unit).to_owned());
+        }
         if self.is_cleaned && CLEANED.contains(&name) {
+            if let Some(unit) = self.unit(name, field).filter(|unit| !unit.is_empty()) {
+                metadata.insert("unit".to_owned(), unit);
+            }
             metadata.insert(keys::SOURCE.to_owned(), "computed".to_owned());
             metadata.insert(keys::RULE.to_owned(), keys::CLEANED.to_owned());
             return Some((field.clone().with_metadata(metadata), arrays(self.layer, index).cloned().collect()));
@@ -112,7 +138,11 @@ impl Table<'_> {
             }
             None => name,
         };
-        let unit = self.unit(meaning, field)?;
+        let Some(unit) = self.unit(meaning, field) else {
+            let is_other = metadata != *field.metadata();
+            let cells = || arrays(self.layer, index).cloned().collect();
+            return is_other.then(|| (field.clone().with_metadata(metadata), cells()));
+        };
         metadata.extend((!unit.is_empty()).then(|| ("unit".to_owned(), unit)));
         metadata.insert(keys::SOURCE.to_owned(), name.to_owned());
         metadata.insert(keys::RULE.to_owned(), RULE.to_owned());
@@ -121,11 +151,42 @@ impl Table<'_> {
             Some(Content::Integer) => integers(self.layer, index),
             Some(Content::Flag) => flags(self.layer, index),
             Some(Content::Text) => Ok(texts(self.layer, index)),
+            None if meaning == "time" => Ok(self.times(index)),
+            None if meaning == "date" => Ok(self.dates(index)),
             _ => Ok(arrays(self.layer, index).cloned().collect()),
         };
         let cells = cells.ok()?;
         let data_type = cells.first().map_or_else(|| field.data_type().clone(), |array| array.data_type().clone());
         Some((Field::new(name, data_type, true).with_metadata(metadata), cells))
+    }
+
+    /// Times, which are texts in tables from CSV. They are in UTC where they state no zone.
+    fn times(&self, index: usize) -> Vec<ArrayRef> {
+        let cells = || arrays(self.layer, index).cloned().collect::<Vec<ArrayRef>>();
+        if arrays(self.layer, index).all(|array| matches!(array.data_type(), DataType::Timestamp(_, Some(_)))) {
+            return cells();
+        }
+        let found = Match::named(index, "time", RULE);
+        let Some(times) = row_times(self.layer, &[found], None, &mut Vec::new()) else { return cells() };
+        let mut micros = times.micros.into_iter();
+        let column = |array: &ArrayRef| {
+            let times: TimestampMicrosecondArray = micros.by_ref().take(array.len()).collect();
+            Arc::new(times.with_timezone("UTC")) as ArrayRef
+        };
+        arrays(self.layer, index).map(column).collect()
+    }
+
+    /// Dates, which are texts in tables from CSV.
+    fn dates(&self, index: usize) -> Vec<ArrayRef> {
+        let column = |array: &ArrayRef| match array.as_string_opt::<i64>() {
+            Some(texts) => {
+                let days = texts.iter().map(|text| text.and_then(|text| trimmed(text).parse().ok()));
+                let days = days.map(|date: Option<NaiveDate>| date.map(Date32Type::from_naive_date));
+                Arc::new(days.collect::<Date32Array>()) as ArrayRef
+            }
+            None => Arc::clone(array),
+        };
+        arrays(self.layer, index).map(column).collect()
     }
 
     /// The unit of a canonical name: stated, else the fixed one. `None` for other names and for rates without a quantity.
@@ -185,7 +246,7 @@ impl Table<'_> {
     fn kind(&self) -> JobKind {
         let schema = self.layer.schema();
         let has = |names: &[&str]| schema.fields().iter().any(|field| names.contains(&field.name().as_str()));
-        if has(&["wet_mass", "flow", "moisture"]) {
+        if has(&["wet_mass", "dry_mass", "flow", "moisture", "yield_wet", "yield_dry"]) {
             JobKind::Yield
         } else if self.quantity.as_deref() == Some("count") || has(&["depth", "down_force", "singulation", "skips"]) {
             JobKind::Planting
@@ -193,6 +254,25 @@ impl Table<'_> {
             JobKind::AsApplied
         }
     }
+}
+
+/// Whether a computed column is in a unit of its own, if one is stated: a vendor's `dry_mass` in lb/ac is a yield.
+fn is_own_unit(field: &Field) -> bool {
+    let stated = field.metadata().get("unit").and_then(|unit| Unit::parse(unit));
+    let own = COMPUTED.iter().chain(&OTHERS).find(|(name, _)| name == field.name());
+    let own = own.and_then(|(_, unit)| Unit::parse(unit));
+    stated.zip(own).is_none_or(|(stated, own)| stated.quantity() == own.quantity())
+}
+
+/// Rows of a mirror and of a concatenation are in WGS 84, also in tables that have no place for a coordinate system.
+fn placed(layer: &Layer) -> Result<Layer> {
+    let schema = layer.schema();
+    let has = |names: &[&str]| names.iter().all(|name| schema.index_of(name).is_ok());
+    let is_placed = has(&["job_id", "layer", "job_row"]) || has(&["source", "job_id"]);
+    if !is_placed || layer.geometry_index().is_none() || layer.crs().is_some() || layer.crs_wkt().is_some() {
+        return Ok(layer.clone());
+    }
+    layer.clone().with_stated_crs(&Crs::wgs84())
 }
 
 /// The one text of a column that all rows with a text have.

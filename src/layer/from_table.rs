@@ -10,6 +10,7 @@ use super::Layer;
 use super::crs::{Crs, OwnPlane};
 use super::pickle::type_name;
 use super::schema::geometry_field;
+use super::units::Unit;
 use super::wkb::check_wkb;
 use crate::archive::{Code, Diagnostic};
 use crate::error::{Error, Kind, Result};
@@ -40,6 +41,14 @@ impl Layer {
             };
             check_geometries(column, &mut types)?;
             *field = Arc::new(geometry_field(&[], crs.as_ref(), prj).with_name(field.name()));
+        }
+        for field in &mut fields {
+            let spelling = field.metadata().get("unit").map(|unit| Unit::spell(unit));
+            if let Some(spelling) = spelling {
+                let mut metadata = field.metadata().clone();
+                metadata.insert("unit".to_owned(), spelling);
+                *field = Arc::new(field.as_ref().clone().with_metadata(metadata));
+            }
         }
         let mut diagnostics: Vec<Diagnostic> =
             crs.as_ref().and_then(OwnPlane::new).map(|plane| plane.diagnostic()).into_iter().collect();

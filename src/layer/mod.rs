@@ -15,6 +15,7 @@ mod antimeridian;
 mod attributes;
 pub(crate) mod boundary;
 mod cancel;
+mod column_metadata;
 mod columns;
 mod containment;
 mod deletion_flags;
@@ -43,7 +44,7 @@ mod stream;
 mod svg_map;
 mod times;
 mod type_scan;
-mod units;
+pub(crate) mod units;
 mod winding;
 mod wkb;
 

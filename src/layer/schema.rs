@@ -9,11 +9,15 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use super::Layer;
 use super::crs::Crs;
+use super::units::Unit;
 use crate::archive::{Diagnostic, find_name};
 use crate::error::{Error, Kind, Result};
 
 /// The Arrow schema entry with the metadata of the layer.
-const METADATA: &str = "headland.metadata";
+pub(super) const METADATA: &str = "headland.metadata";
+
+/// The metadata of a field with its unit, in headland's spelling.
+const UNIT: &str = "unit";
 
 /// The name of the geometry column, without the number that avoids a duplicate.
 const GEOMETRY: &str = "geometry";
@@ -47,22 +51,23 @@ impl Layer {
     /// The unit of each column that has one.
     #[must_use]
     pub fn units(&self) -> Vec<(String, String)> {
-        let unit = |field: &Arc<Field>| Some((field.name().clone(), field.metadata().get("unit")?.clone()));
+        let unit = |field: &Arc<Field>| Some((field.name().clone(), field.metadata().get(UNIT)?.clone()));
         self.schema.fields().iter().filter_map(unit).collect()
     }
 
     /// Sets units of columns. Unknown names are ignored, since a service may list more columns than a file has.
     #[must_use]
     pub fn with_units(self, units: &[(String, String)]) -> Self {
-        self.with_field_metadata("unit", &units.iter().rev().cloned().collect())
+        self.with_field_metadata(UNIT, &units.iter().rev().cloned().collect())
     }
 
-    /// Sets a text under `key` in the metadata of these columns.
+    /// Sets a text under `key` in the metadata of these columns. Units get the one spelling of headland.
     pub(super) fn with_field_metadata(self, key: &str, texts: &BTreeMap<String, String>) -> Self {
         let field = |field: &Arc<Field>| {
             let Some(text) = texts.get(field.name()) else { return Arc::clone(field) };
+            let text = if key == UNIT { Unit::spell(text) } else { text.clone() };
             let mut metadata = field.metadata().clone();
-            metadata.insert(key.to_owned(), text.clone());
+            metadata.insert(key.to_owned(), text);
             Arc::new(field.as_ref().clone().with_metadata(metadata))
         };
         let fields: Vec<_> = self.schema.fields().iter().map(field).collect();

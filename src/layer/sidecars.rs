@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::Layer;
-use super::units;
+use super::column_metadata;
 use crate::archive::{Code, Diagnostic, Element, LayerFiles, Member};
 use crate::error::Result;
 
@@ -31,7 +31,7 @@ const LOST: (Code, &str) =
 /// Content of the sidecars of a dataset.
 #[derive(Debug, Default)]
 pub(super) struct Sidecars {
-    /// Column names and their units, as written.
+    /// Column names and their units.
     units: Vec<(String, String)>,
     /// Column names and their descriptions.
     descriptions: Vec<(String, String)>,
@@ -64,7 +64,7 @@ impl Sidecars {
         if let Some((code, message)) = issue {
             diagnostics.push(Diagnostic::new(code, message).in_member(member.name()));
         }
-        let stated = units::from_vendor_json(&entries);
+        let stated = column_metadata::from_vendor_json(&entries);
         self.units.extend(stated.units);
         self.descriptions.extend(stated.descriptions);
         let text = |value: Value| match value {
@@ -82,7 +82,7 @@ impl Sidecars {
                 return;
             }
         };
-        let stated = units::from_fgdc(&root);
+        let stated = column_metadata::from_fgdc(&root);
         // The vendor's entries come first, and the first entry of a column is used.
         self.units.extend(stated.units);
         self.descriptions.extend(stated.descriptions);

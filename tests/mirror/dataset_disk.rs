@@ -247,20 +247,20 @@ fn sealed(said: &Value) -> String {
 /// is blamed. A manifest of the current version without its digest is damaged.
 #[test]
 fn manifest_without_a_digest_is_not_trusted_and_rewritten() {
-    for format in [2, 7] {
+    for format in [2, 8] {
         let mut farm = Farm::new();
         want(&mut farm, false);
         farm.publish_and_compare();
         let manifest = || farm.folder.current().unwrap().unwrap().path.join("manifest.json");
         let mut said: Value = serde_json::from_slice(&fs::read(manifest()).unwrap()).unwrap();
-        assert_eq!(said["format"], 7, "the one that is written now");
+        assert_eq!(said["format"], 8, "the one that is written now");
         said.as_object_mut().unwrap().remove("sha256").unwrap();
         said["format"] = format.into();
         said["parts"][0]["origins"][0]["layer"] = "edited".into();
         fs::write(manifest(), said.to_string()).unwrap();
         let findings = verify(&farm.folder, true, &Cancel::default()).unwrap();
         assert_eq!(findings.len(), 1, "{findings:?}");
-        assert_eq!(findings[0].to_string().contains("its digest is missing"), format == 7, "{}", findings[0]);
+        assert_eq!(findings[0].to_string().contains("its digest is missing"), format == 8, "{}", findings[0]);
         assert_eq!(farm.publish_and_compare().parts_kept, 0);
     }
 }

@@ -4,6 +4,7 @@
 
 mod bbox;
 mod dictionary;
+mod frame_attributes;
 mod plain;
 mod writer;
 

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::bbox::{self, Bounds, SIDES};
 use super::dictionary::has_repeats;
+use super::frame_attributes;
 use super::plain::{plain_code, plain_geometries};
 use crate::error::{Error, Result};
 use crate::layer::Cancel;
@@ -134,6 +135,9 @@ impl<'a> Writer<'a> {
             let geo = geo.to_string();
             self.file.append_key_value_metadata(KeyValue::new("geo".to_owned(), geo.clone()));
             metadata.insert("geo".to_owned(), geo);
+        }
+        if let Some(attributes) = frame_attributes::attributes(&self.schema) {
+            metadata.insert(frame_attributes::KEY.to_owned(), attributes);
         }
         // Dataset readers, such as geopandas, expect `geo` in the Arrow schema instead of the footer entries.
         let schema = Schema::new_with_metadata(self.schema.fields().clone(), metadata);

@@ -20,8 +20,8 @@ pub(super) const NAME: &str = "manifest.json";
 ///
 /// Format 2 added block checksums. Format 3 added the digest of the manifest; older manifests may have been altered
 /// without notice. Format 4 moved field boundaries from parts to a catalog table. Format 5 added canonical rows.
-/// Format 7 renamed columns of them.
-const FORMAT: u32 = 7;
+/// Format 7 renamed columns of them. Format 8 has one spelling of each unit.
+const FORMAT: u32 = 8;
 
 /// First format with a digest in every manifest.
 const DIGEST_SINCE: u32 = 3;
