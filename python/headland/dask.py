@@ -4,38 +4,33 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
-from collections.abc import Iterable
-from pathlib import Path
+import sys
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import headland
 from headland import _core, arguments, errors, extras, frames
-from headland.mirror.dataset import PublishedDataset, filter_box
+from headland.archive_paths import Archive, archives_at
+from headland.mirror.dataset import PublishedDataset, filter_box, warn_mixed_units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    import os
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import dask_geopandas
     import pyarrow as pa
 
-    from headland.mirror.dataset import Box
+    from headland.mirror.dataset import Box, Units
 
 ROW_COLUMNS = ("job_id", "layer", "job_row")
 """Columns of every row in addition to those of its archive."""
+
+MAX_ARCHIVES = 100
+"""Maximum number of archives of a task by default."""
 
 TOPIC = "headland"
 """The topic of the events for skipped archives on a Dask cluster."""
 
 log = logging.getLogger(__name__)
-
-
-class Archive(NamedTuple):
-    """The input of a task for one archive: texts only."""
-
-    path: str
-    job_id: str
-    layer: str | None
 
 
 class ReadSettings(NamedTuple):
@@ -50,12 +45,13 @@ def read_archives(
     archives: PublishedDataset | Iterable[str | os.PathLike[str]],
     *,
     columns: Iterable[str] | None = None,
-    archives_per_task: int = 100,
+    archives_per_task: int | None = None,
     threads: int = 1,
     job_id: Sequence[str] | None = None,
     schema: pa.Schema | None = None,
     to_crs: str | None = "EPSG:4326",
     on_error: Literal["raise", "skip"] = "raise",
+    units: Units | None = None,
 ) -> dask_geopandas.GeoDataFrame:
     """Read archives into a frame of dask-geopandas, many of them per task.
 
@@ -66,16 +62,19 @@ def read_archives(
     Args:
         archives: Paths of archives, or a mirror: then the archives of its dataset.
         columns: Only these columns of the archives; the geometry is always included.
-        archives_per_task: Number of archives read by one task. Small tasks cost more in the cluster than they save.
+        archives_per_task: Number of archives read by one task; default: at most 100, and so few that each thread of the
+            cluster, or core of this machine, has two tasks. Small tasks cost more in the cluster than they save.
         threads: Number of threads that read one archive; default: one, because a worker has tasks for its other cores.
         job_id: Values of the column `job_id`, one text per path; default: the file name without its suffix. A mirror
             knows the ids.
         schema: Columns and types of the frame as a pyarrow schema, such as ``headland.open(path).schema``. A column
-            missing in an archive is null; one missing in the schema is omitted. Without it, tasks first read the
-            headers of all archives; a mirror knows them.
+            missing in an archive is null; one missing in the schema is omitted; values are converted to the units that
+            the schema states. Without it, tasks first read the headers of all archives; a mirror knows them.
         to_crs: The coordinate system to transform to; ``None`` keeps the coordinates unchanged.
         on_error: ``"skip"`` omits archives that cannot be read. Each is a warning in the log ``headland.dask`` of its
             worker, and on a cluster an event: ``client.get_events("headland")``.
+        units: ``"metric"`` or ``"us"`` converts numbers whose unit is known, as :meth:`headland.Layer.to_units` does;
+            bushels become m³ or m³/ha. ``None`` keeps those of each archive.
 
     Returns:
         A ``dask_geopandas.GeoDataFrame`` with the columns ``job_id``, ``layer``, ``job_row`` (the record's number in
@@ -91,6 +90,9 @@ def read_archives(
             does not fit its column, such as 1.5 in a column declared without decimals. `schema` solves the last two.
         ImportError: Dask is not installed; ``pip install 'headland[dask]'`` installs it.
 
+    Warns:
+        HeadlandWarning: A column has several units.
+
     Each task may also aggregate its rows: after ``.optimize()``, reading and aggregating are one task, and a worker
     holds no more rows than that task has. Without it, Dask reads the next archives before the last ones are aggregated.
 
@@ -101,7 +103,8 @@ def read_archives(
     extras.require("dask", "dask.dataframe", "dask_geopandas")
     import pyarrow as pa
 
-    size = arguments.whole_number("archives_per_task", archives_per_task, 1, arguments.MAX_INT)
+    if archives_per_task is not None:
+        archives_per_task = arguments.whole_number("archives_per_task", archives_per_task, 1, arguments.MAX_INT)
     if on_error not in {"raise", "skip"}:
         raise ValueError(f"`on_error`: expected 'raise' or 'skip', got {on_error!r}")
     settings = ReadSettings(
@@ -113,18 +116,44 @@ def read_archives(
     own = None if schema is None else _checked_schema(schema)
     wanted = None if columns is None else [*ROW_COLUMNS, *_core.column_names(columns)]
     if isinstance(archives, PublishedDataset):
-        scan = archives._scan(None, None, None, wanted)  # noqa: SLF001 - the mirror's own package
+        scan = archives._scan(None, None, None, wanted, units)  # noqa: SLF001 - the mirror's own package
         found = [Archive(str(path.absolute()), job, layer) for path, job, layer in scan.origins()]
         known = pa.schema([field for field in pa.schema(scan) if field.name not in {"job_type", "year"}])
         # The dataset is in WGS 84, regardless of the archives' systems.
         headers = [] if settings.to_crs is None else [("the dataset", known)]
     else:
-        found, headers = _archives_at(archives, job_id), []
+        found, headers = archives_at(archives, job_id), []
+    size = _archives_per_task(len(found)) if archives_per_task is None else archives_per_task
     tasks = [tuple(found[at : at + size]) for at in range(0, len(found), size)] or [()]
     if own is not None:
         headers = [("`schema`", own)]
-    union = _core.union_schemas(headers or _headers(tasks, settings), wanted)
-    return frame_of_tasks(read_task, tasks, pa.schema(union), settings=settings)
+    is_known = bool(headers)
+    headers = headers or _headers(tasks, settings)
+    if units is not None:
+        headers = [(name, pa.schema(_core.converted_schema(header, units))) for name, header in headers]
+    union = pa.schema(_core.union_schemas(headers, wanted))
+    if not is_known:
+        warn_mixed_units([(field.name, _unit(field)) for field in union], is_converted=units is not None)
+    return frame_of_tasks(read_task, tasks, union, settings=settings)
+
+
+def parallel_tasks() -> int:
+    """Return the number of tasks that keep all workers busy: two for each thread of the cluster, or core."""
+    import dask
+    from dask.system import CPU_COUNT
+
+    threads = 0
+    if "distributed" in sys.modules:
+        from distributed import get_client
+
+        # There is none if the frame is computed on this machine.
+        with contextlib.suppress(ValueError):
+            threads = sum(get_client().nthreads().values())
+    return 2 * (threads or dask.config.get("num_workers", None) or CPU_COUNT)
+
+
+def _archives_per_task(count: int) -> int:
+    return min(MAX_ARCHIVES, max(1, count // parallel_tasks()))
 
 
 def frame_of_tasks(
@@ -180,12 +209,13 @@ def read_row_groups(
 
 
 def _conform(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
-    """Convert a table to a schema: missing columns are null, others are widened.
+    """Convert a table to a schema: missing columns are null, others are widened, and converted to its units.
 
     Raises:
         ValueError: A value does not fit the type of its column.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     columns = []
     for field in schema:
@@ -193,6 +223,9 @@ def _conform(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
             columns.append(pa.nulls(len(table), field.type))
             continue
         cells = table.column(field.name)
+        factor = _core.conversion_factor(_unit(table.schema.field(field.name)), _unit(field))
+        if factor is not None:
+            cells = pc.multiply(cells.cast(pa.float64()), factor)
         try:
             # Arrow would convert integers to days, and dates to texts.
             _core.union_schemas([("", pa.schema([(field.name, kind)])) for kind in (field.type, cells.type)], None)
@@ -204,6 +237,11 @@ def _conform(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
                 "pass a `schema` with a wider type, or omit this column from `columns`"
             ) from None
     return pa.table(columns, schema=schema)
+
+
+def _unit(field: pa.Field) -> str:
+    """Return the unit of a field, or the units of the archives; empty if it has none."""
+    return (field.metadata or {}).get(b"unit", b"").decode()
 
 
 def _tables(archive: Archive, schema: pa.Schema, settings: ReadSettings) -> Iterator[pa.Table]:
@@ -354,28 +392,3 @@ def _check_crs(to_crs: str | None) -> None:
     # The core checks the system first, and then the archive, which is empty.
     with contextlib.suppress(errors.ArchiveError):
         headland.open(b"", to_crs=to_crs)
-
-
-def _check_no_zips(path: Path) -> None:
-    """Refuse a folder that contains zips: it is read as one archive, without them."""
-    for home, _, files in os.walk(path):
-        found = [name for name in files if name.lower().endswith(".zip")]
-        if found:
-            raise ValueError(
-                f"`archives` contains the folder `{path}`, which is one archive, so the zips in it would be skipped, "
-                f"such as `{Path(home, found[0])}`: pass their paths, such as "
-                f"`Path({str(path)!r}).rglob('*.zip')`"
-            )
-
-
-def _archives_at(paths: object, job_id: Sequence[str] | None) -> list[Archive]:
-    if isinstance(paths, str | bytes) or not isinstance(paths, Iterable):
-        raise TypeError(f"`archives`: expected a mirror or a list of paths, got {type(paths).__name__}")
-    checked = [arguments.path("archives", path).absolute() for path in paths]
-    for path in checked:
-        _check_no_zips(path)
-    ids = [path.stem for path in checked] if job_id is None else list(job_id)
-    if len(ids) != len(checked):
-        raise ValueError(f"`job_id`: expected one str per path, got {len(ids)} for {len(checked)} paths")
-    given = zip(checked, ids, strict=True)
-    return [Archive(str(path), arguments.text("job_id", each), None) for path, each in given]

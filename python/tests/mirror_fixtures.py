@@ -68,7 +68,7 @@ def job(
     if places and prj:
         members["rows.prj"] = prj
     if unit:
-        said = {"Version": "1.0", "DataAttributes": [{"Name": "MOISTURE", "Unit": unit}]}
+        said = {"Version": "1.0", "DataAttributes": [{"Name": fields[-1].name.decode(), "Unit": unit}]}
         members["rows-Deere-Metadata.json"] = json.dumps(said).encode()
     archive = zipped(members)
     return Job(job_id, job_type, year, archive, hashlib.sha256(archive).hexdigest())

@@ -26,13 +26,27 @@ pub(super) fn to_units(
     bridge::compute(py, move |_| agronomy::to_units(layer, &target, crop.as_deref())).map(Layer::new)
 }
 
+/// The units that one word names.
+fn system(word: &str) -> Option<System> {
+    match word {
+        "metric" => Some(System::Metric),
+        "us" => Some(System::Us),
+        _ => None,
+    }
+}
+
+/// The units that the word of an argument `units` names.
+pub(super) fn unit_system(word: &str) -> PyResult<System> {
+    system(word)
+        .ok_or_else(|| PyValueError::new_err(format!("`units`: expected \"metric\", \"us\" or None, got {word:?}")))
+}
+
 fn target(units: &Bound<'_, PyAny>, layer: &crate::layer::Layer) -> PyResult<Target> {
     const FORMS: &str = "\"metric\", \"us\" or a mapping of column to unit, such as {\"YIELD\": \"t/ha\"}";
     if let Ok(word) = units.extract::<String>() {
-        return match word.as_str() {
-            "metric" => Ok(Target::System(System::Metric)),
-            "us" => Ok(Target::System(System::Us)),
-            _ => Err(PyValueError::new_err(match agronomy::columns_for_unit(layer, &word).as_deref() {
+        return match system(&word) {
+            Some(system) => Ok(Target::System(system)),
+            None => Err(PyValueError::new_err(match agronomy::columns_for_unit(layer, &word).as_deref() {
                 None => format!("`units`: expected {FORMS}, got {word:?}"),
                 Some([]) => format!("`units`: {word:?} is the unit of a column, and no column can be converted to it"),
                 Some(columns) => {

@@ -10,6 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 
+use super::agronomy::unit_system;
 use super::arrow_export::Table;
 use super::{arrow_export, bridge, c_schema, errors};
 use crate::mirror::dataset as core;
@@ -72,10 +73,11 @@ impl Dataset {
         years: Option<Vec<i64>>,
         columns: Option<Vec<String>>,
         bbox: Option<[f64; 4]>,
+        units: Option<&str>,
     ) -> PyResult<Scan> {
         // A year beyond `i32` has no folder.
         let years = years.map(|years| years.into_iter().filter_map(|year| i32::try_from(year).ok()).collect());
-        let selection = core::Selection { job_types, years, columns, bbox };
+        let selection = core::Selection { job_types, years, columns, bbox, units: units.map(unit_system).transpose()? };
         let dataset = Arc::clone(&self.dataset);
         let scan = bridge::compute(py, move |cancel| dataset.scan(&selection, cancel))?;
         Ok(Scan { dataset: Arc::clone(&self.dataset), scan })
@@ -86,12 +88,18 @@ impl Dataset {
         bridge::without_gil(py, || self.dataset.view_names())?.map_err(|error| errors::raise(py, &error))
     }
 
-    /// Verifies the checksums of the files of these views and returns the statements that create the views.
-    fn view_statements(&self, py: Python<'_>, names: Vec<String>) -> PyResult<Vec<String>> {
+    /// Verifies the checksums of the files of these views and returns the statements that create the views, each with
+    /// the units of its columns. `units` converts them to those of a system.
+    #[pyo3(signature = (names, units=None))]
+    fn view_statements(&self, py: Python<'_>, names: Vec<String>, units: Option<&str>) -> PyResult<Vec<Statement>> {
         let dataset = Arc::clone(&self.dataset);
-        bridge::compute(py, move |cancel| dataset.view_statements(&names, cancel))
+        let units = units.map(unit_system).transpose()?;
+        bridge::compute(py, move |cancel| dataset.view_statements(&names, units, cancel))
     }
 }
+
+/// A statement that creates a view, and name and units of its columns.
+type Statement = (String, Vec<(String, String)>);
 
 /// Job type, year, files, rows, bytes.
 type Stock = (Option<String>, Option<i32>, u64, u64, u64);
@@ -197,6 +205,27 @@ pub(super) fn union_schemas(
         schemas.into_iter().map(|(name, schema)| Ok((name, c_schema::import(&schema)?))).collect::<PyResult<_>>()?;
     let union = core::union_schemas(&schemas, columns.as_deref()).map_err(|error| errors::raise(py, &error))?;
     Ok(Table::new(Arc::new(union), Vec::new()))
+}
+
+/// Returns the warning about columns with several units, which are pairs of name and units; `None` without such columns.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
+pub(super) fn mixed_units_warning(columns: Vec<(String, String)>, is_converted: bool) -> Option<String> {
+    core::mixed_units_warning(&columns, is_converted)
+}
+
+/// Returns a schema after conversion to the units of a system, as a table without rows.
+#[pyfunction]
+pub(super) fn converted_schema(schema: &Bound<'_, PyAny>, units: &str) -> PyResult<Table> {
+    let schema = core::converted_schema(&c_schema::import(schema)?, unit_system(units)?);
+    Ok(Table::new(Arc::new(schema), Vec::new()))
+}
+
+/// Returns the factor that converts values of a unit to the one of several units that measures the same; `None` if the
+/// values stay as they are.
+#[pyfunction]
+pub(super) fn conversion_factor(from_unit: &str, to_units: &str) -> Option<f64> {
+    core::conversion_factor(from_unit, to_units)
 }
 
 /// Returns the names of a schema's columns in the dataset. The geometry column is named `geometry`.

@@ -57,7 +57,8 @@ mod _core {
     use super::conversion::Conversion;
     #[pymodule_export]
     use super::dataset::{
-        Dataset, Scan, coordinate_system, dataset_names, manifest_files, read_row_groups, union_schemas,
+        Dataset, Scan, conversion_factor, converted_schema, coordinate_system, dataset_names, manifest_files,
+        mixed_units_warning, read_row_groups, union_schemas,
     };
     #[pymodule_export]
     use super::doctor::setting_advice;

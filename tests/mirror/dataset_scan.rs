@@ -49,13 +49,13 @@ fn changed_byte_of_a_part_is_an_error_for_scan_and_views() {
     let farm = farm();
     let dataset = Dataset::open(farm.folder.path()).unwrap();
     let names = dataset.view_names().unwrap();
-    assert_eq!(dataset.view_statements(&names, &Cancel::default()).unwrap().len(), names.len());
+    assert_eq!(dataset.view_statements(&names, None, &Cancel::default()).unwrap().len(), names.len());
     let [path] = &farm.files()[..] else { panic!("one part") };
     let mut content = fs::read(path).unwrap();
     content[100] ^= 1;
     fs::write(path, content).unwrap();
     let scanned = read(&dataset, &Selection::default()).unwrap_err();
-    let viewed = dataset.view_statements(&names, &Cancel::default()).unwrap_err();
+    let viewed = dataset.view_statements(&names, None, &Cancel::default()).unwrap_err();
     for error in [scanned, viewed] {
         assert_eq!(error.kind(), Kind::Archive);
         assert!(error.message().contains("is damaged (bytes 0 to "), "{error}");

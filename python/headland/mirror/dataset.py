@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 ROWS_PER_TASK = 262_144
 """Maximum rows of a Dask task, four row groups, unless a single row group is larger."""
 
+Units = Literal["metric", "us"]
+"""Words for the units to which numbers are converted."""
 
 Box = tuple[float, float, float, float]
 """West, south, east and north."""
@@ -47,6 +49,7 @@ class PublishedDataset:
         bbox: Sequence[float] | None = None,
         columns: Iterable[str] | None = None,
         dtype_backend: Literal["numpy_nullable", "pyarrow", "numpy"] = "numpy_nullable",
+        units: Units | None = None,
     ) -> gpd.GeoDataFrame:
         """Return rows of jobs as a geopandas frame; only the requested rows and columns are read from disk.
 
@@ -58,6 +61,8 @@ class PublishedDataset:
             bbox: West, south, east and north in degrees: only rows whose geometries intersect this box.
             columns: Only these columns, in the order of the dataset; the geometry is always included.
             dtype_backend: As in :meth:`headland.Layer.to_geopandas`.
+            units: ``"metric"`` or ``"us"`` converts numbers whose unit is known, as :meth:`headland.Layer.to_units`
+                does; bushels become m³ or m³/ha. ``None`` keeps those of the archives.
 
         Returns:
             A ``geopandas.GeoDataFrame`` in WGS 84. Its columns are ``job_type``, ``year``, ``job_id``, ``layer``,
@@ -83,10 +88,10 @@ class PublishedDataset:
         import pyarrow as pa
 
         box = _box(bbox)
-        scan = self._scan(job_type, year, box, columns)
+        scan = self._scan(job_type, year, box, columns, units)
         return filter_box(frames.table_to_geo_frame(pa.table(scan), dtype_backend), box)
 
-    def connect(self) -> duckdb.DuckDBPyConnection:
+    def connect(self, *, units: Units | None = None) -> duckdb.DuckDBPyConnection:
         """Open a DuckDB connection with views of the published state.
 
         Views with one unit in each column are ``field_means``, the mean yield of each harvest (kg/ha: all dry mass
@@ -109,6 +114,10 @@ class PublishedDataset:
         The checksums of all files are verified once, when the views are created; views read the files when they are
         queried. The files are kept until two more states were published.
 
+        Args:
+            units: ``"metric"`` or ``"us"`` converts numbers of ``dataset`` and of job types whose unit is known;
+                bushels become m³ or m³/ha. ``None`` keeps those of the archives.
+
         Returns:
             An ordinary ``duckdb.DuckDBPyConnection`` to a database in memory, in the time zone UTC. It downloads no
             extension by itself. Geometries have DuckDB's own type, without an extension; ``ST_AsWKB(geometry)`` returns
@@ -121,7 +130,7 @@ class PublishedDataset:
             ImportError: duckdb or pandas is not installed; ``pip install 'headland[sql]'`` installs both.
 
         Warns:
-            HeadlandWarning: Columns of ``dataset`` have several units.
+            HeadlandWarning: Columns of ``dataset`` have several units, yields and rates first.
 
         >>> with mirror.connect() as connection:
         ...     means = connection.sql("SELECT field, year, crop, mean / 1000 AS t_ha FROM field_means").df()
@@ -129,13 +138,11 @@ class PublishedDataset:
         extras.require("sql", "duckdb", "pandas")
         from headland.mirror import sql
 
-        connection = sql.connect(self.folder)
-        warning = sql.mixed_units_warning(connection)
-        if warning is not None:
-            errors.warn(warning)
+        connection, found = sql.connect(self.folder, units=_units(units))
+        warn_mixed_units(found.get(sql.ALL_ROWS, []), is_converted=units is not None)
         return connection
 
-    def sql(self, query: str, /, **values: Any) -> duckdb.DuckDBPyRelation:
+    def sql(self, query: str, /, *, units: Units | None = None, **values: Any) -> duckdb.DuckDBPyRelation:
         """Run a query on a connection of its own, as of :meth:`connect`, and return its rows as a DuckDB relation.
 
         Only the views named in the query are created, and only their files are verified. Several queries of the same
@@ -143,6 +150,7 @@ class PublishedDataset:
 
         Args:
             query: SQL; of several statements, the last one returns the rows.
+            units: As in :meth:`connect`.
             values: Tables and parameters. A table, such as a frame of pandas, polars or geopandas, a pyarrow table, a
                 layer or the relation of another query, is registered under its name, and hides a view with that name.
                 Other values are bound to ``$name`` in the query, and are never part of its text. A time without a zone
@@ -160,12 +168,17 @@ class PublishedDataset:
             duckdb.Error: DuckDB's own errors, such as a value that it cannot bind.
             ImportError: duckdb, pandas or pyarrow is not installed; ``pip install 'headland[sql]'`` installs them.
 
+        Warns:
+            HeadlandWarning: The query reads a column that has several units, of more than one job.
+
         >>> mirror.sql("SELECT job_id, avg(MOISTURE) FROM Yield WHERE year = $year GROUP BY job_id", year=2026).df()
         """
         extras.require("sql", "duckdb", "pandas", "pyarrow")
         from headland.mirror import sql
 
-        return sql.run(self.folder, arguments.text("query", query), values)
+        relation, mixed = sql.run(self.folder, arguments.text("query", query), values, _units(units))
+        warn_mixed_units(mixed, is_converted=units is not None)
+        return relation
 
     def to_dask(
         self,
@@ -174,6 +187,7 @@ class PublishedDataset:
         year: int | Iterable[int] | None = None,
         bbox: Sequence[float] | None = None,
         columns: Iterable[str] | None = None,
+        units: Units | None = None,
     ) -> dask_geopandas.GeoDataFrame:
         """Return rows of jobs as a dask-geopandas frame, whose tasks each read some row groups of one part.
 
@@ -182,6 +196,7 @@ class PublishedDataset:
             year: As in :meth:`to_geopandas`.
             bbox: As in :meth:`to_geopandas`.
             columns: As in :meth:`to_geopandas`. Columns that a computation does not need are not read either.
+            units: As in :meth:`to_geopandas`.
 
         Returns:
             A ``dask_geopandas.GeoDataFrame``. Its ``spatial_partitions`` are the bounding boxes of each task's rows, so
@@ -197,16 +212,21 @@ class PublishedDataset:
             ValueError: As in :meth:`to_geopandas`.
             ImportError: Dask is not installed; ``pip install 'headland[dask]'`` installs it.
 
+        Warns:
+            HeadlandWarning: As in :meth:`to_geopandas`.
+
         >>> mirror.to_dask(job_type="Yield").groupby("job_id").MOISTURE.mean().compute()
         """
         extras.require("dask", "dask.dataframe", "dask_geopandas")
         import pyarrow as pa
 
-        from headland.dask import frame_of_tasks, read_row_groups
+        from headland.dask import frame_of_tasks, parallel_tasks, read_row_groups
 
         box = _box(bbox)
-        scan = self._scan(job_type, year, box, columns)
+        scan = self._scan(job_type, year, box, columns, units)
         found = scan.row_groups(ROWS_PER_TASK)
+        if len(found) < parallel_tasks():
+            found = scan.row_groups(0)
         # A selection without rows is one task that reads nothing.
         tasks = [[groups] for groups, _ in found] or [[]]
         return frame_of_tasks(read_row_groups, tasks, pa.schema(scan), boxes=[around for _, around in found], bbox=box)
@@ -261,6 +281,7 @@ class PublishedDataset:
         year: int | Iterable[int] | None,
         bbox: Box | None,
         columns: Iterable[str] | None,
+        units: Units | None,
     ) -> _core.Scan:
         """Plan a read of rows, and issue warnings about them."""
         state = _core.Dataset(self.folder)
@@ -268,10 +289,18 @@ class PublishedDataset:
         if kinds == []:
             raise ValueError("`job_type` is empty; omit it to read all job types")
         years = None if year is None else _years(year)
-        scan = state.scan(kinds, years, None if columns is None else _core.column_names(columns), bbox)
+        names = None if columns is None else _core.column_names(columns)
+        scan = state.scan(kinds, years, names, bbox, _units(units))
         for warning in scan.warnings:
             errors.warn(warning)
         return scan
+
+
+def warn_mixed_units(columns: Sequence[tuple[str, str]], *, is_converted: bool) -> None:
+    """Issue the warning about columns with several units, if there are any."""
+    warning = _core.mixed_units_warning([*columns], is_converted)
+    if warning is not None:
+        errors.warn(warning)
 
 
 def filter_box(frame: gpd.GeoDataFrame, bbox: Box | None) -> gpd.GeoDataFrame:
@@ -281,6 +310,10 @@ def filter_box(frame: gpd.GeoDataFrame, bbox: Box | None) -> gpd.GeoDataFrame:
     if bbox is None or frames.GEOMETRY not in frame:
         return frame
     return frame[frame.geometry.intersects(shapely.box(*bbox))].reset_index(drop=True)
+
+
+def _units(units: object) -> str | None:
+    return None if units is None else arguments.text("units", units, '"metric"')
 
 
 def _years(year: object) -> list[int]:

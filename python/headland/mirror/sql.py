@@ -38,45 +38,59 @@ NEW_VIEWS = (
 UPGRADE = "; this mirror is of an earlier version, and `sync()` upgrades it"
 """Advice for tables and columns that a mirror of an earlier version lacks."""
 
-MAX_NAMED = 10
-"""Maximum number of columns named in a warning."""
+ALL_ROWS = "dataset"
+"""The view of the rows of all jobs."""
+
+ONE_JOB = re.compile(r"\bjob_id\W*=\s*['$?\d]|\bgroup by\b[^)]*\bjob_id\b|\bjob_id\b.*\bgroup by all\b", re.DOTALL)
+"""Conditions and groups of single jobs, in lower case."""
+
+ViewUnits = dict[str, list[tuple[str, str]]]
+"""Names of views with the units of their columns."""
 
 
-def connect(folder: Path, query: str | None = None) -> duckdb.DuckDBPyConnection:
-    """Open a connection with views of the published state: those named in a query, or all."""
+def connect(
+    folder: Path, query: str | None = None, *, units: str | None = None
+) -> tuple[duckdb.DuckDBPyConnection, ViewUnits]:
+    """Open a connection with views of the published state: those named in a query, or all; and their units."""
     state = _core.Dataset(folder)
     names = state.view_names()
     if query is not None:
         text = query.casefold().replace('""', '"')
         names = [name for name in names if name.casefold() in text] or names
     connection = duckdb.connect(":memory:", config=SETTINGS)
-    for statement in state.view_statements(names):
+    statements = state.view_statements(names, units)
+    for statement, _ in statements:
         connection.execute(statement)
-    return connection
+    views = [name for name in state.view_names() if name in names]
+    return connection, {name: columns for name, (_, columns) in zip(views, statements, strict=True)}
 
 
-def mixed_units_warning(connection: duckdb.DuckDBPyConnection) -> str | None:
-    """Return a warning that lists columns of the dataset with several units; None if there are none."""
-    # A mirror of an earlier version has no such table until its next sync.
-    if not connection.execute("SELECT 1 FROM duckdb_views() WHERE view_name = 'units'").fetchall():
-        return None
-    found = connection.execute(
-        "SELECT original, string_agg(DISTINCT unit, ', ' ORDER BY unit) FROM units WHERE unit <> 'unknown' "
-        "GROUP BY lower(original), original HAVING count(DISTINCT unit) > 1 ORDER BY original"
-    ).fetchall()
-    if not found:
-        return None
-    named = ", ".join(f"`{name}` ({units})" for name, units in found[:MAX_NAMED])
-    more = f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else ""
-    return (
-        f"columns of `dataset` have several units: {named}{more}; the view `units` lists those of each job, and "
-        "`harvest_rows`, `application_rows`, `planting_rows` and `field_means` have one unit in each column"
-    )
+def _mixed_columns(query: str, found: ViewUnits, relation: duckdb.DuckDBPyRelation | None) -> list[tuple[str, str]]:
+    """Return name and units of the columns that a query reads from the rows of several jobs.
+
+    A query of one job, and one that groups by job, do not mix units of jobs.
+    """
+    text = query.casefold()
+    if ONE_JOB.search(text):
+        return []
+    stated = _words(text)
+    read = stated.union(*(_words(name) for name in ([] if relation is None else relation.columns)))
+    mixed: dict[str, str] = {}
+    for view, columns in found.items():
+        if _words(view) <= stated:
+            mixed |= {name: units for name, units in columns if _words(name) <= read}
+    return [*mixed.items()]
 
 
-def run(folder: Path, query: str, values: Mapping[str, Any]) -> duckdb.DuckDBPyRelation:
-    """Run a query on a connection of its own, with tables and parameters."""
-    connection = connect(folder, query)
+def _words(text: str) -> set[str]:
+    return {*re.findall(r"\w+", text.casefold())}
+
+
+def run(
+    folder: Path, query: str, values: Mapping[str, Any], units: str | None
+) -> tuple[duckdb.DuckDBPyRelation, list[tuple[str, str]]]:
+    """Run a query on a connection of its own, with tables and parameters; also return the units of its columns."""
+    connection, found = connect(folder, query, units=units)
     # Names in a query are views, also if the program has variables with these names.
     connection.execute("SET python_enable_replacements = false")
     parameters = {}
@@ -86,7 +100,7 @@ def run(folder: Path, query: str, values: Mapping[str, Any]) -> duckdb.DuckDBPyR
         else:
             parameters[name] = _parameter(value)
     try:
-        return connection.sql(query, params=parameters or None)
+        relation = connection.sql(query, params=parameters or None)
     except duckdb.BinderException as reason:
         if "not found in FROM clause" not in str(reason) or _core.Dataset(folder).is_current:
             raise
@@ -101,6 +115,8 @@ def run(folder: Path, query: str, values: Mapping[str, Any]) -> duckdb.DuckDBPyR
         missing = [name for name in NEW_VIEWS if f"name {name} " in str(reason)]
         advice = UPGRADE if missing else ""
         raise ValueError(f"{str(reason).splitlines()[0]} There are: {there}{hint}{advice}") from None
+    own = {name: columns for name, columns in found.items() if name not in values}
+    return relation, _mixed_columns(query, own, relation)
 
 
 def _parameter(value: Any) -> Any:

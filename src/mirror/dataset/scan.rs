@@ -17,9 +17,11 @@ use parquet::arrow::arrow_reader::{ArrowPredicateFn, ParquetRecordBatchReaderBui
 use super::checked_file::{CheckedFile, damaged_error};
 use super::footer::{self, Footer, GEOMETRY, Group, SIDES};
 use super::hilbert::{Sides, join_boxes};
+use super::mixed_units::{converted, converted_schema, mixed_units_warning};
 use super::published::{Dataset, Part};
 use super::schema_union::{self, cast_column};
 use super::selected_types::select_types;
+use crate::agronomy::System;
 use crate::error::{Error, Kind, Result};
 use crate::layer::{Cancel, run_ordered, threads};
 
@@ -38,6 +40,8 @@ pub struct Selection {
     pub columns: Option<Vec<String>>,
     /// West, south, east and north. Selects rows whose bounding boxes intersect it.
     pub bbox: Option<[f64; 4]>,
+    /// System to whose units numbers are converted. `None` leaves them as the archives have them.
+    pub units: Option<System>,
 }
 
 /// Row groups of a part.
@@ -86,11 +90,14 @@ impl Dataset {
         parts.retain(|part| is_empty || is_in_years(part));
         let mut warnings = Vec::new();
         let opened = keep_one_crs(read_footers(parts, cancel)?, &mut warnings)?;
-        let columns =
-            |(part, footer): &(Part, Footer)| (part.path.display().to_string(), with_partition_columns(&footer.schema));
+        let columns = |(part, footer): &(Part, Footer)| {
+            let converted = selection.units.map(|system| converted_schema(&footer.schema, system));
+            let schema = with_partition_columns(converted.as_ref().unwrap_or(&footer.schema));
+            (part.path.display().to_string(), schema)
+        };
         let tables: Vec<(String, Schema)> = opened.iter().map(columns).collect();
         let schema = schema_union::union_schemas(&tables, selection.columns.as_deref())?;
-        warnings.extend(mixed_units_warning(&schema));
+        warnings.extend(mixed_units_warning(&schema_union::column_units(&schema), selection.units.is_some()));
         let meets = |footer: &Footer, group: &Group| match selection.bbox {
             Some(bbox) => footer.geometry.is_some() && group.bounds.is_none_or(|bounds| boxes_intersect(bounds, bbox)),
             None => true,
@@ -246,21 +253,6 @@ fn keep_one_crs(opened: Vec<(Part, Footer)>, warnings: &mut Vec<String>) -> Resu
     Ok(kept)
 }
 
-/// Warning about columns with several units.
-fn mixed_units_warning(schema: &Schema) -> Option<String> {
-    let units = schema_union::column_units(schema)
-        .into_iter()
-        .filter(|(_, units)| units.contains(schema_union::UNIT_SEPARATOR));
-    let units: Vec<String> = units.map(|(name, units)| format!("`{name}` ({units})")).collect();
-    (!units.is_empty()).then(|| {
-        format!(
-            "columns have several units: {}; `sql` distinguishes them by the column `columns`; other job types, years \
-             or columns may have one unit",
-            units.join(", ")
-        )
-    })
-}
-
 /// Whether two boxes share a point.
 fn boxes_intersect(one: Sides, other: Sides) -> bool {
     one[0] <= other[2] && other[0] <= one[2] && one[1] <= other[3] && other[1] <= one[3]
@@ -319,7 +311,7 @@ fn read_group(
 }
 
 impl RowGroups {
-    /// Casts a batch of the file to a schema. Columns that the file lacks are null.
+    /// Casts a batch of the file to a schema, with its units. Columns that the file lacks are null.
     fn cast_batch(
         &self,
         batch: &RecordBatch,
@@ -327,8 +319,10 @@ impl RowGroups {
         name_of: &dyn Fn(&Arc<Field>) -> String,
     ) -> Result<RecordBatch> {
         let rows = batch.num_rows();
-        let present: HashMap<String, &ArrayRef> =
-            batch.schema().fields().iter().map(|field| field.name().clone()).zip(batch.columns()).collect();
+        let own = batch.schema();
+        let fields = own.fields().iter().zip(batch.columns());
+        let present: HashMap<&str, (&Arc<Field>, &ArrayRef)> =
+            fields.map(|(field, array)| (field.name().as_str(), (field, array))).collect();
         let column = |field: &Arc<Field>| -> Result<ArrayRef> {
             match field.name().as_str() {
                 JOB_TYPE => {
@@ -336,8 +330,8 @@ impl RowGroups {
                     Ok(Arc::new(values.collect::<LargeStringArray>()))
                 }
                 YEAR => Ok(Arc::new(std::iter::repeat_n(self.year, rows).collect::<Int32Array>())),
-                _ => match present.get(&name_of(field)) {
-                    Some(array) => cast_column(array, field, &self.path),
+                _ => match present.get(&*name_of(field)) {
+                    Some((own, array)) => cast_column(&converted(array, own, field), field, &self.path),
                     None => Ok(new_null_array(field.data_type(), rows)),
                 },
             }

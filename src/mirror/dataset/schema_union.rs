@@ -15,7 +15,7 @@ use crate::error::{Error, Kind, Result};
 /// Metadata key of geometries that are not in WGS 84: the text of their .prj.
 const PRJ: &str = "headland.prj";
 /// Metadata key of a column's unit.
-const UNIT: &str = "unit";
+pub(super) const UNIT: &str = "unit";
 /// Separator between several units of a column.
 pub(super) const UNIT_SEPARATOR: &str = " | ";
 /// Identity of WGS 84.

@@ -1,11 +1,19 @@
 //! SQL views of the dataset: all rows, those of each job type, canonical rows of each kind, and catalog tables.
+//!
+//! Views of rows can convert numbers to the units of a system, file by file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::footer::{GEOMETRY, crs};
+use arrow_schema::{Field, Schema};
+
+use super::footer::{Footer, GEOMETRY, crs};
+use super::mixed_units::{conversion_factor, converted_schema};
 use super::published::{Dataset, Part};
+use super::schema_union::{UNIT, UNIT_SEPARATOR, column_units};
 use super::{canonical, footer, manifest};
+use crate::agronomy::System;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Cancel;
 
@@ -15,6 +23,9 @@ const ALL_ROWS: &str = "dataset";
 /// Types of the partition keys: a digest of digits alone must not become a number. See
 /// <https://duckdb.org/docs/stable/data/partitioning/hive_partitioning>.
 const KEYS: &str = "hive_partitioning = true, hive_types = {'job_type': VARCHAR, 'year': INTEGER, 'columns': VARCHAR}";
+
+/// A statement that creates a view, and the columns of the view with their units.
+type ViewStatement = (String, Vec<(String, String)>);
 
 /// Source of a view.
 enum View<'a> {
@@ -29,8 +40,14 @@ impl Dataset {
         Ok(self.views()?.into_iter().map(|(name, _)| name).collect())
     }
 
-    /// Verifies the files of these views and returns the statements that create the views.
-    pub fn view_statements(&self, names: &[String], cancel: &Cancel) -> Result<Vec<String>> {
+    /// Verifies the files of these views and returns the statements that create the views, and the columns of each view
+    /// with their units. `units` converts numbers to those of a system.
+    pub fn view_statements(
+        &self,
+        names: &[String],
+        units: Option<System>,
+        cancel: &Cancel,
+    ) -> Result<Vec<ViewStatement>> {
         let views = self.views()?;
         let wanted: Vec<&(String, View<'_>)> = views.iter().filter(|(name, _)| names.contains(name)).collect();
         if let Some(name) = names.iter().find(|name| !wanted.iter().any(|(known, _)| known == *name)) {
@@ -40,7 +57,10 @@ impl Dataset {
         Self::verify(&files.into_iter().collect::<Vec<_>>(), cancel)?;
         wanted
             .iter()
-            .map(|(name, view)| Ok(format!("CREATE VIEW {} AS {}", quote(name, '"'), self.select_statement(view)?)))
+            .map(|(name, view)| {
+                let (query, units) = self.select_statement(view, units)?;
+                Ok((format!("CREATE VIEW {} AS {query}", quote(name, '"')), units))
+            })
             .collect()
     }
 
@@ -86,30 +106,79 @@ impl Dataset {
         }
     }
 
-    /// Query of a view.
-    fn select_statement(&self, view: &View<'_>) -> Result<String> {
-        let files: Vec<String> =
-            self.view_files(view).iter().map(|(path, _)| quote(&path.to_string_lossy(), '\'')).collect();
-        let files = files.join(", ");
-        let View::Parts(parts) = view else { return Ok(format!("SELECT * FROM read_parquet([{files}])")) };
-        let mut columns = BTreeSet::new();
-        let mut systems = BTreeSet::new();
-        for part in parts {
-            let footer = footer::read(&part.path, &part.crc32)?;
-            if let (Some(name), Ok(field)) = (footer.geometry, footer.schema.field_with_name(GEOMETRY)) {
-                columns.insert(name);
-                systems.insert(crs(field).is_some());
+    /// Query of a view, and the units of its columns.
+    fn select_statement(&self, view: &View<'_>, units: Option<System>) -> Result<ViewStatement> {
+        let parts = match view {
+            View::Parts(parts) => parts,
+            View::Tables(_) => {
+                let files: Vec<String> = self.view_files(view).iter().map(|(path, _)| path_text(path)).collect();
+                return Ok((format!("SELECT * FROM read_parquet([{}])", files.join(", ")), Vec::new()));
+            }
+        };
+        let footers = parts.iter().map(|part| footer::read(&part.path, &part.crc32)).collect::<Result<Vec<_>>>()?;
+        let with_crs = |footer: &Footer| {
+            let field = footer.schema.field_with_name(GEOMETRY).ok()?;
+            footer.geometry.as_ref().map(|name| (name.clone(), crs(field).is_some()))
+        };
+        let geometries: BTreeSet<(String, bool)> = footers.iter().filter_map(with_crs).collect();
+        let systems: BTreeSet<bool> = geometries.iter().map(|(_, is_known)| *is_known).collect();
+        // Files with the same conversions are read together.
+        let mut groups: BTreeMap<Vec<String>, (Vec<String>, BTreeSet<String>)> = BTreeMap::new();
+        let mut columns = ColumnUnits::default();
+        for (part, footer) in parts.iter().zip(&footers) {
+            let target = units.map(|system| converted_schema(&footer.schema, system));
+            columns.add(target.as_ref().unwrap_or(&footer.schema));
+            let conversions = target.map(|target| conversions(&footer.schema, &target)).unwrap_or_default();
+            let (files, names) = groups.entry(conversions).or_default();
+            files.push(path_text(&part.path));
+            names.extend(footer.geometry.clone());
+        }
+        let select = |(conversions, (files, names)): (Vec<String>, (Vec<String>, BTreeSet<String>))| {
+            // `DuckDB` applies the coordinate system of the first part to all parts, so none is stated if one is unknown.
+            let without_crs = |name: &String| format!("{0}::GEOMETRY AS {0}", quote(name, '"'));
+            let names = names.iter().filter(|_| systems.len() > 1);
+            let replaced: Vec<String> = names.map(without_crs).chain(conversions).collect();
+            let replaced =
+                if replaced.is_empty() { String::new() } else { format!(" REPLACE ({})", replaced.join(", ")) };
+            format!("SELECT *{replaced} FROM read_parquet([{}], union_by_name = true, {KEYS})", files.join(", "))
+        };
+        let selects: Vec<String> = groups.into_iter().map(select).collect();
+        Ok((selects.join(" UNION ALL BY NAME "), columns.0))
+    }
+}
+
+/// Units of the columns of several files. SQL compares names without case.
+#[derive(Default)]
+struct ColumnUnits(Vec<(String, String)>);
+
+impl ColumnUnits {
+    fn add(&mut self, schema: &Schema) {
+        for (name, unit) in column_units(schema) {
+            match self.0.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+                Some((_, units)) if units.split(UNIT_SEPARATOR).any(|known| known == unit) => {}
+                Some((_, units)) => *units = format!("{units}{UNIT_SEPARATOR}{unit}"),
+                None => self.0.push((name, unit)),
             }
         }
-        // `DuckDB` applies the coordinate system of the first part to all parts, so none is stated if one is unknown.
-        let without_crs = |name: &String| format!("{0}::GEOMETRY AS {0}", quote(name, '"'));
-        let columns_sql = if systems.len() > 1 {
-            format!("* REPLACE ({})", columns.iter().map(without_crs).collect::<Vec<_>>().join(", "))
-        } else {
-            "*".to_owned()
-        };
-        Ok(format!("SELECT {columns_sql} FROM read_parquet([{files}], union_by_name = true, {KEYS})"))
     }
+}
+
+/// Expressions for `REPLACE` that convert columns of a file to the units of `target`.
+fn conversions(schema: &Schema, target: &Schema) -> Vec<String> {
+    let unit = |field: &Field| field.metadata().get(UNIT).cloned().unwrap_or_default();
+    let columns = schema.fields().iter().zip(target.fields());
+    let factor = |(from, to): (&Arc<Field>, &Arc<Field>)| {
+        let factor = conversion_factor(&unit(from), &unit(to))?;
+        let name = quote(from.name(), '"');
+        // A number without an exponent would be a decimal.
+        Some(format!("CAST({name} AS DOUBLE) * {factor:e} AS {name}"))
+    };
+    columns.filter_map(factor).collect()
+}
+
+/// A path as text in SQL.
+fn path_text(path: &Path) -> String {
+    quote(&path.to_string_lossy(), '\'')
 }
 
 /// Quotes a name or text in SQL. `DuckDB` treats a path as a pattern only if no file has that name.
