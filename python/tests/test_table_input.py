@@ -259,7 +259,7 @@ def test_accepted_type_becomes_that_of_a_layer(array: pa.Array, kind: str, value
 REFUSED: list[pa.Array] = [
     *(pa.array([[1]]), pa.array([{"a": 1}])),
     pa.array([decimal.Decimal("1.5")]),
-    *(pa.array([dt.timedelta(1)]), pa.array([dt.time(12)]), pa.array([b"ab"], pa.binary(2))),
+    *(pa.array([dt.timedelta(1)]), pa.array([b"ab"], pa.binary(2))),
     pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int8())),
     pa.array([[1, 2]], pa.list_(pa.int8(), 2)),
     pa.RunEndEncodedArray.from_arrays([1], [1]),
@@ -273,7 +273,12 @@ def test_refused_type_is_an_error_that_names_the_column(array: pa.Array) -> None
         hl.harmonize(pa.table({"YIELD": [5.0], "x": array}))
 
 
-CELLS = [[object()], [Point(1, 2)], [1, "a"], [10**30], [dt.time(1)], [dt.timedelta(1)], [{1}]]
+def test_times_of_day_are_texts_as_in_archives() -> None:
+    for table in (pa.table({"x": [dt.time(12, 3, 20)]}), pd.DataFrame({"x": [dt.time(12, 3, 20)]})):
+        assert as_layer("layer", table).values("x") == ["12:03:20"]
+
+
+CELLS = [[object()], [Point(1, 2)], [1, "a"], [10**30], [dt.timedelta(1)], [{1}]]
 
 
 @pytest.mark.parametrize("cells", CELLS, ids=range(len(CELLS)))
