@@ -274,8 +274,8 @@ def test_refused_type_is_an_error_that_names_the_column(array: pa.Array) -> None
 
 
 def test_times_of_day_are_texts_as_in_archives() -> None:
-    for table in (pa.table({"x": [dt.time(12, 3, 20)]}), pd.DataFrame({"x": [dt.time(12, 3, 20)]})):
-        assert as_layer("layer", table).values("x") == ["12:03:20"]
+    for given in (pa.table({"x": [dt.time(12, 3, 20)]}), pd.DataFrame({"x": [dt.time(12, 3, 20)]})):
+        assert as_layer("layer", given).values("x") == ["12:03:20"]
 
 
 CELLS = [[object()], [Point(1, 2)], [1, "a"], [10**30], [dt.timedelta(1)], [{1}]]
