@@ -14,6 +14,7 @@ const MODULES: &[&str] = &[
     "clock",
     "hex",
     "part_file",
+    "times",
     "api",
     "openapi",
     "wire",

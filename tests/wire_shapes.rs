@@ -341,8 +341,8 @@ fn names_of_products_cover_all_three_kinds_of_job() {
     }
 }
 
-/// Records of a list mostly repeat names and order, which the reader uses. Whatever they repeat, omit, misspell, or send twice,
-/// each reads as it does alone.
+/// Records of a list mostly repeat names and order, which the reader uses. With names that are missing, in another order or
+/// case, or sent twice, each reads as it does alone.
 #[test]
 fn record_of_a_list_reads_as_it_does_alone() {
     const MEMBERS: &[&str] = &[

@@ -171,6 +171,7 @@ def test_rows_say_which_job_they_are_of(archives: list[Path]) -> None:
     assert frame.groupby("job_id").size().to_dict() == {f"job-{number:02}": 10 for number in range(24)}
     named = read_archives(archives[:2], job_id=["7", "8"]).compute()
     assert named.job_id.unique().tolist() == ["7", "8"]
+    assert len(read_archives([]).compute()) == 0
     with pytest.raises(ValueError, match="got 1 for 2"):
         read_archives(archives[:2], job_id=["7"])
     with pytest.raises(TypeError, match="expected a mirror or a list of paths, got str"):
@@ -179,7 +180,6 @@ def test_rows_say_which_job_they_are_of(archives: list[Path]) -> None:
 
 def test_every_layer_of_an_archive_is_read(tmp_path: Path) -> None:
     import io
-    import zipfile
 
     members: dict[str, bytes] = {}
     for name in ("north", "south"):
@@ -274,10 +274,6 @@ def test_coordinates_as_they_are_have_the_system_of_the_archives(archives: list[
         schema = reader.schema
     with pytest.raises(hl.ArchiveError, match=r"job-02.zip` is in another coordinate system than the schema"):
         read_archives(archives, to_crs=None, schema=schema).compute()
-
-
-def test_no_archives_are_no_rows() -> None:
-    assert len(read_archives([]).compute()) == 0
 
 
 def test_dates_stay_dates(tmp_path: Path) -> None:

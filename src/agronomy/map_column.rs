@@ -9,8 +9,7 @@ use arrow_schema::{DataType, Field};
 
 use super::aliases;
 use super::columns::{DRY_YIELD, WET_YIELD, is_canonical};
-use super::map_title::capitalized;
-use super::map_words::{NUTRIENTS, RATE_STEMS, ROW_SUMS, YIELD_STEMS, is_other_name, words};
+use super::map_words::{NUTRIENTS, RATE_STEMS, ROW_SUMS, YIELD_STEMS, capitalized, is_other_name, words};
 use super::provenance as keys;
 use super::units::Unit;
 use crate::error::{Error, Kind, Result};

@@ -6,6 +6,7 @@ use arrow_array::cast::AsArray;
 
 use super::columns::JobKind;
 use super::map_column::{column_label, shown_column};
+use super::map_words::capitalized;
 use super::provenance as keys;
 use crate::layer::Layer;
 
@@ -63,12 +64,6 @@ fn joined(names: BTreeSet<String>, what: &str) -> String {
         ..=MAX_NAMES => names.into_iter().collect::<Vec<_>>().join(", "),
         count => format!("{count} {what}"),
     }
-}
-
-/// A text with a capital first letter.
-pub(super) fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn entry<'a>(layer: &'a Layer, key: &str) -> Option<&'a str> {

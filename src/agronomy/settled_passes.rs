@@ -69,12 +69,16 @@ impl Passes {
         for run in idle.empty.iter().filter(|run| rows.working.is_none() || is_long(run)) {
             number[run.clone()].fill(0);
         }
+        let mut is_idle = vec![false; rows.len()];
+        for run in idle.empty.iter().chain(&idle.low) {
+            is_idle[run.clone()].fill(true);
+        }
         let options = GroundOptions {
             antenna: parameters.antenna,
             full_width: is_harvest.then_some(parameters.full_width),
             excluded: &faults.excluded,
             extra: &extra,
-            idle: &idle,
+            is_idle: &is_idle,
             shapes: field.shapes.as_ref(),
         };
         let mut ground = WorkedGround::new(rows, &number, &options);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::coverage::{Coverage, cover};
 use super::logged_shapes::Shapes;
 use super::row_lengths::usual_width;
-use super::settled_passes::IdleRuns;
 use super::swaths::{SwathRows, Swaths, build_swaths};
 use super::track_rows::TrackRows;
 
@@ -36,7 +35,7 @@ pub(super) struct GroundOptions<'a> {
     /// Metres beyond half the width on both sides of rows, since passes share their edges; empty for none.
     pub(super) extra: &'a [[f64; 2]],
     /// Rows that may only drive, which cover only what no other row covers.
-    pub(super) idle: &'a IdleRuns,
+    pub(super) is_idle: &'a [bool],
     /// Logged polygons.
     pub(super) shapes: Option<&'a Arc<Shapes>>,
 }
@@ -68,12 +67,8 @@ impl WorkedGround {
             most_width: if options.full_width.is_some() { WIDEST_HEADER } else { WIDEST_BOOM },
             shapes: options.shapes.map(|shapes| (shapes, rows.row.as_slice())),
         });
-        let mut is_idle = vec![false; rows.len()];
-        for run in options.idle.empty.iter().chain(&options.idle.low) {
-            is_idle[run.clone()].fill(true);
-        }
         let mut by_time: Vec<u32> = (0_u32..).take(rows.len()).collect();
-        let key = |row: &u32| (is_idle[*row as usize], rows.time[*row as usize]);
+        let key = |row: &u32| (options.is_idle[*row as usize], rows.time[*row as usize]);
         by_time.sort_unstable_by(|a, b| {
             let ((idle_a, time_a), (idle_b, time_b)) = (key(a), key(b));
             idle_a.cmp(&idle_b).then(time_a.total_cmp(&time_b)).then(a.cmp(b))

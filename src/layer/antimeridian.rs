@@ -254,7 +254,7 @@ mod tests {
         let pond = [(179.5, 0.5), (-179.5, 0.5), (-179.5, 1.5), (179.5, 1.5)];
         let east = [(-179.5, 0.5), (-179.25, 0.5), (-179.25, 1.5), (-179.5, 1.5)];
         let on_it = [(179.0, 0.0), (180.0, 0.0), (-180.0, 0.0), (-179.0, 1.0), (180.0, 2.0), (179.0, 2.0)];
-        let cases: [(Vec<Vec<(f64, f64)>>, usize, f64); 6] = [
+        let cases = [
             (vec![square.to_vec()], 2, 4.0),
             (vec![square.iter().rev().copied().collect()], 2, 4.0),
             (vec![comb], 3, 4.5),
@@ -291,8 +291,8 @@ mod tests {
         let parts = cut_line(&line);
         assert_eq!(parts.len(), 3);
         assert_eq!(parts[0], [[179.0, 0.0, 10.0], [180.0, 1.0, 15.0]]);
-        assert_eq!(parts[1][0], [-180.0, 1.0, 15.0]);
-        assert_eq!(parts[2][0], [180.0, 2.0, 20.0]);
+        assert_eq!(parts[1].first(), Some(&[-180.0, 1.0, 15.0]));
+        assert_eq!(parts[2].first(), Some(&[180.0, 2.0, 20.0]));
         assert_eq!(cut_line(&line[1..3]), [&line[1..3]]);
     }
 }

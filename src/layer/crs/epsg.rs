@@ -307,7 +307,7 @@ mod tests {
         assert!(codes.len() > 4_900, "{}", codes.len());
         for code in codes {
             let crs = Crs::from_code(&format!("EPSG:{code}")).unwrap();
-            assert_eq!(crs.map(|crs| crs.code).ok(), Some(Some(code)), "{code}");
+            assert_eq!(crs.map(|crs| crs.code.code).ok(), Some(Some(code)), "{code}");
         }
     }
 }
