@@ -56,7 +56,7 @@ def explained(hints: Mapping[str, str]) -> Callable[[Callable[P, T]], Callable[P
     """
 
     def decorate(method: Callable[P, T]) -> Callable[P, T]:
-        code = method.__code__  # type: ignore[attr-defined]
+        code = method.__code__
         accepted = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
         @functools.wraps(method)

@@ -241,7 +241,8 @@ def _conform(table: pa.Table, schema: pa.Schema, name: str) -> pa.Table:
 
 def _unit(field: pa.Field) -> str:
     """Return the unit of a field, or the units of the archives; empty if it has none."""
-    return (field.metadata or {}).get(b"unit", b"").decode()
+    unit: bytes = (field.metadata or {}).get(b"unit", b"")
+    return unit.decode()
 
 
 def _tables(archive: Archive, schema: pa.Schema, settings: ReadSettings) -> Iterator[pa.Table]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, cast, overload
 
 from headland import arguments
 from headland.job_selection import TypeCondition
@@ -11,6 +11,7 @@ from headland.page_buffer import PageBuffer
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
+    from headland.calls import AsyncCalls, Calls
     from headland.pages import AsyncPages, Pages
 
 Record = TypeVar("Record")
@@ -122,7 +123,7 @@ class FilteredPages(Generic[Record]):
         """Return whether a record meets the condition; requests the detail of a job if it decides."""
         found = self._condition.match(record)
         if found is None:
-            calls = self._pages._calls  # noqa: SLF001 - the list's own package
+            calls = cast("Calls", self._pages._calls)  # noqa: SLF001 - the list's own package
             found = self._condition.decide(record, calls.detail(DETAIL, {"id": record["id"]}))
         return found
 
@@ -140,11 +141,7 @@ class AsyncFilteredPages(Generic[Record]):
     async def __aiter__(self) -> AsyncIterator[Record]:
         """Iterate over the records from the start of the list."""
         async for record in self._pages:
-            found = self._condition.match(record)
-            if found is None:
-                calls = self._pages._calls  # noqa: SLF001 - the list's own package
-                found = self._condition.decide(record, await calls.detail(DETAIL, {"id": record["id"]}))
-            if found:
+            if await self._keeps(record):
                 yield record
         self._condition.check()
 
@@ -157,3 +154,11 @@ class AsyncFilteredPages(Generic[Record]):
         async for record in self:
             return record
         return None
+
+    async def _keeps(self, record: Any) -> bool:
+        """Return whether a record meets the condition; requests the detail of a job if it decides."""
+        found = self._condition.match(record)
+        if found is None:
+            calls = cast("AsyncCalls", self._pages._calls)  # noqa: SLF001 - the list's own package
+            found = self._condition.decide(record, await calls.detail(DETAIL, {"id": record["id"]}))
+        return found

@@ -6,6 +6,7 @@ import socket
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,8 +69,9 @@ def test_refused_proxy_is_named(service: hl.Sandbox, monkeypatch: pytest.MonkeyP
     for name, value in (("HTTPS_PROXY", f"http://joe:hunter2@{proxy}"), ("HTTPS_PROXY", "http://no-such.invalid:3128")):
         monkeypatch.setenv(name, value)
         timeout = hl.Timeout(connect=2, read=2, call=0.5)
+        credentials: dict[str, Any] = {**service.credentials, "base_url": HOST}
         with (
-            hl.Client(**{**service.credentials, "base_url": HOST}, timeout=timeout) as client,
+            hl.Client(**credentials, timeout=timeout) as client,
             pytest.raises(hl.TransportError) as caught,
         ):
             client.access_key()
@@ -82,7 +84,7 @@ def test_refused_proxy_is_named(service: hl.Sandbox, monkeypatch: pytest.MonkeyP
 def test_empty_certificate_file_counts_as_unset_and_a_stale_one_is_named(
     service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    credentials = {**service.credentials, "base_url": HOST}
+    credentials: dict[str, Any] = {**service.credentials, "base_url": HOST}
     monkeypatch.delenv("SSL_CERT_DIR", raising=False)
     monkeypatch.setenv("SSL_CERT_FILE", "")
     hl.Client(**credentials).close()

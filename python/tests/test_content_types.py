@@ -163,7 +163,7 @@ def test_whole_numbers_with_decimals_are_equal_in_both(text: str) -> None:
         }
         return 200, {"Content-Type": TYPES[word]}, body[word].encode()
 
-    keys = {"api_key": "a-key", "shared_secret": "AAEC", "access_key": "b-key"}
+    keys: dict[str, Any] = {"api_key": "a-key", "shared_secret": "AAEC", "access_key": "b-key"}
     seen = []
     with web(answer) as host:
         for word in WORDS:

@@ -107,7 +107,8 @@ def test_workers_and_queries_reject_flipped_bits_too(tmp_path: Path) -> None:
             with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is damaged"):
                 read()
     for _ in flipped(part, [1000, last]):
-        for query in (farm.connect, lambda: farm.sql("SELECT count(*) FROM Yield")):
+        queries: tuple[Callable[[], object], ...] = (farm.connect, lambda: farm.sql("SELECT count(*) FROM Yield"))
+        for query in queries:
             with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is damaged \(bytes 0 to \d+ differ from those"):
                 query()
     table = tmp_path / "current" / "catalog" / "jobs.parquet"

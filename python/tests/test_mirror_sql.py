@@ -10,6 +10,7 @@ import textwrap
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import geopandas as gpd
@@ -22,6 +23,9 @@ from mirror_fixtures import Farm, job, published, without_checksums
 from shapefiles import Field
 
 import headland as hl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @pytest.fixture
@@ -244,7 +248,8 @@ def test_connection_to_a_damaged_part_is_an_error(farm: Farm) -> None:
     content = bytearray(path.read_bytes())
     content[100] ^= 1
     path.write_bytes(content)
-    for read in (farm.connect, lambda: farm.sql("SELECT count(*) FROM Yield")):
+    reads: tuple[Callable[[], object], ...] = (farm.connect, lambda: farm.sql("SELECT count(*) FROM Yield"))
+    for read in reads:
         with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is damaged \(bytes 0 to \d+ differ from those"):
             read()
     assert farm.sql("SELECT count(*) FROM AsApplied").fetchall() == [(3,)]

@@ -49,7 +49,7 @@ def account() -> Account:
 @pytest.fixture
 def client(account: Account) -> Iterator[hl.Client]:
     with web(account.answer) as host:
-        keys = {"api_key": "a-key", "shared_secret": "AAEC", "access_key": "b-key"}
+        keys: dict[str, Any] = {"api_key": "a-key", "shared_secret": "AAEC", "access_key": "b-key"}
         yield hl.Client(base_url=f"http://{host}", **keys, rate_limits=(), limiter_state="memory")
 
 

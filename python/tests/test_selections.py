@@ -177,11 +177,11 @@ def groups(client: hl.Client) -> dict[str, set[str]]:
     """Return the ids of jobs by label, and by kind and label where that leaves the kind open."""
     found: dict[str, set[str]] = {}
     for job in client.job_data.list():
-        kind = {"Yield": "yield", "Planter": "planter", "AsApplied": "sprayer"}[
-            client.job_data.get(job["id"])["job_type"]
-        ]
+        job_type = str(client.job_data.get(job["id"])["job_type"])
+        kind = {"Yield": "yield", "Planter": "planter", "AsApplied": "sprayer"}[job_type]
         label = job["sub_type"]
-        name = {None: f"{kind}:none", "Planter/Sprayer": f"{kind}:both"}.get(label, label)
+        open_labels = {None: f"{kind}:none", "Planter/Sprayer": f"{kind}:both"}
+        name = open_labels.get(label, str(label))
         found.setdefault(name, set()).add(job["id"])
     assert {*found} == {*YIELD, *PLANTER, *APPLIED, "Tillage"}
     return found
