@@ -77,6 +77,7 @@ DiagnosticCode = Literal[
     "blank-logical",
     "logical-digit",
     "ambiguous-date",
+    "day-first-date",
     "integer-with-decimals",
     "integer-with-exponent",
     "digits-lost",

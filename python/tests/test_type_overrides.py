@@ -43,7 +43,7 @@ def test_number_that_is_no_boolean_is_an_error_with_its_position(number: str) ->
     [
         ("date", "2024-02-29", "hello", "is not a date", "bad-date"),
         ("date", "20240229", "31/13/2024", "is not a date", "bad-date"),
-        ("date", "31/12/2024", "01/02/2024", "can be two dates", "ambiguous-date"),
+        ("date", "31/12/2024", "01/02/2024", "can be two dates", "date-order-unknown"),
         ("int32", "7", "seven", "is not a number", "bad-number"),
         ("int64", "1e17", "1,5", "is not a number", "bad-number"),
         ("float64", "1.5", "nan", "is not a number", "bad-number"),

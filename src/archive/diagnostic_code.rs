@@ -195,9 +195,13 @@ codes! {
     BadLogical = "bad-logical", Error, "cells that are not logicals were read as null";
     BlankLogical = "blank-logical", Info, "blank logicals were read as null";
     LogicalDigit = "logical-digit", Warning, "logicals written as 1 and 0 were read as true and false";
-    AmbiguousDate = "ambiguous-date", Error,
-        "dates such as 01/02/2024, whose day and month cannot be distinguished, are null; read the column as text with \
-         hl.open(types={...: \"string\"}) and pass its `format` to `Layer.with_time`";
+    AmbiguousDate = "ambiguous-date", Warning,
+        "dates such as 01/02/2024 were read month first, as January 2; if they are day first, read the column as text \
+         with hl.open(types={...: \"string\"}) and pass its `format` to `Layer.with_time`";
+    DayFirst = "day-first-date", Error,
+        "dates such as 31/01/2024 can only be day first and are null; dates of this column with a day of 12 or less \
+         were read month first, which is likely wrong: read the column as text with hl.open(types={...: \"string\"}) \
+         and pass its `format` to `Layer.with_time`";
     IntegerWithDecimals = "integer-with-decimals", Warning,
         "the column is declared without decimals but contains decimals or a number too large for its type; it was read \
          as float64";

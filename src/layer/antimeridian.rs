@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn maps_of_the_world_are_not_cut() {
         let world = [(-180.0, -90.0), (180.0, -90.0), (180.0, 90.0), (-180.0, 90.0)];
-        let south = [(-180.0, -70.0), (0.0, -60.0), (180.0, -70.0), (180.0, -90.0), (-180.0, -90.0)];
+        let south = [(-180.0, -70.0), (-180.0, -90.0), (180.0, -90.0), (180.0, -70.0), (0.0, -60.0)];
         for vertices in [&world[..], &south[..]] {
             assert_eq!(cut_polygon(vec![ring(vertices)]), [vec![ring(vertices)]]);
         }

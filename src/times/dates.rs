@@ -108,6 +108,11 @@ impl Written {
         if year < 1_000 { None } else { days(year, month, day) }
     }
 
+    /// Days since 1970 of `06/23/2026`: month first, and day first.
+    pub(crate) fn by_slashes(&self) -> [Option<i64>; 2] {
+        [Order::Month, Order::Day].map(|order| self.days(order).filter(|_| self.shape == Shape::YearLast))
+    }
+
     /// Days since 1970 of a date that begins with its year in four digits, as services, dBASE and ISO 8601 write it.
     pub(crate) fn year_first(&self) -> Option<i64> {
         let [year, month, day] = self.parts;

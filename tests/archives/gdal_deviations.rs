@@ -53,7 +53,7 @@ const fn cells(
 #[rustfmt::skip]
 const CELLS: &[Cells] = &[
     cells(("d", b'D', 8, 0), None, &[b" 20240229", b" 20230229", b"         ", b" 2024-1-5"],
-        &["2024-02-29", "\\N", "\\N", "2024-01-05"], &[("bad-date", "")]),
+        &["2024-02-29", "\\N", "\\N", "\\N"], &[("bad-date", "")]),
     cells(("n", b'N', 6, 2), None, &[b"   1.50", b" 12abc ", b" ******", b"       ", b"    nan"],
         &["1.5", "\\N", "\\N", "\\N", "\\N"], &[("bad-number", "(2 times, first at record 1)")]),
     cells(("n", b'N', 6, 0), None, &[b"     12", b"       ", b"    1.5", b"    1e3", b"     7 "],
@@ -65,7 +65,7 @@ const CELLS: &[Cells] = &[
     cells(("c", b'C', 4, 0), None, &[b" xy  ", b"  ab ", b"  ab ", b" zz  ", b"  ab "],
         &["xy", " ab", " ab", "zz", " ab"], &[("leading-blanks", "(3 times, first at record 1)")]),
     cells(("d", b'D', 10, 0), None, &[b" 04/25/1989", b" 13/01/1989", b" 0000      ", b" 0         ", b" 00000000  "],
-        &["1989-04-25", "1989-01-13", "\\N", "\\N", "\\N"], &[("bad-date", "")]),
+        &["1989-04-25", "\\N", "\\N", "\\N", "\\N"], &[("bad-date", "(2 times, first at record 1)")]),
     cells(("c", b'C', 4, 0), None, &[b" \xc3\xa9  ", b" \xe9   "],
         &["é", "é"], &[("text-undeclared", ""), ("text-recoded", "")]),
     cells(("c", b'C', 4, 0), Some("RUBBISH"), &[b" \xc3\xa9  ", b" \xe9   "], &["é", "é"], &[("cpg-ignored", "")]),
@@ -316,28 +316,35 @@ fn unreadable_table_is_an_error_and_its_shapes_are_saved_without_strict() {
 }
 
 #[test]
-fn ambiguous_dates_are_null_and_counted() {
+fn ambiguous_dates_are_counted_and_day_first_columns_are_reported() {
     let fields = [("US", b'D', 10, 0), ("EU", b'D', 10, 0)];
     let rows: [&[u8]; 4] =
         [b" 01/02/202401/02/2024", b" 02/02/202402/02/2024", b" 12/31/202431/12/2024", b" 03/04/202400/04/2024"];
     let layer = table(&fields, &rows);
-    assert_eq!(column(&layer, "US"), ["\\N", "2024-02-02", "2024-12-31", "\\N"]);
-    assert_eq!(column(&layer, "EU"), ["\\N", "2024-02-02", "2024-12-31", "\\N"]);
+    assert_eq!(column(&layer, "US"), ["2024-01-02", "2024-02-02", "2024-12-31", "2024-03-04"]);
+    assert_eq!(column(&layer, "EU"), ["2024-01-02", "2024-02-02", "\\N", "\\N"]);
     let said = |code: &str, column: &str| -> Vec<&str> {
         let about = format!("column `{column}`: ");
         let notes = layer.diagnostics().iter().filter(|note| note.code.as_str() == code);
         notes.filter_map(|note| note.message.strip_prefix(&about)).collect()
     };
     let [us] = said("ambiguous-date", "US")[..] else { panic!("{:?}", layer.diagnostics()) };
-    assert!(us.contains("cannot be distinguished") && us.ends_with("(2 times, first at record 0)"), "{us}");
+    assert!(us.contains("month first") && us.ends_with("(2 times, first at record 0)"), "{us}");
     assert!(us.contains("types={...: \"string\"}"), "{us}");
-    assert!(said("bad-date", "US").is_empty());
+    assert!(said("day-first-date", "US").is_empty() && said("bad-date", "US").is_empty());
+    let [eu] = said("day-first-date", "EU")[..] else { panic!("{:?}", layer.diagnostics()) };
+    assert!(eu.contains("likely wrong") && eu.ends_with("(1 times, first at record 2)"), "{eu}");
     assert!(said("ambiguous-date", "EU")[0].ends_with("(1 times, first at record 0)"));
-    assert!(said("bad-date", "EU")[0].ends_with("(1 times, first at record 3)"));
-    // A text column whose requested type is a date is read in the same way.
-    let dbf = builder::dbf(&[("WHEN", b'C', 10, 0)], &[b" 31/12/2024", b" 2024-02-01"], 0);
+    assert!(said("bad-date", "EU")[0].ends_with("(2 times, first at record 2)"));
+    // A text column whose requested type is a date is reported in the same way.
+    let dbf = builder::dbf(&[("WHEN", b'C', 10, 0)], &[b" 01/02/2024", b" 2024-02-01"], 0);
     let types = layer::TypePolicy::Named(vec![("WHEN".to_owned(), layer::ColumnType::Date)]);
     let source = builder::source(builder::zip(&[("t.dbf", &dbf)]));
     let mut stream = layer::Stream::open(&source, &ReadOptions::default(), &types, 10).unwrap();
-    assert_eq!(column(&stream.next_batch().unwrap().unwrap(), "WHEN"), ["2024-12-31", "2024-02-01"]);
+    assert_eq!(column(&stream.next_batch().unwrap().unwrap(), "WHEN"), ["2024-01-02", "2024-02-01"]);
+    assert!(
+        stream.diagnostics().iter().any(|note| note.code.as_str() == "ambiguous-date"),
+        "{:?}",
+        stream.diagnostics()
+    );
 }

@@ -92,12 +92,12 @@ fn regular_file_is_a_table_of_loads_with_units_header_and_points() {
     let units = layer.units();
     let unit = |name: &str| units.iter().find(|(known, _)| known == name).map(|(_, unit)| unit.as_str());
     let expected = [
-        ("Weight", Some("Pounds")),
-        ("Moisture", Some("Percent")),
-        ("TestWeight", Some("Pounds/Bushel")),
-        ("DryBushels", Some("Bushels")),
+        ("Weight", Some("lb")),
+        ("Moisture", Some("%")),
+        ("TestWeight", Some("lb/bu")),
+        ("DryBushels", Some("bu")),
         ("LoadDate", Some("UTC Date")),
-        ("Longitude", Some("Degrees")),
+        ("Longitude", Some("deg")),
         ("TruckID", None),
         ("LocalTime", None),
     ];

@@ -291,7 +291,7 @@ fn units_come_from_the_sidecar_or_the_caller() {
     let layer =
         layer::read(&builder::source(zipped(&members, zip::CompressionMethod::Deflated)), &ReadOptions::default())
             .unwrap();
-    assert_eq!(layer.units(), [("RATE".to_owned(), "lb1ac-1".to_owned())]);
+    assert_eq!(layer.units(), [("RATE".to_owned(), "lb/ac".to_owned())]);
     let layer = layer.with_units(&[("RATE".to_owned(), "kg/ha".to_owned()), ("NONE".to_owned(), "m".to_owned())]);
     assert_eq!(layer.units(), [("RATE".to_owned(), "kg/ha".to_owned())]);
     assert_eq!(layer.batches()[0].schema(), layer.schema());

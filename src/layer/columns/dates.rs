@@ -9,16 +9,23 @@ use arrow_schema::{ArrowError, DataType};
 use super::decoder::{AppendError, Cells, ColumnDecoder, Validity, take_values};
 use super::swar::{are_digits, digits, parse_eight, suspects, word};
 use crate::archive::{Code, try_reserve, with_capacity};
-use crate::times::{days_since_epoch, parse_date, read_dates};
+use crate::times::{Written, days_since_epoch, parse_date, read_dates};
 
 /// A column of dates.
 pub(super) struct Dates {
     values: Vec<i32>,
+    /// Whether cells are text, whose dates have other forms than those of dBASE.
+    is_text: bool,
 }
 
 impl Dates {
     pub(super) fn new(rows: usize) -> Self {
-        Self { values: with_capacity(rows) }
+        Self { values: with_capacity(rows), is_text: false }
+    }
+
+    /// Dates of a field that is declared as another type.
+    pub(super) fn from_text(rows: usize) -> Self {
+        Self { values: with_capacity(rows), is_text: true }
     }
 }
 
@@ -33,32 +40,57 @@ fn parse_digits(word: u64) -> Option<i32> {
     days_since_epoch(number / 10_000, number / 100 % 100, number % 100)
 }
 
-/// The days of a cell in another form than eight digits; the issue of one that is not read. A chunk does not have the
-/// other rows of its column, so the cell itself must show the order of its parts.
-fn parse_irregular(cell: &[u8]) -> Result<Option<i32>, Code> {
-    let cell = cell.trim_ascii();
-    // Writers store a missing date as blanks, one zero or eight zeros.
-    if cell.iter().all(|byte| *byte == b'0') && !(2..8).contains(&cell.len()) {
-        return Ok(None);
-    }
-    let written = std::str::from_utf8(cell).ok().and_then(parse_date).ok_or(Code::BadDate)?;
-    let days = match written.year_first() {
-        Some(days) => Some(days),
-        None => read_dates(&[Some(written)], None).map_err(|_| Code::AmbiguousDate)?.days.first().copied().flatten(),
+/// Whether a trimmed cell has no date: writers store a missing one as blanks, one zero or eight zeros.
+fn is_missing(cell: &[u8]) -> bool {
+    cell.iter().all(|byte| *byte == b'0') && !(2..8).contains(&cell.len())
+}
+
+/// The days of a field of dates, and what is said of them. Wide fields of some writers have `09/01/2026`, month first.
+fn parse_declared(cell: &[u8]) -> (Option<i64>, Option<Code>) {
+    let written = std::str::from_utf8(cell).ok().and_then(Written::parse);
+    let days = match (cell, written) {
+        (&[_, _, _, _, _, _, _, _], Some(written)) => written.year_first(),
+        (&[_, _, b'/', _, _, b'/', _, _, _, _], Some(written)) => match written.by_slashes() {
+            [None, Some(_)] => return (None, Some(Code::DayFirst)),
+            [Some(month_first), Some(day_first)] if month_first != day_first => {
+                return (Some(month_first), Some(Code::AmbiguousDate));
+            }
+            [month_first, _] => month_first,
+        },
+        _ => None,
     };
-    days.and_then(|days| i32::try_from(days).ok()).map(Some).ok_or(Code::BadDate)
+    (days, days.is_none().then_some(Code::BadDate))
+}
+
+/// The days of a text. A chunk does not have the other rows of its column, so the text itself must show the order of its
+/// parts.
+fn parse_text(cell: &[u8]) -> (Option<i64>, Option<Code>) {
+    let written = std::str::from_utf8(cell).ok().and_then(parse_date);
+    let read = |written: Written| match written.year_first() {
+        Some(days) => Ok(Some(days)),
+        None => read_dates(&[Some(written)], None).map(|dates| dates.days.first().copied().flatten()),
+    };
+    match written.map_or(Ok(None), read) {
+        Ok(days) => (days, days.is_none().then_some(Code::BadDate)),
+        Err(_) => (None, Some(Code::DateOrderUnknown)),
+    }
 }
 
 #[cold]
-fn decode_irregular(cells: &Cells<'_>, row: usize, position: usize, validity: &mut Validity) -> i32 {
+fn decode_irregular(cells: &Cells<'_>, row: usize, position: usize, is_text: bool, validity: &mut Validity) -> i32 {
     let (cell, has_more) = cells.text(row);
     if has_more {
         validity.add_issue(Code::AfterNul, cells.number(row));
     }
-    match parse_irregular(cell) {
-        Ok(Some(days)) => return days,
-        Ok(None) => {}
-        Err(code) => validity.add_issue(code, cells.number(row)),
+    let cell = cell.trim_ascii();
+    if !is_missing(cell) {
+        let (days, issue) = if is_text { parse_text(cell) } else { parse_declared(cell) };
+        if let Some(issue) = issue {
+            validity.add_issue(issue, cells.number(row));
+        }
+        if let Some(days) = days.and_then(|days| i32::try_from(days).ok()) {
+            return days;
+        }
     }
     validity.set_null(position);
     0
@@ -67,7 +99,7 @@ fn decode_irregular(cells: &Cells<'_>, row: usize, position: usize, validity: &m
 impl ColumnDecoder for Dates {
     fn append(&mut self, cells: &Cells<'_>, first_row: usize, validity: &mut Validity) -> Result<(), AppendError> {
         try_reserve(&mut self.values, cells.rows().saturating_sub(first_row))?;
-        let base = self.values.len().wrapping_sub(first_row);
+        let (is_text, base) = (self.is_text, self.values.len().wrapping_sub(first_row));
         // Rows are ordered in time, so most dates equal the previous one.
         let mut previous = None;
         self.values.extend((first_row..cells.rows()).map(|row| {
@@ -79,7 +111,7 @@ impl ColumnDecoder for Dates {
                         previous = Some((word, value));
                         value
                     }
-                    None => decode_irregular(cells, row, base.wrapping_add(row), validity),
+                    None => decode_irregular(cells, row, base.wrapping_add(row), is_text, validity),
                 },
             }
         }));
@@ -104,20 +136,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn irregular_dates_are_read_if_they_show_their_order() {
-        for cell in ["19700113  ", "1970-01-13", "1970-1-13", "13/01/1970", " 01/13/1970", "13.1.1970", "01/13/70"] {
-            assert_eq!(parse_irregular(cell.as_bytes()), Ok(Some(12)), "{cell:?}");
+    fn texts_are_read_if_they_show_their_order() {
+        for cell in ["19700113", "1970-01-13", "1970-1-13", "13/01/1970", "01/13/1970", "13.1.1970"] {
+            assert_eq!(parse_text(cell.as_bytes()), (Some(12), None), "{cell:?}");
         }
-        assert_eq!(parse_irregular(b"01/01/1970"), Ok(Some(0)));
-        assert_eq!(parse_irregular(b"1969-12-31"), Ok(Some(-1)));
+        assert_eq!(parse_text(b"01/01/1970"), (Some(0), None));
+        assert_eq!(parse_text(b"1969-12-31"), (Some(-1), None));
         for cell in ["01/02/2024", "23/06/26", "26-06-23", "230626"] {
-            assert_eq!(parse_irregular(cell.as_bytes()), Err(Code::AmbiguousDate), "{cell:?}");
+            assert_eq!(parse_text(cell.as_bytes()), (None, Some(Code::DateOrderUnknown)), "{cell:?}");
         }
-        for cell in ["        ", "00000000", "0", ""] {
-            assert_eq!(parse_irregular(cell.as_bytes()), Ok(None), "{cell:?}");
+        for cell in ["20230229", "20231301", "241332", "10101", "abcdefgh", "13/13/1970", "aa/01/1970", "0000"] {
+            assert_eq!(parse_text(cell.as_bytes()), (None, Some(Code::BadDate)), "{cell:?}");
         }
-        for cell in ["20230229", "20231301", "241332", "10101   ", "abcdefgh", "13/13/1970", "aa/01/1970", "0000"] {
-            assert_eq!(parse_irregular(cell.as_bytes()), Err(Code::BadDate), "{cell:?}");
+    }
+
+    #[test]
+    fn fields_of_dates_are_those_of_dbase_or_month_first() {
+        for (cell, days, issue) in [
+            ("19700113", Some(12), None),
+            ("01/13/1970", Some(12), None),
+            ("01/01/1970", Some(0), None),
+            ("01/02/1970", Some(1), Some(Code::AmbiguousDate)),
+            ("13/01/1970", None, Some(Code::DayFirst)),
+        ] {
+            assert_eq!(parse_declared(cell.as_bytes()), (days, issue), "{cell}");
         }
+        for cell in ["20230229", "1970-01-13", "1970-1-1", "01/13/70", "1/13/1970", "13.01.1970", "241332", "0000"] {
+            assert_eq!(parse_declared(cell.as_bytes()), (None, Some(Code::BadDate)), "{cell:?}");
+        }
+        assert!(["", "0", "00000000"].into_iter().all(|cell| is_missing(cell.as_bytes())) && !is_missing(b"0000"));
     }
 }

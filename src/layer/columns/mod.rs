@@ -98,7 +98,7 @@ impl ColumnType {
             | (Self::Bool, b'L')
             | (Self::String, _) => &[],
             (Self::Int32 | Self::Int64 | Self::Float64, _) => &[(Code::BadNumber, "is not a number")],
-            (Self::Date, _) => &[(Code::BadDate, "is not a date"), (Code::AmbiguousDate, "can be two dates")],
+            (Self::Date, _) => &[(Code::BadDate, "is not a date"), (Code::DateOrderUnknown, "can be two dates")],
             (Self::Bool, _) => &[(Code::BadLogical, "is not a truth value")],
         }
     }
@@ -111,7 +111,8 @@ impl ColumnType {
             Self::Float64 => Box::new(Floats::new(width, decimals, rows)),
             Self::String if matches!(field.kind, b'C' | b'M') => Box::new(Texts::new(rows)),
             Self::String => Box::new(Texts::trimmed(rows)),
-            Self::Date => Box::new(Dates::new(rows)),
+            Self::Date if field.kind == b'D' => Box::new(Dates::new(rows)),
+            Self::Date => Box::new(Dates::from_text(rows)),
             Self::Bool if field.kind == b'L' => Box::new(Logicals::new(rows)),
             Self::Bool => Box::new(Logicals::requested(rows)),
         }

@@ -114,7 +114,7 @@ fn any_field_accepts_a_requested_type() {
         "where nulls are wanted"
     );
     let array = forced(b'C', 20, "date", &["1970-01-02", " 1969-12-31", "1970-13-01", "1970-1-1", ""]).unwrap();
-    let days = [Some(1), Some(-1), None, None, None];
+    let days = [Some(1), Some(-1), None, Some(0), None];
     assert_eq!(array.as_primitive::<Date32Type>().iter().collect::<Vec<_>>(), days);
     let array = forced(b'D', 10, "date", &["1970-01-02", "19700103"]).unwrap();
     assert_eq!(array.as_primitive::<Date32Type>().iter().collect::<Vec<_>>(), [None, Some(2)]);
