@@ -97,20 +97,20 @@ def test_text_read_as_a_date_is_the_same_date(text: str, answer: Answer) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "day", "code"),
+    ("text", "day", "said"),
     [
-        ("20260623", DAY, None),
-        ("06/23/2026", DAY, None),
-        ("06/07/2026", dt.date(2026, 6, 7), "ambiguous-date"),
-        ("23/06/2026", None, "day-first-date"),
-        ("06/23/26", None, "bad-date"),
-        ("2026-06-23", None, "bad-date"),
+        ("20260623", DAY, set()),
+        ("06/23/2026", DAY, set()),
+        ("06/07/2026", dt.date(2026, 6, 7), {"ambiguous-date"}),
+        ("23/06/2026", None, {"bad-date", "day-first-date"}),
+        ("06/23/26", None, {"bad-date"}),
+        ("2026-06-23", None, {"bad-date"}),
     ],
 )
-def test_field_of_dates_has_eight_digits_or_is_month_first(text: str, day: dt.date | None, code: str | None) -> None:
+def test_field_of_dates_has_eight_digits_or_is_month_first(text: str, day: dt.date | None, said: set[str]) -> None:
     layer = hl.read(column(text, time="12:00:00", kind="D"))
     assert layer.values("Date") == [day]
-    assert {found for found in codes(layer) if "date" in found} == ({code} if code else set())
+    assert {code for code in codes(layer) if "date" in code} == said
 
 
 @pytest.mark.parametrize(("text", "accepted"), CALLS)

@@ -243,13 +243,13 @@ pub(crate) const EXPECTATIONS: &[(&str, Expectation)] = &[
     // records 2,3 at 0,0 (lost GPS fix): as GDAL
     ("s49_zero_zero", as_gdal(&["blank-logical"])),
     // PointZ with m: as GDAL
-    ("s51_pointz_m", as_gdal(&["blank-logical"])),
+    ("s51_pointz_m", as_gdal(&["blank-logical", "m-values"])),
     // PointZ, alternately with and without M: Point ZM, missing M = NaN; GDAL types the layer from record 1 and drops M
-    ("s53_pointz_m_mixed", but("", &["blank-logical", "missing-m"], &[("geometry", "binary", "PointZM(-93.6 41.6 300 NaN)|PointZM(-93.6 41.6 301 1)|PointZM(-93.6 41.6 302 NaN)|PointZM(-93.6 41.6 303 3)|PointZM(-93.6 41.6 304 NaN)|PointZM(-93.6 41.6 305 5)")])),
+    ("s53_pointz_m_mixed", but("", &["blank-logical", "m-values", "missing-m"], &[("geometry", "binary", "PointZM(-93.6 41.6 300 NaN)|PointZM(-93.6 41.6 301 1)|PointZM(-93.6 41.6 302 NaN)|PointZM(-93.6 41.6 303 3)|PointZM(-93.6 41.6 304 NaN)|PointZM(-93.6 41.6 305 5)")])),
     // PolygonZ, M omitted: as GDAL
     ("s55_polygonz_no_m", as_gdal(&["blank-logical"])),
     // PolygonZ with M: as GDAL
-    ("s56_polygonz_m", as_gdal(&["blank-logical"])),
+    ("s56_polygonz_m", as_gdal(&["blank-logical", "m-values"])),
     // inner ring stored before outer: as GDAL: outer ring first, file vertex order kept
     ("s60_hole_first", as_gdal(&["blank-logical"])),
     // single ring with wrong (ccw) winding: as GDAL: outer ring first, file vertex order kept

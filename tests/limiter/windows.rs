@@ -77,9 +77,10 @@ fn windows_do_not_overflow_in_real_time_and_little_is_wasted() {
     assert!(fullest(&arrivals, Duration::from_millis(200)) <= 10);
     let took = started.elapsed();
     assert!(took >= Duration::from_millis(600), "{took:?}");
-    // The machine may be slow, so what counts are the waits that were asked for; the bound of each wait is hours.
-    let waited: Duration = clock.0.lock().unwrap().iter().filter(|wait| **wait < Duration::from_secs(60)).sum();
-    assert!(waited < Duration::from_millis(900), "three waits of 0.2 s took {waited:?}");
+    // The machine may be slow, so what counts are the waits that were asked for: three of 0.2 s, each as a slot and as the end
+    // of its wait. Bounds of at least a second are none.
+    let waited: Duration = clock.0.lock().unwrap().iter().filter(|wait| **wait < Duration::from_secs(1)).sum();
+    assert!(waited < Duration::from_millis(1_300), "three waits of 0.2 s took {waited:?}");
 }
 
 proptest! {

@@ -45,21 +45,18 @@ fn is_missing(cell: &[u8]) -> bool {
     cell.iter().all(|byte| *byte == b'0') && !(2..8).contains(&cell.len())
 }
 
-/// The days of a field of dates, and what is said of them. Wide fields of some writers have `09/01/2026`, month first.
+/// The days of a field of dates, and what is said of their order. Wide fields of some writers have `09/01/2026`, month first.
 fn parse_declared(cell: &[u8]) -> (Option<i64>, Option<Code>) {
-    let written = std::str::from_utf8(cell).ok().and_then(Written::parse);
-    let days = match (cell, written) {
-        (&[_, _, _, _, _, _, _, _], Some(written)) => written.year_first(),
-        (&[_, _, b'/', _, _, b'/', _, _, _, _], Some(written)) => match written.by_slashes() {
-            [None, Some(_)] => return (None, Some(Code::DayFirst)),
-            [Some(month_first), Some(day_first)] if month_first != day_first => {
-                return (Some(month_first), Some(Code::AmbiguousDate));
-            }
-            [month_first, _] => month_first,
-        },
-        _ => None,
-    };
-    (days, days.is_none().then_some(Code::BadDate))
+    let Some(written) = std::str::from_utf8(cell).ok().and_then(Written::parse) else { return (None, None) };
+    if cell.len() == 8 && cell.iter().all(u8::is_ascii_digit) {
+        return (written.year_first(), None);
+    }
+    let &[_, _, b'/', _, _, b'/', _, _, _, _] = cell else { return (None, None) };
+    match written.by_slashes() {
+        [None, Some(_)] => (None, Some(Code::DayFirst)),
+        [Some(month), Some(day)] if month != day => (Some(month), Some(Code::AmbiguousDate)),
+        [month, _] => (month, None),
+    }
 }
 
 /// The days of a text. A chunk does not have the other rows of its column, so the text itself must show the order of its
@@ -71,7 +68,7 @@ fn parse_text(cell: &[u8]) -> (Option<i64>, Option<Code>) {
         None => read_dates(&[Some(written)], None).map(|dates| dates.days.first().copied().flatten()),
     };
     match written.map_or(Ok(None), read) {
-        Ok(days) => (days, days.is_none().then_some(Code::BadDate)),
+        Ok(days) => (days, None),
         Err(_) => (None, Some(Code::DateOrderUnknown)),
     }
 }
@@ -84,8 +81,9 @@ fn decode_irregular(cells: &Cells<'_>, row: usize, position: usize, is_text: boo
     }
     let cell = cell.trim_ascii();
     if !is_missing(cell) {
-        let (days, issue) = if is_text { parse_text(cell) } else { parse_declared(cell) };
-        if let Some(issue) = issue {
+        let (days, order) = if is_text { parse_text(cell) } else { parse_declared(cell) };
+        let bad = (days.is_none() && order != Some(Code::DateOrderUnknown)).then_some(Code::BadDate);
+        for issue in bad.into_iter().chain(order) {
             validity.add_issue(issue, cells.number(row));
         }
         if let Some(days) = days.and_then(|days| i32::try_from(days).ok()) {
@@ -146,7 +144,7 @@ mod tests {
             assert_eq!(parse_text(cell.as_bytes()), (None, Some(Code::DateOrderUnknown)), "{cell:?}");
         }
         for cell in ["20230229", "20231301", "241332", "10101", "abcdefgh", "13/13/1970", "aa/01/1970", "0000"] {
-            assert_eq!(parse_text(cell.as_bytes()), (None, Some(Code::BadDate)), "{cell:?}");
+            assert_eq!(parse_text(cell.as_bytes()), (None, None), "{cell:?}");
         }
     }
 
@@ -162,7 +160,7 @@ mod tests {
             assert_eq!(parse_declared(cell.as_bytes()), (days, issue), "{cell}");
         }
         for cell in ["20230229", "1970-01-13", "1970-1-1", "01/13/70", "1/13/1970", "13.01.1970", "241332", "0000"] {
-            assert_eq!(parse_declared(cell.as_bytes()), (None, Some(Code::BadDate)), "{cell:?}");
+            assert_eq!(parse_declared(cell.as_bytes()), (None, None), "{cell:?}");
         }
         assert!(["", "0", "00000000"].into_iter().all(|cell| is_missing(cell.as_bytes())) && !is_missing(b"0000"));
     }
