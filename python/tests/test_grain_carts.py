@@ -68,8 +68,8 @@ def test_path_bytes_file_object_and_service_give_equal_layers(
     assert expected.source == f"grain_carts.read/{whole['id']}/BIN"
     assert expected.metadata["Field"] == whole["field"]
     assert float(expected.metadata["TotalPounds"]) == math.floor(whole["total_pounds"] + 0.5)
-    assert expected.units["Weight"] == "Pounds"
-    assert expected.units["TestWeight"] == "Pounds/Bushel"
+    assert expected.units["Weight"] == "lb"
+    assert expected.units["TestWeight"] == "lb/bu"
     assert expected.diagnostics == []
     for source in (path, str(path), content, memoryview(content), io.BytesIO(content)):
         layer = hl.read(source)

@@ -104,7 +104,7 @@ def test_script_gets_only_the_plan_and_the_summary(farm_service: hl.Sandbox, tmp
     assert planned.returncode == 0, planned.stderr
     head, *lines = planned.stdout.splitlines()
     assert " calls, " in head
-    assert [line.split()[0] for line in lines] == ["lists", "details", "asked", "collected", "records"]
+    assert [line.split()[0] for line in lines] == ["purpose", "lists", "details", "asked", "collected", "records"]
     assert not (farm / "dataset").exists()
 
     first = pull(farm_service, "--to", farm, "--no-locations")
@@ -286,7 +286,9 @@ def test_accounts_have_their_own_folders_and_one_failure_stops_no_other(
     done = pull(farm_service, "--to", farms, "--no-locations", "--profile", "north", "lost", "south", **keys)
     assert done.returncode == 3, done.stderr
     assert done.stderr.startswith("headland: lost: AuthenticationError: ")
-    assert len(done.stderr.splitlines()) == 1
+    refused, advice = done.stderr.splitlines()
+    assert refused.startswith("headland: lost: AuthenticationError: ")
+    assert advice.startswith("  next: `headland doctor --profile lost`")
     for name in ("north", "south"):
         assert jobs_here(farms / name) == JOBS
         assert [line for line in done.stdout.splitlines() if line.startswith(f"{name}: ") and " new, " in line]
