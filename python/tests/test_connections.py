@@ -26,7 +26,7 @@ def connections(service: hl.Sandbox) -> int:
 
 
 def closed(service: hl.Sandbox) -> bool:
-    """Return whether the connections end. Where another test has started the thread of asynchronous calls, it ends them."""
+    """Return whether the connections end, which the thread of asynchronous calls does where another test started it."""
     ends = time.monotonic() + 30
     while connections(service) and time.monotonic() < ends:
         time.sleep(0.01)
