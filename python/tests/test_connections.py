@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -25,12 +25,9 @@ def connections(service: hl.Sandbox) -> int:
     return sum(row[2].endswith(f":{port}") and row[3] == "01" for row in rows)
 
 
-def closed(service: hl.Sandbox) -> bool:
-    """Return whether the connections end, which the thread of asynchronous calls does where another test started it."""
-    ends = time.monotonic() + 30
-    while connections(service) and time.monotonic() < ends:
-        time.sleep(0.01)
-    return connections(service) == 0
+async def asynchronous_call(service: hl.Sandbox) -> None:
+    async with hl.AsyncClient(**service.credentials, rate_limits=()) as client:
+        await client.access_key()
 
 
 def call_all(clients: list[hl.Client], calls: int) -> None:
@@ -39,7 +36,13 @@ def call_all(clients: list[hl.Client], calls: int) -> None:
 
 
 @linux_only
-def test_clients_of_one_host_share_idle_connections_and_the_last_one_closes_them(service: hl.Sandbox) -> None:
+@pytest.mark.parametrize("is_asynchronous", [False, True])
+def test_clients_of_one_host_share_idle_connections_and_the_last_one_closes_them(
+    service: hl.Sandbox, is_asynchronous: bool
+) -> None:
+    if is_asynchronous:
+        # The first asynchronous call starts the thread that ends connections from then on.
+        asyncio.run(asynchronous_call(service))
     clients = [hl.Client(**service.credentials, rate_limits=()) for _ in range(12)]
     for client in clients:
         client.access_key()
@@ -52,7 +55,7 @@ def test_clients_of_one_host_share_idle_connections_and_the_last_one_closes_them
     clients[-1].access_key()
     assert connections(service) == shared, "the last client still uses them"
     clients[-1].close()
-    assert closed(service)
+    assert connections(service) == 0
 
 
 @linux_only
@@ -65,7 +68,7 @@ def test_close_ends_connections_although_lists_and_mirrors_of_the_client_remain(
     assert jobs.first() is not None
     assert connections(service) == 1
     client.close()
-    assert closed(service)
+    assert connections(service) == 0
     assert mirror.folder == tmp_path / "farm"
     with pytest.raises(RuntimeError, match="closed"):
         client.access_key()

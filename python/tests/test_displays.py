@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from driven_rows import field, job, straight
 
 import headland as hl
+from headland import cleaning_sentence
 from headland.client import WindowUse
 from headland.display_table import Listing, table_html, text_table
 from headland.job_layers import FailedJob, JobLayers
@@ -51,6 +53,12 @@ def test_cleaned_harvest_is_one_sentence_whose_points_add_up(cleaned: hl.Cleaned
     assert text.endswith("t/ha at 15.5 % water.")
     assert "with a spike of the flow" in text
     assert sum(counts(text)) == logged["rows"] - used["rows"]
+
+
+def test_sentence_has_words_for_each_reason_in_the_order_of_bits(harvest: hl.Layer) -> None:
+    with pytest.raises(ValueError, match="expected names of reasons") as caught:
+        hl.clean(harvest, keep=["no reason"])
+    assert json.dumps([*cleaning_sentence.REASONS]).strip("[]") in str(caught.value)
 
 
 def test_sentence_follows_the_reasons_that_are_kept(harvest: hl.Layer) -> None:

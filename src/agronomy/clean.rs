@@ -23,7 +23,10 @@ pub(super) struct CleanRows {
     pub(super) kind: JobKind,
     pub(super) plane: LocalPlane,
     pub(super) rows: TrackRows,
-    pub(super) faults: LoggedFaults,
+    /// Rows that another row repeats at a slightly other position.
+    pub(super) twins: usize,
+    /// Machines whose headings the motion contradicts, with their rows and the median difference in radians.
+    pub(super) headings: Vec<(i64, usize, f64)>,
     pub(super) flow: PlacedFlow,
     pub(super) passes: Passes,
     pub(super) ground: WorkedGround,
@@ -55,11 +58,11 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
 
     let sensor = Sensor { rows: &rows, pass: &number, is_bad: &faults.any, location: middle.location() };
     let mut flow = PlacedFlow::new(&mut field, &sensor, &parameters.delay)?;
-    let (passes, ground) = Passes::settle(number, (&rows, &field), &faults, &flow, &middle, &parameters);
+    let (passes, mut ground) = Passes::settle(number, (&rows, &field), &faults, &flow, &middle, &parameters);
 
     let logged = field.moisture.take().filter(|_| is_harvest).map(|moisture| rows.sorted(&moisture));
     let shifted = |logged| Moisture::shift(&rows, &passes.number, logged, (&flow.delays, &field.jobs), &parameters);
-    let moisture = logged.as_deref().map(shifted).transpose()?.unwrap_or_default();
+    let mut moisture = logged.as_deref().map(shifted).transpose()?.unwrap_or_default();
     // A table with several crops is dried by row.
     let stated = parameters.market_moisture.map(|percent| vec![percent; rows.len()]);
     let market = stated.or_else(|| field.market.take().map(|market| rows.sorted(&market)));
@@ -77,13 +80,16 @@ pub(super) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
     } else {
         flow.delays.clear();
     }
+    // Only the stages above read these, which are rows long.
+    (flow.logged, ground.nominal, ground.is_narrow, moisture.is_filled) = Default::default();
     let amount = field.amount.take().map(|amount| rows.sorted(&amount));
     let (kind, plane, amount_unit) = (field.kind, field.plane, field.amount_unit);
     Ok(CleanRows {
         kind,
         plane,
         rows,
-        faults,
+        twins: faults.twins,
+        headings: faults.headings,
         flow,
         passes,
         ground,

@@ -33,7 +33,7 @@ const MOISTURES: std::ops::RangeInclusive<f64> = 3.0..=45.0;
 /// All diagnostics of cleaned rows.
 pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
     let mut diagnostics = not_shifted(rows);
-    for (machine, count, radians) in &rows.faults.headings {
+    for (machine, count, radians) in &rows.headings {
         let of = if rows.flow.delays.len() > 1 { format!(" of machine {machine}") } else { String::new() };
         let message = format!(
             "the headings of {count} rows{of} differ from the motion by {:.0} degrees in the median, so that the direction of \
@@ -61,11 +61,11 @@ pub(super) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
         );
         diagnostics.push(Diagnostic::new(Code::NoGrain, message));
     }
-    if rows.faults.twins * TWINS > rows.passes.number.len() {
+    if rows.twins * TWINS > rows.passes.number.len() {
         let message = format!(
             "{} of {} rows are there twice, within a metre at one time, or at one location later by one time for all; the second \
              ones are left out as `duplicate`; sections at the location of the antenna are no copies: give each its own location",
-            rows.faults.twins,
+            rows.twins,
             rows.passes.number.len()
         );
         diagnostics.push(Diagnostic::new(Code::JobTwice, message));

@@ -76,8 +76,8 @@ impl CleanRows {
         self.ground.coverage.append(other.ground.coverage);
         self.flow.delays.extend(other.flow.delays);
         self.flow.dropouts += other.flow.dropouts;
-        self.faults.headings.extend(other.faults.headings);
-        self.faults.twins += other.faults.twins;
+        self.headings.extend(other.headings);
+        self.twins += other.twins;
         self.passes.without_grain += other.passes.without_grain;
         self.rows.append(other.rows);
     }

@@ -49,19 +49,20 @@ fn names(layer: &Layer, column: &str, what: &str) -> Option<String> {
     let index = layer.schema().index_of(column).ok()?;
     let mut found = BTreeSet::new();
     for cells in layer.batches().iter().filter_map(|batch| batch.columns().get(index)?.as_string_opt::<i64>()) {
-        found.extend(cells.iter().flatten().filter(|name| !name.trim().is_empty()).map(str::to_owned));
+        found.extend(cells.iter().flatten().filter(|name| !name.trim().is_empty()));
     }
-    (!found.is_empty()).then(|| joined(found, what))
+    (!found.is_empty()).then(|| joined(&found, what))
 }
 
 /// The titles of several layers, or their number.
 pub(super) fn joined_titles(titles: impl Iterator<Item = String>) -> String {
-    joined(titles.collect(), "layers")
+    let titles: BTreeSet<String> = titles.collect();
+    joined(&titles.iter().map(String::as_str).collect(), "layers")
 }
 
-fn joined(names: BTreeSet<String>, what: &str) -> String {
+fn joined(names: &BTreeSet<&str>, what: &str) -> String {
     match names.len() {
-        ..=MAX_NAMES => names.into_iter().collect::<Vec<_>>().join(", "),
+        ..=MAX_NAMES => names.iter().copied().collect::<Vec<_>>().join(", "),
         count => format!("{count} {what}"),
     }
 }

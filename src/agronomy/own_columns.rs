@@ -4,10 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Date32Type;
 use arrow_array::{Array as _, ArrayRef, Date32Array, RecordBatch, RecordBatchOptions, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Field, Schema};
-use chrono::NaiveDate;
 
 use super::cell_values::{arrays, flags, integers, numbers, texts, trimmed};
 use super::column_match::Match;
@@ -22,6 +20,7 @@ use super::units::Unit;
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
 use crate::layer::crs::Crs;
+use crate::times::parse_date;
 
 /// Computed columns that no display logs. Tables with all of a line are of headland: rows, cleaned rows and swaths, maps,
 /// and means of fields.
@@ -180,9 +179,8 @@ impl Table<'_> {
     fn dates(&self, index: usize) -> Vec<ArrayRef> {
         let column = |array: &ArrayRef| match array.as_string_opt::<i64>() {
             Some(texts) => {
-                let days = texts.iter().map(|text| text.and_then(|text| trimmed(text).parse().ok()));
-                let days = days.map(|date: Option<NaiveDate>| date.map(Date32Type::from_naive_date));
-                Arc::new(days.collect::<Date32Array>()) as ArrayRef
+                let days = |text: &str| parse_date(text)?.year_first().and_then(|days| i32::try_from(days).ok());
+                Arc::new(texts.iter().map(|text| text.and_then(days)).collect::<Date32Array>()) as ArrayRef
             }
             None => Arc::clone(array),
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, Days, NaiveDate, Utc};
+use chrono::{DateTime, Days, Utc};
 
 use super::journal::{FileState, Item, ItemKind, ReadTxn};
 use crate::agronomy::{JobTypes, Match};
@@ -10,6 +10,7 @@ use crate::api;
 use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::client::Arguments;
 use crate::error::{Error, Kind, Result};
+use crate::times::Cell;
 use crate::wire::time::stated;
 use crate::wire::{Content, Value, decode_detail};
 
@@ -147,7 +148,7 @@ fn parse_time(name: &str, text: &str) -> Result<DateTime<Utc>> {
 /// First time after `until`: the time itself, or the end of a day.
 fn parse_end(text: &str) -> Result<DateTime<Utc>> {
     let time = parse_time("until", text)?;
-    let is_date = NaiveDate::parse_from_str(text.trim(), "%Y-%m-%d").is_ok();
+    let is_date = Cell::parse(text).clock.is_none();
     Ok(if is_date { time.checked_add_days(Days::new(1)).unwrap_or(time) } else { time })
 }
 
@@ -261,9 +262,12 @@ mod tests {
         ] {
             assert_eq!(filter.includes(&created(text)), is_included, "{text}");
         }
-        let day = by_times(Some("2026-06-01"), Some(" 2026-06-01 ")).unwrap();
-        assert!(day.includes(&created("2026-06-01T23:59:59.9Z")) && !day.includes(&created("2026-06-02T00:00:00Z")));
-        assert!(day.includes(&item(ItemKind::Job, Some("Yield"), None)), "a job without a time is included");
+        for until in [" 2026-06-01 ", "20260601", "2026/06/01", "2026-6-1"] {
+            let day = by_times(Some("2026-06-01"), Some(until)).unwrap();
+            let (last, next) = (created("2026-06-01T23:59:59.9Z"), created("2026-06-02T00:00:00Z"));
+            assert!(day.includes(&last) && !day.includes(&next), "{until}");
+            assert!(day.includes(&item(ItemKind::Job, Some("Yield"), None)), "a job without a time is included");
+        }
         assert!(by_times(None, Some("9999-12-31")).unwrap().includes(&created("9999-12-31T23:59:59Z")));
     }
 

@@ -128,10 +128,12 @@ pub(super) fn connections() -> Result<&'static Connections> {
     BRIDGE.get(new_bridge).map(|bridge| &bridge.connections)
 }
 
-/// Lets closed connections end, which no call drives.
+/// Lets closed connections end, which no call drives. As a task, it takes its turns with theirs also where the background
+/// thread drives the runtime.
 pub(super) fn settle(py: Python<'_>) -> PyResult<()> {
     let bridge = bridge(py)?;
-    bridge.detach(py, || bridge.runtime.block_on(Connections::settle()));
+    let ended = bridge.runtime.spawn(Connections::settle());
+    bridge.detach(py, || drop(bridge.runtime.block_on(ended)));
     Ok(())
 }
 

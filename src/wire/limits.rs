@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Kind, Result};
 
-/// Four times the values of a page of 1,000 records with sixty fields; XML counts each twice. Decoding so many takes less than a
-/// second, during which nothing can end the call.
+/// Four times the values of a page of 1,000 records with sixty fields; XML counts each twice. Decoding so many takes about a
+/// second at worst, during which nothing can end the call.
 const MAX_VALUES: usize = 250_000;
 
 /// Refuses a body with too many values before it is parsed.
