@@ -11,9 +11,11 @@ pub mod clock;
 
 mod hex;
 
+pub mod names;
+
 mod part_file;
 
-mod times;
+pub mod times;
 
 /// The endpoint table: one row per endpoint, one shape per record.
 pub mod api;

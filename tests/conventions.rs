@@ -13,6 +13,7 @@ const MODULES: &[&str] = &[
     "secret",
     "clock",
     "hex",
+    "names",
     "part_file",
     "times",
     "api",

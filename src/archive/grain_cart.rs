@@ -14,8 +14,8 @@ use super::member::Member;
 use super::options::ReadOptions;
 use super::sniff::describe_bytes;
 use crate::error::{Argument, Error, Kind, Result};
-use crate::wire::names::same;
-use crate::wire::strip_bom;
+use crate::names::same;
+use crate::names::strip_bom;
 
 /// Largest size of a file. A season of loads has a few hundred kilobytes.
 const MAX_BYTES: u64 = 16 << 20;

@@ -1,8 +1,8 @@
 //! Checks whether a downloaded grain cart file may be complete. The format has no end mark.
 
 use super::grain_cart::{MAX_HEADER_ROWS, REQUIRED_COLUMNS, split};
-use crate::wire::names::same;
-use crate::wire::strip_bom;
+use crate::names::same;
+use crate::names::strip_bom;
 
 /// Whether a text may be a complete grain cart file: it has the header row, and its last line has a cell for each name.
 /// Truncation between two lines or inside the last cell is not detected.

@@ -3,7 +3,7 @@
 use super::diagnostic::Diagnostic;
 use super::member::Member;
 use super::member_names;
-use crate::wire::names::same;
+use crate::names::same;
 
 /// Names per kind in a message; the others are counted.
 const MAX_LISTED: usize = 3;

@@ -23,6 +23,7 @@ mod member_names;
 mod member_reader;
 mod options;
 mod read_at;
+mod saved_reply;
 mod shp;
 mod shx;
 mod sniff;

@@ -1,6 +1,7 @@
 //! Recognises the format of a source that is not a zip, for an error that names it and a tool that reads it.
 
-use crate::wire;
+use super::saved_reply;
+use crate::names::strip_bom;
 
 /// Characters of a text in a message.
 const MAX_SHOWN_CHARS: usize = 60;
@@ -46,7 +47,7 @@ const SIGNATURES: [(&[u8], &str); 23] = [
 
 /// Whether a source starts like an XML document, in UTF-8 or UTF-16.
 pub(super) fn is_xml(first: &[u8]) -> bool {
-    let plain = wire::strip_bom(first).trim_ascii_start();
+    let plain = strip_bom(first).trim_ascii_start();
     let utf16: [&[u8]; 4] = [b"\xFF\xFE<\0", b"\xFE\xFF\0<", b"<\0", b"\0<"];
     let is_page = plain.get(..14).is_some_and(|start| start.eq_ignore_ascii_case(b"<!doctype html"))
         || plain.get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"<html"));
@@ -58,11 +59,11 @@ pub(super) fn describe_bytes(first: &[u8]) -> String {
     if first.is_empty() {
         return "it is empty (0 bytes): nothing was written or received".to_owned();
     }
-    if let Some(response) = wire::decode_response(first) {
+    if let Some((status, reason)) = saved_reply::find(first) {
         return format!(
             "it is a reply of the service that was saved instead of a file: status `{}`, `{}`",
-            shorten_reply(&response.status),
-            shorten_reply(&response.error_info)
+            shorten_reply(&status),
+            shorten_reply(&reason)
         );
     }
     if let Some((_, what)) = SIGNATURES.iter().find(|(start, _)| first.starts_with(start)) {

@@ -9,8 +9,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use crate::api::row::{Returns, Takes};
 use crate::api::{Endpoint, Parameter, Place};
 use crate::error::{Error, Kind, Result};
+use crate::times::iso;
 use crate::transport::Call;
-use crate::wire::time;
 
 /// The values of a call's parameters, in the form in which they are sent.
 #[derive(Clone, Debug)]
@@ -120,7 +120,7 @@ fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, Strin
         Takes::Number if text.parse::<u64>().is_ok() => Ok(text.to_owned()),
         Takes::Number => Err(format!("is `{text}`: expected a whole number >= 0")),
         // Strict ISO 8601 with whole seconds: some services fail on fractions (field notes).
-        Takes::Time => Ok(time::write(&time::stated(text)?.trunc_subsecs(0))),
+        Takes::Time => Ok(iso::write(&iso::stated(text)?.trunc_subsecs(0))),
         Takes::Word if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') => {
             Ok(text.to_owned())
         }

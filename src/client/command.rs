@@ -13,8 +13,9 @@ use super::setup::Client;
 use crate::api::field_computers::STATES;
 use crate::api::{self, Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
+use crate::names::strip_bom;
 use crate::transport::FullResponse;
-use crate::wire::{Value, is_page, strip_bom};
+use crate::wire::{Value, is_page};
 
 /// The list of maps that were sent to a field computer.
 const SENT_MAPS: &str = "field_computers.prescription_maps";

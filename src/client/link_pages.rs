@@ -14,9 +14,10 @@ use super::payload::decode_json;
 use super::setup::Client;
 use crate::api::{self, Endpoint, Returns};
 use crate::error::{Error, Kind, Result};
+use crate::names::strip_bom;
 use crate::secret::Secret;
 use crate::transport::NextLink;
-use crate::wire::{Value, strip_bom};
+use crate::wire::Value;
 
 /// The header with the total count of the list.
 const TOTAL: &str = "x-total-count";

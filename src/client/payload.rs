@@ -12,8 +12,9 @@ use super::record::describe_body;
 use super::setup::Client;
 use crate::api::{Endpoint, Method, Returns};
 use crate::error::{Error, Kind, Result};
+use crate::names::strip_bom;
 use crate::transport::{Attempts, BaseUrl, FullResponse};
-use crate::wire::{Name, Value, decode_plain, strip_bom};
+use crate::wire::{Name, Value, decode_plain};
 
 /// Makes the call and returns an object, a list or nothing.
 pub(super) async fn payload(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {

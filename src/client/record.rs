@@ -7,8 +7,9 @@ use super::setup::Client;
 use crate::api::locations::DEVICE_LOCATION;
 use crate::api::{Endpoint, Index, Returns};
 use crate::error::{Error, Kind, Result};
+use crate::names::strip_bom;
 use crate::transport::FullResponse;
-use crate::wire::{Content, Page, Value, check_values, decode_detail, decode_index, is_page, strip_bom};
+use crate::wire::{Content, Page, Value, check_values, decode_detail, decode_index, is_page};
 
 /// Reads the detail of a record; null if the service returns an empty list for it.
 pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {

@@ -11,7 +11,7 @@ use crate::api::job_data::JOB_DATA_DETAIL;
 use crate::client::Arguments;
 use crate::error::{Error, Kind, Result};
 use crate::times::Cell;
-use crate::wire::time::stated;
+use crate::times::iso::stated;
 use crate::wire::{Content, Value, decode_detail};
 
 /// Maximum number of ids that a note names.

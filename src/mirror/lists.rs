@@ -17,8 +17,8 @@ use super::writer::{MirrorWriter, is_fatal};
 use crate::api::{self, Endpoint, Returns, Shape};
 use crate::client::{Arguments, Position, check_id};
 use crate::error::{Error, Kind, Result};
+use crate::times::iso::write;
 use crate::transport::Warnings;
-use crate::wire::time::write;
 use crate::wire::{Value, encode_json};
 
 /// Recommended maximum of specification 4.1.

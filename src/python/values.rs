@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use crate::wire::{Name, Value, time};
+use crate::times::iso;
+use crate::wire::{Name, Value};
 
 /// Converts a value to a Python object.
 pub(super) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
@@ -62,5 +63,5 @@ fn datetime<'py>(py: Python<'py>, time: &DateTime<Utc>) -> PyResult<Bound<'py, P
     })?;
     let micros = time.timestamp_subsec_micros().min(999_999);
     let time = DateTime::from_timestamp(time.timestamp(), micros.saturating_mul(1_000)).unwrap_or(*time);
-    from_iso_format.bind(py).call1((time::write(&time),))
+    from_iso_format.bind(py).call1((iso::write(&time),))
 }

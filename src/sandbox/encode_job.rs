@@ -2,7 +2,7 @@
 
 use crate::api::Shape;
 use crate::api::job_data::JOB_DATA_DETAIL;
-use crate::wire::names;
+use crate::names;
 
 /// Whether the shape is a job's detail.
 pub(super) fn is_job(shape: &'static Shape) -> bool {

@@ -6,7 +6,8 @@ use chrono::{DateTime, Utc};
 
 use crate::error;
 use crate::signing::SigningKey;
-use crate::wire::{Name, Value, time};
+use crate::times::iso;
+use crate::wire::{Name, Value};
 
 /// Separates the random stream of keys from other streams of the same seed.
 const KEY_SALT: u64 = 0x6865_6164_6C61_6E64;
@@ -84,7 +85,7 @@ impl Grant {
             return Err("access key check failed: the customer revoked this access key".to_owned());
         }
         if self.expires <= now.timestamp() {
-            let when = self.expiration().map(|time| time::write(&time));
+            let when = self.expiration().map(|time| iso::write(&time));
             return Err(format!("access key check failed: this access key expired on {}", when.unwrap_or_default()));
         }
         Ok(())

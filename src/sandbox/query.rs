@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use percent_encoding::percent_decode_str;
 
 use super::paging::{DEFAULT_PAGE_SIZE, PageRequest};
-use crate::wire::time::{self, Read};
+use crate::times::iso::{self, Read};
 
 /// Decoded parameters of a query.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl Query {
         let Some(text) = self.get("date") else { return Ok(None) };
         // An unescaped `+` of a time zone offset is decoded as a space.
         let with_plus = text.rsplit_once(' ').map(|(time, zone)| format!("{time}+{zone}"));
-        match (time::read(text), with_plus.as_deref().map(time::read)) {
+        match (iso::read(text), with_plus.as_deref().map(iso::read)) {
             (Read::Time(time), _) | (Read::Wrong, Some(Read::Time(time))) => Ok(Some(time)),
             _ => Err(format!("date must be an ISO 8601 date-time such as 2026-09-01T00:00:00Z, found `{text}`.")),
         }

@@ -9,7 +9,8 @@ use chrono::{DateTime, Datelike as _, NaiveDate, TimeDelta, Utc};
 
 use super::fields::{MachineState, TURN_SECONDS, Track, WORK_SECONDS};
 use super::paging::PageBounds;
-use crate::wire::{Name, Value, time};
+use crate::times::iso;
+use crate::wire::{Name, Value};
 
 /// Seconds between two reports (specification 8).
 const HUB_INTERVAL: i64 = 30;
@@ -251,7 +252,7 @@ fn time_of(seconds: i64) -> DateTime<Utc> {
 
 /// Formats a time as `YYYY-MM-DDTHH:mm:ssZ` (specification 2.3 and 2.4).
 fn timestamp(seconds: i64) -> String {
-    time::write(&time_of(seconds))
+    iso::write(&time_of(seconds))
 }
 
 fn record<const N: usize>(fields: [(&'static str, Value); N]) -> Vec<(Name, Value)> {

@@ -4,6 +4,7 @@ mod calendar;
 mod cell;
 mod clock;
 mod dates;
+pub mod iso;
 
 pub(crate) use self::calendar::{DAY, days_since_epoch};
 pub(crate) use self::cell::{Cell, parse_date};

@@ -9,7 +9,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
 
 use super::body_timeout::BodyTimeout;
 use super::{BodyStream, Fault, FaultKind};
-use crate::wire::strip_bom;
+use crate::names::strip_bom;
 
 /// Number of compressed bytes that are decompressed in one step. They become at most 4 MB, so that the caller's size
 /// limit stops a decompression bomb before it fills the memory.

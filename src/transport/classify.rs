@@ -9,7 +9,8 @@ use super::error_body;
 use super::retry_policy::Outcome;
 use crate::error::{Error, Kind};
 use crate::limiter::RateLimitHeaders;
-use crate::wire::{ServiceResponse, decode_response, time};
+use crate::times::iso;
+use crate::wire::{ServiceResponse, decode_response};
 
 /// Number of characters of a service's text that a message shows.
 const SHOWN: usize = 300;
@@ -94,8 +95,7 @@ pub fn classify_response(response: &ServiceResponse, rate_limit: &RateLimitHeade
     let classified = if is("MORE_TIME_NEEDED") {
         // The specification does not say which element contains the time span (4.4).
         let texts = [Some(&response.error_info), response.result.as_ref()];
-        let wait =
-            rate_limit.retry_after.or_else(|| texts.into_iter().flatten().find_map(|text| time::find_span(text)));
+        let wait = rate_limit.retry_after.or_else(|| texts.into_iter().flatten().find_map(|text| iso::find_span(text)));
         Classified {
             outcome: Outcome::MoreTime,
             error: Error::new(Kind::NotReady, "the service needs more time").with(|facts| facts.retry_after = wait),

@@ -7,7 +7,8 @@ use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
 use serde_json::{Map, Value as Tree};
 
-use crate::wire::{names, strip_bom};
+use crate::names;
+use crate::names::strip_bom;
 
 /// The message of an object: its most specific text, and the errors of its fields.
 pub(super) fn message_from(body: &[u8]) -> Option<String> {

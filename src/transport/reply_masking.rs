@@ -6,8 +6,9 @@ use http::{HeaderMap, HeaderValue};
 use super::{FullResponse, ServiceContext};
 use crate::api::Endpoint;
 use crate::error::Error;
+use crate::names;
 use crate::secret::SecretKind;
-use crate::wire::{mask, names};
+use crate::wire::mask;
 
 /// The row whose reply contains the access key by definition (specification 2.7).
 const ACCESS_KEY_ROW: &str = "access_key";

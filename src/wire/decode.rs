@@ -5,10 +5,11 @@ use super::path::Unreadable;
 use super::record_reader::RecordReader;
 use super::reply::{Content, Page, STATUS, ServiceResponse, check_detail, response_from, to_page};
 use super::value::Value;
-use super::{json, names, xml};
+use super::{json, xml};
 use crate::api::envelope::SERVICE_INDEX;
 use crate::api::{Index, Shape};
 use crate::error::Result;
+use crate::names;
 use crate::wire::limits::check_values;
 
 /// Reads one record.

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value as Tree;
 
-use super::names;
 use super::value::{Name, Value};
 use crate::api::Shape;
+use crate::names;
 
 /// The meaning of a repeated name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Fields of a record as any content type finds them: by name, once, from text.
 
 use super::derived::derive;
-use super::names;
-use super::time::{self, Read};
 use super::value::{Name, Value};
 use crate::api::{Field, Kind, Shape};
+use crate::names;
+use crate::times::iso::{self, Read};
 
 /// The name under which a list's items are kept beside the fields of its envelope; no field has it.
 pub(super) const ITEMS: &str = "(items)";
@@ -148,7 +148,7 @@ pub(super) fn scalar(kind: Kind, text: &str) -> Option<Value> {
         },
         Kind::Integer => whole_number(trimmed).map(Value::Integer),
         Kind::Decimal => trimmed.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::Decimal),
-        Kind::Time => match time::read(trimmed) {
+        Kind::Time => match iso::read(trimmed) {
             Read::Time(time) => Some(Value::Time(time)),
             Read::Nothing => Some(Value::Null),
             Read::Wrong => None,

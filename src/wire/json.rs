@@ -12,8 +12,8 @@ use serde_json::de::Read;
 use super::bigint::quote_big_ints;
 use super::node::Node;
 use super::path::{excerpt, written};
-use super::reply::strip_bom;
 use crate::error::{Error, Kind};
+use crate::names::strip_bom;
 
 /// Parses a whole body and gives it to `read`; nothing may follow the value. `serde_json` refuses what is nested more than 128 deep.
 /// Messages call the body `what`, and the path of a fault starts with `root`.

@@ -3,7 +3,7 @@
 
 use super::bigint::text_length;
 use super::path::excerpt;
-use super::reply::strip_bom;
+use crate::names::strip_bom;
 use crate::secret::{SecretKind, Secrets};
 
 /// A body whose secrets are masked.

@@ -5,7 +5,6 @@ use super::fields::{
     ITEMS, bare_uri, describe, duplicate_field, field_of, finish, inner_field_of, is_known, list_of, put_inside,
     scalar, void, void_inside, whole,
 };
-use super::names;
 use super::node::Node;
 use super::partial_record::{Member, Members, Order, Record};
 use super::path::{Step, Unreadable, excerpt, written};
@@ -13,6 +12,7 @@ use super::reply::Content;
 use super::value::Value;
 use crate::api::{Field, Index, Kind, Shape};
 use crate::error::{Error, Kind as ErrorKind, Result};
+use crate::names;
 
 /// Reads one reply.
 pub(super) struct RecordReader {

@@ -4,6 +4,7 @@ use super::fields::ITEMS;
 use super::value::{Name, Value};
 use crate::api::{Index, Shape};
 use crate::error::{Error, Kind, Result};
+use crate::names::strip_bom;
 
 /// The content type of a reply that is not a file (specification 4.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +34,6 @@ impl Content {
             _ => None,
         }
     }
-}
-
-/// Removes the byte order mark of UTF-8.
-pub(crate) fn strip_bom(body: &[u8]) -> &[u8] {
-    body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)
 }
 
 /// One page of a list.

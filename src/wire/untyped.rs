@@ -8,10 +8,10 @@ use serde_json::Value as Tree;
 use super::extra_fields::UniqueNames;
 use super::json;
 use super::limits::check_values;
-use super::names;
 use super::node::Node;
 use super::value::{Name, Value};
 use crate::error::Result;
+use crate::names;
 
 /// Decodes a body. Nothing may follow the value, and `serde_json` limits the nesting to 127 levels.
 pub fn decode_plain(body: &[u8]) -> Result<Value> {

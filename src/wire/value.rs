@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use chrono::{DateTime, Utc};
 use serde_json::Value as Tree;
 
-use super::time;
+use crate::times::iso;
 
 /// The Python name of a field; borrowed if the shape has the field.
 pub type Name = Cow<'static, str>;
@@ -60,7 +60,7 @@ impl Value {
             Self::Integer(number) => Tree::from(*number),
             Self::Decimal(number) => Tree::from(*number),
             Self::Text(text) => Tree::from(text.as_str()),
-            Self::Time(at) => Tree::from(time::write(at)),
+            Self::Time(at) => Tree::from(iso::write(at)),
             Self::List(items) => items.iter().map(Self::to_json).collect(),
             Self::Record(fields) => {
                 Tree::Object(fields.iter().map(|(name, value)| (name.to_string(), value.to_json())).collect())

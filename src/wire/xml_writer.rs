@@ -2,9 +2,9 @@
 
 use serde_json::Value as Tree;
 
-use super::time;
 use super::value::Value;
 use crate::api::{Kind, Shape};
+use crate::times::iso;
 
 /// The namespace of `nil`.
 const INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
@@ -132,7 +132,7 @@ fn scalar(value: &Value) -> Option<String> {
         Value::Integer(number) => Some(number.to_string()),
         Value::Decimal(number) => Some(number.to_string()),
         Value::Text(text) => Some(text.clone()),
-        Value::Time(at) => Some(time::write(at)),
+        Value::Time(at) => Some(iso::write(at)),
         Value::Null | Value::List(_) | Value::Record(_) | Value::Unknown(_) => None,
     }
 }

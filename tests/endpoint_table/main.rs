@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use headland::api::row::{Place, Takes};
 use headland::api::{self, Body, Endpoint, GROUPS, Kind, Returns, Service, Shape};
-use headland::wire::names;
+use headland::names;
 
 fn shapes_of(row: &Endpoint) -> Vec<&'static Shape> {
     match row.returns {

@@ -4,7 +4,7 @@ use super::encoding::XmlText;
 use super::{Document, Event};
 use crate::archive::member::Member;
 use crate::error::Result;
-use crate::wire::names::same;
+use crate::names::same;
 
 /// Most elements and attributes, since each needs many times its bytes.
 const MAX_NODES: usize = 1 << 17;

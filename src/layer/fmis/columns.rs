@@ -13,7 +13,7 @@ use crate::layer::columns::number::{
 };
 use crate::layer::issues::IssueCounter;
 use crate::layer::schema::schema_error;
-use crate::wire::time;
+use crate::times::iso;
 
 /// The Arrow time zone of UTC.
 pub(in crate::layer) const UTC: &str = "UTC";
@@ -130,16 +130,16 @@ impl Column {
                 }
                 Cell::Null | Cell::Invalid => return self.push_invalid(count, record),
             },
-            Values::Times { micros, zoned, is_utc } => match time::read(&String::from_utf8_lossy(text)) {
-                time::Read::Time(found) => {
+            Values::Times { micros, zoned, is_utc } => match iso::read(&String::from_utf8_lossy(text)) {
+                iso::Read::Time(found) => {
                     let is_zoned = *is_utc || states_zone(text);
                     repeat(micros, found.timestamp_micros(), count)?;
                     zoned.append_n(count, is_zoned);
                     self.nulls.append_n_non_nulls(count);
                     tally(if is_zoned { &mut self.zoned } else { &mut self.zoneless }, record);
                 }
-                time::Read::Nothing => return self.push_null(count),
-                time::Read::Wrong => {
+                iso::Read::Nothing => return self.push_null(count),
+                iso::Read::Wrong => {
                     tally(&mut self.bad_times, record);
                     return self.push_null(count);
                 }
@@ -230,7 +230,7 @@ fn repeat<T: Copy>(values: &mut Vec<T>, value: T, count: usize) -> std::result::
 
 /// A time as text, with `Z` only if it has a zone.
 fn time_text(micros: i64, is_zoned: bool) -> Option<String> {
-    let mut text = time::write(&DateTime::from_timestamp_micros(micros)?);
+    let mut text = iso::write(&DateTime::from_timestamp_micros(micros)?);
     if !is_zoned {
         text.pop();
     }

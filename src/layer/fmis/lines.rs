@@ -6,7 +6,7 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
 use crate::archive::{AllocError, BufferedReader, Member};
 use crate::error::{Argument, Error, Result};
-use crate::wire;
+use crate::names;
 
 /// The buffer size in bytes.
 const WINDOW_SIZE: usize = 256 * 1024;
@@ -153,7 +153,7 @@ impl<'a> LineReader<'a> {
                 let (line, more) = rest.split_at(units.first_end(rest).unwrap_or(rest.len()));
                 let decoded = units.decode(line);
                 let (content, is_ended) = strip_line_end(decoded.as_deref().unwrap_or(line));
-                let content = if line_offset == 0 { wire::strip_bom(content) } else { content };
+                let content = if line_offset == 0 { names::strip_bom(content) } else { content };
                 // The last line may hold the end-of-text mark only.
                 if !content.iter().all(|byte| byte.is_ascii_whitespace() || *byte == END_OF_TEXT) {
                     let content = decoded.as_ref().map(|_| content).map_err(Clone::clone);

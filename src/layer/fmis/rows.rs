@@ -19,7 +19,7 @@ use crate::layer::columns::number::{Cell, IntegerCell, parse_float, parse_intege
 use crate::layer::crs::Crs;
 use crate::layer::schema::{self, schema_error};
 use crate::layer::wkb::POINT_HEADER;
-use crate::wire::names::same;
+use crate::names::same;
 
 /// The column with the section number.
 const SECTION: &str = "SECTION";

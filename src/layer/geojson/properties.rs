@@ -8,7 +8,7 @@ use chrono::{DateTime, NaiveDate};
 use serde::Serialize;
 
 use crate::hex::hex;
-use crate::wire::time;
+use crate::times::iso;
 
 /// Days from 0001-01-01 to 1970-01-01, where day 1 is 0001-01-01.
 const EPOCH: i32 = 719_163;
@@ -33,7 +33,7 @@ pub(super) fn write_cell(text: &mut Vec<u8>, array: &ArrayRef, row: usize) {
             let micros = array.as_primitive::<TimestampMicrosecondType>().value(row);
             let end = if zone.is_some() { "Z" } else { "" };
             let formatted = DateTime::from_timestamp_micros(micros)
-                .map(|time| format!("{}{end}", time::write(&time).trim_end_matches('Z')));
+                .map(|time| format!("{}{end}", iso::write(&time).trim_end_matches('Z')));
             write_json(text, &formatted);
         }
         DataType::LargeBinary => write_json(text, &hex(array.as_binary::<i64>().value(row))),

@@ -2,7 +2,7 @@
 
 use crate::archive::GrainCart;
 use crate::layer::columns::number::{Cell, parse_float};
-use crate::wire::names::same;
+use crate::names::same;
 
 /// The cells of the column at a position.
 pub(super) fn cells_at(cart: &GrainCart, position: usize) -> impl Iterator<Item = &str> {

@@ -19,7 +19,7 @@ use crate::layer::crs::Crs;
 use crate::layer::issues::IssueCounter;
 use crate::layer::schema::{self, schema_error};
 use crate::layer::wkb::POINT_HEADER;
-use crate::wire::names::same;
+use crate::names::same;
 
 /// Integer columns.
 const INTEGERS: &[&str] = &["LoadNumber"];

@@ -2,7 +2,7 @@
 
 use super::cells::{column_cells, parse_number};
 use crate::archive::{Code, Diagnostic, GrainCart, Member};
-use crate::wire::names::same;
+use crate::names::same;
 
 /// Header totals, their columns, and the unit of the total.
 const TOTALS: [(&str, &str, &str); 2] =

@@ -7,7 +7,7 @@ use super::payload::{Object, edit_items, field, has_id, merge_fields, new_id, te
 use super::replies::{Call, deleted, json_content};
 use super::store::Kind;
 use crate::sandbox::reply::{Answer, Reply};
-use crate::wire::time::{self, Read};
+use crate::times::iso::{self, Read};
 
 /// Operation types of the generated records. The service accepts any other type.
 pub(super) const KNOWN_TYPES: [&str; 3] = ["Spraying", "Planting", "Spreading"];
@@ -122,7 +122,7 @@ fn fits(value: &Value, kind: &str) -> bool {
         "text" => value.is_string(),
         "number" => value.is_number(),
         "boolean" => value.is_boolean(),
-        "dateTime" => value.as_str().is_some_and(|text| matches!(time::read(text), Read::Time(_))),
+        "dateTime" => value.as_str().is_some_and(|text| matches!(iso::read(text), Read::Time(_))),
         _ => true,
     }
 }

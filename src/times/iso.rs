@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Datelike as _, SecondsFormat, Utc};
 
-use crate::times::{Cell, DAY};
+use super::{Cell, DAY};
 
 /// The result of parsing a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,10 @@
-//! Python names of wire names, and the comparison of wire names.
+//! Texts as services and displays write them: names in any case, and the byte order mark.
+
+/// Removes the byte order mark of UTF-8.
+#[must_use]
+pub fn strip_bom(body: &[u8]) -> &[u8] {
+    body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body)
+}
 
 /// Whether two names are equal without regard to case, spaces and underscores (field notes, Values).
 #[must_use]
