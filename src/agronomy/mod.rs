@@ -126,6 +126,7 @@ pub use layer_area::area;
 pub use map_column::{column_label, map_column, shown_column, unit_label};
 pub use map_title::map_title;
 pub use market_moisture::MarketMoisture;
+pub use provenance::provenance;
 pub use statements::{Job, Stated, Statements};
 pub use units::{Mismatch, System, Unit};
 

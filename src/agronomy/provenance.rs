@@ -65,29 +65,24 @@ pub(super) fn is_concatenated(layer: &Layer) -> bool {
     layer.schema().fields().iter().any(|field| rule(field))
 }
 
-impl Layer {
-    /// How each harmonised column came about: pairs of key and value, without the prefix of the metadata. Original columns
-    /// whose unit is unknown are entries without `factor`.
-    #[must_use]
-    pub fn provenance(&self) -> Vec<Vec<(String, String)>> {
-        let entry = |field: &Field| {
-            let metadata: &HashMap<String, String> = field.metadata();
-            let (column, source) = match (metadata.get(SOURCE), metadata.get(CANONICAL)) {
-                (Some(source), _) => (field.name().clone(), source.clone()),
-                (None, Some(canonical)) => (canonical.clone(), field.name().clone()),
-                (None, None) => return None,
-            };
-            let mut pairs = vec![("column".to_owned(), column), ("source".to_owned(), source)];
-            let unit = if metadata.contains_key(CANONICAL) {
-                Some("unknown")
-            } else {
-                metadata.get("unit").map(String::as_str)
-            };
-            pairs.extend(unit.map(|unit| ("unit".to_owned(), unit.to_owned())));
-            let short = |key: &str| key.trim_start_matches("headland:").to_owned();
-            pairs.extend(ALL.iter().filter_map(|key| Some((short(key), metadata.get(*key)?.clone()))));
-            Some(pairs)
+/// How each harmonised column came about: pairs of key and value, without the prefix of the metadata. Original columns
+/// whose unit is unknown are entries without `factor`.
+#[must_use]
+pub fn provenance(layer: &Layer) -> Vec<Vec<(String, String)>> {
+    let entry = |field: &Field| {
+        let metadata: &HashMap<String, String> = field.metadata();
+        let (column, source) = match (metadata.get(SOURCE), metadata.get(CANONICAL)) {
+            (Some(source), _) => (field.name().clone(), source.clone()),
+            (None, Some(canonical)) => (canonical.clone(), field.name().clone()),
+            (None, None) => return None,
         };
-        self.schema().fields().iter().filter_map(|field| entry(field)).collect()
-    }
+        let mut pairs = vec![("column".to_owned(), column), ("source".to_owned(), source)];
+        let unit =
+            if metadata.contains_key(CANONICAL) { Some("unknown") } else { metadata.get("unit").map(String::as_str) };
+        pairs.extend(unit.map(|unit| ("unit".to_owned(), unit.to_owned())));
+        let short = |key: &str| key.trim_start_matches("headland:").to_owned();
+        pairs.extend(ALL.iter().filter_map(|key| Some((short(key), metadata.get(*key)?.clone()))));
+        Some(pairs)
+    };
+    layer.schema().fields().iter().filter_map(|field| entry(field)).collect()
 }

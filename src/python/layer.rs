@@ -132,7 +132,7 @@ impl Layer {
     /// Dicts with numbers as such.
     #[getter]
     fn provenance<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        self.layer.provenance().iter().map(|entry| to_dict::provenance(py, entry)).collect()
+        agronomy::provenance(&self.layer).iter().map(|entry| to_dict::provenance(py, entry)).collect()
     }
 
     #[getter]

@@ -17,7 +17,7 @@ use super::manifest::{Manifest, Part, Table};
 use super::row_origin::FieldName;
 use super::schema::{JOB_ID, LAYER, OWN_COLUMNS};
 use super::source_archive::SourceArchive;
-use crate::agronomy::{JobMeans, job_means, row_field};
+use crate::agronomy::{JobMeans, job_means, provenance, row_field};
 use crate::error::{Error, Kind, Result};
 use crate::layer::Layer;
 
@@ -169,7 +169,7 @@ impl LayerTables {
         harmonized: &Layer,
         field: Option<&FieldName>,
     ) -> Result<()> {
-        let mut provenance = harmonized.provenance();
+        let mut provenance = provenance(harmonized);
         if let (Some(found), None) = (field, row_field(harmonized)) {
             let entry = [("column", "field"), ("rule", &*found.rule)].into_iter();
             let entry = entry.chain(found.evidence.as_deref().map(|evidence| ("evidence", evidence)));
