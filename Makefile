@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # An installation is stale if the sources of the extension or the lists of packages are newer. The Python files of an
 # editable installation are never stale.
-RUST := $(shell find src -name '*.rs') Cargo.toml Cargo.lock pyproject.toml
+RUST := $(shell find src -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 SOURCES := $(RUST) $(shell find python/headland -name '*.py')
 ARCHIVES ?=
 OUT ?= demo
@@ -45,7 +45,7 @@ check: check-rust check-python ## Formatting, lints, types, stubs.
 check-rust:
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
-	cargo clippy --locked --features python --lib -- -D warnings
+	cargo clippy --locked --package headland-python -- -D warnings
 
 check-python: $(VENV)/.developed
 	$(BIN)/ruff format --check python notebooks benches

@@ -1,56 +1,15 @@
-//! The modules of headland, in the order of the data flow.
+//! The crates of headland under one name, for tests and benchmarks.
 //!
-//! A file imports only from modules earlier in this list; `tests/conventions.rs` checks that. Only `python` uses pyo3,
-//! and the core builds and is tested without it.
+//! They follow the order of the data flow: `base`, `api`, `wire`, `reader`, `agronomy`, `client`, `mirror`, `sandbox`;
+//! the compiler refuses an import against it. `python`, the extension, is the only crate that uses pyo3.
 
-pub mod error;
-
-pub mod secret;
-
-pub mod clock;
-
-mod hex;
-
-pub mod names;
-
-mod part_file;
-
-pub mod times;
-
-/// The endpoint table: one row per endpoint, one shape per record.
-pub mod api;
-
-/// The OpenAPI document, generated from the table.
-pub mod openapi;
-
-/// JSON, XML and multipart, decoded into shapes and encoded from them.
-pub mod wire;
-
-pub mod signing;
-
-/// Readers of job data: zip, shapefile, .dbf and sidecars, grain carts, FMIS folders and XML.
-pub mod archive;
-
-/// Records to Arrow, GeoJSON, GeoParquet and maps; coordinate systems.
-pub mod layer;
-
-/// Agronomic computation over columns: units and their conversion.
-pub mod agronomy;
-
-/// Rate limits: exact windows, headers of the server, and a budget shared between processes.
-pub mod limiter;
-
-/// Requests and replies, and the attempt loop with its retries.
-pub mod transport;
-
-/// The client: calls, pages, downloads, uploads, conversions.
-pub mod client;
-
-/// A local copy of an account.
-pub mod mirror;
-
-/// A local service with synthetic fields.
-pub mod sandbox;
-
-#[cfg(feature = "python")]
-mod python;
+pub use headland_agronomy as agronomy;
+pub use headland_api as api;
+pub use headland_api::openapi;
+pub use headland_base::{clock, error, hex, names, part_file, secret, times};
+pub use headland_client as client;
+pub use headland_client::{limiter, signing, transport};
+pub use headland_mirror as mirror;
+pub use headland_reader::{archive, layer};
+pub use headland_sandbox as sandbox;
+pub use headland_wire as wire;

@@ -1,4 +1,4 @@
-# Generated from the table in `src/archive/diagnostic_code.rs`; change that and run `make generate`.
+# Generated from the table in `src/reader/archive/diagnostic_code.rs`; change that and run `make generate`.
 """The codes and severities of diagnostics."""
 
 from typing import Literal

@@ -1,6 +1,6 @@
-"""Generates `src/layer/crs/datums.txt`, the datums and their ways to WGS 84 without grids, from PROJ's database.
+"""Generates `src/reader/layer/crs/datums.txt`, the datums and their ways to WGS 84 without grids, from PROJ's database.
 
-``python python/tests/epsg_datums.py > src/layer/crs/datums.txt``; `test_epsg.py` compares the systems with PROJ.
+``python python/tests/epsg_datums.py > src/reader/layer/crs/datums.txt``; `test_epsg.py` compares the systems with PROJ.
 """
 
 from __future__ import annotations

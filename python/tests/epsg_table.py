@@ -1,7 +1,7 @@
-"""Generates `src/layer/crs/systems.txt`, the projected systems of EPSG and ESRI by their parameters, from PROJ's
+"""Generates `src/reader/layer/crs/systems.txt`, the projected systems of EPSG and ESRI by their parameters, from PROJ's
 database.
 
-``python python/tests/epsg_table.py > src/layer/crs/systems.txt``; `test_epsg.py` compares each line with PROJ.
+``python python/tests/epsg_table.py > src/reader/layer/crs/systems.txt``; `test_epsg.py` compares each line with PROJ.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 use arrow_array::ArrayRef;
 use arrow_schema::Field;
 
-use crate::layer::Layer;
+use headland_reader::layer::Layer;
 
 /// A column to add: its field, and one array per batch.
 pub(super) struct Added {

@@ -42,7 +42,8 @@ pub(super) fn find(name: &str) -> Option<Alias> {
 
 /// How much a user cares for the unit of a column, by its name: yields come first, then rates, then other columns with a
 /// meaning.
-pub(crate) fn name_rank(name: &str) -> u8 {
+#[must_use]
+pub fn name_rank(name: &str) -> u8 {
     match find(name).map(|alias| alias.canonical) {
         Some(yields) if YIELDS.contains(&yields) => 0,
         Some("target_rate" | "applied_rate" | "control_rate") => 1,
@@ -182,7 +183,7 @@ fn squeeze(plain: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agronomy::columns::{DRY_YIELD, WET_YIELD};
+    use crate::columns::{DRY_YIELD, WET_YIELD};
 
     fn found(name: &str) -> Option<(&'static str, String)> {
         find(name).map(|alias| (alias.canonical, alias.unit.map(|unit| unit.to_string()).unwrap_or_default()))

@@ -17,9 +17,9 @@ use super::derived::{Rows, compute};
 use super::provenance as keys;
 use super::time_context::RowTimes;
 use super::units::{Quantity, System, Unit};
-use crate::archive::{Code, Diagnostic};
-use crate::error::Result;
-use crate::layer::{Layer, LocalTimes, Offsets};
+use headland_base::error::Result;
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::{Layer, LocalTimes, Offsets};
 
 /// Standard gravity in m/s2: the newtons that a kilogram weighs.
 const GRAVITY: f64 = 9.806_65;

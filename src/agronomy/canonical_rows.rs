@@ -13,8 +13,8 @@ use super::columns::{AS_STATED, CANONICAL, Content, JobKind, RATE};
 use super::crops::Crop;
 use super::market_moisture::MARKET;
 use super::provenance as keys;
-use crate::archive::Code;
-use crate::layer::Layer;
+use headland_reader::archive::Code;
+use headland_reader::layer::Layer;
 
 /// Measure of the rates and the amount of a row: `mass`, `volume` or `count`.
 const QUANTITY: &str = "quantity";

@@ -8,8 +8,8 @@ use arrow_schema::{DataType, SchemaRef};
 use super::cell_values::{arrays, numbers};
 use super::provenance as keys;
 use super::units::Unit;
-use crate::error::{Error, Result};
-use crate::layer::Layer;
+use headland_base::error::{Error, Result};
+use headland_reader::layer::Layer;
 
 /// The canonical columns of a layer.
 pub(super) struct CanonicalValues<'a> {

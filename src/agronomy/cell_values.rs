@@ -8,7 +8,7 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray};
 use arrow_schema::DataType;
 
-use crate::layer::Layer;
+use headland_reader::layer::Layer;
 
 /// 2^53: all integers below it are floats.
 const LARGEST_INTEGER: f64 = 9_007_199_254_740_992.0;

@@ -11,9 +11,9 @@ use super::recipe::{Parameters, Recipe};
 use super::settled_passes::Passes;
 use super::track_rows::TrackRows;
 use super::worked_ground::{WorkedGround, ground_per_second};
-use crate::error::Result;
-use crate::layer::Polygons;
-use crate::layer::crs::LocalPlane;
+use headland_base::error::Result;
+use headland_reader::layer::Polygons;
+use headland_reader::layer::crs::LocalPlane;
 
 /// Metres from the boundary, unless the recipe states them (Vega et al. 2019).
 const EDGE: f64 = 10.0;

@@ -10,7 +10,7 @@ use super::recipe::{Recipe, Seconds, Word};
 use super::seasons::Jobs;
 use super::shifted_values::value_later;
 use super::track_rows::TrackRows;
-use crate::error::{Error, Result};
+use headland_base::error::{Error, Result};
 
 /// The delay of a sensor of one machine.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct MachineDelay {
 
 impl MachineDelay {
     /// The machine and its job, for messages.
-    pub(super) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         let job = self.job.as_ref().map_or_else(String::new, |job| format!("job {job}, "));
         format!("{job}machine {}", self.machine)
     }

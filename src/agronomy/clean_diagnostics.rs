@@ -9,7 +9,7 @@ use super::machine_ratio::machines_differ;
 use super::pass_gaps::{PassGaps, WIDTHS};
 use super::reasons::MOISTURE;
 use super::row_ratios::median;
-use crate::archive::{Code, Diagnostic};
+use headland_reader::archive::{Code, Diagnostic};
 
 /// One of this many rows has no flow before it is said.
 const DROPOUTS: usize = 200;

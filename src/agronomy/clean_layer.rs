@@ -22,9 +22,9 @@ use super::recipe::Recipe;
 use super::row_columns::{polygon_layer, polygons, select_columns, with_columns, without_columns};
 use super::seasons::Seasons;
 use super::statements::Statements;
-use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Result};
-use crate::layer::Layer;
+use headland_base::error::{Error, Result};
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
 
 /// A cleaned job.
 #[derive(Clone)]
@@ -238,7 +238,7 @@ impl Values {
 }
 
 /// A field with a unit, if it has one.
-pub(super) fn field(name: &str, data_type: DataType, unit: &str) -> Field {
+pub(crate) fn field(name: &str, data_type: DataType, unit: &str) -> Field {
     let unit = (!unit.is_empty()).then(|| ("unit".to_owned(), unit.to_owned()));
     Field::new(name, data_type, true).with_metadata(unit.into_iter().collect::<HashMap<_, _>>())
 }

@@ -7,9 +7,9 @@ use super::provenance as keys;
 use super::recipe::Recipe;
 use super::seasons::Seasons;
 use super::track_rows::TrackRows;
-use crate::archive::Diagnostic;
-use crate::error::Result;
-use crate::layer::Polygons;
+use headland_base::error::Result;
+use headland_reader::archive::Diagnostic;
+use headland_reader::layer::Polygons;
 
 /// Cleans the rows of all seasons. Diagnostics are those of each season.
 pub(super) fn clean_seasons(

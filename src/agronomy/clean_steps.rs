@@ -18,8 +18,8 @@ use super::seasons::Jobs;
 use super::section_mass::SharedFlow;
 use super::shifted_values::{touches, value_later};
 use super::track_rows::TrackRows;
-use crate::error::Result;
-use crate::layer::Polygons;
+use headland_base::error::Result;
+use headland_reader::layer::Polygons;
 
 /// Faults of rows as they were logged, without regard to the flow.
 pub(super) struct LoggedFaults {

@@ -8,7 +8,7 @@ use super::reasons;
 use super::recipe::Recipe;
 use super::row_order::RowOrder;
 use super::seasons::Jobs;
-use crate::layer::crs::LocalPlane;
+use headland_reader::layer::crs::LocalPlane;
 
 const WIDTH: f64 = 6.0;
 const SPEED: f64 = 2.0;

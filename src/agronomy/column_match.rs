@@ -8,9 +8,9 @@ use super::columns::{CANONICAL, Content, JobKind, YIELDS, canonical, fits};
 use super::convert::UNIT_EXAMPLES;
 use super::statements::Stated;
 use super::units::{Quantity, Unit};
-use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Result};
-use crate::layer::Layer;
+use headland_base::error::{Error, Result};
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
 
 /// A column of the layer and the canonical column that it means.
 #[derive(Clone, Debug)]

@@ -21,9 +21,9 @@ use super::market_moisture::{MARKET, MarketMoisture};
 use super::provenance as metadata;
 use super::statements::Statements;
 use super::units::{System, Unit};
-use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Kind, Result};
-use crate::layer::Layer;
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
 
 /// Options of [`concat`].
 #[derive(Clone, Debug)]

@@ -4,10 +4,10 @@ use chrono::{DateTime, Datelike as _};
 
 use super::canonical_rows::row_field;
 use super::provenance as metadata;
-use crate::archive::{Code, Diagnostic};
-use crate::error::Result;
-use crate::layer::Layer;
-use crate::layer::field_names::{KnownFields, NamedBoundary, NamedGround, sample_positions, stated_field};
+use headland_base::error::Result;
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
+use headland_reader::layer::field_names::{KnownFields, NamedBoundary, NamedGround, sample_positions, stated_field};
 
 /// Jobs without a field that one diagnostic names.
 const MOST_NAMED: usize = 10;

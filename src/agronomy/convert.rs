@@ -11,8 +11,8 @@ use arrow_schema::{DataType, Field, Schema};
 use super::crops::{CROPS, Crop};
 use super::provenance::{CROP, FACTOR, KG_PER_BUSHEL, UNIT_IN};
 use super::units::{BUSHELS_PER_ACRE, Mismatch, Quantity, System, Unit};
-use crate::error::{Error, Kind, Result};
-use crate::layer::Layer;
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::layer::Layer;
 
 /// The wanted units.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,7 +122,7 @@ fn converted_field(field: &Field, conversion: &Conversion) -> Field {
 }
 
 /// The values times `factor`, as 64-bit floats; nulls stay null. Other types than those of numbers are unchanged.
-pub(crate) fn scaled(array: &ArrayRef, factor: f64) -> ArrayRef {
+pub fn scaled(array: &ArrayRef, factor: f64) -> ArrayRef {
     #[expect(clippy::cast_precision_loss, reason = "a converted value is a float; integers above 2^53 round to one")]
     let values: Float64Array = match array.data_type() {
         DataType::Int32 => array.as_primitive::<Int32Type>().unary(|value| f64::from(value) * factor),

@@ -39,7 +39,7 @@ pub(super) struct Rows {
     /// Microseconds that the clock of the times resolves.
     pub(super) resolution: i64,
     /// Square metres of the polygons of each row; empty without polygons.
-    pub(super) polygons: Vec<f64>,
+    pub polygons: Vec<f64>,
     /// Rows of a further product on the ground of an earlier row; empty if there are none.
     pub(super) is_further: Vec<bool>,
 }

@@ -22,9 +22,9 @@ use super::market_moisture::{MARKET, basis_of, row_markets};
 use super::provenance as keys;
 use super::reasons::DUPLICATE;
 use super::statements::Statements;
-use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Result};
-use crate::layer::Layer;
+use headland_base::error::{Error, Result};
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
 
 /// Metres of a row, below which a machine stands.
 const STANDING: f64 = 0.1;

@@ -19,10 +19,10 @@ use super::row_order::RowOrder;
 use super::row_ratios::median;
 use super::seasons::Jobs;
 use super::units::Quantity;
-use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Result};
-use crate::layer::Layer;
-use crate::layer::crs::LocalPlane;
+use headland_base::error::{Error, Result};
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
+use headland_reader::layer::crs::LocalPlane;
 
 /// The rule of a flow that a sensor logged.
 pub(super) const LOGGED_FLOW: &str = "flow";

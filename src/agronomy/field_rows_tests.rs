@@ -16,10 +16,10 @@ use super::harmonize::harmonize;
 use super::row_columns::polygon_layer;
 use super::statements::{Stated, Statements};
 use super::units::System;
-use crate::archive::Code;
-use crate::error::{Error, Kind};
-use crate::layer::Layer;
-use crate::layer::crs::Crs;
+use headland_base::error::{Error, Kind};
+use headland_reader::archive::Code;
+use headland_reader::layer::Layer;
+use headland_reader::layer::crs::Crs;
 
 const ROWS: usize = 20;
 

@@ -9,8 +9,8 @@ use arrow_array::types::{Date32Type, Float64Type, Int32Type, Int64Type, Timestam
 use arrow_array::{Array, ArrayRef, BooleanArray, LargeBinaryArray, LargeStringArray, PrimitiveArray};
 use arrow_schema::{DataType, Field};
 
-use crate::error::{Error, Result};
-use crate::layer::Layer;
+use headland_base::error::{Error, Result};
+use headland_reader::layer::Layer;
 
 /// Groups of rows with equal values, numbered in the order of their first rows.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl RowGroups {
 }
 
 /// Groups the rows of a layer by columns.
-pub(super) fn row_groups(layer: &Layer, names: &[String]) -> Result<RowGroups> {
+pub(crate) fn row_groups(layer: &Layer, names: &[String]) -> Result<RowGroups> {
     if names.is_empty() {
         return Ok(RowGroups::default());
     }

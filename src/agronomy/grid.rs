@@ -20,10 +20,10 @@ use super::map_title::map_title;
 use super::map_total::scale_factors;
 use super::provenance as keys;
 use super::seasons::Seasons;
-use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Kind, Result};
-use crate::layer::Layer;
-use crate::layer::crs::{Crs, OwnPlane};
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
+use headland_reader::layer::crs::{Crs, OwnPlane};
 
 /// Largest relative error of a sum over cells.
 const TOLERANCE: f64 = 1e-9;

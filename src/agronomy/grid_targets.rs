@@ -17,10 +17,10 @@ use super::gather::gather_index;
 use super::logged_shapes::Shapes;
 use super::row_columns::{polygon_layer, polygons};
 use super::row_ratios::median;
-use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Kind, Result};
-use crate::layer::crs::{Crs, PlaneMap, utm};
-use crate::layer::{Layer, Polygons};
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::crs::{Crs, PlaneMap, utm};
+use headland_reader::layer::{Layer, Polygons};
 
 /// Smallest part of the ground outside of plots that is reported.
 const TOLERANCE: f64 = 1e-9;

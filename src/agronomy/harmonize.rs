@@ -28,10 +28,10 @@ use super::unit_closure::Proven;
 use super::unit_proofs::{name_yields, prove_units};
 use super::unused_columns::{report, unknown_names};
 use super::worked_area::{further_products, polygon_areas};
-use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Kind, Result};
-use crate::layer::crs::Crs;
-use crate::layer::{Layer, LocalTimes};
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::crs::Crs;
+use headland_reader::layer::{Layer, LocalTimes};
 
 /// The times of a layer that are on the display's clock, whose zone the caller knows.
 pub fn local_times(layer: &Layer, statements: &Statements) -> Result<Option<LocalTimes>> {

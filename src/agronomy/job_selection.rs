@@ -6,7 +6,7 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 
 use super::columns::JobKind;
 use super::job_types::JobType;
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
 
 /// Types of jobs that a caller asks for.
 ///

@@ -6,8 +6,8 @@ use super::convert::{Target, to_units};
 use super::harmonize::harmonize;
 use super::provenance::{is_added, is_harmonized};
 use super::statements::Statements;
-use crate::error::Result;
-use crate::layer::Layer;
+use headland_base::error::Result;
+use headland_reader::layer::Layer;
 
 /// The canonical column of the area of each row.
 const AREA: &str = "worked_area";

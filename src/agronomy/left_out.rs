@@ -4,7 +4,7 @@ use super::clean::CleanRows;
 use super::columns::JobKind;
 use super::derived::HECTARE;
 use super::reasons::{self, REASONS};
-use crate::archive::{Code, Diagnostic};
+use headland_reader::archive::{Code, Diagnostic};
 
 /// Of the mass or ground, what a result holds at least. Healthy harvests have 0.88 to 0.99, and 0.83 without a delay.
 const LEAST_USED: f64 = 0.80;

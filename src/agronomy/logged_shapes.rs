@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::convex_clip::{Point, area, edges, extent};
-use crate::layer::Polygons;
+use headland_reader::layer::Polygons;
 
 /// Coordinates beyond this are not in a local plane of a field, in metres.
 pub(super) const LARGEST_COORDINATE: f64 = 1e7;

@@ -7,7 +7,7 @@ use super::clean_delays::MachineDelay;
 use super::neighbours::Neighbours;
 use super::row_lengths::usual_width;
 use super::row_ratios::median;
-use crate::archive::{Code, Diagnostic};
+use headland_reader::archive::{Code, Diagnostic};
 
 /// Ratios of yields that need no word.
 const AGREEING: std::ops::RangeInclusive<f64> = 0.9..=1.0 / 0.9;

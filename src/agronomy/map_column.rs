@@ -12,8 +12,8 @@ use super::columns::{DRY_YIELD, WET_YIELD, is_canonical};
 use super::map_words::{NUTRIENTS, RATE_STEMS, ROW_SUMS, YIELD_STEMS, capitalized, is_other_name, words};
 use super::provenance as keys;
 use super::units::Unit;
-use crate::error::{Error, Kind, Result};
-use crate::layer::Layer;
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::layer::Layer;
 
 /// Yields that harmonising or cleaning computed, which come before all others.
 const COMPUTED: &[&str] = &["yield_dry", "yield_wet"];

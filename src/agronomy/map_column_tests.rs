@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, LargeStringArray, RecordBatch, StructArray};
 
 use super::map_column::map_column;
-use crate::layer::Layer;
+use headland_reader::layer::Layer;
 
 fn numbers(values: &[f64]) -> ArrayRef {
     Arc::new(Float64Array::from(values.to_vec()))

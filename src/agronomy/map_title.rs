@@ -8,7 +8,7 @@ use super::columns::JobKind;
 use super::map_column::{column_label, shown_column};
 use super::map_words::capitalized;
 use super::provenance as keys;
-use crate::layer::Layer;
+use headland_reader::layer::Layer;
 
 /// A title with more names states their number.
 const MAX_NAMES: usize = 3;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::clean::CleanRows;
-use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Result};
+use headland_base::error::{Error, Result};
+use headland_reader::archive::{Code, Diagnostic};
 
 /// Factors of the rows of a map.
 pub(super) struct Factors {

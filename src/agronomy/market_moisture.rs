@@ -13,8 +13,8 @@ use super::convert::known_crop;
 use super::crops::Crop;
 use super::provenance as keys;
 use super::row_columns::{replace_columns, without_columns};
-use crate::error::{Error, Result};
-use crate::layer::Layer;
+use headland_base::error::{Error, Result};
+use headland_reader::layer::Layer;
 
 /// Name of the column with the percentage of each row.
 pub(super) const MARKET: &str = "market_moisture";

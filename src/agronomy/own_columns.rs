@@ -17,10 +17,10 @@ use super::provenance as keys;
 use super::row_times::row_times;
 use super::statements::Statements;
 use super::units::Unit;
-use crate::error::{Error, Kind, Result};
-use crate::layer::Layer;
-use crate::layer::crs::Crs;
-use crate::times::parse_date;
+use headland_base::error::{Error, Kind, Result};
+use headland_base::times::parse_date;
+use headland_reader::layer::Layer;
+use headland_reader::layer::crs::Crs;
 
 /// Computed columns that no display logs. Tables with all of a line are of headland: rows, cleaned rows and swaths, maps,
 /// and means of fields.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::first_owner::owned_area;
 use super::logged_shapes::Shapes;
 use super::row_ratios::median;
-use crate::error::{Error, Result};
-use crate::layer::crs::LocalPlane;
-use crate::layer::{Layer, Polygons};
+use headland_base::error::{Error, Result};
+use headland_reader::layer::crs::LocalPlane;
+use headland_reader::layer::{Layer, Polygons};
 
 /// Polygons with this many vertices, and up to this size in degrees, are mapped by a quadratic.
 const SEVERAL_VERTICES: usize = 32;

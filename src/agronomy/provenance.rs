@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use arrow_schema::Field;
 
-use crate::layer::Layer;
+use headland_reader::layer::Layer;
 
 /// The original column, or the columns that a computed one follows from.
 pub(super) const SOURCE: &str = "headland:source";

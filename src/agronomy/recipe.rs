@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::reasons::REASONS;
-use crate::error::{Error, Result};
+use headland_base::error::{Error, Result};
 
 /// Version of the form of recipes.
 const FORM: u64 = 2;

@@ -15,9 +15,9 @@ use super::logged_rows::LoggedRows;
 use super::order_fit::Fit;
 use super::row_order::RowOrder;
 use super::row_ratios::median;
-use crate::archive::{Code, Diagnostic};
-use crate::layer::Layer;
-use crate::layer::crs::OwnPlane;
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
+use headland_reader::layer::crs::OwnPlane;
 
 /// Metres of a degree of latitude.
 const DEGREE: f64 = 111_195.0;
@@ -38,7 +38,7 @@ const LEAST_SEEDS: f64 = 1_000.0;
 
 /// Positions of the rows in metres, for steps between neighbours only; not a number without one. `column` gives degrees of a layer
 /// without geometries.
-pub(super) fn positions<'a>(layer: &Layer, column: impl Fn(&str) -> Option<&'a [f64]>) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn positions<'a>(layer: &Layer, column: impl Fn(&str) -> Option<&'a [f64]>) -> (Vec<f64>, Vec<f64>) {
     let by_columns = || {
         let (x, y) = (column("longitude")?, column("latitude")?);
         Some(x.iter().zip(y).map(|(x, y)| (x.abs() <= 180.0 && y.abs() <= 90.0).then_some((*x, *y))).collect())

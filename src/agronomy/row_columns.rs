@@ -8,9 +8,9 @@ use arrow_schema::{Field, Schema};
 use super::added_columns::{Added, split};
 use super::columns::is_canonical;
 use super::provenance as keys;
-use crate::error::{Error, Kind, Result};
-use crate::layer::crs::{Crs, LocalPlane};
-use crate::layer::{Layer, Polygons};
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::layer::crs::{Crs, LocalPlane};
+use headland_reader::layer::{Layer, Polygons};
 
 /// The layer with columns before a geometry at the end, or at the end. `fields` are those of the present columns.
 pub(super) fn insert_columns(layer: Layer, mut fields: Vec<Arc<Field>>, added: &[Added]) -> Result<Layer> {

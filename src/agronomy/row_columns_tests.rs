@@ -12,9 +12,9 @@ use arrow_schema::{DataType, Field};
 use super::harmonize::harmonize;
 use super::row_columns::{polygon_layer, polygons, with_columns, without_columns};
 use super::statements::Statements;
-use crate::error::Kind;
-use crate::layer::Layer;
-use crate::layer::crs::{Crs, LocalPlane};
+use headland_base::error::Kind;
+use headland_reader::layer::Layer;
+use headland_reader::layer::crs::{Crs, LocalPlane};
 
 fn integers(values: &[i32]) -> ArrayRef {
     Arc::new(Int32Array::from(values.to_vec()))

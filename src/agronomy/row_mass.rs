@@ -5,8 +5,8 @@ use super::crops::Crop;
 use super::derived::HECTARE;
 use super::provenance as keys;
 use super::row_ratios::median;
-use crate::archive::{Code, Diagnostic};
-use crate::error::{Error, Result};
+use headland_base::error::{Error, Result};
+use headland_reader::archive::{Code, Diagnostic};
 
 /// Yields per area in the order of their use, with the rule of the flow that follows.
 const RATES: [(&str, &str); 6] = [

@@ -11,7 +11,7 @@ use super::logged_rows::{LoggedRows, SAME_LOCATION};
 use super::order_fit::{Fit, LEAST_STEPS, LONG_STEP, fit};
 use super::row_ratios::median;
 use super::track_continuity::{are_sections, is_interleaved, separate};
-use crate::archive::{Code, Diagnostic};
+use headland_reader::archive::{Code, Diagnostic};
 
 /// Of the way to the next tick of a coarse clock, what its rows are apart at least.
 const LEAST_ALONG: f64 = 0.25;

@@ -10,9 +10,9 @@ use super::column_match::Match;
 use super::time_context::{RowTimes, TimeContext};
 use super::time_numbers::{self, Epoch};
 use super::time_parts::ClockParts;
-use crate::archive::{Code, Diagnostic};
-use crate::layer::Layer;
-use crate::times::{Cell, DAY, Dates, Written, parse_date, read_dates};
+use headland_base::times::{Cell, DAY, Dates, Written, parse_date, read_dates};
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
 
 /// The first day of 2100: later times are none.
 const LAST: i64 = 47_482 * DAY;

@@ -12,7 +12,7 @@ use super::cell_values::arrays;
 use super::columns::JobKind;
 use super::crops::Crop;
 use super::provenance as keys;
-use crate::layer::Layer;
+use headland_reader::layer::Layer;
 
 /// Microseconds without a row of one crop, after which another season begins.
 const APART: i64 = 60 * 24 * 3_600 * 1_000_000;

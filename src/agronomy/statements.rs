@@ -2,8 +2,8 @@
 
 use super::columns::JobKind;
 use super::market_moisture::MarketMoisture;
-use crate::layer::Offsets;
-use crate::layer::crs::Crs;
+use headland_reader::layer::Offsets;
+use headland_reader::layer::crs::Crs;
 
 /// What the caller states of a layer.
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,7 @@ use super::derived::GAP;
 use super::first_owner::owned_area;
 use super::logged_shapes::{LARGEST_COORDINATE, Shapes};
 use super::row_ratios::median;
-use crate::layer::Polygons;
+use headland_reader::layer::Polygons;
 
 /// Rows whose headings differ by less are joined.
 const LARGEST_TURN: f64 = 15.0 * std::f64::consts::PI / 180.0;

@@ -1,8 +1,8 @@
 //! The times of rows, and what is known of the job beside the columns that state them.
 
-use crate::archive::{Code, Diagnostic};
-use crate::layer::Layer;
-use crate::times::DAY;
+use headland_base::times::DAY;
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
 
 /// Microseconds of an hour.
 const HOUR: i64 = DAY / 24;

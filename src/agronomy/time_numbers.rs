@@ -2,9 +2,9 @@
 
 use super::cell_values::numbers;
 use super::time_context::{RowTimes, TimeContext};
-use crate::archive::{Code, Diagnostic};
-use crate::layer::Layer;
-use crate::times::{DAY, Written, parse_clock, read_dates};
+use headland_base::times::{DAY, Written, parse_clock, read_dates};
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
 
 /// Days from 1899-12-30, the epoch of spreadsheets, to 1970.
 const SPREADSHEET_EPOCH: f64 = 25_569.0;

@@ -4,9 +4,9 @@ use chrono::{DateTime, Datelike as _};
 
 use super::cell_values::numbers;
 use super::time_context::{RowTimes, TimeContext};
-use crate::archive::{Code, Diagnostic};
-use crate::layer::Layer;
-use crate::times::{DAY, days_since_epoch, full_year};
+use headland_base::times::{DAY, days_since_epoch, full_year};
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
 
 /// Names of the columns, in English, German, French, Spanish and Portuguese.
 const HOURS: &[&str] = &["hour", "hours", "hr", "stunde", "heure", "hora"];

@@ -8,9 +8,9 @@ use super::statements::Job;
 use super::time_context::RowTimes;
 use super::unit_proofs::{columns, prove_lengths, prove_named, prove_speed, quotient, unit};
 use super::units::Unit;
-use crate::archive::{Code, Diagnostic};
-use crate::error::Result;
-use crate::layer::Layer;
+use headland_base::error::Result;
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
 
 /// Rows on which stated units are compared.
 const CHECKED_ROWS: usize = 5_000;

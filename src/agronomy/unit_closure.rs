@@ -8,7 +8,7 @@ use super::crops::{CROPS, Crop};
 use super::row_ratios::{Ratio, median, median_and_range, thinned};
 use super::units::{Quantity, Unit};
 use super::yield_basis::{YieldBasis, yield_basis};
-use crate::archive::{Code, Diagnostic};
+use headland_reader::archive::{Code, Diagnostic};
 
 /// Fewer rows prove nothing.
 const MIN_ROWS: usize = 200;

@@ -12,9 +12,9 @@ use super::statements::Job;
 use super::time_context::RowTimes;
 use super::unit_closure::{Candidates, Harvest, Proven, nearest, prove_yield};
 use super::units::{Quantity, Unit};
-use crate::archive::{Code, Diagnostic};
-use crate::error::Result;
-use crate::layer::Layer;
+use headland_base::error::Result;
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
 
 /// The widths in metres that machines work.
 const WIDTHS: std::ops::RangeInclusive<f64> = 1.0..=60.0;

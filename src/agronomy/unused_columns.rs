@@ -5,8 +5,8 @@ use super::column_match::{Match, Unused};
 use super::columns::{Content, JobKind, canonical};
 use super::map_words::{RATE_STEMS, YIELD_STEMS};
 use super::units::{Quantity, Unit};
-use crate::archive::{Code, Diagnostic};
-use crate::layer::Layer;
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
 
 /// Beginnings of words for a moisture, a working width and a working state.
 const MOISTURE_STEMS: &[&str] = &["moist", "mostr", "humed", "feucht", "vocht"];

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray as _;
 
 use super::added_columns::Added;
 use super::derived::Rows;
-use crate::layer::Layer;
+use headland_reader::layer::Layer;
 
 /// The area of the polygons of each row in m2; empty without polygons, and where their coordinate system is unknown.
 pub(super) fn polygon_areas(layer: &Layer) -> Vec<f64> {

@@ -6,11 +6,11 @@ use bytes::Bytes;
 use chrono::SubsecRound as _;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::api::row::{Returns, Takes};
-use crate::api::{Endpoint, Parameter, Place};
-use crate::error::{Error, Kind, Result};
-use crate::times::iso;
 use crate::transport::Call;
+use headland_api::row::{Returns, Takes};
+use headland_api::{Endpoint, Parameter, Place};
+use headland_base::error::{Error, Kind, Result};
+use headland_base::times::iso;
 
 /// The values of a call's parameters, in the form in which they are sent.
 #[derive(Clone, Debug)]
@@ -145,7 +145,7 @@ fn check(parameter: &Parameter, text: &str) -> std::result::Result<String, Strin
 }
 
 /// The id in the form in which it is sent, or the reason why no call can contain it.
-pub(crate) fn check_id(text: &str) -> std::result::Result<String, String> {
+pub fn check_id(text: &str) -> std::result::Result<String, String> {
     if text.is_empty() {
         return Err("is empty".to_owned());
     }
@@ -180,7 +180,7 @@ pub(super) fn decode(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api;
+    use headland_api as api;
 
     fn arguments(row: &str, given: &[(&str, &str)]) -> Result<Arguments> {
         let given: Vec<(&str, String)> = given.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();

@@ -10,12 +10,12 @@ use super::arguments::Arguments;
 use super::pages::Pages;
 use super::record::{describe_body, same_id};
 use super::setup::Client;
-use crate::api::field_computers::STATES;
-use crate::api::{self, Endpoint, Returns};
-use crate::error::{Error, Kind, Result};
-use crate::names::strip_bom;
 use crate::transport::FullResponse;
-use crate::wire::{Value, is_page};
+use headland_api::field_computers::STATES;
+use headland_api::{self as api, Endpoint, Returns};
+use headland_base::error::{Error, Kind, Result};
+use headland_base::names::strip_bom;
+use headland_wire::{Value, is_page};
 
 /// The list of maps that were sent to a field computer.
 const SENT_MAPS: &str = "field_computers.prescription_maps";

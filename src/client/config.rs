@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use http::HeaderValue;
 
-use crate::error::{Error, Kind, Result};
 use crate::limiter::Window;
-use crate::secret::{Secret, SecretKind, Secrets};
 use crate::signing::{Credentials, SigningKey};
 use crate::transport::{Observer, Timeouts};
-use crate::wire::Content;
+use headland_base::error::{Error, Kind, Result};
+use headland_base::secret::{Secret, SecretKind, Secrets};
+use headland_wire::Content;
 
 /// The recommended maximum page size (specification 4.1).
 pub(super) const LARGEST_PAGE: u32 = 1_000;
@@ -87,7 +87,7 @@ impl Config {
     }
 
     /// Checks all settings except the address, and returns the signing credentials.
-    pub(super) fn check(&self) -> Result<Credentials> {
+    pub fn check(&self) -> Result<Credentials> {
         check_page_size(self.page_size)?;
         for (name, value) in [("api_key", &self.api_key), ("access_key", &self.access_key)] {
             if value.expose().trim().is_empty() {

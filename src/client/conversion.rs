@@ -8,10 +8,10 @@ use super::destination::{Delivered, Destination, Sink, Target};
 use super::download::{CONVERSION, not_ready, pause};
 use super::receive_file::{FileCall, FileResult, request_file};
 use super::setup::Client;
-use crate::api::{Endpoint, row};
-use crate::error::{Error, Kind, Result};
-use crate::part_file::PartFile;
 use crate::transport::{Classified, Waiting};
+use headland_api::{Endpoint, row};
+use headland_base::error::{Error, Kind, Result};
+use headland_base::part_file::PartFile;
 
 /// A file that the service may still have to create.
 #[derive(Debug)]

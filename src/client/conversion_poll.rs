@@ -8,8 +8,8 @@ use super::destination::{Delivered, Destination, Sink, Target};
 use super::download::pause;
 use super::receive_file::{FileCall, FileResult, request_file};
 use super::setup::Client;
-use crate::api::Endpoint;
-use crate::error::{Error, Result};
+use headland_api::Endpoint;
+use headland_base::error::{Error, Result};
 
 /// The result of one poll.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use http::HeaderMap;
 
 use super::file_name::{LONGEST_NAME, clean, suggested_name};
-use crate::error::{Error, Kind, OUT_OF_MEMORY, Result};
-use crate::part_file::{PartFile, check_replaceable, exists_error, folder_of};
+use headland_base::error::{Error, Kind, OUT_OF_MEMORY, Result};
+use headland_base::part_file::{PartFile, check_replaceable, exists_error, folder_of};
 
 /// The destination of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use http::HeaderValue;
 
 use super::config::{Config, Token};
-use crate::api::{Endpoint, Service};
-use crate::error::{Error, Kind, Result};
 use crate::limiter::{Limiter, StoreLocation};
-use crate::secret::{Secret, SecretKind};
 use crate::transport::{Auth, BaseUrl, ServiceContext, Skew, Transport};
-use crate::wire::Content;
+use headland_api::{Endpoint, Service};
+use headland_base::error::{Error, Kind, Result};
+use headland_base::secret::{Secret, SecretKind};
+use headland_wire::Content;
 
 /// The configured services other than the field data API.
 #[derive(Debug)]

@@ -10,10 +10,10 @@ use std::time::Duration;
 use super::arguments::Arguments;
 use super::record::content_of;
 use super::setup::Client;
-use crate::api::{Endpoint, Returns};
-use crate::error::{Error, Kind, Result};
 use crate::transport::{Call, FullResponse, Probe, ServiceContext};
-use crate::wire::{Value, decode_detail, decode_index};
+use headland_api::{Endpoint, Returns};
+use headland_base::error::{Error, Kind, Result};
+use headland_wire::{Value, decode_detail, decode_index};
 
 pub use advice::about_setting;
 pub use finding::Finding;

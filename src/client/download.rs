@@ -6,9 +6,9 @@ use super::arguments::Arguments;
 use super::destination::{Delivered, Destination, Target};
 use super::receive_file::{FileCall, FileResult, request_file};
 use super::setup::Client;
-use crate::api::Endpoint;
-use crate::error::{Kind, Result};
 use crate::transport::{Attempts, Classified, Waiting};
+use headland_api::Endpoint;
+use headland_base::error::{Kind, Result};
 
 /// Pauses between polls if the service states none; they double up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -65,7 +65,11 @@ async fn wait(
 pub(super) const CONVERSION: &str = "the service to convert the file";
 
 /// The error of a file that is not ready at the deadline.
-pub(super) fn not_ready(error: &crate::error::Error, pause: Duration, time_left: Duration) -> crate::error::Error {
+pub(super) fn not_ready(
+    error: &headland_base::error::Error,
+    pause: Duration,
+    time_left: Duration,
+) -> headland_base::error::Error {
     let message = format!(
         "the service needs more time for this file: it requests a retry in {:.1} s, but the deadline is in {:.1} s",
         pause.as_secs_f64(),

@@ -7,10 +7,10 @@ use futures_util::future::join_all;
 use super::arguments::Arguments;
 use super::record::content_of;
 use super::setup::Client;
-use crate::api::{Endpoint, Index};
-use crate::error::{Error, Facts, Kind, Result};
 use crate::transport::{FullResponse, Warnings};
-use crate::wire::{Content, Page, Unreadable, decode_index, decode_index_leniently};
+use headland_api::{Endpoint, Index};
+use headland_base::error::{Error, Facts, Kind, Result};
+use headland_wire::{Content, Page, Unreadable, decode_index, decode_index_leniently};
 
 /// The parts that all calls of a list share.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use zip::ZipArchive;
 use zip::read::{ArchiveOffset, Config};
 use zip::result::ZipError;
 
-use crate::names::strip_bom;
+use headland_base::names::strip_bom;
 
 /// Largest number of decompressed bytes that are checked. The rest is left to the archive reader, which has its own
 /// limits.

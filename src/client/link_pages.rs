@@ -12,12 +12,12 @@ use super::arguments::Arguments;
 use super::config::check_page_size;
 use super::payload::decode_json;
 use super::setup::Client;
-use crate::api::{self, Endpoint, Returns};
-use crate::error::{Error, Kind, Result};
-use crate::names::strip_bom;
-use crate::secret::Secret;
 use crate::transport::NextLink;
-use crate::wire::Value;
+use headland_api::{self as api, Endpoint, Returns};
+use headland_base::error::{Error, Kind, Result};
+use headland_base::names::strip_bom;
+use headland_base::secret::Secret;
+use headland_wire::Value;
 
 /// The header with the total count of the list.
 const TOTAL: &str = "x-total-count";

@@ -3,9 +3,9 @@
 //! The host in the address is never contacted.
 
 use super::arguments::{Arguments, decode};
-use crate::api::{self, Endpoint, Method, Place, Returns, Service};
-use crate::error::{Error, Kind, Result};
 use crate::transport::{BaseUrl, redacted};
+use headland_api::{self as api, Endpoint, Method, Place, Returns, Service};
+use headland_base::error::{Error, Kind, Result};
 
 /// The call for an address.
 #[derive(Debug)]

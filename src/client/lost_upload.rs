@@ -8,9 +8,9 @@ use super::arguments::Arguments;
 use super::pages::Pages;
 use super::record;
 use super::setup::Client;
-use crate::api::{self, Endpoint, Method, Returns};
-use crate::error::{Error, Kind, Result};
-use crate::wire::Value;
+use headland_api::{self as api, Endpoint, Method, Returns};
+use headland_base::error::{Error, Kind, Result};
+use headland_wire::Value;
 
 /// The list is requested from this much before the call, because the service accepts clocks that differ by as much
 /// (specification 5.2). The service's own clock decides which records are new.

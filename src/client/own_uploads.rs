@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::api::Endpoint;
+use headland_api::Endpoint;
 
 /// The ids that belong or may belong to uploads of this client, and the names of uploads in flight.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ struct State {
 
 impl OwnUploads {
     /// Records the start of an upload. A cancelled upload, as by Ctrl-C, remains unfinished: its outcome is unknown.
-    pub(super) fn begin(&self, row: &Endpoint, name: &str) {
+    pub(crate) fn begin(&self, row: &Endpoint, name: &str) {
         let mut state = self.state();
         let open = state.open.entry((row.path, name.to_ascii_lowercase())).or_default();
         *open = open.saturating_add(1);

@@ -23,10 +23,10 @@ use super::dedup::SeenIds;
 use super::fetch::{Fetcher, OnError, RawPage};
 use super::prefetch::{DEPTH, Prefetch};
 use super::setup::Client;
-use crate::api::{Endpoint, Returns};
-use crate::error::{Error, Kind, Result};
-use crate::wire::columns::{self, to_batch};
-use crate::wire::{Page, Value};
+use headland_api::{Endpoint, Returns};
+use headland_base::error::{Error, Kind, Result};
+use headland_wire::columns::{self, to_batch};
+use headland_wire::{Page, Value};
 
 pub use resume::Position;
 

@@ -10,11 +10,11 @@ use super::arguments::Arguments;
 use super::arguments::decode;
 use super::record::describe_body;
 use super::setup::Client;
-use crate::api::{Endpoint, Method, Returns};
-use crate::error::{Error, Kind, Result};
-use crate::names::strip_bom;
 use crate::transport::{Attempts, BaseUrl, FullResponse};
-use crate::wire::{Name, Value, decode_plain};
+use headland_api::{Endpoint, Method, Returns};
+use headland_base::error::{Error, Kind, Result};
+use headland_base::names::strip_bom;
+use headland_wire::{Name, Value, decode_plain};
 
 /// Makes the call and returns an object, a list or nothing.
 pub(super) async fn payload(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {

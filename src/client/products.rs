@@ -6,10 +6,10 @@ use arrow_array::RecordBatch;
 use super::arguments::Arguments;
 use super::record;
 use super::setup::Client;
-use crate::api::{Endpoint, Returns, Shape};
-use crate::error::{Error, Kind, Result};
-use crate::wire::columns::to_batch;
-use crate::wire::{Name, Value, finish};
+use headland_api::{Endpoint, Returns, Shape};
+use headland_base::error::{Error, Kind, Result};
+use headland_wire::columns::to_batch;
+use headland_wire::{Name, Value, finish};
 
 /// The lists in a product, and the prefix of the names of their fields.
 const PARTS: [(&str, &str); 2] = [("ingredients", "ingredient_"), ("applied_products", "applied_product_")];
@@ -34,7 +34,7 @@ pub(super) async fn rows(client: &Client, row: &'static Endpoint, arguments: &Ar
     Ok(Rows { records, batch })
 }
 
-/// The products in a job's detail as rows of the shape [`PRODUCT_ROW`](crate::api::products::PRODUCT_ROW).
+/// The products in a job's detail as rows of the shape [`PRODUCT_ROW`](headland_api::products::PRODUCT_ROW).
 #[must_use]
 pub fn flatten(detail: &Value, shape: &'static Shape) -> Vec<Value> {
     let mut rows = Vec::new();
@@ -97,9 +97,9 @@ fn set(row: &mut Vec<(Name, Value)>, name: String, value: Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Kind as FieldKind;
-    use crate::api::products::{APPLIED_PRODUCT, INGREDIENT, PRODUCT, PRODUCT_ROW};
-    use crate::wire::{Content, decode_detail};
+    use headland_api::Kind as FieldKind;
+    use headland_api::products::{APPLIED_PRODUCT, INGREDIENT, PRODUCT, PRODUCT_ROW};
+    use headland_wire::{Content, decode_detail};
 
     #[test]
     fn product_fields_all_have_a_column() {
@@ -126,7 +126,7 @@ mod tests {
                 {"ID":11,"Name":"a","Dose":3},{"ID":12,"Name":"b"}],"AppliedProducts":[{"ID":0,"Row":"1,2, 3"}]},
             {"ID":2,"ProductName":"water","IsMixed":false,"Ingredients":[]},
             {"ID":3,"AppliedProducts":{"ID":1,"Variety":"x","Row":"left"}}]}"#;
-        let detail = decode_detail(Content::Json, detail, &crate::api::job_data::JOB_DATA_DETAIL).unwrap();
+        let detail = decode_detail(Content::Json, detail, &headland_api::job_data::JOB_DATA_DETAIL).unwrap();
         let rows = flatten(&detail, &PRODUCT_ROW);
         let column = |name: &str| rows.iter().map(|row| row.get(name).cloned()).collect::<Vec<_>>();
         let texts = |name: &str| -> Vec<Option<String>> {

@@ -12,16 +12,16 @@ use super::arguments::Arguments;
 use super::destination::{Destination, Sink};
 use super::file_check::{Expects, check_whole_xml, check_xml_end, check_zip, is_grc, xml_root};
 use super::record::describe_body;
-use crate::api::{Endpoint, Returns};
-use crate::archive::{Limits, may_be_complete_cart};
-use crate::error::{Error, Kind, Result};
 use crate::limiter::RateLimitHeaders;
-use crate::secret::Secrets;
 use crate::transport::{
     AttemptResult, Attempts, Body, Call, Classified, Fault, FaultKind, Outcome, classify_response,
     is_truncated_document, unmarked_end_fault,
 };
-use crate::wire::{decode_response, is_page};
+use headland_api::{Endpoint, Returns};
+use headland_base::error::{Error, Kind, Result};
+use headland_base::secret::Secrets;
+use headland_reader::archive::{Limits, may_be_complete_cart};
+use headland_wire::{decode_response, is_page};
 
 /// Longest `ServiceResponse`; usual ones have a few hundred bytes.
 const MAX_RESPONSE: usize = 64 * 1024;

@@ -4,12 +4,12 @@ use http::header::CONTENT_TYPE;
 
 use super::arguments::Arguments;
 use super::setup::Client;
-use crate::api::locations::DEVICE_LOCATION;
-use crate::api::{Endpoint, Index, Returns};
-use crate::error::{Error, Kind, Result};
-use crate::names::strip_bom;
 use crate::transport::FullResponse;
-use crate::wire::{Content, Page, Value, check_values, decode_detail, decode_index, is_page};
+use headland_api::locations::DEVICE_LOCATION;
+use headland_api::{Endpoint, Index, Returns};
+use headland_base::error::{Error, Kind, Result};
+use headland_base::names::strip_bom;
+use headland_wire::{Content, Page, Value, check_values, decode_detail, decode_index, is_page};
 
 /// Reads the detail of a record; null if the service returns an empty list for it.
 pub(super) async fn detail(client: &Client, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use super::config::{Config, LimiterState};
 use super::dispatch_services::Services;
 use super::own_uploads::OwnUploads;
-use crate::api::Endpoint;
-use crate::clock::{Clock, SystemClock};
-use crate::error::Result;
-use crate::hex::hex;
 use crate::limiter::{Budget, Limiter, StoreLocation, Window, default_file};
-use crate::secret::{Secret, hint};
 use crate::transport::{
     Auth, BaseUrl, Connections, HttpClient, Jitter, QueueTime, ServiceContext, Skew, Timeouts, Transport, Warnings,
 };
+use headland_api::Endpoint;
+use headland_base::clock::{Clock, SystemClock};
+use headland_base::error::Result;
+use headland_base::hex::hex;
+use headland_base::secret::{Secret, hint};
 
 /// The reason for an unshared budget if there is no folder for its file.
 const NO_FOLDER: &str = "this system has no folder for state (no HOME), so only this process counts its calls; pass a \

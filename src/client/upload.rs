@@ -8,11 +8,11 @@ use super::lost_upload::{Created, look_up};
 use super::multipart::{UploadFile, check_name, form};
 use super::setup::Client;
 use super::upload_rules;
-use crate::api::Endpoint;
-use crate::api::row::Takes;
-use crate::error::{Error, Kind, Result};
 use crate::transport::{Call, FullResponse, is_truncated_document};
-use crate::wire::Content;
+use headland_api::Endpoint;
+use headland_api::row::Takes;
+use headland_base::error::{Error, Kind, Result};
+use headland_wire::Content;
 
 /// Sends a file and returns the new record.
 pub(super) async fn upload(

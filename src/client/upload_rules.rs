@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 
-use crate::api::Endpoint;
-use crate::api::uploads::{AGX_EXTENSION, SHAPE_SET, has_extension};
-use crate::archive::listed_names;
+use headland_api::Endpoint;
+use headland_api::uploads::{AGX_EXTENSION, SHAPE_SET, has_extension};
+use headland_reader::archive::listed_names;
 
 /// Extensions of optional files of a shapefile.
 const COMPANIONS: [&str; 6] = ["prj", "cpg", "sbn", "sbx", "qix", "qpj"];
@@ -111,7 +111,7 @@ mod tests {
     use std::io::{Cursor, Write as _};
 
     use super::*;
-    use crate::api;
+    use headland_api as api;
 
     fn zip_of(members: &[&str]) -> Vec<u8> {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));

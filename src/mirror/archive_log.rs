@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::archive_store::{Finding, Problem};
 use super::fs::{Disk, fs_error};
-use crate::error::Result;
-use crate::hex::hex;
-use crate::part_file::folder_of;
+use headland_base::error::Result;
+use headland_base::hex::hex;
+use headland_base::part_file::folder_of;
 
 /// One line of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,7 +113,7 @@ pub(super) fn read(mirror: &Path) -> Result<Vec<LogEntry>> {
 }
 
 /// Compares the log with the entries known to the journal.
-pub(super) fn check(mirror: &Path, known: &[LogEntry]) -> Result<Option<Finding>> {
+pub(crate) fn check(mirror: &Path, known: &[LogEntry]) -> Result<Option<Finding>> {
     let finding = |problem, detail| Some(Finding { problem, path: log_path(mirror), detail });
     let Some(lines) = read_lines(mirror)? else {
         let detail = "it names the record of each archive; headland rewrites it from the journal".to_owned();

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use super::fs::{Disk, entries, fs_error, is_hidden};
-use crate::error::{Error, Kind, Result};
-use crate::hex::hex;
-use crate::layer::Cancel;
-use crate::part_file::folder_of;
+use headland_base::error::{Error, Kind, Result};
+use headland_base::hex::hex;
+use headland_base::part_file::folder_of;
+use headland_reader::layer::Cancel;
 
 /// File extensions of archives: zip and grain cart files.
 const EXTENSIONS: [&str; 2] = ["zip", "grc"];

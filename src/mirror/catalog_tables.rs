@@ -9,18 +9,18 @@ use arrow_schema::{DataType, Field, FieldRef, Schema};
 use super::journal::{FileState, Item, ItemKind, ReadTxn, Record};
 use super::lists::List;
 use super::locations::present_records;
-use crate::api::Shape;
-use crate::api::field_computers::FIELD_COMPUTER_DETAIL;
-use crate::api::field_hubs::{FIELD_HUB_DETAIL, FIELD_HUB_REPORT};
-use crate::api::grain_carts::GRAIN_CART;
-use crate::api::job_data::JOB_DATA_DETAIL;
-use crate::api::locations::DEVICE_LOCATION;
-use crate::api::prescription_maps::PRESCRIPTION_MAP_DETAIL;
-use crate::api::products::PRODUCT_ROW;
-use crate::client::flatten;
-use crate::error::{Error, Kind, Result};
-use crate::wire::columns::to_batch;
-use crate::wire::{Content, Name, Value, decode_detail};
+use headland_api::Shape;
+use headland_api::field_computers::FIELD_COMPUTER_DETAIL;
+use headland_api::field_hubs::{FIELD_HUB_DETAIL, FIELD_HUB_REPORT};
+use headland_api::grain_carts::GRAIN_CART;
+use headland_api::job_data::JOB_DATA_DETAIL;
+use headland_api::locations::DEVICE_LOCATION;
+use headland_api::prescription_maps::PRESCRIPTION_MAP_DETAIL;
+use headland_api::products::PRODUCT_ROW;
+use headland_base::error::{Error, Kind, Result};
+use headland_client::flatten;
+use headland_wire::columns::to_batch;
+use headland_wire::{Content, Name, Value, decode_detail};
 
 /// Locations per query, which bounds memory.
 const LOCATIONS_PER_READ: usize = 10_000;
@@ -184,7 +184,7 @@ fn maps(txn: &ReadTxn) -> Result<RecordBatch> {
 
 /// Locations of all devices, each record once.
 fn locations(txn: &ReadTxn) -> Result<RecordBatch> {
-    let mut columns = crate::wire::columns::Columns::new(&DEVICE_LOCATION, 0);
+    let mut columns = headland_wire::columns::Columns::new(&DEVICE_LOCATION, 0);
     let mut after = 0;
     loop {
         let some = txn.locations(after, LOCATIONS_PER_READ)?;

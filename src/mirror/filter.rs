@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Days, Utc};
 
 use super::journal::{FileState, Item, ItemKind, ReadTxn};
-use crate::agronomy::{JobTypes, Match};
-use crate::api;
-use crate::api::job_data::JOB_DATA_DETAIL;
-use crate::client::Arguments;
-use crate::error::{Error, Kind, Result};
-use crate::times::Cell;
-use crate::times::iso::stated;
-use crate::wire::{Content, Value, decode_detail};
+use headland_agronomy::{JobTypes, Match};
+use headland_api as api;
+use headland_api::job_data::JOB_DATA_DETAIL;
+use headland_base::error::{Error, Kind, Result};
+use headland_base::times::Cell;
+use headland_base::times::iso::stated;
+use headland_client::Arguments;
+use headland_wire::{Content, Value, decode_detail};
 
 /// Maximum number of ids that a note names.
 const MAX_NAMED: usize = 20;
@@ -174,7 +174,7 @@ fn value_error(message: String) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mirror::journal::Archive;
+    use crate::journal::Archive;
 
     fn item(kind: ItemKind, sub_type: Option<&str>, created: Option<&str>) -> Item {
         Item {

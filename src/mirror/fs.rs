@@ -18,8 +18,8 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::{Error, Kind, Result};
-use crate::part_file::folder_of;
+use headland_base::error::{Error, Kind, Result};
+use headland_base::part_file::folder_of;
 
 /// Operation that changes the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -23,9 +23,9 @@ use super::status::{self, Status};
 use super::sync;
 use super::sync_cycle::{CycleMode, SyncCycle};
 use super::writer::{MirrorWriter, is_fatal};
-use crate::client::Client;
-use crate::error::{Error, Kind, Result};
-use crate::layer::Cancel;
+use headland_base::error::{Error, Kind, Result};
+use headland_client::Client;
+use headland_reader::layer::Cancel;
 
 /// A cycle with older lists at the start of a sync is finished and followed by another. The user expects the latest
 /// state.
@@ -120,7 +120,7 @@ impl Mirror {
         let journal = Journal::open(&folder, self.client.as_ref().map(Client::account).as_deref())?;
         let budget = match &self.client {
             Some(client) => client.budget(),
-            None => crate::limiter::Budget {
+            None => headland_client::limiter::Budget {
                 remaining: u32::MAX,
                 next_call_in: Duration::ZERO,
                 reset_in: Duration::ZERO,

@@ -15,7 +15,7 @@ use super::fs::file_name;
 use super::journal::{Archive, FileState, ItemKind, Journal, ReadTxn, WriteTxn};
 use super::layout::Folder;
 use super::sync_cycle::SyncCycle;
-use crate::error::{Kind, Result};
+use headland_base::error::{Kind, Result};
 
 /// Stores a complete file as the archive of the record with this stamp.
 ///

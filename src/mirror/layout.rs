@@ -9,7 +9,7 @@ use super::archive_store::Store;
 use super::fs::{Disk, entries, file_name, fs_error, is_hidden};
 use super::journal::open::has_journal;
 use super::lock::Lock;
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
 
 /// Names at the top level of a mirror. Hidden files belong to the file browser or the user.
 const TOP_LEVEL_NAMES: &[&str] = &[

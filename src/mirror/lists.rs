@@ -14,12 +14,12 @@ use futures_util::future::try_join_all;
 use super::journal::{Cursor, Item, ItemKind, Listed, Reading, Removed, WriteTxn};
 use super::sync_cycle::SyncCycle;
 use super::writer::{MirrorWriter, is_fatal};
-use crate::api::{self, Endpoint, Returns, Shape};
-use crate::client::{Arguments, Position, check_id};
-use crate::error::{Error, Kind, Result};
-use crate::times::iso::write;
-use crate::transport::Warnings;
-use crate::wire::{Value, encode_json};
+use headland_api::{self as api, Endpoint, Returns, Shape};
+use headland_base::error::{Error, Kind, Result};
+use headland_base::times::iso::write;
+use headland_client::transport::Warnings;
+use headland_client::{Arguments, Position, check_id};
+use headland_wire::{Value, encode_json};
 
 /// Recommended maximum of specification 4.1.
 pub(super) const PAGE: u32 = 1_000;

@@ -18,10 +18,10 @@ use super::journal::{Location, ReadTxn, Record};
 use super::lists::{self, List, PAGE};
 use super::sync_cycle::SyncCycle;
 use super::writer::MirrorWriter;
-use crate::client::Arguments;
-use crate::error::Result;
-use crate::transport::Warnings;
-use crate::wire::{Value, encode_json};
+use headland_base::error::Result;
+use headland_client::Arguments;
+use headland_client::transport::Warnings;
+use headland_wire::{Value, encode_json};
 
 /// Device with a list of locations.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::filter::Filter;
-use crate::agronomy::MarketMoisture;
-use crate::client::OnError;
+use headland_agronomy::MarketMoisture;
+use headland_client::OnError;
 
 /// Options of a mirror.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,8 +10,8 @@ use super::journal::ReadTxn;
 use super::progress::{format_size, format_span, time_at_limit};
 use super::queue::{Queue, Remaining};
 use super::sync_cycle::SyncCycle;
-use crate::error::Result;
-use crate::limiter::Budget;
+use headland_base::error::Result;
+use headland_client::limiter::Budget;
 
 /// Planned calls for one purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

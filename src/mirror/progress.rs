@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio::sync::Notify;
 
-use crate::limiter::Budget;
+use headland_client::limiter::Budget;
 
 /// Phase of a sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,7 +135,7 @@ impl Progress {
 
 /// Time until the last of `calls` calls may start under the rate limit.
 pub(super) fn time_at_limit(calls: u64, budget: &Budget) -> Duration {
-    let window_time = |(window, used): &(crate::limiter::Window, u32)| {
+    let window_time = |(window, used): &(headland_client::limiter::Window, u32)| {
         let free = window.calls.saturating_sub(*used);
         let beyond = calls.saturating_sub(u64::from(free));
         let rounds = beyond.div_ceil(u64::from(window.calls.max(1)));
@@ -171,7 +171,7 @@ pub fn format_size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limiter::Window;
+    use headland_client::limiter::Window;
 
     #[test]
     fn time_at_limit_counts_calls_used_already_8() {

@@ -14,9 +14,9 @@ use super::layout::Folder;
 use super::progress::{Event, Progress};
 use super::source_archives::source_archives;
 use super::writer::{MirrorWriter, Workspace};
-use crate::agronomy::MarketMoisture;
-use crate::error::{Error, Kind, Result};
-use crate::layer::Cancel;
+use headland_agronomy::MarketMoisture;
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::layer::Cancel;
 
 /// Maximum number of damaged records named in an error.
 const MAX_NAMED: usize = 5;
@@ -68,7 +68,7 @@ impl<'a> Publisher<'a> {
     }
 
     /// Starts a publication.
-    pub(super) fn begin(&mut self) -> Result<()> {
+    pub(crate) fn begin(&mut self) -> Result<()> {
         self.last = self.writer.client.clock().elapsed();
         let (sender, outcome) = oneshot::channel();
         let cancel = Cancel::default();
@@ -108,7 +108,7 @@ impl<'a> Publisher<'a> {
 }
 
 /// Publishes everything unpublished. `None` if there is nothing, or if archives were lost.
-pub(super) async fn finish(writer: &MirrorWriter) -> Result<Option<PublishedDataset>> {
+pub(crate) async fn finish(writer: &MirrorWriter) -> Result<Option<PublishedDataset>> {
     let mut publisher = Publisher::new(writer);
     publisher.begin()?;
     let dataset = publisher.wait().await?;

@@ -14,10 +14,10 @@ use super::lists::{self, List};
 use super::locations::{self, Device};
 use super::progress::Event;
 use super::writer::MirrorWriter;
-use crate::client::{Arguments, PollResult};
-use crate::error::{Error, Kind, Result};
-use crate::layer::{self, Code, ReadOptions, Source};
-use crate::wire::encode_json;
+use headland_base::error::{Error, Kind, Result};
+use headland_client::{Arguments, PollResult};
+use headland_reader::layer::{self, Code, ReadOptions, Source};
+use headland_wire::encode_json;
 
 /// Format of mirrored job data.
 const FORMAT: &str = "SHP";

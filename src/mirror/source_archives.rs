@@ -3,10 +3,10 @@
 use super::dataset::SourceArchive;
 use super::journal::{Item, ReadTxn};
 use super::layout::Folder;
-use crate::agronomy::{Job, JobKind, JobType, MarketMoisture};
-use crate::api::job_data::JOB_DATA_DETAIL;
-use crate::error::Result;
-use crate::wire::{Content, Value, decode_detail};
+use headland_agronomy::{Job, JobKind, JobType, MarketMoisture};
+use headland_api::job_data::JOB_DATA_DETAIL;
+use headland_base::error::Result;
+use headland_wire::{Content, Value, decode_detail};
 
 /// Archives whose rows belong to the dataset.
 pub(super) fn source_archives(

@@ -9,7 +9,7 @@ use super::journal::{Calls, FileState, ItemKind, Journal, ReadTxn, StateCount, T
 use super::layout::Folder;
 use super::options::Options;
 use super::sync_cycle::{SyncCycle, is_relist_due};
-use crate::error::Result;
+use headland_base::error::Result;
 
 /// Maximum number of unavailable records listed.
 const MAX_NAMED: usize = 20;

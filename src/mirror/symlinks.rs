@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::archive_store::{Finding, Problem};
 use super::fs::{file_name, fs_error};
 use super::layout::{Folder, Generation};
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
 
 /// Link to the published generation.
 const CURRENT: &str = "current";

@@ -17,8 +17,8 @@ use super::progress::{Phase, time_at_limit};
 use super::publisher_thread::Publisher;
 use super::queue::{NextStep, Queue, Task, execute};
 use super::writer::{MirrorWriter, is_fatal};
-use crate::error::{Error, Kind, Result};
-use crate::limiter::Budget;
+use headland_base::error::{Error, Kind, Result};
+use headland_client::limiter::Budget;
 
 /// Consecutive failures of single records after which the service is considered to fail.
 const MAX_CONSECUTIVE_FAILURES: u32 = 3;

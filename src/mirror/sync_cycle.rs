@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::journal::{Changes, Journal, ReadTxn, WriteTxn};
 use super::options::Options;
-use crate::error::Result;
+use headland_base::error::Result;
 
 /// Meta keys of the current cycle, and of the number of the last one.
 const CYCLE_KEY: &str = "round";
@@ -98,7 +98,7 @@ impl SyncCycle {
     }
 
     /// Finishes the cycle after all its work.
-    pub(super) fn finish(journal: &Journal) -> Result<()> {
+    pub(crate) fn finish(journal: &Journal) -> Result<()> {
         journal.write(Self::abandon)
     }
 

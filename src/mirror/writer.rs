@@ -9,8 +9,8 @@ use super::journal::Journal;
 use super::layout::Folder;
 use super::options::Options;
 use super::progress::Progress;
-use crate::client::Client;
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
+use headland_client::Client;
 
 /// Folder, journal and notes for the user, shared by threads.
 #[derive(Debug)]

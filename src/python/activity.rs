@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 
-use crate::transport::Event;
+use headland_client::transport::Event;
 
 /// The most requests that wait for a delivery; more are dropped, waits never.
 const CAPACITY: usize = 1_000;

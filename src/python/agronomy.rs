@@ -8,9 +8,11 @@ use pyo3::types::{PyDict, PyMapping};
 use super::layer::Layer;
 use super::local_times::LocalTimes;
 use super::{bridge, errors};
-use crate::agronomy::{self, ConcatOptions, Job, JobKind, MarketMoisture, Part, Stated, Statements, System, Target};
-use crate::layer::Offsets;
-use crate::layer::crs::Crs;
+use headland_agronomy::{
+    self as agronomy, ConcatOptions, Job, JobKind, MarketMoisture, Part, Stated, Statements, System, Target,
+};
+use headland_reader::layer::Offsets;
+use headland_reader::layer::crs::Crs;
 
 /// The layer with columns in other units; `units` is the name of a system or a mapping of column to unit.
 #[pyfunction]
@@ -41,7 +43,7 @@ pub(super) fn unit_system(word: &str) -> PyResult<System> {
         .ok_or_else(|| PyValueError::new_err(format!("`units`: expected \"metric\", \"us\" or None, got {word:?}")))
 }
 
-fn target(units: &Bound<'_, PyAny>, layer: &crate::layer::Layer) -> PyResult<Target> {
+fn target(units: &Bound<'_, PyAny>, layer: &headland_reader::layer::Layer) -> PyResult<Target> {
     const FORMS: &str = "\"metric\", \"us\" or a mapping of column to unit, such as {\"YIELD\": \"t/ha\"}";
     if let Ok(word) = units.extract::<String>() {
         return match system(&word) {

@@ -9,9 +9,9 @@ use pyo3::types::{
 
 use super::endpoints::row;
 use super::errors;
-use crate::api::row::Takes;
-use crate::client::Arguments;
-use crate::error::Error;
+use headland_api::row::Takes;
+use headland_base::error::Error;
+use headland_client::Arguments;
 
 /// Maximum nesting of a payload. Deeper nesting is a mistake, such as a dict that contains itself.
 const MAX_DEPTH: usize = 100;

@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 
 use super::fork_safe::check_usable;
 use super::{bridge, c_schema, values};
-use crate::client as core;
+use headland_client as core;
 
 /// Records as Arrow columns.
 #[pyclass(frozen, module = "headland._core")]

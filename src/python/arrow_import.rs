@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use super::layer::Layer;
 use super::{c_schema, errors};
-use crate::layer as records;
+use headland_reader::layer as records;
 
 /// Makes a layer from a batch. It shares the memory, which the caller must not change.
 ///

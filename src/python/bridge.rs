@@ -25,9 +25,9 @@ use super::errors;
 use super::fork_safe::PerProcess;
 use super::reentrancy::WaitGuard;
 use super::shutdown::Shutdown;
-use crate::error::{Error, Kind, Result};
-use crate::layer::Cancel;
-use crate::transport::{Connections, Event, Observe, Observer};
+use headland_base::error::{Error, Kind, Result};
+use headland_client::transport::{Connections, Event, Observe, Observer};
+use headland_reader::layer::Cancel;
 
 /// How long calls in flight may take to finish after a signal has ended a wait.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);

@@ -6,8 +6,8 @@ use pyo3::types::PyDict;
 
 use super::bridge;
 use super::layer::Layer;
-use crate::agronomy::{self, Delay, GridOptions, MachineDelay};
-use crate::layer::crs::Crs;
+use headland_agronomy::{self as agronomy, Delay, GridOptions, MachineDelay};
+use headland_reader::layer::crs::Crs;
 
 /// A cleaned job.
 #[pyclass(frozen, module = "headland._core")]

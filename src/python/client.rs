@@ -17,11 +17,11 @@ use super::layer::{self, Layer};
 use super::read_options;
 use super::secret::Secret;
 use super::{arrow_export, bridge, conversion, doctor, errors, link_pages, pages, to_dict, values};
-use crate::api::Endpoint;
-use crate::archive::Source;
-use crate::client as core;
-use crate::client::{Arguments, Config, Timeouts, UploadFile};
-use crate::error::{Error, Kind, Result};
+use headland_api::Endpoint;
+use headland_base::error::{Error, Kind, Result};
+use headland_client as core;
+use headland_client::{Arguments, Config, Timeouts, UploadFile};
+use headland_reader::archive::Source;
 
 /// Arguments of a call by their Python names.
 type ArgumentTexts = HashMap<String, String>;

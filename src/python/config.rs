@@ -6,9 +6,9 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::client::{LimiterState, OnError};
-use crate::limiter::Window;
-use crate::wire::Content;
+use headland_client::limiter::Window;
+use headland_client::{LimiterState, OnError};
+use headland_wire::Content;
 
 /// Parses a duration in seconds.
 pub(super) fn parse_seconds(argument: &str, seconds: f64) -> PyResult<Duration> {

@@ -11,9 +11,9 @@ use super::bridge;
 use super::config::parse_seconds;
 use super::download::{deliver, make_target};
 use super::fork_safe::check_usable;
-use crate::archive::Source;
-use crate::client::{self as core, Delivered, Target};
-use crate::error::Result;
+use headland_base::error::Result;
+use headland_client::{self as core, Delivered, Target};
+use headland_reader::archive::Source;
 
 /// A handle of a conversion. It belongs to the process that made the request; another process can resume it by its id.
 #[pyclass(frozen, module = "headland._core")]

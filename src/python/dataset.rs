@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyCapsule};
 use super::agronomy::unit_system;
 use super::arrow_export::Table;
 use super::{arrow_export, bridge, c_schema, errors};
-use crate::mirror::dataset as core;
+use headland_mirror::dataset as core;
 
 /// A published state of a mirror. It is immutable: later publications do not change it.
 #[pyclass(frozen, module = "headland._core")]

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 
 use super::{bridge, errors};
-use crate::client as core;
-use crate::client::Finding;
+use headland_client as core;
+use headland_client::Finding;
 
 /// Finds out why calls fail. Calls `report` with the fields of each finding before the next call is made; what it raises
 /// ends the wait. Returns the number of calls and the error that a call would end with.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::client::{Delivered, Target};
+use headland_client::{Delivered, Target};
 
 /// Returns the target: a folder or a path, or memory if `to` is `None`.
 pub(super) fn make_target(to: Option<PathBuf>, overwrite: bool) -> Target {

@@ -2,10 +2,10 @@
 
 use pyo3::prelude::*;
 
-use crate::api::locations::DEVICE_LOCATION;
-use crate::api::{self, Endpoint, Returns, Service};
-use crate::error::{Error, Kind, Result};
-use crate::openapi::{Addresses, document};
+use headland_api::locations::DEVICE_LOCATION;
+use headland_api::openapi::{Addresses, document};
+use headland_api::{self as api, Endpoint, Returns, Service};
+use headland_base::error::{Error, Kind, Result};
 
 /// Returns the row with this full name.
 pub(super) fn row(name: &str) -> Result<&'static Endpoint> {

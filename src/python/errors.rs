@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
-use crate::error::{Error, Kind};
+use headland_base::error::{Error, Kind};
 
 /// Returns the exception for an error, made by `headland.errors.from_core`.
 pub(super) fn raise(py: Python<'_>, error: &Error) -> PyErr {

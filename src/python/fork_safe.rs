@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
 use super::reentrancy;
-use crate::error::Result;
+use headland_base::error::Result;
 
 /// A value that each process makes on first use.
 ///

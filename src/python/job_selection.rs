@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 
 use super::errors;
-use crate::agronomy::{self, Match};
+use headland_agronomy::{self as agronomy, Match};
 
 /// Types of jobs that a caller asks for.
 #[pyclass(frozen, module = "headland._core")]

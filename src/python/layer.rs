@@ -13,11 +13,11 @@ use super::endpoints::row;
 use super::memory::ReleaseOnDrop;
 use super::read_options::{call_options, checked_options, read_options};
 use super::{arrow_export, bridge, errors, to_dict, to_list};
-use crate::agronomy;
-use crate::archive::{self, ReadOptions, Source};
-use crate::error::{Error, Kind, Result};
-use crate::layer::crs::Crs;
-use crate::layer::{self as records, Cancel, picture::Picture};
+use headland_agronomy as agronomy;
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::archive::{self, ReadOptions, Source};
+use headland_reader::layer::crs::Crs;
+use headland_reader::layer::{self as records, Cancel, picture::Picture};
 
 /// A layer of the core; `headland.Layer` wraps it.
 #[pyclass(frozen, module = "headland._core")]

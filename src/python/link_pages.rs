@@ -9,9 +9,9 @@ use tokio::sync::Mutex;
 use super::fork_safe::check_usable;
 use super::secret::Secret;
 use super::{bridge, values};
-use crate::client as core;
-use crate::error::Result;
-use crate::wire::Value;
+use headland_base::error::Result;
+use headland_client as core;
+use headland_wire::Value;
 
 /// A list in progress. It belongs to the process that opened it, like its connection.
 #[pyclass(frozen, module = "headland._core")]
@@ -38,7 +38,7 @@ impl LinkPages {
 
 struct PageRequest {
     pages: Arc<Mutex<core::LinkPages>>,
-    token: Option<crate::secret::Secret>,
+    token: Option<headland_base::secret::Secret>,
 }
 
 impl PageRequest {

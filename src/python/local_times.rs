@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use super::bridge;
 use super::layer::Layer;
-use crate::layer::{self as records, Offsets};
+use headland_reader::layer::{self as records, Offsets};
 
 /// The times of a layer's records on a local clock.
 #[pyclass(frozen, module = "headland._core")]

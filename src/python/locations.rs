@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use crate::api::locations;
+use headland_api::locations;
 
 /// Returns whether a location with these values is a valid point on earth.
 #[pyfunction]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use libmimalloc_sys as sys;
 use mimalloc::MiMalloc;
 
-use crate::layer::Layer;
+use headland_reader::layer::Layer;
 
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;

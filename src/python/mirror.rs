@@ -10,8 +10,8 @@ use super::client::Client;
 use super::config::{parse_on_error, parse_seconds};
 use super::memory::ReleaseOnDrop;
 use super::{bridge, errors};
-use crate::error::Result;
-use crate::mirror::{self as core, Event, ItemKind, Planned, Progress, Snapshot, StateCount, TypeCount, Unavailable};
+use headland_base::error::Result;
+use headland_mirror::{self as core, Event, ItemKind, Planned, Progress, Snapshot, StateCount, TypeCount, Unavailable};
 
 /// Conditions of a filter, as a dict.
 #[derive(FromPyObject)]

@@ -11,8 +11,8 @@ use tokio::sync::Mutex;
 use super::arrow_export::{self, PageReader, Table};
 use super::fork_safe::check_usable;
 use super::{bridge, values};
-use crate::client as core;
-use crate::error::Result;
+use headland_base::error::Result;
+use headland_client as core;
 
 /// A list in progress. It belongs to the process that opened it, like its connection.
 #[pyclass(frozen, module = "headland._core")]

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use super::arrow_export::Table;
 use super::c_schema;
-use crate::layer::Ragged;
+use headland_reader::layer::Ragged;
 
 /// Converts a column of geometries of one type without nulls; returns `None` for any other column.
 ///

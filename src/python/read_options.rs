@@ -9,9 +9,9 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMapping, PyMemoryView, PyStrin
 
 use super::arguments::{flag, text, whole_number};
 use super::errors;
-use crate::api::Endpoint;
-use crate::archive::{Limits, ReadOptions};
-use crate::layer::{ColumnType, TypePolicy};
+use headland_api::Endpoint;
+use headland_reader::archive::{Limits, ReadOptions};
+use headland_reader::layer::{ColumnType, TypePolicy};
 
 /// Python codecs that the core knows by another name, or by only some of Python's names.
 const RENAMED_CODECS: [(&str, &str); 10] = [

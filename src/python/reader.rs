@@ -12,15 +12,15 @@ use pyo3::types::{PyCapsule, PyDict};
 use super::layer::{Layer, SourceArgument, as_archive_error, diagnostic_to_dict};
 use super::read_options::{self, read_options};
 use super::{arrow_export, bridge};
-use crate::archive::{Diagnostic, Source};
-use crate::error::{Error, Kind, Result};
-use crate::layer::Stream;
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::archive::{Diagnostic, Source};
+use headland_reader::layer::Stream;
 
 /// A layer in progress. It belongs to the process that opened it, like its threads.
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Reader {
     process: u32,
-    head: crate::layer::Layer,
+    head: headland_reader::layer::Layer,
     /// `None` only in `drop`.
     shared: Option<Arc<Shared>>,
 }
@@ -56,7 +56,7 @@ impl ReaderState {
 }
 
 impl Shared {
-    fn next(&self) -> Result<Option<crate::layer::Layer>> {
+    fn next(&self) -> Result<Option<headland_reader::layer::Layer>> {
         let closed = || Error::new(Kind::Value, CLOSED);
         if self.closed.load(Ordering::SeqCst) {
             return Err(closed());

@@ -9,8 +9,8 @@ use pyo3::types::{PyDict, PyList};
 
 use super::config::{parse_seconds, parse_windows};
 use super::{bridge, errors};
-use crate::sandbox::fields::{CartTruth, HarvestStyle, HarvestTruth, ProductTotal, Total, Truth};
-use crate::sandbox::{self as service, Keys};
+use headland_sandbox::fields::{CartTruth, HarvestStyle, HarvestTruth, ProductTotal, Total, Truth};
+use headland_sandbox::{self as service, Keys};
 
 /// A running service, stopped by `close` or when collected. In the child of a fork it belongs to the parent.
 #[pyclass(frozen, module = "headland._core")]

@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::client::Token;
+use headland_client::Token;
 
 /// Hides a text from `repr`, tracebacks with local variables, and pickle.
 #[pyclass(frozen, module = "headland._core")]
@@ -69,23 +69,27 @@ impl Secret {
 
 impl Secret {
     /// Returns the text, or a `TypeError` that names the argument and the actual type.
-    pub(super) fn to_secret(&self, py: Python<'_>, argument: &str) -> PyResult<crate::secret::Secret> {
+    pub(super) fn to_secret(&self, py: Python<'_>, argument: &str) -> PyResult<headland_base::secret::Secret> {
         let hidden = self.hidden.bind(py);
         if let Ok(text) = hidden.extract::<String>() {
-            return Ok(crate::secret::Secret::new(text));
+            return Ok(headland_base::secret::Secret::new(text));
         }
         let found = hidden.get_type().qualname()?;
         Err(PyTypeError::new_err(format!("`{argument}`: expected a str, got {found}")))
     }
 
     /// Returns the token of one call from the argument's callable or value; `None` if there is none.
-    pub(super) fn to_call_token(&self, py: Python<'_>, argument: &str) -> PyResult<Option<crate::secret::Secret>> {
+    pub(super) fn to_call_token(
+        &self,
+        py: Python<'_>,
+        argument: &str,
+    ) -> PyResult<Option<headland_base::secret::Secret>> {
         let hidden = self.hidden.bind(py);
         if hidden.is_none() {
             return Ok(None);
         }
         if let Ok(text) = hidden.extract::<String>() {
-            return Ok(Some(crate::secret::Secret::new(text)));
+            return Ok(Some(headland_base::secret::Secret::new(text)));
         }
         let found = hidden.get_type().qualname()?;
         Err(PyTypeError::new_err(format!("`{argument}` returned {found}, expected a str")))
@@ -101,7 +105,7 @@ impl Secret {
             return Ok(Some(Token::PerCall));
         }
         match hidden.extract::<String>() {
-            Ok(text) => Ok(Some(Token::Fixed(crate::secret::Secret::new(text)))),
+            Ok(text) => Ok(Some(Token::Fixed(headland_base::secret::Secret::new(text)))),
             Err(_) => Err(PyTypeError::new_err(format!(
                 "`{argument}`: expected a str or a callable that returns one, got {}",
                 hidden.get_type().qualname()?

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::client::Created;
-use crate::limiter::Budget;
+use headland_client::Created;
+use headland_client::limiter::Budget;
 
 /// Entries of the provenance that are numbers; a word such as `several` stays a text.
 const NUMBERS: &[&str] = &["factor", "moisture_basis", "kg_per_bushel"];

@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use crate::times::iso;
-use crate::wire::{Name, Value};
+use headland_base::times::iso;
+use headland_wire::{Name, Value};
 
 /// Converts a value to a Python object.
 pub(super) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {

@@ -5,7 +5,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 
 use super::layer::{SourceArgument, as_archive_error};
 use super::{bridge, read_options};
-use crate::archive::{self, Content, Document, Event, Source};
+use headland_reader::archive::{self, Content, Document, Event, Source};
 
 /// Key of the text of an element with attributes.
 const TEXT: &str = "#text";

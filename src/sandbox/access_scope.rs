@@ -13,7 +13,7 @@ use super::reply::Reply;
 use super::state::{Call, ServiceState};
 use super::store::StoredJob;
 use super::variants::Variant;
-use crate::wire::Value;
+use headland_wire::Value;
 
 impl ServiceState {
     /// Returns the id of the field computer that the key is limited to; `None` for the whole account.

@@ -12,7 +12,7 @@ use super::fields::{
 use super::keys::CUSTOMERS;
 use super::locked::locked;
 use super::store::StoredJob;
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
 
 /// Archive formats of a generated job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,7 +5,7 @@ use http::HeaderMap;
 use http::header::HOST;
 
 use super::keys::{Grant, KeyRing};
-use crate::signing::SigningInput;
+use headland_client::signing::SigningInput;
 
 /// Accepted difference between time stamp and clock, in seconds, in both directions.
 const LIFETIME: u64 = 120;

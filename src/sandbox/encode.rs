@@ -9,10 +9,10 @@ use super::encode_xml;
 use super::negotiate::Accepted;
 use super::reply::Content;
 use super::variants::{ActiveVariants, Variant};
-use crate::api::envelope::SERVICE_INDEX;
-use crate::api::uploads::{GRC_EXTENSION, has_extension};
-use crate::api::{Field, Index, Kind, Shape};
-use crate::wire::{self, Name, Value, encode_json};
+use headland_api::envelope::SERVICE_INDEX;
+use headland_api::uploads::{GRC_EXTENSION, has_extension};
+use headland_api::{Field, Index, Kind, Shape};
+use headland_wire::{self as wire, Name, Value, encode_json};
 
 /// Returns the bytes of a body and their media type. Records are encoded as `accepted`; other content is unchanged.
 pub(super) fn encode(content: Content, accepted: Accepted, variants: &ActiveVariants) -> (Bytes, &'static str) {
@@ -152,8 +152,8 @@ fn with_display_names(tree: Tree) -> Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::job_data::JOB_DATA_DETAIL;
-    use crate::wire::decode_detail;
+    use headland_api::job_data::JOB_DATA_DETAIL;
+    use headland_wire::decode_detail;
 
     fn job() -> Value {
         let time = DateTime::from_timestamp_micros(1_700_000_000_123_000).unwrap();

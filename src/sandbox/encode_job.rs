@@ -1,8 +1,8 @@
 //! Names and elements of a job's detail that variants change.
 
-use crate::api::Shape;
-use crate::api::job_data::JOB_DATA_DETAIL;
-use crate::names;
+use headland_api::Shape;
+use headland_api::job_data::JOB_DATA_DETAIL;
+use headland_base::names;
 
 /// Whether the shape is a job's detail.
 pub(super) fn is_job(shape: &'static Shape) -> bool {

@@ -5,9 +5,9 @@
 
 use super::encode_job::{COMMON, display_name, is_job, nested_element};
 use super::variants::{ActiveVariants, Variant};
-use crate::api::envelope::SERVICE_INDEX;
-use crate::api::{Index, Kind, Shape};
-use crate::wire::{Element, Value};
+use headland_api::envelope::SERVICE_INDEX;
+use headland_api::{Index, Kind, Shape};
+use headland_wire::{Element, Value};
 
 /// Namespace prefix of the variant `xml-prefix`.
 const PREFIX: &str = "s";

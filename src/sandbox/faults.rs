@@ -5,8 +5,8 @@ use std::sync::Mutex;
 use super::locked::locked;
 use super::query::Query;
 use super::routes::Route;
-use crate::api;
-use crate::error::{Error, Kind, Result};
+use headland_api as api;
+use headland_base::error::{Error, Kind, Result};
 
 /// A row of [`FAULTS`].
 #[derive(Debug)]

@@ -6,9 +6,9 @@ use super::fields::Job;
 use super::reply::{Answer, Content, Reply};
 use super::state::{Call, ServiceState};
 use super::{job_data, locations, prescription_maps, telemetry};
-use crate::api::field_computers::FIELD_COMPUTER_DETAIL;
-use crate::api::{Index, Returns};
-use crate::wire::{Name, Value};
+use headland_api::field_computers::FIELD_COMPUTER_DETAIL;
+use headland_api::{Index, Returns};
+use headland_wire::{Name, Value};
 
 /// Replies to a call of an endpoint of the group; `None`: the group has no such endpoint.
 pub(super) fn handle(state: &ServiceState, call: &Call) -> Option<Answer> {

@@ -5,8 +5,8 @@ use super::locations::{self, find_hub, hub_device, reports_until_now};
 use super::reply::Answer;
 use super::state::{Call, ServiceState};
 use super::telemetry::Device;
-use crate::api::{Index, Returns};
-use crate::wire::{Name, Value};
+use headland_api::{Index, Returns};
+use headland_wire::{Name, Value};
 
 /// Replies to a call of an endpoint of the group; `None`: the group has no such endpoint.
 pub(super) fn handle(state: &ServiceState, call: &Call) -> Option<Answer> {

@@ -11,8 +11,8 @@ use super::reply::{Answer, Content, Reply};
 use super::state::{Call, ServiceState};
 use super::upload_check;
 use super::variants::Variant;
-use crate::api::{Index, Returns};
-use crate::wire::{Name, Value};
+use headland_api::{Index, Returns};
+use headland_wire::{Name, Value};
 
 /// Path in the letter case of production.
 const COLLECTION: &str = "GrainCart";

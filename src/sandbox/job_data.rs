@@ -9,9 +9,9 @@ use super::state::{Call, ServiceState};
 use super::store::{JobFilter, StoredJob};
 use super::variants::Variant;
 use super::{job_files, prescription_maps, upload_check};
-use crate::api::job_data::JOB_DATA_DETAIL;
-use crate::api::{Index, Returns};
-use crate::wire::{Name, Value};
+use headland_api::job_data::JOB_DATA_DETAIL;
+use headland_api::{Index, Returns};
+use headland_wire::{Name, Value};
 
 /// Path in the letter case of production.
 pub(super) const COLLECTION: &str = "JobData";

@@ -3,7 +3,7 @@
 use super::Sandbox;
 use super::accounts::to_stored_job;
 use super::store::SqlResult;
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
 
 impl Sandbox {
     /// Adds a small job with the current creation time and returns its id. With `Options::small_jobs`, 100 such jobs

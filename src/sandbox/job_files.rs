@@ -15,9 +15,9 @@ use super::reply::{Answer, Content, Reply};
 use super::state::{Call, ServiceState};
 use super::store::{Origin, StoredJob};
 use super::variants::Variant;
-use crate::api::envelope::SERVICE_RESPONSE;
-use crate::api::job_data::FORMATS;
-use crate::wire::{Name, Value};
+use headland_api::envelope::SERVICE_RESPONSE;
+use headland_api::job_data::FORMATS;
+use headland_wire::{Name, Value};
 
 /// Format of the original file, which needs no conversion.
 const ORIGINAL: &str = "BIN";
@@ -174,7 +174,7 @@ fn file(state: &ServiceState, call: &Call, job: &StoredJob, format: &str) -> Ans
 }
 
 fn archive(state: &ServiceState, job: &Job, revision: u64, format: ArchiveFormat) -> Result<Bytes, Reply> {
-    let failed = |error: crate::error::Error| {
+    let failed = |error: headland_base::error::Error| {
         let info = format!("The sandbox could not create the archive of job `{}`: {error}", job.id);
         Reply::service_response(StatusCode::INTERNAL_SERVER_ERROR, "CONVERSION_STATUS_SERVER_ERR", info)
     };

@@ -4,10 +4,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, Utc};
 
-use crate::error;
-use crate::signing::SigningKey;
-use crate::times::iso;
-use crate::wire::{Name, Value};
+use headland_base::error;
+use headland_base::times::iso;
+use headland_client::signing::SigningKey;
+use headland_wire::{Name, Value};
 
 /// Separates the random stream of keys from other streams of the same seed.
 const KEY_SALT: u64 = 0x6865_6164_6C61_6E64;
@@ -80,7 +80,7 @@ pub(super) struct Grant {
 impl Grant {
     /// Checks that the key is valid at `now` for other data than its summary. Returns a message that names the failed
     /// check.
-    pub(super) fn check(&self, now: DateTime<Utc>) -> Result<(), String> {
+    pub(crate) fn check(&self, now: DateTime<Utc>) -> Result<(), String> {
         if !self.is_active {
             return Err("access key check failed: the customer revoked this access key".to_owned());
         }

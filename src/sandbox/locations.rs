@@ -6,7 +6,7 @@ use super::fields::{Computer, Hub};
 use super::reply::{Answer, Reply};
 use super::state::{Call, ServiceState};
 use super::telemetry::{Device, Reports};
-use crate::api::Index;
+use headland_api::Index;
 
 /// Maximum number of devices per customer, and per kind (hubs, computers).
 const DEVICES_PER_CUSTOMER: usize = 16;

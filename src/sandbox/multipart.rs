@@ -16,7 +16,7 @@ use super::reply::Reply;
 use super::state::ServiceState;
 use super::store::{NewUpload, SqlResult};
 use super::upload_files::UploadFiles;
-use crate::part_file::PartFile;
+use headland_base::part_file::PartFile;
 
 /// Maximum body size, 512 MiB; the specification documents no limit (section 8). The body is streamed to disk.
 pub(super) const MAX_BODY: usize = 512 * 1024 * 1024;

@@ -4,7 +4,7 @@ use http::HeaderMap;
 use http::header::{self, HeaderValue};
 
 use super::variants::{ActiveVariants, Variant};
-use crate::wire::Content;
+use headland_wire::Content;
 
 /// Media type of a reply's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

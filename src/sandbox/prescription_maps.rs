@@ -12,10 +12,10 @@ use super::state::{Call, ServiceState};
 use super::telemetry::next_poll;
 use super::upload_check;
 use super::variants::Variant;
-use crate::api::field_computers::STATES;
-use crate::api::prescription_maps::{FILE_TYPES, PRESCRIPTION_MAP_DETAIL};
-use crate::api::{Index, Returns};
-use crate::wire::{Name, Value};
+use headland_api::field_computers::STATES;
+use headland_api::prescription_maps::{FILE_TYPES, PRESCRIPTION_MAP_DETAIL};
+use headland_api::{Index, Returns};
+use headland_wire::{Name, Value};
 
 /// Path in the letter case of production.
 const COLLECTION: &str = "PrescriptionMaps";
@@ -127,7 +127,7 @@ fn file(state: &ServiceState, call: &Call) -> Answer {
         return Err(Reply::bad_request(info));
     };
     let generated = state.accounts.maps(call.customer).iter().find(|known| known.id == map.id);
-    let failed = |error: crate::error::Error| {
+    let failed = |error: headland_base::error::Error| {
         Reply::invalid(StatusCode::INTERNAL_SERVER_ERROR, format!("The sandbox could not create the map: {error}"))
     };
     let name = file_name(&map, format);

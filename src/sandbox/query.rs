@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use percent_encoding::percent_decode_str;
 
 use super::paging::{DEFAULT_PAGE_SIZE, PageRequest};
-use crate::times::iso::{self, Read};
+use headland_base::times::iso::{self, Read};
 
 /// Decoded parameters of a query.
 #[derive(Debug, Default)]

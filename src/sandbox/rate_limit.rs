@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use chrono::{DateTime, Utc};
 
 use super::clock::{add_span, seconds_until};
-use crate::limiter::Window;
+use headland_client::limiter::Window;
 
 /// Windows of one API key.
 #[derive(Debug)]

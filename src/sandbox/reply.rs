@@ -7,10 +7,10 @@ use http::StatusCode;
 use http::header::{self, HeaderName};
 
 use super::paging::PageBounds;
-use crate::api::envelope::SERVICE_RESPONSE;
-use crate::api::{Index, Shape};
-use crate::error::Error;
-use crate::wire::{Name, Value};
+use headland_api::envelope::SERVICE_RESPONSE;
+use headland_api::{Index, Shape};
+use headland_base::error::Error;
+use headland_wire::{Name, Value};
 
 /// A reply.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use http::{StatusCode, header};
 
 use super::query::{Query, percent_decode};
 use super::reply::Reply;
-use crate::api::{self, Endpoint, Returns, Service};
+use headland_api::{self as api, Endpoint, Returns, Service};
 
 /// Result of routing.
 #[derive(Debug)]

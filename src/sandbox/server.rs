@@ -18,7 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 
 use super::service::Service;
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
 
 /// Maximum wait for the complete header of the next request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -120,7 +120,7 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::sandbox::{Options, Sandbox};
+    use crate::{Options, Sandbox};
 
     /// Opens a connection to a service that stays up.
     fn connected(sandbox: &Sandbox) -> DuplexStream {

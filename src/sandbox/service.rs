@@ -24,9 +24,9 @@ use super::routes::{Route, allowed_methods};
 use super::state::{Call, ServiceState};
 use super::variants::Variant;
 use super::{field_computers, field_hubs, grain_carts, job_data, job_files, multipart, prescription_maps};
-use crate::api::access_key::ACCESS_KEY;
-use crate::api::{self, Endpoint, Returns};
-use crate::openapi::{self, Addresses};
+use headland_api::access_key::ACCESS_KEY;
+use headland_api::openapi::{self, Addresses};
+use headland_api::{self as api, Endpoint, Returns};
 
 /// Maximum number of logged requests; the oldest are dropped.
 const MAX_LOGGED_REQUESTS: usize = 100_000;

@@ -13,8 +13,8 @@ use super::reply::{Answer, Content, Reply};
 use super::store::Store;
 use super::upload_files::UploadFiles;
 use super::variants::{ActiveVariants, Variant};
-use crate::api::{Endpoint, Index};
-use crate::wire::Value;
+use headland_api::{Endpoint, Index};
+use headland_wire::Value;
 
 /// Production host of `Uri` values under the variant `production-uri`.
 const PRODUCTION_HOST: &str = "https://Fields.Example.com";

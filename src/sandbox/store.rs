@@ -16,7 +16,7 @@ use super::fields::HarvestStyle;
 use super::locked::locked;
 use super::paging::{PageBounds, PageRequest};
 use super::private_files::{create_file, create_folder};
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
 
 /// All tables. In `dispatch`, `section` is the list of a record within its kind: the account of a product, the operator
 /// of a work order. Numbers are never reused, since ids are derived from them.

@@ -9,8 +9,8 @@ use chrono::{DateTime, Datelike as _, NaiveDate, TimeDelta, Utc};
 
 use super::fields::{MachineState, TURN_SECONDS, Track, WORK_SECONDS};
 use super::paging::PageBounds;
-use crate::times::iso;
-use crate::wire::{Name, Value};
+use headland_base::times::iso;
+use headland_wire::{Name, Value};
 
 /// Seconds between two reports (specification 8).
 const HUB_INTERVAL: i64 = 30;
@@ -264,8 +264,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::api::events::EVENTS;
-    use crate::sandbox::fields::{HarvestStyle, generate_account};
+    use crate::fields::{HarvestStyle, generate_account};
+    use headland_api::events::EVENTS;
 
     fn time(text: &str) -> DateTime<Utc> {
         text.parse().unwrap()

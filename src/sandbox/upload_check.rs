@@ -8,7 +8,7 @@ use std::fs::File;
 
 use zip::ZipArchive;
 
-use crate::api::uploads::{AGX_EXTENSION, GRC_EXTENSION, SHAPE_SET, has_extension};
+use headland_api::uploads::{AGX_EXTENSION, GRC_EXTENSION, SHAPE_SET, has_extension};
 
 /// Checks a prescription map of type RX: "a zip containing a single shape file set (.shp, .shx, .dbf). A zip holding
 /// several shape files is unsupported."

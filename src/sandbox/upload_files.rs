@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::private_files::create_folder;
-use crate::error::{Error, Result};
-use crate::part_file::{PartFile, sync_folder};
+use headland_base::error::{Error, Result};
+use headland_base::part_file::{PartFile, sync_folder};
 
 /// Age at which a file without a record is removed: a killed process left it.
 const STALE_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
@@ -49,7 +49,7 @@ impl UploadFiles {
     }
 
     /// Creates a file for an upload. It is removed unless [`UploadFiles::keep`] follows.
-    pub(super) fn begin(&self) -> Result<PartFile> {
+    pub(crate) fn begin(&self) -> Result<PartFile> {
         if self.owner.is_some() && !self.folder.is_dir() {
             create_folder(&self.folder).map_err(|error| Error::file("create the folder", &self.folder, &error))?;
         }

@@ -1,6 +1,6 @@
 //! Variants: behaviour of real services that differs from the literal specification (field notes), by name.
 
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
 
 /// Name that enables all variants but [`Variant::TankMixes`], which changes values and not only how they are sent.
 pub const WILD: &str = "wild";

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 const MIN_DIGITS: usize = 19;
 
 /// Returns the body with such integers in quotes. Copies the body only if there is one.
-pub(crate) fn quote_big_ints(body: &[u8]) -> Cow<'_, [u8]> {
+#[must_use]
+pub fn quote_big_ints(body: &[u8]) -> Cow<'_, [u8]> {
     // So many digits on end cover one of these places; usual bodies are not scanned.
     let places = body.iter().skip(MIN_DIGITS.saturating_sub(1)).step_by(MIN_DIGITS);
     if !places.enumerate().any(|(number, byte)| byte.is_ascii_digit() && is_long(body, number)) {

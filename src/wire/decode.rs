@@ -6,11 +6,11 @@ use super::record_reader::RecordReader;
 use super::reply::{Content, Page, STATUS, ServiceResponse, check_detail, response_from, to_page};
 use super::value::Value;
 use super::{json, xml};
-use crate::api::envelope::SERVICE_INDEX;
-use crate::api::{Index, Shape};
-use crate::error::Result;
-use crate::names;
-use crate::wire::limits::check_values;
+use crate::limits::check_values;
+use headland_api::envelope::SERVICE_INDEX;
+use headland_api::{Index, Shape};
+use headland_base::error::Result;
+use headland_base::names;
 
 /// Reads one record.
 pub fn decode_detail(content: Content, body: &[u8], shape: &'static Shape) -> Result<Value> {

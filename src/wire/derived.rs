@@ -1,8 +1,8 @@
 //! Derives documented values from raw ones: signal bars, event meanings, roaming, positions.
 
 use super::value::{Name, Value};
-use crate::api::Derived;
-use crate::api::events::{BARS, EVENTS, NOT_ROAMING};
+use headland_api::Derived;
+use headland_api::events::{BARS, EVENTS, NOT_ROAMING};
 
 /// Derives a value from the other fields. `None`: the reply does not have the source field.
 pub(super) fn derive(derived: Derived, fields: &[(Name, Value)]) -> Option<Value> {

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value as Tree;
 
 use super::value::{Name, Value};
-use crate::api::Shape;
-use crate::names;
+use headland_api::Shape;
+use headland_base::names;
 
 /// The meaning of a repeated name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl UniqueNames {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::job_data::JOB_DATA_DETAIL;
+    use headland_api::job_data::JOB_DATA_DETAIL;
 
     /// Lookups that scan all earlier names took minutes here.
     #[test]

@@ -2,9 +2,9 @@
 
 use super::derived::derive;
 use super::value::{Name, Value};
-use crate::api::{Field, Kind, Shape};
-use crate::names;
-use crate::times::iso::{self, Read};
+use headland_api::{Field, Kind, Shape};
+use headland_base::names;
+use headland_base::times::iso::{self, Read};
 
 /// The name under which a list's items are kept beside the fields of its envelope; no field has it.
 pub(super) const ITEMS: &str = "(items)";

@@ -12,8 +12,8 @@ use serde_json::de::Read;
 use super::bigint::quote_big_ints;
 use super::node::Node;
 use super::path::{excerpt, written};
-use crate::error::{Error, Kind};
-use crate::names::strip_bom;
+use headland_base::error::{Error, Kind};
+use headland_base::names::strip_bom;
 
 /// Parses a whole body and gives it to `read`; nothing may follow the value. `serde_json` refuses what is nested more than 128 deep.
 /// Messages call the body `what`, and the path of a fault starts with `root`.
@@ -21,8 +21,8 @@ pub(super) fn parse<T>(
     body: &[u8],
     what: &str,
     root: &str,
-    read: impl FnOnce(Node<'_>) -> crate::error::Result<T>,
-) -> crate::error::Result<T> {
+    read: impl FnOnce(Node<'_>) -> headland_base::error::Result<T>,
+) -> headland_base::error::Result<T> {
     let body = &*quote_big_ints(strip_bom(body));
     let path = RefCell::default();
     // Checked at once, which is quicker than text by text; where it is not UTF-8, serde_json says at which line and column.

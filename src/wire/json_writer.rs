@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Tree};
 
 use super::value::Value;
-use crate::api::{Field, Kind, Shape};
+use headland_api::{Field, Kind, Shape};
 
 /// Encodes a record: its fields in the order of the shape, then its extra fields.
 #[must_use]

@@ -1,6 +1,6 @@
 //! The limit on the values of a reply: its memory and the time to decode it depend on the number of values rather than of bytes.
 
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
 
 /// Four times the values of a page of 1,000 records with sixty fields; XML counts each twice. Decoding so many takes about a
 /// second at worst, during which nothing can end the call.

@@ -3,8 +3,8 @@
 
 use super::bigint::text_length;
 use super::path::excerpt;
-use crate::names::strip_bom;
-use crate::secret::{SecretKind, Secrets};
+use headland_base::names::strip_bom;
+use headland_base::secret::{SecretKind, Secrets};
 
 /// A body whose secrets are masked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,7 +212,7 @@ fn xml_path(path: &[&[u8]], secrets: &Secrets) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::secret::Secret;
+    use headland_base::secret::Secret;
 
     fn read(body: &str) -> Option<(String, Vec<String>)> {
         let secrets = Secrets::default()

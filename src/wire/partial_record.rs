@@ -8,7 +8,7 @@ use super::fields::{ITEMS, put};
 use super::node::Node;
 use super::reply::Content;
 use super::value::{Name, Value};
-use crate::api::{Field, Index, Shape};
+use headland_api::{Field, Index, Shape};
 
 pub(super) type Members<'n> = Vec<(Cow<'n, str>, Node<'n>)>;
 

@@ -10,9 +10,9 @@ use super::partial_record::{Member, Members, Order, Record};
 use super::path::{Step, Unreadable, excerpt, written};
 use super::reply::Content;
 use super::value::Value;
-use crate::api::{Field, Index, Kind, Shape};
-use crate::error::{Error, Kind as ErrorKind, Result};
-use crate::names;
+use headland_api::{Field, Index, Kind, Shape};
+use headland_base::error::{Error, Kind as ErrorKind, Result};
+use headland_base::names;
 
 /// Reads one reply.
 pub(super) struct RecordReader {

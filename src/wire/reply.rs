@@ -2,9 +2,9 @@
 
 use super::fields::ITEMS;
 use super::value::{Name, Value};
-use crate::api::{Index, Shape};
-use crate::error::{Error, Kind, Result};
-use crate::names::strip_bom;
+use headland_api::{Index, Shape};
+use headland_base::error::{Error, Kind, Result};
+use headland_base::names::strip_bom;
 
 /// The content type of a reply that is not a file (specification 4.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use super::json;
 use super::limits::check_values;
 use super::node::Node;
 use super::value::{Name, Value};
-use crate::error::Result;
-use crate::names;
+use headland_base::error::Result;
+use headland_base::names;
 
 /// Decodes a body. Nothing may follow the value, and `serde_json` limits the nesting to 127 levels.
 pub fn decode_plain(body: &[u8]) -> Result<Value> {
@@ -54,7 +54,7 @@ fn is_id_name(snake: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Kind;
+    use headland_base::error::Kind;
 
     fn text(text: &str) -> Value {
         Value::Text(text.to_owned())

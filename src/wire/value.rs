@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use chrono::{DateTime, Utc};
 use serde_json::Value as Tree;
 
-use crate::times::iso;
+use headland_base::times::iso;
 
 /// The Python name of a field; borrowed if the shape has the field.
 pub type Name = Cow<'static, str>;

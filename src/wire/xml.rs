@@ -8,8 +8,8 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::node::Node;
 use super::path::{excerpt, written};
-use crate::error::{Error, Kind, Result};
-use crate::names::strip_bom;
+use headland_base::error::{Error, Kind, Result};
+use headland_base::names::strip_bom;
 
 /// Deeper than any record of the specification; a deeper reply is an error.
 const DEEPEST: usize = 32;

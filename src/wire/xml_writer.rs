@@ -3,8 +3,8 @@
 use serde_json::Value as Tree;
 
 use super::value::Value;
-use crate::api::{Kind, Shape};
-use crate::times::iso;
+use headland_api::{Kind, Shape};
+use headland_base::times::iso;
 
 /// The namespace of `nil`.
 const INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";

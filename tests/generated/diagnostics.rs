@@ -3,7 +3,8 @@
 
 use headland::archive::{Code, Severity};
 
-const SAYS: &str = "Generated from the table in `src/archive/diagnostic_code.rs`; change that and run `make generate`.";
+const SAYS: &str =
+    "Generated from the table in `src/reader/archive/diagnostic_code.rs`; change that and run `make generate`.";
 
 /// `python/headland/diagnostic_codes.py`, with its path below `python/headland`.
 pub(crate) fn literals() -> (String, String) {

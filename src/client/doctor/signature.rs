@@ -2,9 +2,9 @@
 
 use super::steps::{ACCESS_KEY, MOST_CALLS, Steps};
 use super::{Variation, advice};
-use crate::error::{Error, Kind, Result};
 use crate::transport::Probe;
-use crate::wire::Value;
+use headland_base::error::{Error, Kind, Result};
+use headland_wire::Value;
 
 /// A check of the service that a refusal names.
 #[derive(Clone, Copy, PartialEq, Eq)]

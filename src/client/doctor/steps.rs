@@ -10,12 +10,12 @@ use chrono::TimeDelta;
 use super::Variation;
 use super::advice::{self, about_certificate};
 use super::finding::Finding;
-use crate::api;
-use crate::client::Client;
-use crate::error::{Error, Kind, Result};
+use crate::Client;
 use crate::limiter::Budget;
 use crate::transport::{Certificate, FaultKind, Probe, ignored_proxy, proxy_for};
-use crate::wire::Value;
+use headland_api as api;
+use headland_base::error::{Error, Kind, Result};
+use headland_wire::Value;
 
 pub(super) const MOST_CALLS: u32 = 3;
 pub(super) const ACCESS_KEY: &str = "access_key";
@@ -29,11 +29,7 @@ const NOTICEABLE: u64 = 30;
 
 /// Goes through the steps and reports each finding before the next call. Returns the number of calls and the error that
 /// a call would end with.
-pub(in crate::client) async fn diagnose(
-    client: &Client,
-    source: &str,
-    report: &(dyn Fn(Finding) + Sync),
-) -> (u32, Option<Error>) {
+pub(crate) async fn diagnose(client: &Client, source: &str, report: &(dyn Fn(Finding) + Sync)) -> (u32, Option<Error>) {
     let mut steps = Steps::new(client, report);
     let error = steps.all(source).await.err();
     // The findings contain what these warnings would repeat.

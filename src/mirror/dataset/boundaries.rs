@@ -11,11 +11,11 @@ use super::manifest::Boundary;
 use super::schema::{JOB_ID, LAYER, wgs84_geometry_field};
 use super::source_archive::{PublishError, SourceArchive};
 use super::{convert, row_digest};
-use crate::error::{Error, Kind};
-use crate::layer::boundary::Meaning;
-use crate::layer::crs::Crs;
-use crate::layer::field_names::{boundary_names, cell_text, find_column};
-use crate::layer::{Cancel, Layer, Table, area};
+use headland_base::error::{Error, Kind};
+use headland_reader::layer::boundary::Meaning;
+use headland_reader::layer::crs::Crs;
+use headland_reader::layer::field_names::{boundary_names, cell_text, find_column};
+use headland_reader::layer::{Cancel, Layer, Table, area};
 
 /// Table name in the catalog.
 pub(super) const TABLE_NAME: &str = "boundaries";

@@ -14,11 +14,11 @@ use chrono::Datelike as _;
 use super::convert::ConvertedLayer;
 use super::schema::{self, JOB_ID, JOB_ROW, LAYER};
 use super::source_archive::SourceArchive;
-use crate::agronomy::{JobKind, Statements, canonical_fields, canonical_rows, first_year, harmonize, layer_kind};
-use crate::error::{Error, Kind, Result};
-use crate::layer::crs::Crs;
-use crate::layer::{Layer, Table};
-use crate::mirror::ItemKind;
+use crate::ItemKind;
+use headland_agronomy::{JobKind, Statements, canonical_fields, canonical_rows, first_year, harmonize, layer_kind};
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::layer::crs::Crs;
+use headland_reader::layer::{Layer, Table};
 
 /// Kinds of jobs with the names of their tables, which are folders of a generation and SQL views.
 pub(super) const TABLES: [(JobKind, &str); 3] =

@@ -9,10 +9,10 @@ use super::canonical::{TABLES, table};
 use super::convert::ConvertedLayer;
 use super::manifest::Table;
 use super::part_writer::{ChecksummedFile, RowGroupWriter};
-use crate::agronomy::JobKind;
-use crate::error::{Error, Result};
-use crate::layer::Cancel;
-use crate::mirror::Disk;
+use crate::Disk;
+use headland_agronomy::JobKind;
+use headland_base::error::{Error, Result};
+use headland_reader::layer::Cancel;
 
 /// Open files, in the order of [`TABLES`].
 #[derive(Default)]

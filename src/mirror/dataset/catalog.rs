@@ -11,9 +11,9 @@ use super::boundaries::{self, Boundaries};
 use super::checked_file::{CheckedFile, damaged_error, missing_error};
 use super::manifest::{Manifest, Table};
 use super::part_writer::{ChecksummedFile, write_error};
-use crate::error::{Error, Kind, Result};
-use crate::layer::{self, Cancel, ROW_GROUP, Writer, row_groups, threads};
-use crate::mirror::Disk;
+use crate::Disk;
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::layer::{self, Cancel, ROW_GROUP, Writer, row_groups, threads};
 
 /// Folder of the tables in a generation.
 const FOLDER: &str = "catalog";

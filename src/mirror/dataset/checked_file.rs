@@ -10,10 +10,10 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::checksums::BLOCK;
-use crate::error::{Error, Kind, Result};
-use crate::hex::hex;
-use crate::layer::Cancel;
-use crate::mirror::fs::fs_error;
+use crate::fs::fs_error;
+use headland_base::error::{Error, Kind, Result};
+use headland_base::hex::hex;
+use headland_reader::layer::Cancel;
 
 /// Hexadecimal digits of a checksum.
 const DIGITS: usize = 8;

@@ -3,7 +3,7 @@
 use crc32fast::Hasher;
 use sha2::{Digest as _, Sha256};
 
-use crate::hex::hex;
+use headland_base::hex::hex;
 
 /// Block length in bytes, except for the last block. Operating systems read ahead about as much.
 pub(super) const BLOCK: u64 = 128 * 1024;

@@ -9,9 +9,9 @@ use super::hilbert::Sides;
 use super::row_digest;
 use super::schema::{self, Columns};
 use super::source_archive::SourceArchive;
-use crate::error::{Error, Kind, Result};
-use crate::layer::{self, Bounds, Layer, ReadOptions, Source};
-use crate::mirror::ItemKind;
+use crate::ItemKind;
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::layer::{self, Bounds, Layer, ReadOptions, Source};
 
 /// Converted layer of an archive.
 #[derive(Debug)]

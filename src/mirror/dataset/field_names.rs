@@ -8,9 +8,9 @@ use super::footer::GEOMETRY;
 use super::row_origin::FieldName;
 use super::schema::JOB_ID;
 use super::source_archive::SourceArchive;
-use crate::error::Result;
-use crate::layer::field_names::{KnownFields, NamedBoundary};
-pub(super) use crate::layer::field_names::{NamedGround, sample_positions, stated_field};
+use headland_base::error::Result;
+use headland_reader::layer::field_names::{KnownFields, NamedBoundary};
+pub(super) use headland_reader::layer::field_names::{NamedGround, sample_positions, stated_field};
 
 /// Boundaries and jobs that name a field.
 pub(super) struct FieldNames(KnownFields);

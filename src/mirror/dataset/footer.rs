@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::checked_file::{CheckedFile, damaged_error};
 use super::hilbert::Sides;
-use crate::error::Result;
+use headland_base::error::Result;
 
 /// Name of the geometry column.
 pub(super) const GEOMETRY: &str = "geometry";
@@ -31,9 +31,9 @@ const DEFAULT_CRS: &str = "OGC:CRS84";
 pub(super) struct Footer {
     pub(super) metadata: ArrowReaderMetadata,
     /// Columns without the bounding boxes. The geometry column is named [`GEOMETRY`] in every coordinate system.
-    pub(super) schema: Schema,
+    pub schema: Schema,
     /// Name of the geometry column in the file.
-    pub(super) geometry: Option<String>,
+    pub geometry: Option<String>,
     /// Name of the bounding box column.
     pub(super) boxes: Option<String>,
     pub(super) groups: Vec<Group>,

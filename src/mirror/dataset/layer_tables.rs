@@ -17,9 +17,9 @@ use super::manifest::{Manifest, Part, Table};
 use super::row_origin::FieldName;
 use super::schema::{JOB_ID, LAYER, OWN_COLUMNS};
 use super::source_archive::SourceArchive;
-use crate::agronomy::{JobMeans, job_means, provenance, row_field};
-use crate::error::{Error, Kind, Result};
-use crate::layer::Layer;
+use headland_agronomy::{JobMeans, job_means, provenance, row_field};
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::layer::Layer;
 
 /// Rule of a layer without canonical rows.
 const REFUSED: &str = "refused";

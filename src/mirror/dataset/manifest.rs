@@ -8,10 +8,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::checked_file::{SYNC_ADVICE, missing_error};
 use super::row_origin::RowOrigin;
-use crate::error::{Error, Kind, Result};
-use crate::hex::hex;
-use crate::mirror::archive_store::{Finding, Problem};
-use crate::mirror::fs::{Disk, fs_error};
+use crate::archive_store::{Finding, Problem};
+use crate::fs::{Disk, fs_error};
+use headland_base::error::{Error, Kind, Result};
+use headland_base::hex::hex;
 
 /// File name in its generation.
 pub(super) const NAME: &str = "manifest.json";

@@ -6,7 +6,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field, Schema};
 
 use super::schema_union::{UNIT, UNIT_SEPARATOR};
-use crate::agronomy::{System, Unit, name_rank, scaled};
+use headland_agronomy::{System, Unit, name_rank, scaled};
 
 /// Unit of numbers that state none, next to others that do.
 const UNKNOWN: &str = "unknown";

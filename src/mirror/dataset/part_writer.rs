@@ -12,9 +12,9 @@ use super::convert::ConvertedLayer;
 use super::hilbert::{Sides, are_apart, join_boxes};
 use super::row_origin::{CanonicalOrigin, RowOrigin};
 use super::source_archive::SourceArchive;
-use crate::error::{Error, Kind, Result};
-use crate::layer::{Cancel, ROW_GROUP, Table, Writer, threads};
-use crate::mirror::fs::{Disk, Part};
+use crate::fs::{Disk, Part};
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::layer::{Cancel, ROW_GROUP, Table, Writer, threads};
 
 /// Rows after which a distant job starts a new row group. Smaller groups cost more than they save.
 const MIN_GROUP_ROWS: usize = 8_192;

@@ -11,9 +11,9 @@ use super::manifest::{self, Manifest};
 use super::row_origin::{CanonicalOrigin, RowOrigin};
 use super::schema;
 use super::source_archive::{RejectedArchive, SourceArchive};
-use crate::error::{Error, Result};
-use crate::layer::boundary::boundaries;
-use crate::layer::{Cancel, run_ordered, threads};
+use headland_base::error::{Error, Result};
+use headland_reader::layer::boundary::boundaries;
+use headland_reader::layer::{Cancel, run_ordered, threads};
 
 /// Target sizes of the files. A single larger layer is still one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use super::checked_file::{CheckedFile, NOT_FOUND, SYNC_ADVICE, missing_error};
 use super::manifest::{self, Manifest};
 use super::schema;
-use crate::error::{Error, Kind, Result};
-use crate::layer::{Cancel, run_ordered, threads};
-use crate::mirror::Disk;
-use crate::mirror::archive_store::Store;
+use crate::Disk;
+use crate::archive_store::Store;
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::layer::{Cancel, run_ordered, threads};
 
 /// Published state of a mirror. It is unaffected by later publications.
 #[derive(Debug)]

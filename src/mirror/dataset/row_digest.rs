@@ -11,8 +11,8 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use sha2::{Digest as _, Sha256};
 
-use crate::hex::hex;
-use crate::layer::Layer;
+use headland_base::hex::hex;
+use headland_reader::layer::Layer;
 
 /// Bytes collected before hashing.
 const BUFFER_SIZE: usize = 64 * 1024;

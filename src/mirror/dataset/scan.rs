@@ -21,9 +21,9 @@ use super::mixed_units::{converted, converted_schema, mixed_units_warning};
 use super::published::{Dataset, Part};
 use super::schema_union::{self, cast_column};
 use super::selected_types::select_types;
-use crate::agronomy::System;
-use crate::error::{Error, Kind, Result};
-use crate::layer::{Cancel, run_ordered, threads};
+use headland_agronomy::System;
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::layer::{Cancel, run_ordered, threads};
 
 /// Columns stored in the folder names.
 const JOB_TYPE: &str = "job_type";

@@ -12,9 +12,9 @@ use super::footer::GEOMETRY;
 use super::manifest::version;
 use super::short_digest::short_digest;
 use super::source_archive::SourceArchive;
-use crate::layer::crs::Crs;
-use crate::layer::{Layer, Table};
-use crate::mirror::ItemKind;
+use crate::ItemKind;
+use headland_reader::layer::crs::Crs;
+use headland_reader::layer::{Layer, Table};
 
 /// Leading columns of every part.
 pub(super) const JOB_ID: &str = "job_id";

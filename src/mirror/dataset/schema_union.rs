@@ -10,7 +10,7 @@ use arrow_array::{Array as _, ArrayRef, ArrowPrimitiveType, Float64Array, Primit
 use arrow_schema::{DataType, Field, Schema};
 
 use super::footer::{GEOMETRY, crs};
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
 
 /// Metadata key of geometries that are not in WGS 84: the text of their .prj.
 const PRJ: &str = "headland.prj";

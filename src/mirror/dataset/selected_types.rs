@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::agronomy::{JobType, JobTypes, Match};
-use crate::error::{Error, Kind, Result};
+use headland_agronomy::{JobType, JobTypes, Match};
+use headland_base::error::{Error, Kind, Result};
 
 /// Type in the dataset of jobs for which neither list nor detail states a kind.
 const UNKNOWN: &str = "Unknown";

@@ -2,7 +2,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-use crate::hex::hex;
+use headland_base::hex::hex;
 
 /// Twelve hexadecimal digits of a digest. The first is a letter, so that readers do not infer a number.
 pub(super) fn short_digest(bytes: &[u8]) -> String {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 
 use super::short_digest::short_digest;
-use crate::agronomy::{Job, MarketMoisture};
-use crate::error::{Error, Kind};
-use crate::layer::Cancel;
-use crate::mirror::{ItemKind, archive_store};
+use crate::{ItemKind, archive_store};
+use headland_agronomy::{Job, MarketMoisture};
+use headland_base::error::{Error, Kind};
+use headland_reader::layer::Cancel;
 
 /// Archive whose rows belong to the dataset.
 #[derive(Clone, Debug)]

@@ -13,9 +13,9 @@ use super::mixed_units::{conversion_factor, converted_schema};
 use super::published::{Dataset, Part};
 use super::schema_union::{UNIT, UNIT_SEPARATOR, column_units};
 use super::{canonical, footer, manifest};
-use crate::agronomy::System;
-use crate::error::{Error, Kind, Result};
-use crate::layer::Cancel;
+use headland_agronomy::System;
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::layer::Cancel;
 
 /// View of all rows.
 const ALL_ROWS: &str = "dataset";

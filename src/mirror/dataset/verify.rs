@@ -9,11 +9,11 @@ use super::manifest::{self, Manifest};
 use super::row_origin::RowOrigin;
 use super::source_archive::SourceArchive;
 use super::{boundaries, convert, row_digest};
-use crate::agronomy::{Job, MarketMoisture};
-use crate::error::Result;
-use crate::layer::{Cancel, run_ordered, threads};
-use crate::mirror::archive_store::{self, Finding, Problem};
-use crate::mirror::{Folder, ItemKind};
+use crate::archive_store::{self, Finding, Problem};
+use crate::{Folder, ItemKind};
+use headland_agronomy::{Job, MarketMoisture};
+use headland_base::error::Result;
+use headland_reader::layer::{Cancel, run_ordered, threads};
 
 /// Advice for a file of the dataset that differs from the published one.
 const REWRITE_ADVICE: &str = "sync again to rewrite it from the archives";

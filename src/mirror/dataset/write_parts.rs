@@ -15,9 +15,9 @@ use super::publication_plan::{PendingLayer, Sizes};
 use super::row_origin::CanonicalOrigin;
 use super::source_archive::{PublishError, SourceArchive};
 use super::{boundaries, hilbert};
-use crate::error::{Error, Kind, Result};
-use crate::layer::Cancel;
-use crate::mirror::Disk;
+use crate::Disk;
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::layer::Cancel;
 
 /// Writer of the parts of one generation.
 pub(super) struct PartsWriter<'a> {

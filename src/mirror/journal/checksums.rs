@@ -12,7 +12,7 @@ use rusqlite::types::ValueRef;
 use super::items::Archive;
 use super::sql_values::read_count;
 use super::transaction::{ReadTxn, WriteTxn};
-use crate::error::Result;
+use headland_base::error::Result;
 
 /// Conditions of damaged rows.
 const BAD_LISTING: &str =
@@ -45,7 +45,7 @@ fn checksum(call: &Context<'_>) -> String {
 
 impl ReadTxn {
     /// Names of the damaged records.
-    pub(in crate::mirror) fn damaged(&self) -> Result<Vec<String>> {
+    pub(crate) fn damaged(&self) -> Result<Vec<String>> {
         let query = format!(
             "SELECT 'the listing of ' || kind || ' ' || id FROM item WHERE {BAD_LISTING} \
              UNION ALL SELECT 'the detail of ' || kind || ' ' || id FROM item WHERE {BAD_DETAIL} AND NOT {BAD_LISTING} \
@@ -64,7 +64,7 @@ impl WriteTxn<'_> {
     ///
     /// Archives of deleted jobs are found again by the stamps of their records, as if the journal had been lost for these
     /// jobs alone.
-    pub(in crate::mirror) fn forget_damaged(&self) -> Result<Vec<String>> {
+    pub(crate) fn forget_damaged(&self) -> Result<Vec<String>> {
         let damaged = self.damaged()?;
         if damaged.is_empty() {
             return Ok(damaged);

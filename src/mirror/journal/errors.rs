@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::ErrorCode;
 
-use crate::error::{Error, Kind};
+use headland_base::error::{Error, Kind};
 
 /// Error of `SQLite` for the journal at `path`.
 pub(super) fn journal_error(path: &Path, cause: &rusqlite::Error) -> Error {

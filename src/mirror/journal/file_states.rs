@@ -6,8 +6,8 @@ use rusqlite::params;
 use super::items::{Archive, FileState, ItemKind, LOST_ARCHIVE};
 use super::sql_values::{format_time, read_count, to_i64};
 use super::transaction::{ReadTxn, WriteTxn};
-use crate::error::Result;
-use crate::mirror::archive_log::LogEntry;
+use crate::archive_log::LogEntry;
+use headland_base::error::Result;
 
 /// Clears the archives of an item.
 const NO_ARCHIVE: &str = "sha256 = NULL, earlier = NULL, archive_of = NULL";
@@ -23,12 +23,12 @@ const FALL_BACK: &str = "sha256 = earlier, earlier = NULL, archive_of = NULL";
 
 impl ReadTxn {
     /// Whether archives were lost and not requested since.
-    pub(in crate::mirror) fn has_lost(&self) -> Result<bool> {
+    pub(crate) fn has_lost(&self) -> Result<bool> {
         Ok(self.get_meta(LOST)?.is_some_and(|text| text == "yes"))
     }
 
     /// Archives of all records, as entries of the archive log.
-    pub(in crate::mirror) fn logged_archives(&self) -> Result<Vec<LogEntry>> {
+    pub(crate) fn logged_archives(&self) -> Result<Vec<LogEntry>> {
         let account = self.get_meta("account")?.unwrap_or_default();
         self.rows(
             "SELECT kind, id, archive_of, i.sha256, a.bytes, coalesce(file_name, ''), a.taken_at \
@@ -51,7 +51,7 @@ impl ReadTxn {
     }
 
     /// Jobs without a detail: id, name and the reason given by the service.
-    pub(in crate::mirror) fn without_detail(&self, limit: usize) -> Result<Vec<(String, String, String)>> {
+    pub(crate) fn without_detail(&self, limit: usize) -> Result<Vec<(String, String, String)>> {
         self.rows(
             "SELECT i.id, i.name, about.value FROM about JOIN item i \
              ON i.kind = 'job' AND i.id = substr(about.name, length(?1) + 1) \
@@ -63,7 +63,7 @@ impl ReadTxn {
     }
 
     /// Archives that only records removed by the service have, with the ids of these records.
-    pub(in crate::mirror) fn archives_of_removed(&self) -> Result<Vec<(String, String)>> {
+    pub(crate) fn archives_of_removed(&self) -> Result<Vec<(String, String)>> {
         self.rows(
             "SELECT sha256, id FROM item WHERE state = 'gone' AND sha256 IS NOT NULL AND NOT EXISTS \
              (SELECT 1 FROM item other WHERE other.sha256 = item.sha256 AND other.state <> 'gone')",
@@ -139,7 +139,7 @@ impl WriteTxn<'_> {
     }
 
     /// Stores why the service gives no detail of a job; `None` deletes the reason.
-    pub(in crate::mirror) fn set_no_detail(&self, id: &str, reason: Option<&str>) -> Result<()> {
+    pub(crate) fn set_no_detail(&self, id: &str, reason: Option<&str>) -> Result<()> {
         let name = format!("{NO_DETAIL}{id}");
         match reason {
             Some(reason) => self.set_meta(&name, reason),
@@ -148,7 +148,7 @@ impl WriteTxn<'_> {
     }
 
     /// Records that an archive is stored, whether or not an item refers to it.
-    pub(in crate::mirror) fn add_archive(&self, sha256: &str, bytes: u64, now: DateTime<Utc>) -> Result<()> {
+    pub(crate) fn add_archive(&self, sha256: &str, bytes: u64, now: DateTime<Utc>) -> Result<()> {
         self.execute(
             "INSERT INTO archive (sha256, bytes, taken_at, place) VALUES (?1, ?2, ?3, 'archives') \
              ON CONFLICT DO UPDATE SET bytes = excluded.bytes, taken_at = excluded.taken_at, place = 'archives'",
@@ -192,7 +192,7 @@ impl WriteTxn<'_> {
 
     /// Quarantines an unreadable archive. Its items store the reason and fall back to the archive of their earlier
     /// version.
-    pub(in crate::mirror) fn quarantine(&self, sha256: &str, reason: &str, now: DateTime<Utc>) -> Result<()> {
+    pub(crate) fn quarantine(&self, sha256: &str, reason: &str, now: DateTime<Utc>) -> Result<()> {
         let statement = format!(
             "UPDATE item SET reason = CASE WHEN archive_of IS stamp THEN ?2 ELSE reason END, \
              other = CASE WHEN archive_of IS stamp THEN ?1 ELSE other END, since = ?3, \
@@ -207,7 +207,7 @@ impl WriteTxn<'_> {
 
     /// Marks an archive as missing or damaged. Its items request it again regardless of the filter, and nothing is
     /// published before that.
-    pub(in crate::mirror) fn mark_lost(&self, sha256: &str, now: DateTime<Utc>) -> Result<()> {
+    pub(crate) fn mark_lost(&self, sha256: &str, now: DateTime<Utc>) -> Result<()> {
         let statement = format!(
             "UPDATE item SET state = CASE WHEN state = 'have' THEN 'unasked' ELSE state END, since = ?2, \
              before_gone = CASE WHEN before_gone = 'have' THEN 'unasked' ELSE before_gone END, \
@@ -231,7 +231,7 @@ impl WriteTxn<'_> {
     }
 
     /// Stores whether archives were lost and not requested since.
-    pub(in crate::mirror) fn set_lost(&self, has_lost: bool) -> Result<()> {
+    pub(crate) fn set_lost(&self, has_lost: bool) -> Result<()> {
         self.set_meta(LOST, if has_lost { "yes" } else { "no" })
     }
 
@@ -262,7 +262,7 @@ impl WriteTxn<'_> {
     }
 
     /// Deletes the row of an archive removed from the store.
-    pub(in crate::mirror) fn delete_archive(&self, sha256: &str) -> Result<()> {
+    pub(crate) fn delete_archive(&self, sha256: &str) -> Result<()> {
         self.execute("DELETE FROM archive WHERE sha256 = ?1 AND users = 0", [sha256]).map(drop)
     }
 }

@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 
 use super::sql_values::{read_count, read_time};
 use super::transaction::ReadTxn;
-use crate::error::Result;
+use headland_base::error::Result;
 
 /// Kind of record with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

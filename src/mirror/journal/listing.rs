@@ -7,8 +7,8 @@ use sha2::{Digest as _, Sha256};
 use super::items::{ItemKind, LOST_ARCHIVE};
 use super::sql_values::{format_time, read_count, to_i64};
 use super::transaction::WriteTxn;
-use crate::error::Result;
-use crate::hex::hex;
+use headland_base::error::Result;
+use headland_base::hex::hex;
 
 /// Record of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

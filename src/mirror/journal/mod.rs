@@ -30,8 +30,8 @@ pub use transaction::{ReadTxn, WriteTxn};
 
 use super::archive_log::{self, LogEntry};
 use super::layout::Folder;
-use crate::error::{Error, Kind, Result};
 use errors::journal_error;
+use headland_base::error::{Error, Kind, Result};
 use open::{for_reading, for_writing};
 
 /// Journal of a mirror, shared by threads. Transactions exclude each other.
@@ -47,7 +47,7 @@ pub struct Journal {
 impl Journal {
     /// Opens the journal of a folder. Creates it if the folder is open for writing.
     ///
-    /// `account` is the digest of the account ([`crate::client::Client::account`]). A journal of another account is an
+    /// `account` is the digest of the account ([`headland_client::Client::account`]). A journal of another account is an
     /// error. Without `account`, the journal of any account is opened.
     pub fn open(folder: &Folder, account: Option<&str>) -> Result<Self> {
         let path = folder.journal_path();

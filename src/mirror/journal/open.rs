@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use super::checksums::add_function;
 use super::errors::journal_error;
 use super::schema::{APPLICATION, TABLES, VERSION};
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
 
 /// Timeout for readers of other processes; a transaction takes milliseconds.
 const BUSY: Duration = Duration::from_secs(10);
@@ -18,7 +18,7 @@ const BUSY: Duration = Duration::from_secs(10);
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b':');
 
 /// Whether the journal exists. Another format is an error before anything in the folder changes.
-pub(in crate::mirror) fn has_journal(path: &Path) -> Result<bool> {
+pub(crate) fn has_journal(path: &Path) -> Result<bool> {
     if !path.exists() {
         return Ok(false);
     }

@@ -6,7 +6,7 @@ use rusqlite::params;
 use super::items::{Item, ItemKind, item, query};
 use super::sql_values::{read_count, read_time, to_i64};
 use super::transaction::ReadTxn;
-use crate::error::Result;
+use headland_base::error::Result;
 
 /// Number of items in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,18 +122,18 @@ impl ReadTxn {
     }
 
     /// Unreferenced archives.
-    pub(in crate::mirror) fn unused_archives(&self) -> Result<Vec<String>> {
+    pub(crate) fn unused_archives(&self) -> Result<Vec<String>> {
         let query = "SELECT sha256 FROM archive WHERE users = 0 AND place <> 'quarantine'";
         self.rows(query, [], |row| row.get(0))
     }
 
     /// Archives that belong in quarantine.
-    pub(in crate::mirror) fn quarantined(&self) -> Result<Vec<String>> {
+    pub(crate) fn quarantined(&self) -> Result<Vec<String>> {
         self.rows("SELECT sha256 FROM archive WHERE place = 'quarantine'", [], |row| row.get(0))
     }
 
     /// Item with this stamp.
-    pub(in crate::mirror) fn item_by_stamp(&self, stamp: &str) -> Result<Option<Item>> {
+    pub(crate) fn item_by_stamp(&self, stamp: &str) -> Result<Option<Item>> {
         self.first(&query("WHERE i.stamp = ?1"), [stamp], item)
     }
 }

@@ -5,7 +5,7 @@ use rusqlite::{Row, params};
 
 use super::sql_values::{format_time, read_count, read_time, to_i64};
 use super::transaction::{ReadTxn, WriteTxn};
-use crate::error::Result;
+use headland_base::error::Result;
 
 /// Record of one of these lists.
 #[derive(Clone, Debug, PartialEq, Eq)]

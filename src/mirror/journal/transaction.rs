@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rusqlite::{Connection, Params, Row};
 
 use super::errors::journal_error;
-use crate::error::Result;
+use headland_base::error::Result;
 
 /// Read transaction: a consistent snapshot of the journal.
 #[derive(Debug)]

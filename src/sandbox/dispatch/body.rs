@@ -5,9 +5,9 @@ use futures_util::StreamExt as _;
 use http::{HeaderMap, StatusCode, header};
 use serde_json::Value;
 
-use crate::sandbox::multipart;
-use crate::sandbox::reply::Reply;
-use crate::wire::quote_big_ints;
+use crate::multipart;
+use crate::reply::Reply;
+use headland_wire::quote_big_ints;
 
 /// Maximum payload size: 1 MiB.
 const MAX_PAYLOAD: usize = 1024 * 1024;

@@ -6,8 +6,8 @@ use super::operations::{id_of, missing};
 use super::payload::{Object, edit_items, field, has_id, merge_fields, new_id, text};
 use super::replies::{Call, deleted, json_content};
 use super::store::Kind;
-use crate::sandbox::reply::{Answer, Reply};
-use crate::times::iso::{self, Read};
+use crate::reply::{Answer, Reply};
+use headland_base::times::iso::{self, Read};
 
 /// Operation types of the generated records. The service accepts any other type.
 pub(super) const KNOWN_TYPES: [&str; 3] = ["Spraying", "Planting", "Spreading"];

@@ -8,7 +8,7 @@ use super::operations::id_of;
 use super::payload::{Object, field, merge_fields, required, text};
 use super::replies::{Call, conflict, deleted, json_content};
 use super::store::{Kind, NewRecord};
-use crate::sandbox::reply::{Answer, Reply};
+use crate::reply::{Answer, Reply};
 
 /// Operators of a customer.
 pub(super) const OPERATORS: [&str; 2] = [TOKEN_OPERATOR, "operator-2"];

@@ -9,9 +9,9 @@ use super::paging::Page;
 use super::replies::{Call, json_content};
 use super::seed::ACTIVE;
 use super::store::{Kind, ListFilter};
-use crate::sandbox::faults::Fault;
-use crate::sandbox::reply::{Answer, Reply};
-use crate::sandbox::variants::Variant;
+use crate::faults::Fault;
+use crate::reply::{Answer, Reply};
+use crate::variants::Variant;
 
 /// Host of the fault `foreign-location`; the name never resolves ([RFC 2606](https://www.rfc-editor.org/rfc/rfc2606)).
 const FOREIGN_HOST: &str = "http://elsewhere.example";

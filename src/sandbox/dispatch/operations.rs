@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::payload::{Object, edit_items, field, has_id, merge_fields, new_id, required, text};
 use super::replies::{Call, conflict, deleted};
 use super::store::{Kind, NewRecord};
-use crate::sandbox::reply::{Answer, Reply};
+use crate::reply::{Answer, Reply};
 
 /// Status of a new field operation (specification 3).
 pub(super) const PRE_RELEASED: &str = "Pre-Released";

@@ -1,7 +1,7 @@
 //! Paging of specification 4.7: page parameters and the address of the next page.
 
-use crate::sandbox::query::{Query, percent_decode};
-use crate::sandbox::variants::{ActiveVariants, Variant};
+use crate::query::{Query, percent_decode};
+use crate::variants::{ActiveVariants, Variant};
 
 /// Maximum records per page, by row. The specification says that it differs per endpoint, without values (section 8).
 pub(super) static CAPS: &[(&str, u64)] = &[
@@ -83,7 +83,7 @@ fn parameter<'a>(query: &'a Query, name: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{self, Returns};
+    use headland_api::{self as api, Returns};
 
     #[test]
     fn each_list_has_its_own_cap() {

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::sandbox::keys::guid;
-use crate::sandbox::reply::Reply;
+use crate::keys::guid;
+use crate::reply::Reply;
 
 /// A payload or a stored record.
 pub(super) type Object = Map<String, Value>;

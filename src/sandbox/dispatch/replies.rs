@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::address::Address;
 use super::payload::Object;
-use crate::sandbox::faults::Fault;
-use crate::sandbox::query::Query;
-use crate::sandbox::reply::{Answer, Content, Reply};
-use crate::sandbox::state::ServiceState;
-use crate::sandbox::variants::Variant;
-use crate::wire::Value as Field;
+use crate::faults::Fault;
+use crate::query::Query;
+use crate::reply::{Answer, Content, Reply};
+use crate::state::ServiceState;
+use crate::variants::Variant;
+use headland_wire::Value as Field;
 
 /// Media type of errors under the variant `problem-json` ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)).
 const PROBLEM_JSON: &str = "application/problem+json";

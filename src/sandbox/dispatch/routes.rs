@@ -9,22 +9,22 @@ use super::address::Address;
 use super::payload::Object;
 use super::replies::{Call, to_reply};
 use super::{body, completions, legacy, lists, operations};
-use crate::api::{Body, Endpoint, Returns};
-use crate::sandbox::faults::Fault;
-use crate::sandbox::keys::KeyRing;
-use crate::sandbox::multipart;
-use crate::sandbox::query::Query;
-use crate::sandbox::reply::{Answer, Reply};
-use crate::sandbox::routes::Route;
-use crate::sandbox::state::ServiceState;
+use crate::faults::Fault;
+use crate::keys::KeyRing;
+use crate::multipart;
+use crate::query::Query;
+use crate::reply::{Answer, Reply};
+use crate::routes::Route;
+use crate::state::ServiceState;
+use headland_api::{Body, Endpoint, Returns};
 
 /// Returns the fault replies that differ from the field data API: a token is checked instead of a signature.
-pub(in crate::sandbox) fn fault_reply(fault: Fault) -> Option<Reply> {
+pub(crate) fn fault_reply(fault: Fault) -> Option<Reply> {
     (fault == Fault::Unauthorized).then(|| unauthorized("the token has expired"))
 }
 
 /// Returns the reply to a request below one of the addresses.
-pub(in crate::sandbox) async fn answer(
+pub(crate) async fn answer(
     (state, ring): (&ServiceState, &KeyRing),
     address: Address,
     request: (&Parts, Stream),

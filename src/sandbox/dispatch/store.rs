@@ -5,14 +5,14 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::Value;
 
 use super::payload::Object;
-use crate::sandbox::keys::guid;
-use crate::sandbox::locked::locked;
-use crate::sandbox::reply::Reply;
-use crate::sandbox::store::{SqlResult, Store};
+use crate::keys::guid;
+use crate::locked::locked;
+use crate::reply::Reply;
+use crate::store::{SqlResult, Store};
 
 /// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::sandbox) enum Kind {
+pub(crate) enum Kind {
     Account,
     Equipment,
     Operation,
@@ -169,7 +169,7 @@ impl Store {
     }
 
     /// Returns ids and names of all records of a kind.
-    pub(in crate::sandbox) fn list_names(&self, customer: u32, kind: Kind) -> SqlResult<Vec<(String, String)>> {
+    pub(crate) fn list_names(&self, customer: u32, kind: Kind) -> SqlResult<Vec<(String, String)>> {
         let connection = locked(&self.0);
         let mut query = connection.prepare_cached(
             "SELECT id, coalesce(body ->> 'name', '') FROM dispatch WHERE customer = ? AND kind = ? ORDER BY number",

@@ -19,7 +19,7 @@ use super::swaths::SwathOptions;
 use super::tank_mix::added_products;
 use super::track::Track;
 use super::units::{AMERICAN, METRIC};
-use crate::wire::Value;
+use headland_wire::Value;
 
 /// Seasons with jobs.
 const SEASONS: [i32; 3] = [2024, 2025, 2026];

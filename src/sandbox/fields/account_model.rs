@@ -5,7 +5,7 @@ use super::job::Job;
 use super::job_spec::HarvestStyle;
 use super::prescription::Prescription;
 use super::track::Track;
-use crate::wire::Value;
+use headland_wire::Value;
 
 /// How the jobs of an account are written. The default is ideal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub struct Hub {
 pub struct Computer {
     /// Id of the computer; one of the three is not a number.
     pub id: String,
-    /// Detail by [`FIELD_COMPUTER_DETAIL`](crate::api::field_computers::FIELD_COMPUTER_DETAIL).
+    /// Detail by [`FIELD_COMPUTER_DETAIL`](headland_api::field_computers::FIELD_COMPUTER_DETAIL).
     pub detail: Value,
     /// Whether it is a legacy device, with restrictions in the service (specification 4.2, 4.3).
     pub is_legacy: bool,

@@ -7,7 +7,7 @@ use chrono::{DateTime, Duration, Utc};
 use super::deterministic_math::{i64_to_f64, unscaled, usize_to_f64};
 use super::job_spec::{JobLog, JobSpec, Kind};
 use super::units::Units;
-use crate::wire::Value;
+use headland_wire::Value;
 
 /// A model of field computer.
 #[derive(Debug)]

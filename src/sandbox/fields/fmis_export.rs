@@ -13,9 +13,9 @@ use super::plane::CoordinateSystem;
 use super::shapefile_writer::Member;
 use super::swaths::{LENGTH_DECIMALS, LoggedPoint};
 use super::zip_writer::write_zip;
-use crate::api::job_data::JOB_DATA_DETAIL;
-use crate::error::Result;
-use crate::wire::{Element, Value};
+use headland_api::job_data::JOB_DATA_DETAIL;
+use headland_base::error::Result;
+use headland_wire::{Element, Value};
 
 pub(super) const PROLOG: &str = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n";
 

@@ -11,7 +11,7 @@ use super::job::{Coverage, Job};
 use super::job_spec::{Crop, Kind};
 use super::plane::CoordinateSystem;
 use super::rng::{noise, pick, stream};
-use crate::wire::Value;
+use headland_wire::Value;
 
 /// Kilograms per pound.
 const POUND: f64 = 0.453_592_37;

@@ -6,7 +6,7 @@ use super::cut_ground::CutGround;
 use super::deterministic_math::{i64_to_f64, round_to_i64};
 use super::plane::{CoordinateSystem, Plane};
 use super::yield_surface::YieldSurface;
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
 
 /// Smallest side of a cell of the true map, in metres: smaller cells hold too few cells of the ground's raster.
 const SMALLEST_CELL: f64 = 2.0;

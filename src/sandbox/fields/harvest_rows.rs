@@ -10,27 +10,27 @@ use super::rng::noise;
 /// Bits of the reasons.
 pub(super) mod reason {
     /// The header is up or the machine turns.
-    pub(in crate::sandbox::fields) const NOT_WORKING: u32 = 1;
+    pub(in crate::fields) const NOT_WORKING: u32 = 1;
     /// The flow at the sensor has not reached 93 % of a steady flow, or has fallen below it.
-    pub(in crate::sandbox::fields) const ENDS: u32 = 1 << 1;
+    pub(in crate::fields) const ENDS: u32 = 1 << 1;
     /// Slower than 0.32 m/s, faster than twice the median, or a wrong distance.
-    pub(in crate::sandbox::fields) const SPEED: u32 = 1 << 2;
+    pub(in crate::fields) const SPEED: u32 = 1 << 2;
     /// The position jumped.
-    pub(in crate::sandbox::fields) const POSITION: u32 = 1 << 3;
+    pub(in crate::fields) const POSITION: u32 = 1 << 3;
     /// The row was logged twice, or the machine stands.
-    pub(in crate::sandbox::fields) const DUPLICATE: u32 = 1 << 4;
+    pub(in crate::fields) const DUPLICATE: u32 = 1 << 4;
     /// The logged width is too narrow on fresh ground.
-    pub(in crate::sandbox::fields) const SWATH: u32 = 1 << 5;
+    pub(in crate::fields) const SWATH: u32 = 1 << 5;
     /// More than a third of the ground under the header was cut before.
-    pub(in crate::sandbox::fields) const OVERLAP: u32 = 1 << 6;
+    pub(in crate::fields) const OVERLAP: u32 = 1 << 6;
     /// The moisture is missing or implausible.
-    pub(in crate::sandbox::fields) const MOISTURE: u32 = 1 << 7;
+    pub(in crate::fields) const MOISTURE: u32 = 1 << 7;
     /// The flow is below 0.4 or above 1.9 times that of the ground.
-    pub(in crate::sandbox::fields) const SPIKE: u32 = 1 << 8;
+    pub(in crate::fields) const SPIKE: u32 = 1 << 8;
     /// The flow differs from that of the ground by more than 20 % (in logarithms).
-    pub(in crate::sandbox::fields) const LOCAL: u32 = 1 << 9;
+    pub(in crate::fields) const LOCAL: u32 = 1 << 9;
     /// Reasons that exclude further ones.
-    pub(in crate::sandbox::fields) const FIRST: u32 = NOT_WORKING | ENDS | SPEED | POSITION | DUPLICATE;
+    pub(in crate::fields) const FIRST: u32 = NOT_WORKING | ENDS | SPEED | POSITION | DUPLICATE;
 }
 
 /// Properties of the machines of a job.

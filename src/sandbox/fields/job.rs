@@ -8,8 +8,8 @@ use super::harvest_log::{HarvestGrid, HarvestTruth};
 use super::job_spec::{JobSpec, ProductTotal, Total};
 use super::xml_export::parsed_xml;
 use super::zip_writer::{display_zip, shapefile_zip};
-use crate::error::{Error, Kind, Result};
-use crate::wire::Value;
+use headland_base::error::{Error, Kind, Result};
+use headland_wire::Value;
 
 /// A job.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct Job {
     pub field: String,
     /// Year of the season.
     pub season: i32,
-    /// Detail by [`JOB_DATA_DETAIL`](crate::api::job_data::JOB_DATA_DETAIL), without `Status` and `AvailableFiles`,
+    /// Detail by [`JOB_DATA_DETAIL`](headland_api::job_data::JOB_DATA_DETAIL), without `Status` and `AvailableFiles`,
     /// which the service adds.
     pub detail: Value,
     /// Whether there is coverage to convert.

@@ -12,7 +12,7 @@ use super::product_rates::RATE;
 use super::shapefile_writer::{LayerWriter, Member};
 use super::zip_writer::write_zip;
 use super::{planting, spraying};
-use crate::error::Result;
+use headland_base::error::Result;
 
 /// A generated prescription map.
 #[derive(Clone, Debug)]

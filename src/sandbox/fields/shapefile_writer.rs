@@ -7,7 +7,7 @@ use shapefile::record::EsriShape;
 
 use super::attributes::{Row, Table};
 use super::plane::{CoordinateSystem, Plane, Point, projection_wkt};
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
 
 /// A file of an archive.
 #[derive(Debug)]

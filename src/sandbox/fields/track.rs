@@ -81,7 +81,7 @@ impl Track {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::fields::boundaries::fields;
+    use crate::fields::boundaries::fields;
 
     fn is_inside(boundary: &[Point], location: Point) -> bool {
         let next = boundary.iter().cycle().skip(1);

@@ -22,8 +22,8 @@ use super::attributes::{Cells, Column};
 use super::fmis_export::{PROLOG, time_stamp};
 use super::job_spec::{JobLog, JobSpec};
 use super::plane::CoordinateSystem;
-use crate::api::job_data::JOB_DATA_DETAIL;
-use crate::wire::{Element, Value};
+use headland_api::job_data::JOB_DATA_DETAIL;
+use headland_wire::{Element, Value};
 
 const ROOT: &str = "ParsedJobData";
 

@@ -13,7 +13,7 @@ use super::job_spec::{ArchiveLayout, JobLog, JobSpec};
 use super::rng::stream;
 use super::shapefile_writer::{LayerWriter, Member};
 use super::swaths::SwathLog;
-use crate::error::{Error, Kind, Result};
+use headland_base::error::{Error, Kind, Result};
 
 /// Returns the zip of shapefiles.
 pub(super) fn shapefile_zip(spec: &JobSpec, log: &JobLog) -> Result<Vec<u8>> {

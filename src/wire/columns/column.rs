@@ -11,9 +11,9 @@ use arrow_schema::ArrowError;
 use serde_json::{Map, Value as Tree};
 
 use super::schema::{UTC, element, fields, integer, schema};
-use crate::api::{Field, Kind, Shape};
-use crate::error::{Error, Kind as ErrorKind};
-use crate::wire::value::{Name, Value};
+use crate::value::{Name, Value};
+use headland_api::{Field, Kind, Shape};
+use headland_base::error::{Error, Kind as ErrorKind};
 
 /// Builds the columns of records.
 pub struct Columns {
@@ -81,7 +81,7 @@ impl Columns {
     }
 
     /// Builds one batch of all records.
-    pub fn into_batch(self) -> crate::error::Result<RecordBatch> {
+    pub fn into_batch(self) -> headland_base::error::Result<RecordBatch> {
         let (shape, rows) = (self.shape, self.rows);
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         self.finish()

@@ -7,9 +7,9 @@ use arrow_array::RecordBatch;
 
 use self::column::table_error;
 use super::value::Value;
-use crate::api::Shape;
-use crate::error::Result;
 pub use column::Columns;
+use headland_api::Shape;
+use headland_base::error::Result;
 pub use schema::{UNKNOWN_FIELDS, schema};
 
 /// Builds one batch of records of that shape.

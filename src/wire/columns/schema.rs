@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field as ArrowField, Fields, Schema, SchemaRef, TimeUnit};
 
-use crate::api::{Field, Kind, Shape};
+use headland_api::{Field, Kind, Shape};
 
 /// The time zone of every time.
 pub(super) const UTC: &str = "UTC";

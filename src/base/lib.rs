@@ -1,0 +1,9 @@
+//! What all crates share: errors, clock, secrets, private files, names and times.
+
+pub mod clock;
+pub mod error;
+pub mod hex;
+pub mod names;
+pub mod part_file;
+pub mod secret;
+pub mod times;

@@ -1,0 +1,33 @@
+//! The border between bytes and records: what services send becomes [`Value`]s by shape, and back.
+
+mod bigint;
+pub mod columns;
+mod decode;
+mod derived;
+mod extra_fields;
+mod fields;
+mod json;
+mod json_writer;
+mod limits;
+mod masking;
+mod node;
+mod partial_record;
+mod path;
+mod record_reader;
+pub mod reply;
+mod untyped;
+pub mod value;
+mod xml;
+mod xml_writer;
+
+pub use bigint::quote_big_ints;
+pub use decode::{decode_detail, decode_index, decode_index_leniently, decode_response};
+pub use fields::finish;
+pub use json_writer::encode as encode_json;
+pub use limits::check_values;
+pub use masking::{is_page, mask};
+pub use path::Unreadable;
+pub use reply::{Content, Page, ServiceResponse};
+pub use untyped::decode_plain;
+pub use value::{Name, Value};
+pub use xml_writer::Element;
