@@ -3,6 +3,8 @@
 //! A file imports only from modules earlier in this list; `tests/conventions.rs` checks that. Only `python` uses pyo3,
 //! and the core builds and is tested without it.
 
+mod error_numbers;
+
 pub mod error;
 
 pub mod secret;

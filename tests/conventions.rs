@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The modules of `src` in the order of the data flow; a file imports only from its own module and those before it.
 const MODULES: &[&str] = &[
+    "error_numbers",
     "error",
     "secret",
     "clock",
@@ -43,6 +44,7 @@ const TOP_LEVEL: &[&str] = &[
     "README.md",
     "Makefile",
     "CHANGELOG.md",
+    "CITATION.cff",
     "LICENSE-MIT",
     "LICENSE-APACHE",
     "clippy.toml",
