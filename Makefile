@@ -12,6 +12,9 @@ OUT ?= demo
 # The comparison of readers also runs on real archives if there is a corpus with a folder `ag`.
 BENCH_CORPUS := $(addprefix --corpus ,$(wildcard ../shared/corpus))
 SECONDS ?= 300
+# What `make wheels` builds, of benches/wheels.py, and what `make audit` checks; advisories need the network.
+RELEASE ?= linux linux-arm musl windows sdist
+AUDIT ?= advisories bans licenses sources
 # Data next to the checkout: without them, the tests that name them pass and compare nothing.
 CORPUS := $(or $(HEADLAND_CORPUS),../shared/corpus)
 SPECIFICATION := $(or $(HEADLAND_SPEC),../shared/spec/service.md)
@@ -19,7 +22,7 @@ needing = $(shell grep -rlE --include='*.rs' --include='*.py' '$(1)' tests pytho
 compared = $(if $(wildcard $(1)),"All tests that need $(1) compared it.","NOT COMPARED: $(1) is missing (set $(2) to \
 	another path); tests in $(call needing,$(3)) need it.")
 
-.PHONY: help demo test compared test-rust test-python check check-rust check-python docs bench soak fuzz generate clean
+.PHONY: help demo test compared test-rust test-python check check-rust check-python docs bench soak fuzz wheels audit generate clean
 
 help: ## List the commands.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -80,6 +83,18 @@ fuzz: ## Fuzz the archive reader, SECONDS for each target (needs nightly Rust an
 			-max_total_time=$(SECONDS) -timeout=2 -rss_limit_mb=1024 || exit 1; \
 	done
 
+# The tools are in an environment of their own. Wheels of other systems need gcc-mingw-w64 and the targets of rustup.
+wheels: ## Build the release files into dist and check them (RELEASE="linux sdist" builds some).
+	$(PYTHON) -m venv target/wheels-env
+	target/wheels-env/bin/pip install --disable-pip-version-check --quiet 'pip>=25.1'
+	target/wheels-env/bin/pip install --disable-pip-version-check --quiet --group wheels
+	PATH="$(CURDIR)/target/wheels-env/bin:$$PATH" python benches/wheels.py $(RELEASE)
+
+audit: ## Check advisories, licences and sources of all crates, and the workflows (needs cargo-deny).
+	@cargo deny --version >/dev/null 2>&1 || { echo "make audit needs: cargo install cargo-deny"; exit 1; }
+	cargo deny --all-features --locked check $(AUDIT)
+	@if command -v actionlint >/dev/null; then actionlint; else echo "The workflows were not checked: no actionlint."; fi
+
 generate: ## Write the files that are generated from the endpoint table.
 	HEADLAND_GENERATE=1 cargo test --locked --quiet --test generated
 
@@ -96,8 +111,10 @@ $(VENV)/.installed: $(VENV)/bin/python $(SOURCES)
 	@rm -f $(VENV)/.developed
 	@touch $@
 
-# The package for development: editable, with every extra, the test tools and the linters.
+# The package for development: editable, with the packages of all extras, the test tools and the
+# linters. Groups of packages need a newer pip than that of Python 3.11.
 $(VENV)/.developed: $(VENV)/bin/python $(RUST)
-	$(BIN)/pip install --disable-pip-version-check --quiet --editable '.[dev]'
+	$(BIN)/pip install --disable-pip-version-check --quiet 'pip>=25.1'
+	$(BIN)/pip install --disable-pip-version-check --quiet --editable . --group dev
 	@rm -f $(VENV)/.installed
 	@touch $@

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The crates in `src`, in the order of the data flow, with the modules that a crate has in an order of its own. The
 /// compiler refuses imports against the order of crates, and this test those against the order of modules.
 const CRATES: &[(&str, &[&str])] = &[
-    ("base", &["error", "secret", "clock", "hex", "names", "part_file", "times"]),
+    ("base", &["error_numbers", "error", "secret", "clock", "hex", "names", "part_file", "times"]),
     ("api", &[]),
     ("wire", &[]),
     ("reader", &["archive", "layer"]),
@@ -34,6 +34,7 @@ const TOP_LEVEL: &[&str] = &[
     "README.md",
     "Makefile",
     "CHANGELOG.md",
+    "CITATION.cff",
     "LICENSE-MIT",
     "LICENSE-APACHE",
     "clippy.toml",

@@ -4,7 +4,7 @@ import inspect
 from importlib.metadata import version as version_of
 
 project = "headland"
-author = "the headland developers"
+author = "headland contributors"
 copyright = author
 version = release = version_of("headland")
 
@@ -17,7 +17,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"headland {version}"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
-GUIDES = ("getting_started", "archives", "harmonized", "yield_maps", "mirror", "sandbox")
+GUIDES = ("install", "getting_started", "archives", "harmonized", "yield_maps", "mirror", "sandbox")
 html_sidebars = {page: [] for page in (*GUIDES, "command_line", "mistakes")}
 html_copy_source = False
 html_show_sourcelink = False

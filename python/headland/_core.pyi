@@ -17,6 +17,7 @@ __all__ = [
     "Client",
     "Conversion",
     "Dataset",
+    "FolderLock",
     "JobTypes",
     "Layer",
     "LinkPages",
@@ -182,6 +183,11 @@ class JobTypes:
 class NamePattern:
     def __new__(cls, text: str) -> Self: ...
     def matches(self, name: str) -> bool: ...
+
+@final
+class FolderLock:
+    def __new__(cls, folder: Path) -> FolderLock: ...
+    def release(self) -> None: ...
 
 @final
 class LocalTimes:

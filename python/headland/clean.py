@@ -60,7 +60,7 @@ def clean(
         ValueError: The kind of job, a unit or the swath width is unknown, the layer has no coordinate system, or the
             recipe has an unknown parameter or version. The message names the argument that resolves it.
 
-    Rules and references: the guide to yield maps, ``python/docs/yield_maps.md``.
+    Rules and references: the guide to yield maps of the documentation.
 
     >>> cleaned = headland.clean(headland.harmonize(headland.read("job.zip"), kind="yield"))
     >>> cleaned.delay.seconds, cleaned.report.to_pandas()

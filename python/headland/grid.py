@@ -49,7 +49,7 @@ def grid(
         ValueError: `cells` is not above 0, a column is missing, `plots` are no polygons, or `crs` is not in metres or
             stretches lengths by more than 1 %, as web Mercator does.
 
-    Rules and references: the guide to yield maps, ``python/docs/yield_maps.md``.
+    Rules and references: the guide to yield maps of the documentation.
 
     >>> yields = headland.grid(headland.clean(harvest), 10.0)
     >>> yields.plot("yield_dry")

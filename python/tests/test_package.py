@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import re
 import subprocess
 import sys
+import tomllib
 import typing
 from importlib import metadata, resources
 from pathlib import Path
@@ -36,6 +39,22 @@ def test_importing_needs_no_other_package() -> None:
 def test_nothing_is_required_at_run_time() -> None:
     required = metadata.requires("headland") or []
     assert [line for line in required if "extra ==" not in line] == []
+
+
+def test_each_extra_is_described() -> None:
+    root = Path(__file__).resolve().parents[2]
+    extras = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    page = (root / "python/docs/install.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == set(extras)
+
+
+def test_texts_name_no_file_of_a_checkout() -> None:
+    path = re.compile(r"\b(?:python/docs|notebooks|benches|tests)/|\w\.md\b")
+    folder = Path(hl.__file__).parent
+    trees = {file: ast.parse(file.read_text(encoding="utf-8")) for file in folder.rglob("*.py")}
+    nodes = [(file.name, node) for file, tree in trees.items() for node in ast.walk(tree)]
+    texts = [(name, node.value) for name, node in nodes if isinstance(node, ast.Constant)]
+    assert [(name, text) for name, text in texts if isinstance(text, str) and path.search(text)] == []
 
 
 def test_type_hints_of_functions_resolve_without_other_packages() -> None:

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
+use crate::error_numbers::{ENOMEM, error_number};
+
 /// The result type of headland.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The error number for a lack of memory (`ENOMEM`), the same on every system.
-pub const OUT_OF_MEMORY: i32 = 12;
+/// The error number for a lack of memory, the same on every system.
+pub const OUT_OF_MEMORY: i32 = ENOMEM;
 
 /// The kind of an error, which selects the exception class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -216,7 +218,7 @@ impl Error {
     #[must_use]
     pub fn file(action: &str, path: &std::path::Path, cause: &std::io::Error) -> Self {
         Self::new(Kind::File, format!("cannot {action} `{}`: {cause}", path.display()))
-            .with(|facts| facts.os_error = cause.raw_os_error())
+            .with(|facts| facts.os_error = error_number(cause))
     }
 
     /// An error of a source. The message is its name followed by `what`.

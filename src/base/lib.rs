@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod error;
+pub mod error_numbers;
 pub mod hex;
 pub mod names;
 pub mod part_file;

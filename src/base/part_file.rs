@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Argument, Error, Kind, Result};
+use crate::error_numbers::error_number;
 
 /// A `.part` file, removed on drop before [`PartFile::keep`].
 #[derive(Debug)]
@@ -181,7 +182,7 @@ fn missing_folder_error(folder: &Path, name: &str, cause: &io::Error) -> Error {
         format!("there is no folder `{shown}`; create it first")
     };
     let message = format!("cannot write `{}`: {what}", target.display());
-    Error::new(Kind::File, message).with(|facts| facts.os_error = cause.raw_os_error())
+    Error::new(Kind::File, message).with(|facts| facts.os_error = error_number(cause))
 }
 
 /// The error for an existing file.

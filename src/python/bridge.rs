@@ -26,6 +26,7 @@ use super::fork_safe::PerProcess;
 use super::reentrancy::WaitGuard;
 use super::shutdown::Shutdown;
 use headland_base::error::{Error, Kind, Result};
+use headland_base::error_numbers::error_number;
 use headland_client::transport::{Connections, Event, Observe, Observer};
 use headland_reader::layer::Cancel;
 
@@ -387,7 +388,7 @@ fn start_driver(bridge: &'static Bridge) -> Result<()> {
                     "cannot start a thread that waits for replies: {cause}; raise the thread limit (`ulimit -u`, \
                      `pids.max` of a container), or use `headland.Client`, which needs no such thread"
                 );
-                Error::new(Kind::Transport, message).with(|facts| facts.os_error = cause.raw_os_error())
+                Error::new(Kind::Transport, message).with(|facts| facts.os_error = error_number(&cause))
             })?;
         let _ = bridge.driver.set(());
     }

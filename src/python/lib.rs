@@ -17,6 +17,7 @@ mod doctor;
 mod download;
 mod endpoints;
 mod errors;
+mod folder_lock;
 mod fork_safe;
 mod job_selection;
 mod layer;
@@ -39,7 +40,8 @@ mod values;
 mod xml_tree;
 
 /// The native module of `python/headland`; its stub is `python/headland/_core.pyi`.
-#[pyo3::pymodule]
+// Until the tests have run on an interpreter without the GIL.
+#[pyo3::pymodule(gil_used = true)]
 mod _core {
     #[pymodule_export]
     use super::agronomy::{concat, field_means, harmonize, harmonized_local_times, job_kind, to_units};
@@ -66,6 +68,8 @@ mod _core {
     use super::endpoints::{openapi, rows};
     #[pymodule_export]
     use super::errors::error_kinds;
+    #[pymodule_export]
+    use super::folder_lock::FolderLock;
     #[pymodule_export]
     use super::job_selection::{JobTypes, NamePattern};
     #[pymodule_export]

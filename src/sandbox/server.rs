@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 
 use super::service::Service;
 use headland_base::error::{Error, Kind, Result};
+use headland_base::error_numbers::error_number;
 
 /// Maximum wait for the complete header of the next request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -30,7 +31,7 @@ pub(super) fn bind(port: u16) -> Result<(TcpListener, u16)> {
             Kind::Configuration,
             format!("the sandbox cannot listen on 127.0.0.1:{port}: {error}; choose another port, or 0 for a free one"),
         )
-        .with(|facts| facts.os_error = error.raw_os_error())
+        .with(|facts| facts.os_error = error_number(&error))
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(fail)?;
     listener.set_nonblocking(true).map_err(fail)?;

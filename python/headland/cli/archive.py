@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import headland as hl
 from headland import _core
-from headland.cli.output import print_json, print_text, print_wrapped
+from headland.cli.output import json_text, print_json, print_text, print_wrapped
 from headland.cli.parser import Verbs, add_verb
 from headland.cli.records import print_record
 from headland.cli.tables import print_table
@@ -172,7 +172,7 @@ def _is_readable(key: str, value: str) -> bool:
 def _openapi(given: argparse.Namespace) -> int:
     document = _core.openapi()
     if not given.json:
-        document = json.dumps(json.loads(document), indent=2, ensure_ascii=False)
+        document = json_text(json.loads(document), indent=2)
     if given.out is None:
         print_text(document)
     else:

@@ -42,7 +42,7 @@ def print_text(text: str, file: TextIO | None = None, *, mark: tuple[str, str] |
     if out is None:
         # The stream is closed.
         return
-    shown = printable(text, lines=True)
+    shown = _encodable(printable(text, lines=True), out)
     if mark is not None and has_colour(out):
         style, marked = mark
         shown = shown.replace(marked, f"{style}{marked}{RESET}", 1)
@@ -51,9 +51,21 @@ def print_text(text: str, file: TextIO | None = None, *, mark: tuple[str, str] |
         out.flush()
 
 
+def json_text(value: object, indent: int | None = None) -> str:
+    """Return a value as JSON; characters that the encoding of the output may lack are escaped as JSON has it."""
+    is_unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+    return json.dumps(value, default=_plain, ensure_ascii=not is_unicode, indent=indent)
+
+
 def print_json(value: object) -> None:
     """Print a value as one line of JSON."""
-    print_text(json.dumps(value, default=_plain, ensure_ascii=False))
+    print_text(json_text(value))
+
+
+def _encodable(text: str, file: TextIO) -> str:
+    """Escape characters that the encoding of a stream lacks; that of files and pipes on Windows is a code page."""
+    encoding = getattr(file, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def width_of(file: TextIO | None) -> int:

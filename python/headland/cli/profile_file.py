@@ -6,10 +6,11 @@ import contextlib
 import json
 import os
 import re
+import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from headland import settings
+from headland import _core, settings
 from headland.errors import ConfigurationError, from_os
 
 if TYPE_CHECKING:
@@ -36,23 +37,17 @@ def read_file(file: Path) -> bytes:
 @contextlib.contextmanager
 def locked(file: Path) -> Iterator[None]:
     """Lock the folder of the profile file against other logins, where the system can, so that none of them is lost."""
-    if os.name != "posix":
-        yield
-        return
-    import fcntl
-
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(file.parent, os.O_RDONLY)
+        held = _core.FolderLock(file.parent)
     except OSError as cause:
         raise from_os(
             "ConfigurationError", f"cannot write the profile file `{file}`", cause, _setting="profiles"
         ) from None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(descriptor)
+        held.release()
 
 
 def read_table(content: bytes, name: str, file: Path) -> dict[str, Any]:
@@ -130,8 +125,8 @@ def replace_file(file: Path, content: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name durable, where the system can open a folder."""
-    if os.name != "posix":
+    """Make the new name durable; Windows cannot open a folder."""
+    if sys.platform == "win32":
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -129,5 +130,7 @@ def _announce(running: hl.Sandbox, *, as_json: bool) -> None:
         print_json(keys)
         return
     print_text(f"The service answers at {running.base_url} until you press Ctrl-C. To use it from another terminal:")
+    # PowerShell on Windows, and every other shell.
+    form = '$env:{}="{}"' if sys.platform == "win32" else "export {}={}"
     for name, value in running.credentials.items():
-        print_text(f"export {settings.PREFIX}{name.upper()}={value}")
+        print_text(form.format(f"{settings.PREFIX}{name.upper()}", value))

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headland import errors
+from headland import _core, errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,21 +113,12 @@ class FolderStore:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Exclude other processes and threads that lock this folder, until the end of the block."""
-        try:
-            import fcntl
-        except ImportError:
-            # Windows has no such lock.
-            yield
-            return
         with _reported("open", self.folder):
-            opened = os.open(self.folder, os.O_RDONLY)
+            held = _core.FolderLock(self.folder)
         try:
-            # Some network file systems have no such lock either.
-            with suppress(OSError):
-                fcntl.flock(opened, fcntl.LOCK_EX)
             yield
         finally:
-            os.close(opened)
+            held.release()
 
     def _listed(self, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
         top = self.folder / prefix

@@ -7,6 +7,7 @@ use super::decompress::{Decompressor, Step};
 use super::member::{Body, Member};
 use super::read_at::ReadAt;
 use headland_base::error::{Error, Result};
+use headland_base::error_numbers::error_number;
 
 /// Compressed bytes per read of a source that is not in memory.
 const INPUT: usize = 64 * 1024;
@@ -176,7 +177,7 @@ fn read_store(store: &Arc<dyn ReadAt>, member: &Member, offset: u64, output: &mu
             Err(cause) if cause.kind() == std::io::ErrorKind::Interrupted => {}
             Err(cause) => {
                 let message = format!("cannot read the member: {cause}");
-                return Err(member.fault(message).with(|facts| facts.os_error = cause.raw_os_error()));
+                return Err(member.fault(message).with(|facts| facts.os_error = error_number(&cause)));
             }
             Ok(read) => return Ok(read),
         }
