@@ -289,12 +289,12 @@ def test_cancelled_task_leaves_no_line(service: hl.Sandbox, monkeypatch: pytest.
     terminal = open_terminal(monkeypatch)
 
     async def calls() -> None:
-        async with hl.AsyncClient(**{**slow(service), "rate_limits": [(1, 30.0)]}) as client:
+        async with hl.AsyncClient(**{**slow(service), "rate_limits": [(1, 5.0)]}) as client:
             await client.access_key()
             waiting = asyncio.create_task(client.access_key())
             while not terminal.visible():  # noqa: ASYNC110 - a terminal has no event
                 await asyncio.sleep(0.01)
-            assert re.search(r"waiting \d+ s for the rate limit \(1 call in 30 s\)", terminal.visible())
+            assert re.search(r"waiting \d+ s for the rate limit \(1 call in 5 s\)", terminal.visible())
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
             assert terminal.visible() == ""
