@@ -34,6 +34,7 @@ const WINDOWS_NUMBERS: &[(i32, &[i32])] = &[
 const SOCKET_CODES: std::ops::Range<i32> = 10_000..12_000;
 
 /// The C error number of a system error. `None` if the system did not cause it.
+#[must_use]
 pub fn error_number(cause: &io::Error) -> Option<i32> {
     let code = cause.raw_os_error()?;
     Some(if cfg!(windows) { windows_number(code) } else { code })

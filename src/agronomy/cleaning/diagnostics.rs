@@ -1,0 +1,194 @@
+//! What a cleaning says about a job: ground, positions, delays and machines that it could not be sure of.
+
+use crate::cleaning::clean::CleanRows;
+use crate::cleaning::left_out::left_out;
+use crate::cleaning::machine_ratio::machines_differ;
+use crate::cleaning::reasons::MOISTURE;
+use crate::columns::canonical::JobKind;
+use crate::columns::derived::HECTARE;
+use crate::columns::row_ratios::median;
+use crate::passes::gaps::{PassGaps, WIDTHS};
+use crate::rows::field_rows::LOGGED_FLOW;
+use headland_reader::archive::{Code, Diagnostic};
+
+/// One of this many rows has no flow before it is said.
+const DROPOUTS: usize = 200;
+
+/// One of this many working rows has a width of 0 before it is said.
+const WIDTHLESS: usize = 20;
+
+/// Of the covered ground, what was driven without grain before it is said.
+const LEAST_EMPTY: f64 = 0.002;
+
+/// One of this many rows is there twice before it is said.
+const TWINS: usize = 20;
+/// Of the rows, those in succession with one moisture, above which the sensor is stuck.
+const STUCK: f64 = 0.2;
+/// Different moistures of a sensor that is not stuck.
+const VARYING: usize = 10;
+
+/// Percent of water that grain has when it is harvested.
+const MOISTURES: std::ops::RangeInclusive<f64> = 3.0..=45.0;
+
+/// All diagnostics of cleaned rows.
+pub(crate) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
+    let mut diagnostics = not_shifted(rows);
+    for (machine, count, radians) in &rows.headings {
+        let of = if rows.flow.delays.len() > 1 { format!(" of machine {machine}") } else { String::new() };
+        let message = format!(
+            "the headings of {count} rows{of} differ from the motion by {:.0} degrees in the median, so that the direction of \
+             the motion is used",
+            radians.to_degrees()
+        );
+        diagnostics.push(Diagnostic::new(Code::HeadingContradicts, message));
+    }
+    if rows.flow.dropouts * DROPOUTS > rows.passes.number.len() {
+        let message =
+            format!("{} rows have no flow between rows that have one, which is interpolated there", rows.flow.dropouts);
+        diagnostics.push(Diagnostic::new(Code::NoValues, message));
+    }
+    if rows.masses.shared.is_some() && rows.flow.rule == LOGGED_FLOW {
+        let message = "the sections of each moment log one flow per ground, whose sum is taken as the flow of the machine; if each \
+                       section logs the flow of the whole machine, keep one of them, with the width of all";
+        diagnostics.push(Diagnostic::new(Code::MassAssumed, message));
+    }
+    let covered: f64 = rows.ground.coverage.fresh.iter().sum();
+    if rows.passes.without_grain > LEAST_EMPTY * covered {
+        let message = format!(
+            "{:.2} ha were driven with the header down without grain, each time for longer than any delay; they count as no \
+             ground: where a crop yielded nothing, add them to it",
+            rows.passes.without_grain / HECTARE
+        );
+        diagnostics.push(Diagnostic::new(Code::NoGrain, message));
+    }
+    if rows.twins * TWINS > rows.passes.number.len() {
+        let message = format!(
+            "{} of {} rows are there twice, within a metre at one time, or at one location later by one time for all; the second \
+             ones are left out as `duplicate`; sections at the location of the antenna are no copies: give each its own location",
+            rows.twins,
+            rows.passes.number.len()
+        );
+        diagnostics.push(Diagnostic::new(Code::JobTwice, message));
+    }
+    diagnostics.extend(width_contradicts(rows));
+    diagnostics.extend(machines_differ(rows));
+    diagnostics.extend(unusual_moisture(rows));
+    diagnostics.extend(left_out(rows));
+    if rows.ground.coverage.limited > 0 {
+        let message = format!(
+            "the ground of {} rows is not exact: too many swaths cross each other there; no ground is counted twice",
+            rows.ground.coverage.limited
+        );
+        diagnostics.push(Diagnostic::new(Code::GroundIncomplete, message));
+    }
+    diagnostics.extend(lost_ground(rows));
+    if rows.passes.gaps.is_wandering() {
+        let PassGaps { overlap, gap } = rows.passes.gaps;
+        let is_harvest = rows.kind == JobKind::Yield;
+        let effect = if is_harvest {
+            "so that harvested passes meet in the middle between their tracks"
+        } else {
+            "so that overlaps and gaps of the worked ground are larger than in the field"
+        };
+        let message = format!(
+            "neighbouring passes overlap by {overlap:.2} m and leave gaps of {gap:.2} m on average: positions wander, {effect}"
+        );
+        diagnostics.push(Diagnostic::new(Code::PositionsWander, message));
+    }
+    diagnostics
+}
+
+/// A diagnostic if the moisture is not one of grain, such as that of silage.
+fn unusual_moisture(rows: &CleanRows) -> Option<Diagnostic> {
+    let moisture = rows.moisture.shifted.as_ref()?;
+    let usual = median((0..moisture.len()).filter(|k| rows.passes.number[*k] > 0).map(|k| moisture[k]).collect());
+    let is_unusual = usual.is_finite() && !MOISTURES.contains(&usual);
+    let message = is_unusual.then(|| {
+        format!("the moisture is {usual:.1} % in the median, which is unusual for grain; the values are kept")
+    });
+    message.or_else(|| stuck_moisture(rows, moisture)).map(|message| Diagnostic::new(Code::MoistureUnusual, message))
+}
+
+/// What is said of a sensor that gives one value for a long time and others before or after it.
+fn stuck_moisture(rows: &CleanRows, moisture: &[f64]) -> Option<String> {
+    let is_measured = |k: &usize| rows.passes.number[*k] > 0 && rows.reasons[*k] & MOISTURE == 0;
+    let inside: Vec<f64> = (0..moisture.len()).filter(is_measured).map(|k| moisture[k]).collect();
+    let longest = inside.chunk_by(|a, b| a.total_cmp(b).is_eq()).max_by_key(|same| same.len())?;
+    let mut others: Vec<u64> = inside.iter().map(|value| value.to_bits()).collect();
+    others.sort_unstable();
+    others.dedup();
+    #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
+    let is_long = longest.len() as f64 > STUCK * inside.len() as f64;
+    (is_long && others.len() > VARYING).then(|| {
+        format!(
+            "the moisture is {:.1} % in {} rows in succession, as of a sensor that is stuck; the values are kept: if it was, make \
+             them null, so that they have the median of the others",
+            longest.first().copied().unwrap_or_default(),
+            longest.len()
+        )
+    })
+}
+
+/// A diagnostic if the width differs from the distance between neighbouring tracks.
+fn width_contradicts(rows: &CleanRows) -> Option<Diagnostic> {
+    let (width, apart) = rows.passes.track_distance?;
+    (!WIDTHS.contains(&(width / apart))).then(|| {
+        let message = format!(
+            "rows are {width:.2} m wide, but neighbouring tracks are {apart:.2} m apart; nothing is corrected: if the width is \
+             wrong, pass its unit as `units=`, or a corrected column"
+        );
+        Diagnostic::new(Code::WidthContradicts, message)
+    })
+}
+
+/// Diagnostics about rows in passes that have no ground: their width, distance or polygon is none of a machine.
+fn lost_ground(rows: &CleanRows) -> Vec<Diagnostic> {
+    let mut messages = Vec::new();
+    if let Some(first) = rows.ground.swaths.implausible.first().map(|row| *row as usize) {
+        messages.push(format!(
+            "{} rows have no ground: no machine works {:.0} m by {:.0} m in one row, as row {} says; pass the unit of the \
+             width or distance to `headland.harmonize(units=...)`",
+            rows.ground.swaths.implausible.len(),
+            rows.rows.distance[first],
+            rows.rows.width[first],
+            rows.rows.row[first],
+        ));
+    }
+    let is_worked =
+        |k: &usize| rows.rows.working.as_ref().is_some_and(|working| working[*k]) && rows.rows.distance[*k] > 0.0;
+    let worked = (0..rows.passes.number.len()).filter(is_worked);
+    let without = worked.clone().filter(|k| rows.rows.width[*k] == 0.0 && rows.ground.coverage.full[*k] <= 0.0).count();
+    if without * WIDTHLESS > worked.count() {
+        messages.push(format!(
+            "{without} rows that work have no ground, since their swath width is 0; if it was not logged, make it null"
+        ));
+    }
+    if let Some((shapes, first)) =
+        rows.ground.swaths.logged().first().and_then(|logged| Some((&logged.shapes, logged.shapes.lost.first()?)))
+    {
+        messages.push(format!(
+            "{} rows have no ground: their polygons have no area, such as row {first}",
+            shapes.lost.len()
+        ));
+    }
+    messages.into_iter().map(|message| Diagnostic::new(Code::GroundIncomplete, message)).collect()
+}
+
+/// A diagnostic if the delay of a flow could not be found.
+pub(crate) fn not_shifted(rows: &CleanRows) -> Vec<Diagnostic> {
+    let refused = rows.flow.delays.iter().filter(|one| one.delay.seconds.is_none() && one.delay.is_estimated);
+    let reasons: Vec<String> = refused
+        .map(|one| {
+            let of = if rows.flow.delays.len() > 1 { format!("{}: ", one.name()) } else { String::new() };
+            format!("{of}{}", one.delay.reason.as_deref().unwrap_or_default())
+        })
+        .collect();
+    if reasons.is_empty() {
+        return Vec::new();
+    }
+    let message = format!(
+        "the delay of the flow was not found, so the flow stays where the display put it: {}; pass `delay=` if it is known",
+        reasons.join("; ")
+    );
+    vec![Diagnostic::new(Code::NotShifted, message)]
+}

@@ -1,0 +1,231 @@
+//! Columns that are computed from other canonical columns: worked area, masses, yields and amount.
+
+use std::collections::HashMap;
+
+use crate::columns::market_moisture::{MARKET, basis_of};
+use crate::columns::provenance as keys;
+
+/// Square metres in a hectare.
+pub(crate) const HECTARE: f64 = 10_000.0;
+/// Cubic metres in a bushel of the United States.
+const BUSHEL: f64 = 0.035_239_070_166_88;
+
+/// Ground of each row in m2, also of a further product on it. It is no column of a layer.
+const GROUND: &str = "ground";
+/// Area of polygons, as a part of distance x width, if both mean the same ground.
+const AGREEING: std::ops::RangeInclusive<f64> = 0.8..=1.25;
+
+/// A computed column, whose values are among the rows.
+pub(crate) struct Computed {
+    pub(crate) name: &'static str,
+    pub(crate) unit: &'static str,
+    /// The columns that it follows from.
+    pub(crate) source: &'static str,
+    /// Percent of water of a dry mass or yield, or `several`.
+    pub(crate) moisture_basis: Option<String>,
+}
+
+/// Canonical columns by name, in their units; not a number is null. `working` is 1 or 0, and `market_moisture` is the
+/// percentage of water at which the grain of each row is sold.
+#[derive(Default)]
+pub(crate) struct Rows {
+    pub(crate) columns: HashMap<&'static str, Vec<f64>>,
+    /// Microseconds since 1970.
+    pub(crate) times: Option<Vec<Option<i64>>>,
+    /// Percent of water at which `yield_dry_mass` is stated, if known.
+    pub(crate) dry_basis: Option<f64>,
+    /// Kilograms in a bushel, if the crop or a proof says so.
+    pub(crate) kg_per_bushel: Option<f64>,
+    /// Microseconds that the clock of the times resolves.
+    pub(crate) resolution: i64,
+    /// Square metres of the polygons of each row; empty without polygons.
+    pub polygons: Vec<f64>,
+    /// Rows of a further product on the ground of an earlier row; empty if there are none.
+    pub(crate) is_further: Vec<bool>,
+}
+
+impl Rows {
+    pub(crate) fn get(&self, name: &str) -> Option<&[f64]> {
+        self.columns.get(name).map(Vec::as_slice)
+    }
+
+    /// Columns combined row by row, if all are there.
+    pub(crate) fn combine<const N: usize>(
+        &self,
+        names: [&str; N],
+        formula: impl Fn([f64; N]) -> f64,
+    ) -> Option<Vec<f64>> {
+        let columns: Vec<&[f64]> = names.iter().map(|name| self.get(name)).collect::<Option<_>>()?;
+        let rows = columns.first()?.len();
+        let row = |row: usize| {
+            std::array::from_fn(|index| {
+                columns.get(index).and_then(|column| column.get(row)).copied().unwrap_or(f64::NAN)
+            })
+        };
+        Some((0..rows).map(|index| formula(row(index))).collect())
+    }
+
+    /// The ground of each row by its polygon, else by distance and width. 0 where the row does not work.
+    fn ground(&self) -> Option<Vec<f64>> {
+        let mut ground =
+            self.stepped().or_else(|| (!self.polygons.is_empty()).then(|| vec![f64::NAN; self.polygons.len()]))?;
+        for (ground, polygon) in ground.iter_mut().zip(&self.polygons).filter(|(_, polygon)| polygon.is_finite()) {
+            *ground = *polygon;
+        }
+        Some(self.where_working(ground))
+    }
+
+    /// The ground that a display divides its yields by: distance x width, also where the polygons agree with it in total. Clipped
+    /// polygons are less than the ground of their grain; where the width is that of a whole header, they are a part of it.
+    fn yield_ground(&self) -> Option<Vec<f64>> {
+        let stepped = self.stepped()?;
+        let both = || stepped.iter().zip(&self.polygons).filter(|(stepped, area)| **stepped > 0.0 && **area > 0.0);
+        let (of_steps, of_polygons) =
+            both().fold((0.0, 0.0), |sums, (stepped, area)| (sums.0 + stepped, sums.1 + area));
+        let polygon = |row: usize| self.polygons.get(row).copied().filter(|area| area.is_finite());
+        let is_used = AGREEING.contains(&(of_polygons / of_steps));
+        let ground = (0..stepped.len()).map(|row| match (stepped[row], polygon(row)) {
+            (stepped, Some(area)) if !is_used || stepped.is_nan() => area,
+            (stepped, _) => stepped,
+        });
+        Some(self.where_working(ground.collect()))
+    }
+
+    fn stepped(&self) -> Option<Vec<f64>> {
+        self.combine(["distance", "swath_width"], |[distance, width]| {
+            if distance >= 0.0 && width >= 0.0 { distance * width } else { f64::NAN }
+        })
+    }
+
+    fn where_working(&self, mut ground: Vec<f64>) -> Vec<f64> {
+        let idle = self.get("working").into_iter().flatten().map(|working| *working == 0.0);
+        for (ground, _) in ground.iter_mut().zip(idle).filter(|(ground, is_idle)| *is_idle && ground.is_finite()) {
+            *ground = 0.0;
+        }
+        ground
+    }
+}
+
+/// Computes what follows from the rows, in the order in which one follows from another.
+pub(crate) fn compute(rows: &mut Rows, is_yield: bool) -> Vec<Computed> {
+    let mut computed = Vec::new();
+    if let Some(ground) = rows.ground() {
+        let source = if rows.polygons.is_empty() { "distance x swath_width" } else { "area of the polygon" };
+        let mut once = ground.clone();
+        for (once, _) in once.iter_mut().zip(&rows.is_further).filter(|(_, is_further)| **is_further) {
+            *once = 0.0;
+        }
+        let of_display = rows.yield_ground().filter(|_| is_yield);
+        rows.columns.insert(GROUND, of_display.unwrap_or(ground));
+        add(rows, &mut computed, "worked_area", "m2", source, |_| Some(once));
+    }
+    if is_yield {
+        masses(rows, &mut computed);
+    } else {
+        add(rows, &mut computed, "amount", "", "applied_rate x worked_area", |rows| {
+            rows.combine(["applied_rate", GROUND], |[rate, ground]| rate * ground / HECTARE)
+        });
+    }
+    computed
+}
+
+/// Whether a moisture is one that grain can have: of pure water no dry mass follows.
+fn is_share(moisture: f64) -> bool {
+    (0.0..100.0).contains(&moisture)
+}
+
+/// A mass at `to` percent of water that has `from` percent now.
+fn at_moisture(mass: f64, from: f64, to: f64) -> f64 {
+    if is_share(from) && is_share(to) { mass * (100.0 - from) / (100.0 - to) } else { f64::NAN }
+}
+
+fn masses(rows: &mut Rows, computed: &mut Vec<Computed>) {
+    type Formula = fn(&Rows) -> Option<Vec<f64>>;
+    let wet: [(&str, Formula); 5] = [
+        ("flow x interval", |rows| rows.combine(["flow", "interval"], |[flow, interval]| flow * interval)),
+        ("yield_wet_mass x worked_area", |rows| {
+            rows.combine(["yield_wet_mass", GROUND], |[rate, ground]| rate * ground / HECTARE)
+        }),
+        ("yield_wet_volume x worked_area", |rows| {
+            let density = rows.kg_per_bushel? / BUSHEL;
+            rows.combine(["yield_wet_volume", GROUND], |[rate, ground]| rate * density * ground / HECTARE)
+        }),
+        ("yield_dry_mass x worked_area, moisture", |rows| {
+            let basis = rows.dry_basis?;
+            rows.combine(["yield_dry_mass", GROUND, "moisture"], |[rate, ground, moisture]| {
+                at_moisture(rate * ground / HECTARE, basis, moisture)
+            })
+        }),
+        ("yield_dry_matter x worked_area, moisture", |rows| {
+            rows.combine(["yield_dry_matter", GROUND, "moisture"], |[rate, ground, moisture]| {
+                at_moisture(rate * ground / HECTARE, 0.0, moisture)
+            })
+        }),
+    ];
+    let dry: [(&str, Formula); 3] = [
+        ("wet_mass, moisture", |rows| {
+            rows.combine(["wet_mass", "moisture", MARKET], |[mass, moisture, market]| {
+                at_moisture(mass, moisture, market)
+            })
+        }),
+        ("yield_dry_mass x worked_area", |rows| {
+            let basis = rows.dry_basis?;
+            rows.combine(["yield_dry_mass", GROUND, MARKET], |[rate, ground, market]| {
+                at_moisture(rate * ground / HECTARE, basis, market)
+            })
+        }),
+        ("yield_dry_matter x worked_area", |rows| {
+            rows.combine(["yield_dry_matter", GROUND, MARKET], |[rate, ground, market]| {
+                at_moisture(rate * ground / HECTARE, 0.0, market)
+            })
+        }),
+    ];
+    let first = |rows: &Rows, formulas: &[(&'static str, Formula)]| {
+        formulas.iter().find_map(|(source, formula)| Some((*source, formula(rows)?)))
+    };
+    if let Some((source, values)) = first(rows, &wet) {
+        add(rows, computed, "wet_mass", "kg", source, |_| Some(values));
+    }
+    if let Some((source, values)) = first(rows, &dry) {
+        add(rows, computed, "dry_mass", "kg", source, |_| Some(values));
+    }
+    for (name, mass, source) in
+        [("yield_wet", "wet_mass", "wet_mass / worked_area"), ("yield_dry", "dry_mass", "dry_mass / worked_area")]
+    {
+        add(rows, computed, name, "kg/ha", source, |rows| {
+            let per_ha = |[mass, area]: [f64; 2]| if area > 0.0 { mass / area * HECTARE } else { f64::NAN };
+            // Without a moisture there is no dry yield, not a column of nulls.
+            rows.combine([mass, "worked_area"], per_ha).filter(|rates| rates.iter().any(|rate| rate.is_finite()))
+        });
+    }
+    let basis = rows.get(MARKET).and_then(basis_of);
+    for column in computed.iter_mut().filter(|column| ["dry_mass", "yield_dry"].contains(&column.name)) {
+        column.moisture_basis.clone_from(&basis);
+    }
+    if basis.is_some_and(|basis| basis == keys::SEVERAL) {
+        computed.push(Computed { name: MARKET, unit: "%", source: "crop", moisture_basis: None });
+    }
+}
+
+fn add(
+    rows: &mut Rows,
+    computed: &mut Vec<Computed>,
+    name: &'static str,
+    unit: &'static str,
+    source: &'static str,
+    formula: impl FnOnce(&Rows) -> Option<Vec<f64>>,
+) {
+    if let Some(values) = formula(rows) {
+        rows.columns.insert(name, values);
+        computed.push(Computed { name, unit, source, moisture_basis: None });
+    }
+}
+
+/// Longer steps than this many usual ones are gaps.
+pub(crate) const GAP: f64 = 3.5;
+
+/// The largest of a second, a tenth, ... a microsecond that divides all times.
+pub(crate) fn resolution(times: &[Option<i64>]) -> i64 {
+    let divides = |step: i64| times.iter().flatten().all(|time| time.checked_rem(step) == Some(0));
+    [60_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10].into_iter().find(|step| divides(*step)).unwrap_or(1)
+}

@@ -1,0 +1,7 @@
+//! Jobs together: their types and names, tables of several, and means of fields.
+
+pub(crate) mod concat;
+pub(crate) mod field_means;
+pub(crate) mod parts;
+pub(crate) mod selection;
+pub(crate) mod types;

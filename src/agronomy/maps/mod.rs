@@ -1,0 +1,15 @@
+//! Maps of cleaned jobs: cells and plots, their totals, titles and the columns that they show.
+
+pub(crate) mod grid;
+pub(crate) mod plots;
+pub(crate) mod shown_column;
+#[cfg(test)]
+pub(crate) mod shown_column_tests;
+pub(crate) mod spread_ground;
+#[cfg(test)]
+pub(crate) mod spread_ground_tests;
+pub(crate) mod targets;
+pub(crate) mod title;
+pub(crate) mod unit_squares;
+pub(crate) mod weighed_total;
+pub(crate) mod words;

@@ -1,0 +1,378 @@
+//! Tests what the columns of a layer claim of its rows before masses and ground follow from it: order, interval, state.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, BooleanArray, Int32Array};
+use arrow_schema::DataType;
+
+use crate::columns::added::{Added, split};
+use crate::columns::arrays::computed_column;
+use crate::columns::canonical::JobKind;
+use crate::columns::cell_values::numbers;
+use crate::columns::derived::{GAP, Rows, resolution};
+use crate::columns::row_ratios::median;
+use crate::rows::logged_rows::LoggedRows;
+use crate::rows::order::RowOrder;
+use crate::rows::order_fit::Fit;
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
+use headland_reader::layer::crs::OwnPlane;
+
+/// Metres of a degree of latitude.
+const DEGREE: f64 = 111_195.0;
+/// Seconds by which grain can be logged after it was cut, at most.
+const LONGEST_DELAY: u32 = 15;
+/// Of the grain, the part on rows that do not work, above which the state is not one of the machine.
+const MOST_IDLE: f64 = 0.5;
+/// Rows that a test of the state or of the interval needs.
+const LEAST_ROWS: usize = 50;
+/// Intervals that are logged / intervals by the clock, in sum.
+const INTERVALS: std::ops::RangeInclusive<f64> = 0.8..=1.25;
+/// Of the usual grain or product of a row, what a row that works has at least.
+const LEAST_AMOUNT: f64 = 0.25;
+/// Of the rows of a code, those with grain or product, above which the machine works.
+const MOST_WORKING: f64 = 0.8;
+/// Seeds per hectare that are planted in the median at least.
+const LEAST_SEEDS: f64 = 1_000.0;
+
+/// Positions of the rows in metres, for steps between neighbours only; not a number without one. `column` gives degrees of a layer
+/// without geometries.
+pub(crate) fn positions<'a>(layer: &Layer, column: impl Fn(&str) -> Option<&'a [f64]>) -> (Vec<f64>, Vec<f64>) {
+    let by_columns = || {
+        let (x, y) = (column("longitude")?, column("latitude")?);
+        Some(x.iter().zip(y).map(|(x, y)| (x.abs() <= 180.0 && y.abs() <= 90.0).then_some((*x, *y))).collect())
+    };
+    // Ground needs a way to metres and says so; masses and times do not.
+    let found: Option<Vec<Option<(f64, f64)>>> = layer.positions().ok().flatten().or_else(by_columns);
+    let Some(found) = found else { return (vec![f64::NAN; layer.len()], vec![f64::NAN; layer.len()]) };
+    let [east, north] = layer.crs().and_then(OwnPlane::new).map_or_else(
+        || {
+            let latitude = median(found.iter().flatten().map(|(_, y)| *y).collect());
+            [DEGREE * latitude.to_radians().cos(), DEGREE]
+        },
+        |own| own.metres(),
+    );
+    let metres = |place: Option<(f64, f64)>| place.map_or((f64::NAN, f64::NAN), |(x, y)| (x * east, y * north));
+    found.into_iter().map(metres).unzip()
+}
+
+/// The order of the rows of a layer by its columns. `counter` counts the rows.
+pub(crate) fn order(layer: &Layer, rows: &Rows, (x, y): (&[f64], &[f64]), counter: Option<&[f64]>) -> RowOrder {
+    // Before units are proved, a column that is no number is empty.
+    let whole = |name: &str| rows.get(name).filter(|column| column.len() == layer.len());
+    #[expect(clippy::cast_possible_truncation, reason = "integers that were read as such")]
+    let integers = |name: &str| -> Vec<i64> {
+        whole(name).map_or_else(
+            || vec![0; layer.len()],
+            |column| column.iter().map(|value| if value.is_nan() { 0 } else { *value as i64 }).collect(),
+        )
+    };
+    let machine = integers("machine");
+    let mut known = machine.clone();
+    known.sort_unstable();
+    known.dedup();
+    let position = |number: &i64| u32::try_from(known.binary_search(number).unwrap_or(0)).unwrap_or(u32::MAX);
+    let source: Vec<u32> = machine.iter().map(position).collect();
+    let time = seconds(rows);
+    RowOrder::new(&LoggedRows {
+        source: &source,
+        section: &integers("section"),
+        time: time.as_deref(),
+        order: counter,
+        x,
+        y,
+        distance: whole("distance").unwrap_or_default(),
+        has_shapes: layer.geometry_types().iter().any(|code| matches!(code % 1000, 3 | 6)),
+    })
+}
+
+/// Seconds since the first time; `None` without times.
+fn seconds(rows: &Rows) -> Option<Vec<f64>> {
+    let times = rows.times.as_ref()?;
+    let first = times.iter().flatten().min()?;
+    #[expect(clippy::cast_precision_loss, reason = "the time of a job is far below 2^53 microseconds")]
+    let seconds = |time: &Option<i64>| time.map_or(f64::NAN, |time| time.saturating_sub(*first) as f64 / 1e6);
+    Some(times.iter().map(seconds).collect())
+}
+
+/// Seconds of each row by the clock; distances may have no unit yet.
+pub(crate) fn clock_intervals(layer: &Layer, rows: &Rows) -> Option<Vec<f64>> {
+    rows.times.as_ref()?;
+    let (x, y) = positions(layer, |name| rows.get(name));
+    let distance = rows.get("distance").unwrap_or_default();
+    order(layer, rows, (&x, &y), None).intervals(&x, &y, distance, clock_step(rows))
+}
+
+/// The step of the clock in seconds.
+#[expect(clippy::cast_precision_loss, reason = "at most a day in microseconds")]
+fn clock_step(rows: &Rows) -> f64 {
+    rows.times.as_ref().map_or(0.0, |times| rows.resolution.max(resolution(times)) as f64 / 1e6)
+}
+
+/// Settles the order, the interval and the state of the rows, and says what contradicts. Without an order, rows whose interval
+/// is not logged get none, so that no mass follows.
+pub(crate) fn settle(
+    layer: &Layer,
+    kind: JobKind,
+    rows: &mut Rows,
+    added: &mut Vec<Added>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let (x, y) = positions(layer, |name| rows.get(name));
+    let mut counter = rows.columns.remove("order");
+    let mut found = order(layer, rows, (&x, &y), counter.as_deref());
+    if rows.times.is_none() && counter.is_none() && !found.fit.is_whole() {
+        // Where rows are missing in every order, one in which they go on along tracks is right as well.
+        counter = counting_column(layer, rows, (&x, &y), Fit::is_whole);
+        if counter.is_none() && found.fit.is_random() {
+            counter = counting_column(layer, rows, (&x, &y), |fit| !fit.is_random());
+        }
+        if counter.is_some() {
+            found = order(layer, rows, (&x, &y), counter.as_deref());
+        }
+    }
+    if counter.is_some() && rows.times.is_none() {
+        added.push(ranks(layer, &found.row));
+    }
+    // The proofs of units may have said that the distances have another one.
+    let said: Vec<Code> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    diagnostics.extend(found.diagnostics().into_iter().filter(|new| !said.contains(&new.code)));
+    if !found.fit.is_random() {
+        settle_interval(layer, &found, (&x, &y), rows, added, diagnostics);
+    }
+    if rows.get("speed").is_none() {
+        add_speed(layer, &found, rows, added);
+    }
+    settle_state(layer, kind, &found, rows, added, diagnostics);
+    if kind == JobKind::Planting {
+        diagnostics.extend(few_seeds(rows, added));
+    }
+}
+
+/// Adds the interval by the clock, else by distance and speed. One that is logged stays, unless these contradict it.
+fn settle_interval(
+    layer: &Layer,
+    order: &RowOrder,
+    (x, y): (&[f64], &[f64]),
+    rows: &mut Rows,
+    added: &mut Vec<Added>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let distance = rows.get("distance").unwrap_or_default();
+    let by_time = order.intervals(x, y, distance, clock_step(rows)).map(|intervals| (intervals, "time"));
+    let by_speed = || {
+        let seconds = |[distance, speed]: [f64; 2]| if speed > 0.0 { distance / speed } else { f64::NAN };
+        rows.combine(["distance", "speed"], seconds).map(|intervals| (intervals, "distance / speed"))
+    };
+    let Some((intervals, source)) = by_time.or_else(by_speed) else { return };
+    if let Some(logged) = rows.get("interval") {
+        let known = || logged.iter().zip(&intervals).filter(|(one, other)| **one > 0.0 && **other > 0.0);
+        let [claimed, found] = known().fold([0.0, 0.0], |sums, (one, other)| [sums[0] + one, sums[1] + other]);
+        if known().count() < LEAST_ROWS || INTERVALS.contains(&(claimed / found)) {
+            return;
+        }
+        let message = format!(
+            "the interval that is logged is {:.2} times that by {source}, which is used; if it has another unit, pass it as \
+             `units=`",
+            claimed / found
+        );
+        diagnostics.push(Diagnostic::new(Code::IntervalContradicts, message));
+        added.retain(|column| column.field.name() != "interval");
+    }
+    added.push(computed_column(layer, "interval", "s", source, &intervals));
+    rows.columns.insert("interval", intervals);
+}
+
+/// Adds the speed: distance / interval. The distance after a gap is that of the gap.
+fn add_speed(layer: &Layer, order: &RowOrder, rows: &mut Rows, added: &mut Vec<Added>) {
+    let speed = |[distance, interval]: [f64; 2]| if interval > 0.0 { distance / interval } else { f64::NAN };
+    let Some(mut speeds) = rows.combine(["distance", "interval"], speed) else { return };
+    if let (Some(time), Some(interval)) = (&order.time, rows.get("interval")) {
+        for (row, before) in order.steps() {
+            if time[row] - time[before] > GAP * interval[row] {
+                speeds[row] = f64::NAN;
+            }
+        }
+    }
+    added.push(computed_column(layer, "speed", "m/s", "distance / interval", &speeds));
+    rows.columns.insert("speed", speeds);
+}
+
+/// Ranks of the rows in their order, as the column `order`.
+fn ranks(layer: &Layer, row: &[usize]) -> Added {
+    let mut ranks = vec![0_i32; row.len()];
+    for (rank, row) in (0_i32..).zip(row) {
+        ranks[*row] = rank;
+    }
+    let array: ArrayRef = Arc::new(Int32Array::from(ranks));
+    let mut column = computed_column(layer, "order", "", "a column that counts the rows", &vec![0.0; row.len()]);
+    column.field = column.field.with_data_type(DataType::Int32);
+    column.arrays = split(layer, &array);
+    column
+}
+
+/// A column of whole numbers, none of which is there twice, in whose order the steps between rows fit.
+fn counting_column(
+    layer: &Layer,
+    rows: &Rows,
+    places: (&[f64], &[f64]),
+    fits: impl Fn(Fit) -> bool,
+) -> Option<Vec<f64>> {
+    let schema = layer.schema();
+    let numeric = schema
+        .fields()
+        .iter()
+        .enumerate()
+        .filter(|(_, field)| matches!(field.data_type(), DataType::Int32 | DataType::Int64 | DataType::Float64));
+    numeric.map(|(index, _)| numbers(layer, index)).find(|column| {
+        let mut sorted: Vec<f64> = column.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let is_counter =
+            sorted.iter().all(|value| value.fract() == 0.0) && sorted.windows(2).all(|pair| pair[0] < pair[1]);
+        is_counter && fits(order(layer, rows, places, Some(column)).fit)
+    })
+}
+
+/// Settles the state of the machine: codes whose rows nearly all have grain or product mean work, and a state is left out if most
+/// of the grain or product is on rows that do not work by it, at every delay.
+fn settle_state(
+    layer: &Layer,
+    kind: JobKind,
+    order: &RowOrder,
+    rows: &mut Rows,
+    added: &mut Vec<Added>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let Some(position) = added.iter().position(|column| column.field.name() == "working") else { return };
+    let state = &added[position];
+    let mut flags: Vec<Option<bool>> = state.arrays.iter().flat_map(|array| array.as_boolean().iter()).collect();
+    let names = if kind == JobKind::Yield {
+        &["flow", "yield_wet_mass", "yield_dry_mass", "yield_wet_volume", "yield_dry_volume", "yield"][..]
+    } else {
+        &["applied_rate"]
+    };
+    let Some(amount) = names.iter().find_map(|name| rows.get(name)) else { return };
+    if amount.len() != flags.len() || amount.iter().filter(|value| **value > 0.0).count() < LEAST_ROWS {
+        return;
+    }
+    let longest = if kind == JobKind::Yield { LONGEST_DELAY } else { 0 };
+    let delays = || (0..=longest).map(|seconds| amounts_later(order, amount, f64::from(seconds)));
+    let source = state.field.metadata().get(crate::columns::provenance::SOURCE).cloned().unwrap_or_default();
+    let what = if kind == JobKind::Yield { "grain" } else { "product" };
+    let least =
+        |flags: &[Option<bool>]| delays().map(|later| idle_share(flags, &later)).fold(f64::INFINITY, f64::min).min(1.0);
+    let logged = flags.clone();
+    // The last grain of a pass trickles for long.
+    let usual = median(amount.iter().copied().filter(|value| *value > 0.0).collect());
+    let codes = working_codes(&raw_state(layer, &source), &mut flags, LEAST_AMOUNT * usual, delays);
+    let is_stuck = !codes.is_empty() && !flags.contains(&Some(false));
+    let share = least(if is_stuck { &logged } else { &flags });
+    if share > MOST_IDLE || is_stuck {
+        let message = format!(
+            "column `{source}` is not used as `working`: {:.0} % of the {what} is on rows that do not work by it, at any delay; \
+             if its values are inverted, pass a corrected column as `columns={{\"working\": ...}}`",
+            100.0 * share
+        );
+        diagnostics.push(Diagnostic::new(Code::WorkingContradicts, message));
+        added.remove(position);
+        rows.columns.remove("working");
+    } else if !codes.is_empty() {
+        let names: Vec<String> = codes.iter().map(f64::to_string).collect();
+        let message = format!(
+            "rows of column `{source}` with {} count as working, since nearly all of them have {what}; if the machine does not \
+             work there, pass a corrected column as `columns={{\"working\": ...}}`",
+            names.join(", ")
+        );
+        diagnostics.push(Diagnostic::new(Code::WorkingContradicts, message));
+        let number = |flag: &Option<bool>| flag.map_or(f64::NAN, |flag| f64::from(u8::from(flag)));
+        rows.columns.insert("working", flags.iter().map(number).collect());
+        let array: ArrayRef = Arc::new(BooleanArray::from(flags));
+        added[position].arrays = split(layer, &array);
+    }
+}
+
+/// Of all grain that is logged later, the part of the rows that are idle.
+fn idle_share(flags: &[Option<bool>], later: &[f64]) -> f64 {
+    let known = || flags.iter().zip(later).filter(|(_, grain)| **grain > 0.0);
+    let all: f64 = known().map(|(_, grain)| *grain).sum();
+    known().filter(|(flag, _)| **flag == Some(false)).map(|(_, grain)| *grain).sum::<f64>() / all
+}
+
+/// What is logged `seconds` after each row. Without times, rows are a second each.
+fn amounts_later(order: &RowOrder, amount: &[f64], seconds: f64) -> Vec<f64> {
+    let mut found = vec![f64::NAN; amount.len()];
+    for track in &order.tracks {
+        let rows = &order.row[track.clone()];
+        let mut later = 0;
+        for (index, row) in rows.iter().enumerate() {
+            while later + 1 < rows.len()
+                && order.time.as_ref().map_or_else(
+                    || {
+                        f64::from(u32::try_from(later.saturating_sub(index)).unwrap_or(u32::MAX)) < seconds
+                            || later < index
+                    },
+                    |time| time[rows[later]] < time[*row] + seconds,
+                )
+            {
+                later += 1;
+            }
+            found[*row] = amount[rows[later]];
+        }
+    }
+    found
+}
+
+/// The numbers of the column that the state comes from; empty for other columns.
+fn raw_state(layer: &Layer, source: &str) -> Vec<f64> {
+    let schema = layer.schema();
+    let index = schema.fields().iter().position(|field| field.name() == source && field.data_type().is_numeric());
+    index.map(|index| numbers(layer, index)).unwrap_or_default()
+}
+
+/// Sets the flags of codes above 1 that mean no work by their lowest bit, although at any delay nearly all of their rows have
+/// grain or product: masks of sections, or one more kind of work. Returns the codes.
+fn working_codes<L: Iterator<Item = Vec<f64>>>(
+    raw: &[f64],
+    flags: &mut [Option<bool>],
+    least: f64,
+    delays: impl Fn() -> L,
+) -> Vec<f64> {
+    let of_rows = raw.iter().zip(flags.iter());
+    let mut idle: Vec<f64> =
+        of_rows.filter(|(code, flag)| **flag == Some(false) && **code > 1.0).map(|(code, _)| *code).collect();
+    idle.sort_unstable_by(f64::total_cmp);
+    let mut codes: Vec<(f64, usize)> =
+        idle.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(|rows| (rows[0], rows.len())).collect();
+    codes.retain(|(_, count)| *count >= LEAST_ROWS);
+    if !codes.is_empty() {
+        for later in delays() {
+            #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
+            codes.retain(|(code, count)| {
+                let own = raw.iter().zip(&later).filter(|(own, grain)| own.total_cmp(code).is_eq() && **grain > least);
+                own.count() as f64 > MOST_WORKING * *count as f64
+            });
+        }
+    }
+    let codes: Vec<f64> = codes.into_iter().map(|(code, _)| code).collect();
+    for (flag, code) in flags.iter_mut().zip(raw) {
+        if codes.contains(code) {
+            *flag = Some(true);
+        }
+    }
+    codes
+}
+
+/// A diagnostic if fewer seeds are planted than any planter plants.
+fn few_seeds(rows: &Rows, added: &[Added]) -> Option<Diagnostic> {
+    let rate = added.iter().find(|column| column.field.name() == "applied_rate")?;
+    rate.field.metadata().get("unit").filter(|unit| unit.starts_with("seeds"))?;
+    let usual = median(rows.get("applied_rate")?.iter().copied().filter(|rate| *rate > 0.0).collect());
+    (usual < LEAST_SEEDS).then(|| {
+        let message = format!(
+            "the planted rate is {usual:.0} per hectare in the median; if its column is in thousands of seeds, pass `units=` with \
+             `ksds/ac` or `ksds/ha`"
+        );
+        Diagnostic::new(Code::UnitsContradict, message)
+    })
+}
