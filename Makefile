@@ -22,7 +22,7 @@ needing = $(shell grep -rlE --include='*.rs' --include='*.py' '$(1)' tests pytho
 compared = $(if $(wildcard $(1)),"All tests that need $(1) compared it.","NOT COMPARED: $(1) is missing (set $(2) to \
 	another path); tests in $(call needing,$(3)) need it.")
 
-.PHONY: help demo test compared test-rust test-python check check-rust check-python docs bench soak fuzz wheels audit generate clean
+.PHONY: help demo test compared test-rust test-python check check-rust check-python docs bench soak fuzz wheels audit generate messages clean
 
 help: ## List the commands.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -97,6 +97,9 @@ audit: ## Check advisories, licences and sources of all crates, and the workflow
 
 generate: ## Write the files that are generated from the endpoint table.
 	HEADLAND_GENERATE=1 cargo test --locked --quiet --test generated
+
+messages: ## Print every text of errors, diagnostics and advice.
+	@cargo test --locked --quiet --test generated print_messages -- --ignored --nocapture
 
 clean: ## Remove all outputs of these rules.
 	rm -rf $(VENV) target demo dist python/docs/_build

@@ -25,7 +25,7 @@ fn files() -> Vec<(String, String)> {
     let code = methods::groups().into_iter().chain(records::records()).chain([diagnostics::literals()]);
     let mut files: Vec<_> = code.map(|(name, text)| (format!("headland/{name}"), text)).collect();
     let pages = reference::pages().into_iter().chain([reference_records::page()]).chain(reference_tables::tables());
-    let pages = pages.chain([diagnostics::table(), messages::table()]);
+    let pages = pages.chain([diagnostics::table()]);
     files.extend(pages.map(|(name, text)| (format!("docs/{name}"), text)));
     files
 }

@@ -1,4 +1,4 @@
-//! `python/docs/tables/messages.md`: every text of errors, diagnostics and advice in the code, to be read as a whole.
+//! Prints every text of errors, diagnostics and advice in the code, to be read as a whole (`make messages`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,13 @@ const NO_MESSAGES: &[&str] = &["src/api", "src/sandbox/fields", "python/headland
 /// Texts with fewer words are parts of others, names or formats.
 const LEAST_WORDS: usize = 4;
 
-/// The page, with its path below `python/docs`.
-pub(crate) fn table() -> (String, String) {
+#[test]
+#[ignore = "prints what `make messages` shows"]
+fn print_messages() {
+    println!("{}", text());
+}
+
+fn text() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = Vec::new();
     for (folder, extension) in [("src", "rs"), ("python/headland", "py")] {
@@ -23,8 +28,7 @@ pub(crate) fn table() -> (String, String) {
         .collect();
     paths.sort_unstable();
     let mut text =
-        "% Generated from the code; run `make generate`.\n\nTexts with a `{name}` are completed when they are \
-                    shown. Parts of one message may be rows of their own.\n\n"
+        "Texts with a `{name}` are completed when they are shown. Parts of one message may be rows of their own.\n\n"
             .to_owned();
     for path in paths {
         let code = fs::read_to_string(root.join(&path)).unwrap();
@@ -36,7 +40,7 @@ pub(crate) fn table() -> (String, String) {
             text.push_str(&format!("## {path}\n\n{rows}\n"));
         }
     }
-    ("tables/messages.md".to_owned(), text.trim_end().to_owned() + "\n")
+    text
 }
 
 fn collect(folder: &Path, extension: &str, paths: &mut Vec<PathBuf>) {
