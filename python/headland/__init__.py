@@ -18,6 +18,7 @@ from headland.client import AsyncClient, Budget, Client
 from headland.concat import concat
 from headland.conversion import AsyncConversion, Conversion
 from headland.delay import Delay, MachineDelay
+from headland.delivery import AsyncDelivery, Delivery
 from headland.diagnostic_codes import DiagnosticCode
 from headland.doctor import doctor
 from headland.doctor_report import Checkup, Finding
@@ -54,6 +55,7 @@ from headland.pages import AsyncPages, Pages
 from headland.parquet import write_parquet
 from headland.reader import Batch, LayerReader, open  # noqa: A004 -- it is `hl.open`, as `read` is `hl.read`
 from headland.sandbox import Sandbox
+from headland.send_plan import SendPlan
 from headland.settings import Timeout
 from headland.table import Table
 from headland.xml_tree import read_tree
@@ -68,6 +70,7 @@ __all__ = [
     "ArchiveError",
     "AsyncClient",
     "AsyncConversion",
+    "AsyncDelivery",
     "AsyncLocationPages",
     "AsyncPages",
     "AuthenticationError",
@@ -82,6 +85,7 @@ __all__ = [
     "ConversionFailed",
     "DecodeError",
     "Delay",
+    "Delivery",
     "Diagnostic",
     "DiagnosticCode",
     "FailedJob",
@@ -105,6 +109,7 @@ __all__ = [
     "PermissionDenied",
     "RateLimited",
     "Sandbox",
+    "SendPlan",
     "ServiceUnavailable",
     "Table",
     "Timeout",

@@ -13,7 +13,7 @@ use super::download::{deliver, make_target};
 use super::fork_safe::check_usable;
 use crate::archive::Source;
 use crate::client::{self as core, Delivered, Target};
-use crate::error::Result;
+use crate::error::{Kind, Result};
 
 /// A handle of a conversion. It belongs to the process that made the request; another process can resume it by its id.
 #[pyclass(frozen, module = "headland._core")]
@@ -82,7 +82,14 @@ impl Conversion {
 
 /// Waits for a conversion and returns its file and its id, which is the `source` of the layer.
 pub(super) async fn fetch(mut handle: core::Conversion, timeout: Option<Duration>) -> Result<(Source, String)> {
-    let source = match handle.result_within(Target::Memory, timeout).await? {
+    let mut result = handle.result_within(Target::Memory, timeout).await;
+    if matches!(&result, Err(error) if error.kind() == Kind::InvalidRequest)
+        && let Some(uploaded) = handle.as_uploaded()?
+    {
+        handle = uploaded;
+        result = handle.result_within(Target::Memory, timeout).await;
+    }
+    let source = match result? {
         Delivered::Bytes(content) => Source::Bytes(content.into()),
         Delivered::File(path) => Source::Path(path),
     };

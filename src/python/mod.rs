@@ -24,6 +24,7 @@ mod layer;
 mod link_pages;
 mod local_times;
 mod locations;
+mod map_delivery;
 mod memory;
 mod mirror;
 mod pages;
@@ -80,6 +81,10 @@ mod _core {
     use super::local_times::{LocalTimes, local_times, with_times};
     #[pymodule_export]
     use super::locations::has_position;
+    #[pymodule_export]
+    use super::map_delivery::{
+        Delivery, follows_map_rules, plan_send, plan_send_async, send_map, send_map_async, zip_shapefile,
+    };
     #[pymodule_export]
     use super::mirror::{Mirror, format_size, format_span, mirrored_account};
     #[pymodule_export]

@@ -9,6 +9,7 @@ mod calls;
 mod client_config;
 mod clock_changes;
 mod commands;
+mod deliveries;
 mod content_types;
 mod downloads;
 mod echoed_secrets;

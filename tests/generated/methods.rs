@@ -80,10 +80,11 @@ fn everything() -> String {
 fn one(group: &Group, mode: Mode) -> String {
     let class = mode.class(group.name);
     let calls = mode.name("Calls");
-    // Reading all jobs takes several calls, so no row of the table has it.
+    // Calls that take several requests, which no row of the table has.
     let base = match group.name {
         "" => String::new(),
         "job_data" => format!("({}, CallGroup)", mode.name("ReadAll")),
+        "prescription_maps" => format!("({}, CallGroup)", mode.name("SendPlans")),
         _ => "(CallGroup)".to_owned(),
     };
     let mut body = format!("class {class}{base}:\n    \"\"\"{}\"\"\"\n\n", group.doc);
@@ -150,6 +151,9 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
     if let Some(base) = ["ReadAll", "AsyncReadAll"].into_iter().find(|name| uses(name)) {
         out.push_str(&format!("from headland.read_all import {base}\n"));
     }
+    if let Some(base) = ["SendPlans", "AsyncSendPlans"].into_iter().find(|name| uses(name)) {
+        out.push_str(&format!("from headland.send_plan import {base}\n"));
+    }
     let mut siblings: Vec<String> = inside(group)
         .into_iter()
         .map(|(_, other)| import(&mode.file(other.name), &[&mode.class(other.name)]))
@@ -192,6 +196,7 @@ fn imports(group: &Group, mode: Mode, body: &str) -> String {
         ("conversion", vec!["AsyncConversion", "Conversion"]),
         ("layer", vec!["Layer"]),
         ("locations", vec!["AsyncLocationPages", "LocationPages"]),
+        ("map_file", vec!["MapFile"]),
         ("pages", vec!["AsyncPages", "Pages"]),
         ("records", records),
         ("table", vec!["Table"]),
@@ -266,9 +271,11 @@ pub(crate) fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<
     let own = |parameter: &Parameter| {
         let kind = match (parameter.takes, parameter.default) {
             (Takes::Number, _) => "str | int | None",
+            (Takes::Id, _) if parameter.name == "rx_id" => "str | int | MapFile",
             (Takes::Id, _) => "str | int",
             (Takes::Time, _) => "str | dt.date | dt.datetime | None",
             (Takes::Word | Takes::OneOf(_), _) => "str",
+            (Takes::File, _) if row.group() == "prescription_maps" => "MapFile | BinaryIO",
             (Takes::File, _) => "Upload",
             (Takes::Mapping, _) => "Mapping[str, object]",
             (Takes::MappingOrList, _) => "Mapping[str, object] | Sequence[object]",
@@ -318,10 +325,27 @@ pub(crate) fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<
             );
         }
         Returns::Layer => {
-            let doc = "Seconds to wait for the conversion; the client's `timeout.call` if None.";
+            let doc = if row.section.contains("4.4") {
+                "Seconds to wait for the conversion; the client's `timeout.call` if None."
+            } else {
+                "Seconds to wait for the file; the client's `timeout.call` if None."
+            };
             add("timeout", "float | None", "None", doc);
             let doc = "How to read, as in `headland.read`, which documents each option, such as `layer` and `columns`.";
             add("**options", "Unpack[ReadOptions]", "", doc);
+        }
+        Returns::Created if row.group() == "prescription_maps" => {
+            let doc = "Whether errors of the content are ignored, such as a rate that a display refuses. The rules of the \
+                       service for zips always hold.";
+            add("force", "bool", "False", doc);
+        }
+        Returns::Nothing => {
+            let doc = "Whether to wait until the field computer has fetched the map. A map that is queued already is then \
+                       followed instead of refused. A line on standard error shows the wait.";
+            add("wait", "bool", "False", doc);
+            let doc = "Seconds to wait, at most; the client's `timeout.call` if None. A tractor may be offline for days, so \
+                       `NotReady` has a `handle` for `client.delivery`.";
+            add("timeout", "float | None", "None", doc);
         }
         _ => {}
     }
@@ -373,8 +397,11 @@ fn body(row: &Endpoint, mode: Mode) -> String {
             "download(\n            \"{name}\",\n            {given},\n            to=to,\n            overwrite=overwrite,\n            limits=limits,\n        )"
         ),
         Returns::Nothing | Returns::NotImplemented => {
-            return format!("        {wait}self._calls.send_command(\"{name}\", {given})\n");
+            return format!(
+                "        {wait}self._calls.send_map(rx_id, field_computer_id, wait=wait, timeout=timeout)\n"
+            );
         }
+        Returns::Created if row.group() == "prescription_maps" => "upload_map(file, file_type, force=force)".to_owned(),
         Returns::Created if given == "{}" => format!("upload(\"{name}\", file)"),
         Returns::Created => format!("upload(\"{name}\", file, {given})"),
         Returns::Conversion => format!("conversion(\"{name}\", {given})"),
