@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, Protocol, TypeGuard, cast
 
 from headland import _core, arguments, errors
-from headland.files import read_upload
+from headland.files import DEFAULT_NAMES, read_upload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,7 @@ def prepare(file: MapFile | BinaryIO, file_type: str = "RX", *, force: bool = Fa
                 "`client.prescription_maps.upload(rx, force=True)`",
                 endpoint=CALL,
             )
-        return PreparedMap(file_name(file) or "", bytes(file), None)
+        return PreparedMap(file_name(file), bytes(file), None)
     if _is_table(file):
         raise_for_table(file)
     name, content = _read(cast("Upload", file), file_type)
@@ -85,8 +85,8 @@ def prepare(file: MapFile | BinaryIO, file_type: str = "RX", *, force: bool = Fa
     return PreparedMap(name, content, warning)
 
 
-def file_name(file: MapFile) -> str | None:
-    """Return the file name of a map, without reading it; ``None`` if the content has no name."""
+def file_name(file: MapFile) -> str:
+    """Return the file name of a map, without reading it."""
     if _is_table(file):
         raise_for_table(file)
     if is_prescription(file):
@@ -95,7 +95,7 @@ def file_name(file: MapFile) -> str | None:
         path = arguments.path("file", file)
         return f"{path.stem}{ZIP}" if path.suffix.lower() == SHAPEFILE else path.name
     name = getattr(file, "name", None)
-    return Path(name).name if isinstance(name, str) and name else None
+    return Path(name).name if isinstance(name, str) and name else DEFAULT_NAMES[CALL]
 
 
 def refusal(file: object) -> str | None:

@@ -79,6 +79,13 @@ WRONG_BY_NAME: dict[str, Wrong] = {
         TypeError: (7, True, ["folder"], io.StringIO(), b"folder"),
         ValueError: ("", io.BufferedReader(io.BytesIO())),
     },
+    **dict.fromkeys(
+        ("rx", "rx_id"),
+        {
+            TypeError: (None, True, 1.0, ["1"], {}),
+            ValueError: WRONG["str | int"][ValueError],
+        },
+    ),
     "file": {
         TypeError: (None, 7, True, ["a.zip"], io.StringIO("text")),
         ValueError: ("", b"", io.BytesIO()),

@@ -13,6 +13,7 @@ use super::destination::{Delivered, Target};
 use super::multipart::UploadFile;
 use super::pages::Pages;
 use super::setup::Client;
+use super::upload::check;
 use crate::api::field_computers::STATES;
 use crate::api::uploads::SHAPE_SET;
 use crate::api::{self, Endpoint};
@@ -55,6 +56,9 @@ pub(super) async fn send_map(client: &Client, map: &str, computer: &str, wait: W
 /// The field computer is read first, so that nothing is uploaded for one that does not exist or whose queue has another
 /// file of that name, which the service would refuse.
 pub(super) async fn send_file(client: &Client, file: UploadFile, computer: &str, wait: Wait) -> Result<SentMap> {
+    let upload = row("prescription_maps.upload")?;
+    let arguments = Arguments::new(upload, &[])?;
+    check(upload, &arguments, &file)?;
     let queued = sent_maps(client, computer, STATES.first().copied().unwrap_or_default()).await?;
     if let Some(map) = find_uploaded(client, &file, &queued).await? {
         if queued.iter().any(|sent| is_map(sent, &map)) {
@@ -75,8 +79,7 @@ pub(super) async fn send_file(client: &Client, file: UploadFile, computer: &str,
         );
         return Err(Error::new(Kind::Conflict, message).with(|facts| facts.endpoint = Some(SEND)));
     }
-    let upload = row("prescription_maps.upload")?;
-    let created = client.upload(upload, &Arguments::new(upload, &[])?, file).await?;
+    let created = client.upload(upload, &arguments, file).await?;
     send_map(client, &created.id, computer, wait).await
 }
 

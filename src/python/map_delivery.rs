@@ -38,6 +38,7 @@ impl MapToSend {
 
 /// Returns name and content of the zip of a loose shapefile.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments from Python are owned")]
 pub(super) fn zip_shapefile(py: Python<'_>, path: PathBuf) -> PyResult<(String, Bound<'_, PyBytes>)> {
     let file = bridge::without_gil(py, || core::zip_shapefile(&path))?.map_err(|error| errors::raise(py, &error))?;
     Ok((file.name, PyBytes::new(py, &file.content)))

@@ -26,7 +26,13 @@ fn service(reads: Option<usize>, refusal: Option<u16>) -> Arc<Script> {
 }
 
 fn pauses(script: &Script) -> usize {
-    script.requests.lock().unwrap().iter().filter(|request| query(request, "state").as_deref() == Some("queued")).count()
+    script
+        .requests
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|request| query(request, "state").as_deref() == Some("queued"))
+        .count()
 }
 
 async fn send(client: &Client, seconds: u64) -> Result<bool, headland::error::Error> {

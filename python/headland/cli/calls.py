@@ -45,10 +45,7 @@ def add_upload(verbs: Verbs) -> None:
 def add_send(verbs: Verbs) -> None:
     """Add the verb ``send``."""
     examples = ("send north-40.zip 460 --plan", "send 82 460 --profile farm")
-    text = (
-        "Send a prescription map to a field computer; --plan shows what it would collide with. The same command again "
-        "uploads and queues nothing twice."
-    )
+    text = "Send a prescription map to a machine; --plan shows conflicts first."
     send = add_service_verb(verbs, "send", _send, text, examples)
     send.add_argument("map", metavar="MAP", help="id of the prescription map, or a .zip or .shp to upload first")
     send.add_argument(
@@ -143,8 +140,8 @@ def _send(given: argparse.Namespace) -> int:
             given.map, given.computer, wait=given.wait, timeout=given.timeout
         )
     if given.json:
-        state = "delivered" if is_delivered else "queued"
-        print_json({"prescription_map": map_id, "field_computer": given.computer, "state": state})
+        state = {"state": "delivered"} if is_delivered else {}
+        print_json({"prescription_map": map_id, "field_computer": given.computer, **state})
     elif is_delivered:
         print_text(f"Map {map_id} is delivered to field computer {given.computer}.")
     else:
