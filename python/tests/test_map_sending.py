@@ -259,13 +259,14 @@ def test_asynchronous_client_plans_sends_and_waits(farm: hl.Sandbox, computer: s
             assert not (await maps.plan(rx, computer)).conflicts
             with pytest.raises(hl.NotReady) as late:
                 await maps.send(rx, computer, wait=True, timeout=0)
+            handle = str(late.value.handle)
             with pytest.raises(hl.Conflict, match="wait until the queued map is delivered"):
-                await maps.send(late.value.handle.split("/")[1], computer)
-            delivery = client.delivery(late.value.handle)
+                await maps.send(handle.split("/")[1], computer)
+            delivery = client.delivery(handle)
             assert not await delivery.ready()
             farm.advance(HALF_HOUR)
             assert await (await delivery.wait(0)).ready()
-            created = await maps.upload(Rx(finding("error")), force=True)  # type: ignore[arg-type]
+            created = await maps.upload(Rx(finding("error")), force=True)
             assert (await maps.read(created["id"])).values("RATE") == list(RATES)
 
     asyncio.run(run())

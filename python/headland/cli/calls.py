@@ -45,7 +45,7 @@ def add_upload(verbs: Verbs) -> None:
 def add_send(verbs: Verbs) -> None:
     """Add the verb ``send``."""
     examples = ("send north-40.zip 460 --plan", "send 82 460 --profile farm")
-    text = "Send a prescription map to a machine; --plan shows conflicts first."
+    text = "Send a prescription map to a machine; see --plan and --wait."
     send = add_service_verb(verbs, "send", _send, text, examples)
     send.add_argument("map", metavar="MAP", help="id of the prescription map, or a .zip or .shp to upload first")
     send.add_argument(
