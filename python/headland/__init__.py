@@ -53,6 +53,7 @@ from headland.mirror import Mirror
 from headland.newest_uploads import newest
 from headland.pages import AsyncPages, Pages
 from headland.parquet import write_parquet
+from headland.read_many import read_many
 from headland.reader import Batch, LayerReader, open  # noqa: A004 -- it is `hl.open`, as `read` is `hl.read`
 from headland.sandbox import Sandbox
 from headland.send_plan import SendPlan
@@ -126,6 +127,7 @@ __all__ = [
     "newest",
     "open",
     "read",
+    "read_many",
     "read_tree",
     "write_parquet",
 ]
