@@ -130,6 +130,8 @@ def test_prescription_with_errors_is_refused_before_a_call(farm: hl.Sandbox, use
             hl.InvalidRequest, match=r"`north` has 5 errors \(no-crs: zone 1 .*; and 2 more\).*force=True"
         ):
             send(bad)
+    with pytest.raises(hl.InvalidRequest, match="is not a zip"):
+        user.prescription_maps.send(b"PK", computer)
     assert len(farm.requests) == before
     assert user.prescription_maps.upload(bad, force=True)["id"]
     assert "5 errors" in user.prescription_maps.plan(bad, computer).conflicts[0]
@@ -340,5 +342,5 @@ def test_command_line_plans_waits_and_resumes_after_a_kill(
     farm.advance(HALF_HOUR)
     code, out, _ = headland(file, computer, "--wait", "--timeout", "0", "--json")
     assert (code, json.loads(out)["state"]) == (0, "delivered")
-    assert "is delivered to" in headland(file, computer)[1]
+    assert f"is delivered to field computer {computer}; `headland send" in headland(file, computer)[1]
     assert (len(made(farm, "POST")), len(made(farm, "PUT"))) == (1, 1)

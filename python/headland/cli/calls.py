@@ -143,7 +143,8 @@ def _send(given: argparse.Namespace) -> int:
         state = {"state": "delivered"} if is_delivered else {}
         print_json({"prescription_map": map_id, "field_computer": given.computer, **state})
     elif is_delivered:
-        print_text(f"Map {map_id} is delivered to field computer {given.computer}.")
+        again = "" if given.wait else f"; `headland send {map_id} {given.computer}` sends it again"
+        print_text(f"Map {map_id} is delivered to field computer {given.computer}{again}.")
     else:
         print_text(f"Map {map_id} is queued for field computer {given.computer}.")
     return 0
