@@ -53,6 +53,7 @@ from headland.mirror import Mirror
 from headland.newest_uploads import newest
 from headland.pages import AsyncPages, Pages
 from headland.parquet import write_parquet
+from headland.rates import RateComparison, compare_rates
 from headland.read_many import read_many
 from headland.reader import Batch, LayerReader, open  # noqa: A004 -- it is `hl.open`, as `read` is `hl.read`
 from headland.sandbox import Sandbox
@@ -108,6 +109,7 @@ __all__ = [
     "NotReady",
     "Pages",
     "PermissionDenied",
+    "RateComparison",
     "RateLimited",
     "Sandbox",
     "SendPlan",
@@ -118,6 +120,7 @@ __all__ = [
     "UploadOutcomeUnknown",
     "__version__",
     "clean",
+    "compare_rates",
     "concat",
     "doctor",
     "field_means",

@@ -18,6 +18,7 @@ use super::derived::Rows;
 use super::market_moisture::{MARKET, crops_of, dry_again};
 use super::own_columns::restored;
 use super::provenance as keys;
+use super::rates::{JOB_TOTALS, totals_entry};
 use super::row_claims::settle;
 use super::row_columns::{insert_columns, select_columns};
 use super::row_times::row_times;
@@ -45,10 +46,11 @@ pub fn local_times(layer: &Layer, statements: &Statements) -> Result<Option<Loca
 /// canonical name get `_original` behind it.
 pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
     let layer = harmonized(layer, statements)?;
-    Ok(match &statements.job.name {
-        Some(name) => layer.with_entry(keys::JOB_NAME, Some(name)),
+    let entries = [(keys::JOB_NAME, statements.job.name.clone()), (JOB_TOTALS, totals_entry(&statements.job.products))];
+    Ok(entries.into_iter().fold(layer, |layer, (key, value)| match value {
+        Some(value) => layer.with_entry(key, Some(&value)),
         None => layer,
-    })
+    }))
 }
 
 fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {

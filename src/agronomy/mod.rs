@@ -71,6 +71,7 @@ mod places;
 mod plots;
 mod provenance;
 mod raster;
+mod rates;
 mod reasons;
 mod recipe;
 mod row_claims;
@@ -126,6 +127,7 @@ pub use layer_area::area;
 pub use map_column::{column_label, map_column, shown_column, unit_label};
 pub use map_title::map_title;
 pub use market_moisture::MarketMoisture;
+pub use rates::{JobProduct, RateComparison, RateTarget, compare_rates};
 pub use statements::{Job, Stated, Statements};
 pub use units::{Mismatch, System, Unit};
 

@@ -2,6 +2,7 @@
 
 use super::columns::JobKind;
 use super::market_moisture::MarketMoisture;
+use super::rates::JobProduct;
 use crate::layer::Offsets;
 use crate::layer::crs::Crs;
 
@@ -37,6 +38,8 @@ pub struct Job {
     pub start: Option<i64>,
     /// The applied area of all products in square metres.
     pub area: Option<f64>,
+    /// What it reports of each product.
+    pub products: Vec<JobProduct>,
 }
 
 /// Columns and units that the caller states.

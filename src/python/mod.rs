@@ -29,6 +29,7 @@ mod memory;
 mod mirror;
 mod pages;
 mod ragged_geometry;
+mod rates;
 mod read_options;
 mod reader;
 mod reentrancy;
@@ -91,6 +92,8 @@ mod _core {
     use super::pages::Pages;
     #[pymodule_export]
     use super::ragged_geometry::ragged;
+    #[pymodule_export]
+    use super::rates::{RateComparison, compare_rates};
     #[pymodule_export]
     use super::read_options::column_names;
     #[pymodule_export]
