@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import shapely
 from shapefiles import zipped
 
 import headland as hl
+from headland.__main__ import main
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,3 +96,35 @@ def test_what_is_not_there_is_a_failure_or_raised(season: Path, tmp_path: Path) 
             hl.read_many(season, **{name: value})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"`.*broken|no job"):
         hl.read_many(season / "broken.zip").concat()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "failed"),
+    [
+        (["."], 11, ["broken.zip", "deep.zip", "empty"]),
+        (["utm.zip", "nested.zip"], 0, []),
+        (["[un]*.zip", "gone.zip"], 12, ["gone.zip"]),
+        (["*.nothing"], 11, ["*.nothing"]),
+        (["empty"], 11, ["empty"]),
+    ],
+)
+def test_the_command_describes_all_archives_and_names_those_that_fail(
+    season: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    code: int,
+    failed: list[str],
+) -> None:
+    monkeypatch.chdir(season)
+    assert main(["read", *words]) == code
+    shown = capsys.readouterr()
+    lines = [line for line in shown.err.splitlines() if line.startswith("headland: not read: ")]
+    assert len(lines) == len(failed)
+    assert all(f"not read: {name}: " in line for name, line in zip(failed, lines, strict=True))
+    assert "Limits" not in shown.err + shown.out
+    assert main(["read", *words, "--json"]) == code
+    shown = capsys.readouterr()
+    assert [json.loads(line)["source"] for line in shown.err.splitlines()] == failed
+    if code != 11:
+        assert {json.loads(line)["source"] for line in shown.out.splitlines()} == {"nested.zip", "utm.zip"}
