@@ -17,7 +17,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"headland {version}"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
-GUIDES = ("install", "getting_started", "archives", "harmonized", "yield_maps", "mirror", "sandbox")
+GUIDES = ("install", "getting_started", "archives", "harmonized", "yield_maps", "compare_rates", "mirror", "sandbox")
 html_sidebars = {page: [] for page in (*GUIDES, "command_line", "mistakes")}
 html_copy_source = False
 html_show_sourcelink = False
@@ -73,6 +73,7 @@ NOT_MADE_BY_USERS = {
     "Pages",
     "Plan",
     "Publication",
+    "RateComparison",
     "Rows",
     "Status",
     "Stock",

@@ -18,6 +18,7 @@ from headland.client import AsyncClient, Budget, Client
 from headland.concat import concat
 from headland.conversion import AsyncConversion, Conversion
 from headland.delay import Delay, MachineDelay
+from headland.delivery import AsyncDelivery, Delivery
 from headland.diagnostic_codes import DiagnosticCode
 from headland.doctor import doctor
 from headland.doctor_report import Checkup, Finding
@@ -52,8 +53,11 @@ from headland.mirror import Mirror
 from headland.newest_uploads import newest
 from headland.pages import AsyncPages, Pages
 from headland.parquet import write_parquet
+from headland.rates import RateComparison, compare_rates
+from headland.read_many import read_many
 from headland.reader import Batch, LayerReader, open  # noqa: A004 -- it is `hl.open`, as `read` is `hl.read`
 from headland.sandbox import Sandbox
+from headland.send_plan import SendPlan
 from headland.settings import Timeout
 from headland.table import Table
 from headland.xml_tree import read_tree
@@ -68,6 +72,7 @@ __all__ = [
     "ArchiveError",
     "AsyncClient",
     "AsyncConversion",
+    "AsyncDelivery",
     "AsyncLocationPages",
     "AsyncPages",
     "AuthenticationError",
@@ -82,6 +87,7 @@ __all__ = [
     "ConversionFailed",
     "DecodeError",
     "Delay",
+    "Delivery",
     "Diagnostic",
     "DiagnosticCode",
     "FailedJob",
@@ -103,8 +109,10 @@ __all__ = [
     "NotReady",
     "Pages",
     "PermissionDenied",
+    "RateComparison",
     "RateLimited",
     "Sandbox",
+    "SendPlan",
     "ServiceUnavailable",
     "Table",
     "Timeout",
@@ -112,6 +120,7 @@ __all__ = [
     "UploadOutcomeUnknown",
     "__version__",
     "clean",
+    "compare_rates",
     "concat",
     "doctor",
     "field_means",
@@ -121,6 +130,7 @@ __all__ = [
     "newest",
     "open",
     "read",
+    "read_many",
     "read_tree",
     "write_parquet",
 ]

@@ -6,8 +6,9 @@ import asyncio
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NotRequired, TypedDict, TypeVar, Unpack, cast
 
-from headland import arguments, errors
+from headland import _core, arguments, errors, map_file
 from headland.conversion import AsyncConversion, Conversion
+from headland.delivery import AsyncDelivery, Delivery
 from headland.files import Download, Target, Upload, read_upload
 from headland.layer import Layer
 from headland.link_pages import LinkPages
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from headland import _core
     from headland.archives import Limits, ReadOptions
     from headland.bearer_tokens import TokenSource
+    from headland.map_file import MapFile, PreparedMap
     from headland.pages import _Parts
     from headland.records import Created
 
@@ -126,6 +127,20 @@ class OpenClient(Generic[List, Locations]):
             arguments.whole_number("page", page, 0, arguments.MAX_INT)
         return lambda: self._open_pages(call, given, page_size, page, on_error), self, call, page
 
+    def check_send(
+        self, rx: MapFile | str | int, computer: str | int, *, wait: bool, timeout: float | None
+    ) -> tuple[str | None, str, bool, float | None]:
+        """Return the id of a map (``None`` for a file), that of the field computer, and the wait in seconds."""
+        given: dict[str, object] = {"field_computer_id": computer}
+        if not map_file.is_map_file(rx):
+            given["rx_id"] = rx
+        texts = arguments.texts("prescription_maps.send", given)
+        self.core.check_call("prescription_maps.send", {"rx_id": "1", **texts})
+        seconds = None if timeout is None else arguments.seconds("timeout", timeout)
+        if seconds is not None and not wait:
+            raise ValueError("`timeout` is the longest wait: pass `wait=True` too")
+        return texts.get("rx_id"), texts["field_computer_id"], arguments.flag("wait", wait), seconds
+
     def prepare_payload(self, call: str, given: Mapping[str, object]) -> tuple[dict[str, str], TokenSource]:
         """Return the arguments and the token source; no token is requested before everything else is checked."""
         texts = arguments.texts(call, given)
@@ -136,6 +151,19 @@ class OpenClient(Generic[List, Locations]):
 def _service_name(call: str) -> str:
     """Return the first part of a call's name, which is the service for services with tokens."""
     return call.partition(".")[0]
+
+
+def _warned(prepared: PreparedMap) -> PreparedMap:
+    """Issue the warning of a map before it is sent."""
+    if prepared.warning is not None:
+        errors.warn(prepared.warning)
+    return prepared
+
+
+def _with_refusal(rx: object, plan: dict[str, Any]) -> dict[str, Any]:
+    """Add the errors of a prescription, for which it would not be uploaded, to the conflicts of a plan."""
+    refused = map_file.refusal(rx)
+    return plan if refused is None else {**plan, "conflicts": (refused, *plan["conflicts"])}
 
 
 class Calls(OpenClient[Pages[Any], LocationPages]):
@@ -192,6 +220,33 @@ class Calls(OpenClient[Pages[Any], LocationPages]):
         name, content = read_upload(call, file)
         with self:
             return self.core.upload(call, texts, name, content)
+
+    def upload_map(self, file: MapFile | BinaryIO, file_type: str, *, force: bool) -> Created:
+        """Upload a prescription map and return id and address of the new record."""
+        texts = arguments.texts(map_file.CALL, {"file_type": file_type})
+        prepared = _warned(map_file.prepare(file, texts["file_type"], force=arguments.flag("force", force)))
+        with self:
+            return self.core.upload(map_file.CALL, texts, prepared.name, prepared.content)
+
+    def send_map(
+        self, rx: MapFile | str | int, computer: str | int, *, wait: bool, timeout: float | None
+    ) -> tuple[str, bool]:
+        """Send a prescription map; return its id and whether it is delivered."""
+        map_id, to, is_waiting, seconds = self.check_send(rx, computer, wait=wait, timeout=timeout)
+        sent = map_id if map_id is not None else _warned(map_file.prepare(cast("MapFile", rx)))[:2]
+        with self:
+            return _core.send_map(self.core, sent, to, is_waiting, seconds)
+
+    def plan_send(self, rx: MapFile | str | int, computer: str | int) -> dict[str, Any]:
+        """Return the fields of a plan, after two calls."""
+        map_id, to, *_ = self.check_send(rx, computer, wait=False, timeout=None)
+        name = None if map_id is not None else map_file.file_name(cast("MapFile", rx))
+        with self:
+            return _with_refusal(rx, _core.plan_send(self.core, map_id, name, to))
+
+    def delivery(self, id: str) -> Delivery:
+        """Resume a delivery by the id of its handle; makes no call."""
+        return Delivery(_core.Delivery(self.core, arguments.text("id", id)), self)
 
     def conversion(self, call: str, given: Mapping[str, object]) -> Conversion:
         """Request a file once and return the handle."""
@@ -265,6 +320,42 @@ class AsyncCalls(OpenClient[AsyncPages[Any], AsyncLocationPages]):
         name, content = await asyncio.to_thread(read_upload, call, file)
         with self:
             return await self.core.upload_async(call, texts, name, content)
+
+    async def upload_map(self, file: MapFile | BinaryIO, file_type: str, *, force: bool) -> Created:
+        """Upload a prescription map and return id and address of the new record."""
+        texts, ignores = arguments.texts(map_file.CALL, {"file_type": file_type}), arguments.flag("force", force)
+        prepared = _warned(await asyncio.to_thread(map_file.prepare, file, texts["file_type"], force=ignores))
+        with self:
+            return await self.core.upload_async(map_file.CALL, texts, prepared.name, prepared.content)
+
+    async def send_map(
+        self,
+        rx: MapFile | str | int,
+        computer: str | int,
+        *,
+        wait: bool,
+        timeout: float | None,
+    ) -> tuple[str, bool]:
+        """Send a prescription map; return its id and whether it is delivered."""
+        map_id, to, is_waiting, seconds = self.check_send(rx, computer, wait=wait, timeout=timeout)
+        sent = (
+            map_id
+            if map_id is not None
+            else _warned(await asyncio.to_thread(map_file.prepare, cast("MapFile", rx)))[:2]
+        )
+        with self:
+            return await _core.send_map_async(self.core, sent, to, is_waiting, seconds)
+
+    async def plan_send(self, rx: MapFile | str | int, computer: str | int) -> dict[str, Any]:
+        """Return the fields of a plan, after two calls."""
+        map_id, to, *_ = self.check_send(rx, computer, wait=False, timeout=None)
+        name = None if map_id is not None else map_file.file_name(cast("MapFile", rx))
+        with self:
+            return _with_refusal(rx, await _core.plan_send_async(self.core, map_id, name, to))
+
+    def delivery(self, id: str) -> AsyncDelivery:
+        """Resume a delivery by the id of its handle; makes no call."""
+        return AsyncDelivery(_core.Delivery(self.core, arguments.text("id", id)), self)
 
     async def conversion(self, call: str, given: Mapping[str, object]) -> AsyncConversion:
         """Request a file once and return the handle."""

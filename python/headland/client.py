@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from headland.conversion import AsyncConversion, Conversion
+    from headland.delivery import AsyncDelivery, Delivery
     from headland.doctor_report import Checkup
 
     _Parts = tuple[_core.Client, Mapping[str, TokenSource], str, Sequence[tuple[int, float]]]
@@ -215,6 +216,10 @@ class Client(_ClientBase, ClientRows):
         """Resume a conversion that was requested elsewhere, by the ``id`` of its handle."""
         return self._calls.resume(id)
 
+    def delivery(self, id: str) -> Delivery:
+        """Resume the wait for a map that was sent elsewhere, by the ``handle`` of a ``NotReady``."""
+        return self._calls.delivery(id)
+
     def get_uri(self, uri: str) -> Any:
         """Follow a ``Uri`` from a record or from an upload.
 
@@ -278,6 +283,10 @@ class AsyncClient(_ClientBase, AsyncClientRows):
     def conversion(self, id: str) -> AsyncConversion:
         """Resume a conversion that was requested elsewhere, by the ``id`` of its handle."""
         return self._calls.resume(id)
+
+    def delivery(self, id: str) -> AsyncDelivery:
+        """Resume the wait for a map that was sent elsewhere, by the ``handle`` of a ``NotReady``."""
+        return self._calls.delivery(id)
 
     async def get_uri(self, uri: str) -> Any:
         """Follow a ``Uri`` from a record or from an upload.

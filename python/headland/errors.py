@@ -61,6 +61,7 @@ class Facts(TypedDict, total=False):
     record: int | None
     offset: int | None
     field: str | None
+    handle: str | None
     _with_options: str | None
     """The message for users of the command line, if it names an argument."""
     _source: str | None
@@ -101,6 +102,9 @@ class HeadlandError(Exception):
     """The offset in bytes inside the member."""
     field: str | None
     """The column of the file, or the field of a reply."""
+    handle: str | None
+    """Of `NotReady`: the id with which another process waits on, by ``client.delivery(id)`` for a map that was sent and
+    ``client.conversion(id)`` for a file."""
     _with_options: str | None
     _source: str | None
     _setting: str | None

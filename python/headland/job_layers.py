@@ -36,7 +36,7 @@ class FailedJobs(Listing[FailedJob]):
 
     def _columns(self) -> dict[str, Callable[[FailedJob], object]]:
         return {
-            "id": lambda failed: failed.job.get("id"),
+            "id": lambda failed: failed.job.get("id") or failed.job.get("source"),
             "name": lambda failed: failed.job.get("name"),
             "kind": lambda failed: failed.job.get("sub_type") or failed.job.get("job_type"),
             "reason": lambda failed: failed.error,
@@ -54,7 +54,7 @@ class _Pairs(Listing[tuple[int, dict[str, Any], "Layer"]]):
     def _columns(self) -> dict[str, Callable[[tuple[int, dict[str, Any], Layer]], object]]:
         return {
             "index": lambda each: each[0],
-            "id": lambda each: each[1].get("id"),
+            "id": lambda each: each[1].get("id") or each[1].get("source"),
             "name": lambda each: each[1].get("name"),
             "kind": lambda each: each[1].get("sub_type") or each[1].get("job_type"),
             "start": lambda each: _day(each[1].get("start_date")),
@@ -149,4 +149,5 @@ def _harmonized(job: dict[str, Any], layer: Layer) -> Layer:
     try:
         return harmonize(layer, job=job)
     except ValueError as error:
-        raise ValueError(f"job {job['id']}, `{job.get('name')}`: {error}") from None
+        about = f"`{job['source']}`" if "source" in job else f"job {job['id']}, `{job.get('name')}`"
+        raise ValueError(f"{about}: {error}") from None

@@ -9,8 +9,9 @@ import inspect
 import io
 import re
 import types
-import zipfile
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import shapefiles
 
 import headland as hl
 
@@ -44,13 +45,13 @@ def blocks(page: Path) -> list[Block]:
 
 
 def shapefile(name: str = "example.zip") -> io.BytesIO:
-    """Return a zipped shapefile that satisfies the rules for a prescription."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        for extension in ("shp", "shx", "dbf"):
-            archive.writestr(f"example.{extension}", b"x")
+    """Return a prescription of one square zone."""
+    square = [(9.0, 51.0), (9.0, 51.001), (9.001, 51.001), (9.001, 51.0), (9.0, 51.0)]
+    geometry, index = shapefiles.shp(shapefiles.RINGS, [shapefiles.Shape([[(x, y, 0.0, 0.0) for x, y in square]])])
+    table = shapefiles.dbf([shapefiles.Field(b"RATE", "N", 8, 2)], [[b"  120.00"]])
+    members = {"shp": geometry, "shx": index, "dbf": table, "prj": shapefiles.WGS84}
+    content = io.BytesIO(shapefiles.zipped({f"example.{extension}": data for extension, data in members.items()}))
     content.name = name
-    content.seek(0)
     return content
 
 

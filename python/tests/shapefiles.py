@@ -17,6 +17,13 @@ NO_M = -1.7976931348623157e308
 """The M that writers store for a vertex without M."""
 
 
+WGS84 = (
+    b'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],'
+    b'PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]'
+)
+"""A .prj of WGS 84."""
+
+
 class Field(NamedTuple):
     """One field of a .dbf."""
 

@@ -62,6 +62,9 @@ WRONG: dict[str, Wrong] = {
 
 TEXTS = (7, True, b"text", ["text"])
 
+MAPS: Wrong = {TypeError: (None, True, 1.0, ["1"], {}), ValueError: WRONG["str | int"][ValueError]}
+"""Wrong values of a map to send, which may be an id."""
+
 WRONG_BY_NAME: dict[str, Wrong] = {
     "page_size": {TypeError: (1.5, True, "20", b"20", "many"), ValueError: (0, -1, 1001, 10**30)},
     "page": {TypeError: (1.5, 1.0, True, "0", b"0", "many"), ValueError: (-1, 10**30, 2**70)},
@@ -79,6 +82,8 @@ WRONG_BY_NAME: dict[str, Wrong] = {
         TypeError: (7, True, ["folder"], io.StringIO(), b"folder"),
         ValueError: ("", io.BufferedReader(io.BytesIO())),
     },
+    "rx": MAPS,
+    "rx_id": MAPS,
     "file": {
         TypeError: (None, 7, True, ["a.zip"], io.StringIO("text")),
         ValueError: ("", b"", io.BytesIO()),

@@ -8,6 +8,7 @@ mod ground;
 mod jobs;
 mod maps;
 mod passes;
+mod rates;
 mod rows;
 mod times;
 
@@ -34,3 +35,4 @@ pub use maps::grid::{GridOptions, grid};
 pub use maps::shown_column::{column_label, map_column, shown_column, unit_label};
 pub use maps::title::map_title;
 pub use passes::flow_delay::Delay;
+pub use rates::{JobProduct, RateComparison, RateTarget, compare_rates};

@@ -60,6 +60,30 @@ pub static ROWS: &[Endpoint] = &[
         example: "path = client.prescription_maps.download(map_id, to=folder)",
     },
     Endpoint {
+        full_name: "prescription_maps.read",
+        method: Method::Get,
+        path: "/prescriptionmaps/{id}",
+        parameters: &[
+            ID,
+            Parameter::query(
+                "format",
+                "format",
+                Takes::Word,
+                Some("shp"),
+                "A file type of the map's available files that is a zip with a shapefile. Where the service has no `shp`, \
+                 `bin` is read, which is the file as it was uploaded.",
+            ),
+        ],
+        paged: false,
+        body: Body::None,
+        returns: Returns::Layer,
+        repeatable: true,
+        doc: "Reads a prescription map into a layer: its zones with their rates. A map in a format of a display is no \
+              layer.",
+        section: "4.2, 2.5",
+        example: "zones = client.prescription_maps.read(map_id)",
+    },
+    Endpoint {
         full_name: "prescription_maps.upload",
         method: Method::Post,
         path: "/prescriptionmaps",
@@ -70,8 +94,9 @@ pub static ROWS: &[Endpoint] = &[
                 place: Place::Part,
                 takes: Takes::File,
                 default: None,
-                doc: "The map: a path, bytes or a binary file object. `RX` is a zip with one shapefile (.shp, .shx, .dbf), \
-                      not several; the name of an `AGX` file ends in `.rdp.zip`.",
+                doc: "The map: a `headland.Prescription`, a path, bytes or a binary file object. `RX` is a zip with one \
+                      shapefile (.shp, .shx, .dbf), not several; a path of a loose .shp is zipped with the files of its \
+                      name. The name of an `AGX` file ends in `.rdp.zip`.",
             },
             Parameter {
                 name: "file_type",
@@ -87,7 +112,8 @@ pub static ROWS: &[Endpoint] = &[
         returns: Returns::Created,
         repeatable: false,
         doc: "Uploads a prescription map and gives the id and the address of the new record. A file that breaks the rules \
-              of the service is an `InvalidRequest` before anything is sent.",
+              of the service, and a `Prescription` whose diagnostics have errors, is an `InvalidRequest` before anything \
+              is sent. Errors in the content of other files, which a display may refuse, are a `HeadlandWarning`.",
         section: "4.2, 4.3",
         example: "created = client.prescription_maps.upload(shapefile)",
     },
@@ -102,7 +128,8 @@ pub static ROWS: &[Endpoint] = &[
                 place: Place::Path,
                 takes: Takes::Id,
                 default: None,
-                doc: "Id of the prescription map, from the upload or the list.",
+                doc: "Id of the prescription map, from the upload or the list; or a `headland.Prescription`, a path or \
+                      bytes, which is uploaded first.",
             },
             Parameter {
                 name: "field_computer_id",
@@ -120,7 +147,8 @@ pub static ROWS: &[Endpoint] = &[
         doc: "Queues a prescription map for a field computer, which fetches it when it is online next. It is listed by \
               `field_computers.prescription_maps` with `state=\"queued\"` until then. An empty reply is success; after any \
               other reply with a 2XX status that list tells, and then the one of delivered maps. On legacy devices a file that is \
-              there under the same name is overwritten.",
+              there under the same name is overwritten. A file is sent in steps that may be interrupted: the same call \
+              again uploads and queues nothing a second time, if the map is uploaded, queued or delivered already.",
         section: "4.2, 4.3, 3",
         example: "client.prescription_maps.send(map_id, computer_id)",
     },

@@ -116,6 +116,8 @@ pub enum Argument {
     Overwrite,
     /// Reads damaged archives if it is off.
     Strict,
+    /// Follows a delivery.
+    Delivery,
 }
 
 impl Argument {
@@ -125,6 +127,7 @@ impl Argument {
             Self::Layer => "`layer`",
             Self::Overwrite => "overwrite=True",
             Self::Strict => "`strict=False`",
+            Self::Delivery => "`client.delivery(error.handle).wait()` follows it, also in another process",
         }
     }
 
@@ -134,6 +137,7 @@ impl Argument {
             Self::Layer => "`--layer`",
             Self::Overwrite => "--overwrite",
             Self::Strict => "`--lenient` (`strict=False`)",
+            Self::Delivery => "the same command follows it, and sends nothing twice",
         }
     }
 }
@@ -188,6 +192,8 @@ pub struct Facts {
     pub source: Option<String>,
     /// The invalid setting, by the name that the advice of `client::doctor` uses.
     pub setting: Option<&'static str>,
+    /// The id of the handle with which another process can wait for the result.
+    pub handle: Option<String>,
     /// The status of a failed conversion, such as `CONVERSION_STATUS_FAILED`.
     pub conversion: Option<String>,
     /// Whether the reply was a web page or another document instead of a reply of the service.

@@ -18,7 +18,7 @@ use headland_base::names::strip_bom;
 use headland_wire::{Value, is_page};
 
 /// The list of maps that were sent to a field computer.
-const SENT_MAPS: &str = "field_computers.prescription_maps";
+pub(super) const SENT_MAPS: &str = "field_computers.prescription_maps";
 
 /// A reply with this status has no body (RFC 9110, section 15.3.5:
 /// <https://www.rfc-editor.org/rfc/rfc9110#section-15.3.5>).
@@ -50,11 +50,11 @@ pub(super) async fn send_command(client: &Client, row: &'static Endpoint, argume
             // The first request may have been executed although its reply was lost. Then the refused request is a
             // repetition.
             if !attempts.may_have_arrived() {
-                return Err(error);
+                return Err(explain_conflict(error));
             }
             (error, STATES.get(..1).unwrap_or_default())
         }
-        Err(error) => return Err(error),
+        Err(error) => return Err(explain_missing(error)),
     };
     match is_sent(client, arguments, states).await {
         Ok(true) => Ok(()),
@@ -96,17 +96,64 @@ fn text_of(response: &FullResponse) -> &[u8] {
 /// Whether a list of the field computer contains the map; each list is read once.
 async fn is_sent(client: &Client, arguments: &Arguments, states: &[&str]) -> Result<bool> {
     let (map, computer) = (arguments.get("rx_id"), arguments.get("field_computer_id"));
-    let (Some(list), Some(map), Some(computer)) = (api::row(SENT_MAPS), map, computer) else { return Ok(false) };
+    let (Some(map), Some(computer)) = (map, computer) else { return Ok(false) };
+    Ok(state_of(client, map, computer, states).await?.is_some())
+}
+
+/// The first of the states in which the field computer lists the map; each list is read once.
+pub(super) async fn state_of<'a>(
+    client: &Client,
+    map: &str,
+    computer: &str,
+    states: &[&'a str],
+) -> Result<Option<&'a str>> {
     for state in states {
-        let given = [("id", computer.to_owned()), ("state", (*state).to_owned())];
-        let mut pages = Pages::new(client.clone(), list, Arguments::new(list, &given)?, None, None)?;
-        while let Some(page) = pages.next_page().await? {
-            if page.iter().any(|sent| sent.get("id").and_then(Value::as_text).is_some_and(|id| same_id(id, map))) {
-                return Ok(true);
-            }
+        if sent_maps(client, computer, state).await?.iter().any(|sent| is_map(sent, map)) {
+            return Ok(Some(state));
         }
     }
-    Ok(false)
+    Ok(None)
+}
+
+/// The maps that a field computer lists in a state.
+pub(super) async fn sent_maps(client: &Client, computer: &str, state: &str) -> Result<Vec<Value>> {
+    let Some(list) = api::row(SENT_MAPS) else { return Ok(Vec::new()) };
+    let given = [("id", computer.to_owned()), ("state", state.to_owned())];
+    let mut pages = Pages::new(client.clone(), list, Arguments::new(list, &given)?, None, None)?;
+    let mut found = Vec::new();
+    while let Some(page) = pages.next_page().await.map_err(explain_missing)? {
+        found.extend(page);
+    }
+    Ok(found)
+}
+
+/// Whether an item of a list is the map with this id.
+pub(super) fn is_map(item: &Value, map: &str) -> bool {
+    item.get("id").and_then(Value::as_text).is_some_and(|id| same_id(id, map))
+}
+
+/// Says of a missing record which lists have the ids.
+pub(super) fn explain_missing(error: Error) -> Error {
+    if error.kind() != Kind::NotFound {
+        return error;
+    }
+    append(
+        &error,
+        "so nothing was sent; `headland ls field_computers` (`client.field_computers.list()`) has the ids of field \
+         computers, `headland ls prescription_maps` (`client.prescription_maps.list()`) those of maps",
+    )
+}
+
+/// Says of a conflict how it ends.
+fn explain_conflict(error: Error) -> Error {
+    if error.kind() != Kind::Conflict {
+        return error;
+    }
+    append(
+        &error,
+        "so nothing was sent; wait until the queued map is delivered, or upload this one under another file name \
+         (`client.prescription_maps.plan(map, computer)` shows what is queued)",
+    )
 }
 
 fn append(error: &Error, more: &str) -> Error {

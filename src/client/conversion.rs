@@ -46,6 +46,18 @@ impl Conversion {
         Self::new(client, row, Arguments::new(row, &given)?)
     }
 
+    /// The file of a prescription map as it was uploaded, for a service that has no shapefile of it.
+    pub fn as_uploaded(&self) -> Result<Option<Self>> {
+        if self.row.full_name != "prescription_maps.read" || self.arguments.get("format") != Some("shp") {
+            return Ok(None);
+        }
+        let id = self.arguments.get("id").unwrap_or_default().to_owned();
+        let arguments = Arguments::new(self.row, &[("id", id), ("format", "bin".to_owned())])?;
+        let mut uploaded = Self::new(self.client.clone(), self.row, arguments)?;
+        uploaded.file.max_bytes = self.file.max_bytes;
+        Ok(Some(uploaded))
+    }
+
     /// Id from which another process can resume: the row's full name and the values, separated by slashes.
     #[must_use]
     pub fn id(&self) -> String {
@@ -141,7 +153,7 @@ impl Conversion {
         if pause >= time_left
             && let Some((classified, _)) = &self.last_reply
         {
-            return Err(not_ready(&classified.error, pause, time_left));
+            return Err(not_ready(&classified.error, pause, time_left).with(|facts| facts.handle = Some(self.id())));
         }
         waiting.report(pause, || format!("{CONVERSION} ({})", self.id()));
         self.client.context().clock.sleep(pause).await;

@@ -6,6 +6,7 @@ mod config;
 mod conversion;
 mod conversion_poll;
 mod dedup;
+mod delivery;
 mod destination;
 mod dispatch_services;
 mod doctor;
@@ -16,6 +17,7 @@ mod file_name;
 mod link_pages;
 mod links;
 mod lost_upload;
+mod map_sending;
 mod multipart;
 mod own_uploads;
 mod pages;
@@ -24,7 +26,9 @@ mod prefetch;
 mod products;
 mod receive_file;
 mod record;
+mod send_plan;
 mod setup;
+mod shapefile_zip;
 mod upload;
 pub mod upload_rules;
 
@@ -47,16 +51,20 @@ pub use arguments::check_id;
 pub use config::{Config, LimiterState, Token};
 pub use conversion::Conversion;
 pub use conversion_poll::PollResult;
+pub use delivery::Delivery;
 pub use destination::{Delivered, Target};
 pub use doctor::{Finding, Variation, about_setting};
 pub use fetch::OnError;
 pub use link_pages::LinkPages;
 pub use links::ResolvedLink;
 pub use lost_upload::Created;
+pub use map_sending::{SentMap, Wait};
 pub use multipart::UploadFile;
 pub use pages::{Pages, Position};
 pub use products::{Rows, flatten};
+pub use send_plan::{PlannedMap, SendPlan};
 pub use setup::Client;
+pub use shapefile_zip::zip_shapefile;
 
 impl Client {
     /// Reads a record; null if the service returns an empty list for it.
@@ -122,6 +130,26 @@ impl Client {
     /// whether it was stored.
     pub async fn upload(&self, row: &'static Endpoint, arguments: &Arguments, file: UploadFile) -> Result<Created> {
         upload::upload(self, row, arguments, file).await
+    }
+
+    /// Queues a prescription map for a field computer, and waits for its delivery if requested.
+    pub async fn send_map(&self, map: &str, computer: &str, wait: Wait) -> Result<SentMap> {
+        map_sending::send_map(self, map, computer, wait).await
+    }
+
+    /// Uploads a file and queues it for a field computer. What an interrupted send has done is not done again.
+    pub async fn send_file(&self, file: UploadFile, computer: &str, wait: Wait) -> Result<SentMap> {
+        map_sending::send_file(self, file, computer, wait).await
+    }
+
+    /// Reads what a send would collide with; sends nothing.
+    pub async fn plan_send(&self, map: &PlannedMap, computer: &str) -> Result<SendPlan> {
+        send_plan::plan(self, map, computer).await
+    }
+
+    /// Resumes the wait for a delivery by its [`Delivery::id`], also from another process.
+    pub fn delivery(&self, id: &str) -> Result<Delivery> {
+        Delivery::resume(self.clone(), id)
     }
 
     /// A handle for a file that the service may have to create first. No call is made yet.

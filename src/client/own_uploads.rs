@@ -1,11 +1,11 @@
 //! Uploads of this client, so that the record of one upload is not mistaken for that of another.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use headland_api::Endpoint;
 
-/// The ids that belong or may belong to uploads of this client, and the names of uploads in flight.
+/// The ids that belong or may belong to uploads of this client with their names, and the names of uploads in flight.
 #[derive(Debug, Default)]
 pub(super) struct OwnUploads {
     state: Mutex<State>,
@@ -13,7 +13,7 @@ pub(super) struct OwnUploads {
 
 #[derive(Debug, Default)]
 struct State {
-    ids: HashSet<(&'static str, String)>,
+    ids: HashMap<(&'static str, String), String>,
     /// The number of unfinished uploads per name.
     open: HashMap<(&'static str, String), u32>,
 }
@@ -34,12 +34,17 @@ impl OwnUploads {
             Some(open) if *open > 1 => *open = open.saturating_sub(1),
             _ => drop(state.open.remove(&key)),
         }
-        state.ids.extend(ids.iter().map(|id| (row.path, id.clone())));
+        state.ids.extend(ids.iter().map(|id| ((row.path, id.clone()), name.to_owned())));
     }
 
     /// Whether `id` is, or may be, the record of an earlier upload of this client.
     pub(super) fn is_own(&self, row: &Endpoint, id: &str) -> bool {
-        self.state().ids.contains(&(row.path, id.to_owned()))
+        self.state().ids.contains_key(&(row.path, id.to_owned()))
+    }
+
+    /// The file name of an upload of this client.
+    pub(super) fn name_of(&self, row: &Endpoint, id: &str) -> Option<String> {
+        self.state().ids.get(&(row.path, id.to_owned())).cloned()
     }
 
     /// Whether a new record called `name` may be that of a concurrent upload of this client.

@@ -9,8 +9,8 @@ use super::multipart::{UploadFile, check_name, form};
 use super::setup::Client;
 use super::upload_rules;
 use crate::transport::{Call, FullResponse, is_truncated_document};
-use headland_api::Endpoint;
 use headland_api::row::Takes;
+use headland_api::{Endpoint, Parameter};
 use headland_base::error::{Error, Kind, Result};
 use headland_wire::Content;
 
@@ -21,6 +21,20 @@ pub(super) async fn upload(
     arguments: &Arguments,
     file: UploadFile,
 ) -> Result<Created> {
+    let part = check(row, arguments, &file)?;
+    let name = &*file.name;
+    let call = arguments.call(row, &[], Some(form(part.wire, name, &file.content, &arguments.parts())))?;
+    client.own_uploads.begin(row, name);
+    let outcome = send(client, row, name, &call).await;
+    match &outcome {
+        Ok(created) => client.own_uploads.end(row, name, std::slice::from_ref(&created.id)),
+        Err(error) => client.own_uploads.end(row, name, &error.facts().candidates),
+    }
+    outcome
+}
+
+/// Checks a file by the rules of its row and returns the parameter of the file; no call is made.
+pub(super) fn check(row: &'static Endpoint, arguments: &Arguments, file: &UploadFile) -> Result<&'static Parameter> {
     let Some(part) = row.parameters.iter().find(|parameter| parameter.takes == Takes::File) else {
         return Err(Error::new(Kind::Type, format!("{} accepts no file", row.full_name)));
     };
@@ -30,18 +44,10 @@ pub(super) async fn upload(
     if file.content.is_empty() {
         return Err(wrong("is empty"));
     }
-    let name = &*file.name;
-    check_name(name).map_err(|why| wrong(&why))?;
-    upload_rules::check(row, arguments.get("file_type"), name, &file.content)
+    check_name(&file.name).map_err(|why| wrong(&why))?;
+    upload_rules::check(row, arguments.get("file_type"), &file.name, &file.content)
         .map_err(|rule| Error::new(Kind::InvalidRequest, rule).with(|facts| facts.endpoint = Some(row.full_name)))?;
-    let call = arguments.call(row, &[], Some(form(part.wire, name, &file.content, &arguments.parts())))?;
-    client.own_uploads.begin(row, name);
-    let outcome = send(client, row, name, &call).await;
-    match &outcome {
-        Ok(created) => client.own_uploads.end(row, name, std::slice::from_ref(&created.id)),
-        Err(error) => client.own_uploads.end(row, name, &error.facts().candidates),
-    }
-    outcome
+    Ok(part)
 }
 
 async fn send(client: &Client, row: &'static Endpoint, name: &str, call: &Call) -> Result<Created> {

@@ -11,6 +11,11 @@ use headland_reader::archive::listed_names;
 /// Extensions of optional files of a shapefile.
 const COMPANIONS: [&str; 6] = ["prj", "cpg", "sbn", "sbx", "qix", "qpj"];
 
+/// Whether a file with this extension in lower case belongs to a shapefile.
+pub(super) fn is_shapefile_member(extension: &str) -> bool {
+    SHAPE_SET.iter().chain(&COMPANIONS).any(|known| *known == extension)
+}
+
 /// Checks a file against the upload rules of a row; the error states the violated rule.
 pub fn check(row: &Endpoint, file_type: Option<&str>, name: &str, content: &Bytes) -> Result<(), String> {
     match (row.full_name, file_type) {
@@ -31,7 +36,7 @@ fn rx(name: &str, content: &Bytes) -> Result<(), String> {
     let files: Vec<(&str, String, &str)> = members
         .iter()
         .filter_map(|member| split(member).map(|(stem, extension)| (stem, extension, member.as_str())))
-        .filter(|(_, extension, _)| SHAPE_SET.iter().chain(&COMPANIONS).any(|known| known == extension))
+        .filter(|(_, extension, _)| is_shapefile_member(extension))
         .collect();
     let layers: Vec<&str> =
         files.iter().filter(|(_, extension, _)| extension == "shp").map(|(stem, ..)| *stem).collect();

@@ -9,7 +9,7 @@ use super::layer::Layer;
 use super::local_times::LocalTimes;
 use super::{bridge, errors};
 use headland_agronomy::{
-    self as agronomy, ConcatOptions, Job, JobKind, MarketMoisture, Part, Stated, Statements, System, Target,
+    self as agronomy, ConcatOptions, Job, JobKind, JobProduct, MarketMoisture, Part, Stated, Statements, System, Target,
 };
 use headland_reader::layer::Offsets;
 use headland_reader::layer::crs::Crs;
@@ -169,7 +169,19 @@ fn parse_job(job: &Bound<'_, PyAny>) -> PyResult<Job> {
         crop: text("crop").or_else(|| text("field_crop")).or_else(|| product_name(&products)),
         start: start.map(|start| start.timestamp_micros()),
         area: total("applied_area"),
+        products: products.iter().map(job_product).collect(),
     })
+}
+
+/// What the service reports of a product.
+fn job_product(product: &Bound<'_, PyAny>) -> JobProduct {
+    let item = |name: &str| product.get_item(name).ok().filter(|value| !value.is_none());
+    let number = |name: &str| item(name).and_then(|value| value.extract::<f64>().ok());
+    JobProduct {
+        name: item("product_name").and_then(|value| value.extract().ok()),
+        amount: number("applied_volume"),
+        area: number("applied_area"),
+    }
 }
 
 /// The name of the product of a job, if it is one.

@@ -11,7 +11,7 @@ use super::bridge;
 use super::config::parse_seconds;
 use super::download::{deliver, make_target};
 use super::fork_safe::check_usable;
-use headland_base::error::Result;
+use headland_base::error::{Kind, Result};
 use headland_client::{self as core, Delivered, Target};
 use headland_reader::archive::Source;
 
@@ -82,7 +82,14 @@ impl Conversion {
 
 /// Waits for a conversion and returns its file and its id, which is the `source` of the layer.
 pub(super) async fn fetch(mut handle: core::Conversion, timeout: Option<Duration>) -> Result<(Source, String)> {
-    let source = match handle.result_within(Target::Memory, timeout).await? {
+    let mut result = handle.result_within(Target::Memory, timeout).await;
+    if matches!(&result, Err(error) if error.kind() == Kind::InvalidRequest)
+        && let Some(uploaded) = handle.as_uploaded()?
+    {
+        handle = uploaded;
+        result = handle.result_within(Target::Memory, timeout).await;
+    }
+    let source = match result? {
         Delivered::Bytes(content) => Source::Bytes(content.into()),
         Delivered::File(path) => Source::Path(path),
     };

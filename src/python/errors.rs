@@ -47,6 +47,7 @@ fn facts<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {
     known.set_item("record", facts.record)?;
     known.set_item("offset", facts.offset)?;
     known.set_item("field", facts.field.as_deref())?;
+    known.set_item("handle", facts.handle.as_deref())?;
     // Attributes for internal use.
     let private = [
         ("_with_options", error.cli_message()),

@@ -24,10 +24,12 @@ mod layer;
 mod link_pages;
 mod local_times;
 mod locations;
+mod map_delivery;
 mod memory;
 mod mirror;
 mod pages;
 mod ragged_geometry;
+mod rates;
 mod read_options;
 mod reader;
 mod reentrancy;
@@ -81,11 +83,17 @@ mod _core {
     #[pymodule_export]
     use super::locations::has_position;
     #[pymodule_export]
+    use super::map_delivery::{
+        Delivery, follows_map_rules, plan_send, plan_send_async, send_map, send_map_async, zip_shapefile,
+    };
+    #[pymodule_export]
     use super::mirror::{Mirror, format_size, format_span, mirrored_account};
     #[pymodule_export]
     use super::pages::Pages;
     #[pymodule_export]
     use super::ragged_geometry::ragged;
+    #[pymodule_export]
+    use super::rates::{RateComparison, compare_rates};
     #[pymodule_export]
     use super::read_options::column_names;
     #[pymodule_export]

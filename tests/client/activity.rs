@@ -110,3 +110,23 @@ async fn cancelled_wait_ends() {
     assert!(cancelled.is_err());
     assert_eq!(events.lines().last().map(String::as_str), Some("resumed 0"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn wait_for_a_delivery_is_reported_with_map_and_field_computer() {
+    let events = Events::default();
+    let queued = r#"{"TotalCount":1,"IsNextPage":false,"PrescriptionMap":[{"ID":"11"}]}"#;
+    let script = Script::new(move |_, _| Ok(ok(queued)));
+    let client = client_of(Config { observer: events.observer(), ..config() }, &script);
+    let mut delivery = client.delivery("prescription_maps.send/11/460").unwrap();
+    delivery.wait(Some(Duration::from_secs(5))).await.unwrap_err();
+    let waits: Vec<String> = events.lines().into_iter().filter(|line| !line.starts_with("request")).collect();
+    let text = "for field computer 460 to fetch prescription map 11, which is queued, until";
+    assert_eq!(
+        waits,
+        [
+            format!("wait 0 waiting 2 s {text} 14:13:22 UTC"),
+            format!("wait 0 waiting 3 s {text} 14:13:25 UTC"),
+            "resumed 0".to_owned()
+        ]
+    );
+}

@@ -10,6 +10,7 @@ mod client_config;
 mod clock_changes;
 mod commands;
 mod content_types;
+mod deliveries;
 mod downloads;
 mod echoed_secrets;
 mod grain_carts;

@@ -132,6 +132,7 @@ pub(crate) fn raises(row: &Endpoint) -> Vec<(&'static str, &'static str)> {
         }
         Returns::Nothing => {
             out.push(("Conflict", "The same map, or another file of its name, is queued for that computer already."));
+            out.push(("NotReady", "The field computer has not fetched the map within `timeout`."));
         }
         Returns::Created => {
             out.push((

@@ -11,6 +11,7 @@ mod command_line;
 mod diagnostics;
 mod docs;
 mod messages;
+mod method_imports;
 mod methods;
 mod records;
 mod reference;

@@ -5,7 +5,8 @@ use headland::api::row::{Parameter, Place, Takes};
 use headland::api::{Endpoint, GROUPS, Group, Index, Returns};
 
 use crate::docs::docstring;
-use crate::records::{file_of, import, import_within, shapes_by_group};
+use crate::method_imports::imports;
+use crate::records::{file_of, import};
 use crate::text::{MARK, pascal};
 
 /// The client that a method is written for.
@@ -16,12 +17,12 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    fn class(self, group: &str) -> String {
+    pub(crate) fn class(self, group: &str) -> String {
         let name = if group.is_empty() { "ClientRows".to_owned() } else { pascal(group) };
         format!("{}{name}", if self == Self::Async { "Async" } else { "" })
     }
 
-    fn file(self, group: &str) -> String {
+    pub(crate) fn file(self, group: &str) -> String {
         format!("{}{}", file_of(group), if self == Self::Async { "_async" } else { "" })
     }
 
@@ -43,7 +44,7 @@ pub(crate) fn groups() -> Vec<(String, String)> {
 }
 
 /// The groups that are attributes of a group, each with the name of the attribute; the client has those without a dot.
-fn inside(group: &Group) -> Vec<(&'static str, &'static Group)> {
+pub(crate) fn inside(group: &Group) -> Vec<(&'static str, &'static Group)> {
     let is_inside = |other: &'static Group| match group.name {
         "" => (!other.name.is_empty() && !other.name.contains('.')).then_some((other.name, other)),
         outer => Some((other.name.strip_prefix(outer)?.strip_prefix('.')?, other)),
@@ -80,10 +81,11 @@ fn everything() -> String {
 fn one(group: &Group, mode: Mode) -> String {
     let class = mode.class(group.name);
     let calls = mode.name("Calls");
-    // Reading all jobs takes several calls, so no row of the table has it.
+    // Calls that take several requests, which no row of the table has.
     let base = match group.name {
         "" => String::new(),
         "job_data" => format!("({}, CallGroup)", mode.name("ReadAll")),
+        "prescription_maps" => format!("({}, CallGroup)", mode.name("SendPlans")),
         _ => "(CallGroup)".to_owned(),
     };
     let mut body = format!("class {class}{base}:\n    \"\"\"{}\"\"\"\n\n", group.doc);
@@ -120,93 +122,6 @@ fn one(group: &Group, mode: Mode) -> String {
         "{MARK}\"\"\"{summary}\"\"\"\n\nfrom __future__ import annotations\n\n{}\n\n{body}",
         imports(group, mode, &body)
     )
-}
-
-/// The imports of a group's file: those whose names its body uses.
-fn imports(group: &Group, mode: Mode, body: &str) -> String {
-    let uses = |name: &str| {
-        body.match_indices(name).any(|(at, _)| {
-            let letter = |c: char| c.is_alphanumeric() || c == '_';
-            !body[..at].ends_with(letter) && !body[at + name.len()..].starts_with(letter)
-        })
-    };
-    let typing: Vec<&str> = ["TYPE_CHECKING", "Unpack", "cast", "overload"]
-        .into_iter()
-        .filter(|name| *name == "TYPE_CHECKING" || uses(name))
-        .collect();
-    let mut out = format!("from typing import {}\n", typing.join(", "));
-    if ["with_options", "explained", "CallGroup"].into_iter().any(uses) {
-        out.push('\n');
-    }
-    if uses("with_options") {
-        out.push_str("from headland.archives import with_options\n");
-    }
-    if uses("explained") {
-        out.push_str("from headland.argument_hints import LIST, explained\n");
-    }
-    if uses("CallGroup") {
-        out.push_str("from headland.call_group import CallGroup\n");
-    }
-    if let Some(base) = ["ReadAll", "AsyncReadAll"].into_iter().find(|name| uses(name)) {
-        out.push_str(&format!("from headland.read_all import {base}\n"));
-    }
-    let mut siblings: Vec<String> = inside(group)
-        .into_iter()
-        .map(|(_, other)| import(&mode.file(other.name), &[&mode.class(other.name)]))
-        .collect();
-    if !siblings.is_empty() {
-        siblings.sort_unstable();
-        out.push('\n');
-        out.push_str(&siblings.concat());
-    }
-    out.push_str("\nif TYPE_CHECKING:\n");
-    let standard = [
-        ("dt.", "    import datetime as dt\n"),
-        ("os.", "    import os\n"),
-        ("Mapping", "    from collections.abc import Mapping\n"),
-        ("Sequence", "    from collections.abc import Sequence\n"),
-        ("Path", "    from pathlib import Path\n"),
-        ("Any", "    from typing import Any\n"),
-        ("BinaryIO", "    from typing import BinaryIO\n"),
-    ];
-    let standard: String = standard
-        .iter()
-        .filter(|(name, _)| if name.ends_with('.') { body.contains(&format!(" {name}")) } else { uses(name) })
-        .map(|(_, line)| *line)
-        .collect();
-    // One import of a module, as linters require it.
-    let standard = standard.replace("Mapping\n    from collections.abc import Sequence\n", "Mapping, Sequence\n");
-    out.push_str(&standard);
-    if !standard.is_empty() {
-        out.push('\n');
-    }
-    let records: Vec<&str> = shapes_by_group()
-        .iter()
-        .flat_map(|(_, shapes)| shapes.iter().map(|shape| shape.name))
-        .chain(["Created"])
-        .filter(|name| uses(name))
-        .collect();
-    let own = [
-        ("archives", vec!["Limits", "ReadOptions"]),
-        ("calls", vec!["AsyncCalls", "Calls", "Upload"]),
-        ("conversion", vec!["AsyncConversion", "Conversion"]),
-        ("layer", vec!["Layer"]),
-        ("locations", vec!["AsyncLocationPages", "LocationPages"]),
-        ("pages", vec!["AsyncPages", "Pages"]),
-        ("records", records),
-        ("table", vec!["Table"]),
-    ];
-    for (module, names) in own {
-        let wanted: Vec<&str> = names.into_iter().filter(|name| uses(name)).collect();
-        // The indent and the package instead of the dot take three more characters.
-        for line in import_within(118, &format!("headland.{module}"), &wanted)
-            .replace("from .headland", "from headland")
-            .lines()
-        {
-            out.push_str(&format!("    {line}\n"));
-        }
-    }
-    out
 }
 
 fn method(row: &Endpoint, mode: Mode) -> String {
@@ -266,9 +181,11 @@ pub(crate) fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<
     let own = |parameter: &Parameter| {
         let kind = match (parameter.takes, parameter.default) {
             (Takes::Number, _) => "str | int | None",
+            (Takes::Id, _) if parameter.name == "rx_id" => "str | int | MapFile",
             (Takes::Id, _) => "str | int",
             (Takes::Time, _) => "str | dt.date | dt.datetime | None",
             (Takes::Word | Takes::OneOf(_), _) => "str",
+            (Takes::File, _) if row.group() == "prescription_maps" => "MapFile | BinaryIO",
             (Takes::File, _) => "Upload",
             (Takes::Mapping, _) => "Mapping[str, object]",
             (Takes::MappingOrList, _) => "Mapping[str, object] | Sequence[object]",
@@ -318,10 +235,27 @@ pub(crate) fn arguments(row: &Endpoint, target: &str) -> (Vec<[String; 4]>, Vec<
             );
         }
         Returns::Layer => {
-            let doc = "Seconds to wait for the conversion; the client's `timeout.call` if None.";
+            let doc = if row.section.contains("4.4") {
+                "Seconds to wait for the conversion; the client's `timeout.call` if None."
+            } else {
+                "Seconds to wait for the file; the client's `timeout.call` if None."
+            };
             add("timeout", "float | None", "None", doc);
             let doc = "How to read, as in `headland.read`, which documents each option, such as `layer` and `columns`.";
             add("**options", "Unpack[ReadOptions]", "", doc);
+        }
+        Returns::Created if row.group() == "prescription_maps" => {
+            let doc = "Whether errors of the content are ignored, such as a rate that a display refuses. The rules of the \
+                       service for zips always hold.";
+            add("force", "bool", "False", doc);
+        }
+        Returns::Nothing => {
+            let doc = "Whether to wait until the field computer has fetched the map. A map that is queued already is then \
+                       followed instead of refused. A line on standard error shows the wait.";
+            add("wait", "bool", "False", doc);
+            let doc = "Seconds to wait, at most; the client's `timeout.call` if None. A tractor may be offline for days, so \
+                       `NotReady` has a `handle` for `client.delivery`.";
+            add("timeout", "float | None", "None", doc);
         }
         _ => {}
     }
@@ -373,8 +307,11 @@ fn body(row: &Endpoint, mode: Mode) -> String {
             "download(\n            \"{name}\",\n            {given},\n            to=to,\n            overwrite=overwrite,\n            limits=limits,\n        )"
         ),
         Returns::Nothing | Returns::NotImplemented => {
-            return format!("        {wait}self._calls.send_command(\"{name}\", {given})\n");
+            return format!(
+                "        {wait}self._calls.send_map(rx_id, field_computer_id, wait=wait, timeout=timeout)\n"
+            );
         }
+        Returns::Created if row.group() == "prescription_maps" => "upload_map(file, file_type, force=force)".to_owned(),
         Returns::Created if given == "{}" => format!("upload(\"{name}\", file)"),
         Returns::Created => format!("upload(\"{name}\", file, {given})"),
         Returns::Conversion => format!("conversion(\"{name}\", {given})"),

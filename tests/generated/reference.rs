@@ -213,6 +213,7 @@ fn full(kind: &str) -> String {
         .replace("Mapping[", "collections.abc.Mapping[");
     let each = with_modules.split(" | ").map(|part| match part {
         "Upload" => FILE.to_owned(),
+        "MapFile" => "headland.Prescription | str | os.PathLike[str] | bytes".to_owned(),
         "Limits" => "headland.Limits".to_owned(),
         "BinaryIO" => "typing.BinaryIO".to_owned(),
         "Unpack[ReadOptions]" => "typing.Unpack[headland.archives.ReadOptions]".to_owned(),

@@ -12,7 +12,7 @@ Exit codes:
 6     the rate limit leaves no time before the deadline
 7     the service or the connection failed
 8     the job has no coverage, or cannot be converted
-9     the conversion needs more time
+9     the conversion or the delivery needs more time
 10    the reply to an upload or another POST was lost: check its effect before you retry
 11    a reply or an archive cannot be read
 12    a file on this machine cannot be read or written

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import headland as hl
 from headland import _core
+from headland.cli import read_files
 from headland.cli.output import json_text, print_json, print_text, print_wrapped
 from headland.cli.parser import Verbs, add_verb
 from headland.cli.records import print_record
@@ -55,11 +56,10 @@ def add_demo(verbs: Verbs) -> None:
 def add_read(verbs: Verbs) -> None:
     """Add the verb ``read``."""
     examples = ("read job.zip", "read job.zip --to job.parquet")
-    text = "Describe or convert an archive; print an XML file as a tree."
+    text = "Describe archives or convert one; print XML as a tree."
     read = add_verb(verbs, "read", _read, text, examples)
-    read.add_argument(
-        "file", type=Path, metavar="FILE", help="a zip, a shapefile, a grain cart file, an XML file or a folder"
-    )
+    what = "zips, shapefiles, grain cart files, an XML file, folders, or patterns such as '2025/*.zip'"
+    read.add_argument("files", type=Path, nargs="+", metavar="FILE", help=what)
     read.add_argument("--layer", metavar="NAME", help="name of the layer, if the archive has several")
     read.add_argument("--encoding", metavar="NAME", help="the encoding of texts; overrides that of the archive")
     read.add_argument("--lenient", action="store_true", help="read the intact parts of a damaged archive")
@@ -93,24 +93,30 @@ def _open_in_browser(page: Path) -> None:
 def _read(given: argparse.Namespace) -> int:
     if given.to is not None and given.to.suffix.lower() not in (".parquet", ".geojson", ".json"):
         raise ValueError(f"`--to`: expected a name that ends in .parquet or .geojson, got `{given.to}`")
-    if given.file.suffix.lower() == ".xml" and given.file.name.lower() not in COMPANION_FILES:
-        return _tree(given)
-    layer = hl.read(given.file, layer=given.layer, encoding=given.encoding, strict=not given.lenient)
+    if read_files.is_many(given):
+        return read_files.run(given, lambda layer: _show(layer, None, as_json=given.json))
+    file = given.files[0]
+    if file.suffix.lower() == ".xml" and file.name.lower() not in COMPANION_FILES:
+        return _tree(file, given)
+    layer = hl.read(file, layer=given.layer, encoding=given.encoding, strict=not given.lenient)
     if given.to is not None:
         write = layer.write_parquet if given.to.suffix.lower() == ".parquet" else layer.write_geojson
         write(given.to)
-    summary = _summary(layer, given.to)
-    if given.json:
-        print_json(summary)
-    else:
-        _print(layer, given.to)
+    _show(layer, given.to, as_json=given.json)
     return 0
 
 
-def _tree(given: argparse.Namespace) -> int:
+def _show(layer: hl.Layer, written: Path | None, *, as_json: bool) -> None:
+    if as_json:
+        print_json(_summary(layer, written))
+    else:
+        _print(layer, written)
+
+
+def _tree(file: Path, given: argparse.Namespace) -> int:
     if given.to is not None:
-        raise ValueError(f"`{given.file}` is XML, not a table: use `--json` to print it as a tree")
-    tree = hl.read_tree(given.file)
+        raise ValueError(f"`{file}` is XML, not a table: use `--json` to print it as a tree")
+    tree = hl.read_tree(file)
     if given.json:
         print_json(tree)
     else:

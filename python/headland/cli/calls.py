@@ -11,8 +11,9 @@ from typing import Any
 import headland as hl
 from headland import _core, settings
 from headland.cli.args import bind_arguments
+from headland.cli.exit_codes import CONFLICT
 from headland.cli.kinds import FILES, KINDS, UPLOADS, kind
-from headland.cli.output import print_json, print_text
+from headland.cli.output import print_json, print_text, print_wrapped
 from headland.cli.parser import Parser, Verbs, add_verb
 from headland.cli.records import print_record
 from headland.suggestions import did_you_mean
@@ -43,10 +44,17 @@ def add_upload(verbs: Verbs) -> None:
 
 def add_send(verbs: Verbs) -> None:
     """Add the verb ``send``."""
-    examples = ("send 82 460", "send 82 460 --profile farm")
-    send = add_service_verb(verbs, "send", _send, "Queue a prescription map for a field computer.", examples)
-    send.add_argument("map", metavar="MAP", help="id of the prescription map")
-    send.add_argument("computer", metavar="COMPUTER", help="id of the field computer")
+    examples = ("send north-40.zip 460 --plan", "send 82 460 --profile farm")
+    text = "Send a prescription map to a machine; see --plan and --wait."
+    send = add_service_verb(verbs, "send", _send, text, examples)
+    send.add_argument("map", metavar="MAP", help="id of the prescription map, or a .zip or .shp to upload first")
+    send.add_argument(
+        "computer", metavar="COMPUTER", help="id of the field computer, as `headland ls field_computers` shows it"
+    )
+    how = send.add_mutually_exclusive_group()
+    how.add_argument("--plan", action="store_true", help="send nothing; two calls")
+    how.add_argument("--wait", action="store_true", help="wait until the field computer has fetched the map")
+    send.add_argument("--timeout", type=float, metavar="SECONDS", help="the longest wait (default: 600)")
 
 
 def add_budget(verbs: Verbs) -> None:
@@ -122,13 +130,33 @@ def _upload(given: argparse.Namespace) -> int:
 
 
 def _send(given: argparse.Namespace) -> int:
+    if given.timeout is not None and not given.wait:
+        raise ValueError("`--timeout` is the longest wait: add `--wait`")
     with client_of(given) as client:
-        client.prescription_maps.send(given.map, given.computer)
+        maps = client.prescription_maps
+        if given.plan:
+            return _show_plan(maps.plan(given.map, given.computer), as_json=given.json)
+        map_id, is_delivered = maps._calls.send_map(  # noqa: SLF001 - the public method returns nothing
+            given.map, given.computer, wait=given.wait, timeout=given.timeout
+        )
     if given.json:
-        print_json({"prescription_map": given.map, "field_computer": given.computer})
+        state = {"state": "delivered"} if is_delivered else {}
+        print_json({"prescription_map": map_id, "field_computer": given.computer, **state})
+    elif is_delivered:
+        again = "" if given.wait else f"; `headland send {map_id} {given.computer}` sends it again"
+        print_text(f"Map {map_id} is delivered to field computer {given.computer}{again}.")
     else:
-        print_text(f"Map {given.map} is queued for field computer {given.computer}.")
+        print_text(f"Map {map_id} is queued for field computer {given.computer}.")
     return 0
+
+
+def _show_plan(plan: hl.SendPlan, *, as_json: bool) -> int:
+    """Print a plan; a map that would be refused has the exit code of the refusal."""
+    if as_json:
+        print_json(plan._asdict())
+    else:
+        print_wrapped(repr(plan), indent="    ")
+    return CONFLICT if plan.conflicts else 0
 
 
 def _budget(given: argparse.Namespace) -> int:

@@ -10,13 +10,14 @@ import headland as hl
 from headland.cli.output import RED, print_text, print_wrapped
 from headland.escaping import printable
 
+CONFLICT = 5
 INTERRUPTED = 130
 EXIT_CODES: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], int], ...] = (
     ((hl.AuthenticationError, hl.PermissionDenied), 3),
     (hl.NotFound, 4),
     (OSError, 12),
     ((TypeError, ValueError, OverflowError, hl.ConfigurationError), 2),
-    ((hl.InvalidRequest, hl.MethodNotAllowed, hl.Conflict), 5),
+    ((hl.InvalidRequest, hl.MethodNotAllowed, hl.Conflict), CONFLICT),
     (hl.RateLimited, 6),
     ((hl.ServiceUnavailable, hl.TransportError), 7),
     ((hl.NoCoverage, hl.ConversionFailed), 8),

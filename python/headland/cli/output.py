@@ -57,9 +57,9 @@ def json_text(value: object, indent: int | None = None) -> str:
     return json.dumps(value, default=_plain, ensure_ascii=not is_unicode, indent=indent)
 
 
-def print_json(value: object) -> None:
+def print_json(value: object, file: TextIO | None = None) -> None:
     """Print a value as one line of JSON."""
-    print_text(json_text(value))
+    print_text(json_text(value), file)
 
 
 def _encodable(text: str, file: TextIO) -> str:

@@ -166,7 +166,7 @@ class GrainCarts(CallGroup):
 
         Args:
             id: Id of the grain cart file, from the list.
-            timeout: Seconds to wait for the conversion; the client's `timeout.call` if None.
+            timeout: Seconds to wait for the file; the client's `timeout.call` if None.
             **options: How to read, as in `headland.read`, which documents each option, such as `layer` and
                 `columns`.
 

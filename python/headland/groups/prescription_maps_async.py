@@ -3,22 +3,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, Unpack, cast, overload
 
+from headland.archives import with_options
 from headland.call_group import CallGroup
+from headland.send_plan import AsyncSendPlans
 
 if TYPE_CHECKING:
     import os
     from pathlib import Path
     from typing import BinaryIO
 
-    from headland.archives import Limits
-    from headland.calls import AsyncCalls, Upload
+    from headland.archives import Limits, ReadOptions
+    from headland.calls import AsyncCalls
+    from headland.layer import Layer
+    from headland.map_file import MapFile
     from headland.pages import AsyncPages
     from headland.records import Created, PrescriptionMapDetail, PrescriptionMapItem
 
 
-class AsyncPrescriptionMaps(CallGroup):
+class AsyncPrescriptionMaps(AsyncSendPlans, CallGroup):
     """Prescription maps: files of target rates that are sent to field computers."""
 
     __slots__ = ("_calls",)
@@ -92,10 +96,29 @@ class AsyncPrescriptionMaps(CallGroup):
             limits=limits,
         )
 
-    async def upload(self, file: Upload, *, file_type: str = "RX") -> Created:
-        """Like `Client.prescription_maps.upload`, as a coroutine."""
-        return await self._calls.upload("prescription_maps.upload", file, {"file_type": file_type})
+    @with_options
+    async def read(
+        self,
+        id: str | int,
+        *,
+        format: str = "shp",
+        timeout: float | None = None,
+        **options: Unpack[ReadOptions],
+    ) -> Layer:
+        """Like `Client.prescription_maps.read`, as a coroutine."""
+        return await self._calls.layer("prescription_maps.read", {"id": id, "format": format}, timeout, options)
 
-    async def send(self, rx_id: str | int, field_computer_id: str | int) -> None:
+    async def upload(self, file: MapFile | BinaryIO, *, file_type: str = "RX", force: bool = False) -> Created:
+        """Like `Client.prescription_maps.upload`, as a coroutine."""
+        return await self._calls.upload_map(file, file_type, force=force)
+
+    async def send(
+        self,
+        rx_id: str | int | MapFile,
+        field_computer_id: str | int,
+        *,
+        wait: bool = False,
+        timeout: float | None = None,
+    ) -> None:
         """Like `Client.prescription_maps.send`, as a coroutine."""
-        await self._calls.send_command("prescription_maps.send", {"rx_id": rx_id, "field_computer_id": field_computer_id})
+        await self._calls.send_map(rx_id, field_computer_id, wait=wait, timeout=timeout)

@@ -24,6 +24,7 @@ use crate::columns::unit_closure::Proven;
 use crate::columns::unit_proofs::{name_yields, prove_units};
 use crate::columns::unused::{report, unknown_names};
 use crate::ground::row_areas::{further_products, polygon_areas};
+use crate::rates::{JOB_TOTALS, totals_entry};
 use crate::rows::claims::settle;
 use crate::rows::result_columns::{insert_columns, select_columns};
 use crate::times::context::RowTimes;
@@ -45,10 +46,11 @@ pub fn local_times(layer: &Layer, statements: &Statements) -> Result<Option<Loca
 /// canonical name get `_original` behind it.
 pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
     let layer = harmonized(layer, statements)?;
-    Ok(match &statements.job.name {
-        Some(name) => layer.with_entry(keys::JOB_NAME, Some(name)),
+    let entries = [(keys::JOB_NAME, statements.job.name.clone()), (JOB_TOTALS, totals_entry(&statements.job.products))];
+    Ok(entries.into_iter().fold(layer, |layer, (key, value)| match value {
+        Some(value) => layer.with_entry(key, Some(&value)),
         None => layer,
-    })
+    }))
 }
 
 fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {

@@ -2,6 +2,7 @@
 
 use crate::columns::canonical::JobKind;
 use crate::columns::market_moisture::MarketMoisture;
+use crate::rates::JobProduct;
 use headland_reader::layer::Offsets;
 use headland_reader::layer::crs::Crs;
 
@@ -37,6 +38,8 @@ pub struct Job {
     pub start: Option<i64>,
     /// The applied area of all products in square metres.
     pub area: Option<f64>,
+    /// What it reports of each product.
+    pub products: Vec<JobProduct>,
 }
 
 /// Columns and units that the caller states.

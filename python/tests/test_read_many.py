@@ -1,0 +1,130 @@
+"""Many archives at once: folders, patterns and files become layers, with a reason for each that fails."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import geopandas as gpd
+import pytest
+import shapely
+from shapefiles import zipped
+
+import headland as hl
+from headland.__main__ import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KINDS = {"yield": "Yield", "as_applied": "Sprayer", "planting": "Planter"}
+
+
+def shapefile(frame: gpd.GeoDataFrame, folder: Path, name: str) -> bytes:
+    """Return a zip with a frame as a shapefile."""
+    folder.mkdir()
+    # A .dbf has dates without a time.
+    times = frame.select_dtypes("datetime").columns
+    frame = frame.assign(**{name: frame[name].dt.strftime("%Y-%m-%d") for name in times})
+    frame.to_file(folder / f"{name}.shp")
+    members = {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+    shutil.rmtree(folder)
+    return zipped(members)
+
+
+@pytest.fixture(scope="module")
+def season(service: hl.Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder of archives of three kinds and two coordinate systems, and what cannot be read."""
+    root = tmp_path_factory.mktemp("many")
+    folder = root / "season"
+    (folder / "empty").mkdir(parents=True)
+    truths = sorted(service.truth, key=lambda truth: truth["rows"])
+    with hl.Client(**service.credentials, rate_limits=(), limiter_state="memory") as client:
+        kinds = {job["id"]: job["sub_type"] for job in client.job_data.list()}
+        for kind, label in KINDS.items():
+            truth = next(truth for truth in truths if kinds[truth["job_id"]] == label)
+            client.job_data.download(truth["job_id"], to=folder / f"{kind}.zip")
+    harvest = hl.read(folder / "yield.zip", layer=hl.layers(folder / "yield.zip")[0]).to_geopandas()
+    metric = shapefile(harvest.to_crs(32614), root / "made", "utm")
+    (folder / "utm.zip").write_bytes(metric)
+    outline = gpd.GeoDataFrame({"FIELD": ["Home"]}, geometry=[shapely.box(-97, 41, -96.99, 41.01)], crs=4326)
+    (folder / "outline.zip").write_bytes(shapefile(outline, root / "made", "outline"))
+    (folder / "nested.zip").write_bytes(zipped({"inner.zip": metric}))
+    (folder / "deep.zip").write_bytes(zipped({"inner.zip": zipped({"inner.zip": metric})}))
+    (folder / "broken.zip").write_bytes(b"no zip")
+    return folder
+
+
+def test_a_mixed_folder_gives_layers_of_a_kind_and_what_failed(season: Path) -> None:
+    jobs = hl.read_many(season, job_type="harvest")
+    assert [job["name"] for job, _ in jobs] == ["nested", "utm", "yield"]
+    assert {failed.job["name"] for failed in jobs.failed} == {"broken", "deep", "empty"}
+    for failed in jobs.failed:
+        assert str(failed.error)
+        assert str(season / failed.job["name"]) in failed.job["source"]
+        assert failed.job["source"] in repr(jobs.failed)
+    table = jobs.concat()
+    assert len(table) == sum(len(layer) for _, layer in jobs)
+    assert set(table["source"]) == {job["source"] for job, _ in jobs}
+    assert set(table["job_id"]) == {None}
+    kinds = {kind: [job["name"] for job, _ in hl.read_many(season, job_type=kind)] for kind in ("planting", "spraying")}
+    assert kinds == {"planting": ["planting"], "spraying": ["as_applied"]}
+
+
+def test_each_archive_is_read_once_with_all_its_layers(season: Path) -> None:
+    one = season / "yield.zip"
+    both = hl.read_many([one, season / "*.zip", str(one), season])
+    assert len({(job["source"], job["layer"]) for job, _ in both}) == len(both)
+    assert {job["layer"] for job, _ in both if job["source"] == str(one)} == set(hl.layers(one))
+    named = hl.read_many([one, season / "utm.zip"], layer="utm")
+    assert [job["source"] for job, _ in named] == [str(season / "utm.zip")]
+    assert "no layer" in str(named.failed[0].error)
+
+
+def test_what_is_not_there_is_a_failure_or_raised(season: Path, tmp_path: Path) -> None:
+    jobs = hl.read_many([season / "*.nothing", tmp_path / "gone.zip", tmp_path])
+    assert len(jobs) == 0
+    messages = [str(failed.error) for failed in jobs.failed]
+    for message, text in zip(messages, ("no file matches", "gone.zip", "is empty"), strict=True):
+        assert text in message
+    with pytest.raises(hl.ArchiveError, match="broken"):
+        hl.read_many(season, on_error="raise")
+    with pytest.raises(TypeError, match="`paths`"):
+        hl.read_many(3)  # type: ignore[arg-type]
+    for name, value in {"job_type": "soil", "on_error": "ignore"}.items():
+        with pytest.raises(ValueError, match=name):
+            hl.read_many(season, **{name: value})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"`.*broken|no job"):
+        hl.read_many(season / "broken.zip").concat()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "failed"),
+    [
+        (["."], 11, ["broken.zip", "deep.zip", "empty"]),
+        (["utm.zip", "nested.zip"], 0, []),
+        (["[un]*.zip", "gone.zip"], 12, ["gone.zip"]),
+        (["*.nothing"], 11, ["*.nothing"]),
+        (["empty"], 11, ["empty"]),
+    ],
+)
+def test_the_command_describes_all_archives_and_names_those_that_fail(
+    season: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    code: int,
+    failed: list[str],
+) -> None:
+    monkeypatch.chdir(season)
+    assert main(["read", *words]) == code
+    shown = capsys.readouterr()
+    lines = [line for line in shown.err.splitlines() if line.startswith("headland: not read: ")]
+    assert len(lines) == len(failed)
+    assert all(f"not read: {name}: " in line for name, line in zip(failed, lines, strict=True))
+    assert "Limits" not in shown.err + shown.out
+    assert main(["read", *words, "--json"]) == code
+    shown = capsys.readouterr()
+    assert [json.loads(line)["source"] for line in shown.err.splitlines()] == failed
+    if code != 11:
+        assert {json.loads(line)["source"] for line in shown.out.splitlines()} == {"nested.zip", "utm.zip"}

@@ -1,0 +1,82 @@
+//! What the service reports of the products of a job, and how it compares to the rows.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, LargeStringArray};
+use arrow_schema::DataType;
+use serde::{Deserialize, Serialize};
+
+use super::JOB_TOTALS;
+use super::part::Part;
+use super::report::products;
+use super::target::RateUnit;
+use crate::cleaning::layers::field;
+use crate::columns::cell_values::nullable;
+use crate::columns::derived::HECTARE;
+use headland_base::error::Result;
+use headland_reader::layer::Layer;
+use headland_reader::layer::units::Unit;
+
+/// A product of a job as the service reports it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct JobProduct {
+    /// The name.
+    pub name: Option<String>,
+    /// What was applied, in the unit of the display.
+    pub amount: Option<f64>,
+    /// Square metres.
+    pub area: Option<f64>,
+}
+
+/// The entry of a layer's metadata for products that report an amount or an area.
+pub(crate) fn totals_entry(products: &[JobProduct]) -> Option<String> {
+    let is_known = |product: &JobProduct| product.amount.is_some() || product.area.is_some();
+    products.iter().any(is_known).then(|| serde_json::to_string(products).ok()).flatten()
+}
+
+/// One line for each product that the service reports; `None` if the layer was not harmonised with its job.
+pub(super) fn against(layer: &Layer, unit: &RateUnit, parts: &[Part], applied: &[f64]) -> Result<Option<Layer>> {
+    let entry = layer.metadata().iter().find(|(key, _)| key == JOB_TOTALS);
+    let reported: Option<Vec<JobProduct>> = entry.and_then(|(_, text)| serde_json::from_str(text).ok());
+    let Some(reported) = reported else { return Ok(None) };
+    let names = products(parts);
+    let factor = display_factor(unit);
+    let mut lines: Vec<(String, [f64; 4])> = Vec::new();
+    for product in &reported {
+        let name = product.name.clone().unwrap_or_default();
+        let is_only = reported.len() == 1 && names.len() == 1;
+        let is_own = |part: &&Part| is_only || part.product.eq_ignore_ascii_case(name.trim());
+        let (mut amount, mut area) = (0.0, 0.0);
+        for part in parts.iter().filter(is_own) {
+            for (k, row) in part.rows().iter().copied().enumerate() {
+                if part.counts(k) && part.is_working(k) {
+                    area += part.area(k);
+                    amount += if applied[row].is_nan() { 0.0 } else { applied[row] * part.area(k) / HECTARE };
+                }
+            }
+        }
+        let reported = product.amount.zip(factor).map_or(f64::NAN, |(amount, factor)| amount * factor);
+        lines.push((name, [amount, reported, area, product.area.unwrap_or(f64::NAN)]));
+    }
+    let numbers = |pick: &dyn Fn(&[f64; 4]) -> f64| nullable(lines.iter().map(|(_, values)| pick(values)));
+    let texts: LargeStringArray =
+        lines.iter().map(|(name, _)| Some(name.as_str()).filter(|name| !name.is_empty())).collect();
+    let number = |name, unit: &str| field(name, DataType::Float64, unit);
+    let columns = vec![
+        (field("product", DataType::LargeUtf8, ""), Arc::new(texts) as ArrayRef),
+        (number("applied", unit.amount), numbers(&|values| values[0])),
+        (number("reported", unit.amount), numbers(&|values| values[1])),
+        (number("difference", "1"), numbers(&|values| (values[0] - values[1]) / values[1])),
+        (number("worked_area", "m2"), numbers(&|values| values[2])),
+        (number("reported_area", "m2"), numbers(&|values| values[3])),
+        (number("area_difference", "1"), numbers(&|values| (values[2] - values[3]) / values[3])),
+    ];
+    Layer::from_columns(layer.name(), layer.source(), columns).map(Some)
+}
+
+/// From the display's unit of amounts, which its rates name, to that of the comparison.
+fn display_factor(unit: &RateUnit) -> Option<f64> {
+    let logged = unit.logged?.to_string();
+    let (amount, _) = logged.split_once('/')?;
+    Unit::parse(amount)?.factor(Unit::parse(unit.amount)?, None).ok()
+}
