@@ -62,7 +62,7 @@ mod _core {
     #[pymodule_export]
     use super::dataset::{
         Dataset, Scan, conversion_factor, converted_schema, coordinate_system, dataset_names, manifest_files,
-        mixed_units_warning, read_row_groups, union_schemas,
+        mixed_units_warning, read_row_groups, replace_folder, union_schemas,
     };
     #[pymodule_export]
     use super::doctor::setting_advice;

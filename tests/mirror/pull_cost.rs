@@ -12,6 +12,7 @@ use headland::sandbox::fields::{Account, HarvestStyle, Job, generate_account, sm
 
 use super::account::stored_jobs;
 use super::service::{Service, WINDOWS};
+use super::support::state;
 
 /// A service with `jobs` small jobs, of which every second one needs a conversion of one and a half minutes.
 pub(crate) fn many(jobs: u32) -> Options {
@@ -125,13 +126,13 @@ async fn sync_without_changes_is_one_call_a_list_and_no_publication() {
     let _hold = super::service::hold_time();
     sync(&mirror).await;
     let before = service.count();
-    let published = super::service::tree(&service.path().join("current"));
+    let published = super::service::tree(&state(&service.path()));
     for _ in 0..3 {
         let outcome = sync(&mirror).await;
         assert_eq!((outcome.calls, outcome.generation, outcome.new), (LISTS as u64, None, 0));
     }
     assert_eq!(service.count() - before, 3 * LISTS);
-    assert_eq!(super::service::tree(&service.path().join("current")), published);
+    assert_eq!(super::service::tree(&state(&service.path())), published);
 }
 
 #[tokio::test(start_paused = true)]

@@ -231,8 +231,7 @@ class Status(JsonValues):
     dataset: list[Stock]
     """The published dataset by job type and year; empty if it cannot be read."""
     damage: str | None
-    """The reason why the published state cannot be read, such as a lost file or link, and the solution; ``None`` if it
-    can.
+    """The reason why the published state cannot be read, such as a lost file, and the solution; ``None`` if it can.
 
     If its whole folder is lost, ``dataset`` and ``generation`` may be those of the previous generation.
     """
@@ -281,7 +280,8 @@ class Status(JsonValues):
         dataset: list[Stock] = []
         damage = facts["lost"]
         try:
-            dataset = summary.dataset_summary(folder)
+            if facts["generation"] is not None:
+                dataset = summary.dataset_summary(folder)
         except errors.ArchiveError as reason:
             damage = damage or str(reason)
         return cls(
