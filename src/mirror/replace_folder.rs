@@ -103,12 +103,10 @@ pub(super) fn sync_tree(disk: &Disk, folder: &Path) -> Result<()> {
     disk.sync_folder(folder)
 }
 
-/// Whether two paths are names of one file. Only Unix can say.
-pub(super) fn is_one_file(one: &Path, other: &Path) -> bool {
-    match (fs::symlink_metadata(one), fs::symlink_metadata(other)) {
-        (Ok(one), Ok(other)) => file_number(&one).is_some() && file_number(&one) == file_number(&other),
-        _ => false,
-    }
+/// Whether a file is a copy of another one, by size and time, and no hard link. Only Unix can tell these apart.
+pub(super) fn is_copy(one: &Path, other: &Path) -> bool {
+    let number = |path: &Path| fs::symlink_metadata(path).ok().as_ref().and_then(file_number);
+    is_same(one, other) && (number(one).is_none() || number(one) != number(other))
 }
 
 #[cfg(unix)]

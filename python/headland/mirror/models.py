@@ -283,7 +283,7 @@ class Status(JsonValues):
             if facts["generation"] is not None:
                 dataset = summary.dataset_summary(folder)
         except errors.ArchiveError as reason:
-            damage = damage or str(reason)
+            damage = str(reason)
         return cls(
             **known,  # type: ignore[arg-type]  # the names and types of a TypedDict, of which mypy sees objects
             folder=folder,

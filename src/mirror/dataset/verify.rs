@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::layer::{Cancel, run_ordered, threads};
 use crate::mirror::archive_store::{self, Finding, Problem};
 use crate::mirror::published_folders::FOLDERS;
-use crate::mirror::replace_folder::is_one_file;
+use crate::mirror::replace_folder::is_copy;
 use crate::mirror::{Folder, ItemKind};
 
 /// Advice for a file of the dataset that differs from the published one.
@@ -40,10 +40,11 @@ pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Findin
     let parts = manifest.parts.iter().map(|part| (&part.path, &part.sha256, &part.crc32));
     let tables = manifest.tables().map(|table| (&table.path, &table.sha256, &table.crc32));
     for (path, sha256, crc32) in parts.chain(tables) {
-        // The file at the top of the mirror is another one if the file system has no links, or in a copy.
+        // The file at the top of the mirror is a copy if the file system has no links. One of another state is reported
+        // with its folder.
         let (top, path) = (folder.path().join(path), current.path.join(path));
         findings.extend(verify_file(&path, sha256, crc32, cancel)?);
-        if top.is_file() && !is_one_file(&path, &top) {
+        if is_copy(&path, &top) {
             let damaged = verify_file(&top, sha256, crc32, cancel)?;
             findings.extend(damaged.filter(|_| !folder.is_written_elsewhere()));
         }
