@@ -13,7 +13,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::try_join_all;
 
 use super::journal::{Cursor, Item, ItemKind, Listed, Reading, Removed, WriteTxn};
-use super::sync_cycle::SyncCycle;
+use super::sync_cycle::{SyncCycle, is_recent};
 use super::writer::{MirrorWriter, is_fatal};
 use crate::api::{self, Endpoint, Returns, Shape};
 use crate::client::{Arguments, Position, check_id};
@@ -105,15 +105,15 @@ pub(super) async fn read_all(writer: &MirrorWriter, cycle: &SyncCycle) -> Result
     try_join_all(due.into_iter().map(|list| read_list(writer, cycle, list))).await.map(drop)
 }
 
-/// Whether a cycle reads a list. One that was never read, such as after an error, is always due.
+/// Whether a cycle reads a list. After an error, a list without dates is due again at once, since its last read is old.
 fn is_due(writer: &MirrorWriter, cycle: &SyncCycle, list: List) -> Result<bool> {
     let is_frequent = match list {
         List::Jobs => true,
         List::CurrentLocations => writer.options.locations,
         List::Carts | List::Computers | List::Hubs | List::Maps => false,
     };
-    let is_known = writer.journal.read(|txn| txn.cursor(list.row_name()))?.read_at.is_some();
-    Ok(is_frequent || cycle.relist.is_some() || !is_known)
+    let last = writer.journal.read(|txn| txn.cursor(list.row_name()))?.read_at;
+    Ok(is_frequent || cycle.relist.is_some() || !is_recent(last, &writer.options, writer.now()))
 }
 
 async fn read_list(writer: &MirrorWriter, cycle: &SyncCycle, list: List) -> Result<()> {
