@@ -38,7 +38,7 @@ pub fn replace_folder(disk: &Disk, source: &Path, files: &[PathBuf], target: &Pa
         disk.rename(&old, target)?;
     }
     disk.remove_folder(&new)?;
-    disk.remove_folder(&old)?;
+    remove(disk, &old)?;
     if has_files(source, files, target)? {
         return Ok(Replacement::Done);
     }
@@ -65,7 +65,7 @@ pub fn replace_folder(disk: &Disk, source: &Path, files: &[PathBuf], target: &Pa
         return Err(error);
     }
     disk.sync_folder(folder_of(target))?;
-    disk.remove_folder(&old)?;
+    remove(disk, &old)?;
     Ok(Replacement::Done)
 }
 
@@ -127,6 +127,12 @@ fn is_same(one: &Path, other: &Path) -> bool {
         Ok((found.is_file(), found.len(), found.modified()?))
     };
     matches!((facts(one), facts(other)), (Ok(one), Ok(other)) if one == other && one.0)
+}
+
+/// Removes what was replaced: a folder, or a link of an earlier version, which may be a file with its text.
+fn remove(disk: &Disk, path: &Path) -> Result<()> {
+    let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    if is_folder { disk.remove_folder(path) } else { disk.remove_file(path) }
 }
 
 fn is_missing(path: &Path) -> bool {
