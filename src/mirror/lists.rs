@@ -1,9 +1,9 @@
 //! Reads the lists of an account, page by page, with one journal transaction per page.
 //!
 //! Makes the fewest calls that the interface allows. Jobs are listed from the newest known one on, less an overlap, or
-//! all if a full list is due. Only with a full list, the lists that have no dates are read too: computers, hubs with their
-//! last reports, maps and grain carts. The current locations of all computers are read each time, since they show which
-//! computers have new locations.
+//! all if a full list is due. The lists without dates are read with a full list, or once they are as old: computers,
+//! hubs with their last reports, maps and grain carts. The current locations of all computers are read each time, since
+//! they show which computers have new locations.
 //!
 //! `minid` is not used: the list of all jobs contains those of the computers, and has dates.
 

@@ -6,7 +6,7 @@
 //! next replacement renames or removes what is left.
 //!
 //! On Unix, readers that have opened a file of the old folder read it to its end. A path may be missing between the
-//! two renames. There is a system call that exchanges two folders, but neither for all systems nor for all file systems.
+//! two renames. There is a system call that exchanges two folders, but neither on all systems nor on all file systems.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -145,8 +145,8 @@ fn beside(target: &Path, word: &str) -> PathBuf {
     target.with_file_name(name)
 }
 
-/// Refuses what may be data of the user: a file, or a folder without any Parquet file. Links are of earlier versions, and
-/// tools that cannot copy a link write its target into a file.
+/// Refuses what may be data of the user: a file, or a folder without any Parquet file. Links are of earlier versions,
+/// and tools that cannot copy a link write its target into a file.
 fn check_is_replaceable(target: &Path) -> Result<()> {
     const LONGEST_LINK: u64 = 64;
     let found = match fs::symlink_metadata(target) {

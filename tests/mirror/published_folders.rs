@@ -1,5 +1,5 @@
-//! Tests the folders of the published state and the file that names it: after failures, in copies, in mirrors of earlier
-//! versions, and for readers of open files.
+//! Tests the folders of the published state and the file that names it: after failures, in copies, in mirrors of
+//! earlier versions, and for readers of open files.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read as _};
