@@ -37,6 +37,9 @@ pub mod layer;
 /// Agronomic computation over columns: units and their conversion.
 pub mod agronomy;
 
+/// Prescriptions: zones and rates as displays accept them, and checks of such files.
+pub mod prescription;
+
 /// Rate limits: exact windows, headers of the server, and a budget shared between processes.
 pub mod limiter;
 

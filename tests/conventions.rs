@@ -23,6 +23,7 @@ const MODULES: &[&str] = &[
     "archive",
     "layer",
     "agronomy",
+    "prescription",
     "limiter",
     "transport",
     "client",
