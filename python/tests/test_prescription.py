@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import random
 import time
@@ -17,6 +18,7 @@ import shapely
 from shapely import affinity
 
 import headland as hl
+from headland.cli import main
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -265,3 +267,23 @@ def test_check_reads_every_kind_of_source(tmp_path: Path) -> None:
     assert [(each.code, each.record) for each in hl.check_prescription(infinite)] == [("rate-not-finite", 1)]
     with pytest.raises(hl.HeadlandError, match=r"none\.zip"):
         hl.check_prescription(tmp_path / "none.zip")
+
+
+def test_command_line_writes_and_checks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, target = tmp_path / "zones.parquet", tmp_path / "north field.zip"
+    frame([box(0), box(1)], [81.0, 119.0]).to_parquet(source)
+    given = ["rx", str(source), "--rate", "rate", "--unit", "kg/ha", "--step", "20", "--to", str(target)]
+    assert main(given) == 0
+    shown = capsys.readouterr().out
+    assert "80" in shown
+    assert "120" in shown
+    assert f"written: {target}" in shown
+    assert main(["check", str(target), "--display", "FieldView"]) == 0
+    assert "nothing" in capsys.readouterr().out
+    assert hl.read(target)["RATE"] == [80, 120]
+    frame([box(0), box(0.5)], [1.0, -2.0]).to_parquet(source)
+    assert main([*given[:-4], "--to", str(target), "--json"]) == 1
+    (printed,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {each["code"] for each in printed["diagnostics"]} == {"rate-negative", "rx-zones-overlap"}
+    assert main(["check", str(target)]) == 1
+    assert "error rate-negative: row 1" in capsys.readouterr().out

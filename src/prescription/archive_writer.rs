@@ -12,7 +12,7 @@ use super::lattice::{Ring, to_degrees};
 use super::merge::Zone;
 use crate::error::{Error, Kind, Result};
 
-/// WGS 84 as ArcGIS writes it, which all readers know.
+/// WGS 84 in the spelling that all readers know.
 const PRJ: &str = "GEOGCS[\"GCS_WGS_1984\",DATUM[\"D_WGS_1984\",SPHEROID[\"WGS_1984\",6378137.0,298.257223563]],\
                    PRIMEM[\"Greenwich\",0.0],UNIT[\"Degree\",0.0174532925199433]]";
 

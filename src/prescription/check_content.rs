@@ -65,8 +65,15 @@ impl<'a> Checker<'a> {
             crate::archive::Severity::ALL.iter().position(|known| *known == severity)
         };
         self.diagnostics.sort_by_key(rank);
-        self.diagnostics.dedup();
+        // A ring can be open and too short; the first finding of a row suffices.
+        let mut seen = std::collections::BTreeSet::new();
+        let is_new = |found: &Diagnostic| found.record.is_none() || seen.insert((found.code, found.record));
+        self.diagnostics.retain(is_new);
         self.diagnostics
+    }
+
+    pub(super) fn has(&self, code: Code) -> bool {
+        self.diagnostics.iter().any(|found| found.code == code)
     }
 
     pub(super) fn push(&mut self, diagnostic: Diagnostic) {
@@ -97,9 +104,14 @@ impl<'a> Checker<'a> {
             self.report(Code::RxNoFeatures, "there is no zone in the file; a display has nothing to apply");
             return Ok(());
         }
-        self.check_rates(layer);
+        // What is missing or lost was reported with its file.
+        let is_damaged = self.has(Code::RxFileMissing) || self.has(Code::MemberLost);
+        let columns = layer.schema().fields().len() - usize::from(layer.geometry_index().is_some());
+        if columns > 0 || !is_damaged {
+            self.check_rates(layer);
+        }
         self.check_counts(layer.len());
-        if self.check_types(layer) {
+        if (layer.geometry_index().is_some() || !is_damaged) && self.check_types(layer) {
             self.check_geometry(layer)?;
         }
         Ok(())
@@ -113,7 +125,7 @@ impl<'a> Checker<'a> {
         let zones = |is_it: &dyn Fn(&Option<f64>) -> bool| -> Vec<usize> {
             cells.iter().enumerate().filter(|(_, cell)| is_it(cell)).map(|(row, _)| row).collect()
         };
-        let (mut null, bad) = (zones(&|cell| cell.is_none()), unreadable(layer, &name));
+        let (mut null, bad) = (zones(&Option::is_none), unreadable(layer, &name));
         if let Some((count, first)) = bad {
             let what = format!("`{name}` is not a number");
             let first = usize::try_from(first).unwrap_or(0);

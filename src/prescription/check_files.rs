@@ -64,7 +64,7 @@ struct Listing {
 
 fn list(source: &Source) -> Result<Listing> {
     let of_zip = |content: &bytes::Bytes| Listing {
-        names: listed_names(content).map(|names| names.into_iter().map(plain).collect()),
+        names: listed_names(content).map(|names| names.iter().map(|name| plain(name)).collect()),
         bytes: content.len() as u64,
         is_zip: true,
     };
@@ -105,7 +105,7 @@ fn walk(folder: &Path, prefix: &str, depth: usize, found: &mut Vec<(String, u64)
     Ok(())
 }
 
-fn plain(name: String) -> String {
+fn plain(name: &str) -> String {
     name.replace('\\', "/").trim_start_matches("./").trim_start_matches('/').to_owned()
 }
 
@@ -165,7 +165,7 @@ fn check_set(checker: &mut Checker<'_>, names: &[String]) -> bool {
         let message = format!("`{name}` does not belong to the shapefile {}; remove it", stems.join(", "));
         checker.push(Diagnostic::new(Code::RxNotOneSet, message).in_member(name));
     }
-    several == 1
+    sets.values().all(|(_, found)| found.iter().collect::<BTreeSet<_>>().len() == found.len()) && sets.len() == 1
 }
 
 fn check_name(checker: &mut Checker<'_>, stem: &str) {
@@ -212,6 +212,12 @@ fn report(checker: &mut Checker<'_>, found: &Diagnostic) {
         Code::OpenRing | Code::ShortPart | Code::NoDataRing | Code::EntangledRings | Code::PartStart => {
             let message = format!("{}; displays refuse such rings", found.message);
             checker.push(Diagnostic { code: Code::RxInvalidRing, message, ..found.clone() });
+        }
+        Code::NoShx => {
+            let message = "the .shx is empty or missing; displays need .shp, .shx and .dbf";
+            if !checker.has(Code::RxFileMissing) {
+                checker.report(Code::RxFileMissing, message);
+            }
         }
         Code::NoDataCoordinate => {
             let message = format!("{}; displays expect degrees", found.message);

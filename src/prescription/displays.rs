@@ -19,7 +19,7 @@ pub(super) struct Display {
 }
 
 const DISPLAYS: [Display; 4] = [
-    // FieldView, "Import prescriptions": at most 100 zones; rates of 0 or more.
+    // Climate FieldView, help on importing prescriptions (support.climate.com): at most 100 zones; rates of 0 or more.
     Display {
         name: "FieldView",
         words: &["fieldview", "climatefieldview"],
@@ -29,7 +29,8 @@ const DISPLAYS: [Display; 4] = [
         is_plain: false,
         has_short_names: false,
     },
-    // Raven CRX+, "Rx maps": polygons on WGS 84, not in sub-folders, which are errors for all displays.
+    // Raven, "Load a Prescription Map": polygons on WGS 84, not in sub-folders, which are errors for all displays.
+    // <https://ravenindustries.mcoutput.com/fieldcomp/en-us/Content/3-RunTime/FileManager/CRX_LoadMap.htm>
     Display {
         name: "Raven CRX+",
         words: &["raven", "ravencrx", "crx"],
@@ -39,7 +40,8 @@ const DISPLAYS: [Display; 4] = [
         is_plain: false,
         has_short_names: false,
     },
-    // Seed Hawk, "Prescription maps": shapes of type 5, a numeric column, 20 MB, 1,200 acres.
+    // Väderstad Seed Hawk iCon, manual, page 21: shapes of type 5, a numeric column, 20 MB, 1,200 acres.
+    // <https://manualshive.com/en/manual/vaderstad/seed-hawk/848272?page=21>
     Display {
         name: "Seed Hawk",
         words: &["seedhawk"],
@@ -49,7 +51,8 @@ const DISPLAYS: [Display; 4] = [
         is_plain: true,
         has_short_names: false,
     },
-    // Agrotax, "Application maps": 100 areas, 250 kB, names of 8 characters.
+    // Agrotax AgFusion, manual, page 31: 100 areas, 250 kB, names of 8 characters.
+    // <https://manualshive.com/ru/manual/agrotax/agfusion/2870075?page=31>
     Display {
         name: "Agrotax",
         words: &["agrotax"],

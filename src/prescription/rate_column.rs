@@ -1,8 +1,8 @@
 //! Finds the column of rates in a table, and reads it.
 
-use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef};
 
 use crate::archive::{Code, Diagnostic};
 use crate::layer::Layer;
@@ -85,18 +85,24 @@ fn read(layer: &Layer, index: usize) -> RateColumn {
     let name = layer.schema().fields().get(index).map(|field| field.name().clone()).unwrap_or_default();
     let mut cells = Vec::with_capacity(layer.len());
     for batch in layer.batches() {
-        match batch.columns().get(index).and_then(numbers) {
-            Some(numbers) => cells.extend(numbers),
-            None => {
-                let message = format!(
-                    "the column `{name}` does not contain numbers but texts or values of another kind; displays read a \
-                     rate from a numeric column only"
-                );
-                return RateColumn::Unknown(Diagnostic::new(Code::RateText, message).at_record(0));
-            }
-        }
+        let Some(numbers) = batch.columns().get(index).and_then(numbers) else {
+            return text_column(&name, batch.columns().get(index));
+        };
+        cells.extend(numbers);
     }
     RateColumn::Found(name, cells)
+}
+
+/// A column that is no number, with its first cell.
+fn text_column(name: &str, array: Option<&ArrayRef>) -> RateColumn {
+    let text = array.and_then(|array| array.as_string_opt::<i64>());
+    let cell = text.filter(|text| !text.is_empty() && text.is_valid(0)).map_or("", |text| text.value(0).trim());
+    let example = if cell.is_empty() { String::new() } else { format!(", such as `{cell}` in row 0") };
+    let message = format!(
+        "the column `{name}` does not contain numbers but texts or values of another kind{example}; displays read a rate \
+         from a numeric column only"
+    );
+    RateColumn::Unknown(Diagnostic::new(Code::RateText, message).at_record(0))
 }
 
 fn numbers(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
