@@ -15,6 +15,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("wire", &[]),
     ("reader", &["archive", "layer"]),
     ("agronomy", &[]),
+    ("prescription", &[]),
     ("client", &["signing", "limiter", "transport"]),
     ("mirror", &[]),
     ("sandbox", &[]),

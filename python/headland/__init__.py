@@ -12,6 +12,7 @@ from headland import import_core as _import_core  # noqa: F401 -- it has to come
 from headland import start_up as _start_up  # noqa: F401 -- it has to come before everything that takes time
 from headland._core import __version__
 from headland.archives import Limits, layers, read
+from headland.check_prescription import check_prescription
 from headland.clean import clean
 from headland.cleaned import Cleaned
 from headland.client import AsyncClient, Budget, Client
@@ -53,6 +54,7 @@ from headland.mirror import Mirror
 from headland.newest_uploads import newest
 from headland.pages import AsyncPages, Pages
 from headland.parquet import write_parquet
+from headland.prescription import Prescription
 from headland.rates import RateComparison, compare_rates
 from headland.read_many import read_many
 from headland.reader import Batch, LayerReader, open  # noqa: A004 -- it is `hl.open`, as `read` is `hl.read`
@@ -109,6 +111,7 @@ __all__ = [
     "NotReady",
     "Pages",
     "PermissionDenied",
+    "Prescription",
     "RateComparison",
     "RateLimited",
     "Sandbox",
@@ -119,6 +122,7 @@ __all__ = [
     "TransportError",
     "UploadOutcomeUnknown",
     "__version__",
+    "check_prescription",
     "clean",
     "compare_rates",
     "concat",

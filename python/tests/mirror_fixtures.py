@@ -99,10 +99,15 @@ def published(folder: Path, jobs: Iterable[Job], number: int = 1, *, group: int 
     manifest = known | {"parts": parts, "catalog": catalog}
     state.mkdir(parents=True, exist_ok=True)
     (state / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    link = folder / "current.new"
-    link.symlink_to(state.relative_to(folder))
-    link.replace(folder / "current")
+    pointer = {"format": 1, "state": state.relative_to(folder).as_posix()}
+    (folder / "current.json").write_text(json.dumps(pointer), encoding="utf-8")
     return Farm(folder)
+
+
+def published_state(folder: Path) -> Path:
+    """Return the folder of the published state."""
+    state: str = json.loads((folder / "current.json").read_text(encoding="utf-8"))["state"]
+    return folder / state
 
 
 def rows(of: Job) -> pa.Table:
@@ -176,7 +181,7 @@ def described(state: Path, path: Path, count: int) -> dict[str, Any]:
 
 def without_checksums(farm: Farm) -> None:
     """Convert the manifest to the format before checksums."""
-    path = farm.folder / "current" / "manifest.json"
+    path = published_state(farm.folder) / "manifest.json"
     said = json.loads(path.read_text())
     for entry in [*said["parts"], *said["catalog"]]:
         del entry["crc32"]

@@ -10,8 +10,10 @@ import sys
 import webbrowser
 from typing import TYPE_CHECKING, Any
 
+import geopandas as gpd
 import pytest
 from doc_examples import shapefile
+from shapely import Polygon
 
 import headland as hl
 import headland.demo
@@ -95,7 +97,14 @@ def test_example_works(
     client.job_data.download(job, to=tmp_path / ("job.zip" if example.startswith("read") else "other.zip"))
     client.job_data.download(job, format="BIN", to=tmp_path / "harvest.jdp.zip")
     (tmp_path / "north-40.zip").write_bytes(shapefile().getvalue())
+    cell = [(-111, 45.5), (-111, 45.501), (-110.999, 45.501), (-110.999, 45.5), (-111, 45.5)]
+    zones = gpd.GeoDataFrame({"N": [80.0]}, geometry=[Polygon(cell)], crs=4326)
+    zones.to_parquet(tmp_path / "zones.parquet")
+    hl.Prescription(zones, "N", unit="kg/ha").write(tmp_path / "rx.zip")
+    (tmp_path / "zones.zip").write_bytes((tmp_path / "rx.zip").read_bytes())
     words = words_of(example)
+    if words[0] == "rx" and "zones.zip" in words:
+        words[words.index("N")] = "RATE"
     if words[0] == "get":
         words[2] = job
     if words[0] == "send":

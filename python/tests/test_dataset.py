@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from mirror_fixtures import published_state
 
 import headland as hl
 
@@ -46,7 +47,7 @@ def farm(mirror: hl.Mirror) -> Path:
 
 @pytest.fixture(scope="module")
 def manifest(farm: Path) -> dict[str, Any]:
-    read: dict[str, Any] = json.loads((farm / "current" / "manifest.json").read_text())
+    read: dict[str, Any] = json.loads((published_state(farm) / "manifest.json").read_text())
     return read
 
 
@@ -65,7 +66,7 @@ def summary(ids: list[str], numbers: list[int], values: list[float | None]) -> t
 # Dask uses deprecated functions of pandas.
 @pytest.mark.filterwarnings("ignore:The inplace keyword:pandas.errors.PandasChangeWarning")
 def test_every_reader_sees_the_same_rows(farm: Path, manifest: dict[str, Any]) -> None:
-    parts = [farm / "current" / part["path"] for part in manifest["parts"]]
+    parts = [published_state(farm) / part["path"] for part in manifest["parts"]]
     assert sum(pq.read_metadata(path).num_rows for path in parts) == manifest["rows"] > 200_000
     for path, part in zip(parts, manifest["parts"], strict=True):
         names = ["job_id", "job_row", a_number(path)]
@@ -111,7 +112,7 @@ def test_whole_dataset_opens_in_one_call(farm: Path, manifest: dict[str, Any]) -
 def test_rows_are_those_of_the_archives_with_their_units(farm: Path, manifest: dict[str, Any]) -> None:
     compared = 0
     for part in manifest["parts"]:
-        table = pq.read_table(farm / "current" / part["path"], partitioning=None)
+        table = pq.read_table(published_state(farm) / part["path"], partitioning=None)
         for origin in part["origins"]:
             name = origin["archive"]
             path = next((farm / "archives" / name[:2]).glob(f"{name}.*"))
@@ -170,7 +171,7 @@ def groups_within(path: Path, box: list[float]) -> list[int]:
 
 def test_box_reads_only_intersecting_row_groups(farm: Path, manifest: dict[str, Any], tmp_path: Path) -> None:
     part = max(manifest["parts"], key=lambda part: part["row_groups"])
-    path = farm / "current" / part["path"]
+    path = published_state(farm) / part["path"]
     assert part["row_groups"] > 1
     # A job whose field is in some row groups, but not in all.
     boxes = [(origin["bbox"], groups_within(path, origin["bbox"])) for origin in part["origins"]]
@@ -223,7 +224,7 @@ def test_box_reads_only_intersecting_row_groups(farm: Path, manifest: dict[str, 
 def test_a_folder_has_one_schema_and_the_rules_of_geoparquet(farm: Path, manifest: dict[str, Any]) -> None:
     schemas: dict[str, pa.Schema] = {}
     for part in manifest["parts"]:
-        path = farm / "current" / part["path"]
+        path = published_state(farm) / part["path"]
         metadata = pq.read_metadata(path)
         schema = metadata.schema.to_arrow_schema()
         assert schemas.setdefault(part["path"].rpartition("/")[0], schema).equals(schema, check_metadata=False)
@@ -245,7 +246,7 @@ def test_a_folder_has_one_schema_and_the_rules_of_geoparquet(farm: Path, manifes
 
 def test_sync_repairs_damage_that_verify_finds(mirror: hl.Mirror, manifest: dict[str, Any]) -> None:
     before = {part["path"]: part["sha256"] for part in manifest["parts"]}
-    broken, gone = (mirror.folder / "current" / path for path in list(before)[:2])
+    broken, gone = (published_state(mirror.folder) / path for path in list(before)[:2])
     content = bytearray(broken.read_bytes())
     content[len(content) // 2] ^= 1
     broken.write_bytes(content)
@@ -255,7 +256,7 @@ def test_sync_repairs_damage_that_verify_finds(mirror: hl.Mirror, manifest: dict
     assert [path.name in text for path, text in zip((broken, gone), found.findings, strict=True)] == [True, True]
     mirror.sync()
     assert mirror.verify(deep=True).ok
-    again = json.loads((mirror.folder / "current" / "manifest.json").read_text())
+    again = json.loads((published_state(mirror.folder) / "manifest.json").read_text())
     assert again["rows"] == manifest["rows"]
     kept = {part["path"]: part["sha256"] for part in again["parts"]}
     assert {path for path in before if kept.get(path) == before[path]} == set(list(before)[2:])

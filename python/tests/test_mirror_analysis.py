@@ -9,6 +9,7 @@ import dask
 import geopandas as gpd
 import pandas as pd
 import pytest
+from mirror_fixtures import published_state
 
 import headland as hl
 from headland.dask import read_archives
@@ -94,7 +95,7 @@ def _text(box: tuple[float, float, float, float]) -> str:
 def test_dataset_published_elsewhere_reads_equally(mirror: hl.Mirror, tmp_path: Path) -> None:
     done = mirror.publish(tmp_path.as_uri(), archives=True)
     state = tmp_path / done.state
-    here = (mirror.folder / "current").resolve()
+    here = published_state(mirror.folder)
     assert {path.relative_to(state): path.read_bytes() for path in state.rglob("*") if path.is_file()} == {
         path.relative_to(here): path.read_bytes() for path in here.rglob("*") if path.is_file()
     }

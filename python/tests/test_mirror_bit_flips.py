@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from mirror_fixtures import BLOCK, Farm, job, mirror_of, published, without_checksums
+from mirror_fixtures import BLOCK, Farm, job, mirror_of, published, published_state, without_checksums
 from shapefiles import Field
 
 import headland as hl
@@ -49,7 +49,7 @@ def chosen(path: Path) -> list[int]:
 def read_with_each_bit_flipped(folder: Path) -> int:
     """Read a mirror with bits of its first part flipped; return the number of errors, which every read must raise."""
     farm = Farm(folder)
-    path = min((folder / "current" / "dataset").resolve().rglob("part-*.parquet"))
+    path = min((published_state(folder) / "dataset").rglob("part-*.parquet"))
     expected, refused = farm.to_geopandas(), 0
     for bit in flipped(path, chosen(path)):
         try:
@@ -93,7 +93,7 @@ def test_no_flipped_bit_gives_other_rows_another_error_or_ends_the_process(
 def test_workers_and_queries_reject_flipped_bits_too(tmp_path: Path) -> None:
     farm = made(tmp_path)
     frame = farm.to_dask()
-    [part] = (tmp_path / "current").resolve().rglob("part-*.parquet")
+    [part] = published_state(tmp_path).rglob("part-*.parquet")
     last = 8 * part.stat().st_size - 100
     for _ in flipped(part, [1000, last]):
         with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is damaged \(bytes 0 to \d+ differ from those"):
@@ -111,7 +111,7 @@ def test_workers_and_queries_reject_flipped_bits_too(tmp_path: Path) -> None:
         for query in queries:
             with pytest.raises(hl.ArchiveError, match=r"part-0.parquet` is damaged \(bytes 0 to \d+ differ from those"):
                 query()
-    table = tmp_path / "current" / "catalog" / "jobs.parquet"
+    table = published_state(tmp_path) / "catalog" / "jobs.parquet"
     for _ in flipped(table, [100, 8 * table.stat().st_size - 100]):
         with pytest.raises(hl.ArchiveError, match=r"jobs.parquet` is damaged"):
             farm.sql("SELECT * FROM jobs")
@@ -120,7 +120,7 @@ def test_workers_and_queries_reject_flipped_bits_too(tmp_path: Path) -> None:
 
 def test_queries_of_canonical_rows_reject_flipped_bits(tmp_path: Path) -> None:
     farm = synced(tmp_path / "farm")
-    current = (tmp_path / "farm" / "current").resolve()
+    current = published_state(tmp_path / "farm")
     part = max(current.glob("*_rows/part-*.parquet"), key=lambda path: path.stat().st_size)
     query = f"SELECT * FROM {part.parent.name}"
     rows = len(farm.sql(query).fetchall())
@@ -136,7 +136,7 @@ def test_publication_without_checksums_is_read(tmp_path: Path) -> None:
     without_checksums(farm)
     assert len(farm.to_geopandas()) == 80
     assert farm.sql("SELECT count(*) FROM jobs").fetchall() == [(2,)]
-    [part] = (tmp_path / "current").resolve().rglob("part-*.parquet")
+    [part] = published_state(tmp_path).rglob("part-*.parquet")
     content = part.read_bytes()
     part.write_bytes(content[:4] + b"\xff" * 4000 + content[4004:])
     frame = farm.to_dask()
@@ -149,7 +149,7 @@ def test_publication_without_checksums_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["00000000", 7, ["00000000"]])
 def test_damaged_checksums_are_an_error(tmp_path: Path, text: object) -> None:
     farm = made(tmp_path)
-    path = tmp_path / "current" / "manifest.json"
+    path = published_state(tmp_path) / "manifest.json"
     said = json.loads(path.read_text())
     said["parts"][0]["crc32"] = text
     path.write_text(json.dumps(said))
@@ -163,7 +163,7 @@ def test_a_part_of_many_blocks_is_read_block_by_block(tmp_path: Path) -> None:
     farm = published(
         tmp_path, [job("1", rows=len(names), fields=(Field(b"NAME", "C", 40),), cells=zip(names))], group=7_000
     )
-    [part] = (tmp_path / "current").resolve().rglob("part-*.parquet")
+    [part] = published_state(tmp_path).rglob("part-*.parquet")
     content = part.read_bytes()
     assert len(content) > 4 * BLOCK
     assert farm.to_geopandas().NAME.tolist() == [name.decode() for name in names]
@@ -181,7 +181,7 @@ def test_a_part_of_many_blocks_is_read_block_by_block(tmp_path: Path) -> None:
 
 
 def test_sync_without_changes_adds_missing_checksums(tmp_path: Path) -> None:
-    path = tmp_path / "farm" / "current" / "manifest.json"
+    path = published_state(tmp_path / "farm") / "manifest.json"
     with service() as farm:
         mirror = mirror_of(farm, tmp_path / "farm")
         rows = mirror.sync().rows

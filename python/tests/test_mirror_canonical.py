@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from mirror_fixtures import job, published
+from mirror_fixtures import job, published, published_state
 
 import headland as hl
 from headland.mirror import readme
@@ -138,7 +138,7 @@ def test_rows_have_keys_and_the_name_of_the_list(mirror: hl.Mirror) -> None:
 
 
 def test_readers_without_headland_get_the_same_columns_from_every_file(mirror: hl.Mirror) -> None:
-    current = Path(mirror.folder) / "current"
+    current = published_state(Path(mirror.folder))
     for table in TABLES:
         files = sorted((current / table).glob("*.parquet"))
         schemas = [pq.read_schema(file).remove_metadata() for file in files]
@@ -188,7 +188,7 @@ def test_publication_has_every_table_and_its_readme_is_right(
 ) -> None:
     mirror.publish(tmp_path / "out")
     monkeypatch.chdir(tmp_path / "out")
-    current = (Path(mirror.folder) / "current").resolve()
+    current = published_state(Path(mirror.folder))
     published = {path.relative_to("latest") for path in Path("latest").rglob("*.parquet")}
     assert published == {path.relative_to(current) for path in current.rglob("*.parquet")}
     queries = [textwrap.dedent(each) for each in readme.TEXT.split("\n\n") if each.startswith("    ")]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from mirror_fixtures import job, mirror_of, published
+from mirror_fixtures import job, mirror_of, published, published_state
 
 import headland as hl
 from headland.dask import read_archives
@@ -24,7 +24,7 @@ JOBS = [job("101", year="2025"), job("102")]
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '"x"', "null", '{"parts": [{}], "catalog": []}', "\xff", None])
 def test_a_damaged_manifest_is_named(tmp_path: Path, text: str | None) -> None:
     farm = published(tmp_path / "farm", JOBS[:1])
-    manifest = farm.folder / "current" / "manifest.json"
+    manifest = published_state(farm.folder) / "manifest.json"
     if text is None:
         manifest.unlink()
     else:
@@ -72,7 +72,7 @@ def test_lost_or_damaged_manifest_at_the_target_does_not_prevent_publishing(tmp_
 @pytest.mark.parametrize("lost", [True, False])
 def test_a_damaged_table_of_the_catalog_is_named(tmp_path: Path, lost: bool) -> None:
     farm = published(tmp_path, JOBS)
-    table = farm.folder / "current" / "catalog" / "jobs.parquet"
+    table = published_state(farm.folder) / "catalog" / "jobs.parquet"
     if lost:
         table.unlink()
     else:
@@ -107,7 +107,7 @@ def test_lost_part_and_its_archives_are_restored_by_one_sync(tmp_path: Path) -> 
 
 def lose(folder: Path) -> None:
     """Remove a part and the archives of its rows."""
-    state = folder / "current"
+    state = published_state(folder)
     part = json.loads((state / "manifest.json").read_text())["parts"][0]
     (state / part["path"]).unlink()
     for digest in {origin["archive"] for origin in part["origins"]}:
@@ -121,13 +121,13 @@ def test_status_reports_an_unreadable_publication(tmp_path: Path, damage: str) -
         mirror = mirror_of(service, tmp_path / "farm")
         rows = mirror.sync().rows
         assert (mirror.status().rows, mirror.status().damage) == (rows, None)
-        manifest = mirror.folder / "current" / "manifest.json"
+        manifest = published_state(mirror.folder) / "manifest.json"
         if damage == "manifest":
             manifest.unlink()
         elif damage == "text":
             manifest.write_text("{")
         else:
-            next((mirror.folder / "dataset").rglob("*.parquet")).unlink()
+            next((published_state(mirror.folder) / "dataset").rglob("*.parquet")).unlink()
         status = mirror.status()
         assert (status.generation, status.dataset, status.parts, status.rows, status.rows_bytes) == (
             1,
@@ -148,12 +148,12 @@ def test_status_reports_an_unreadable_publication(tmp_path: Path, damage: str) -
         assert (mirror.status().rows, mirror.status().damage) == (rows, None)
 
 
-def test_lost_link_is_reported_and_verify_reads_all_parts_without_it(tmp_path: Path) -> None:
+def test_lost_pointer_is_reported_and_verify_reads_all_parts_without_it(tmp_path: Path) -> None:
     with hl.Sandbox(small_jobs=4, rate_limits=(), conversion_time=0, clock="moved") as service:
         mirror = mirror_of(service, tmp_path / "farm")
         rows = mirror.sync().rows
-        current = mirror.folder / "current"
-        part = next(current.resolve().rglob("part-*.parquet"))
+        current = mirror.folder / "current.json"
+        part = next(published_state(mirror.folder).rglob("part-*.parquet"))
         content = part.read_bytes()
         part.unlink()
         part.write_bytes(bytes([content[0], content[1] ^ 1]) + content[2:])
@@ -165,7 +165,7 @@ def test_lost_link_is_reported_and_verify_reads_all_parts_without_it(tmp_path: P
         for shown in (str(status), status._repr_html_()):
             assert "sync again" in shown
             assert "nothing yet" not in shown
-        with pytest.raises(hl.ConfigurationError, match=r"is missing or broken; run `sync\(\)` to rewrite"):
+        with pytest.raises(hl.ConfigurationError, match=r"is missing, or that state is; run `sync\(\)` to rewrite"):
             mirror.to_geopandas()
         found = mirror.verify().findings
         assert sorted(said.split("`: ")[0].split("` ")[0] for said in found) == sorted([f"`{current}", f"`{part}"])
@@ -184,7 +184,7 @@ def test_lost_newest_state_is_reported_until_a_sync_without_news_writes_it_again
         mirror.sync()
         service.add_job()
         rows = mirror.sync().rows
-        newest = (mirror.folder / "current").resolve()
+        newest = published_state(mirror.folder)
         shutil.rmtree(newest)
         message = f"`{newest}` is missing: "
         status = mirror.status()
@@ -208,7 +208,7 @@ def test_sync_without_news_writes_a_lost_state_again_without_verify(tmp_path: Pa
         for _ in range(2):
             service.add_job()
             rows = mirror.sync().rows
-        shutil.rmtree((mirror.folder / "current").resolve())
+        shutil.rmtree(published_state(mirror.folder))
         outcome = mirror.sync()
         assert (outcome.new, outcome.rows) == (0, rows)
         assert len(mirror.to_geopandas(columns=["job_id"])) == rows
@@ -242,7 +242,7 @@ def test_older_generation_is_not_reported_as_complete(tmp_path: Path) -> None:
         mirror.sync()
         service.add_job()
         rows = mirror.sync().rows
-        shutil.rmtree((mirror.folder / "current").resolve())
+        shutil.rmtree(published_state(mirror.folder))
         assert not mirror.status().is_published
         # It makes the generation before the current one visible, until a sync writes the dataset again.
         assert not mirror.verify().ok
@@ -255,7 +255,7 @@ def test_older_generation_is_not_reported_as_complete(tmp_path: Path) -> None:
 
 def test_frame_of_a_removed_state_is_an_error_with_the_next_step(tmp_path: Path) -> None:
     farm = published(tmp_path, JOBS)
-    frame, first = farm.to_dask(), (tmp_path / "current").resolve()
+    frame, first = farm.to_dask(), published_state(tmp_path)
     published(tmp_path, JOBS, number=2)
     assert len(frame.compute(scheduler="threads")) == 8
     shutil.rmtree(first)
@@ -275,7 +275,7 @@ def test_flipped_bit_of_the_manifest_loses_no_row(tmp_path: Path, digit: bytes) 
         mirror = hl.Mirror(tmp_path / "farm", client, locations=False)
         mirror.sync(False)
         rows = len(mirror.to_geopandas(columns=["job_id"]))
-        manifest = mirror.folder / "current" / "manifest.json"
+        manifest = published_state(mirror.folder) / "manifest.json"
         whole = manifest.read_bytes()
         # The last digit of the row count of an archive, which is still a number.
         at = whole.index(b',"digest"', whole.index(b'"origins"')) - 1
@@ -296,7 +296,7 @@ def test_manifest_without_its_digest_is_damaged(tmp_path: Path) -> None:
     with hl.Sandbox(small_jobs=2, rate_limits=(), conversion_time=0, clock="moved") as service:
         mirror = mirror_of(service, tmp_path / "farm")
         rows = mirror.sync().rows
-        manifest = mirror.folder / "current" / "manifest.json"
+        manifest = published_state(mirror.folder) / "manifest.json"
         content = manifest.read_bytes()
         manifest.write_bytes(content[: content.rindex(b',"sha256":"')] + b"}")
         with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*its digest is missing.*run `sync"):
@@ -304,36 +304,37 @@ def test_manifest_without_its_digest_is_damaged(tmp_path: Path) -> None:
         assert mirror.sync().rows == rows == len(mirror.to_geopandas(columns=["job_id"]))
 
 
-@pytest.mark.parametrize("kind", ["loop", "link to a file", "file", "folder"])
-def test_other_file_in_place_of_the_link_is_an_error_with_the_next_step(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["text", "other state", "link", "folder"])
+def test_other_file_in_place_of_the_pointer_is_an_error_with_the_next_step(tmp_path: Path, kind: str) -> None:
     with hl.Sandbox(small_jobs=2, rate_limits=(), conversion_time=0, clock="moved") as service:
         mirror = mirror_of(service, tmp_path / "farm")
         rows = mirror.sync().rows
-        current = mirror.folder / "current"
+        current = mirror.folder / "current.json"
         current.unlink()
-        if kind == "loop":
-            current.symlink_to("current")
-        elif kind == "link to a file":
-            current.symlink_to("journal.sqlite")
-        elif kind == "file":
+        if kind == "text":
             current.write_text("mine")
+        elif kind == "other state":
+            current.write_text('{"format": 1, "state": "../../generations/000001"}')
+        elif kind == "link":
+            current.symlink_to("journal.sqlite")
         else:
             current.mkdir()
-        in_the_way = kind in {"file", "folder"}
-        message = (
-            "is not the link that headland creates there, .*: move it away" if in_the_way else "is missing or broken"
-        )
+        in_the_way = kind == "folder"
         for read in (
             mirror.to_geopandas,
             mirror.to_dask,
             lambda: mirror.sql("SELECT 1"),
             lambda: mirror.publish((tmp_path / "out").as_uri()),
         ):
-            with pytest.raises(hl.ConfigurationError, match=rf"`{current}`.* {message}.*; run `sync\(\)` to rewrite"):
+            if in_the_way:
+                with pytest.raises(hl.HeadlandError, match=rf"cannot read `{current}`"):
+                    read()
+                continue
+            with pytest.raises(hl.ConfigurationError, match=rf"`{current}`, .* is missing, or .*; run `sync\(\)` to"):
                 read()
         if in_the_way:
             for look in (mirror.status, mirror.verify, mirror.sync):
-                with pytest.raises(hl.HeadlandError, match=r"`.*current` is not the link .*; move it away"):
+                with pytest.raises(hl.HeadlandError, match=rf"cannot read `{current}`"):
                     look()
             current.rename(tmp_path / "away")
         else:
@@ -345,7 +346,7 @@ def test_other_file_in_place_of_the_link_is_an_error_with_the_next_step(tmp_path
 
 def test_manifest_of_a_newer_headland_is_an_error(tmp_path: Path) -> None:
     farm = published(tmp_path, JOBS)
-    manifest = tmp_path / "current" / "manifest.json"
+    manifest = published_state(tmp_path) / "manifest.json"
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format": 99}))
     message = r"manifest\.json` was written by a newer headland \(format 99, supported: \d+\): upgrade"
     with pytest.raises(hl.ConfigurationError, match=message):
@@ -354,19 +355,19 @@ def test_manifest_of_a_newer_headland_is_an_error(tmp_path: Path) -> None:
         farm.sql("SELECT count(*) FROM dataset")
 
 
-def test_missing_link_to_the_dataset_is_damage_that_the_next_sync_repairs(tmp_path: Path) -> None:
+def test_missing_folder_of_the_dataset_is_damage_that_the_next_sync_repairs(tmp_path: Path) -> None:
     with hl.Sandbox(small_jobs=1, rate_limits=(), conversion_time=0, clock="moved") as service:
         mirror = mirror_of(service, tmp_path / "farm")
         rows = mirror.sync().rows
-        link = mirror.folder / "dataset"
-        link.unlink()
+        dataset = mirror.folder / "dataset"
+        shutil.rmtree(dataset)
         status = mirror.status()
         assert status.damage is not None
-        assert status.damage.startswith(f"`{link}` is missing: ")
+        assert status.damage.startswith(f"`{dataset}` is missing: ")
         assert (status.rows, status.damage in str(status)) == (rows, True)
         mirror.sync()
         assert mirror.status().damage is None
-        assert len(pd.concat(map(pd.read_parquet, link.rglob("*.parquet")))) == rows
+        assert len(pd.concat(map(pd.read_parquet, dataset.rglob("*.parquet")))) == rows
 
 
 def test_flipped_bit_of_the_journal_is_named_and_never_published(tmp_path: Path) -> None:

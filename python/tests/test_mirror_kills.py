@@ -13,6 +13,8 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from mirror_fixtures import published_state
+
 import headland as hl
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def settled(folder: Path) -> set[str]:
 
 def end_state(folder: Path) -> dict[str, Any]:
     """Return the content of a mirror, independent of its history."""
-    manifest = json.loads((folder / "current" / "manifest.json").read_text())
+    manifest = json.loads((published_state(folder) / "manifest.json").read_text())
     origins = [origin for part in manifest["parts"] for origin in part["origins"]]
     described = {
         (origin["kind"], origin["job_id"], origin["layer"], origin["archive"], origin["rows"], origin["digest"])

@@ -15,7 +15,7 @@ import duckdb
 import geopandas as gpd
 import obstore
 import pytest
-from mirror_fixtures import Farm, job, published
+from mirror_fixtures import Farm, job, published, published_state
 from moto.server import DomainDispatcherApplication, create_backend_app
 from obstore.fsspec import FsspecStore
 from obstore.store import from_url
@@ -136,8 +136,8 @@ def test_publication_is_read_by_geopandas_and_duckdb(store: tuple[Service, str],
         counted = connection.execute(f"SELECT count(*) FROM read_parquet('s3://{part.removeprefix('s3://')}')")
         assert counted.fetchall() == [(40,)]
     local = {
-        path.relative_to(tmp_path / "current").as_posix()
-        for path in (tmp_path / "current").rglob("*.*")
+        path.relative_to(published_state(tmp_path)).as_posix()
+        for path in published_state(tmp_path).rglob("*.*")
         if path.is_file()
     }
     names = there(service, url).keys()
@@ -262,7 +262,7 @@ def test_local_damage_is_not_published(store: tuple[Service, str], tmp_path: Pat
     service, url = store
     published(tmp_path, JOBS[:1]).publish(url, **service.options)
     farm = published(tmp_path, JOBS, number=2)
-    [part] = farm.folder.glob("current/dataset/job_type=Yield/year=2026/*/*.parquet")
+    [part] = published_state(farm.folder).glob("dataset/job_type=Yield/year=2026/*/*.parquet")
     content = bytearray(part.read_bytes())
     content[100] ^= 1
     part.write_bytes(content)
@@ -281,7 +281,7 @@ def test_state_removed_during_its_publication_is_an_error_with_the_next_step(
 ) -> None:
     service, url = store
     farm = published(tmp_path, JOBS)
-    state = (tmp_path / "current").resolve()
+    state = published_state(tmp_path)
 
     def vanish(method: str, _: str) -> None:
         if method == "PUT" and state.exists():

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from doc_examples import blocks
-from mirror_fixtures import PRJ, Farm, job, published, without_checksums
+from mirror_fixtures import PRJ, Farm, job, published, published_state, without_checksums
 from shapefiles import Field
 
 import headland as hl
@@ -29,7 +29,7 @@ UTM = PRJ.replace(b"GCS_WGS_1984", b"GCS_Private").replace(b"6378137.0", b"63780
 
 @pytest.mark.parametrize("text", ["{", "{}", "[]", '{"parts": [{}]}', '{"parts": [{"path": "x", "rows": null}]}'])
 def test_a_damaged_manifest_is_named(farm: Farm, text: str) -> None:
-    (farm.folder / "current" / "manifest.json").write_text(text)
+    (published_state(farm.folder) / "manifest.json").write_text(text)
     for read in (farm.to_geopandas, lambda: summary.dataset_summary(farm.folder)):
         with pytest.raises(hl.ArchiveError, match=r"manifest\.json` is damaged .*`sync\(\)` to rewrite the dataset"):
             read()
@@ -85,7 +85,7 @@ def test_job_types_and_years_select_the_folders(farm: Farm) -> None:
 
 
 def test_only_the_selected_folders_are_opened(farm: Farm) -> None:
-    for path in farm.folder.glob("current/dataset/*/*/*/*.parquet"):
+    for path in published_state(farm.folder).glob("dataset/*/*/*/*.parquet"):
         if "job_type=Yield/year=2025" not in str(path):
             path.write_bytes(b"this is never opened")
     assert len(farm.to_geopandas(job_type="Yield", year=2025)) == 40
@@ -97,7 +97,7 @@ def test_only_the_row_groups_and_columns_that_are_needed_are_read(farm: Farm) ->
     # Ten points a row group, a hundredth of a degree apart: the box intersects those from -97.75 to -97.65.
     box = (-97.755, 44.0, -97.645, 46.0)
     expected = farm.to_geopandas(job_type="Yield", year=2025, bbox=box, columns=["MOISTURE"])
-    [path] = farm.folder.glob("current/dataset/job_type=Yield/year=2025/*/*.parquet")
+    [path] = published_state(farm.folder).glob("dataset/job_type=Yield/year=2025/*/*.parquet")
     needed = ("MOISTURE", "geometry", "bbox.")
     damaged = damage(path, lambda group, column: group in {2, 3} and column.startswith(needed))
     assert damaged == 4 * 10 - 2 * 6
@@ -225,8 +225,7 @@ def test_the_recipe_for_polars_reads_years_whose_columns_differ(
     whole = (Field(b"PASS", "N", 9), Field(b"MOISTURE", "N", 9))
     other = (Field(b"MOISTURE", "N", 9, 2), Field(b"PROTEIN", "N", 9, 1))
     jobs = [job("1", year="2024", fields=whole), job("2", year="2025", fields=other, rows=6), job("3", "AsApplied")]
-    farm = published(tmp_path / "farm", jobs)
-    (farm.folder / "dataset").symlink_to("current/dataset")
+    published(tmp_path / "farm", jobs)
     [recipe] = [block.source for block in blocks(MIRROR_PAGE) if "import polars" in block.source]
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}

@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import shapely
-from mirror_fixtures import Farm, job, published, without_checksums
+from mirror_fixtures import Farm, job, published, published_state, without_checksums
 from shapefiles import Field
 
 import headland as hl
@@ -94,7 +94,7 @@ def test_no_system_is_claimed_where_one_is_unknown(tmp_path: Path, kinds: tuple[
 def test_only_the_files_of_a_job_type_are_opened_and_only_the_rows_of_a_year_read(farm: Farm) -> None:
     # One checksum covers all bytes of such a short file: without checksums, only the bytes that DuckDB parses are read.
     without_checksums(farm)
-    for path in farm.folder.glob("current/dataset/*/*/*/*.parquet"):
+    for path in published_state(farm.folder).glob("dataset/*/*/*/*.parquet"):
         if "job_type=Yield" not in str(path):
             path.write_bytes(b"this is never opened")
         elif "year=2026" in str(path):
@@ -110,7 +110,7 @@ def test_only_the_files_of_a_job_type_are_opened_and_only_the_rows_of_a_year_rea
 def test_a_box_leaves_row_groups_unread(farm: Farm) -> None:
     # One checksum covers all bytes of such a short file: without checksums, only the bytes that DuckDB parses are read.
     without_checksums(farm)
-    [path] = farm.folder.glob("current/dataset/job_type=Yield/year=2025/*/*.parquet")
+    [path] = published_state(farm.folder).glob("dataset/job_type=Yield/year=2025/*/*.parquet")
     query = "SELECT sum(PASS) FROM Yield WHERE year = 2025 AND bbox.xmin <= $east AND bbox.xmax >= $west"
     import pyarrow.parquet as pq
 
@@ -244,7 +244,7 @@ def test_connection_has_all_views_of_one_state(farm: Farm) -> None:
 
 
 def test_connection_to_a_damaged_part_is_an_error(farm: Farm) -> None:
-    [path] = farm.folder.glob("current/dataset/job_type=Yield/year=2025/*/*.parquet")
+    [path] = published_state(farm.folder).glob("dataset/job_type=Yield/year=2025/*/*.parquet")
     content = bytearray(path.read_bytes())
     content[100] ^= 1
     path.write_bytes(content)

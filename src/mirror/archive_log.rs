@@ -58,13 +58,17 @@ fn checksum(bytes: &[u8]) -> String {
     hex(&crc32fast::hash(bytes).to_be_bytes())
 }
 
-/// Parses a line; `None` if it is truncated or its checksum differs.
-fn parse_line(line: &[u8]) -> Option<LogEntry> {
+/// Text of a line before its checksum; `None` if it is truncated or its checksum differs.
+fn checked_body(line: &[u8]) -> Option<&[u8]> {
     let body = line.len().saturating_sub(CHECKSUM_FIELD.0.len() + DIGITS + CHECKSUM_FIELD.1.len());
     let (body, field) = line.split_at_checked(body)?;
     let crc32 = field.strip_prefix(CHECKSUM_FIELD.0.as_bytes())?.strip_suffix(CHECKSUM_FIELD.1.as_bytes())?;
-    let is_whole = crc32 == checksum(body).as_bytes();
-    is_whole.then(|| serde_json::from_slice(&[body, b"}"].concat()).ok()).flatten()
+    (crc32 == checksum(body).as_bytes()).then_some(body)
+}
+
+/// Parses a line; `None` if it is damaged.
+fn parse_line(line: &[u8]) -> Option<LogEntry> {
+    serde_json::from_slice(&[checked_body(line)?, b"}"].concat()).ok()
 }
 
 /// Appends a line. It is synced to disk on return.
@@ -73,12 +77,12 @@ pub(super) fn append(disk: &Disk, mirror: &Path, entry: &LogEntry) -> Result<()>
     disk.append_line(&path, &format_line(entry, &path)?)
 }
 
-/// Replaces the log atomically, unless there are no entries.
+/// Replaces the log atomically. Without entries, no log is created.
 pub(super) fn rewrite(disk: &Disk, mirror: &Path, entries: &[LogEntry]) -> Result<()> {
-    if entries.is_empty() {
+    let path = log_path(mirror);
+    if entries.is_empty() && !path.exists() {
         return Ok(());
     }
-    let path = log_path(mirror);
     let mut text = String::new();
     for entry in entries {
         text.push_str(&format_line(entry, &path)?);
@@ -89,33 +93,39 @@ pub(super) fn rewrite(disk: &Disk, mirror: &Path, entries: &[LogEntry]) -> Resul
     part.keep(&path)
 }
 
-/// Lines in file order, with `None` for each damaged line. `None` if the file does not exist.
-fn read_lines(mirror: &Path) -> Result<Option<Vec<Option<LogEntry>>>> {
+/// Results of `parse` for the lines in file order. `None` if the file does not exist.
+fn read_lines<T>(mirror: &Path, parse: impl Fn(&[u8]) -> T) -> Result<Option<Vec<T>>> {
     let path = log_path(mirror);
     let file = match File::open(&path) {
         Ok(file) => file,
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(cause) => return Err(fs_error("read", &path, &cause)),
     };
-    let mut entries = Vec::new();
+    let mut lines = Vec::new();
     for line in BufReader::new(file).split(b'\n') {
         let line = line.map_err(|cause| fs_error("read", &path, &cause))?;
         if !line.is_empty() {
-            entries.push(parse_line(&line));
+            lines.push(parse(&line));
         }
     }
-    Ok(Some(entries))
+    Ok(Some(lines))
+}
+
+/// Whether a line is truncated or its checksum differs.
+pub(super) fn has_damaged_lines(mirror: &Path) -> Result<bool> {
+    let lines = read_lines(mirror, |line| checked_body(line).is_some())?;
+    Ok(lines.unwrap_or_default().contains(&false))
 }
 
 /// Entries of the undamaged lines, in file order.
 pub(super) fn read(mirror: &Path) -> Result<Vec<LogEntry>> {
-    Ok(read_lines(mirror)?.unwrap_or_default().into_iter().flatten().collect())
+    Ok(read_lines(mirror, parse_line)?.unwrap_or_default().into_iter().flatten().collect())
 }
 
 /// Compares the log with the entries known to the journal.
 pub(crate) fn check(mirror: &Path, known: &[LogEntry]) -> Result<Option<Finding>> {
     let finding = |problem, detail| Some(Finding { problem, path: log_path(mirror), detail });
-    let Some(lines) = read_lines(mirror)? else {
+    let Some(lines) = read_lines(mirror, parse_line)? else {
         let detail = "it names the record of each archive; headland rewrites it from the journal".to_owned();
         return Ok(finding(Problem::Missing, detail).filter(|_| !known.is_empty()));
     };

@@ -129,14 +129,20 @@ impl Store {
     }
 
     /// Reads every archive, compares it with its digest, and compares the stored archives with `expected`.
+    ///
+    /// Files behind a symbolic link of the user are never reported as unused: they may be in use elsewhere.
     pub fn verify(&self, expected: &[String], cancel: &Cancel) -> Result<Vec<Finding>> {
         let mut findings = Vec::new();
         let mut missing: std::collections::BTreeSet<&str> = expected.iter().map(String::as_str).collect();
         for folder in entries(&self.archives)?.into_iter().filter(|path| path.is_dir()) {
+            let is_linked = self.archives.is_symlink() || folder.is_symlink();
             for path in entries(&folder)?.into_iter().filter(|path| !is_hidden(path)) {
                 cancel.check()?;
                 let stem = path.file_stem().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
                 if !missing.remove(stem) {
+                    if is_linked || path.is_symlink() {
+                        continue;
+                    }
                     let detail = "it may be deleted".to_owned();
                     findings.push(Finding { problem: Problem::Extra, path, detail });
                     continue;

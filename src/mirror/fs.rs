@@ -18,7 +18,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use headland_base::error::{Error, Kind, Result};
+use headland_base::error::{Error, Result};
 use headland_base::part_file::folder_of;
 
 /// Operation that changes the disk.
@@ -38,8 +38,6 @@ pub enum Operation {
     Rename,
     /// Creates a hard link.
     Link,
-    /// Creates a symbolic link.
-    Symlink,
     /// Makes a file read-only.
     Protect,
     /// Removes a file, a link or a folder.
@@ -135,17 +133,21 @@ impl Disk {
         }
     }
 
-    /// Copies a file through a `.part`.
+    /// Copies a file through a `.part`, with its modification time.
     pub fn copy(&self, from: &Path, to: &Path) -> Result<()> {
         let mut source = File::open(from).map_err(|cause| fs_error("read", from, &cause))?;
         let mut part = self.create_part(folder_of(to), "copy")?;
         io::copy(&mut source, &mut part).map_err(|cause| fs_error("write", to, &cause))?;
+        // A file system without times is no reason to fail.
+        if let (Ok(time), Some(file)) = (source.metadata().and_then(|found| found.modified()), &part.file) {
+            let _ = file.set_modified(time);
+        }
         part.keep(to)
     }
 
     /// Appends a line, creating the file if needed. The line is synced on return.
     ///
-    /// After a truncated line, the new one starts on a line of its own.
+    /// A write that fails removes what it wrote, and after a truncated line the new one starts on a line of its own.
     pub fn append_line(&self, path: &Path, line: &str) -> Result<()> {
         let append = || {
             let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
@@ -154,7 +156,11 @@ impl Disk {
                 file.read_exact(&mut last)?;
             }
             let start = if last == [b'\n'] { "" } else { "\n" };
-            file.write_all(format!("{start}{line}\n").as_bytes())?;
+            let length = file.metadata()?.len();
+            if let Err(cause) = file.write_all(format!("{start}{line}\n").as_bytes()) {
+                let _ = file.set_len(length);
+                return Err(cause);
+            }
             Ok(file)
         };
         let is_new = !path.exists();
@@ -162,19 +168,6 @@ impl Disk {
         let sync = self.run(Operation::Sync, path, || file.sync_data());
         sync.map_err(|cause| fs_error("flush to disk", path, &cause))?;
         if is_new { self.sync_folder(folder_of(path)) } else { Ok(()) }
-    }
-
-    /// Points the symbolic link at `path` to `target`, relative to its folder. Atomic: a new link is renamed over the
-    /// old one.
-    pub fn swap_link(&self, target: &Path, path: &Path) -> Result<()> {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let fresh = folder_of(path).join(format!("{name}.{:016x}.part", fastrand::u64(..)));
-        self.run(Operation::Symlink, &fresh, || symlink(target, &fresh)).map_err(|cause| link_error(path, &cause))?;
-        if let Err(error) = self.rename(&fresh, path) {
-            let _ = fs::remove_file(&fresh);
-            return Err(error);
-        }
-        self.sync_folder(folder_of(path))
     }
 
     /// Makes a file read-only against accidental changes.
@@ -279,30 +272,10 @@ fn advice(cause: &io::Error) -> Option<&'static str> {
 /// Whether this file system has no links, or not between these files.
 fn cannot_link(cause: &io::Error) -> bool {
     use io::ErrorKind::{CrossesDevices, PermissionDenied, TooManyLinks, Unsupported};
+    /// `ERROR_INVALID_FUNCTION` of Windows on exFAT.
+    const INVALID_FUNCTION: i32 = 1;
     matches!(cause.kind(), CrossesDevices | PermissionDenied | TooManyLinks | Unsupported)
-}
-
-fn link_error(path: &Path, cause: &io::Error) -> Error {
-    if !cannot_link(cause) {
-        return fs_error("link", path, cause);
-    }
-    let advice = if cfg!(windows) {
-        "enable links (developer mode), or choose another disk"
-    } else {
-        "this file system may not support links: put the mirror on one that does (not exFAT or FAT)"
-    };
-    let message = format!("cannot create the link `{}`: {cause}; {advice}", path.display());
-    Error::new(Kind::File, message).with(|facts| facts.os_error = cause.raw_os_error())
-}
-
-#[cfg(unix)]
-fn symlink(target: &Path, path: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, path)
-}
-
-#[cfg(windows)]
-fn symlink(target: &Path, path: &Path) -> io::Result<()> {
-    std::os::windows::fs::symlink_dir(target, path)
+        || (cfg!(windows) && cause.raw_os_error() == Some(INVALID_FUNCTION))
 }
 
 /// Whether a name is hidden, such as those of file browsers.

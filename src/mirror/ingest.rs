@@ -100,12 +100,16 @@ pub(super) fn repair_archive_log(folder: &Folder, journal: &Journal) -> Result<(
     archive_log::rewrite(folder.disk(), folder.path(), &entries)
 }
 
-/// Completes an interrupted run: ingests finished downloads and moves quarantined archives. Returns the number of
-/// downloads.
+/// Completes an interrupted run: repairs the archive log, ingests finished downloads and moves quarantined archives.
+/// Returns the number of downloads.
 ///
 /// Every run starts with it.
 pub fn recover(folder: &Folder, journal: &Journal, now: DateTime<Utc>) -> Result<u64> {
     let store = folder.store();
+    // A kill or a full disk may have truncated its last line.
+    if archive_log::has_damaged_lines(folder.path())? {
+        repair_archive_log(folder, journal)?;
+    }
     for sha256 in journal.read(ReadTxn::quarantined)? {
         store.quarantine(&sha256)?;
     }

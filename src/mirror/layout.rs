@@ -9,9 +9,12 @@ use super::archive_store::Store;
 use super::fs::{Disk, entries, file_name, fs_error, is_hidden};
 use super::journal::open::has_journal;
 use super::lock::Lock;
+use super::published_folders::{FOLDERS, OLD_LINK, POINTER};
+use super::replace_folder::sync_tree;
 use headland_base::error::{Error, Kind, Result};
 
-/// Names at the top level of a mirror. Hidden files belong to the file browser or the user.
+/// Names at the top level of a mirror, without those of the published state. Hidden files belong to the file browser or
+/// the user.
 const TOP_LEVEL_NAMES: &[&str] = &[
     "journal.sqlite",
     "journal.sqlite-wal",
@@ -22,9 +25,6 @@ const TOP_LEVEL_NAMES: &[&str] = &[
     "archives",
     "quarantine",
     "generations",
-    "current",
-    "dataset",
-    "catalog",
 ];
 
 /// Open folder of a mirror.
@@ -156,8 +156,8 @@ impl Folder {
 
     /// Newest complete generation. Only complete ones have a number as name.
     ///
-    /// If no link points to a generation, the next writer publishes this one. That happens after a kill in the first
-    /// publication, or in a copy without links.
+    /// If nothing names a generation, the next writer publishes this one. That happens after a kill in the first
+    /// publication, or in a copy of an earlier version without its links.
     pub(super) fn newest(&self) -> Result<Option<Generation>> {
         let all = entries(&self.path.join("generations"))?.into_iter();
         let numbered = all.filter_map(|path| Some(Generation { number: file_name(&path)?.parse().ok()?, path }));
@@ -174,7 +174,7 @@ impl Folder {
         Ok(StagedGeneration { folder: self, number, path })
     }
 
-    /// Removes leftovers of a killed run: `.part` files, links, and unreferenced generations.
+    /// Removes leftovers of a killed run: `.part` files and unreferenced generations. Restores the published state.
     fn remove_leftovers(&self) -> Result<()> {
         let incoming = self.path.join("incoming");
         for path in entries(&incoming)? {
@@ -191,7 +191,7 @@ impl Folder {
         }
         self.remove_parts(&self.path)?;
         self.remove_parts(&self.path.join("archives"))?;
-        self.repair_links()?;
+        self.repair_published()?;
         self.remove_old_generations()
     }
 
@@ -245,7 +245,8 @@ impl StagedGeneration<'_> {
         &self.path
     }
 
-    /// Publishes the generation: syncs its folders, renames it to its number, and points `current` to it atomically.
+    /// Publishes the generation: syncs its folders, renames it to its number, names it atomically, and updates the
+    /// folders with its files.
     ///
     /// The previous generation and the one current at the start of the writer are kept for their readers.
     pub fn publish(self) -> Result<Generation> {
@@ -255,8 +256,8 @@ impl StagedGeneration<'_> {
         let path = folder.path.join("generations").join(&name);
         folder.disk.rename(&self.path, &path)?;
         folder.disk.sync_folder(&folder.path.join("generations"))?;
-        folder.repair_folder_links()?;
         folder.point_to(&path)?;
+        folder.update_folders(&path)?;
         folder.remove_old_generations()?;
         Ok(Generation { number: self.number, path })
     }
@@ -269,21 +270,20 @@ impl Drop for StagedGeneration<'_> {
     }
 }
 
-fn sync_tree(disk: &Disk, folder: &Path) -> Result<()> {
-    for path in entries(folder)?.iter().filter(|path| path.is_dir()) {
-        sync_tree(disk, path)?;
-    }
-    disk.sync_folder(folder)
-}
-
 /// Rejects a folder with other content, since the path is probably a mistake.
 fn check_is_mirror_or_empty(path: &Path) -> Result<()> {
     if path.join("journal.sqlite").exists() {
         return Ok(());
     }
+    // Folders such as `dataset` are replaced, so without a generation they are not those of a mirror.
+    let has_generations = path.join("generations").is_dir();
+    let is_published = |name: &str| has_generations && (FOLDERS.contains(&name) || [POINTER, OLD_LINK].contains(&name));
     let is_other = |found: &PathBuf| {
         !file_name(found).is_some_and(|name| {
-            TOP_LEVEL_NAMES.contains(&name) || name.starts_with('.') || found.extension() == Some(OsStr::new("part"))
+            TOP_LEVEL_NAMES.contains(&name)
+                || is_published(name)
+                || name.starts_with('.')
+                || found.extension() == Some(OsStr::new("part"))
         })
     };
     let Some(other) = entries(path)?.into_iter().find(is_other) else { return Ok(()) };

@@ -1,8 +1,9 @@
 //! Reads the lists of an account, page by page, with one journal transaction per page.
 //!
 //! Makes the fewest calls that the interface allows. Jobs are listed from the newest known one on, less an overlap, or
-//! all if a full list is due. One list has the field hubs with their last reports. Another has the current locations of
-//! all computers.
+//! all if a full list is due. The lists without dates are read with a full list, or once they are as old: computers,
+//! hubs with their last reports, maps and grain carts. The current locations of all computers are read each time, since
+//! they show which computers have new locations.
 //!
 //! `minid` is not used: the list of all jobs contains those of the computers, and has dates.
 
@@ -12,7 +13,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::try_join_all;
 
 use super::journal::{Cursor, Item, ItemKind, Listed, Reading, Removed, WriteTxn};
-use super::sync_cycle::SyncCycle;
+use super::sync_cycle::{SyncCycle, is_recent};
 use super::writer::{MirrorWriter, is_fatal};
 use headland_api::{self as api, Endpoint, Returns, Shape};
 use headland_base::error::{Error, Kind, Result};
@@ -93,9 +94,26 @@ impl List {
     }
 }
 
-/// Reads the lists that this cycle has not read.
+/// Reads the lists of this cycle that it has not read.
 pub(super) async fn read_all(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<()> {
-    try_join_all(LISTS.map(|list| read_list(writer, cycle, list))).await.map(drop)
+    let mut due = Vec::new();
+    for list in LISTS {
+        if is_due(writer, cycle, list)? {
+            due.push(list);
+        }
+    }
+    try_join_all(due.into_iter().map(|list| read_list(writer, cycle, list))).await.map(drop)
+}
+
+/// Whether a cycle reads a list. After an error, a list without dates is due again at once, since its last read is old.
+fn is_due(writer: &MirrorWriter, cycle: &SyncCycle, list: List) -> Result<bool> {
+    let is_frequent = match list {
+        List::Jobs => true,
+        List::CurrentLocations => writer.options.locations,
+        List::Carts | List::Computers | List::Hubs | List::Maps => false,
+    };
+    let last = writer.journal.read(|txn| txn.cursor(list.row_name()))?.read_at;
+    Ok(is_frequent || cycle.relist.is_some() || !is_recent(last, &writer.options, writer.now()))
 }
 
 async fn read_list(writer: &MirrorWriter, cycle: &SyncCycle, list: List) -> Result<()> {

@@ -40,6 +40,11 @@ impl Lock {
     }
 }
 
+/// Whether a writer has locked `folder`. The check itself locks the file for a moment, so it is for rare cases.
+pub(super) fn is_locked(folder: &Path) -> bool {
+    File::open(folder.join("lock")).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
 impl Drop for Lock {
     fn drop(&mut self) {
         if self.process == std::process::id() {

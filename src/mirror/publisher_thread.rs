@@ -128,7 +128,7 @@ fn publish(
 ) -> Result<Option<PublishedDataset>> {
     let Workspace { folder, journal, .. } = workspace;
     let mut last = None;
-    folder.repair_links()?;
+    folder.repair_published()?;
     for _ in 0..MAX_ATTEMPTS {
         let (revision, published, has_lost) =
             journal.read(|txn| Ok((txn.revision()?, txn.published()?, txn.has_lost()?)))?;

@@ -1,4 +1,4 @@
-//! Status of a mirror, from its journal and `current`; makes no calls, and reads only the type of each job.
+//! Status of a mirror, from its journal and its published folders; makes no calls, and reads only the type of each job.
 
 use std::path::PathBuf;
 
@@ -8,6 +8,7 @@ use super::archive_store::{Finding, Problem};
 use super::journal::{Calls, FileState, ItemKind, Journal, ReadTxn, StateCount, TypeCount};
 use super::layout::Folder;
 use super::options::Options;
+use super::published_folders::POINTER;
 use super::sync_cycle::{SyncCycle, is_relist_due};
 use headland_base::error::Result;
 
@@ -62,7 +63,7 @@ pub struct Status {
     pub generation: Option<u64>,
     /// Whether it shows everything in the journal: all records, and the rows of all downloaded files.
     pub is_published: bool,
-    /// Why readers do not get the last publication, if a generation or link was removed, and what to do.
+    /// Why readers do not get the last publication, if a generation or folder was removed, and what to do.
     pub lost: Option<String>,
     /// Some of the unavailable files and details.
     pub unavailable: Vec<Unavailable>,
@@ -126,16 +127,19 @@ pub(super) fn read(path: &std::path::Path, options: &Options, now: DateTime<Utc>
     })
 }
 
-/// Message why readers do not get the last publication: a generation is missing, or links are missing or wrong.
+/// Message why readers do not get the last publication: a generation is missing, or folders differ from it.
 fn damage_message(folder: &Folder, txn: &ReadTxn) -> Result<Option<String>> {
-    let findings = find_lost(folder, txn)?.into_iter().chain(folder.broken_links()?);
-    let sentences: Vec<String> = findings.map(|finding| finding.to_string()).collect();
+    let findings = match find_lost(folder, txn)? {
+        Some(lost) => vec![lost],
+        None => folder.outdated_folders()?,
+    };
+    let sentences: Vec<String> = findings.iter().map(ToString::to_string).collect();
     Ok((!sentences.is_empty()).then(|| sentences.join("; ")))
 }
 
-/// The removed file if readers do not get the last publication: `current`, or the folder of that generation.
+/// The removed file if readers do not get the last publication: the pointer, or the folder of that generation.
 pub(super) fn find_lost(folder: &Folder, txn: &ReadTxn) -> Result<Option<Finding>> {
-    // The journal records a generation after `current` points to it, and is read first.
+    // The journal records a generation after the pointer names it, and is read first.
     let last = txn.published()?.map_or(0, |published| published.generation);
     let newest = folder.newest()?.map_or(0, |newest| newest.number);
     let (name, why) = match folder.current()? {
@@ -143,7 +147,7 @@ pub(super) fn find_lost(folder: &Folder, txn: &ReadTxn) -> Result<Option<Finding
             (format!("generations/{last:06}"), format!("readers get the older generation {}", current.number))
         }
         None if newest < last => (format!("generations/{last:06}"), "the published state is missing".to_owned()),
-        None if newest > 0 => ("current".to_owned(), "readers do not find the published state".to_owned()),
+        None if newest > 0 => (POINTER.to_owned(), "readers do not find the published state".to_owned()),
         _ => return Ok(None),
     };
     let detail = format!("{why}; sync again to repair that");

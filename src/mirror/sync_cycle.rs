@@ -137,8 +137,15 @@ impl SyncCycle {
 /// Whether a full list of jobs is due. Other lists may miss changes, since the service does not promise that `date` or
 /// ids show all.
 pub(super) fn is_relist_due(txn: &ReadTxn, options: &Options, now: DateTime<Utc>) -> Result<bool> {
-    let last = txn.relist()?.last_full_at;
-    Ok(!last.is_some_and(|last| is_within(last, options.relist, now)))
+    Ok(!is_recent(txn.relist()?.last_full_at, options, now))
+}
+
+/// Whether the last full read of a list is recent enough, that is not as old as `relist`.
+///
+/// A twentieth less counts as old, so that a sync which starts a little earlier than the day before is a full one too.
+pub(super) fn is_recent(last: Option<DateTime<Utc>>, options: &Options, now: DateTime<Utc>) -> bool {
+    let longest = options.relist.saturating_sub(options.relist / 20);
+    last.is_some_and(|last| is_within(last, longest, now))
 }
 
 /// Whether `then` is at most `span` before `now`. A future time was written by a wrong clock.

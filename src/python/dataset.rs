@@ -14,6 +14,7 @@ use super::agronomy::unit_system;
 use super::arrow_export::Table;
 use super::{arrow_export, bridge, c_schema, errors};
 use headland_mirror::dataset as core;
+use headland_mirror::{Disk, Replacement};
 
 /// A published state of a mirror. It is immutable: later publications do not change it.
 #[pyclass(frozen, module = "headland._core")]
@@ -33,6 +34,12 @@ impl Dataset {
     #[getter]
     fn path(&self) -> PathBuf {
         self.dataset.path().to_owned()
+    }
+
+    /// The sequence number of its publication.
+    #[getter]
+    fn generation(&self) -> u64 {
+        self.dataset.generation()
     }
 
     /// Whether it has the tables and columns of this version.
@@ -168,6 +175,15 @@ impl Scan {
 #[pyfunction]
 pub(super) fn manifest_files(text: &[u8]) -> PyResult<Vec<(String, u64, String)>> {
     core::manifest_files(text).map_err(PyValueError::new_err)
+}
+
+/// Makes a folder with exactly these files of another folder; false if one of them was removed meanwhile.
+#[pyfunction]
+pub(super) fn replace_folder(py: Python<'_>, source: PathBuf, files: Vec<PathBuf>, target: PathBuf) -> PyResult<bool> {
+    let replaced =
+        bridge::without_gil(py, move || headland_mirror::replace_folder(&Disk::default(), &source, &files, &target))?;
+    let replaced = replaced.map_err(|error| errors::raise(py, &error))?;
+    Ok(replaced == Replacement::Done)
 }
 
 /// Reads row groups into a table with the schema. With `bbox`, reads only rows whose bounding boxes intersect it.

@@ -28,6 +28,7 @@ mod map_delivery;
 mod memory;
 mod mirror;
 mod pages;
+mod prescription;
 mod ragged_geometry;
 mod rates;
 mod read_options;
@@ -62,7 +63,7 @@ mod _core {
     #[pymodule_export]
     use super::dataset::{
         Dataset, Scan, conversion_factor, converted_schema, coordinate_system, dataset_names, manifest_files,
-        mixed_units_warning, read_row_groups, union_schemas,
+        mixed_units_warning, read_row_groups, replace_folder, union_schemas,
     };
     #[pymodule_export]
     use super::doctor::setting_advice;
@@ -90,6 +91,8 @@ mod _core {
     use super::mirror::{Mirror, format_size, format_span, mirrored_account};
     #[pymodule_export]
     use super::pages::Pages;
+    #[pymodule_export]
+    use super::prescription::{Prescription, amount_unit, check_prescription, make_prescription};
     #[pymodule_export]
     use super::ragged_geometry::ragged;
     #[pymodule_export]

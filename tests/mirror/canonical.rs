@@ -77,7 +77,7 @@ fn boundary_in(column: &str, field: &str) -> Vec<u8> {
 }
 
 fn canonical(farm: &Farm, table: &str) -> Vec<PathBuf> {
-    files(&farm.folder.path().join("current").join(table))
+    files(&farm.folder.path().join(table))
 }
 
 /// Job, record, name of the job and field of each canonical row of harvests.

@@ -78,6 +78,24 @@ async fn ending_a_sync_stores_files_in_flight_and_starts_and_publishes_nothing_m
 }
 
 #[tokio::test(start_paused = true)]
+async fn daily_sync_reads_all_lists_and_the_next_one_a_list_that_failed() {
+    let service = Service::start(unlimited(6));
+    let mirror = service.mirror(&[], without_locations());
+    sync(&mirror).await;
+    // It starts ten minutes earlier than the day before.
+    service.wait(Duration::from_secs(85_800)).await;
+    service.sandbox.add_fault("grain_carts.list", "forbidden", 1).unwrap();
+    for (is_noted, carts, hubs) in [(true, 1, 1), (false, 1, 0), (false, 0, 0)] {
+        let before = service.count();
+        let notes = sync(&mirror).await.notes;
+        assert_eq!(notes.iter().any(|text| text.contains("`grain_carts.list`")), is_noted, "{notes:?}");
+        let requests = service.since(before);
+        let count = |path: &str| requests.iter().filter(|request| request.path == path).count();
+        assert_eq!((count("/jobdata"), count("/graincart"), count("/fieldhubs/all")), (1, carts, hubs));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn new_records_after_an_ended_sync_wait_for_its_lists_unless_they_are_old() {
     for (wait, is_old) in [(3_000, false), (4_000, true)] {
         let service = Service::start(unlimited(6));

@@ -168,7 +168,9 @@ fn leftovers_of_every_kind_are_stored_or_removed() {
         .unwrap();
     drop((folder, journal));
     let root = home.path();
-    for left in [".DS_Store", "generations/.DS_Store", "incoming/a.part", "incoming/whole.zip", "current.0123.part"] {
+    for left in
+        [".DS_Store", "generations/.DS_Store", "incoming/a.part", "incoming/whole.zip", "current.json.0123.part"]
+    {
         fs::write(root.join(left), "half").unwrap();
     }
     for left in ["incoming/f00d", "incoming/empty", "generations/000077/dataset", "generations/000078.part/dataset"] {
@@ -198,18 +200,20 @@ fn leftovers_of_every_kind_are_stored_or_removed() {
 }
 
 #[test]
-fn copied_mirror_without_links_gets_them_again() {
+fn mirror_without_pointer_gets_it_again() {
     let home = place();
     run_scenario(home.path(), Disk::default(), 3, &Seen::default()).unwrap();
     let whole = snapshot(home.path());
-    fs::remove_file(home.path().join("current")).unwrap();
-    open(home.path());
-    assert_eq!(snapshot(home.path()), whole);
-    // A copy with a folder in place of the link is not overwritten.
-    fs::remove_file(home.path().join("current")).unwrap();
-    fs::create_dir(home.path().join("current")).unwrap();
-    let error = refused(home.path(), true);
-    assert!(error.to_string().contains("not the link") && error.to_string().contains("move it away"), "{error}");
+    for damaged in
+        ["", "{", "{\"format\":1,\"state\":\"/etc\"}", "{\"format\":1,\"state\":\"generations/../archives\"}"]
+    {
+        fs::remove_file(home.path().join("current.json")).unwrap();
+        if !damaged.is_empty() {
+            fs::write(home.path().join("current.json"), damaged).unwrap();
+        }
+        open(home.path());
+        assert_eq!(snapshot(home.path()), whole, "{damaged}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use rusqlite::Connection;
 
 use crate::pull_cost::{sync, unlimited};
 use crate::service::{Service, is_file};
+use crate::support::state;
 
 /// A column of a table, the condition of its rows, and the message that names such a record.
 type Place = (&'static str, &'static str, &'static str, &'static str);
@@ -95,7 +96,7 @@ async fn is_named_by_verify(service: &Service, mirror: &Mirror, place: Place) {
 /// A publication of another change names the record in its error, and the published state stays until the next sync.
 async fn is_never_published(service: &Service, mirror: &Mirror, place: Place) {
     let path = service.path();
-    let link_before = fs::read_link(path.join("current")).unwrap();
+    let state_before = state(&path);
     let flipped = flip(&path, place);
     // The effect of a change of any other record.
     journal(&path).execute("UPDATE revision SET number = number + 1", []).unwrap();
@@ -104,7 +105,7 @@ async fn is_never_published(service: &Service, mirror: &Mirror, place: Place) {
     let text = error.to_string();
     assert!(text.contains("cannot publish") && text.contains("sync again"), "{text}");
     assert!(text.contains(place.3), "{text}");
-    assert_eq!(fs::read_link(path.join("current")).unwrap(), link_before);
+    assert_eq!(state(&path), state_before);
     sync(mirror).await;
     assert!(is_repaired(&path, place, &flipped), "{place:?}: {flipped:?}");
 }

@@ -7,6 +7,7 @@
 )]
 
 mod account;
+mod archives;
 mod boundaries;
 #[path = "../archives/builder.rs"]
 #[expect(dead_code, reason = "the tests of archives use more of it")]
@@ -33,10 +34,10 @@ mod journal_checksums;
 mod journal_scale;
 mod kills;
 mod missing_archives;
+mod published_folders;
 mod pull_cost;
 mod scenario;
 #[path = "../series/mod.rs"]
 mod series;
 mod service;
 mod support;
-mod symlinks;

@@ -14,6 +14,7 @@ use headland::mirror::{
 };
 
 use crate::account::{at, content, job};
+use crate::support::state;
 
 const JOB: ItemKind = ItemKind::Job;
 
@@ -116,13 +117,11 @@ pub(crate) fn snapshot(path: &Path) -> BTreeMap<String, String> {
     let (summary, spots) = journal.read(|look| Ok((look.summary()?, look.locations(0, 100)?))).unwrap();
     snapshot.insert("summary".to_owned(), format!("{summary:?}"));
     snapshot.insert("locations".to_owned(), format!("{spots:?}"));
-    for name in ["archives", "quarantine", "incoming", "current"] {
+    for name in ["archives", "quarantine", "incoming", "dataset", "catalog"] {
         read(&path.join(name), name, &mut snapshot);
     }
+    read(&state(path), "state", &mut snapshot);
     snapshot.remove("archives/taken.jsonl");
-    for link in ["dataset", "catalog"] {
-        snapshot.insert(link.to_owned(), std::fs::read_link(path.join(link)).unwrap().to_string_lossy().into_owned());
-    }
     snapshot
 }
 
@@ -143,16 +142,19 @@ fn read(path: &Path, name: &str, snapshot: &mut BTreeMap<String, String>) {
 /// Asserts what holds at any moment: the publication is complete, and each archive in the journal is stored and
 /// complete.
 pub(crate) fn assert_consistent(path: &Path) {
-    let manifest = path.join("current/manifest.json");
-    if path.join("current").exists() {
-        let text = std::fs::read_to_string(&manifest).unwrap();
+    if path.join("current.json").exists() {
+        let state = state(path);
+        let text = std::fs::read_to_string(state.join("manifest.json")).unwrap();
         assert!(text.ends_with('\n') && text.lines().all(|line| line.len() > 64), "{text}");
+        assert_eq!(std::fs::read(state.join("dataset/part-0.parquet")).unwrap(), content("rows"));
+    }
+    if path.join("dataset").exists() {
         assert_eq!(std::fs::read(path.join("dataset/part-0.parquet")).unwrap(), content("rows"));
     }
     let Ok(folder) = Folder::open(path, false) else { return };
     let journal = Journal::open(&folder, Some("an account")).unwrap();
     let was_published = journal.read(|look| look.get_meta("stage")).unwrap().is_some();
-    assert!(!was_published || path.join("current").exists(), "what was published is there");
+    assert!(!was_published || path.join("current.json").exists(), "what was published is there");
     let expected = journal.read(ReadTxn::archives).unwrap();
     let findings = folder.store().verify(&expected, &Cancel::default()).unwrap();
     let bad: Vec<_> = findings.iter().filter(|found| found.problem != headland::mirror::Problem::Extra).collect();

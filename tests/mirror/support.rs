@@ -178,6 +178,12 @@ fn line(batch: &RecordBatch, columns: &[usize], row: usize) -> String {
     columns.iter().map(value).collect::<Vec<_>>().join("|")
 }
 
+/// The folder of the published generation.
+pub(crate) fn state(mirror: &Path) -> PathBuf {
+    let pointer: serde_json::Value = serde_json::from_slice(&fs::read(mirror.join("current.json")).unwrap()).unwrap();
+    mirror.join(pointer["state"].as_str().unwrap())
+}
+
 /// All Parquet files below a folder.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();

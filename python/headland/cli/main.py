@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import headland as hl
 from headland import start_up
-from headland.cli import archive, calls, completion, doctor, lists, login, pull, sandbox
+from headland.cli import archive, calls, completion, doctor, lists, login, prescription, pull, sandbox
 from headland.cli.exit_codes import INTERRUPTED, doctor_advice, exit_code, print_error
 from headland.cli.output import print_text
 from headland.cli.parser import Parser
@@ -24,6 +24,8 @@ VERBS = (
     calls.add_get,
     pull.add_pull,
     archive.add_read,
+    prescription.add_rx,
+    prescription.add_check,
     calls.add_upload,
     calls.add_send,
     calls.add_call,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RELIST = "1d"
-"""Default of the maximum age of the list of all jobs."""
+"""Default of the maximum age of the last read of all lists."""
 
 POLL_INTERVAL = 0.1
 """Seconds between two checks for Ctrl-C; an unlimited wait would not detect it on every system."""
@@ -95,7 +95,7 @@ def add_pull(verbs: Verbs) -> None:
         what.add_argument(f"--{name}", dest="what", action="store_const", const=name, help=text)
     pull.add_argument("--deep", action="store_true", help="with --verify: also read the rows of every archive again")
     pull.add_argument(
-        "--relist", default=RELIST, metavar="SPAN", help="maximum age of the list of all jobs: 1d, 36h, ..."
+        "--relist", default=RELIST, metavar="SPAN", help="maximum age of the last read of all lists: 1d, 36h, ..."
     )
     for names, dest, metavar, text in FILTERS:
         pull.add_argument(*names, dest=dest, action="extend", nargs="+", metavar=metavar, help=text)

@@ -99,17 +99,6 @@ class FolderStore:
                 except OSError:
                     break
 
-    def rename(self, old: str, new: str) -> None:
-        """Rename a folder."""
-        with _reported("rename", self.folder / old):
-            (self.folder / old).rename(self.folder / new)
-
-    def remove_folder(self, name: str) -> None:
-        """Remove a folder with its files; a missing one is ignored."""
-        with _reported("remove", self.folder / name):
-            if os.path.lexists(self.folder / name):
-                shutil.rmtree(self.folder / name)
-
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Exclude other processes and threads that lock this folder, until the end of the block."""

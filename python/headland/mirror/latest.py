@@ -1,7 +1,8 @@
 """Keeps the newest state of a publication under a plain name, `latest/`, for readers without `current.json`.
 
-In a local folder, `latest.new/` is built from hard links and replaces `latest/` by two renames, under a lock of the
-folder. Between the renames, the files are in `latest.old/`. After a kill, the next publication removes what is left.
+In a local folder, hard links to all files are collected in another folder, which replaces `latest/` by two renames,
+under a lock of the folder. After a kill, the next publication removes or renames what is left. The core does this; the
+folders of a mirror are replaced in the same way.
 
 An object store has no renames: files are copied one by one, and while that is done, `latest/manifest.json` lists none.
 Files are identified by the digests in that manifest, since a table may change and keep its path and size.
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from headland.mirror.object_store import Store
-
-NEW, OLD = f"{LATEST}.new", f"{LATEST}.old"
-"""The folders with the next and with the previous files, during a replacement."""
 
 LATEST_MANIFEST = f"{LATEST}/{MANIFEST}"
 
@@ -56,7 +54,7 @@ def _update(store: Store | FolderStore, newest: Callable[[], str | None]) -> Non
         # Without a manifest, another publication is removing this state, and replaces `latest/` later.
         if text is not None:
             if isinstance(store, FolderStore):
-                _replace_folder(store, state, text, _files(store, state, text))
+                _replace_folder(store, state, _files(store, state, text))
             else:
                 # Files of a state that was replaced meanwhile may have been copied over those of the new one.
                 _replace_files(store, state, text, _files(store, state, text), is_known=last is None)
@@ -72,27 +70,13 @@ def _files(store: Store | FolderStore, state: str, text: bytes) -> list[File]:
         ) from None
 
 
-def _replace_folder(store: FolderStore, state: str, text: bytes, files: list[File]) -> None:
-    """Replace the folder `latest/`, unless it has these files."""
+def _replace_folder(store: FolderStore, state: str, files: list[File]) -> None:
+    """Replace the folder `latest/`, unless it has these files or another publication has removed some of them."""
     latest = store.folder / LATEST
-    if not latest.exists() and (store.folder / OLD).exists():
-        # A process was killed between the two renames.
-        store.rename(OLD, LATEST)
-    for name in (NEW, OLD):
-        store.remove_folder(name)
-    there = _existing(store)
+    _existing(store)
     if latest.is_symlink() or (latest.exists() and not latest.is_dir()):
         raise _foreign(store)
-    expected = {path: size for path, size, _ in files} | {MANIFEST: len(text)}
-    if there == {f"{LATEST}/{path}": size for path, size in expected.items()} and store.read(LATEST_MANIFEST) == text:
-        return
-    if not _copy(store, state, NEW, [*expected]):
-        store.remove_folder(NEW)
-        return
-    if latest.exists():
-        store.rename(LATEST, OLD)
-    store.rename(NEW, LATEST)
-    store.remove_folder(OLD)
+    _core.replace_folder(store.folder / state, [MANIFEST, *(path for path, *_ in files)], latest)
 
 
 def _replace_files(store: Store, state: str, text: bytes, files: list[File], *, is_known: bool) -> None:
@@ -110,7 +94,9 @@ def _replace_files(store: Store, state: str, text: bytes, files: list[File], *, 
     if before == text and not changed and not obsolete:
         return
     store.put(LATEST_MANIFEST, UNFINISHED)
-    if not _copy(store, state, LATEST, changed):
+    copied = concurrently(lambda path: store.copy(f"{state}/{path}", f"{LATEST}/{path}"), changed)
+    if not all(copied):
+        # Another publication has removed some of them.
         return
     if obsolete:
         store.remove(sorted(obsolete))
@@ -123,11 +109,6 @@ def _existing(store: Store | FolderStore) -> dict[str, int]:
     if there and LATEST_MANIFEST not in there:
         raise _foreign(store)
     return there
-
-
-def _copy(store: Store | FolderStore, state: str, target: str, paths: list[str]) -> bool:
-    """Copy files of a state; returns False if another publication has removed some of them."""
-    return all(concurrently(lambda path: store.copy(f"{state}/{path}", f"{target}/{path}"), paths))
 
 
 def _foreign(store: Store | FolderStore) -> Exception:

@@ -47,8 +47,10 @@ class Mirror(PublishedDataset):
     Args:
         folder: The folder; a sync creates it.
         client: The client of the account. Without a client the mirror can be read, but neither planned nor synced.
-        relist: Maximum age of the last list of all jobs, as ``"1d"``, ``"36h"`` or a ``timedelta``. With a newer one, a
-            sync requests only new jobs; changes without a trace there are found when all jobs are listed.
+        relist: Maximum age of the last read of all lists, as ``"1d"``, ``"36h"`` or a ``timedelta``. With a newer one,
+            a sync requests only new jobs and, with `locations`, the current locations of computers; all other changes,
+            such as new grain carts, maps and devices, are found when all lists are read. With ``"0s"``, each sync reads
+            all lists.
         overlap: How far back a sync requests before the newest known job.
         locations: Whether the locations of devices are mirrored too; a hub reports every 30 seconds.
         concurrency: Maximum number of concurrent calls.

@@ -138,10 +138,12 @@ class Plan(JsonValues):
     def _reasons(self) -> list[tuple[str, str, str]]:
         lists, details, asked, collected = (self.by_purpose[name] for name in PURPOSES)
         made = [f"{formatting.number(each.made, 'call')} made for this plan" for each in (lists, details)]
-        jobs = "all jobs" if self.is_relist else "jobs since the newest known one"
+        listed = "jobs since the newest known one, locations"
+        if self.is_relist:
+            listed = "all jobs, grain carts, devices, maps, locations"
         changes = f"{self.new:,} new, {self.changed:,} changed, {self.gone:,} gone"
         reasons = {
-            "lists": (lists, f"{jobs}, grain carts, devices, maps, locations; {made[0]}"),
+            "lists": (lists, f"{listed}; {made[0]}"),
             "details": (details, f"of new and changed jobs, maps and computers; {made[1]}"),
             "asked": (asked, "first request of each file: the service sends it or starts a conversion"),
             "collected": (collected, "converted files, requested again after the wait that the service states"),
@@ -231,8 +233,7 @@ class Status(JsonValues):
     dataset: list[Stock]
     """The published dataset by job type and year; empty if it cannot be read."""
     damage: str | None
-    """The reason why the published state cannot be read, such as a lost file or link, and the solution; ``None`` if it
-    can.
+    """The reason why the published state cannot be read, such as a lost file, and the solution; ``None`` if it can.
 
     If its whole folder is lost, ``dataset`` and ``generation`` may be those of the previous generation.
     """
@@ -281,9 +282,10 @@ class Status(JsonValues):
         dataset: list[Stock] = []
         damage = facts["lost"]
         try:
-            dataset = summary.dataset_summary(folder)
+            if facts["generation"] is not None:
+                dataset = summary.dataset_summary(folder)
         except errors.ArchiveError as reason:
-            damage = damage or str(reason)
+            damage = str(reason)
         return cls(
             **known,  # type: ignore[arg-type]  # the names and types of a TypedDict, of which mypy sees objects
             folder=folder,

@@ -30,7 +30,7 @@ from headland.mirror import latest, object_store, readme
 from headland.mirror.folder_store import FolderStore
 from headland.mirror.object_store import concurrently
 from headland.mirror.publication import MANIFEST, POINTER, STATE_NAME, STATES_PREFIX, Publication
-from headland.mirror.summary import JOURNAL
+from headland.mirror.summary import JOURNAL, PUBLISHED
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -75,7 +75,8 @@ def publish(folder: Path, target: object, options: dict[str, Any], *, archives: 
     text = state.manifest
     account = _core.mirrored_account(folder)
     there = _pointer(store, folder, account)
-    name = f"generations/{state.path.name}-{hashlib.sha256(text).hexdigest()[:12]}"
+    # A copy of a mirror may have the state in a folder of another name.
+    name = f"generations/{state.generation:06}-{hashlib.sha256(text).hexdigest()[:12]}"
     files = [File(state.path / path, f"{name}/{path}", size, sha256) for path, size, sha256 in state.files]
     files += [_archive(folder, path) for path in state.archives()] if archives else []
     sent = _upload_missing(store, there.state, name, text, files)
@@ -165,7 +166,7 @@ def _mirror_conflict(place: Path | None, folder: Path) -> str | None:
     # The store reports folders without permission.
     is_file = os.path.isfile
     around = next((each for each in (target, *target.parents) if is_file(each / JOURNAL)), None)
-    if (folder / "current").exists() and target.is_relative_to(own):
+    if any((folder / name).exists() for name in PUBLISHED) and target.is_relative_to(own):
         around = own
     if around is None:
         return None

@@ -13,8 +13,14 @@ if TYPE_CHECKING:
 JOURNAL = "journal.sqlite"
 """The file that identifies the folder of a mirror."""
 
-OTHER_FOLDERS = ("generations", "quarantine", "incoming")
+TABLES = ("dataset", "catalog", "harvest_rows", "application_rows", "planting_rows")
+"""Folders with the files of the published state: hard links, or copies."""
+
+OTHER_FOLDERS = ("generations", "quarantine", "incoming", *TABLES)
 """Folders other than the archives, whose size the journal knows."""
+
+PUBLISHED = ("current.json", "current")
+"""Names of what leads to the published state; the second one in mirrors of earlier versions."""
 
 
 class Stock(NamedTuple):
@@ -33,13 +39,11 @@ class Stock(NamedTuple):
 
 
 def dataset_summary(folder: Path) -> list[Stock]:
-    """List the published parts; empty if nothing was published.
+    """List the published parts.
 
     Raises:
         ArchiveError: A published file is missing or damaged.
     """
-    if not (folder / "current").is_dir():
-        return []
     return [Stock(*each) for each in _core.Dataset(folder).stock()]
 
 

@@ -93,7 +93,7 @@ pub fn compare_rates(layer: Layer, target: &RateTarget, tolerance: f64) -> Resul
     let applied = unit.applied(&values, &layer)?;
     let mut diagnostics = std::mem::take(&mut field.diagnostics);
     let seasons = Seasons::find(&layer, field.kind, &field.jobs);
-    let mut parts = parts(field, &seasons, &values, &Recipe::parse(None, "{}")?)?;
+    let mut parts = parts(&field, &seasons, &values, &Recipe::parse(None, "{}")?)?;
     let targets = Targets::find(target, &unit, (&layer, &values), &applied, &parts, &mut diagnostics)?;
     let first = targets.first();
     for part in &mut parts {

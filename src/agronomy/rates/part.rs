@@ -35,7 +35,7 @@ pub(super) struct Part {
 
 /// Splits the rows of a layer by job and product. Rows without a product are of the only one of their job.
 pub(super) fn parts(
-    field: FieldRows,
+    field: &FieldRows,
     seasons: &Seasons,
     values: &CanonicalValues<'_>,
     recipe: &Recipe,

@@ -1,7 +1,7 @@
 //! Published state of a mirror for readers: one generation, its parts and tables, and their checksums.
 
 use std::collections::BTreeSet;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::checked_file::{CheckedFile, NOT_FOUND, SYNC_ADVICE, missing_error};
@@ -9,6 +9,8 @@ use super::manifest::{self, Manifest};
 use super::schema;
 use crate::Disk;
 use crate::archive_store::Store;
+use crate::fs::fs_error;
+use crate::published_folders::{OLD_LINK, POINTER, pointed_state};
 use headland_base::error::{Error, Kind, Result};
 use headland_reader::layer::{Cancel, run_ordered, threads};
 
@@ -62,6 +64,12 @@ impl Dataset {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.generation
+    }
+
+    /// Sequence number of its publication.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.manifest.generation
     }
 
     /// Whether it has the tables and columns of this version.
@@ -150,30 +158,24 @@ impl Dataset {
 
 /// Folder of the current generation.
 fn current_generation(folder: &Path) -> Result<PathBuf> {
-    let link = folder.join("current");
-    let is_link = link.is_symlink();
-    let found = link
-        .canonicalize()
-        .and_then(|state| if is_link && !state.is_dir() { Err(ErrorKind::NotADirectory.into()) } else { Ok(state) });
-    let (shown, link_shown) = (folder.display(), link.display());
-    let state = found.map_err(|cause: io::Error| {
-        let message = if is_link || has_generations(folder) {
-            format!("`{link_shown}`, the link to the published state, is missing or broken; {SYNC_ADVICE}")
-        } else if cause.kind() == ErrorKind::NotADirectory {
-            format!("`{shown}` is at or below a file, but a mirror is a folder: choose another path")
-        } else {
-            format!("the mirror in `{shown}` has published nothing yet: run `sync()` or `headland pull`")
-        };
-        Error::new(Kind::Configuration, message).with(|facts| facts.os_error = cause.raw_os_error())
-    })?;
-    if !is_link && !state.join(manifest::NAME).is_file() {
-        let message = format!(
-            "`{link_shown}` is not the link that headland creates there, and contains no published state: move it \
-             away; {SYNC_ADVICE}"
-        );
-        return Err(Error::new(Kind::Configuration, message));
+    let state = pointed_state(folder)?.filter(|state| state.is_dir());
+    // A copy of a mirror of an earlier version whose links were followed.
+    let old = || Some(folder.join(OLD_LINK)).filter(|copy| copy.join(manifest::NAME).is_file());
+    if let Some(state) = state.or_else(old) {
+        return state.canonicalize().map_err(|cause| fs_error("find", &state, &cause));
     }
-    Ok(state)
+    let (shown, pointer) = (folder.display(), folder.join(POINTER));
+    let cause = pointer.metadata().err();
+    let message = if cause.as_ref().is_some_and(|cause| cause.kind() == ErrorKind::NotADirectory) {
+        format!("`{shown}` is at or below a file, but a mirror is a folder: choose another path")
+    } else if pointer.exists() || folder.join(OLD_LINK).is_symlink() || has_generations(folder) {
+        let pointer = pointer.display();
+        format!("`{pointer}`, which names the published state, is missing, or that state is; {SYNC_ADVICE}")
+    } else {
+        format!("the mirror in `{shown}` has published nothing yet: run `sync()` or `headland pull`")
+    };
+    let code = cause.map_or(Some(NOT_FOUND), |cause| cause.raw_os_error());
+    Err(Error::new(Kind::Configuration, message).with(|facts| facts.os_error = code))
 }
 
 fn has_generations(folder: &Path) -> bool {

@@ -10,6 +10,8 @@ use super::row_origin::RowOrigin;
 use super::source_archive::SourceArchive;
 use super::{boundaries, convert, row_digest};
 use crate::archive_store::{self, Finding, Problem};
+use crate::published_folders::FOLDERS;
+use crate::replace_folder::is_copy;
 use crate::{Folder, ItemKind};
 use headland_agronomy::{Job, MarketMoisture};
 use headland_base::error::Result;
@@ -21,12 +23,12 @@ const REWRITE_ADVICE: &str = "sync again to rewrite it from the archives";
 /// Compares the files of the published generation with its manifest: each exists byte for byte, and there are no
 /// others.
 ///
-/// With `deep`, every archive is read again and compared with its rows. Links for readers are checked too. If no link
-/// points to a generation, the newest is checked, since the next writer publishes it.
+/// With `deep`, every archive is read again and compared with its rows. Folders with the same files are checked too. If
+/// nothing names a generation, the newest is checked, since the next writer publishes it.
 pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Finding>> {
     let current = folder.current()?.map_or_else(|| folder.newest(), |current| Ok(Some(current)))?;
     let Some(current) = current else { return Ok(Vec::new()) };
-    let mut findings = folder.broken_links()?;
+    let mut findings = Vec::new();
     let manifest = match Manifest::read(&current.path) {
         Ok(manifest) => manifest,
         Err(finding) => {
@@ -38,8 +40,14 @@ pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Findin
     let parts = manifest.parts.iter().map(|part| (&part.path, &part.sha256, &part.crc32));
     let tables = manifest.tables().map(|table| (&table.path, &table.sha256, &table.crc32));
     for (path, sha256, crc32) in parts.chain(tables) {
-        let path = current.path.join(path);
+        // The file at the top of the mirror is a copy if the file system has no links. One of another state is reported
+        // with its folder.
+        let (top, path) = (folder.path().join(path), current.path.join(path));
         findings.extend(verify_file(&path, sha256, crc32, cancel)?);
+        if is_copy(&path, &top) {
+            let damaged = verify_file(&top, sha256, crc32, cancel)?;
+            findings.extend(damaged.filter(|_| !folder.is_written_elsewhere()));
+        }
         expected.insert(path);
     }
     for part in &manifest.parts {
@@ -57,12 +65,17 @@ pub fn verify(folder: &Folder, deep: bool, cancel: &Cancel) -> Result<Vec<Findin
     }
     let mut found = Vec::new();
     list_files(&current.path, &mut found);
-    let extra = found.into_iter().filter(|path| !expected.contains(path));
-    findings.extend(extra.map(|path| Finding {
-        problem: Problem::Extra,
-        path,
-        detail: "it is not in the manifest, but readers of the folder treat it as a part: delete it".to_owned(),
-    }));
+    for path in found.into_iter().filter(|path| !expected.contains(path)) {
+        let detail = if path.is_symlink() {
+            "it is a link that headland did not create, and readers of the folder follow it: remove the link"
+        } else {
+            "it is not in the manifest, but readers of the folder treat it as a part: delete it"
+        };
+        findings.push(Finding { problem: Problem::Extra, path, detail: detail.to_owned() });
+    }
+    if findings.is_empty() {
+        findings = folder.outdated_folders()?;
+    }
     if deep {
         findings.extend(verify_archives(folder, &current.path, &manifest, cancel)?);
     }
@@ -95,11 +108,12 @@ fn verify_file(path: &Path, sha256: &str, crc32: &str, cancel: &Cancel) -> Resul
     )
 }
 
-/// Collects all files below a folder. A folder that cannot be listed shows as missing files.
+/// Collects all files and links below a folder. Links are not followed, since they lead to files of the user. A folder
+/// that cannot be listed shows as missing files.
 fn list_files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        if path.is_dir() { list_files(&path, found) } else { found.push(path) }
+        if path.is_dir() && !path.is_symlink() { list_files(&path, found) } else { found.push(path) }
     }
 }
 
@@ -212,9 +226,11 @@ impl ArchivedRows<'_> {
 /// their number; archives are not touched.
 pub fn repair(folder: &Folder, findings: &[Finding]) -> Result<u64> {
     let Some(current) = folder.current()? else { return Ok(0) };
-    let ours = findings
-        .iter()
-        .filter(|finding| finding.problem != Problem::Missing && finding.path.starts_with(&current.path));
+    let is_ours = |path: &Path| {
+        path.starts_with(&current.path)
+            || FOLDERS.iter().any(|name| path.starts_with(folder.path().join(name)) && path.is_file())
+    };
+    let ours = findings.iter().filter(|finding| finding.problem != Problem::Missing && is_ours(&finding.path));
     let mut removed = 0;
     for finding in ours {
         folder.disk().remove_file(&finding.path)?;

@@ -2,76 +2,8 @@
 
 use std::fmt;
 
-/// How much a diagnostic matters to a user of the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Severity {
-    /// Data are lost, or values are suspect.
-    Error,
-    /// Something was repaired, assumed or is missing.
-    Warning,
-    /// For information only.
-    Info,
-}
-
-impl Severity {
-    /// All severities, the most severe first.
-    pub const ALL: &'static [Self] = &[Self::Error, Self::Warning, Self::Info];
-
-    /// Its name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        }
-    }
-}
-
-macro_rules! codes {
-    ($($name:ident = $text:literal, $severity:ident, $documentation:literal;)+) => {
-        /// The kind of a diagnostic.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Code {
-            $(#[doc = $documentation] $name,)+
-            /// A code of another release, read from a pickle.
-            Other(&'static str),
-        }
-
-        impl Code {
-            /// All codes of this release, in the order of the documentation.
-            pub const ALL: &'static [Self] = &[$(Self::$name),+];
-
-            /// Its stable name, such as `no-shx`.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$name => $text,)+
-                    Self::Other(text) => text,
-                }
-            }
-
-            /// Its severity.
-            #[must_use]
-            pub const fn severity(self) -> Severity {
-                match self {
-                    $(Self::$name => Severity::$severity,)+
-                    Self::Other(_) => Severity::Warning,
-                }
-            }
-
-            /// What was found and done about it, as a clause without a full stop. It is the message if all cases are
-            /// equal.
-            #[must_use]
-            pub const fn documentation(self) -> &'static str {
-                match self {
-                    $(Self::$name => $documentation,)+
-                    Self::Other(_) => "a diagnostic of another release",
-                }
-            }
-        }
-    };
-}
+pub use super::code_enum::Severity;
+use super::code_enum::codes;
 
 codes! {
     RefusedName = "refused-name", Warning,
@@ -361,6 +293,40 @@ codes! {
     PlotsOverlap = "plots-overlap", Warning,
         "map: plots overlap, so that the ground there counts in each of them";
     OutsideBoundary = "outside-boundary", Warning, "cleaning: no row is inside of the boundary";
+
+    RxNotOneSet = "rx-not-one-set", Error,
+        "prescriptions: the archive is not exactly one shapefile, which is all that the service accepts";
+    RxFileMissing = "rx-file-missing", Error, "prescriptions: a .shp, .shx or .dbf is missing";
+    RxFolder = "rx-folder", Error, "prescriptions: the zip has a folder, which displays do not search";
+    RxNotPolygons = "rx-not-polygons", Error, "prescriptions: shapes are not polygons";
+    RxNoFeatures = "rx-no-features", Error, "prescriptions: there is no zone";
+    RxNullShape = "rx-null-shape", Error, "prescriptions: zones have no shape";
+    RxInvalidRing = "rx-invalid-ring", Error,
+        "prescriptions: rings are not closed, have no area, or cross themselves";
+    RxNotWgs84 = "rx-not-wgs84", Error, "prescriptions: the coordinate system is not WGS 84";
+    RxOutsideDegrees = "rx-outside-degrees", Error, "prescriptions: coordinates are not degrees";
+    RxLatitudeFirst = "rx-latitude-first", Error, "prescriptions: latitudes are where longitudes belong";
+    RxOutsideBoundary = "rx-outside-boundary", Error, "prescriptions: no zone is inside of the boundary";
+    RxZonesOverlap = "rx-zones-overlap", Error, "prescriptions: zones overlap, so that two rates apply";
+    RateMissing = "rate-missing", Error, "prescriptions: there is no column of rates";
+    RateText = "rate-text", Error, "prescriptions: the column of rates contains texts";
+    RateNull = "rate-null", Error, "prescriptions: zones have no rate";
+    RateUnreadable = "rate-unreadable", Error, "prescriptions: rates are not numbers";
+    RateNegative = "rate-negative", Error, "prescriptions: rates are negative";
+    RateNotFinite = "rate-not-finite", Error, "prescriptions: rates are not finite";
+    RateAmbiguous = "rate-ambiguous", Warning, "prescriptions: several columns can be the rate; `rate` names it";
+    RateOutlier = "rate-outlier", Warning, "prescriptions: rates are above ten times the median";
+    RateRounded = "rate-rounded", Warning, "prescriptions: rates are rounded to 6 decimals";
+    RxZOrM = "rx-z-or-m", Warning, "prescriptions: shapes have Z or M, which some displays refuse";
+    BoundaryGap = "boundary-gap", Warning, "prescriptions: a part of the boundary is in no zone";
+    BoundaryOverhang = "boundary-overhang", Warning, "prescriptions: zones extend beyond the boundary";
+    Sliver = "sliver", Warning, "prescriptions: zones are narrower than a metre; `min_area` merges small ones";
+    ZoneLost = "zone-lost", Warning, "prescriptions: zones that are smaller than a centimetre were left out";
+    ManyZones = "many-zones", Warning, "prescriptions: there are more zones than displays accept";
+    RxNameLong = "rx-name-long", Warning, "prescriptions: the name has more than 20 characters";
+    RxNameNotAscii = "rx-name-not-ascii", Warning, "prescriptions: the name has characters that are not ASCII";
+    RxFileLarge = "rx-file-large", Warning, "prescriptions: the file is larger than 20 MB";
+    DisplayLimit = "display-limit", Error, "prescriptions: a documented limit of the display is exceeded";
 }
 
 impl Code {

@@ -4,6 +4,7 @@
 
 mod alloc;
 mod buffered_reader;
+mod code_enum;
 mod codepage_tables;
 mod crc32;
 mod dbf;

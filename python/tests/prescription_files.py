@@ -1,0 +1,322 @@
+"""Packs prescriptions byte by byte: good ones as programs write them, and each fault that displays refuse."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shapefiles import LINE, NO_M, POINT, POINTS, RINGS, Field, M, Shape, Z, dbf, shp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+WGS84 = (
+    'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137,298.257223563]],PRIMEM["Greenwich",0],'
+    'UNIT["Degree",0.017453292519943295]]'
+)
+UTM = (
+    f'PROJCS["WGS_1984_UTM_Zone_12N",{WGS84},PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000],'
+    'PARAMETER["False_Northing",0],PARAMETER["Central_Meridian",-111],PARAMETER["Scale_Factor",0.9996],'
+    'PARAMETER["Latitude_Of_Origin",0],UNIT["Meter",1]]'
+)
+NAD83 = (
+    'GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137,298.257222101]],'
+    'PRIMEM["Greenwich",0],UNIT["Degree",0.017453292519943295]]'
+)
+WEST, SOUTH, SIDE = -111.0, 45.5, 0.001
+
+Ring = list[tuple[float, float]]
+
+
+class Case(NamedTuple):
+    """A file, options of the check, and the expected codes."""
+
+    name: str
+    content: bytes
+    codes: list[str]
+    options: dict[str, Any]
+    record: int | None
+
+
+def ring(column: float, row: float = 0, width: float = 1, height: float = 1) -> Ring:
+    """Return a closed ring of cells, clockwise as shapefiles have it."""
+    west, south = WEST + column * SIDE, SOUTH + row * SIDE
+    east, north = west + width * SIDE, south + height * SIDE
+    return [(west, south), (west, north), (east, north), (east, south), (west, south)]
+
+
+def zone(*rings: Ring, z: float = 0.0, m: float = NO_M) -> Shape:
+    """Return a shape of rings."""
+    return Shape([[(x, y, z, m) for x, y in each] for each in rings])
+
+
+def cells(count: int) -> list[Shape | None]:
+    """Return neighbouring squares, ten in a row."""
+    return [zone(ring(number % 10, number // 10)) for number in range(count)]
+
+
+RATE = Field(b"RATE", "N", 12, 3)
+
+
+def members(
+    shapes: Sequence[Shape | None] | None = None,
+    rows: Sequence[Sequence[bytes | float | str | None]] | None = None,
+    *,
+    kind: int = RINGS,
+    fields: Sequence[Field] = (RATE,),
+    stem: str = "rx",
+    prj: str | None = WGS84,
+) -> dict[str, bytes]:
+    """Pack the files of a shapefile: three zones with the rates 100, 120 and 140, unless others are given."""
+    shapes = cells(3) if shapes is None else shapes
+    rows = [[100 + 20 * number] for number in range(len(shapes))] if rows is None else rows
+    packed = [[_cell(field, value) for field, value in zip(fields, row, strict=True)] for row in rows]
+    geometry, index = shp(kind, shapes)
+    files = {f"{stem}.shp": geometry, f"{stem}.shx": index, f"{stem}.dbf": dbf(fields, packed)}
+    return files if prj is None else files | {f"{stem}.prj": prj.encode()}
+
+
+def _cell(field: Field, value: bytes | float | str | None) -> bytes:
+    if isinstance(value, bytes):
+        return value.ljust(field.width)[: field.width]
+    if value is None:
+        return b" " * field.width
+    if isinstance(value, str):
+        return value.encode().ljust(field.width)
+    return f"{value:.{field.decimals}f}".rjust(field.width).encode()
+
+
+def archive(files: dict[str, bytes]) -> bytes:
+    """Pack a zip."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as target:
+        for name, member in files.items():
+            target.writestr(name, member)
+    return content.getvalue()
+
+
+def renamed(files: dict[str, bytes], rename: Callable[[str], str]) -> dict[str, bytes]:
+    """Return files with other names."""
+    return {rename(name): content for name, content in files.items()}
+
+
+def _good() -> list[Case]:
+    """Return layouts that makers of displays and programs document; nothing is found in them."""
+    name, number, text = Field(b"Name", "C", 10), Field(b"id", "N", 10), Field(b"PRODUCT", "C", 12)
+    first = members()
+    layouts: dict[str, dict[str, bytes]] = {
+        "RATE alone": first,
+        "RATE, product and unit": members(
+            fields=(RATE, text, Field(b"UNIT", "C", 8)), rows=[[r, "UAN 32", "gal/ac"] for r in (10, 12.5, 15)]
+        ),
+        "id and a rate": members(fields=(number, Field(b"Rate_lbs", "N", 10, 2)), rows=[[1, 80], [2, 90], [3, 100]]),
+        "all ids and a rate": members(
+            fields=[Field(each, "N", 9) for each in (b"FID", b"OBJECTID", b"ZONE", b"Year", b"Target")],
+            rows=[[n, n, n, 2026, 50 + n] for n in range(3)],
+        ),
+        "texts and a rate": members(fields=(name, Field(b"Dose", "N", 8, 1)), rows=[["a", 1], ["b", 2], ["c", 3]]),
+        "float column": members(fields=(Field(b"Tgt_Rate", "F", 13, 6),), rows=[[1.5], [2.5], [3.5]]),
+        "exponents of ArcGIS": members(
+            fields=(Field(b"RATE", "F", 19, 11),),
+            rows=[[b" 1.00000000000e+002"], [b" 1.20000000000e+002"], [b" 1.40000000000e+002"]],
+        ),
+        "RATE among other numbers": members(
+            fields=(Field(b"N_rec", "N", 8), RATE, Field(b"Yield", "N", 8)), rows=[[n, 60 + n, n] for n in range(3)]
+        ),
+        "lower case": renamed(members(fields=(Field(b"rate", "N", 9, 2),)), str.lower),
+        "upper case": renamed(first, str.upper),
+        "mixed case of one stem": {("RX.SHP" if each == "rx.shp" else each): found for each, found in first.items()},
+        "extra sidecars": first
+        | {"rx.cpg": b"UTF-8", "rx.sbn": b"x", "rx.sbx": b"x", "rx.shp.xml": b"<metadata/>", "rx.qix": b"x"},
+        "a readme": first | {"readme.txt": b"zones of 2026"},
+        "a rate of 0": members(rows=[[0], [100], [120]]),
+        "one zone": members(cells(1)),
+        "100 zones": members(cells(100), [[100 + n] for n in range(100)]),
+        "holes": members([zone(ring(0, 0, 3, 3), ring(1, 1)[::-1]), zone(ring(1, 1))]),
+        "several parts": members([zone(ring(0), ring(2)), zone(ring(1))]),
+        "corners that touch": members([zone(ring(0, 0), ring(1, 1)), zone(ring(1, 0))]),
+        "anticlockwise": members([zone(ring(0)[::-1]), zone(ring(1)[::-1])]),
+        "small cells beside a large one": members(
+            [zone(ring(0, 0, 2, 2)), *(zone(ring(2, row / 2, 0.5, 0.5)) for row in range(4))]
+        ),
+        "southern hemisphere": members(
+            [zone([(x + 258, y - 80) for x, y in ring(number)]) for number in range(2)], [[1], [2]]
+        ),
+        "a gap between zones": members([zone(ring(0)), zone(ring(5))]),
+        "overlap of digitising": members([zone(ring(0, 0, 1.0005)), zone(ring(1))]),
+        "WGS 84 as QGIS writes it": members(prj=WGS84.replace("GCS_WGS_1984", "WGS 84")),
+        "twenty characters": members(stem="north_field_urea_202"),
+    }
+    return [Case(each, archive(files), [], {}, None) for each, files in layouts.items()]
+
+
+def _containers() -> list[Case]:
+    """Return zips that are not one complete shapefile."""
+    first, whole = members(), archive(members())
+    other = members(stem="other")
+
+    def without(extension: str) -> dict[str, bytes]:
+        return {name: content for name, content in first.items() if not name.endswith(extension)}
+
+    def cut(extension: str, size: int) -> bytes:
+        return archive({n: c[:size] if n.endswith(extension) else c for n, c in first.items()})
+
+    short = members(rows=[[100], [120]])
+    return [
+        Case("two shapefiles", archive(first | other), ["rx-not-one-set"], {}, None),
+        Case("a table of another", archive(first | {"b.dbf": first["rx.dbf"]}), ["rx-not-one-set"], {}, None),
+        Case("a .prj of another", archive(first | {"b.prj": WGS84.encode()}), ["rx-not-one-set"], {}, None),
+        Case("two .dbf", archive(first | {"RX.DBF": first["rx.dbf"]}), ["rx-not-one-set"], {}, None),
+        Case("in a folder", archive(renamed(first, "maps/{}".format)), ["rx-folder"], {}, None),
+        Case("an empty folder", archive(first | {"maps/": b""}), ["rx-folder"], {}, None),
+        Case("a zip in the zip", archive({"rx.zip": whole}), ["rx-file-missing"], {}, None),
+        Case("empty zip", archive({}), ["rx-file-missing"], {}, None),
+        Case("no .shp", archive(without(".shp")), ["rx-file-missing"], {}, None),
+        Case("no .shx", archive(without(".shx")), ["rx-file-missing"], {}, None),
+        Case("no .dbf", archive(without(".dbf")), ["rx-file-missing"], {}, None),
+        Case("no zip", b"prescription", ["unreadable-member"], {}, None),
+        Case("empty file", b"", ["unreadable-member"], {}, None),
+        Case("zip cut short", whole[:-40], ["unreadable-member"], {}, None),
+        Case(
+            ".shp cut short",
+            cut(".shp", 300),
+            ["row-mismatch", "rx-file-missing", "shp-damaged", "shx-damaged", "shp-length"],
+            {},
+            None,
+        ),
+        Case(".shp of 50 bytes", cut(".shp", 50), ["member-lost"], {}, None),
+        Case("empty .shp", cut(".shp", 0), ["member-lost"], {}, None),
+        Case(".shx cut short", cut(".shx", 108), ["row-mismatch", "shx-length"], {}, None),
+        Case("empty .shx", cut(".shx", 0), ["rx-file-missing"], {}, None),
+        Case(".dbf cut short", cut(".dbf", 80), ["row-mismatch"], {}, None),
+        Case("empty .dbf", cut(".dbf", 0), ["member-lost"], {}, None),
+        Case("fewer rows than shapes", archive(first | {"rx.dbf": short["rx.dbf"]}), ["row-mismatch"], {}, None),
+        Case(
+            "fewer shapes than rows",
+            archive(short | {"rx.dbf": members(cells(4))["rx.dbf"]}),
+            ["row-mismatch"],
+            {},
+            None,
+        ),
+        Case("no .prj", archive(without(".prj")), ["no-prj"], {}, None),
+        Case("long name", archive(members(stem="north_field_urea_2026")), ["rx-name-long"], {}, None),
+        Case("name with an umlaut", archive(members(stem="gülle")), ["rx-name-not-ascii"], {}, None),
+    ]
+
+
+def _shapes() -> list[Case]:
+    """Return shapes that displays refuse."""
+    eight = [(WEST, SOUTH), (WEST + SIDE, SOUTH + SIDE), (WEST + SIDE, SOUTH), (WEST, SOUTH + SIDE), (WEST, SOUTH)]
+    flat = [(WEST, SOUTH), (WEST + SIDE, SOUTH), (WEST + 2 * SIDE, SOUTH), (WEST, SOUTH)]
+    thin = [(WEST, SOUTH), (WEST, SOUTH + SIDE), (WEST + 5e-6, SOUTH + SIDE), (WEST + 5e-6, SOUTH), (WEST, SOUTH)]
+    swapped = [zone([(y, x) for x, y in ring(number)]) for number in range(2)]
+    metres = [
+        zone([(5e5 + 80 * n + x, 5e6 + y) for x, y in ((0, 0), (0, 80), (80, 80), (80, 0), (0, 0))]) for n in range(2)
+    ]
+    point = [zone([(WEST, SOUTH)]), zone([(WEST, SOUTH + SIDE)])]
+    two, three = [[1.0], [2.0]], [[1.0], [2.0], [3.0]]
+
+    def case(
+        name: str, shapes: Sequence[Shape | None], codes: list[str], record: int | None = None, **given: Any
+    ) -> Case:
+        rows = given.pop("rows", [[100.0 + n] for n in range(len(shapes))])
+        return Case(name, archive(members(shapes, rows, **given)), codes, {}, record)
+
+    return [
+        case("points", point, ["rx-not-polygons"], 0, rows=two, kind=POINT),
+        case("several points", point, ["rx-not-polygons"], 0, rows=two, kind=POINTS),
+        case("lines", cells(3), ["rx-not-polygons"], 0, rows=three, kind=LINE),
+        case("no zone", [], ["rx-no-features"], rows=[]),
+        case("null shape", [*cells(2), None], ["rx-null-shape"], 2),
+        case("open ring", [zone(ring(0)), zone(ring(1)[:-1])], ["rx-invalid-ring"], 1),
+        case("ring of two points", [zone(ring(0)), zone(ring(1)[:2])], ["rx-invalid-ring"], 1),
+        case("figure of eight", [zone(ring(3)), zone(eight)], ["rx-invalid-ring"], 1),
+        case("ring on a line", [zone(ring(3)), zone(flat)], ["rx-invalid-ring"], 1),
+        case("UTM", metres, ["rx-not-wgs84"], prj=UTM),
+        case("NAD83", cells(2), ["rx-not-wgs84"], prj=NAD83),
+        case("unknown system", cells(2), ["rx-not-wgs84"], prj='LOCAL_CS["farm"]'),
+        case("UTM without .prj", metres, ["rx-outside-degrees", "no-prj"], 0, prj=None),
+        case("metres as degrees", metres, ["rx-outside-degrees"], 0),
+        case("longitude of 200", [zone([(x + 311, y) for x, y in ring(0)])], ["rx-outside-degrees"], 0),
+        case("latitude first", swapped, ["rx-latitude-first"], 0),
+        case("overlap", [zone(ring(0)), zone(ring(0.5))], ["rx-zones-overlap"], 0),
+        case("overlap of a hundredth", [zone(ring(0, 0, 1.02)), zone(ring(1))], ["rx-zones-overlap"], 0),
+        case("a zone inside of another", [zone(ring(0, 0, 3, 3)), zone(ring(1, 1))], ["rx-zones-overlap"], 0),
+        case("a zone twice", [zone(ring(0)), zone(ring(1)), zone(ring(1))], ["rx-zones-overlap"], 1),
+        case("Z", [zone(ring(0), z=7.0), zone(ring(1), z=7.0)], ["rx-z-or-m"], kind=RINGS + Z),
+        case("M", [zone(ring(0), m=7.0), zone(ring(1), m=7.0)], ["rx-z-or-m"], kind=RINGS + M),
+        case("sliver", [zone(ring(3)), zone(thin)], ["sliver"], 1),
+        case("101 zones", cells(101), ["many-zones"]),
+        case("1,001 zones", cells(1001), ["many-zones"]),
+    ]
+
+
+def _rates() -> list[Case]:
+    """Return rates that displays refuse or misread."""
+
+    def case(
+        name: str,
+        fields: Sequence[Field],
+        rows: Sequence[Any],
+        codes: list[str],
+        record: int | None = None,
+        **options: Any,
+    ) -> Case:
+        return Case(name, archive(members(rows=rows, fields=fields)), codes, options, record)
+
+    text, other = Field(b"RATE", "C", 8), Field(b"N_kg", "N", 8, 2)
+    two = (other, Field(b"P_kg", "N", 8, 2))
+    pairs = [[100, 20], [110, 30], [120, 40]]
+    return [
+        case("no rate", (Field(b"Name", "C", 8),), [["a"], ["b"], ["c"]], ["rate-missing"]),
+        case("ids alone", (Field(b"ID", "N", 8),), [[1], [2], [3]], ["rate-missing"]),
+        case("no column of this name", (RATE,), [[1], [2], [3]], ["rate-missing"], rate="N"),
+        case("rate as text", (text,), [["100"], ["110"], ["120"]], ["rate-text"], 0),
+        case(
+            "only a text with rate in its name", (Field(b"Tgt_Rate", "C", 8),), [["1"], ["2"], ["3"]], ["rate-text"], 0
+        ),
+        case("empty rate", (RATE,), [[100], [None], [120]], ["rate-null"], 1),
+        case("stars", (RATE,), [[100], [110], [b"*" * 12]], ["rate-null"], 2),
+        case("not a number", (RATE,), [[100], [b"        12,5"], [120]], ["rate-unreadable"], 1),
+        case("negative", (RATE,), [[100], [110], [-1]], ["rate-negative"], 2),
+        case("infinite", (Field(b"RATE", "F", 12, 3),), [[100], [b"         inf"], [120]], ["rate-unreadable"], 1),
+        case("a decimal point lost", (RATE,), [[100], [110], [12000]], ["rate-outlier"], 2),
+        case("two candidates", two, pairs, ["rate-ambiguous"]),
+        case("two candidates, one named", two, pairs, [], rate="n_KG"),
+        case("named one negative", two, [[1, -1], [1, 1], [1, 1]], ["rate-negative"], 0, rate="P_kg"),
+    ]
+
+
+def boundary(column: float, width: float = 3) -> dict[str, Any]:
+    """Return a boundary as GeoJSON-like rows: the ring of some cells."""
+    return {"boundary": (column, width)}
+
+
+def _fields() -> list[Case]:
+    """Return zones that do not fit a boundary, and limits of displays."""
+    first, many = archive(members()), archive(members(cells(101)))
+    swapped = archive(members([zone([(50.0 + y - SOUTH, 10.0 + x - WEST) for x, y in ring(n)]) for n in range(3)]))
+    large = archive(members([zone(ring(0, 0, 40, 40))]))
+    return [
+        Case("fits the boundary", first, [], boundary(0), None),
+        Case("gap of half a percent", first, [], boundary(0, 3.015), None),
+        Case("gap", first, ["boundary-gap"], boundary(0, 4), None),
+        Case("overhang of 3 %", first, [], boundary(0.09, 2.91), None),
+        Case("overhang", first, ["boundary-overhang"], boundary(0, 2), None),
+        Case("gap and overhang", first, ["boundary-gap", "boundary-overhang"], boundary(1, 3), None),
+        Case("another field", first, ["rx-outside-boundary"], boundary(50), None),
+        Case("latitude first in Europe", swapped, ["rx-latitude-first"], {"boundary": (121_000, 3), "north": 4_500}, 0),
+        Case("FieldView", first, [], {"display": "FieldView"}, None),
+        Case("FieldView, 101 zones", many, ["display-limit", "many-zones"], {"display": "fieldview"}, None),
+        Case("Agrotax", first, [], {"display": "Agrotax"}, None),
+        Case(
+            "Agrotax, long name", archive(members(stem="north_field")), ["display-limit"], {"display": "Agrotax"}, None
+        ),
+        Case("Seed Hawk, 2,170 acres", large, ["display-limit"], {"display": "Seed Hawk"}, None),
+        Case("Raven", archive(renamed(members(), "a/{}".format)), ["rx-folder"], {"display": "Raven CRX+"}, None),
+    ]
+
+
+CASES = [*_good(), *_containers(), *_shapes(), *_rates(), *_fields()]
+"""All cases."""

@@ -1,0 +1,48 @@
+"""Tests of checks of prescriptions: one table of files made byte by byte, each with its diagnostics."""
+
+from __future__ import annotations
+
+import re
+from typing import get_args
+
+import geopandas as gpd
+import pytest
+import shapely
+from prescription_files import CASES, SIDE, SOUTH, WEST, Case
+
+import headland as hl
+
+
+def check(case: Case) -> list[hl.Diagnostic]:
+    """Check a case with its options."""
+    options = dict(case.options)
+    if "boundary" in options:
+        column, width = options["boundary"]
+        west, south = WEST + column * SIDE, SOUTH + options.pop("north", 0) * SIDE
+        field = shapely.box(west, south, west + width * SIDE, south + SIDE)
+        options["boundary"] = gpd.GeoDataFrame(geometry=[field], crs=4326)
+    return hl.check_prescription(case.content, **options)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_file_has_its_diagnostics(case: Case) -> None:
+    found = check(case)
+    assert [each.code for each in found] == case.codes, found
+    if case.record is not None:
+        assert found[0].record == case.record
+        assert re.search(rf"(row|rows|record) {case.record}\b", found[0].message), found
+    severities = [each.severity for each in found]
+    assert severities == sorted(severities), "errors come first"
+
+
+def test_every_code_of_prescriptions_has_a_case() -> None:
+    covered = {code for case in CASES for code in case.codes}
+    from headland.diagnostic_codes import DiagnosticCode
+
+    own = {
+        code
+        for code in get_args(DiagnosticCode)
+        if code.startswith(("rx-", "rate-", "boundary-")) or code in {"sliver", "many-zones"}
+    }
+    # Of frames, of a file of 20 MB and of `Prescription`, which have tests of their own; `rate-high` is of cleaning.
+    assert own - covered <= {"rate-not-finite", "rx-file-large", "rate-rounded", "rate-high"}

@@ -1,0 +1,373 @@
+//! Checks zones and rates by what displays accept, regardless of the file that they are from.
+
+use super::coverage;
+use super::crossings::crosses_itself;
+use super::displays::Display;
+use super::rate_column::{self, RateColumn};
+use headland_base::error::Result;
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::crs::Crs;
+use headland_reader::layer::{Layer, Polygons};
+
+/// Overlap of zones that is an error, as a share of their ground.
+const OVERLAP: f64 = 0.001;
+/// Ground of the boundary without a zone, and of zones beyond the boundary, as a share of the boundary.
+const GAP: f64 = 0.01;
+const OVERHANG: f64 = 0.05;
+/// A rate above the median times this is probably a slip.
+const OUTLIER: f64 = 10.0;
+/// Twice the area divided by the perimeter in metres, which is the width of a long strip.
+const SLIVER: f64 = 1.0;
+/// Most zones of one display, and a number that many refuse.
+const MANY_ZONES: [usize; 2] = [100, 1_000];
+
+/// How to check.
+#[derive(Clone, Debug, Default)]
+pub struct CheckOptions {
+    /// The column of rates.
+    pub rate: Option<String>,
+    /// The field.
+    pub boundary: Option<Layer>,
+    /// A display with documented limits.
+    pub display: Option<String>,
+}
+
+/// Checks a table of zones.
+pub fn check_layer(layer: &Layer, options: &CheckOptions) -> Result<Vec<Diagnostic>> {
+    let mut checker = Checker::new(options)?;
+    let rows: Vec<usize> = (0..layer.len()).collect();
+    checker.check(layer, &rows)?;
+    Ok(checker.into_diagnostics())
+}
+
+/// Collects diagnostics.
+pub(super) struct Checker<'a> {
+    options: &'a CheckOptions,
+    pub(super) display: Option<&'static Display>,
+    boundary: Option<Polygons>,
+    diagnostics: Vec<Diagnostic>,
+    /// The row of the source for each zone.
+    rows: Vec<usize>,
+}
+
+impl<'a> Checker<'a> {
+    pub(super) fn new(options: &'a CheckOptions) -> Result<Self> {
+        let display = options.display.as_deref().map(Display::find).transpose()?;
+        let shapes = options.boundary.as_ref().map(Layer::row_shapes).transpose()?;
+        let boundary = shapes.map(|shapes| shapes.polygons.unwrap_or_default().into_iter().flatten().collect());
+        Ok(Self { options, display, boundary, diagnostics: Vec::new(), rows: Vec::new() })
+    }
+
+    /// The errors first, each severity in the order of detection.
+    pub(super) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
+        let rank = |diagnostic: &Diagnostic| {
+            let severity = diagnostic.severity();
+            headland_reader::archive::Severity::ALL.iter().position(|known| *known == severity)
+        };
+        self.diagnostics.sort_by_key(rank);
+        // A ring can be open and too short; the first finding of a row suffices.
+        let mut seen = std::collections::BTreeSet::new();
+        let is_new = |found: &Diagnostic| found.record.is_none() || seen.insert((found.code, found.record));
+        self.diagnostics.retain(is_new);
+        self.diagnostics
+    }
+
+    pub(super) fn has(&self, code: Code) -> bool {
+        self.diagnostics.iter().any(|found| found.code == code)
+    }
+
+    pub(super) fn push(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    pub(super) fn report(&mut self, code: Code, message: impl Into<String>) {
+        self.push(Diagnostic::new(code, message));
+    }
+
+    /// Reports zones, by the number of the first.
+    fn report_zones(&mut self, code: Code, zones: &[usize], what: &str, advice: &str) {
+        let Some(row) = zones.first().map(|zone| self.row(*zone)) else { return };
+        let count = zones.len();
+        let subject = if count == 1 { format!("row {row}") } else { format!("{count} rows (first: row {row})") };
+        let message = format!("{subject}: {what}; {advice}");
+        self.push(Diagnostic::new(code, message).at_record(row as u64));
+    }
+
+    fn row(&self, zone: usize) -> usize {
+        self.rows.get(zone).copied().unwrap_or(zone)
+    }
+
+    /// Checks zones; `rows` has the row of the source for each.
+    pub(super) fn check(&mut self, layer: &Layer, rows: &[usize]) -> Result<()> {
+        self.rows = rows.to_vec();
+        if layer.is_empty() {
+            self.report(Code::RxNoFeatures, "there is no zone in the file; a display has nothing to apply");
+            return Ok(());
+        }
+        // What is missing or lost was reported with its file.
+        let is_damaged = self.has(Code::RxFileMissing) || self.has(Code::MemberLost);
+        let columns = layer.schema().fields().len() - usize::from(layer.geometry_index().is_some());
+        if columns > 0 || !is_damaged {
+            self.check_rates(layer);
+        }
+        self.check_counts(layer.len());
+        if (layer.geometry_index().is_some() || !is_damaged) && self.check_types(layer) {
+            self.check_geometry(layer)?;
+        }
+        Ok(())
+    }
+
+    fn check_rates(&mut self, layer: &Layer) {
+        let (name, cells) = match rate_column::find(layer, self.options.rate.as_deref()) {
+            RateColumn::Found(name, cells) => (name, cells),
+            RateColumn::Unknown(diagnostic) => return self.push(diagnostic),
+        };
+        let zones = |is_it: &dyn Fn(&Option<f64>) -> bool| -> Vec<usize> {
+            cells.iter().enumerate().filter(|(_, cell)| is_it(cell)).map(|(row, _)| row).collect()
+        };
+        let (mut null, bad) = (zones(&Option::is_none), unreadable(layer, &name));
+        if let Some((count, first)) = bad {
+            let what = format!("`{name}` is not a number");
+            let first = usize::try_from(first).unwrap_or(0);
+            let mut rows = vec![first];
+            rows.resize(count.max(1), first);
+            self.report_zones(Code::RateUnreadable, &rows, &what, "write each rate as a number");
+            null.retain(|row| *row != first);
+            if null.len() < count {
+                null.clear();
+            }
+        }
+        let what = format!("`{name}` is empty");
+        self.report_zones(Code::RateNull, &null, &what, "a display applies nothing or its default rate there");
+        let infinite = zones(&|cell| cell.is_some_and(|rate| !rate.is_finite()));
+        self.report_zones(Code::RateNotFinite, &infinite, &format!("`{name}` is not finite"), "write a number");
+        let negative = zones(&|cell| cell.is_some_and(|rate| rate < 0.0));
+        let what = format!("`{name}` is negative");
+        self.report_zones(Code::RateNegative, &negative, &what, "write 0 where nothing is applied");
+        let mut positive: Vec<f64> =
+            cells.iter().flatten().copied().filter(|rate| *rate > 0.0 && rate.is_finite()).collect();
+        positive.sort_by(f64::total_cmp);
+        let Some(median) = median(&positive) else { return };
+        let high = zones(&|cell| cell.is_some_and(|rate| rate.is_finite() && rate > OUTLIER * median));
+        let highest = positive.last().copied().unwrap_or_default();
+        let what = format!("`{name}` is above ten times the median of {median} (highest: {highest})");
+        self.report_zones(Code::RateOutlier, &high, &what, "check the unit and the decimal point");
+    }
+
+    fn check_counts(&mut self, zones: usize) {
+        if let Some(display) = self.display
+            && let Some(most) = display.zones.filter(|most| zones > *most)
+        {
+            let message = format!("{} accepts at most {most} zones, there are {zones}", display.name);
+            self.report(Code::DisplayLimit, message);
+        }
+        if let Some(most) = MANY_ZONES.iter().rev().find(|most| zones > **most) {
+            let message = format!(
+                "there are {zones} zones, and displays with a limit of {most} refuse them; round the rates with `step`, \
+                 so that neighbours merge, or merge small zones with `min_area`"
+            );
+            self.report(Code::ManyZones, message);
+        }
+    }
+
+    /// Checks types of shapes. Returns whether there are polygons to check.
+    fn check_types(&mut self, layer: &Layer) -> bool {
+        let types = layer.geometry_types().to_vec();
+        let is_polygon = |code: &u32| matches!(code % 1000, 3 | 6);
+        let null: Vec<usize> =
+            layer.geometries().enumerate().filter(|(_, wkb)| wkb.is_none()).map(|(row, _)| row).collect();
+        let is_broken = layer.diagnostics().iter().any(|found| found.code == Code::BrokenShape);
+        if !is_broken {
+            self.report_zones(Code::RxNullShape, &null, "there is no shape", "draw it or delete the row");
+        }
+        let triangles = layer.diagnostics().iter().any(|found| found.code == Code::Triangles);
+        if triangles || !types.iter().all(is_polygon) || layer.geometry_index().is_none() {
+            let is_other = |wkb: &[u8]| {
+                !wkb.get(1..5).is_some_and(|code| is_polygon(&u32::from_le_bytes(code.try_into().unwrap_or_default())))
+            };
+            let row = layer.geometries().position(|wkb| wkb.is_some_and(is_other)).unwrap_or(0);
+            let message = format!("row {row} is not a polygon; a display needs areas with a rate, not points or lines");
+            self.push(Diagnostic::new(Code::RxNotPolygons, message).at_record(row as u64));
+        }
+        if types.iter().any(|code| code / 1000 > 0) {
+            let message = "shapes have Z or M values, which some displays refuse; write plain polygons (type 5)";
+            self.report(Code::RxZOrM, message);
+            if let Some(display) = self.display.filter(|display| display.is_plain) {
+                self.report(Code::DisplayLimit, format!("{} accepts plain polygons (type 5) only", display.name));
+            }
+        }
+        types.iter().any(is_polygon)
+    }
+
+    fn check_geometry(&mut self, layer: &Layer) -> Result<()> {
+        let is_wgs84 = layer.crs().is_none_or(|crs| crs.epsg() == Some(4326) || crs.is_same(&Crs::wgs84()));
+        let stated = if let Some(crs) = layer.crs() {
+            if !is_wgs84 {
+                let message = format!(
+                    "the coordinate system is `{}`, and displays expect WGS 84 in degrees (EPSG:4326); transform the zones",
+                    crs.name()
+                );
+                self.report(Code::RxNotWgs84, message);
+            }
+            layer.clone()
+        } else if layer.crs_wkt().is_some() {
+            let message = "the coordinate system is unknown, and displays expect WGS 84 in degrees (EPSG:4326)";
+            self.report(Code::RxNotWgs84, message);
+            return Ok(());
+        } else {
+            layer.clone().with_stated_crs(&Crs::wgs84())?
+        };
+        let Ok(shapes) = stated.row_shapes() else { return Ok(()) };
+        let polygons = shapes.polygons.unwrap_or_default();
+        if is_wgs84 && !self.check_degrees(&polygons) {
+            return Ok(());
+        }
+        self.check_rings(&polygons);
+        self.check_coverage(&polygons);
+        Ok(())
+    }
+
+    /// Checks that coordinates are longitude and latitude.
+    fn check_degrees(&mut self, polygons: &[Polygons]) -> bool {
+        let fits = |point: &[f64; 2]| point[0].abs() <= 180.0 && point[1].abs() <= 90.0;
+        let swapped = |point: &[f64; 2]| fits(&[point[1], point[0]]);
+        let points = |zone: &Polygons| zone.iter().flatten().flatten().copied().collect::<Vec<[f64; 2]>>();
+        let outside: Vec<usize> = polygons
+            .iter()
+            .enumerate()
+            .filter(|(_, zone)| !zone.iter().flatten().flatten().all(fits))
+            .map(|(row, _)| row)
+            .collect();
+        if !outside.is_empty() {
+            let is_swapped = polygons.iter().flatten().flatten().flatten().all(swapped);
+            let (code, what, advice) = if is_swapped {
+                (Code::RxLatitudeFirst, "latitude is before longitude", "exchange x and y")
+            } else {
+                (Code::RxOutsideDegrees, "coordinates are not degrees", "transform the zones to WGS 84 (EPSG:4326)")
+            };
+            self.report_zones(code, &outside, what, advice);
+            return false;
+        }
+        let Some(boundary) = &self.boundary else { return true };
+        let all: Vec<[f64; 2]> = polygons.iter().flat_map(points).collect();
+        let field = extent(boundary.iter().flatten().flatten().copied());
+        let exchanged = extent(all.iter().map(|[x, y]| [*y, *x]));
+        if !meets(extent(all.iter().copied()), field) && meets(exchanged, field) {
+            self.report_zones(Code::RxLatitudeFirst, &[0], "latitude is before longitude", "exchange x and y");
+            return false;
+        }
+        true
+    }
+
+    fn check_rings(&mut self, polygons: &[Polygons]) {
+        let zones = |is_it: &dyn Fn(&Vec<Vec<[f64; 2]>>) -> bool| -> Vec<usize> {
+            let rows = polygons.iter().enumerate().filter(|(_, zone)| zone.iter().any(is_it));
+            rows.map(|(row, _)| row).collect()
+        };
+        let crossed = zones(&|rings| crosses_itself(rings));
+        self.report_zones(
+            Code::RxInvalidRing,
+            &crossed,
+            "a ring crosses itself",
+            "repair it (`make_valid` of shapely)",
+        );
+        let flat = zones(&|rings| rings.first().is_some_and(|ring| measure(ring)[0] == 0.0) && !crosses_itself(rings));
+        self.report_zones(Code::RxInvalidRing, &flat, "a ring has no area", "delete it");
+        let sliver = zones(&|rings| {
+            let [area, perimeter] = measure_all(rings);
+            area > 0.0 && 2.0 * area / perimeter < SLIVER
+        });
+        let what = "a zone is narrower than a metre";
+        self.report_zones(Code::Sliver, &sliver, what, "merge it with its neighbour (`min_area`)");
+    }
+
+    fn check_coverage(&mut self, polygons: &[Polygons]) {
+        let found = coverage::measure(polygons, self.boundary.as_ref());
+        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        let share = found.overlap / found.zones;
+        if let Some((one, other)) = found.worst.filter(|_| share > OVERLAP) {
+            let (one, other) = (self.row(one), self.row(other));
+            let message = format!(
+                "zones overlap on {} of their area, most in rows {one} and {other}; a display applies one of the two rates \
+                 there",
+                percent(share)
+            );
+            self.push(Diagnostic::new(Code::RxZonesOverlap, message).at_record(one as u64));
+        }
+        if let Some(display) = self.display
+            && let Some(most) = display.acres
+        {
+            let acres = polygons.iter().flatten().map(|rings| measure_all(rings)[0]).sum::<f64>() / 4_046.856_422_4;
+            if acres > most {
+                let message = format!("{} accepts at most {most} acres, there are {acres:.0}", display.name);
+                self.report(Code::DisplayLimit, message);
+            }
+        }
+        if found.boundary <= 0.0 {
+            return;
+        }
+        if found.zones - found.overhang <= 1e-9 * found.zones {
+            self.report(Code::RxOutsideBoundary, "no zone is inside of the boundary; is it that of another field?");
+            return;
+        }
+        let (gap, overhang) = (found.gap / found.boundary, found.overhang / found.boundary);
+        if gap > GAP {
+            let message = format!("{} of the boundary is in no zone; `default` gives it a rate", percent(gap));
+            self.report(Code::BoundaryGap, message);
+        }
+        if overhang > OVERHANG {
+            let message = format!("zones extend beyond the boundary by {} of its area; clip them", percent(overhang));
+            self.report(Code::BoundaryOverhang, message);
+        }
+    }
+}
+
+/// The number of cells of a column that are no numbers, and the first record.
+fn unreadable(layer: &Layer, name: &str) -> Option<(usize, u64)> {
+    let prefix = format!("column `{name}`");
+    let bad =
+        layer.diagnostics().iter().find(|found| found.code == Code::BadNumber && found.message.starts_with(&prefix))?;
+    let count = bad.message.rsplit_once('(').and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+    Some((count.unwrap_or(1), bad.record.unwrap_or(0)))
+}
+
+fn median(sorted: &[f64]) -> Option<f64> {
+    let middle = sorted.len() / 2;
+    let high = sorted.get(middle)?;
+    let low = if sorted.len().is_multiple_of(2) { sorted.get(middle - 1)? } else { high };
+    Some(f64::midpoint(*low, *high))
+}
+
+/// Area and perimeter of an outer ring with its holes, in metres, to a percent.
+fn measure_all(rings: &[Vec<[f64; 2]>]) -> [f64; 2] {
+    let mut sums = [0.0; 2];
+    for (number, ring) in rings.iter().enumerate() {
+        let [area, perimeter] = measure(ring);
+        sums = [sums[0] + if number == 0 { area } else { -area }, sums[1] + perimeter];
+    }
+    sums
+}
+
+fn measure(ring: &[[f64; 2]]) -> [f64; 2] {
+    const METRES: f64 = 111_320.0;
+    let Some([x0, y0]) = ring.first() else { return [0.0; 2] };
+    let east = METRES * y0.to_radians().cos();
+    let local = |[x, y]: &[f64; 2]| [(x - x0) * east, (y - y0) * METRES];
+    let (mut doubled, mut perimeter) = (0.0, 0.0);
+    for (from, to) in ring.iter().zip(ring.iter().cycle().skip(1)) {
+        let ([x, y], [u, v]) = (local(from), local(to));
+        doubled += x * v - u * y;
+        perimeter += (u - x).hypot(v - y);
+    }
+    [f64::abs(doubled) / 2.0, perimeter]
+}
+
+/// Least and largest x and y.
+fn extent(points: impl Iterator<Item = [f64; 2]>) -> [f64; 4] {
+    let empty = [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY];
+    points.fold(empty, |[west, south, east, north], [x, y]| [west.min(x), south.min(y), east.max(x), north.max(y)])
+}
+
+fn meets(one: [f64; 4], other: [f64; 4]) -> bool {
+    one[0] <= other[2] && other[0] <= one[2] && one[1] <= other[3] && other[1] <= one[3]
+}

@@ -1,0 +1,22 @@
+//! Prescriptions: zones and rates written as the shapefile that displays accept, and checks of such files.
+
+mod archive_writer;
+mod check_content;
+mod check_files;
+mod coverage;
+mod crossings;
+mod displays;
+mod groups;
+mod lattice;
+mod make;
+mod merge;
+mod noding;
+mod rate_column;
+mod rates;
+mod small_parts;
+mod totals;
+
+pub use check_content::{CheckOptions, check_layer};
+pub use check_files::check_source;
+pub use make::{Prescription, Request, make};
+pub use totals::{RateTotal, Totals, area_unit};

@@ -1,0 +1,186 @@
+//! Makes a prescription from zones and rates: to WGS 84, rounded, shared vertices, merged, written and checked.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, LargeStringArray};
+use arrow_schema::{DataType, Field};
+
+use super::archive_writer::{self, Texts};
+use super::check_content::{CheckOptions, Checker};
+use super::check_files;
+use super::lattice::{self, to_degrees};
+use super::merge::{self, Zone};
+use super::noding::insert_vertices;
+use super::rates;
+use super::small_parts::merge_small;
+use super::totals::{self, Totals};
+use headland_base::error::{Error, Kind, Result};
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::crs::Crs;
+use headland_reader::layer::{Layer, Polygons, area};
+
+/// What a prescription is made from, in addition to zones and rates.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The unit of the rates, such as `kg/ha`.
+    pub unit: String,
+    /// The stem of the written files: ASCII, at most 20 characters.
+    pub name: String,
+    /// The product, which is written in a column of its own.
+    pub product: Option<String>,
+    /// Rates become multiples of it.
+    pub step: Option<f64>,
+    /// Ground below this many square metres gets the rate of a neighbour.
+    pub min_area: Option<f64>,
+    /// The field, with which the zones are compared.
+    pub boundary: Option<Layer>,
+    /// The display, whose documented limits are checked.
+    pub display: Option<String>,
+}
+
+/// A prescription as written.
+#[derive(Clone, Debug)]
+pub struct Prescription {
+    /// The zip.
+    pub bytes: Vec<u8>,
+    /// The zones as written: `RATE`, `PRODUCT`, `UNIT` and polygons in degrees.
+    pub layer: Layer,
+    /// What a display would refuse, and what was changed.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Ground and product.
+    pub totals: Totals,
+}
+
+/// Makes a prescription. `rates` has one rate for each row of `zones`.
+///
+/// Errors name the row: a zone without a polygon, a rate that is not finite, an unknown coordinate system.
+pub fn make(zones: &Layer, rates: &[f64], request: &Request) -> Result<Prescription> {
+    totals::area_unit(&request.unit)?;
+    let polygons = polygons_of(zones)?;
+    if let Some(row) = rates.iter().position(|rate| !rate.is_finite()) {
+        return Err(at_row(
+            row,
+            format!(
+                "the rate of row {row} is {}, which cannot be written",
+                rates.get(row).copied().unwrap_or_default()
+            ),
+        ));
+    }
+    let rates: Vec<f64> = rates
+        .iter()
+        .map(|rate| request.step.map_or(*rate, |step| rates::round_to_step(*rate, step)))
+        .map(|rate| if rate == 0.0 { 0.0 } else { rate })
+        .collect();
+    let mut diagnostics = Vec::new();
+    let (mut parts, lost) = lattice::round(&polygons, &rates);
+    if let Some(row) = lost.first() {
+        let message = format!(
+            "{} of {} zones have a polygon without an area after rounding to 1 cm, which was left out (first: row {row})",
+            lost.len(),
+            polygons.len()
+        );
+        diagnostics.push(Diagnostic::new(Code::ZoneLost, message).at_record(*row as u64));
+    }
+    insert_vertices(&mut parts);
+    let shared = merge::neighbours(&parts);
+    if let Some(min_area) = request.min_area {
+        merge_small(&mut parts, &shared, min_area);
+    }
+    let written = merge::merge(&parts, &rates, &shared);
+    if written.is_empty() {
+        return Err(at_row(0, "no zone has an area; are the coordinates of the zones right?".to_owned()));
+    }
+    let (decimals, rounded) = rates::decimals(written.iter().map(|zone| zone.rate));
+    if let Some(zone) = rounded.and_then(|number| written.get(number)) {
+        let row = zone.rows.first().copied().unwrap_or(0);
+        let message = format!(
+            "rates are written with {} decimals and were rounded (first: {} of row {row}); `step` rounds them to what \
+             the machine can apply",
+            rates::MOST_DECIMALS,
+            zone.rate
+        );
+        diagnostics.push(Diagnostic::new(Code::RateRounded, message).at_record(row as u64));
+    }
+    let written: Vec<Zone> = written
+        .into_iter()
+        .map(|zone| Zone { rate: format!("{:.decimals$}", zone.rate).parse().unwrap_or(zone.rate), ..zone })
+        .collect();
+    let texts = Texts { name: request.name.clone(), product: request.product.clone(), unit: request.unit.clone() };
+    let bytes = archive_writer::write(&written, decimals, &texts)?;
+    let layer = to_layer(&written, &texts)?;
+    let areas = layer.geometries().map(|wkb| area::area([wkb], Some(&Crs::wgs84())));
+    let areas: Vec<f64> = areas.map(|area| area.map(Option::unwrap_or_default)).collect::<Result<_>>()?;
+    let pairs: Vec<(f64, f64)> = written.iter().map(|zone| zone.rate).zip(areas).collect();
+    let totals = totals::sum(&pairs, &request.unit)?;
+    let options = CheckOptions {
+        rate: Some("RATE".to_owned()),
+        boundary: request.boundary.clone(),
+        display: request.display.clone(),
+    };
+    let rows: Vec<usize> = written.iter().map(|zone| zone.rows.first().copied().unwrap_or(0)).collect();
+    let mut checker = Checker::new(&options)?;
+    check_files::check_size(&mut checker, bytes.len() as u64);
+    checker.check(&layer, &rows)?;
+    diagnostics.extend(checker.into_diagnostics());
+    Ok(Prescription { bytes, layer, diagnostics, totals })
+}
+
+fn at_row(row: usize, message: String) -> Error {
+    Error::new(Kind::Value, message).with(|facts| facts.record = Some(row as u64))
+}
+
+/// The polygons of all rows in degrees on WGS 84. A row without one is an error.
+fn polygons_of(zones: &Layer) -> Result<Vec<Polygons>> {
+    if zones.is_empty() {
+        return Err(Error::new(Kind::Value, "`zones`: there is no row"));
+    }
+    let null = zones.geometries().position(|wkb| wkb.is_none());
+    let shapes = zones.row_shapes()?;
+    if let Some(row) = shapes.first_other {
+        return Err(at_row(
+            row,
+            format!("`zones`: row {row} is not a polygon; a prescription needs areas, not points or lines"),
+        ));
+    }
+    if let Some(own) = &shapes.own {
+        let name = own.crs().name();
+        let message = format!("`zones`: the system `{name}` has no known way to WGS 84; transform the zones first");
+        return Err(Error::new(Kind::Value, message));
+    }
+    let polygons = shapes.polygons.unwrap_or_default();
+    let empty = null.or_else(|| polygons.iter().position(Vec::is_empty));
+    if let Some(row) = empty.or(polygons.is_empty().then_some(0)) {
+        return Err(at_row(row, format!("`zones`: row {row} has no polygon; drop it")));
+    }
+    let is_degree = |point: &[f64; 2]| point[0].abs() <= 180.0 && point[1].abs() <= 90.0;
+    let outside = polygons.iter().position(|zone| !zone.iter().flatten().flatten().all(is_degree));
+    if let Some(row) = outside {
+        let message = format!(
+            "`zones`: row {row} has coordinates that are not degrees; its coordinate system is probably another one than \
+             the stated one"
+        );
+        return Err(at_row(row, message));
+    }
+    Ok(polygons)
+}
+
+/// The zones as a layer.
+fn to_layer(zones: &[Zone], texts: &Texts) -> Result<Layer> {
+    let unit = [("unit".to_owned(), texts.unit.clone())].into();
+    let rates: ArrayRef = Arc::new(Float64Array::from_iter_values(zones.iter().map(|zone| zone.rate)));
+    let mut columns = vec![(Field::new("RATE", DataType::Float64, true).with_metadata(unit), rates)];
+    let texts_of =
+        |text: &str| -> ArrayRef { Arc::new(LargeStringArray::from_iter_values(zones.iter().map(|_| text))) };
+    if let Some(product) = &texts.product {
+        columns.push((Field::new("PRODUCT", DataType::LargeUtf8, true), texts_of(product)));
+    }
+    columns.push((Field::new("UNIT", DataType::LargeUtf8, true), texts_of(&texts.unit)));
+    let degrees = |zone: &Zone| -> Polygons {
+        let polygon = |rings: &Vec<lattice::Ring>| {
+            rings.iter().map(|ring| ring.iter().map(|vertex| to_degrees(*vertex)).collect()).collect()
+        };
+        zone.polygons.iter().map(polygon).collect()
+    };
+    let polygons: Vec<Polygons> = zones.iter().map(degrees).collect();
+    Layer::from_polygons(&texts.name, "prescription", columns, &polygons, &Crs::wgs84())
+}

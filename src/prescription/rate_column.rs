@@ -1,0 +1,119 @@
+//! Finds the column of rates in a table, and reads it.
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef};
+
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
+
+/// Numeric columns with these names are no rates.
+const IDS: [&str; 5] = ["id", "fid", "objectid", "zone", "year"];
+
+/// The column of rates, or why there is none.
+#[derive(Debug)]
+pub(super) enum RateColumn {
+    /// Its name and cells.
+    Found(String, Vec<Option<f64>>),
+    /// No column or several.
+    Unknown(Diagnostic),
+}
+
+/// Finds the column: that of the name, else `RATE`, else the only numeric one that is no id.
+pub(super) fn find(layer: &Layer, name: Option<&str>) -> RateColumn {
+    let schema = layer.schema();
+    let names: Vec<&str> = schema
+        .fields()
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| Some(*index) != layer.geometry_index())
+        .map(|(_, field)| field.name().as_str())
+        .collect();
+    let position = |wanted: &str| schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(wanted));
+    let is_listed = |index: &usize| Some(*index) != layer.geometry_index();
+    let listed = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let missing = |what: &str| {
+        let message = format!(
+            "{what}, so a display finds no rate; the columns: {}",
+            if listed.is_empty() { "none" } else { &listed }
+        );
+        RateColumn::Unknown(Diagnostic::new(Code::RateMissing, message))
+    };
+    if let Some(name) = name {
+        return match position(name).filter(is_listed) {
+            Some(index) => read(layer, index),
+            None => missing(&format!("there is no column `{name}`")),
+        };
+    }
+    if let Some(index) = position("RATE").filter(is_listed) {
+        return read(layer, index);
+    }
+    let is_candidate = |index: &usize| {
+        let is_id =
+            schema.fields().get(*index).is_some_and(|field| IDS.iter().any(|id| field.name().eq_ignore_ascii_case(id)));
+        !is_id && column(layer, *index).is_some_and(|array| numbers(&array).is_some())
+    };
+    let candidates: Vec<usize> = (0..schema.fields().len()).filter(is_listed).filter(is_candidate).collect();
+    match candidates.as_slice() {
+        [index] => read(layer, *index),
+        [] => {
+            let text = names.iter().find(|name| name.to_ascii_lowercase().contains("rate"));
+            match text.and_then(|name| position(name)) {
+                Some(index) => read(layer, index),
+                None => missing("there is no column `RATE` and no numeric column that is no id"),
+            }
+        }
+        several => {
+            let several: Vec<String> = several
+                .iter()
+                .filter_map(|index| schema.fields().get(*index).map(|field| format!("`{}`", field.name())))
+                .collect();
+            let message = format!(
+                "several columns can be the rate: {}; name it with `rate`, or call it RATE in the file",
+                several.join(", ")
+            );
+            RateColumn::Unknown(Diagnostic::new(Code::RateAmbiguous, message))
+        }
+    }
+}
+
+fn column(layer: &Layer, index: usize) -> Option<ArrayRef> {
+    layer.batches().first().and_then(|batch| batch.columns().get(index)).cloned()
+}
+
+fn read(layer: &Layer, index: usize) -> RateColumn {
+    let name = layer.schema().fields().get(index).map(|field| field.name().clone()).unwrap_or_default();
+    let mut cells = Vec::with_capacity(layer.len());
+    for batch in layer.batches() {
+        let Some(numbers) = batch.columns().get(index).and_then(numbers) else {
+            return text_column(&name, batch.columns().get(index));
+        };
+        cells.extend(numbers);
+    }
+    RateColumn::Found(name, cells)
+}
+
+/// A column that is no number, with its first cell.
+fn text_column(name: &str, array: Option<&ArrayRef>) -> RateColumn {
+    let text = array.and_then(|array| array.as_string_opt::<i64>());
+    let cell = text.filter(|text| !text.is_empty() && text.is_valid(0)).map_or("", |text| text.value(0).trim());
+    let example = if cell.is_empty() { String::new() } else { format!(", such as `{cell}` in row 0") };
+    let message = format!(
+        "the column `{name}` does not contain numbers but texts or values of another kind{example}; displays read a rate \
+         from a numeric column only"
+    );
+    RateColumn::Unknown(Diagnostic::new(Code::RateText, message).at_record(0))
+}
+
+fn numbers(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
+    if let Some(array) = array.as_primitive_opt::<Float64Type>() {
+        return Some(array.iter().collect());
+    }
+    if let Some(array) = array.as_primitive_opt::<Int32Type>() {
+        return Some(array.iter().map(|value| value.map(f64::from)).collect());
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a rate")]
+    array
+        .as_primitive_opt::<Int64Type>()
+        .map(|array| array.iter().map(|value| value.map(|value| value as f64)).collect())
+}
