@@ -112,8 +112,8 @@ fn is_due(writer: &MirrorWriter, cycle: &SyncCycle, list: List) -> Result<bool> 
         List::CurrentLocations => writer.options.locations,
         List::Carts | List::Computers | List::Hubs | List::Maps => false,
     };
-    let last = writer.journal.read(|txn| txn.cursor(list.row_name()))?.read_at;
-    Ok(is_frequent || cycle.relist.is_some() || !is_recent(last, &writer.options, writer.now()))
+    let read_at = writer.journal.read(|txn| txn.cursor(list.row_name()))?.read_at;
+    Ok(is_frequent || cycle.relist.is_some() || !is_recent(read_at, &writer.options, writer.now()))
 }
 
 async fn read_list(writer: &MirrorWriter, cycle: &SyncCycle, list: List) -> Result<()> {

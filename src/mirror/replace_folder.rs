@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -105,19 +105,19 @@ pub(super) fn sync_tree(disk: &Disk, folder: &Path) -> Result<()> {
 
 /// Whether a file is a copy of another one, by size and time, and no hard link. Only Unix can tell these apart.
 pub(super) fn is_copy(one: &Path, other: &Path) -> bool {
-    let number = |path: &Path| fs::symlink_metadata(path).ok().as_ref().and_then(file_number);
-    is_same(one, other) && (number(one).is_none() || number(one) != number(other))
+    is_same(one, other) && !is_hard_link(one, other)
 }
 
 #[cfg(unix)]
-fn file_number(file: &Metadata) -> Option<(u64, u64)> {
+fn is_hard_link(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    Some((file.dev(), file.ino()))
+    let number = |path: &Path| fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()));
+    matches!((number(one), number(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 #[cfg(not(unix))]
-fn file_number(_: &Metadata) -> Option<(u64, u64)> {
-    None
+fn is_hard_link(_: &Path, _: &Path) -> bool {
+    false
 }
 
 /// Whether two files have the same size and time, as hard links and copies of [`Disk::copy`] have.
