@@ -8,6 +8,7 @@ use super::checked_file::{CheckedFile, NOT_FOUND, SYNC_ADVICE, missing_error};
 use super::manifest::{self, Manifest};
 use super::schema;
 use crate::error::{Error, Kind, Result};
+use crate::error_numbers::error_number;
 use crate::layer::{Cancel, run_ordered, threads};
 use crate::mirror::Disk;
 use crate::mirror::archive_store::Store;
@@ -174,7 +175,7 @@ fn current_generation(folder: &Path) -> Result<PathBuf> {
     } else {
         format!("the mirror in `{shown}` has published nothing yet: run `sync()` or `headland pull`")
     };
-    let code = cause.map_or(Some(NOT_FOUND), |cause| cause.raw_os_error());
+    let code = cause.map_or(Some(NOT_FOUND), |cause| error_number(&cause));
     Err(Error::new(Kind::Configuration, message).with(|facts| facts.os_error = code))
 }
 
