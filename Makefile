@@ -83,7 +83,8 @@ fuzz: ## Fuzz the archive reader, SECONDS for each target (needs nightly Rust an
 			-max_total_time=$(SECONDS) -timeout=2 -rss_limit_mb=1024 || exit 1; \
 	done
 
-# The tools are in an environment of their own. Wheels of other systems need gcc-mingw-w64 and the targets of rustup.
+# The tools are in an environment of their own. The wheel of Windows needs gcc-mingw-w64. `RELEASE="--twice linux"`
+# compares two builds of one wheel.
 wheels: ## Build the release files into dist and check them (RELEASE="linux sdist" builds some).
 	$(PYTHON) -m venv target/wheels-env
 	target/wheels-env/bin/pip install --disable-pip-version-check --quiet 'pip>=25.1'

@@ -77,11 +77,9 @@ def _check_content(path: Path, own_folders: Sequence[Path]) -> Iterator[str]:
 
 
 def _has_symbols(content: bytes) -> bool:
-    """Return whether an ELF or PE file has the names of local functions, or debug information."""
-    if b".debug_info" in content or b".symtab" in content:
-        return True
+    """Return whether an ELF or PE file has a table of symbols."""
     if not content.startswith(b"MZ"):
-        return False
+        return b".symtab" in content
     (header,) = struct.unpack_from("<I", content, 0x3C)
     (symbols,) = struct.unpack_from("<I", content, header + 16)
     return bool(symbols)

@@ -26,7 +26,7 @@ def main() -> None:
         season = client.job_data.read_all()
         mirrored = hl.Mirror(Path(folder, "farm"), client, locations=False).sync()
         assert mirrored.new > 0, mirrored
-        print(f"{len(layer)} rows, {rows} cells, {len(season)} rows of a season, {mirrored.new} jobs in a mirror")
+        print(f"{len(layer)} rows, {rows} cells, {len(season)} jobs of a season, {mirrored.new} jobs in a mirror")
     done = subprocess.run(
         [sys.executable, "-I", "-m", "headland", "openapi", "--json"], check=True, capture_output=True, text=True
     )

@@ -10,6 +10,7 @@ import argparse
 import base64
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,15 @@ TARGETS = {
     "macos-arm": ("aarch64-apple-darwin", ""),
 }
 """The target of Rust and the compatibility of a wheel, by name."""
+
+NATIVE = {
+    ("linux", "x86_64"): "linux",
+    ("linux", "aarch64"): "linux-arm",
+    ("win32", "AMD64"): "windows",
+    ("darwin", "x86_64"): "macos",
+    ("darwin", "arm64"): "macos-arm",
+}
+"""The wheel that a machine can run."""
 
 DEFAULT = ("linux", "linux-arm", "musl", "windows", "sdist")
 
@@ -67,8 +77,9 @@ def build(name: str, root: Path, out: Path, settings: dict[str, str] | None = No
     """Build a wheel and return its path."""
     target, compatibility = TARGETS[name]
     options = ["--compatibility", compatibility] if compatibility else []
-    if "windows" not in target:
+    if "linux" in target or ("apple" in target and sys.platform != "darwin"):
         options.append("--zig")
+    _run(["rustup", "target", "add", target], root)
     command = ["maturin", "build", "--release", "--locked", "--target", target, "--out", str(out), *options]
     _run(command, root, {"CARGO_ENCODED_RUSTFLAGS": _rustflags(root), **(settings or {})})
     path = max(out.glob("*.whl"), key=lambda path: path.stat().st_mtime)
@@ -98,7 +109,7 @@ def _rename_paths(path: Path, root: Path) -> None:
 def _wheel(name: str, out: Path) -> list[str]:
     path = build(name, ROOT, out)
     failures = wheel_checks.check(path, [ROOT, Path.home()])
-    if name == "linux" and sys.platform == "linux":
+    if name == NATIVE.get((sys.platform, platform.machine())):
         failures += wheel_checks.install_and_try(path)
     return failures
 

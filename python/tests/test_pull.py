@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import io
 import json
 import os
-import pty
 import re
 import signal
 import struct
 import subprocess
 import sys
-import termios
 import time
 from typing import TYPE_CHECKING
 
@@ -60,6 +57,7 @@ def pull(service: hl.Sandbox, *words: object, **others: str) -> subprocess.Compl
 
 def in_terminal(words: list[str], keys: dict[str, str], *, interrupt: str | None = None) -> tuple[int, str]:
     """Run a command in a terminal of 100 columns; Ctrl-C is sent once this text is on the screen."""
+    fcntl, pty, termios = (pytest.importorskip(name) for name in ("fcntl", "pty", "termios"))
     process, terminal = pty.fork()
     if process == 0:
         os.execve(words[0], words, {**keys, "TERM": "xterm"})

@@ -66,7 +66,7 @@ fn members(folder: &Path, stem: &str) -> std::io::Result<Vec<(PathBuf, String)>>
 
 fn unreadable(path: &Path, cause: &std::io::Error) -> Error {
     Error::new(Kind::InvalidRequest, format!("cannot read `{}` to upload it: {cause}", path.display()))
-        .with(|facts| facts.os_error = cause.raw_os_error())
+        .with(|facts| facts.os_error = headland_base::error_numbers::error_number(cause))
 }
 
 #[cfg(test)]

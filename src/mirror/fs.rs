@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use headland_base::error::{Error, Result};
+use headland_base::error_numbers::error_number;
 use headland_base::part_file::folder_of;
 
 /// Operation that changes the disk.
@@ -249,7 +250,7 @@ pub(super) fn fs_error(action: &str, path: &Path, cause: &io::Error) -> Error {
         Some(advice) => io::Error::new(cause.kind(), format!("{cause}; {advice}")),
         None => io::Error::new(cause.kind(), cause.to_string()),
     };
-    Error::file(action, path, &text).with(|facts| facts.os_error = cause.raw_os_error())
+    Error::file(action, path, &text).with(|facts| facts.os_error = error_number(cause))
 }
 
 fn advice(cause: &io::Error) -> Option<&'static str> {
@@ -262,7 +263,7 @@ fn advice(cause: &io::Error) -> Option<&'static str> {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             Some("grant yourself write permission there, or choose another folder")
         }
-        _ if cause.raw_os_error() == Some(EIO) => Some(
+        _ if error_number(cause) == Some(EIO) => Some(
             "the disk or its connection fails; finished work is kept: check the disk, run `verify`, then run it again",
         ),
         _ => None,

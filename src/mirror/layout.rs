@@ -12,6 +12,7 @@ use super::lock::Lock;
 use super::published_folders::{FOLDERS, OLD_LINK, POINTER};
 use super::replace_folder::sync_tree;
 use headland_base::error::{Error, Kind, Result};
+use headland_base::error_numbers::error_number;
 
 /// Names at the top level of a mirror, without those of the published state. Hidden files belong to the file browser or
 /// the user.
@@ -64,7 +65,7 @@ impl Folder {
         let path = &std::path::absolute(path).map_err(|cause| fs_error("find", path, &cause))?;
         if path.is_file() {
             let message = format!("`{}` is a file, but a mirror is a folder: choose another path", path.display());
-            let code = fs::read_dir(path).err().and_then(|cause| cause.raw_os_error());
+            let code = fs::read_dir(path).err().as_ref().and_then(error_number);
             return Err(Error::new(Kind::File, message).with(|facts| facts.os_error = code));
         }
         if !for_writing {

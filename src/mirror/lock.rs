@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::fs::fs_error;
 use headland_base::error::{Error, Kind, Result};
+use headland_base::error_numbers::error_number;
 
 /// Lock of a folder, released on drop.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ impl Lock {
                     "cannot lock `{}`: {cause}; put the mirror on a file system that supports locks",
                     path.display()
                 );
-                return Err(Error::new(Kind::File, message).with(|facts| facts.os_error = cause.raw_os_error()));
+                return Err(Error::new(Kind::File, message).with(|facts| facts.os_error = error_number(&cause)));
             }
         }
         let process = std::process::id();

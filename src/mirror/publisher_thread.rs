@@ -16,6 +16,7 @@ use super::source_archives::source_archives;
 use super::writer::{MirrorWriter, Workspace};
 use headland_agronomy::MarketMoisture;
 use headland_base::error::{Error, Kind, Result};
+use headland_base::error_numbers::error_number;
 use headland_reader::layer::Cancel;
 
 /// Maximum number of damaged records named in an error.
@@ -84,7 +85,7 @@ impl<'a> Publisher<'a> {
                 "cannot start the thread that publishes: {cause}; raise the thread limit (`ulimit -u`, `pids.max` of a \
                  container), and sync again: downloads are kept"
             );
-            Error::new(Kind::File, message).with(|facts| facts.os_error = cause.raw_os_error())
+            Error::new(Kind::File, message).with(|facts| facts.os_error = error_number(&cause))
         })?;
         self.thread = Some(PublishThread { cancel, thread: Some(thread), outcome });
         Ok(())

@@ -260,20 +260,20 @@ impl<'a> Checker<'a> {
     }
 
     fn check_rings(&mut self, polygons: &[Polygons]) {
-        let zones = |is_it: &dyn Fn(&Vec<Vec<[f64; 2]>>) -> bool| -> Vec<usize> {
-            let rows = polygons.iter().enumerate().filter(|(_, zone)| zone.iter().any(is_it));
+        let zones = |is_it: fn(&[Vec<[f64; 2]>]) -> bool| -> Vec<usize> {
+            let rows = polygons.iter().enumerate().filter(|(_, zone)| zone.iter().any(|rings| is_it(rings)));
             rows.map(|(row, _)| row).collect()
         };
-        let crossed = zones(&|rings| crosses_itself(rings));
+        let crossed = zones(|rings| crosses_itself(rings));
         self.report_zones(
             Code::RxInvalidRing,
             &crossed,
             "a ring crosses itself",
             "repair it (`make_valid` of shapely)",
         );
-        let flat = zones(&|rings| rings.first().is_some_and(|ring| measure(ring)[0] == 0.0) && !crosses_itself(rings));
+        let flat = zones(|rings| rings.first().is_some_and(|ring| measure(ring)[0] == 0.0) && !crosses_itself(rings));
         self.report_zones(Code::RxInvalidRing, &flat, "a ring has no area", "delete it");
-        let sliver = zones(&|rings| {
+        let sliver = zones(|rings| {
             let [area, perimeter] = measure_all(rings);
             area > 0.0 && 2.0 * area / perimeter < SLIVER
         });

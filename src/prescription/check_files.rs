@@ -198,8 +198,8 @@ fn read(source: &Source, checker: &mut Checker<'_>) -> Option<Layer> {
             Some(layer)
         }
         Err(error) => {
-            let mut diagnostic = Diagnostic::new(Code::UnreadableMember, error.message().to_owned());
-            diagnostic.member = error.facts().member.clone();
+            let mut diagnostic = Diagnostic::new(Code::UnreadableMember, error.message().into_owned());
+            diagnostic.member.clone_from(&error.facts().member);
             checker.push(diagnostic);
             None
         }

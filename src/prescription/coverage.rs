@@ -70,7 +70,9 @@ pub(super) fn measure(zones: &[Polygons], boundary: Option<&Polygons>) -> Covera
                 active.push((0.0, *edge));
             }
         }
-        active.iter_mut().for_each(|(x, edge)| *x = edge.x(middle));
+        for (x, edge) in &mut active {
+            *x = edge.x(middle);
+        }
         // Nearly sorted, since the order of the strip below is mostly that of this one.
         active.sort_by(|one, other| one.0.total_cmp(&other.0));
         sweep.add_line(&active, north - south);

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pyo3::exceptions::PyOSError;
@@ -27,7 +27,7 @@ impl FolderLock {
     /// Waits for the lock; a signal ends the wait. On a file system without locks nothing is locked.
     #[new]
     fn new(py: Python<'_>, folder: PathBuf) -> PyResult<Self> {
-        let file = open(&folder).map_err(|cause| PyOSError::new_err((error_number(&cause), cause.to_string())))?;
+        let file = open(folder).map_err(|cause| PyOSError::new_err((error_number(&cause), cause.to_string())))?;
         loop {
             match file.try_lock() {
                 Err(TryLockError::WouldBlock) => py.detach(|| std::thread::sleep(POLL_INTERVAL)),
@@ -43,7 +43,7 @@ impl FolderLock {
     }
 }
 
-fn open(folder: &Path) -> io::Result<File> {
+fn open(folder: PathBuf) -> io::Result<File> {
     if cfg!(windows) {
         return OpenOptions::new().write(true).create(true).truncate(false).open(folder.join(LOCK_FILE));
     }

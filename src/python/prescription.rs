@@ -12,6 +12,9 @@ use super::{bridge, errors};
 use headland_prescription::{self as prescription, CheckOptions, RateTotal, Request};
 use headland_reader::archive::Source;
 
+/// Rate, zones, hectares and amount.
+type RateRow = (f64, usize, f64, f64);
+
 /// A prescription of the core; `headland.Prescription` wraps it.
 #[pyclass(frozen, module = "headland._core")]
 pub(super) struct Prescription(prescription::Prescription);
@@ -35,7 +38,7 @@ impl Prescription {
 
     /// Rate, zones, hectares and amount of each rate; hectares, amount and its unit in all.
     #[getter]
-    fn totals(&self) -> (Vec<(f64, usize, f64, f64)>, f64, f64, &str) {
+    fn totals(&self) -> (Vec<RateRow>, f64, f64, &str) {
         let totals = &self.0.totals;
         let row = |RateTotal { rate, zones, area, amount }: &RateTotal| (*rate, *zones, *area, *amount);
         (totals.rates.iter().map(row).collect(), totals.area, totals.amount, &totals.unit)

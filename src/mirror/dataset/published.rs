@@ -12,6 +12,7 @@ use crate::archive_store::Store;
 use crate::fs::fs_error;
 use crate::published_folders::{OLD_LINK, POINTER, pointed_state};
 use headland_base::error::{Error, Kind, Result};
+use headland_base::error_numbers::error_number;
 use headland_reader::layer::{Cancel, run_ordered, threads};
 
 /// Published state of a mirror. It is unaffected by later publications.
@@ -174,7 +175,7 @@ fn current_generation(folder: &Path) -> Result<PathBuf> {
     } else {
         format!("the mirror in `{shown}` has published nothing yet: run `sync()` or `headland pull`")
     };
-    let code = cause.map_or(Some(NOT_FOUND), |cause| cause.raw_os_error());
+    let code = cause.map_or(Some(NOT_FOUND), |cause| error_number(&cause));
     Err(Error::new(Kind::Configuration, message).with(|facts| facts.os_error = code))
 }
 
