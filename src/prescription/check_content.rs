@@ -264,7 +264,7 @@ impl<'a> Checker<'a> {
             let rows = polygons.iter().enumerate().filter(|(_, zone)| zone.iter().any(|rings| is_it(rings)));
             rows.map(|(row, _)| row).collect()
         };
-        let crossed = zones(|rings| crosses_itself(rings));
+        let crossed = zones(crosses_itself);
         self.report_zones(
             Code::RxInvalidRing,
             &crossed,
