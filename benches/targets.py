@@ -9,6 +9,8 @@ import time
 from itertools import islice
 from typing import TYPE_CHECKING
 
+import geopandas as gpd
+import shapely
 from report import Target, medians, report
 
 import headland as hl
@@ -70,12 +72,39 @@ def prepare(service: hl.Sandbox) -> None:
             client.job_data.upload(archive)
 
 
+CELLS = 100
+# Seconds for a prescription of 100 by 100 cells.
+CELLS_TIME = 0.2
+
+
+def prescription() -> list[Target]:
+    """Make a prescription of 10,000 cells with rates in steps, from zones in memory to the bytes of the zip."""
+    rates = [n % 7 + n / CELLS**2 for n in range(CELLS**2)]
+    cells = [
+        shapely.box(
+            500_000 + 10 * (n % CELLS),
+            5_400_000 + 10 * (n // CELLS),
+            500_010 + 10 * (n % CELLS),
+            5_400_010 + 10 * (n // CELLS),
+        )
+        for n in range(CELLS**2)
+    ]
+    zones = hl.read(
+        bytes(hl.Prescription(gpd.GeoDataFrame({"rate": rates}, geometry=cells, crs=32632), "rate", unit="kg/ha"))
+    )
+    started = time.monotonic()
+    size = len(bytes(hl.Prescription(zones, "RATE", unit="kg/ha", step=1)))
+    elapsed = time.monotonic() - started
+    return [Target("prescription of 10,000 cells", elapsed, CELLS_TIME, f"{elapsed:.3f} s for a zip of {size:,} bytes")]
+
+
 def main() -> int:
     """Measure every target and print a table; 0 if all are met."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     targets = [
         target for window in ("fixed", "sliding") for target in medians(lambda window=window: pull(window), runs)
     ]
+    targets += medians(prescription, runs)
     return report(targets, runs)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, NoReturn, Protocol, TypeGuard, cast
 
 from headland import _core, arguments, errors
+from headland.check_prescription import check_prescription
 from headland.files import DEFAULT_NAMES, read_upload
 
 if TYPE_CHECKING:
@@ -135,10 +136,7 @@ def _read(file: Upload, file_type: str) -> tuple[str, bytes]:
 
 
 def _content_warning(name: str, content: bytes) -> str | None:
-    import headland
-
-    check = getattr(headland, "check_prescription", None)
-    found = [] if check is None else [each for each in check(content) if each.severity == "error"]
+    found = [each for each in check_prescription(content) if each.severity == "error"]
     if not found:
         return None
     return (

@@ -139,10 +139,9 @@ def test_prescription_with_errors_is_refused_before_a_call(farm: hl.Sandbox, use
         user.prescription_maps.upload(zipped({"a.txt": b""}), force=True)
 
 
-def test_content_errors_of_files_are_warnings(user: hl.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hl, "check_prescription", lambda _: [finding("error"), finding("warning")], raising=False)
-    content = zipped(members())
-    with pytest.warns(hl.HeadlandWarning, match=r"`upload.rdp.zip` has 1 error \(no-crs.*check_prescription"):
+def test_content_errors_of_files_are_warnings(user: hl.Client) -> None:
+    content = zipped(members(rates=(-120.0, 80.5)))
+    with pytest.warns(hl.HeadlandWarning, match=r"`upload.rdp.zip` has 1 error \(rx-.*check_prescription"):
         assert user.prescription_maps.upload(content)["id"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
