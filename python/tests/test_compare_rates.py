@@ -117,6 +117,7 @@ def test_products_are_compared_by_themselves_and_against_the_job() -> None:
         assert report["ha"]["all"] * 1e4 == pytest.approx(whole, rel=SHARE)
         assert report["ha"]["within"] * 1e4 == pytest.approx(part.ground["within"], abs=SHARE * whole)
         assert report["applied"]["all"] == pytest.approx(part.applied, rel=1e-6)
+    assert comparison.job is not None
     totals = comparison.job.to_pandas().set_index("product")
     assert totals["difference"]["Fungicide"] == pytest.approx(0.0, abs=1e-6)
     assert totals["area_difference"]["Fungicide"] == pytest.approx(0.0, abs=1e-6)
