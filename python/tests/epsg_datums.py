@@ -106,7 +106,7 @@ def way(system: pyproj.CRS) -> tuple[str, float | None]:
 
 def own_datums() -> set[int]:
     """Return the codes of the systems that `datum.rs` describes itself."""
-    source = Path(__file__).resolve().parents[2] / "src" / "layer" / "crs" / "datum.rs"
+    source = Path(__file__).resolve().parents[2] / "src" / "reader" / "layer" / "crs" / "datum.rs"
     return {int(code) for code in re.findall(r"^    known\((\d+), ", source.read_text(), re.MULTILINE)}
 
 

@@ -25,7 +25,7 @@ import headland as hl
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TABLE = Path(__file__).resolve().parents[2] / "src" / "layer" / "crs" / "systems.txt"
+TABLE = Path(__file__).resolve().parents[2] / "src" / "reader" / "layer" / "crs" / "systems.txt"
 CODES = sorted({int(code) for code in re.findall(r" \d+[a-zA-Z](\d+)", TABLE.read_text()) if int(code) <= LAST_OF_EPSG})
 LINES = [line.split("|") for line in TABLE.with_name("datums.txt").read_text().splitlines()[1:]]
 GEOGRAPHIC = sorted({int(line[0]) for line in LINES if not line[4]} | own_datums())

@@ -22,7 +22,7 @@ use crate::ground::seasons::Seasons;
 use crate::maps::title::map_title;
 use crate::rows::field_rows::FieldRows;
 use crate::rows::result_columns::{polygon_layer, polygons, select_columns, with_columns, without_columns};
-use headland_base::error::{Error, Result};
+use headland_base::error::Result;
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 
@@ -52,7 +52,7 @@ pub fn clean(layer: Layer, recipe: Option<&str>, arguments: &str, boundary: Opti
     let recipe = Recipe::parse(recipe, arguments)?;
     let layer = harmonize(without_columns(layer)?, &Statements::default())?;
     let mut field = FieldRows::read(&layer)?;
-    check_ground(&field, &layer)?;
+    field.check_ground(&layer)?;
     let boundary = boundary.map(|boundary| polygons(boundary, &field.plane)).transpose();
     let boundary = boundary.map_err(|error| error.map_message(|said| said.replace("`plots`", "`boundary`")))?;
     let mut diagnostics = std::mem::take(&mut field.diagnostics);
@@ -67,19 +67,6 @@ pub fn clean(layer: Layer, recipe: Option<&str>, arguments: &str, boundary: Opti
     let report = report(&layer, &rows)?;
     let layer = with_columns(layer, columns(&rows))?.with_diagnostics(diagnostics);
     Ok(Cleaned { layer, report, recipe, rows: Arc::new(rows), seasons: Arc::new(seasons) })
-}
-
-/// An error if no row says how wide it works.
-pub(crate) fn check_ground(field: &FieldRows, layer: &Layer) -> Result<()> {
-    if field.width.iter().any(|width| *width > 0.0) || field.shapes.is_some() {
-        return Ok(());
-    }
-    let message = format!(
-        "the ground of layer `{}` is unknown: no row has a swath width above 0; pass \
-         `columns={{\"swath_width\": ...}}` to `headland.harmonize`, or add such a column",
-        layer.name()
-    );
-    Err(Error::for_argument("columns", message))
 }
 
 impl Cleaned {

@@ -11,6 +11,7 @@ pub(crate) mod convert;
 pub(crate) mod crops;
 pub(crate) mod derived;
 pub(crate) mod harmonize;
+pub(crate) mod job_products;
 pub(crate) mod market_moisture;
 pub(crate) mod matching;
 pub(crate) mod own_columns;

@@ -1,8 +1,8 @@
 //! What the caller and the service state of a layer.
 
 use crate::columns::canonical::JobKind;
+use crate::columns::job_products::JobProduct;
 use crate::columns::market_moisture::MarketMoisture;
-use crate::rates::JobProduct;
 use headland_reader::layer::Offsets;
 use headland_reader::layer::crs::Crs;
 

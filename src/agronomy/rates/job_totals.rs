@@ -1,38 +1,20 @@
-//! What the service reports of the products of a job, and how it compares to the rows.
+//! Compares what the service reports of the products of a job with the rows.
 
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, LargeStringArray};
 use arrow_schema::DataType;
-use serde::{Deserialize, Serialize};
 
-use super::JOB_TOTALS;
 use super::part::Part;
 use super::report::products;
 use super::target::RateUnit;
 use crate::cleaning::layers::field;
 use crate::columns::cell_values::nullable;
 use crate::columns::derived::HECTARE;
+use crate::columns::job_products::{JOB_TOTALS, JobProduct};
 use headland_base::error::Result;
 use headland_reader::layer::Layer;
 use headland_reader::layer::units::Unit;
-
-/// A product of a job as the service reports it.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct JobProduct {
-    /// The name.
-    pub name: Option<String>,
-    /// What was applied, in the unit of the display.
-    pub amount: Option<f64>,
-    /// Square metres.
-    pub area: Option<f64>,
-}
-
-/// The entry of a layer's metadata for products that report an amount or an area.
-pub(crate) fn totals_entry(products: &[JobProduct]) -> Option<String> {
-    let is_known = |product: &JobProduct| product.amount.is_some() || product.area.is_some();
-    products.iter().any(is_known).then(|| serde_json::to_string(products).ok()).flatten()
-}
 
 /// One line for each product that the service reports; `None` if the layer was not harmonised with its job.
 pub(super) fn against(layer: &Layer, unit: &RateUnit, parts: &[Part], applied: &[f64]) -> Result<Option<Layer>> {

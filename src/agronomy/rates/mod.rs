@@ -15,7 +15,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, LargeStringArray};
 use arrow_schema::{DataType, Field};
 
-use crate::cleaning::layers::{check_ground, field};
+use crate::cleaning::layers::field;
 use crate::cleaning::recipe::Recipe;
 use crate::columns::canonical::JobKind;
 use crate::columns::cell_values::nullable;
@@ -31,12 +31,6 @@ use headland_reader::layer::Layer;
 use classes::{Class, classify, error_of};
 use part::{Part, parts};
 use target::{RateUnit, Targets};
-
-pub use job_totals::JobProduct;
-pub(crate) use job_totals::totals_entry;
-
-/// Metadata of a layer: the products that the service reports of its job, as JSON.
-pub(super) const JOB_TOTALS: &str = "headland:job_totals";
 
 /// Where the rate that was asked for comes from.
 #[derive(Clone, Debug)]
@@ -87,7 +81,7 @@ pub fn compare_rates(layer: Layer, target: &RateTarget, tolerance: f64) -> Resul
         );
         return Err(Error::for_argument("layer", message));
     }
-    check_ground(&field, &layer)?;
+    field.check_ground(&layer)?;
     let values = CanonicalValues::new(&layer, None);
     let unit = RateUnit::of(&values, &layer)?;
     let applied = unit.applied(&values, &layer)?;

@@ -72,6 +72,19 @@ pub(crate) struct FieldRows {
 }
 
 impl FieldRows {
+    /// An error if no row says how wide it works.
+    pub(crate) fn check_ground(&self, layer: &Layer) -> Result<()> {
+        if self.width.iter().any(|width| *width > 0.0) || self.shapes.is_some() {
+            return Ok(());
+        }
+        let message = format!(
+            "the ground of layer `{}` is unknown: no row has a swath width above 0; pass \
+             `columns={{\"swath_width\": ...}}` to `headland.harmonize`, or add such a column",
+            layer.name()
+        );
+        Err(Error::for_argument("columns", message))
+    }
+
     /// Reads a harmonised layer.
     ///
     /// Errors: no geometry, no position, an unknown coordinate system, and a column that is needed and whose unit is

@@ -1,0 +1,23 @@
+//! Products of a job as the service reports them, and their entry in the metadata of a layer.
+
+use serde::{Deserialize, Serialize};
+
+/// Metadata of a layer: the products that the service reports of its job, as JSON.
+pub(crate) const JOB_TOTALS: &str = "headland:job_totals";
+
+/// A product of a job as the service reports it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct JobProduct {
+    /// The name.
+    pub name: Option<String>,
+    /// What was applied, in the unit of the display.
+    pub amount: Option<f64>,
+    /// Square metres.
+    pub area: Option<f64>,
+}
+
+/// The entry of a layer's metadata for products that report an amount or an area.
+pub(crate) fn totals_entry(products: &[JobProduct]) -> Option<String> {
+    let is_known = |product: &JobProduct| product.amount.is_some() || product.area.is_some();
+    products.iter().any(is_known).then(|| serde_json::to_string(products).ok()).flatten()
+}
