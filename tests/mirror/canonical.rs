@@ -15,7 +15,7 @@ use headland::mirror::Problem;
 use headland::mirror::dataset::{repair, verify};
 
 use crate::builder::{Field, UTM_12, WGS_84, dbf, parts, point, shp, zip};
-use crate::support::{Farm, batches, files, points, schema, shapefile};
+use crate::support::{Farm, batches, files, points, schema, shapefile, state};
 
 /// Inside the square of [`boundary`].
 const INSIDE: (f64, f64) = (-110.99, 45.16);
@@ -291,7 +291,7 @@ fn damaged_canonical_rows_are_found_and_written_again() {
     farm.put("1", &harvest(INSIDE, 1));
     farm.publish();
     let expected = rows(&farm);
-    let [file] = canonical(&farm, "harvest_rows").try_into().unwrap();
+    let [file] = files(&state(farm.folder.path()).join("harvest_rows")).try_into().unwrap();
     let mut bytes = fs::read(&file).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -305,7 +305,7 @@ fn damaged_canonical_rows_are_found_and_written_again() {
     assert_eq!(rows(&farm), expected);
 
     // Without the catalog's rows of a layer, all layers are read again.
-    fs::remove_file(farm.folder.path().join("catalog/harmonized.parquet")).unwrap();
+    fs::remove_file(state(farm.folder.path()).join("catalog/harmonized.parquet")).unwrap();
     farm.publish_and_compare();
     assert!(!catalog(&farm, "harmonized", "rule").is_empty());
 }

@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::disk_faults::failing;
 use crate::series::cases;
-use crate::support::{Farm, Rows, files, points, rows};
+use crate::support::{Farm, Rows, files, points, rows, state};
 
 const FULL: i32 = 28;
 const BROKEN: i32 = 5;
@@ -163,7 +163,7 @@ fn damage_is_found_named_and_repaired() {
     want(&mut farm, false);
     farm.publish_and_compare();
     let find = |farm: &Farm, deep: bool| verify(&farm.folder, deep, &Cancel::default()).unwrap();
-    let parts = farm.files();
+    let parts = files(&state(farm.folder.path()).join("dataset"));
     assert!(parts.len() >= 3);
 
     let mut bytes = fs::read(&parts[0]).unwrap();
