@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use headland::api::{Endpoint, Place};
+use headland::api::{Endpoint, Place, Returns};
 use headland::client::{Arguments, Client, Delivered, Target, UploadFile};
 use headland::sandbox::Sandbox;
 use headland::sandbox::fields::{Account, CartFormat, CartTruth, HarvestStyle, Hub, generate_account};
@@ -181,11 +181,14 @@ pub(crate) async fn upload_cart(client: &Client, upload: &'static Endpoint) {
     assert_eq!(detail.get("name"), Some(&Value::Text("new.grc".to_owned())));
 }
 
-/// A map as a file.
+/// A map as a file, and as the shapefile that is read into a layer.
 pub(crate) async fn download(client: &Client, row: &'static Endpoint) -> Vec<u8> {
     match client.download(row, &arguments(row), Target::Memory, None).await.unwrap() {
         Delivered::Bytes(bytes) => {
-            assert!(ACCOUNT.maps[0].display_zip().unwrap() == bytes, "{}", row.full_name);
+            let map = &ACCOUNT.maps[0];
+            let is_layer = matches!(row.returns, Returns::Layer);
+            let stored = if is_layer { map.shapefile_zip() } else { map.display_zip() };
+            assert!(stored.unwrap() == bytes, "{}", row.full_name);
             bytes
         }
         Delivered::File(path) => panic!("asked for bytes, got {}", path.display()),
