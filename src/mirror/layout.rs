@@ -9,10 +9,18 @@ use super::archive_store::Store;
 use super::fs::{Disk, entries, file_name, fs_error, is_hidden};
 use super::journal::open::has_journal;
 use super::lock::Lock;
-use super::published_folders::{FOLDERS, OLD_LINK, POINTER};
 use super::replace_folder::sync_tree;
 use headland_base::error::{Error, Kind, Result};
 use headland_base::error_numbers::error_number;
+
+/// File that names the published generation, as in a publication.
+pub(super) const POINTER: &str = "current.json";
+
+/// Link to the published generation in mirrors of earlier versions, or a folder in copies of them.
+pub(super) const OLD_LINK: &str = "current";
+
+/// Folders of a generation that are also at the top of the mirror.
+pub(super) const FOLDERS: [&str; 5] = ["dataset", "catalog", "harvest_rows", "application_rows", "planting_rows"];
 
 /// Names at the top level of a mirror, without those of the published state. Hidden files belong to the file browser or
 /// the user.

@@ -11,19 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::archive_store::{Finding, Problem};
 use super::fs::{file_name, fs_error};
-use super::layout::{Folder, Generation};
+use super::layout::{FOLDERS, Folder, Generation, OLD_LINK, POINTER};
 use super::lock::is_locked;
 use super::replace_folder::{files_below, has_files, replace_folder};
 use headland_base::error::{Error, Result};
-
-/// File that names the published generation, as in a publication.
-pub(super) const POINTER: &str = "current.json";
-
-/// Link to the published generation in mirrors of earlier versions, or a folder in copies of them.
-pub(super) const OLD_LINK: &str = "current";
-
-/// Folders of a generation that are also at the top of the mirror.
-pub(super) const FOLDERS: [&str; 5] = ["dataset", "catalog", "harvest_rows", "application_rows", "planting_rows"];
 
 /// Content of the pointer.
 #[derive(Serialize, Deserialize)]
@@ -54,9 +45,9 @@ pub(super) fn pointed_state(mirror: &Path) -> Result<Option<PathBuf>> {
 
 /// Whether a folder cannot be renamed because a reader has opened a file in it, as on Windows.
 fn is_in_use(error: &Error) -> bool {
-    /// `ERROR_ACCESS_DENIED` and `ERROR_SHARING_VIOLATION`; elsewhere `EBUSY`.
-    const CODES: &[i32] = if cfg!(windows) { &[5, 32] } else { &[16] };
-    error.facts().os_error.is_some_and(|code| CODES.contains(&code))
+    /// `EACCES`, which denied access and shared files are on Windows; elsewhere `EBUSY`.
+    const IN_USE: i32 = if cfg!(windows) { 13 } else { 16 };
+    error.facts().os_error == Some(IN_USE)
 }
 
 impl Folder {

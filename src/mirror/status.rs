@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use super::archive_store::{Finding, Problem};
 use super::journal::{Calls, FileState, ItemKind, Journal, ReadTxn, StateCount, TypeCount};
 use super::layout::Folder;
+use super::layout::POINTER;
 use super::options::Options;
-use super::published_folders::POINTER;
 use super::sync_cycle::{SyncCycle, is_relist_due};
 use headland_base::error::Result;
 

@@ -185,7 +185,9 @@ async fn call(client: &Client, row: &'static Endpoint, sandbox: &Sandbox, detail
             stored::page(client, row).await
         }
         Returns::OneOf(_) if name != "grain_carts.get" => stored::one(client, row).await,
-        Returns::File | Returns::Layer if row.group() == "prescription_maps" => bytes(stored::download(client, row).await),
+        Returns::File | Returns::Layer if row.group() == "prescription_maps" => {
+            bytes(stored::download(client, row).await)
+        }
         Returns::Created | Returns::Nothing if row.group() == "prescription_maps" => {
             stored::upload_and_send(client, sandbox).await;
             Vec::new()

@@ -89,6 +89,12 @@ pub(super) fn classify(target: f64, applied: f64, is_working: bool, tolerance: f
     })
 }
 
+/// Columns of one target over all rows of the layer.
+pub(super) struct Compared {
+    pub(super) error: Vec<f64>,
+    pub(super) class: Vec<Option<Class>>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

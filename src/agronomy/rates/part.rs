@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::causes::causes;
-use super::target::Target;
 use crate::cleaning::clean::{CleanRows, clean_rows};
 use crate::cleaning::diagnostics::clean_diagnostics;
 use crate::cleaning::left_out::left_out;
@@ -116,9 +115,9 @@ impl Part {
     }
 
     /// Finds the causes by the target that is compared first.
-    pub(super) fn measure(&mut self, target: Option<&Target>, applied: &[f64], tolerance: f64) {
+    pub(super) fn measure(&mut self, rates: Option<&[f64]>, applied: &[f64], tolerance: f64) {
         let unknown = vec![f64::NAN; applied.len()];
-        let rates = self.clean.rows.sorted(target.map_or(&unknown, |target| &target.rates));
+        let rates = self.clean.rows.sorted(rates.unwrap_or(&unknown));
         self.causes = causes(&self.clean, &rates, tolerance);
     }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, LargeStringArray};
 use arrow_schema::DataType;
 
+use super::causes;
 use super::classes::Class;
+use super::classes::Compared;
 use super::part::Part;
 use super::target::{RateUnit, Targets};
-use super::{Compared, causes};
 use crate::cleaning::layers::field;
 use crate::columns::cell_values::nullable;
 use crate::columns::derived::HECTARE;

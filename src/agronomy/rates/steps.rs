@@ -5,9 +5,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, LargeStringArray};
 use arrow_schema::DataType;
 
-use super::Compared;
 use super::causes::is_step;
 use super::classes::Class;
+use super::classes::Compared;
 use super::part::Part;
 use super::report::products;
 use super::target::{RateUnit, Target, Targets};

@@ -3,9 +3,9 @@
 use arrow_array::cast::AsArray as _;
 use arrow_schema::{DataType, Field};
 
+use super::part;
 use super::part::Part;
 use super::zones::visit_zones;
-use super::{RateTarget, part};
 use crate::columns::canonical::JobKind;
 use crate::columns::cell_values::{arrays, numbers};
 use crate::columns::harmonize::harmonize;
@@ -23,6 +23,17 @@ use headland_reader::layer::units::{Quantity, Unit};
 const IDS: &[&str] = &["id", "fid", "objectid", "zone", "zone_id", "year", "gid", "ogc_fid", "area", "area_m2", "ha"];
 /// Applied rates outside of this, as parts of a prescription in the median row, are in another unit.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.33..=3.0;
+
+/// Where the rate that was asked for comes from.
+#[derive(Clone, Debug)]
+pub enum RateTarget {
+    /// The target that the machine logged.
+    Logged,
+    /// A column of the layer.
+    Column(String),
+    /// A prescription, next to the logged target if there is one.
+    Map(Box<Layer>),
+}
 
 /// What the rates of a job are measured in.
 pub(super) struct RateUnit {

@@ -10,7 +10,7 @@ use super::row_origin::RowOrigin;
 use super::source_archive::SourceArchive;
 use super::{boundaries, convert, row_digest};
 use crate::archive_store::{self, Finding, Problem};
-use crate::published_folders::FOLDERS;
+use crate::layout::FOLDERS;
 use crate::replace_folder::is_copy;
 use crate::{Folder, ItemKind};
 use headland_agronomy::{Job, MarketMoisture};
