@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable  # noqa: TC003 -- for `typing.get_type_hints`
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from headland import _core, arguments
-from headland.archive_layers import find_archives, job_of, read_layers
+from headland.archive_layers import Paths, find_archives, job_of, read_layers
 from headland.archives import ReadOptions, with_options
 from headland.harmonize import harmonize
 from headland.job_layers import FailedJob, JobLayers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from headland.archive_layers import Paths
     from headland.layer import Layer
 
 
