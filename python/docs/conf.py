@@ -55,6 +55,7 @@ nitpick_ignore_regex = [
 
 NOT_MADE_BY_USERS = {
     "AsyncConversion",
+    "AsyncDelivery",
     "AsyncFilteredPages",
     "AsyncLocationPages",
     "AsyncPages",
@@ -63,6 +64,7 @@ NOT_MADE_BY_USERS = {
     "ColumnSummary",
     "Conversion",
     "Delay",
+    "Delivery",
     "Faults",
     "FilteredPages",
     "Finding",

@@ -144,7 +144,7 @@ def compare_rates(
         tolerance: The part of the target by which a rate may differ, between 0 and 1.
 
     Returns:
-        The comparison: rows with their class and causes, a report, the rate steps, and the totals of the job.
+        The rows with their class and causes, a report, the rate steps, and the totals of the job.
 
     Raises:
         TypeError: An argument has another type.

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from client_methods import methods
+from doc_examples import shapefile
 from test_other_clients import headers
-from valid_requests import zip_of
 
 import headland as hl
 from headland import _core
@@ -106,8 +106,10 @@ def with_method() -> set[tuple[str, str, str]]:
 
 
 def archive(name: str) -> io.BytesIO:
-    file = io.BytesIO(b"GrcVersion,1.6,\r\n" if "grain" in name else zip_of("a.shp", "a.shx", "a.dbf"))
-    file.name = "a.grc" if "grain" in name else "a.jdp.zip"
+    if "grain" not in name:
+        return shapefile("a.jdp.zip")
+    file = io.BytesIO(b"GrcVersion,1.6,\r\n")
+    file.name = "a.grc"
     return file
 
 
