@@ -181,14 +181,18 @@ def test_a_part_of_many_blocks_is_read_block_by_block(tmp_path: Path) -> None:
 
 
 def test_sync_without_changes_adds_missing_checksums(tmp_path: Path) -> None:
-    path = published_state(tmp_path / "farm") / "manifest.json"
+    def manifest() -> Path:
+        return published_state(tmp_path / "farm") / "manifest.json"
+
     with service() as farm:
         mirror = mirror_of(farm, tmp_path / "farm")
         rows = mirror.sync().rows
         without_checksums(Farm(tmp_path / "farm"))
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 1}))
+        manifest().write_text(json.dumps(json.loads(manifest().read_text()) | {"format": 1}))
         assert mirror.verify().ok
         again = mirror.sync()
         assert (again.generation, again.rows) == (2, rows)
-        assert all(entry["crc32"] for name in ("parts", "catalog") for entry in json.loads(path.read_text())[name])
+        assert all(
+            entry["crc32"] for name in ("parts", "catalog") for entry in json.loads(manifest().read_text())[name]
+        )
         assert mirror.sync().generation is None
