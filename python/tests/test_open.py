@@ -335,9 +335,9 @@ def test_memory_is_bounded_for_any_number_of_rows(large: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_memory_of_a_whole_read_is_little_more_than_the_table(large: Path) -> None:
-    # With a second thread the peak has two values, 2 MiB apart; the lower one is what the read needs.
     code = "layer = hl.read(sys.argv[1])\nprint(status('VmHWM') - before)"
-    peak = min(memory(code, str(large))[0] for _ in range(4))
+    peak = memory(code, str(large))[0]
     table = pa.table(hl.read(large)).nbytes
-    bound = (table + large.stat().st_size + 20_000_000) // 1024
+    # With a second thread the peak has two values, 2 MiB apart; beside other processes it is always the higher one.
+    bound = (table + large.stat().st_size + 22_500_000) // 1024
     assert peak < bound, f"{ROWS} rows took {peak} KiB, of which the table has {table // 1024}"

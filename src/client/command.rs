@@ -157,5 +157,5 @@ fn explain_conflict(error: Error) -> Error {
 }
 
 fn append(error: &Error, more: &str) -> Error {
-    error.clone().map_message(|message| format!("{message}, {more}"))
+    error.clone().map_message(|message| format!("{}, {more}", message.trim_end_matches('.')))
 }
