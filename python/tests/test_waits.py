@@ -207,7 +207,8 @@ def test_interrupt_ends_the_call_after_all_events(handler: Any, monkeypatch: pyt
 
 def test_handler_may_call_headland_and_block_in_asyncio(service: hl.Sandbox, handler: Any) -> None:
     """The calls of other threads continue while a handler of an asynchronous call waits for their lock."""
-    lock = threading.Lock()
+    # A call of `work` may be repeated on a loaded machine, and then calls the handler in its own thread.
+    lock = threading.RLock()
     sync = hl.Client(**service.credentials, rate_limits=(), limiter_state="memory")
     names: list[str] = []
 
