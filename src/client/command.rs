@@ -157,5 +157,9 @@ fn explain_conflict(error: Error) -> Error {
 }
 
 fn append(error: &Error, more: &str) -> Error {
-    error.clone().map_message(|message| format!("{}, {more}", message.trim_end_matches('.')))
+    // The words of the service are quoted as they are, and may be a sentence.
+    error.clone().map_message(|message| match more.strip_prefix("so ") {
+        Some(rest) if message.ends_with('.') => format!("{message} So {rest}"),
+        _ => format!("{message}, {more}"),
+    })
 }
