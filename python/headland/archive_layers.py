@@ -93,7 +93,8 @@ def _in_folder(folder: Path) -> Iterator[Path | FailedJob]:
     else:
         for each in entries:
             if each.is_dir():
-                yield from _in_folder(each)
+                # A link may lead back to a folder above it.
+                yield from [] if each.is_symlink() else _in_folder(each)
             elif each.suffix.lower() in ENDINGS or (each.suffix.lower() == ".dbf" and not _has_shapes(each)):
                 yield each
 

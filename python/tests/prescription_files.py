@@ -271,6 +271,8 @@ def _rates() -> list[Case]:
     return [
         case("no rate", (Field(b"Name", "C", 8),), [["a"], ["b"], ["c"]], ["rate-missing"]),
         case("ids alone", (Field(b"ID", "N", 8),), [[1], [2], [3]], ["rate-missing"]),
+        case("an id of a boundary", (Field(b"Obj__Id", "N", 8),), [[1], [1], [1]], ["rate-missing"]),
+        case("a rate among ids", (Field(b"plot_id", "N", 8), other), [[1, 90], [2, 90], [3, -1]], ["rate-negative"], 2),
         case("no column of this name", (RATE,), [[1], [2], [3]], ["rate-missing"], rate="N"),
         case("rate as text", (text,), [["100"], ["110"], ["120"]], ["rate-text"], 0),
         case(

@@ -141,7 +141,9 @@ def test_prescription_with_errors_is_refused_before_a_call(farm: hl.Sandbox, use
 
 def test_content_errors_of_files_are_warnings(user: hl.Client) -> None:
     content = zipped(members(rates=(-120.0, 80.5)))
-    with pytest.warns(hl.HeadlandWarning, match=r"`upload.rdp.zip` has 1 error \(rate-negative: row 0.*check_prescription"):
+    with pytest.warns(
+        hl.HeadlandWarning, match=r"`upload.rdp.zip` has 1 error \(rate-negative: row 0.*check_prescription"
+    ):
         assert user.prescription_maps.upload(content)["id"]
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -128,3 +128,13 @@ def test_the_command_describes_all_archives_and_names_those_that_fail(
     assert [json.loads(line)["source"] for line in shown.err.splitlines()] == failed
     if code != 11:
         assert {json.loads(line)["source"] for line in shown.out.splitlines()} == {"nested.zip", "utm.zip"}
+
+
+def test_a_link_to_a_folder_above_is_not_followed(season: Path, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    shutil.copy(season / "yield.zip", tmp_path / "a")
+    for name in ("up", "again"):
+        (tmp_path / "a" / name).symlink_to(tmp_path)
+    jobs = hl.read_many(tmp_path)
+    assert [job["name"] for job, _ in jobs] == ["yield"]
+    assert not jobs.failed

@@ -33,6 +33,7 @@ pub use jobs::parts::Part;
 pub use jobs::selection::{JobTypes, Match, NamePattern};
 pub use jobs::types::JobType;
 pub use maps::grid::{GridOptions, grid};
+pub use maps::prescribed_rate::{PrescribedRate, prescribed_rate};
 pub use maps::shown_column::{column_label, map_column, shown_column, unit_label};
 pub use maps::title::map_title;
 pub use passes::flow_delay::Delay;

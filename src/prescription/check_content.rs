@@ -14,7 +14,7 @@ const OVERLAP: f64 = 0.001;
 /// Ground of the boundary without a zone, and of zones beyond the boundary, as a share of the boundary.
 const GAP: f64 = 0.01;
 const OVERHANG: f64 = 0.05;
-/// A rate above the median times this is probably a slip.
+/// A rate above the median times this is probably a typing error.
 const OUTLIER: f64 = 10.0;
 /// Twice the area divided by the perimeter in metres, which is the width of a long strip.
 const SLIVER: f64 = 1.0;

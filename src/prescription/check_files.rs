@@ -187,7 +187,7 @@ fn check_name(checker: &mut Checker<'_>, stem: &str) {
     }
 }
 
-/// Reads the layer, however damaged, and reports what a display would trip over.
+/// Reads the layer, however damaged, and reports what a display would refuse or misread.
 fn read(source: &Source, checker: &mut Checker<'_>) -> Option<Layer> {
     let options = ReadOptions { strict: false, ..ReadOptions::default() };
     match layer::read(source, &options) {

@@ -4,11 +4,9 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
 
+use headland_agronomy::{PrescribedRate, prescribed_rate};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
-
-/// Numeric columns with these names are no rates.
-const IDS: [&str; 5] = ["id", "fid", "objectid", "zone", "year"];
 
 /// The column of rates, or why there is none.
 #[derive(Debug)]
@@ -45,25 +43,16 @@ pub(super) fn find(layer: &Layer, name: Option<&str>) -> RateColumn {
             None => missing(&format!("there is no column `{name}`")),
         };
     }
-    if let Some(index) = position("RATE").filter(is_listed) {
-        return read(layer, index);
-    }
-    let is_candidate = |index: &usize| {
-        let is_id =
-            schema.fields().get(*index).is_some_and(|field| IDS.iter().any(|id| field.name().eq_ignore_ascii_case(id)));
-        !is_id && column(layer, *index).is_some_and(|array| numbers(&array).is_some())
-    };
-    let candidates: Vec<usize> = (0..schema.fields().len()).filter(is_listed).filter(is_candidate).collect();
-    match candidates.as_slice() {
-        [index] => read(layer, *index),
-        [] => {
+    match prescribed_rate(layer) {
+        PrescribedRate::Column(index) => read(layer, index),
+        PrescribedRate::Missing => {
             let text = names.iter().find(|name| name.to_ascii_lowercase().contains("rate"));
             match text.and_then(|name| position(name)) {
                 Some(index) => read(layer, index),
                 None => missing("there is no column `RATE` and no numeric column that is no id"),
             }
         }
-        several => {
+        PrescribedRate::Several(several) => {
             let several: Vec<String> = several
                 .iter()
                 .filter_map(|index| schema.fields().get(*index).map(|field| format!("`{}`", field.name())))
@@ -75,10 +64,6 @@ pub(super) fn find(layer: &Layer, name: Option<&str>) -> RateColumn {
             RateColumn::Unknown(Diagnostic::new(Code::RateAmbiguous, message))
         }
     }
-}
-
-fn column(layer: &Layer, index: usize) -> Option<ArrayRef> {
-    layer.batches().first().and_then(|batch| batch.columns().get(index)).cloned()
 }
 
 fn read(layer: &Layer, index: usize) -> RateColumn {

@@ -2,6 +2,7 @@
 
 pub(crate) mod grid;
 pub(crate) mod plots;
+pub(crate) mod prescribed_rate;
 pub(crate) mod shown_column;
 #[cfg(test)]
 pub(crate) mod shown_column_tests;

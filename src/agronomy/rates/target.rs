@@ -11,16 +11,15 @@ use crate::columns::cell_values::{arrays, numbers};
 use crate::columns::harmonize::harmonize;
 use crate::columns::provenance as keys;
 use crate::columns::row_ratios::median;
-use crate::columns::statements::{Stated, Statements};
+use crate::columns::statements::Statements;
 use crate::columns::values::CanonicalValues;
+use crate::maps::prescribed_rate::{PrescribedRate, prescribed_rate};
 use crate::rows::result_columns::polygons;
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 use headland_reader::layer::units::{Quantity, Unit};
 
-/// Numeric columns of prescriptions that are no rates.
-const IDS: &[&str] = &["id", "fid", "objectid", "zone", "zone_id", "year", "gid", "ogc_fid", "area", "area_m2", "ha"];
 /// Applied rates outside of this, as parts of a prescription in the median row, are in another unit.
 const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.33..=3.0;
 
@@ -251,40 +250,26 @@ fn planned(
     Ok(Target { name: "planned".to_owned(), is_map: true, rates: found })
 }
 
-/// The column of the rate: `target_rate` of a harmonised map, `RATE`, the only number that is no id, or what harmonising
-/// finds.
+/// The column of the rate: `target_rate` of a harmonised map, else as checks find it, else what harmonising finds.
 fn rate_column(map: &Layer) -> Result<(Layer, usize)> {
     let schema = map.schema();
-    let fields = || schema.fields().iter().enumerate();
-    let harmonized = fields().find(|(_, field)| field.name() == "target_rate" && keys::is_added(field));
-    let rate = || fields().find(|(_, field)| field.name().eq_ignore_ascii_case("rate"));
-    if let Some((index, _)) = harmonized.or_else(rate) {
+    let target = |layer: &Layer| layer.schema().fields().iter().position(|field| field.name() == "target_rate");
+    if let Some(index) = target(map).filter(|index| keys::is_added(schema.field(*index))) {
         return Ok((map.clone(), index));
     }
-    let is_id = |field: &Field| IDS.contains(&field.name().to_lowercase().as_str());
-    let candidates: Vec<(usize, &str)> = fields()
-        .filter(|(_, field)| is_number(field) && !is_id(field))
-        .map(|(index, field)| (index, field.name().as_str()))
-        .collect();
-    if let [(index, _)] = *candidates {
+    let found = prescribed_rate(map);
+    if let PrescribedRate::Column(index) = found {
         return Ok((map.clone(), index));
     }
-    let stated = Stated::default();
-    let found = harmonize(map.clone(), &Statements { kind: Some(JobKind::AsApplied), stated, ..Statements::default() });
-    if let Ok(found) = found {
-        let position = found.schema().fields().iter().position(|field| field.name() == "target_rate");
-        if let Some(index) = position {
-            return Ok((found, index));
-        }
+    let harmonized = harmonize(map.clone(), &Statements { kind: Some(JobKind::AsApplied), ..Statements::default() });
+    if let Some((layer, index)) = harmonized.ok().and_then(|layer| target(&layer).map(|index| (layer, index))) {
+        return Ok((layer, index));
     }
-    let names: Vec<String> = candidates.iter().map(|(_, name)| format!("`{name}`")).collect();
-    let (said, advice) = if names.is_empty() {
-        ("has no column of numbers".to_owned(), "pass a prescription with a column `RATE`".to_owned())
+    let (said, advice) = if let PrescribedRate::Several(several) = found {
+        let names: Vec<String> = several.iter().map(|index| format!("`{}`", schema.field(*index).name())).collect();
+        (format!("has several columns of numbers: {}", names.join(", ")), "rename that of the rate to `RATE`")
     } else {
-        (
-            format!("has several columns of numbers: {}", names.join(", ")),
-            "rename that of the rate to `RATE`".to_owned(),
-        )
+        ("has no column of numbers that is no id".to_owned(), "pass a prescription with a column `RATE`")
     };
     Err(Error::for_argument("target", format!("`target`: the prescription {said}; {advice}")))
 }
