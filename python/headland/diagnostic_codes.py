@@ -188,6 +188,7 @@ DiagnosticCode = Literal[
     "rx-z-or-m",
     "boundary-gap",
     "boundary-overhang",
+    "geometry-not-checked",
     "sliver",
     "zone-lost",
     "many-zones",

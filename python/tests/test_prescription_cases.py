@@ -8,7 +8,8 @@ from typing import get_args
 import geopandas as gpd
 import pytest
 import shapely
-from prescription_files import CASES, SIDE, SOUTH, WEST, Case
+from prescription_files import CASES, SIDE, SOUTH, WEST, Case, archive, members
+from shapefiles import Shape
 
 import headland as hl
 
@@ -46,3 +47,11 @@ def test_every_code_of_prescriptions_has_a_case() -> None:
     }
     # Of frames, of a file of 20 MB and of `Prescription`, which have tests of their own; `rate-high` is of cleaning.
     assert own - covered <= {"rate-not-finite", "rx-file-large", "rate-rounded", "rate-high"}
+
+
+def test_zones_made_to_be_slow_are_said_and_end() -> None:
+    teeth = 30_000
+    comb = [(-111 + n * 1e-6, 45.5 if n % 2 else 45.0 + n % 7 * 1e-7) for n in range(teeth)]
+    ring = [(x, y, 0.0, 0.0) for x, y in [*comb, (-111 + teeth * 1e-6, 44.9), (-111.0, 44.9), comb[0]]]
+    content = archive(members(rows=[[120]], shapes=[Shape([ring])]))
+    assert "geometry-not-checked" in [each.code for each in hl.check_prescription(content)]

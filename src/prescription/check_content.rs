@@ -1,7 +1,7 @@
 //! Checks zones and rates by what displays accept, regardless of the file that they are from.
 
 use super::coverage;
-use super::crossings::crosses_itself;
+use super::crossings::Crossings;
 use super::displays::Display;
 use super::rate_column::{self, RateColumn};
 use headland_base::error::Result;
@@ -260,23 +260,34 @@ impl<'a> Checker<'a> {
     }
 
     fn check_rings(&mut self, polygons: &[Polygons]) {
-        let zones = |is_it: fn(&[Vec<[f64; 2]>]) -> bool| -> Vec<usize> {
-            let rows = polygons.iter().enumerate().filter(|(_, zone)| zone.iter().any(|rings| is_it(rings)));
-            rows.map(|(row, _)| row).collect()
-        };
-        let crossed = zones(crosses_itself);
+        let mut crossings = Crossings::new();
+        let (mut crossed, mut flat, mut sliver, mut unknown) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (row, zone) in polygons.iter().enumerate() {
+            let found: Vec<Option<bool>> = zone.iter().map(|rings| crossings.find(rings)).collect();
+            let is_flat = |rings: &Vec<Vec<[f64; 2]>>| rings.first().is_some_and(|ring| measure(ring)[0] == 0.0);
+            let is_sliver = |rings: &Vec<Vec<[f64; 2]>>| {
+                let [area, perimeter] = measure_all(rings);
+                area > 0.0 && 2.0 * area / perimeter < SLIVER
+            };
+            let kinds = [
+                (&mut crossed, found.contains(&Some(true))),
+                (&mut unknown, found.contains(&None)),
+                (&mut flat, zone.iter().zip(&found).any(|(rings, found)| *found == Some(false) && is_flat(rings))),
+                (&mut sliver, zone.iter().any(is_sliver)),
+            ];
+            for (rows, _) in kinds.into_iter().filter(|(_, is_kind)| *is_kind) {
+                rows.push(row);
+            }
+        }
         self.report_zones(
             Code::RxInvalidRing,
             &crossed,
             "a ring crosses itself",
             "repair it (`make_valid` of shapely)",
         );
-        let flat = zones(|rings| rings.first().is_some_and(|ring| measure(ring)[0] == 0.0) && !crosses_itself(rings));
         self.report_zones(Code::RxInvalidRing, &flat, "a ring has no area", "delete it");
-        let sliver = zones(|rings| {
-            let [area, perimeter] = measure_all(rings);
-            area > 0.0 && 2.0 * area / perimeter < SLIVER
-        });
+        let what = "there are too many edges to find out whether they cross";
+        self.report_zones(Code::GeometryNotChecked, &unknown, what, "simplify the zones");
         let what = "a zone is narrower than a metre";
         self.report_zones(Code::Sliver, &sliver, what, "merge it with its neighbour (`min_area`)");
     }

@@ -11,6 +11,9 @@ use headland_reader::layer::Polygons;
 /// Most strips. Beyond, strips have equal heights, which measures areas to about 1e-4.
 const MOST_STRIPS: usize = 20_000;
 
+/// Most lengths of edges on strips that are added, which takes some seconds. Of more, there are fewer strips.
+const MOST_LENGTHS: usize = 200_000_000;
+
 /// Fewest strips of the extent.
 const FEWEST_STRIPS: f64 = 1_000.0;
 
@@ -88,13 +91,17 @@ fn strips(edges: &[Edge]) -> Vec<f64> {
     heights.sort_unstable_by(f64::total_cmp);
     heights.dedup();
     let (Some(south), Some(north)) = (heights.first().copied(), heights.last().copied()) else { return heights };
+    let place = |height: f64| heights.partition_point(|known| *known < height);
+    let lengths: usize = edges.iter().map(|edge| place(edge.high[1]) - place(edge.low[1])).sum();
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
     let divide = |from: f64, to: f64, count: f64| {
         (0..count as usize).map(move |number| from + (to - from) * (number as f64 / count)).collect::<Vec<f64>>()
     };
-    let mut divided: Vec<f64> = if heights.len() > MOST_STRIPS {
-        #[expect(clippy::cast_precision_loss, reason = "a constant")]
-        divide(south, north, MOST_STRIPS as f64)
+    let mut divided: Vec<f64> = if heights.len() > MOST_STRIPS || lengths > MOST_LENGTHS {
+        // As many as the edges on a mean strip allow.
+        let strips = MOST_LENGTHS.saturating_mul(heights.len()) / lengths.max(1);
+        #[expect(clippy::cast_precision_loss, reason = "at most 20,000")]
+        divide(south, north, strips.clamp(100, MOST_STRIPS) as f64)
     } else {
         let most = (north - south) / FEWEST_STRIPS;
         let pairs = heights.iter().zip(heights.iter().skip(1));

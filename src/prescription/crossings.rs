@@ -2,8 +2,28 @@
 
 type Point = [f64; 2];
 
-/// Whether two edges of the rings of a polygon cross each other. Edges that only touch do not.
-pub(super) fn crosses_itself(rings: &[Vec<Point>]) -> bool {
+/// Most comparisons of edges in a file, which take a second. Ordinary zones need a few for each edge, and polygons made
+/// to be slow the square of their edges.
+const MOST_COMPARISONS: usize = 100_000_000;
+
+/// Finds crossings until too many edges were compared.
+pub(super) struct Crossings {
+    left: usize,
+}
+
+impl Crossings {
+    pub(super) fn new() -> Self {
+        Self { left: MOST_COMPARISONS }
+    }
+
+    /// Whether two edges of the rings of a polygon cross each other; `None` if that takes too long.
+    pub(super) fn find(&mut self, rings: &[Vec<Point>]) -> Option<bool> {
+        crosses_itself(rings, &mut self.left)
+    }
+}
+
+/// Edges that only touch do not cross.
+fn crosses_itself(rings: &[Vec<Point>], left: &mut usize) -> Option<bool> {
     let mut edges: Vec<(Point, Point)> = rings
         .iter()
         .flat_map(|ring| ring.iter().zip(ring.iter().cycle().skip(1)))
@@ -12,13 +32,14 @@ pub(super) fn crosses_itself(rings: &[Vec<Point>]) -> bool {
     edges.sort_by(|one, other| one.0[1].total_cmp(&other.0[1]));
     let mut active: Vec<(Point, Point)> = Vec::new();
     for edge in edges {
+        *left = left.checked_sub(active.len())?;
         active.retain(|other| other.1[1] > edge.0[1]);
         if active.iter().any(|other| cross(edge, *other)) {
-            return true;
+            return Some(true);
         }
         active.push(edge);
     }
-    false
+    Some(false)
 }
 
 fn cross((a, b): (Point, Point), (c, d): (Point, Point)) -> bool {

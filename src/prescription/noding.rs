@@ -48,12 +48,12 @@ impl Grid {
             count += 1;
         }
         let cell = (length / count.max(1)).max(16);
+        let mut all: Vec<Vertex> = rings().flatten().copied().collect();
+        all.sort_unstable();
+        all.dedup();
         let mut vertices: HashMap<[i64; 2], Vec<Vertex>> = HashMap::new();
-        for vertex in rings().flatten() {
-            let known = vertices.entry(vertex.map(|value| value.div_euclid(cell))).or_default();
-            if !known.contains(vertex) {
-                known.push(*vertex);
-            }
+        for vertex in all {
+            vertices.entry(vertex.map(|value| value.div_euclid(cell))).or_default().push(vertex);
         }
         Self { cell, vertices }
     }

@@ -320,6 +320,8 @@ codes! {
     RxZOrM = "rx-z-or-m", Warning, "prescriptions: shapes have Z or M, which some displays refuse";
     BoundaryGap = "boundary-gap", Warning, "prescriptions: a part of the boundary is in no zone";
     BoundaryOverhang = "boundary-overhang", Warning, "prescriptions: zones extend beyond the boundary";
+    GeometryNotChecked = "geometry-not-checked", Warning,
+        "prescriptions: zones have too many edges to find out whether they cross";
     Sliver = "sliver", Warning, "prescriptions: zones are narrower than a metre; `min_area` merges small ones";
     ZoneLost = "zone-lost", Warning, "prescriptions: zones that are smaller than a centimetre were left out";
     ManyZones = "many-zones", Warning, "prescriptions: there are more zones than displays accept";
