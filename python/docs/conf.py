@@ -1,7 +1,14 @@
 """How the reference pages are built: `make docs`. Nothing here needs the network."""
 
 import inspect
+import sys
 from importlib.metadata import version as version_of
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import make_pictures
+import notebook_pages
 
 project = "headland"
 author = "headland contributors"
@@ -17,14 +24,14 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"headland {version}"
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
-GUIDES = ("install", "getting_started", "archives", "harmonized", "yield_maps", "compare_rates", "mirror", "sandbox")
-html_sidebars = {page: [] for page in (*GUIDES, "command_line", "mistakes")}
+html_js_files = ["copy.js"]
+html_sidebars = {"index": [], "gallery": [], "install": [], "getting_started": []}
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
     "show_prev_next": True,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 4,
+    "header_links_before_dropdown": 5,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -87,11 +94,18 @@ NOT_MADE_BY_USERS = {
 
 
 def setup(app):
-    """Fit autodoc to the package."""
+    """Fit autodoc to the package, and make the pictures and the pages of notebooks first."""
+    app.connect("config-inited", with_made_files)
     app.connect("missing-reference", by_public_name)
     app.connect("autodoc-process-signature", without_inner_arguments)
     app.connect("autodoc-process-docstring", with_arguments, priority=400)
     app.connect("autodoc-process-docstring", with_whole_sentences, priority=400)
+
+
+def with_made_files(app, config):
+    """Draw the pictures and run the notebooks, before the pages are listed."""
+    make_pictures.write()
+    notebook_pages.write()
 
 
 def by_public_name(app, env, node, content):

@@ -26,21 +26,24 @@ COMPLETION = {
 }
 """A completion with the fields that are required by default and by the example."""
 
-FENCE = re.compile(r"^```(python|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^```(python|console)\n(.*?)^```$(?:\n\n```output\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 
 
 class Block(NamedTuple):
-    """A block of code in a page: its language, its first line, its text."""
+    """A block of code in a page: its language, its first line, its text, and what the page says that it prints."""
 
     language: str
     line: int
     source: str
+    output: str | None = None
 
 
 def blocks(page: Path) -> list[Block]:
     """Yield the examples of a page: all Python, and the shell commands that run `headland`."""
     text = page.read_text(encoding="utf-8")
-    found = [Block(match[1], text.count("\n", 0, match.start(2)) + 1, match[2]) for match in FENCE.finditer(text)]
+    found = [
+        Block(match[1], text.count("\n", 0, match.start(2)) + 1, match[2], match[3]) for match in FENCE.finditer(text)
+    ]
     return [block for block in found if block.language == "python" or block.source.startswith("$ headland")]
 
 
@@ -126,3 +129,11 @@ def run(source: str, names: dict[str, Any], *, asynchronous: bool | None = None,
         names["client"] = waiting
 
     asyncio.run(wait())
+
+
+def run_pasted(source: str, names: dict[str, Any], where: str) -> None:
+    """Run a block as a notebook does that has only the blocks above it; it may await."""
+    code = compile(source, where, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    pending = eval(code, names)
+    if pending is not None:
+        asyncio.run(pending)

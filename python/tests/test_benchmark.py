@@ -1,4 +1,4 @@
-"""The comparison of archive readers: it runs every task, writes a table, and the README shows only measured figures."""
+"""The comparison of archive readers: it runs every task, writes a table, and the page shows only measured figures."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ def test_comparison_of_readers_runs_and_writes_its_table(tmp_path: Path) -> None
     assert all(float(row[5]) > 0 for row in rows[1:])
 
 
-def test_readme_shows_only_measured_figures() -> None:
+def test_page_of_benchmarks_shows_only_measured_figures() -> None:
     def table(path: Path, width: int) -> list[list[str]]:
         lines = path.read_text(encoding="utf-8").splitlines()
         cells = [
@@ -26,6 +26,6 @@ def test_readme_shows_only_measured_figures() -> None:
         ]
         return [row for row in cells if row[1].endswith(("points", "polygons", "rows"))]
 
-    measured, shown = table(BENCHES / "archives.md", 5), table(BENCHES.parent / "README.md", 5)
+    measured, shown = table(BENCHES / "archives.md", 5), table(BENCHES.parent / "python/docs/benchmarks.md", 5)
     assert len(shown) > 5
     assert [row for row in shown if row not in measured] == []

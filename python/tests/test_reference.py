@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import posixpath
@@ -10,11 +12,12 @@ import shlex
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from doc_examples import Block, blocks, opened, renewed, run, shapefile
+from doc_examples import Block, blocks, opened, renewed, run, run_pasted, shapefile
 from sphinx.util.inventory import InventoryFile
 
 import headland as hl
@@ -28,7 +31,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(300)  # building all pages takes a busy machine a while
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
+MADE = {"_build", "notebooks"}
+"""Folders that the build of the pages makes."""
+PAGES = sorted(page for page in DOCS.rglob("*.md") if not MADE & set(page.parts))
 CALLS = [page for page in PAGES if page.parent.name == "reference"]
 """Pages of calls: each example is independent. On other pages, the examples run from top to bottom."""
 
@@ -42,8 +47,12 @@ def prepare(given: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(folder)
     for file in (given["archive"], given["cart"], shapefile()):
         (folder / file.name).write_bytes(file.getvalue())
-    for name, value in {**given["service"].credentials, "rate_limits": "", "limiter_state": "memory"}.items():
-        monkeypatch.setenv(f"HEADLAND_{name.upper()}", value)
+    set_keys(given["service"], monkeypatch)
+
+
+def set_keys(service: hl.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {**service.credentials, "rate_limits": "", "limiter_state": "memory"}.items():
+        monkeypatch.setenv(f"HEADLAND_{name.upper()}", str(value))
 
 
 def run_block(page: Path, block: Block, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,17 +106,45 @@ def test_every_example_of_a_call_runs(
     run_block(page, block, renewed(given, tmp_path, f"{page.stem} {block.line}", block.source), monkeypatch)
 
 
-@pytest.mark.timeout(300)  # one of them syncs a whole account
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in CALLS and blocks(page)], ids=name_of)
-@pytest.mark.usefixtures("capsys")
 def test_the_examples_of_a_page_run_from_top_to_bottom(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with opened() as given:
-        prepare(given, tmp_path, monkeypatch)
-        names = renewed(given, tmp_path, page.stem, page.read_text(encoding="utf-8"))
+    """Run a page that is pasted from its first line. Shell commands use its service, if it is open, or else another."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    shown = []
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
         for block in blocks(page):
-            run_block(page, block, names, monkeypatch)
+            shell: dict[str, Any] = {}
+            if block.language == "console" and isinstance(names.get("mirror"), hl.Mirror):
+                set_keys(names["service"], monkeypatch)
+            elif block.language == "console" or "from_env()" in re.sub("#.*", "", block.source):
+                given = stack.enter_context(opened())
+                prepare(given, tmp_path, monkeypatch)
+                shell = renewed(given, tmp_path, f"{page.stem} {block.line}", block.source)
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                if block.language == "console":
+                    run_block(page, block, shell, monkeypatch)
+                else:
+                    run_pasted("\n" * (block.line - 1) + block.source, names, str(page))
+            shown.append((block, printed.getvalue()))
+    check_outputs(page, shown)
+
+
+def check_outputs(page: Path, shown: list[tuple[Block, str]]) -> None:
+    """Compare what a page shows with what its blocks printed; `HEADLAND_GENERATE=1` writes it."""
+    stated = [(block, printed) for block, printed in shown if block.output is not None]
+    if os.environ.get("HEADLAND_GENERATE"):
+        text = page.read_text(encoding="utf-8")
+        for block, printed in stated:
+            fence = f"{block.source}```\n\n```output\n"
+            text = text.replace(f"{fence}{block.output}", f"{fence}{printed}", 1)
+        page.write_text(text, encoding="utf-8")
+        return
+    for block, printed in stated:
+        assert printed.splitlines() == (block.output or "").splitlines(), f"{name_of(page)}:{block.line}"
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +174,26 @@ def test_nothing_is_fetched_from_elsewhere(built: Path) -> None:
         text = page.read_text(encoding="utf-8")
         fetched = re.findall(r"""<(?:script|link|img|iframe)\b[^>]*?(?:src|href)="((?:https?:)?//[^"]*)""", text)
         assert not fetched, f"{page.name} fetches {fetched}"
+
+
+def test_every_notebook_is_a_page_with_its_outputs(built: Path) -> None:
+    notebooks = sorted((DOCS.parents[1] / "notebooks").glob("*.ipynb"))
+    assert len(notebooks) > 2
+    for path in notebooks:
+        assert '"outputs": []' in path.read_text(encoding="utf-8"), f"{path.name} is kept without outputs"
+        page = (built / "notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
+        opening, _, closing = page.partition('id="answer"')
+        assert "<strong>Question:" in opening, path.name
+        assert "highlight-output" in closing, path.name
+        assert "<svg" in opening, f"{path.name} shows no map"
+
+
+def test_the_navigation_of_each_kind_lists_all_its_pages() -> None:
+    for kind, least in (("tutorials", 5), ("how_to", 35), ("explanation", 8)):
+        index = (DOCS / kind / "index.md").read_text(encoding="utf-8")
+        pages = {page.stem for page in (DOCS / kind).glob("*.md")} - {"index"}
+        assert {page for page in pages if not re.search(rf"\b{page}\b", index)} == set()
+        assert len(re.findall(r"\{doc\}", index)) >= least
 
 
 def test_every_call_of_the_table_has_its_section(documented: set[str]) -> None:

@@ -1,4 +1,4 @@
-"""The figures of `python/docs/yield_maps.md` and of the README, from the example of the page.
+"""The figures of `python/docs/yield_maps.md`, `how_we_know.md` and the README, from the example of the page.
 
 `HEADLAND_GENERATE=1 python -m pytest python/tests/test_yield_maps_page.py` writes them.
 """
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "python" / "docs" / "yield_maps.md"
-README = ROOT / "README.md"
+SUMMARIES = (ROOT / "README.md", ROOT / "python" / "docs" / "how_we_know.md")
+"""Texts with the two errors."""
 
 TABLE = re.compile(r"(?<=^\|---\|---:\|---:\|---:\|---:\|---:\|---:\|\n)(?:\| `.*\n)+", re.MULTILINE)
 """Rows of the table of the report."""
@@ -58,7 +59,7 @@ def replaced(pattern: str | re.Pattern[str], new: str, text: str) -> str:
     return changed
 
 
-def test_figures_of_the_page_and_of_the_readme_are_those_of_the_example(names: dict[str, Any]) -> None:
+def test_figures_of_the_page_and_of_the_summaries_are_those_of_the_example(names: dict[str, Any]) -> None:
     script, grid = names["errors"]
     truth = names["truth"]
     mean = f"{truth.dry_mass / truth.covered_area * 10_000:,.0f}"
@@ -67,11 +68,11 @@ def test_figures_of_the_page_and_of_the_readme_are_those_of_the_example(names: d
     made = replaced(r"(?<=error of the script is )\d\.\d\d", script, made)
     made = replaced(r"(?<=and that of `hl\.grid` is )\d\.\d\d", grid, made)
     made = replaced(r"(?<=The true mean is )[\d,]+", mean, made)
-    readme = README.read_text(encoding="utf-8")
-    summary = replaced(r"(?<=error of a 10 m map is )\d\.\d\d", grid, readme)
-    summary = replaced(r"(?<=filter of 3 standard deviations has )\d\.\d\d", script, summary)
-    if os.environ.get("HEADLAND_GENERATE"):
-        PAGE.write_text(made, encoding="utf-8")
-        README.write_text(summary, encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8").splitlines() == made.splitlines()
-    assert README.read_text(encoding="utf-8").splitlines() == summary.splitlines()
+    texts = {PAGE: made}
+    for path in SUMMARIES:
+        summary = replaced(r"(?<=map is )\d\.\d\d", grid, path.read_text(encoding="utf-8"))
+        texts[path] = replaced(r"(?<=of 3 standard deviations has )\d\.\d\d", script, summary)
+    for path, text in texts.items():
+        if os.environ.get("HEADLAND_GENERATE"):
+            path.write_text(text, encoding="utf-8")
+        assert path.read_text(encoding="utf-8").splitlines() == text.splitlines()

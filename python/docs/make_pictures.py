@@ -1,0 +1,88 @@
+"""Draws the pictures of the documentation from the data of the local service, as SVG files in `pictures`.
+
+`before_after.svg` is committed, because the README shows it. All others are made by each build of the pages.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import headland as hl
+
+FOLDER = Path(__file__).parent / "pictures"
+NAMES = ("logged", "cleaned", "reasons", "delay", "moisture", "first_map", "planting", "rates", "cells", "prescription")
+"""The pictures that each build makes, next to `before_after`."""
+LOW_YIELD = 2_000
+"""Kilograms per hectare below which the prescription of the picture has the lower rate."""
+
+
+def write(folder: Path = FOLDER) -> None:
+    """Write all pictures, unless they are newer than the package; the committed one is written only if it changes."""
+    folder.mkdir(exist_ok=True)
+    if is_current([folder / f"{name}.svg" for name in NAMES], [Path(__file__)]):
+        return
+    for name, svg in {**harvest(), **operations()}.items():
+        target = folder / f"{name}.svg"
+        if name in NAMES or not target.exists() or target.read_text(encoding="utf-8") != svg:
+            target.write_text(svg, encoding="utf-8")
+
+
+def is_current(made: list[Path], sources: list[Path]) -> bool:
+    """Return whether all files exist and are newer than their sources and the compiled package."""
+    core = Path(hl.__file__).parent.glob("_core*")
+    newest = max(path.stat().st_mtime for path in [*sources, *core])
+    return all(path.exists() and path.stat().st_mtime > newest for path in made)
+
+
+def harvest() -> dict[str, str]:
+    """Draw a harvest as a machine logs it, and its map."""
+    with hl.Sandbox.demo(harvest="logged", conversion_time=0) as service, service.client() as client:
+        job = client.job_data.list().first()
+        layer = hl.harmonize(client.job_data.read(job["id"]), job=client.job_data.get(job["id"]))
+    cleaned = hl.clean(layer)
+    logged, after = cleaned.map("logged").svg, cleaned.map().svg
+    return {
+        "before_after": pair(logged, after),
+        "logged": logged,
+        "cleaned": after,
+        "reasons": cleaned.map("reasons").svg,
+        "delay": cleaned.delay.plot().svg,
+        "moisture": layer.plot("moisture").svg,
+    }
+
+
+def operations() -> dict[str, str]:
+    """Draw jobs of other kinds, a prescription, and plots."""
+    with hl.Sandbox.demo(conversion_time=0) as service, service.client() as client:
+        found = [job for job in client.job_data.list() if job["name"].startswith("Stone Hill 2026")]
+        jobs = {job["sub_type"]: job["id"] for job in found}
+        layers = {kind: client.job_data.read(job_id) for kind, job_id in jobs.items()}
+        details = {kind: client.job_data.get(job_id) for kind, job_id in jobs.items()}
+    sprayed = hl.harmonize(layers["Sprayer"], job=details["Sprayer"])
+    cells = hl.grid(hl.clean(layers["Yield"]), 40.0)
+    rates = [90 if (value or 0) < LOW_YIELD else 120 for value in cells["yield_dry"]]
+    zones = cells.to_geopandas()[["geometry"]].assign(rate=rates)
+    return {
+        "first_map": hl.harmonize(layers["Yield"], job=details["Yield"]).plot("yield_dry").svg,
+        "planting": layers["Planter"].plot().svg,
+        "rates": hl.compare_rates(sprayed).map().svg,
+        "cells": cells.plot("yield_dry").svg,
+        "prescription": hl.read(bytes(hl.Prescription(zones, "rate", unit="kg/ha"))).plot("RATE").svg,
+    }
+
+
+def pair(left: str, right: str) -> str:
+    """Return one picture with two maps of 760 units next to each other."""
+    inner = (
+        svg.replace("<svg ", f'<svg x="{x}" height="520" preserveAspectRatio="xMidYMin" ', 1)
+        for x, svg in ((0, left), (780, right))
+    )
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1540 520" role="img"'
+        ' aria-label="A harvest as logged, and its map after cleaning">\n'
+        '<rect width="100%" height="100%" fill="#fff"/>\n' + "".join(inner) + "\n</svg>\n"
+    )
+
+
+if __name__ == "__main__":
+    write()
