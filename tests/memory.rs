@@ -149,6 +149,11 @@ fn publishing(archive: &Path, jobs: u32) -> usize {
     MOST.load(Ordering::Relaxed) - start
 }
 
+/// Whether the long series runs.
+fn is_long() -> bool {
+    std::env::var_os("HEADLAND_SERIES").is_some()
+}
+
 /// Four times as many archives need the memory of one row group more, and the entry of each archive.
 fn assert_a_publication_is_bounded() {
     let account = generate_account(7, HarvestStyle::Ideal);
@@ -157,9 +162,11 @@ fn assert_a_publication_is_bounded() {
     let home = tempfile::tempdir().unwrap();
     let archive = home.path().join("job.zip");
     std::fs::write(&archive, job.shapefile_zip().unwrap()).unwrap();
-    let (few, many) = (publishing(&archive, 60), publishing(&archive, 240));
-    println!("60 archives: {few} bytes, 240: {many}");
-    assert!(many < few + few / 4 + 180 * 4_000, "{few} bytes for 60 archives, {many} for 240");
+    let count = if is_long() { 60 } else { 40 };
+    let (few, many) = (publishing(&archive, count), publishing(&archive, 4 * count));
+    println!("{count} archives: {few} bytes, four times as many: {many}");
+    let entries = usize::try_from(3 * count).unwrap() * 4_000;
+    assert!(many < few + few / 4 + entries, "{few} bytes for {count} archives, {many} for four times as many");
 }
 
 /// Peak memory in bytes while a zip of this size is uploaded to the sandbox and downloaded again.
@@ -224,8 +231,7 @@ fn memory_of_lists_and_publications_grows_only_with_the_entry_of_each_record() {
     let uploading = uploading(48);
     println!("an upload of 48 MiB: {uploading} bytes");
     assert!(uploading < 8 * MB, "{uploading} bytes for an upload of 48 MiB");
-    let is_long = std::env::var_os("HEADLAND_SERIES").is_some();
-    let (count, numbers, others) = if is_long { (1_000_000, 64 * MB, 64 * MB) } else { (30_000, 3 * MB, 4 * MB) };
+    let (count, numbers, others) = if is_long() { (1_000_000, 64 * MB, 64 * MB) } else { (30_000, 3 * MB, 4 * MB) };
     for as_columns in [false, true] {
         for (front, most) in [("", numbers), ("6c1b2f9e-0d53-4a7e-", others)] {
             let growth = growth(count, front, as_columns);

@@ -22,7 +22,7 @@ class MachineDelay(TypedDict):
     seconds: float | None
     """Seconds from cutting to the sensor; ``None`` if there is no shift."""
     curve: list[tuple[float, float]]
-    """Shifts in seconds, and how much neighbouring passes differ: 1 is as much as rows at random."""
+    """Shifts in seconds, each with the mean difference of neighbouring passes divided by that of random pairs."""
     pairs: int
     """Number of pairs of rows that were compared."""
     contrast: float | None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,7 @@ import headland as hl
 from headland.settings import NAMES, PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 # Series are short in CI, where each commit runs the same cases, and `HEADLAND_SERIES` times as long in a soak.
 SERIES = int(os.environ.get("HEADLAND_SERIES", "1"))
@@ -35,6 +37,13 @@ def service() -> Iterator[hl.Sandbox]:
     """Return one service for all tests of a file: no test changes what the others see."""
     with hl.Sandbox.demo() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def logged_service() -> Iterator[Callable[[int], hl.Sandbox]]:
+    """Return the service with logged harvests of a seed, one for all tests: its account takes seconds to generate."""
+    with contextlib.ExitStack() as stack:
+        yield functools.cache(lambda seed: stack.enter_context(hl.Sandbox.demo(seed=seed, harvest="logged")))
 
 
 @pytest.fixture

@@ -34,10 +34,9 @@ NOTES = 32 | 64 | 128
 
 
 @pytest.fixture(scope="module")
-def jobs() -> list[Job]:
+def jobs(logged_service: Callable[[int], hl.Sandbox]) -> list[Job]:
     """Return logged harvests as they were read."""
-    with hl.Sandbox.demo(harvest="logged") as running:
-        return read(running, NAMES)
+    return read(logged_service(0), NAMES)
 
 
 @pytest.fixture(scope="module", params=range(len(NAMES)))

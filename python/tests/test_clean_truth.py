@@ -14,19 +14,18 @@ from logged_jobs import JOBS, SEEDS, SERIES, Job, made_map, read, rmse, true_map
 import headland as hl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 BITS = {"position": 8, "duplicate": 16, "swath": 32, "moisture": 128, "spike": 256}
 """Planted faults that are found one by one."""
 
 
 @pytest.fixture(scope="module", params=SEEDS)
-def jobs(request: pytest.FixtureRequest) -> Iterator[list[tuple[Job, hl.Cleaned]]]:
+def jobs(request: pytest.FixtureRequest, logged_service: Callable[[int], hl.Sandbox]) -> list[tuple[Job, hl.Cleaned]]:
     """Return harvests that are cleaned with the true antenna; `make soak` tries all of more seeds."""
-    with hl.Sandbox.demo(seed=request.param, harvest="logged") as running:
-        found = read(running, JOBS if SERIES == 1 else None)
-        assert len(found) >= len(JOBS)
-        yield [(job, hl.clean(job.harmonized, antenna=job.truth.antenna)) for job in found]
+    found = read(logged_service(request.param), JOBS if SERIES == 1 else None)
+    assert len(found) >= len(JOBS)
+    return [(job, hl.clean(job.harmonized, antenna=job.truth.antenna)) for job in found]
 
 
 @pytest.fixture(scope="module")

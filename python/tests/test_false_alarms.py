@@ -13,7 +13,7 @@ from logged_jobs import JOBS, read
 import headland as hl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 EXPORTS = sorted((corpus() / "everyday").glob("harvest-*.zip"))
@@ -31,10 +31,9 @@ def alarms(layer: hl.Layer, antenna: float = 0.0) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[hl.Sandbox]:
-    """Run a service with logged harvests, sprayings and plantings."""
-    with hl.Sandbox.demo(seed=0, harvest="logged") as running:
-        yield running
+def service(logged_service: Callable[[int], hl.Sandbox]) -> hl.Sandbox:
+    """Return a service with logged harvests, sprayings and plantings."""
+    return logged_service(0)
 
 
 def test_logged_harvests_have_no_alarm(service: hl.Sandbox) -> None:

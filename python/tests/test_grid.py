@@ -15,7 +15,7 @@ from logged_jobs import SERIES, read
 import headland as hl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
 CELLS = (1.0, 3.3, 10.0, 200.0)
 
@@ -26,11 +26,10 @@ UTM = 32600 + int((LONGITUDE + 180) // 6) + 1
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def logged(request: pytest.FixtureRequest) -> Iterator[hl.Cleaned]:
+def logged(request: pytest.FixtureRequest, logged_service: Callable[[int], hl.Sandbox]) -> hl.Cleaned:
     """Return a cleaned logged harvest of one machine, and one of two."""
-    with hl.Sandbox.demo(harvest="logged") as running:
-        one = read(running, [request.param])[0]
-        yield hl.clean(one.harmonized, antenna=one.truth.antenna)
+    one = read(logged_service(0), [request.param])[0]
+    return hl.clean(one.harmonized, antenna=one.truth.antenna)
 
 
 def crossing() -> hl.Cleaned:

@@ -17,7 +17,7 @@ import shapely
 import headland as hl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
     from headland.sandbox import Truth
 
@@ -29,10 +29,9 @@ SEEDS = range(1 if os.environ.get("HEADLAND_SERIES", "1") == "1" else 8)
 
 
 @pytest.fixture(scope="module", params=SEEDS)
-def logged(request: pytest.FixtureRequest) -> Iterator[hl.Sandbox]:
+def logged(request: pytest.FixtureRequest, logged_service: Callable[[int], hl.Sandbox]) -> hl.Sandbox:
     """Return a service with logged harvests; `make soak` tries more seeds."""
-    with hl.Sandbox.demo(seed=request.param, harvest="logged") as running:
-        yield running
+    return logged_service(request.param)
 
 
 def harvests(service: hl.Sandbox) -> list[Truth]:

@@ -148,8 +148,9 @@ impl Sandbox {
         let ring = keys::KeyRing::new(seed)?;
         let mut style = fields::AccountStyle::from(harvest);
         style.tank_mixes |= variants.has(Variant::TankMixes);
-        let accounts = accounts::Accounts::new(seed, style, small_jobs);
         let store = store::Store::open(data.as_deref(), seed)?;
+        store.check_harvest(harvest)?;
+        let accounts = accounts::Accounts::new(seed, style, small_jobs);
         let clock = clock::ServiceClock::new(manual_clock);
         let fill = || {
             for customer in 0..keys::CUSTOMERS {
@@ -162,7 +163,6 @@ impl Sandbox {
         };
         let map_error =
             |error: rusqlite::Error| Error::new(Kind::File, format!("the sandbox cannot write its database: {error}"));
-        store.check_harvest(harvest)?;
         let log_start = fill().map(telemetry::log_start).map_err(map_error)?;
         let (listener, port) = server::bind(port)?;
         let base = format!("http://127.0.0.1:{port}");

@@ -15,7 +15,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::disk_faults::failing;
-use crate::series::cases;
+use crate::series::{cases, stride};
 use crate::support::{Farm, Rows, files, points, rows, state};
 
 const FULL: i32 = 28;
@@ -58,7 +58,9 @@ fn publication_on_a_failing_disk_leaves_the_old_state() {
         (old, published(&path), watch.count.load(Ordering::Relaxed) - before)
     };
     assert!(steps > 40, "{steps}");
-    for (step, on, code) in (0..steps).flat_map(|step| [(step, false, BROKEN), (step, true, FULL)]) {
+    let faults = (0..steps).flat_map(|step| [(step, false, BROKEN), (step, true, FULL)]);
+    // An odd distance, so that both faults occur.
+    for (step, on, code) in faults.step_by(stride(5)) {
         {
             let mut farm = Farm::at(&path, Disk::default());
             want(&mut farm, false);

@@ -14,7 +14,7 @@ use headland::mirror::{Disk, FaultInjector, Folder, ItemKind, Journal, Operation
 use crate::account::place;
 use crate::faulty_vfs::{self, Fault};
 use crate::scenario::{Seen, assert_consistent, run_scenario, snapshot};
-use crate::series::cases;
+use crate::series::{cases, stride};
 
 const LIFE: &str = "HEADLAND_TEST_MIRROR";
 /// The step at which the process kills itself: `files 17`, `journal 4`.
@@ -160,7 +160,7 @@ fn process_killed_at_each_step_resumes_from_there() {
             if output.status.success() {
                 break;
             }
-            at += 1;
+            at += stride(3);
         }
         assert!(at > 60, "{what}: {at} steps");
     }

@@ -1,4 +1,4 @@
-//! What a cleaning says about a job: ground, positions, delays and machines that it could not be sure of.
+//! Diagnostics of a cleaning: ground, positions, delays and machines that are uncertain.
 
 use crate::cleaning::clean::CleanRows;
 use crate::cleaning::left_out::left_out;

@@ -275,8 +275,10 @@ fn state_unit(
         (found.unit, found.unit_in) = (Some(unit), Some(unit.to_string()));
         return Ok(());
     }
-    let message =
-        format!("column `{name}` is `{}`, but its unit `{text}` is unknown or of something else", found.canonical);
+    let message = format!(
+        "column `{name}` is `{}`, but its unit `{text}` is unknown or that of another quantity",
+        found.canonical
+    );
     diagnostics.push(Diagnostic::new(Code::UnitUnknown, message));
     (found.unit, found.unit_in) = (None, Some(text));
     Ok(())

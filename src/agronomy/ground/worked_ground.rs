@@ -43,7 +43,7 @@ pub(crate) struct GroundOptions<'a> {
 impl WorkedGround {
     /// Counts the ground of rows in passes once, in order of time.
     ///
-    /// A combine that runs half over cut ground logs half its width on many displays, in the middle of the header. Its
+    /// A combine that drives half over cut ground logs half its width on many displays, in the middle of the header. Its
     /// grain comes from the other half, so the swath has the full width and the ground that was cut before is counted
     /// there. Narrow rows on new ground have a wrong width.
     pub(crate) fn new(rows: &TrackRows, pass: &[i32], options: &GroundOptions<'_>) -> Self {

@@ -142,7 +142,7 @@ pub(crate) fn polygons(layer: &Layer, plane: &LocalPlane) -> Result<Vec<Polygons
     let shapes = layer.row_shapes()?;
     if let Some(row) = shapes.first_other {
         return Err(invalid(format!(
-            "`plots` needs polygons, but the geometry of row {row} is none; pass polygons only"
+            "`plots` needs polygons, but row {row} has another geometry or none; pass polygons only"
         )));
     }
     let is_same_system = match (plane.own(), &shapes.own) {

@@ -61,7 +61,7 @@ impl<'a> Steps<'a> {
         self.ok("address", format!("{base}, sent and signed as the host `{host}`"));
         let before = self.client.budget();
         let seen = self.call(ACCESS_KEY, Variation::default()).await?;
-        self.reach(&seen)?;
+        self.network_steps(&seen)?;
         self.service(&seen).await?;
         self.ok("service", "it answers");
         let seen = self.clock(seen).await?;
@@ -105,7 +105,7 @@ impl<'a> Steps<'a> {
         Err(error.clone())
     }
 
-    /// Makes a call once; a limiter without room for it ends the visit.
+    /// Makes a call once; a limiter without room for it is the step that fails.
     pub(super) async fn call(&mut self, name: &str, variation: Variation<'_>) -> Result<Probe<Value>> {
         let row = api::row(name).ok_or_else(|| Error::new(Kind::Value, format!("there is no call `{name}`")))?;
         match super::examine(self.client, row, variation).await {
@@ -119,8 +119,8 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Name, connection, TLS: what comes before a reply.
-    fn reach(&self, seen: &Probe<Value>) -> Result<()> {
+    /// Reports name, connection and TLS, which come before a reply.
+    fn network_steps(&self, seen: &Probe<Value>) -> Result<()> {
         let (name, port) = (&self.name, self.port);
         let failed = seen.outcome.as_ref().err().zip(seen.fault.as_ref());
         if let Some((error, fault)) = failed
@@ -176,7 +176,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Ends the visit where the reply is not the service's, or says nothing of the keys.
+    /// Reports a failure where the reply is not the service's, or says nothing of the keys.
     async fn service(&mut self, seen: &Probe<Value>) -> Result<()> {
         let Err(error) = &seen.outcome else { return Ok(()) };
         if seen.fault.is_some() {
@@ -197,13 +197,14 @@ impl<'a> Steps<'a> {
             Kind::ServiceUnavailable | Kind::NotReady => self.fail("service", error, advice::TROUBLE),
             Kind::Authentication => Ok(()),
             Kind::PermissionDenied if !is_document => Ok(()),
-            Kind::Decode | Kind::Transport => self.stranger(error),
-            _ if is_document => self.stranger(error),
+            Kind::Decode | Kind::Transport => self.another_server(error),
+            _ if is_document => self.another_server(error),
             _ => self.fail("service", error, advice::REFUSES_ALL),
         }
     }
 
-    fn stranger(&self, error: &Error) -> Result<()> {
+    /// Reports that the reply is not the service's.
+    fn another_server(&self, error: &Error) -> Result<()> {
         let around = self.proxy.as_ref().map(|proxy| {
             let name = &self.name;
             format!("; HTTPS_PROXY sends calls through `{proxy}`: set NO_PROXY={name} to bypass it")
@@ -217,7 +218,7 @@ impl<'a> Steps<'a> {
         self.fail("service", error, next_step)
     }
 
-    /// Looks whether the service is at the root of its host.
+    /// Reports a path that the service does not know, after one call to the root of its host.
     async fn wrong_path(&mut self, error: &Error) -> Result<()> {
         let client = self.client;
         let (base, path) = (client.address().0, client.context().base.prefix());
@@ -244,14 +245,14 @@ impl<'a> Steps<'a> {
                 let text = "the service refuses the time of the request, but sends no Date to measure the difference";
                 return self.fail_seeing("clock", error, text.to_owned(), advice::SET_CLOCK);
             };
-            let text = format!("{error}; {}", off(skew));
+            let text = format!("{error}; {}", clock_difference(skew));
             return self.fail_seeing("clock", error, text, advice::DATES_DIFFER);
         }
         let Some(skew) = skew else {
             self.ok("clock", "not measured: the service sends no Date");
             return Ok(seen);
         };
-        let text = off(skew) + if is_corrected { "; corrected for this client" } else { "" };
+        let text = clock_difference(skew) + if is_corrected { "; corrected for this client" } else { "" };
         let next_step = (skew.unsigned_abs() > NOTICEABLE).then_some(advice::SET_CLOCK);
         self.note("clock", text, next_step);
         Ok(seen)
@@ -354,7 +355,7 @@ fn wait(error: &Error, why: &str) -> String {
     }
 }
 
-fn off(skew: i64) -> String {
+fn clock_difference(skew: i64) -> String {
     match skew {
         0 => "agrees with the service's to the second".to_owned(),
         1.. => format!("this machine's clock is {skew} s behind the service's"),

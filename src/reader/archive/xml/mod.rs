@@ -186,7 +186,7 @@ impl Parser {
                 self.close_element();
             }
             Token::End(_) => self.close_element(),
-            Token::Text(text) if text.contains("]]>") => return Err("`]]>` stands in text".to_owned()),
+            Token::Text(text) if text.contains("]]>") => return Err("text contains `]]>`".to_owned()),
             Token::Text(text) => self.add_text(&text.into_inner())?,
             Token::CData(_) | Token::GeneralRef(_) if self.open.is_empty() => return Err(TEXT_OUTSIDE_ROOT.to_owned()),
             Token::CData(text) => self.add_text(&text.into_inner())?,
