@@ -67,7 +67,7 @@ def operations() -> dict[str, str]:
         "planting": layers["Planter"].plot().svg,
         "rates": hl.compare_rates(sprayed).map().svg,
         "cells": cells.plot("yield_dry").svg,
-        "prescription": hl.read(bytes(hl.Prescription(zones, "rate", unit="kg/ha"))).plot("RATE").svg,
+        "prescription": hl.Prescription(zones, "rate", unit="kg/ha").layer.plot("RATE").svg,
     }
 
 

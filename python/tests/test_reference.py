@@ -113,6 +113,7 @@ def test_the_examples_of_a_page_run_from_top_to_bottom(
     """Run a page that is pasted from its first line. Shell commands use its service, if it is open, or else another."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
+    around: dict[str, Any] = {}
     shown = []
     with contextlib.ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
@@ -121,9 +122,9 @@ def test_the_examples_of_a_page_run_from_top_to_bottom(
             if block.language == "console" and isinstance(names.get("mirror"), hl.Mirror):
                 set_keys(names["service"], monkeypatch)
             elif block.language == "console" or "from_env()" in re.sub("#.*", "", block.source):
-                given = stack.enter_context(opened())
-                prepare(given, tmp_path, monkeypatch)
-                shell = renewed(given, tmp_path, f"{page.stem} {block.line}", block.source)
+                around = around or stack.enter_context(opened())
+                prepare(around, tmp_path, monkeypatch)
+                shell = renewed(around, tmp_path, f"{page.stem} {block.line}", block.source)
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 if block.language == "console":
                     run_block(page, block, shell, monkeypatch)
