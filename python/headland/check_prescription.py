@@ -40,9 +40,16 @@ def check_prescription(
     >>> for found in headland.check_prescription("rx.zip"):
     ...     print(found.severity, found.code, found.message)
     """
+    if isinstance(source, Prescription) and boundary is None and rate is None and display is None:
+        return source.diagnostics
+    return with_rate_column(source, boundary, rate, display)[0]
+
+
+def with_rate_column(
+    source: Source | TableLike | Prescription, boundary: TableLike | None, rate: str | None, display: str | None
+) -> tuple[list[Diagnostic], str | None]:
+    """Check as `check_prescription`; also return the column that displays read rates from, if there is one."""
     if isinstance(source, Prescription):
-        if boundary is None and rate is None and display is None:
-            return source.diagnostics
         source = bytes(source)
     around = None if boundary is None else as_layer("boundary", boundary)._core  # noqa: SLF001 - a layer of this package
     column = None if rate is None else arguments.text("rate", rate, '"RATE"')
@@ -52,4 +59,5 @@ def check_prescription(
         if is_table(source)
         else to_core_source(cast("Source", source))
     )
-    return [Diagnostic(**found) for found in _core.check_prescription(checked, column, around, name)]
+    found, taken = _core.check_prescription(checked, column, around, name)
+    return [Diagnostic(**each) for each in found], taken

@@ -96,6 +96,14 @@ def archive(files: dict[str, bytes]) -> bytes:
     return content.getvalue()
 
 
+def padded(content: bytes, size: int) -> bytes:
+    """Return a zip with a sidecar of a size, which is not compressed."""
+    packed = io.BytesIO(content)
+    with zipfile.ZipFile(packed, "a") as target:
+        target.writestr("rx.sbn", bytes(size), zipfile.ZIP_STORED)
+    return packed.getvalue()
+
+
 def renamed(files: dict[str, bytes], rename: Callable[[str], str]) -> dict[str, bytes]:
     """Return files with other names."""
     return {rename(name): content for name, content in files.items()}
@@ -311,6 +319,8 @@ def _fields() -> list[Case]:
         Case("latitude first in Europe", swapped, ["rx-latitude-first"], {"boundary": (121_000, 3), "north": 4_500}, 0),
         Case("FieldView", first, [], {"display": "FieldView"}, None),
         Case("FieldView, 101 zones", many, ["display-limit", "many-zones"], {"display": "fieldview"}, None),
+        Case("just below 20 MB", padded(first, 19_990_000), [], {}, None),
+        Case("above 20 MB", padded(first, 20_000_000), ["rx-file-large"], {}, None),
         Case("Agrotax", first, [], {"display": "Agrotax"}, None),
         Case(
             "Agrotax, long name", archive(members(stem="north_field")), ["display-limit"], {"display": "Agrotax"}, None

@@ -15,6 +15,7 @@ import pytest
 import shapefile
 import shapely
 from shapely import affinity
+from sprayed_jobs import sprayed
 
 import headland as hl
 from headland.cli import main
@@ -256,6 +257,18 @@ def test_check_reads_every_kind_of_source(tmp_path: Path) -> None:
         hl.check_prescription(tmp_path / "none.zip")
 
 
+def test_grid_of_a_job_becomes_zones_with_the_rates_of_its_cells() -> None:
+    cells = hl.grid(hl.clean(sprayed(overlap=0.25).frame), 12.0)
+    rx = hl.Prescription(cells, "rate", unit="L/ha", step=25)
+    zones, squares = written(rx), cells.to_geopandas()
+    assert rx.diagnostics == []
+    assert len(zones) < len(squares) / 5
+    assert rx.totals.area == pytest.approx(len(squares) * 0.0144, rel=1e-3)
+    joined = gpd.GeoDataFrame(squares[["rate"]], geometry=squares.centroid.to_crs(4326)).sjoin(zones)
+    assert len(joined) == len(squares)
+    assert (joined["RATE"] - joined["rate"]).abs().max() <= 12.5
+
+
 def test_command_line_writes_and_checks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, target = tmp_path / "zones.parquet", tmp_path / "north field.zip"
     frame([box(0), box(1)], [81.0, 119.0]).to_parquet(source)
@@ -274,3 +287,8 @@ def test_command_line_writes_and_checks(tmp_path: Path, capsys: pytest.CaptureFi
     assert {each["code"] for each in printed["diagnostics"]} == {"rate-negative", "rx-zones-overlap"}
     assert main(["check", str(target)]) == 1
     assert "error rate-negative: row 1" in capsys.readouterr().out
+    frame([box(0)], [90.0]).rename(columns={"rate": "Dose"}).assign(plot_id=1).to_file(tmp_path / "dose.shp")
+    assert main(["check", str(tmp_path / "dose.shp")]) == 0
+    assert "rates are read from column `Dose`" in capsys.readouterr().out
+    assert main(["check", str(tmp_path / "dose.shp"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rate"] == "Dose"

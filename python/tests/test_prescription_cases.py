@@ -45,8 +45,8 @@ def test_every_code_of_prescriptions_has_a_case() -> None:
         for code in get_args(DiagnosticCode)
         if code.startswith(("rx-", "rate-", "boundary-")) or code in {"sliver", "many-zones"}
     }
-    # Of frames, of a file of 20 MB and of `Prescription`, which have tests of their own; `rate-high` is of cleaning.
-    assert own - covered <= {"rate-not-finite", "rx-file-large", "rate-rounded", "rate-high"}
+    # Of frames and of `Prescription`, which have tests of their own; `rate-high` is of cleaning.
+    assert own - covered <= {"rate-not-finite", "rate-rounded", "rate-high"}
 
 
 def test_zones_made_to_be_slow_are_said_and_end() -> None:

@@ -32,12 +32,21 @@ pub struct CheckOptions {
     pub display: Option<String>,
 }
 
+/// What a check found.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The errors first.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The column that displays read rates from, if there is one.
+    pub rate: Option<String>,
+}
+
 /// Checks a table of zones.
-pub fn check_layer(layer: &Layer, options: &CheckOptions) -> Result<Vec<Diagnostic>> {
+pub fn check_layer(layer: &Layer, options: &CheckOptions) -> Result<Checked> {
     let mut checker = Checker::new(options)?;
     let rows: Vec<usize> = (0..layer.len()).collect();
     checker.check(layer, &rows)?;
-    Ok(checker.into_diagnostics())
+    Ok(checker.into_checked())
 }
 
 /// Collects diagnostics.
@@ -48,6 +57,7 @@ pub(super) struct Checker<'a> {
     diagnostics: Vec<Diagnostic>,
     /// The row of the source for each zone.
     rows: Vec<usize>,
+    rate: Option<String>,
 }
 
 impl<'a> Checker<'a> {
@@ -55,7 +65,12 @@ impl<'a> Checker<'a> {
         let display = options.display.as_deref().map(Display::find).transpose()?;
         let shapes = options.boundary.as_ref().map(Layer::row_shapes).transpose()?;
         let boundary = shapes.map(|shapes| shapes.polygons.unwrap_or_default().into_iter().flatten().collect());
-        Ok(Self { options, display, boundary, diagnostics: Vec::new(), rows: Vec::new() })
+        Ok(Self { options, display, boundary, diagnostics: Vec::new(), rows: Vec::new(), rate: None })
+    }
+
+    pub(super) fn into_checked(mut self) -> Checked {
+        let rate = self.rate.take();
+        Checked { diagnostics: self.into_diagnostics(), rate }
     }
 
     /// The errors first, each severity in the order of detection.
@@ -122,6 +137,7 @@ impl<'a> Checker<'a> {
             RateColumn::Found(name, cells) => (name, cells),
             RateColumn::Unknown(diagnostic) => return self.push(diagnostic),
         };
+        self.rate = Some(name.clone());
         let zones = |is_it: &dyn Fn(&Option<f64>) -> bool| -> Vec<usize> {
             cells.iter().enumerate().filter(|(_, cell)| is_it(cell)).map(|(row, _)| row).collect()
         };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::check_content::{CheckOptions, Checker};
+use super::check_content::{CheckOptions, Checked, Checker};
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic, ReadOptions, Source, listed_names};
 use headland_reader::layer::{self, Layer};
@@ -22,12 +22,12 @@ const LARGE: u64 = 20_000_000;
 const MAX_DEPTH: usize = 8;
 
 /// Checks a zip, a folder or a file of a shapefile.
-pub fn check_source(source: &Source, options: &CheckOptions) -> Result<Vec<Diagnostic>> {
+pub fn check_source(source: &Source, options: &CheckOptions) -> Result<Checked> {
     let mut checker = Checker::new(options)?;
     let Listing { names, bytes, is_zip } = list(source)?;
     let Some(names) = names else {
         checker.report(Code::UnreadableMember, "it is not a zip that can be read; it may be cut short");
-        return Ok(checker.into_diagnostics());
+        return Ok(checker.into_checked());
     };
     check_size(&mut checker, bytes);
     if is_zip && let Some(name) = names.iter().find(|name| name.contains('/')) {
@@ -40,7 +40,7 @@ pub fn check_source(source: &Source, options: &CheckOptions) -> Result<Vec<Diagn
         let rows: Vec<usize> = (0..layer.len()).collect();
         checker.check(&layer, &rows)?;
     }
-    Ok(checker.into_diagnostics())
+    Ok(checker.into_checked())
 }
 
 /// Reports a file that is too large for displays.

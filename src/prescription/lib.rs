@@ -1,6 +1,7 @@
 //! Prescriptions: zones and rates written as the shapefile that displays accept, and checks of such files.
 
 mod archive_writer;
+mod as_display;
 mod check_content;
 mod check_files;
 mod coverage;
@@ -16,7 +17,8 @@ mod rates;
 mod small_parts;
 mod totals;
 
-pub use check_content::{CheckOptions, check_layer};
+pub use as_display::{DisplayMap, read_as_display};
+pub use check_content::{CheckOptions, Checked, check_layer};
 pub use check_files::check_source;
 pub use make::{Prescription, Request, make};
 pub use totals::{RateTotal, Totals, area_unit};

@@ -81,7 +81,7 @@ pub(super) enum Checked<'py> {
     Path(PathBuf),
 }
 
-/// Checks a prescription.
+/// Checks a prescription. Returns the diagnostics and the column of rates.
 #[pyfunction]
 #[pyo3(signature = (source, rate, boundary, display))]
 pub(super) fn check_prescription<'py>(
@@ -90,7 +90,7 @@ pub(super) fn check_prescription<'py>(
     rate: Option<String>,
     boundary: Option<&Layer>,
     display: Option<String>,
-) -> PyResult<Vec<Bound<'py, PyDict>>> {
+) -> PyResult<(Vec<Bound<'py, PyDict>>, Option<String>)> {
     let options = CheckOptions { rate, boundary: boundary.map(Layer::records), display };
     let found = match source {
         Checked::Layer(layer) => {
@@ -103,5 +103,7 @@ pub(super) fn check_prescription<'py>(
         }
         Checked::Path(path) => bridge::compute(py, move |_| prescription::check_source(&Source::Path(path), &options)),
     }?;
-    found.iter().map(|diagnostic| diagnostic_to_dict(py, diagnostic)).collect()
+    let diagnostics =
+        found.diagnostics.iter().map(|diagnostic| diagnostic_to_dict(py, diagnostic)).collect::<PyResult<_>>()?;
+    Ok((diagnostics, found.rate))
 }

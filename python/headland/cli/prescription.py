@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headland as hl
+from headland.check_prescription import with_rate_column
 from headland.cli.output import print_json, print_text, print_wrapped
 from headland.cli.parser import Verbs, add_verb
 from headland.cli.tables import print_table
@@ -102,15 +103,13 @@ def _rx(given: argparse.Namespace) -> int:
 
 
 def _check(given: argparse.Namespace) -> int:
-    found = hl.check_prescription(
-        given.file,
-        rate=given.rate,
-        boundary=None if given.boundary is None else _zones(given.boundary),
-        display=given.display,
-    )
+    boundary = None if given.boundary is None else _zones(given.boundary)
+    found, column = with_rate_column(given.file, boundary, given.rate, given.display)
     if given.json:
-        print_json({"file": given.file, "diagnostics": [each._asdict() for each in found]})
+        print_json({"file": given.file, "rate": column, "diagnostics": [each._asdict() for each in found]})
     else:
+        if column is not None and column.upper() != "RATE":
+            print_wrapped(printable(f"rates are read from column `{column}`"))
         _print(found)
         if not found:
             print_text(printable(f"{given.file}: nothing that a display would refuse"))
