@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict
 
-from headland import _core, arguments
+from headland import _core, arguments, map_file
 from headland.client import AsyncClient, Client
 from headland.harvest_truth import CartTruths, HarvestTruth, Truths
+from headland.job_truth import CartTruth, SprayTruth, Truth  # noqa: TC001 -- for `typing.get_type_hints`
 
 if TYPE_CHECKING:
     import datetime as dt
     import os
     from collections.abc import Iterable, Sequence
 
+    from headland.map_file import MapFile
+
 CONVERSION_TIME = 5.0
 """Seconds per conversion."""
 
 DEMO_CONVERSION_TIME = 0.2
 """Seconds per conversion in the demo: long enough to be visible, short enough not to delay."""
+
+MAX_OVERLAP = 0.9
+"""The largest part of the boom that covers the pass before."""
 
 RATE_LIMITS = ((30, 60.0),)
 """The rate limit of the interface: 30 calls in 60 seconds."""
@@ -52,65 +58,6 @@ class Request(NamedTuple):
     path: str
     query: str
     status: int
-
-
-class Total(TypedDict):
-    """The true total of a job: the harvested, planted or applied quantity.
-
-    `value` equals `factor` times the sum over the rows of the product of `columns`.
-    """
-
-    label: str
-    unit: str
-    value: float
-    factor: float
-    columns: list[str]
-
-
-class ProductTotal(TypedDict):
-    """The true total of one product of a job."""
-
-    name: str
-    unit: str
-    value: float
-
-
-class Truth(TypedDict):
-    """True totals of a generated job.
-
-    Areas are in square metres: `area` is covered by the job, `field_area` is enclosed by the field's boundary. `totals`
-    lists column, unit and the sum over all rows. `products` has the total of each product: a tank mix has several, and
-    its `area` counts their common ground once. `harvest` is None except for harvests with ``harvest="logged"``; their
-    `area` is what the display counted with the header down, overlaps included.
-    """
-
-    job_id: str
-    job_name: str
-    sub_type: str
-    field: str
-    layer: str
-    rows: int
-    area: float
-    field_area: float
-    totals: list[tuple[str, str, float]]
-    total: Total
-    products: list[ProductTotal]
-    harvest: HarvestTruth | None
-
-
-class CartTruth(TypedDict):
-    """True totals of a generated grain cart file, in pounds and dry bushels.
-
-    Each file is uploaded several times as it grows; the newest with a name contains the whole harvest of `field`.
-    """
-
-    id: str
-    name: str
-    field: str
-    loads: int
-    total_pounds: float
-    total_dry_bushels: float
-    is_newest: bool
 
 
 class Faults:
@@ -360,6 +307,38 @@ class Sandbox:
     def cart_truth(self) -> list[CartTruth]:
         """True totals of each generated grain cart file."""
         return CartTruths(self._core.cart_truth())
+
+    def spray(
+        self, rx_id: str | int | MapFile, *, lag: int = 0, overlap: float = 0.0, sections_off: bool = False
+    ) -> SprayTruth:
+        """Add the job that a sprayer logs from a delivered prescription map, and return its truth.
+
+        The sprayer has four sections of 6 m, drives at 4 m/s to and fro over the extent of the zones, and logs a row of
+        each section every second. The work ends now. Archive, `applied_volume`, `applied_area` and
+        ``client.job_data.prescription_maps(id)`` of the job follow from the map.
+
+        Args:
+            rx_id: The id of a map that a field computer has fetched; `advance` moves the clock to its delivery. Or the
+                prescription, path or bytes that were sent.
+            lag: Seconds that the applied rate is behind the target, from 0 to 60.
+            overlap: The part of the boom that covers the pass before, from 0 to 0.9.
+            sections_off: Whether the last section is off in a third of every second pass.
+
+        Raises:
+            ValueError: There is no such map, it is not delivered, or it has errors that `check_prescription` reports.
+
+        >>> truth = service.spray(rx, lag=2)
+        """
+        part = arguments.finite_number("overlap", overlap)
+        if not 0.0 <= part <= MAX_OVERLAP:
+            raise ValueError(f"`overlap`: expected a part of the boom from 0 to {MAX_OVERLAP}, got {part}")
+        lag = arguments.whole_number("lag", lag, 0, 60)
+        is_off = arguments.flag("sections_off", sections_off)
+        if map_file.is_map_file(rx_id):
+            known = self._core.delivered_map(map_file.prepare(rx_id, force=True).content)
+        else:
+            known = arguments.text_for("rx_id", "prescription_maps.get", "id", rx_id, "an id")
+        return self._core.spray(known, lag, part, is_off)
 
     def add_job(self) -> str:
         """Add a job, created now, and return its id; requires ``small_jobs``."""

@@ -18,7 +18,7 @@ from headland.cli import main
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from headland.sandbox import CartTruth
+    from headland.job_truth import CartTruth
 
 
 @pytest.fixture

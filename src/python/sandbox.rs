@@ -111,6 +111,36 @@ impl Sandbox {
         self.with_running(|running| running.add_job().map_err(|error| errors::raise(py, &error)))
     }
 
+    /// Returns the id of the delivered map with these bytes.
+    fn delivered_map(&self, py: Python<'_>, file: &[u8]) -> PyResult<String> {
+        self.with_running(|running| running.delivered_map(file).map_err(|error| errors::raise(py, &error)))
+    }
+
+    /// Adds the job that a sprayer logs from a delivered map, and returns its truth.
+    fn spray<'py>(
+        &self,
+        py: Python<'py>,
+        rx_id: &str,
+        lag: usize,
+        overlap: f64,
+        sections_off: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let work = || self.with_running(|running| Ok(running.spray(rx_id, lag, overlap, sections_off)));
+        let job = bridge::without_gil(py, work)??.map_err(|error| errors::raise(py, &error))?;
+        let facts = PyDict::new(py);
+        facts.set_item("job_id", job.id)?;
+        facts.set_item("unit", job.unit)?;
+        facts.set_item("rows", job.truth.rows)?;
+        facts.set_item("area", job.truth.area)?;
+        facts.set_item("under", job.truth.under)?;
+        facts.set_item("within", job.truth.within)?;
+        facts.set_item("over", job.truth.over)?;
+        facts.set_item("off", job.truth.off)?;
+        facts.set_item("asked", job.truth.asked)?;
+        facts.set_item("applied", job.truth.applied)?;
+        Ok(facts)
+    }
+
     fn change_job(&self, py: Python<'_>, id: &str) -> PyResult<()> {
         self.with_running(|running| running.change_job(id).map_err(|error| errors::raise(py, &error)))
     }

@@ -66,6 +66,7 @@ fn get(state: &ServiceState, call: &Call) -> Answer {
         Some(Value::Record(fields)) => fields,
         _ => upload_fields(&job),
     };
+    fields.extend(state.store.sprayed_fields(&job.id)?);
     let status = outcome.as_ref().map_or(Value::Null, |outcome| Value::Text(outcome.status().to_owned()));
     let formats = job_files::formats(state, call, &job, outcome.as_ref())?;
     let available = formats.iter().map(|format| {

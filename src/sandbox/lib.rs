@@ -48,6 +48,7 @@ mod response;
 mod routes;
 mod server;
 mod service;
+mod spray_jobs;
 mod state;
 mod store;
 mod store_edits;
@@ -65,6 +66,7 @@ use chrono::{DateTime, Utc};
 pub use faults::{EVERY_ENDPOINT, FAULTS, Fault, FaultRow};
 pub use keys::Keys;
 pub use service::Request;
+pub use spray_jobs::SprayedJob;
 pub use variants::{VARIANTS, Variant, VariantRow, WILD};
 
 use locked::locked;

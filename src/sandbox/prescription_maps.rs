@@ -59,7 +59,8 @@ pub(super) fn list_of_job(state: &ServiceState, call: &Call, index: &'static Ind
     let job = state.find_job(call)?;
     let used = state.accounts.maps(call.customer).iter().filter(|map| map.job == job.id);
     let used = used.map(|map| StoredMap { id: map.id.clone(), name: map.name.clone(), created: map.created });
-    map_list(state, call, index, used.collect())
+    let sprayed = state.store.sprayed_map(call.customer, &job.id)?;
+    map_list(state, call, index, used.chain(sprayed).collect())
 }
 
 fn map_list(state: &ServiceState, call: &Call, index: &'static Index, maps: Vec<StoredMap>) -> Answer {

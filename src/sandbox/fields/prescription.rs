@@ -44,6 +44,17 @@ impl Prescription {
         Self { id, name: format!("{}_Rx.zip", spec.layer), created, job: job.id.clone(), computer, spec }
     }
 
+    /// Returns the unit of the rates, which the map does not state.
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
+        let units = self.spec.units;
+        match self.spec.kind {
+            Kind::Planting => units.population,
+            _ if self.spec.is_dry => units.mass_rate,
+            _ => units.volume_rate,
+        }
+    }
+
     /// Returns the map as a zip with a shapefile of squares and target rates.
     pub fn shapefile_zip(&self) -> Result<Vec<u8>> {
         let cells = self.cells();
@@ -52,9 +63,8 @@ impl Prescription {
         table.add_constant("PRODUCT", 24, self.spec.product);
         let targets = cells.iter().map(|cell| Some(cell.target));
         match self.spec.kind {
-            Kind::Planting => table.add_numbers("TARGETPOP", self.spec.units.population, (9, 0), targets),
-            _ if self.spec.is_dry => table.add_numbers("TARGETRATE", self.spec.units.mass_rate, (9, RATE), targets),
-            _ => table.add_numbers("TARGETRATE", self.spec.units.volume_rate, (9, RATE), targets),
+            Kind::Planting => table.add_numbers("TARGETPOP", self.unit(), (9, 0), targets),
+            _ => table.add_numbers("TARGETRATE", self.unit(), (9, RATE), targets),
         }
         let date = self.created.date_naive();
         let writer =

@@ -54,7 +54,7 @@ pub(super) fn shapefile_zip(spec: &JobSpec, log: &JobLog) -> Result<Vec<u8>> {
 }
 
 /// Returns the sidecar with the unit of each numeric column, in the format of the single vendor that has one.
-fn unit_sidecar(layer: &str, table: &Table) -> Member {
+pub(super) fn unit_sidecar(layer: &str, table: &Table) -> Member {
     let stated = table.columns.iter().filter(|column| !matches!(column.unit, "" | "1"));
     let attributes: Vec<_> = stated.map(|column| json!({"Name": column.name, "Unit": column.unit})).collect();
     let document = json!({"Version": "1.0", "DataAttributes": attributes});
