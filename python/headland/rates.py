@@ -75,6 +75,9 @@ class RateComparison:
     def job(self) -> Layer | None:
         """Amount and worked area of each product, and what the service reports of it in `job_data.get`.
 
+        ``reported_weight`` is what a planter planted, by ``average_weight_per_area``. It is compared with rates in
+        kg/ha; a thousand seeds weigh ``1e6 * reported_weight / applied`` grams, if the planter counts seeds.
+
         ``None`` unless the layer was harmonised with its job:
         ``headland.harmonize(layer, job=client.job_data.get(id))``.
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sprayed_jobs import zones
+from sprayed_jobs import sprayed, zones
 
 import headland as hl
 
@@ -122,6 +122,31 @@ def test_map_that_cannot_be_sprayed_is_refused(farm: hl.Sandbox, sent: hl.Prescr
             farm.spray(rx, **plan)
     with pytest.raises(TypeError, match="`rx_id`"):
         farm.spray(1.5)  # type: ignore[arg-type]
+
+
+def test_weight_of_planting_is_compared(farm: hl.Sandbox) -> None:
+    with farm.client() as client:
+        planted = next(job for job in client.job_data.list() if job["sub_type"] == "Planter")
+        detail = client.job_data.get(planted["id"])
+        layer = client.job_data.read(planted["id"])
+    [product] = detail["products"]
+    area, per_ha = product["applied_area"], product["average_weight_per_area"]
+    assert area is not None
+    assert per_ha is not None
+    compared = hl.compare_rates(hl.harmonize(layer, job=detail)).job
+    assert compared is not None
+    [counted] = compared.head(1)
+    assert counted["reported"] is None
+    assert counted["reported_weight"] == pytest.approx(area * per_ha / 1e4)
+    # A drill logs kilograms.
+    drill = sprayed(lag=2)
+    drill.frame.attrs["units"] |= {"Target Rate": "kg/ha", "Applied Rate": "kg/ha"}
+    said = {"applied_area": drill.area, "average_weight_per_area": drill.applied / drill.area * 1e4}
+    compared = hl.compare_rates(hl.harmonize(drill.frame, job={"job_type": "Planter", "products": [said]})).job
+    assert compared is not None
+    [weighed] = compared.head(1)
+    assert weighed["reported"] == pytest.approx(drill.applied)
+    assert weighed["difference"] == pytest.approx(0.0, abs=1e-6)
 
 
 def test_sprayed_job_survives_a_restart(tmp_path: Any) -> None:

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::derived::HECTARE;
+
 /// Metadata of a layer: the products that the service reports of its job, as JSON.
 pub(crate) const JOB_TOTALS: &str = "headland:job_totals";
 
@@ -14,6 +16,16 @@ pub struct JobProduct {
     pub amount: Option<f64>,
     /// Square metres.
     pub area: Option<f64>,
+    /// Planted kilograms per hectare of the area.
+    #[serde(default)]
+    pub weight_per_ha: Option<f64>,
+}
+
+impl JobProduct {
+    /// Planted kilograms.
+    pub(crate) fn weight(&self) -> Option<f64> {
+        Some(self.weight_per_ha? * self.area? / HECTARE)
+    }
 }
 
 /// The entry of a layer's metadata for products that report an amount or an area.

@@ -23,7 +23,7 @@ pub(super) fn against(layer: &Layer, unit: &RateUnit, parts: &[Part], applied: &
     let Some(reported) = reported else { return Ok(None) };
     let names = products(parts);
     let factor = display_factor(unit);
-    let mut lines: Vec<(String, [f64; 4])> = Vec::new();
+    let mut lines: Vec<(String, [f64; 5])> = Vec::new();
     for product in &reported {
         let name = product.name.clone().unwrap_or_default();
         let is_only = reported.len() == 1 && names.len() == 1;
@@ -37,10 +37,13 @@ pub(super) fn against(layer: &Layer, unit: &RateUnit, parts: &[Part], applied: &
                 }
             }
         }
-        let reported = product.amount.zip(factor).map_or(f64::NAN, |(amount, factor)| amount * factor);
-        lines.push((name, [amount, reported, area, product.area.unwrap_or(f64::NAN)]));
+        let weight = product.weight();
+        let planted = weight.filter(|_| unit.amount == "kg");
+        let reported = product.amount.zip(factor).map(|(amount, factor)| amount * factor).or(planted);
+        let known = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        lines.push((name, [amount, known(reported), area, known(product.area), known(weight)]));
     }
-    let numbers = |pick: &dyn Fn(&[f64; 4]) -> f64| nullable(lines.iter().map(|(_, values)| pick(values)));
+    let numbers = |pick: &dyn Fn(&[f64; 5]) -> f64| nullable(lines.iter().map(|(_, values)| pick(values)));
     let texts: LargeStringArray =
         lines.iter().map(|(name, _)| Some(name.as_str()).filter(|name| !name.is_empty())).collect();
     let number = |name, unit: &str| field(name, DataType::Float64, unit);
@@ -52,6 +55,7 @@ pub(super) fn against(layer: &Layer, unit: &RateUnit, parts: &[Part], applied: &
         (number("worked_area", "m2"), numbers(&|values| values[2])),
         (number("reported_area", "m2"), numbers(&|values| values[3])),
         (number("area_difference", "1"), numbers(&|values| (values[2] - values[3]) / values[3])),
+        (number("reported_weight", "kg"), numbers(&|values| values[4])),
     ];
     Layer::from_columns(layer.name(), layer.source(), columns).map(Some)
 }
