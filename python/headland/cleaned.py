@@ -7,11 +7,14 @@ import json
 import statistics
 from typing import TYPE_CHECKING, Any
 
-from headland import _core, cleaning_sentence
+from headland import _core, arguments, cleaning_sentence
 from headland.delay import Delay
 from headland.layer import Layer
 
 if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
     from headland.map import Map
 
 RATES = ("yield_dry", "yield_wet", "rate")
@@ -111,6 +114,26 @@ class Cleaned:
         except ValueError:  # There is no map to compare with.
             low = high = None
         return Layer(self._core.before()).plot("logged", vmin=low, vmax=high)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write a page of the job for readers without Python: its map, its numbers, and what was left out and why.
+
+        Args:
+            path: A name that ends in ``.html``. An existing file is replaced.
+
+        Raises:
+            ValueError: The name has another ending.
+            HeadlandError: The file cannot be written.
+
+        >>> cleaned.save("field.html")
+        """
+        from headland.report.one import write_one
+
+        target = arguments.path("path", path)
+        if target.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"`path`: expected a name that ends in .html, got `{target.name}`")
+        write_one(self, target)
+        return target
 
     def _cells(self) -> Layer:
         return Layer(_core.grid(self._core, 10.0, None, [], None, []))

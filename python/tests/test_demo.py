@@ -16,10 +16,10 @@ import geopandas
 import pytest
 
 import headland as hl
+from headland.clean import clean
 from headland.cli import main
-from headland.demo.jobs_table import row
-from headland.demo.measure import measure
-from headland.demo.pull import Pulled
+from headland.report import Job, add_layer
+from headland.report.jobs_table import row
 from headland.table_input import as_layer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -181,17 +181,17 @@ def test_table_has_measured_and_true_totals(page: Page, truth: dict[str, Any]) -
 
 
 @pytest.mark.timeout(300)
-def test_maps_of_a_kind_in_a_card_have_one_scale(page: Page, demo: tuple[Path, dict[str, Any], str]) -> None:
-    scales: dict[tuple[str, str, str], set[tuple[float, ...]]] = {}
+def test_maps_of_a_kind_and_crop_in_a_card_have_one_scale(page: Page, demo: tuple[Path, dict[str, Any], str]) -> None:
+    scales: dict[tuple[str, ...], set[tuple[float, ...]]] = {}
     units = {"yield": {"t/ha"}, "as_applied": {"kg/ha", "L/ha"}, "planting": {"seeds/ha"}}
     for job in demo[1]["jobs"]:
         if job["scale"] is not None:
             assert job["unit"] in units[job["kind"]]
-            scales.setdefault((job["field"], job["kind"], job["unit"]), set()).add(tuple(job["scale"]))
-    assert len(scales) == 18, "six fields with three kinds of jobs"
+            scales.setdefault((job["field"], job["kind"], job["group"], job["unit"]), set()).add(tuple(job["scale"]))
+    assert len(scales) == 42, "six fields, each with one product, and with three crops harvested and planted"
     assert all(len(different) == 1 for different in scales.values())
     shown = [scale for scale in page.scales if scale != "own"]
-    assert (len(shown), len(set(shown)), len(page.scales)) == (48, 18, 54)
+    assert (len(shown), len(set(shown)), len(page.scales)) == (48, 42, 54)
     notes = " ".join(page.outside)
     assert notes.count("Not harmonised. The file does not state the unit of the rate") == 6
     # Hovering over a map shows values with the unit.
@@ -209,12 +209,14 @@ def test_names_of_displays_are_in_details_only(page: Page, demo: tuple[Path, dic
 def test_points_without_swath_have_no_area_despite_known_area() -> None:
     points = geopandas.points_from_xy([-97.5, -97.4999, -97.4998], [45.0, 45.0, 45.0])
     frame = geopandas.GeoDataFrame({"APPLDRATE": [1.0, 2.0, 3.0]}, geometry=points, crs="EPSG:4326")
-    layer, found = measure(as_layer("layer", frame), {"sub_type": "Sprayer"})
+    job = Job("1", "A & B", "Sprayer", "A & B", entry={"sub_type": "Sprayer"}, number=1, known_area=1e4, svg="<svg/>")
+    add_layer(job, as_layer("layer", frame), clean)
+    found = job.measured
+    assert found is not None
     assert (found.area, found.mean, found.total, found.column) == (None, None, None, None)
-    job = Pulled("1", "A & B", "Sprayer", "A & B", layer=layer, measured=found, known_area=1e4, picture="map.svg")
-    cells = Page(f"<table>{row(1, job)}</table>").rows[0]
+    cells = Page(f"<table>{row(job, has_truth=True)}</table>").rows[0]
     assert cells == ["A & B", "", "As applied", "", *["not measured"] * 3, "", ""]
-    assert "neither polygons nor distances and swath widths" in row(1, job)
+    assert "neither polygons nor distances and swath widths" in row(job, has_truth=True)
 
 
 def read_columns(path: Path) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import headland as hl
 from headland import start_up
-from headland.cli import archive, calls, completion, doctor, lists, login, prescription, pull, sandbox
+from headland.cli import archive, calls, completion, doctor, lists, login, prescription, pull, report, sandbox
 from headland.cli.exit_codes import INTERRUPTED, doctor_advice, exit_code, print_error
 from headland.cli.output import print_text
 from headland.cli.parser import Parser
@@ -23,6 +23,7 @@ VERBS = (
     lists.add_ls,
     calls.add_get,
     pull.add_pull,
+    report.add_report,
     archive.add_read,
     prescription.add_rx,
     prescription.add_check,

@@ -288,7 +288,7 @@ class PublishedDataset:
         kinds = arguments.job_types(job_type)
         if kinds == []:
             raise ValueError("`job_type` is empty; omit it to read all job types")
-        years = None if year is None else _years(year)
+        years = None if year is None else parse_years("year", year)
         names = None if columns is None else _core.column_names(columns)
         scan = state.scan(kinds, years, names, bbox, _units(units))
         for warning in scan.warnings:
@@ -316,12 +316,13 @@ def _units(units: object) -> str | None:
     return None if units is None else arguments.text("units", units, '"metric"')
 
 
-def _years(year: object) -> list[int]:
+def parse_years(name: str, year: object) -> list[int]:
+    """Return one year or several as a list."""
     years = arguments.as_list(year)
     if not all(isinstance(each, numbers.Integral) and not isinstance(each, bool) for each in years):
-        raise TypeError(f"`year`: expected a year such as 2026, or several, got {year!r}")
+        raise TypeError(f"`{name}`: expected a year such as 2026, or several, got {year!r}")
     if not years:
-        raise ValueError("`year` is empty; omit it to read all years")
+        raise ValueError(f"`{name}` is empty; omit it to read all years")
     # Years in the core have 64 bits, and no row has a larger one.
     return [int(each) for each in years if abs(int(each)) < arguments.MAX_INT]
 

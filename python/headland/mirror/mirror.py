@@ -10,13 +10,14 @@ from headland import _core, arguments
 from headland.escaping import printable
 from headland.harmonize import moistures
 from headland.mirror import filters
-from headland.mirror.dataset import PublishedDataset
+from headland.mirror.dataset import PublishedDataset, parse_years
 from headland.mirror.models import Outcome, Plan, Status, Verification
 from headland.mirror.progress import LOG, ProgressReporter
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
     from headland.client import Client
 
@@ -240,6 +241,43 @@ class Mirror(PublishedDataset):
         >>> assert mirror.verify().ok
         """
         return Verification(*self._core.verify(arguments.flag("deep", deep)))
+
+    def report(
+        self,
+        folder: str | os.PathLike[str],
+        fields: str | Iterable[str] | None = None,
+        years: int | Iterable[int] | None = None,
+    ) -> Path:
+        """Write a page for each field and an index, for readers without Python: no network and no script is needed.
+
+        A page has the maps of its years, on one scale for each kind and crop; the cleaned yield at its moisture, with
+        what was left out and why; totals, products, target and applied; prescriptions; and what could not be read.
+        A browser prints it. Numbers are those of `headland.clean`, `headland.grid` and `headland.compare_rates`.
+
+        Args:
+            folder: The folder of the pages, which is created. Pages of an earlier report are replaced.
+            fields: Only these fields; default: all, and a page for each job whose field is unknown.
+            years: Only jobs of these years.
+
+        Returns:
+            The path of the index, ``index.html``. With a client, each listed prescription map is read by a call, and
+            is on the page of the field that it covers. Without one, the index says that they are missing.
+
+        Raises:
+            ConfigurationError: Nothing was published yet.
+            ArchiveError: A published file is missing or damaged.
+            ValueError: An unknown field, or the folder has an ``index.html`` that is no page of headland.
+            HeadlandError: A page cannot be written.
+            ImportError: duckdb or pandas is not installed; ``pip install 'headland[sql]'`` installs both.
+
+        >>> index = mirror.report("report", years=2026)
+        """
+        from headland.report.account import write_report
+
+        target = arguments.path("folder", folder)
+        names = None if fields is None else [arguments.text("fields", name) for name in arguments.as_list(fields)]
+        chosen = None if years is None else parse_years("years", years)
+        return write_report(self.folder, self._client, target, names, chosen)
 
     def _warn_pending(self) -> None:
         """Issue the client's pending warnings."""

@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 from headland import quantities
 
-from .formats import area_text, difference_text, kind_text, mean_text, total_text
+from .formats import area_text, difference_text, kind_text, mean_text, shown, total_text
 
 if TYPE_CHECKING:
+    from .job import Job
     from .measure import Measured
-    from .pull import Pulled
 
 __all__ = ["jobs_table", "not_measured"]
 
-HEAD = ("Field", "Year", "Kind", "Crop or product", "Mean", "Area", "Total", "Truth", "Difference")
-NUMBERS = {"Mean", "Area", "Total", "Truth", "Difference"}
+TRUTH = ("Truth", "Difference")
+"""Columns of totals that are known otherwise."""
+
+NUMBERS = {"Mean", "Area", "Total", *TRUTH}
 
 NO_AREA = "The layer has neither polygons nor distances and swath widths in a known unit."
 
 
-def jobs_table(ordered: list[tuple[int, Pulled]]) -> str:
-    """Return the table; each number of a job is part of the ids of its row and its map."""
-    head = "".join(f"<th scope='col'{numeric(name)}>{name}</th>" for name in HEAD)
-    rows = "".join(row(index, job) for index, job in ordered)
+def jobs_table(jobs: list[Job]) -> str:
+    """Return the table; the number of a job is part of the ids of its row and its map."""
+    has_truth = any(job.known is not None for job in jobs)
+    head = "".join(f"<th scope='col'{numeric(name)}>{name}</th>" for name in head_of(has_truth=has_truth))
+    rows = "".join(row(job, has_truth=has_truth) for job in jobs)
     return (
         "<div class='scroll' tabindex='0' role='region' aria-label='All jobs'><table class='jobs'>"
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
+
+
+def head_of(*, has_truth: bool) -> tuple[str, ...]:
+    """Return the names of the columns."""
+    names = ("Field", "Year", "Kind", "Crop or product", "Mean", "Area", "Total")
+    return (*names, *TRUTH) if has_truth else names
 
 
 def numeric(name: str) -> str:
@@ -36,27 +44,30 @@ def numeric(name: str) -> str:
     return " class='number'" if name in NUMBERS else ""
 
 
-def row(index: int, job: Pulled) -> str:
+def row(job: Job, *, has_truth: bool) -> str:
     """Return one row; a job without a map has the reason in place of numbers."""
     found = job.measured
-    if found is None or job.picture is None:
-        reason = f"<td colspan='7' class='bad'>{escape(job.problem or 'no map')}</td>"
-        return f"<tr id='row-{index}'><td>{escape(job.name)}</td><td></td>{reason}</tr>"
+    if found is None or not job.is_mapped:
+        reason = (
+            f"<td colspan='{len(head_of(has_truth=has_truth)) - 2}' class='bad'>{shown(job.problem or 'no map')}</td>"
+        )
+        return f"<tr id='row-{job.number}'><td>{shown(job.name)}</td><td>{job.year or ''}</td>{reason}</tr>"
     mean, total = with_basis(mean_text(found.mean, found.kind), mean_basis(found)), total_text(found.total, found.kind)
     harvested = "as harvested" if found.kind == "yield" else ""
     reason = found.problem or "The layer does not state it."
     cells = {
-        "Field": f"<a href='#job-{index}'>{escape(job.field)}</a>",
+        "Field": f"<a href='{job.page}#job-{job.number}'>{shown(job.field)}</a>",
         "Year": str(job.year or ""),
-        "Kind": kind_text(job),
-        "Crop or product": escape(found.item or ""),
+        "Kind": shown(kind_text(job)),
+        "Crop or product": shown(found.item or ""),
         "Mean": mean or not_measured(reason),
         "Area": with_basis(area_text(found.area), "worked" if found.kind else "") or not_measured(NO_AREA),
         "Total": with_basis(total, harvested) or not_measured(reason),
         "Truth": with_basis(total_text(job.known, found.kind), harvested) or "",
         "Difference": difference(job),
     }
-    return f"<tr id='row-{index}'>{''.join(f'<td{numeric(name)}>{cell}</td>' for name, cell in cells.items())}</tr>"
+    texts = "".join(f"<td{numeric(name)}>{cells[name]}</td>" for name in head_of(has_truth=has_truth))
+    return f"<tr id='row-{job.number}'>{texts}</tr>"
 
 
 def with_basis(text: str | None, basis: str) -> str | None:
@@ -71,7 +82,7 @@ def mean_basis(found: Measured) -> str:
     return f"{quantities.at_moisture(found.basis)}, ground once"
 
 
-def difference(job: Pulled) -> str:
+def difference(job: Job) -> str:
     """Return the difference to the truth in percent; empty without one of the two."""
     if job.difference is None:
         return ""
@@ -80,4 +91,4 @@ def difference(job: Pulled) -> str:
 
 def not_measured(reason: str) -> str:
     """Return the text of a value that the layer does not have, with the reason as tooltip."""
-    return f"<span class='soft' title='{escape(reason)}'>not measured</span>"
+    return f"<span class='soft' title='{shown(reason)}'>not measured</span>"

@@ -49,8 +49,7 @@ tr:target td, figure:target { background: color-mix(in srgb, var(--accent) 14%, 
 .contents small { color: var(--soft); }
 .frame { display: grid; align-content: center; aspect-ratio: 1 / 1.12; border-radius: 6px; background: #f3f3ef;
   overflow: hidden; }
-.thumb { display: block; position: relative; overflow: hidden; }
-.thumb img { position: absolute; max-width: none; }
+.frame > svg { display: block; width: 100%; height: auto; }
 .maps { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 345px), 1fr)); gap: 1.1rem; }
 figure { margin: 0; border: 1px solid var(--line); border-radius: 10px; padding: .7rem; min-width: 0; }
 .map { background: var(--sheet); border-radius: 8px; overflow: hidden; }
@@ -61,12 +60,34 @@ figure:only-child { grid-column: 1 / -1; display: grid; gap: 0 1.4rem; align-ite
 figcaption { padding: .6rem .1rem 0; font-size: .86rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .9rem; margin: 0; }
 dt { color: var(--soft); } dd { margin: 0; font-variant-numeric: tabular-nums; }
-.reason { margin: .5rem 0 0; }
+.reason, .said { margin: .5rem 0 0; }
+.rates { margin-top: .7rem; } figcaption > table { margin-top: .5rem; }
 details { margin-top: .6rem; } summary { cursor: pointer; color: var(--accent); }
 details > div { overflow-x: auto; max-height: 22rem; overflow-y: auto; }
+details:not(:has(table)) > div { max-height: none; }
 details table { font-size: .8rem; } details ul { padding-left: 1.1rem; font-size: .8rem; }
-.back { float: right; margin: .6rem 0 0; }
+.back { text-align: right; margin: .3rem 0 0; }
 @media (max-width: 600px) { body { padding: 1.2rem .7rem 3rem; } .panel, .card { padding: .8rem .5rem; }
   .contents { grid-template-columns: repeat(auto-fill, minmax(140px, 1fr)); gap: .6rem; } figure { padding: .3rem; }
   h3 small { display: block; margin: 0; } }
+@media print {
+  :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb; --paper: #fff; --card: #fff; --accent: #000;
+    --bad: #7c2d12; --sheet: #fff; }
+  @page { margin: 12mm; }
+  body { padding: 0; max-width: none; font-size: 9pt; }
+  nav, .back { display: none; }
+  a { text-decoration: none; color: inherit; }
+  .panel, .card { border: 0; padding: 0; margin: 0 0 1rem; }
+  .scroll { overflow: visible; } .jobs { font-size: 8pt; } .jobs td, .jobs td a { white-space: normal; min-width: 0; }
+  .jobs thead th { position: static; }
+  .maps { display: block; }
+  figure, figure:only-child { display: grid; grid-template-columns: 76mm 1fr; gap: 0 .8rem; align-items: start;
+    max-width: none; margin: 0 0 .6rem; }
+  figcaption, figcaption table, details ul { padding-top: 0; font-size: 7.5pt; line-height: 1.35; }
+  .rates { max-width: 76mm; }
+  .contents { grid-template-columns: repeat(4, 1fr); }
+  figure, .contents a, tr { break-inside: avoid; } h2, h3 { break-after: avoid; }
+  .map > svg, .frame { filter: none; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  details > div { max-height: none; overflow: visible; }
+}
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from dataclasses import field as attribute
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from headland.layer import Layer
 
-__all__ = ["LABELS", "Amount", "Measured", "converted", "measure", "numbers"]
+__all__ = ["LABELS", "Amount", "Measured", "Part", "measure", "numbers"]
 
 YIELDS = {
     "yield_dry": ("t/ha", "Yield, dry"),
@@ -34,18 +35,14 @@ RATES = {"applied_rate": "Applied rate", "control_rate": "Control rate", "target
 """Columns of the other jobs in the order of preference, and the label of the map. Their unit follows the product."""
 
 LABELS = (
-    RATES | {"protein": "Protein", "moisture": "Moisture"} | {column: label for column, (_, label) in YIELDS.items()}
+    RATES
+    | {"rate": "Applied rate", "protein": "Protein", "moisture": "Moisture"}
+    | {column: label for column, (_, label) in YIELDS.items()}
 )
 """The label of each column that a map may show."""
 
-TO_BASE = {
-    "kg": ("kg", 1.0),
-    "lb": ("kg", 0.45359237),
-    "L": ("L", 1.0),
-    "gal": ("L", 3.785411784),
-    "seeds": ("seeds", 1.0),
-}
-"""Units of known totals: the unit in which layers are measured, and the factor."""
+ITEMS = {"yield": ("crop",), "planting": ("crop", "variety"), "as_applied": ("product",)}
+"""Columns of the texts that name what was harvested, planted or applied; the first has a scale of its own."""
 
 MAX_NAMES = 3
 """Maximum number of crops or products of one job on the page."""
@@ -58,6 +55,15 @@ class Amount(NamedTuple):
     unit: str
 
 
+class Part(NamedTuple):
+    """The rows of one product or variety."""
+
+    name: str
+    total: Amount | None
+    area: float | None
+    """Square metres worked."""
+
+
 @dataclass
 class Measured:
     """What a layer says about its job. Each value is None if the layer does not state or prove it."""
@@ -65,6 +71,10 @@ class Measured:
     kind: str | None = None
     item: str | None = None
     """The crop or the product."""
+    group: str | None = None
+    """The crop, or the product of an application: maps of one group have one scale."""
+    parts: list[Part] = attribute(default_factory=list)
+    """Total and area by product, or by variety."""
     start: datetime | None = None
     end: datetime | None = None
     is_local: bool = False
@@ -89,21 +99,25 @@ class Measured:
     """Why the layer has no column for the map, as a sentence."""
     error: str | None = None
     """The message of the failed harmonisation."""
+    doubts: list[str] = attribute(default_factory=list)
+    """What the rows leave open about the worked ground."""
 
 
-def measure(layer: Layer, job: Mapping[str, Any]) -> tuple[Layer, Measured]:
+def measure(layer: Layer, job: Mapping[str, Any], market_moisture: float | None = None) -> tuple[Layer, Measured]:
     """Return the harmonised layer, or the layer as read, and what it says; the kind is that of `job` or the columns."""
-    kind = _core.job_kind(job["sub_type"] or "")
+    kind = _core.job_kind(job.get("sub_type") or "")
     try:
-        canonical = harmonize(layer, job=job if kind else None)
+        canonical = harmonize(layer, job=job if kind else None, market_moisture=market_moisture)
     except (HeadlandError, ValueError) as error:
         problem = "Its columns have no meaning that is known for sure."
         return layer, Measured(kind, area=polygons(layer), problem=problem, error=str(error))
     found = Measured(kind or canonical.metadata.get("headland:kind"), area=polygons(canonical))
     found.is_local = any(diagnostic.code == "no-zone" for diagnostic in canonical.diagnostics)
-    found.item = item(canonical, found.kind)
+    found.item = item(canonical, ITEMS.get(found.kind or "", ()))
+    found.group = item(canonical, ITEMS.get(found.kind or "", ())[:1])
     found.start, found.end = dates(canonical)
-    found.covered = covered(canonical)
+    found.covered, found.doubts = covered(canonical)
+    found.parts = parts(canonical, found.kind)
     choose_column(found, canonical)
     if found.kind == "yield":
         measure_harvest(found, canonical)
@@ -121,12 +135,12 @@ def polygons(layer: Layer) -> float | None:
         return None
 
 
-def covered(layer: Layer) -> float | None:
-    """Return the worked ground, each piece once; None if swaths or positions are unknown."""
+def covered(layer: Layer) -> tuple[float | None, list[str]]:
+    """Return the worked ground, each piece once, and what its rows leave open; None if it is unknown."""
     try:
-        return layer.covered_area()
-    except (HeadlandError, ValueError):
-        return None
+        return _core.covered_area(layer._core)  # noqa: SLF001 - a layer of this package
+    except (HeadlandError, ValueError) as error:
+        return None, [str(error)]
 
 
 def numbers(layer: Layer, column: str) -> list[float]:
@@ -134,9 +148,8 @@ def numbers(layer: Layer, column: str) -> list[float]:
     return [value for value in layer.values(column) if isinstance(value, float | int) and math.isfinite(value)]
 
 
-def item(layer: Layer, kind: str | None) -> str | None:
-    """Return the crop of a harvest, crop and variety of a planting, or the product of an application."""
-    wanted = {"yield": ("crop",), "planting": ("crop", "variety"), "as_applied": ("product",)}.get(kind or "", ())
+def item(layer: Layer, wanted: tuple[str, ...]) -> str | None:
+    """Return the texts of some columns: the crop of a harvest, crop and variety of a planting, or the product."""
     stated = {str(entry["column"]) for entry in layer.provenance}
     texts = []
     for column in wanted:
@@ -145,6 +158,27 @@ def item(layer: Layer, kind: str | None) -> str | None:
             more = f" and {len(different) - MAX_NAMES} more" if len(different) > MAX_NAMES else ""
             texts += [" + ".join(different[:MAX_NAMES]) + more] if different else []
     return ", ".join(texts) or None
+
+
+def parts(layer: Layer, kind: str | None) -> list[Part]:
+    """Return total and worked area by product, or by variety; empty without a column of names."""
+    column = "product" if kind == "as_applied" else "variety"
+    amounts = "wet_mass" if kind == "yield" else "amount"
+    if kind is None or column not in layer.columns or not any(layer.values(column)):
+        return []
+    unit = layer.units.get(amounts, "unknown")
+    rows = len(layer)
+    totals = layer.values(amounts) if unit in ("kg", "L", "seeds") else [None] * rows
+    areas = layer.values("worked_area") if "worked_area" in layer.columns else [None] * rows
+    sums: dict[str, tuple[list[float], list[float]]] = {}
+    for name, total, area in zip(layer.values(column), totals, areas, strict=True):
+        known_totals, known_areas = sums.setdefault(name or "", ([], []))
+        known_totals += [] if total is None else [total]
+        known_areas += [] if area is None else [area]
+    return [
+        Part(name or "not stated", Amount(math.fsum(total), unit) if total else None, math.fsum(area) if area else None)
+        for name, (total, area) in sorted(sums.items())
+    ]
 
 
 def dates(layer: Layer) -> tuple[datetime | None, datetime | None]:
@@ -213,9 +247,3 @@ def ratio(amounts: list[float], areas: list[float], unit: str) -> Amount | None:
     """Return all amounts by all ground, per hectare."""
     ground = math.fsum(areas)
     return Amount(math.fsum(amounts) / ground * 10_000, f"{unit}/ha") if ground > 0 else None
-
-
-def converted(known: Mapping[str, Any]) -> Amount:
-    """Return a known total in the unit in which layers are measured."""
-    unit, factor = TO_BASE[known["unit"]]
-    return Amount(known["value"] * factor, unit)

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING
 
+from headland.escaping import printable
 from headland.quantities import MINUS, number
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from .job import Job
     from .measure import Amount, Measured
-    from .pull import Pulled
 
-__all__ = ["KINDS", "area_text", "dates_text", "difference_text", "kind_text", "mean_text", "number", "total_text"]
+__all__ = [
+    "KINDS",
+    "area_text",
+    "dates_text",
+    "difference_text",
+    "kind_text",
+    "mean_text",
+    "number",
+    "shown",
+    "total_text",
+]
 
 KINDS = {"yield": "Yield", "as_applied": "As applied", "planting": "Planting"}
 """Headings of the kinds of jobs, in the order of a card."""
 
 
-def kind_text(job: Pulled) -> str:
+def kind_text(job: Job) -> str:
     """Return the kind of a job, or its type in the service."""
     kind = None if job.measured is None else job.measured.kind
     return KINDS.get(kind or "", job.sub_type or "Other")
@@ -68,3 +80,8 @@ def dates_text(found: Measured) -> str | None:
 def day(time: datetime) -> str:
     """Return a date such as 4 May 2026."""
     return f"{time.day} {time:%b %Y}"
+
+
+def shown(text: str) -> str:
+    """Return a text of a file or of the service, escaped for the page."""
+    return escape(printable(text))

@@ -1,0 +1,177 @@
+"""Writes the card of a field: its maps by kind and year, each with its numbers and details."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from headland import quantities
+
+from .formats import (
+    area_text,
+    dates_text,
+    difference_text,
+    kind_text,
+    mean_text,
+    number,
+    shown,
+    total_text,
+)
+from .jobs_table import NO_AREA, not_measured
+
+if TYPE_CHECKING:
+    from .job import Job
+    from .measure import Measured
+
+__all__ = ["field_card"]
+
+
+def field_card(index: int, field: str, jobs: list[Job], links: str) -> str:
+    """Return the card of a field, whose jobs are ordered by kind and year."""
+    sections = "".join(section(kind, list(members)) for kind, members in groupby(jobs, kind_text))
+    return (
+        f"<section class='card' id='field-{index}' aria-labelledby='name-{index}'><div class='heading'>"
+        f"<h2 id='name-{index}'>{shown(field)}</h2><nav aria-label='Back'>{links}</nav></div>{sections}</section>"
+    )
+
+
+def section(kind: str, jobs: list[Job]) -> str:
+    """Return the maps of one kind next to each other, and their scales."""
+    scales = dict.fromkeys(scale_text(job) for job in jobs if job.scale is not None)
+    small = f"<small>{'; '.join(scales)}</small>" if scales else ""
+    return f"<h3>{shown(kind)}{small}</h3><div class='maps'>{''.join(figure(job) for job in jobs)}</div>"
+
+
+def scale_text(job: Job) -> str:
+    """Return the common scale of the maps of one kind, crop and unit."""
+    low, high = job.scale or (0.0, 0.0)
+    found = job.measured
+    group = f" of {found.group}" if found is not None and found.group else ""
+    return shown(f"one scale{group}: {number(low)} to {number(high)} {job.unit}")
+
+
+def figure(job: Job) -> str:
+    """Return one map with its numbers and sentences; hovering over the drawing shows values."""
+    found = job.measured
+    if found is None:
+        return ""
+    rows = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in numbers_of(job, found))
+    sentences = [] if found.problem is None else [("reason bad", f"Not harmonised. {found.problem}")]
+    sentences += [("said", text) for text in (job.sentence, *job.rates.splitlines(), *job.products, job.note) if text]
+    texts = "".join(f"<p class='{kind}'>{shown(text)}</p>" for kind, text in sentences)
+    rates = f"<div class='map rates'>{job.rates_svg}</div>" if job.rates_svg else ""
+    return (
+        f"<figure id='job-{job.number}' data-scale='{scale_attribute(job)}'><div class='map'>{job.svg}</div>"
+        f"<figcaption><dl>{rows}</dl>{parts_table(found)}{texts}{rates}"
+        f"{warnings(job)}{details(job)}<p class='back'><a href='#row-{job.number}'>table row</a></p>"
+        "</figcaption></figure>"
+    )
+
+
+def scale_attribute(job: Job) -> str:
+    """Return kind, group, unit and scale for scripts and tests."""
+    if job.scale is None or job.measured is None:
+        return "own"
+    return shown(f"{job.measured.kind} {job.measured.group} {job.unit} {job.scale[0]:g} {job.scale[1]:g}")
+
+
+def parts_table(found: Measured) -> str:
+    """Return total and area by product or variety, if there are several."""
+    if len(found.parts) <= 1:
+        return ""
+    rows = "".join(
+        f"<tr><td>{shown(part.name)}</td><td class='number'>{total_text(part.total, found.kind) or ''}</td>"
+        f"<td class='number'>{area_text(part.area) or ''}</td></tr>"
+        for part in found.parts
+    )
+    total = "Total as harvested" if found.kind == "yield" else "Total"
+    return (
+        f"<table><thead><tr><th scope='col'>{part_name(found)}</th><th scope='col' class='number'>{total}</th>"
+        f"<th scope='col' class='number'>Area worked</th></tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
+def part_name(found: Measured) -> str:
+    """Return the heading of the parts of a job."""
+    return "Product" if found.kind == "as_applied" else "Variety"
+
+
+def warnings(job: Job) -> str:
+    """Return what is to know of the rows, unfolded."""
+    if not job.warnings:
+        return ""
+    items = "".join(f"<li>{shown(text)}</li>" for text in job.warnings)
+    return f"<details open><summary>To know of these rows</summary><div><ul>{items}</ul></div></details>"
+
+
+def numbers_of(job: Job, found: Measured) -> list[tuple[str, str]]:
+    """Return names and values of the caption."""
+    reason = found.problem or "The layer does not state it."
+    crop = "Product" if found.kind == "as_applied" else "Crop"
+    total, area = total_text(found.total, found.kind), area_text(found.area)
+    if total is not None and found.kind == "yield":
+        total += " as harvested"
+    if area is not None and found.kind is not None:
+        area += " worked, overlap counted each time"
+    dates = dates_text(found)
+    if dates is not None and found.is_local:
+        dates = f"<span title='Times of the clock of the display; the file states no zone.'>{dates}</span>"
+    return [
+        (crop, shown(found.item) if found.item else "<span class='soft'>not stated</span>"),
+        *([("Variety", shown(found.parts[0].name))] if found.kind == "yield" and len(found.parts) == 1 else []),
+        *([("Cleaned", f"{shown(job.cleaned_mean)}, of the rows that are used")] if job.cleaned_mean else []),
+        ("Mean", mean(found) or not_measured(reason)),
+        ("Area", compared(area, job.area_difference) or not_measured(NO_AREA)),
+        *covered_ground(found),
+        ("Total", compared(total, job.difference) or not_measured(reason)),
+        *dry_total(found),
+        ("Work", dates or "<span class='soft'>not stated</span>"),
+    ]
+
+
+def covered_ground(found: Measured) -> list[tuple[str, str]]:
+    """Return the worked ground, if it is known."""
+    text = area_text(found.covered)
+    return [] if text is None else [("Ground", f"{text}, overlap counted once")]
+
+
+def dry_total(found: Measured) -> list[tuple[str, str]]:
+    """Return the mass at the moisture of the mean: the mean by the ground, unlike the mass as harvested."""
+    text = total_text(found.dry, found.kind)
+    return [] if text is None or found.basis is None else [("", f"{text} {quantities.at_moisture(found.basis)}")]
+
+
+def compared(text: str | None, percent: float | None) -> str | None:
+    """Return a measured value with its difference from the truth."""
+    if text is None or percent is None:
+        return text
+    return f"{text} <span class='soft'>(difference {difference_text(percent)})</span>"
+
+
+def mean(found: Measured) -> str | None:
+    """Return the mean with the area, for a harvest also with the moisture, to which it refers."""
+    text = mean_text(found.mean, found.kind)
+    if text is None:
+        return None
+    if found.kind != "yield":
+        return f"{text}, of the area worked"
+    return f"{text} {quantities.at_moisture(found.basis)}, of the ground"
+
+
+def details(job: Job) -> str:
+    """Return the columns as the file has them, remarks and files, folded."""
+    rows = "".join(f"<tr>{''.join(f'<td>{shown(cell)}</td>' for cell in column)}</tr>" for column in job.columns)
+    remarks = "".join(f"<li>{shown(text)}</li>" for text in job.remarks) or "<li>none</li>"
+    name = f"{job.name}, job {job.id}" if job.id else job.name
+    origin = "".join(f"<li>{shown(text)}</li>" for text in (name, f"{job.rows:,} rows", *job.origin))
+    if job.known_area is not None:
+        origin += f"<li>true area {area_text(job.known_area)}</li>"
+    if job.files:
+        links = (f"<a href='{quote(name)}'>{shown(name.rsplit('.', 1)[-1])}</a>" for name in job.files)
+        origin += f"<li>files: {', '.join(links)}</li>"
+    return (
+        f"<details><summary>Columns and remarks</summary><div><ul>{origin}</ul>"
+        "<table><thead><tr><th>column</th><th>type</th><th>unit</th><th>read as</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table><h4>Remarks</h4><ul>{remarks}</ul></div></details>"
+    )

@@ -1,0 +1,199 @@
+"""Draws the maps of a field: one unit and one scale for all maps of a kind and crop."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from html import escape
+from typing import TYPE_CHECKING
+
+from headland import _core
+from headland.errors import HeadlandError
+from headland.layer import Layer
+
+from .job import add_diagnostics, add_texts
+from .measure import LABELS, numbers
+
+if TYPE_CHECKING:
+    from headland.cleaned import Cleaned
+
+    from .job import Job
+
+__all__ = ["draw_field"]
+
+WIDTH = 460
+"""The width of a map in pixels: a third of a wide screen."""
+
+LOW, HIGH = 0.02, 0.98
+"""Quantiles of the first and the last colour."""
+
+SIDES = (10.0, 15.0, 20.0, 30.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+"""Sides of the cells of maps in metres: the first that makes few enough cells is used."""
+
+MOST_CELLS = 6_000
+"""Maximum number of cells of a map, of about 30 bytes each."""
+
+MOST_FIELD_CELLS = 36_000
+"""Maximum number of cells of all maps of a field."""
+
+THUMBNAIL_CELLS = 400
+"""Maximum number of cells of a small map."""
+
+MOST_THUMBNAIL = 60_000
+"""Maximum bytes of a small map."""
+
+MOST_BYTES = 1_700_000
+"""Maximum bytes of all maps of a field, so that its page has at most 2 MB."""
+
+RATES = ("yield_dry", "yield_wet", "rate")
+"""Columns of cells by preference."""
+
+PANEL = re.compile(r'<svg x="\d+" y="\d+" width="(\d+)" height="(\d+)".*?</svg>', re.DOTALL)
+"""The panel of a map without title and legend."""
+
+Scale = tuple[str | None, str | None, str, str]
+"""Kind, group, column and unit of maps that share a scale."""
+
+
+def draw_field(jobs: list[Job]) -> str:
+    """Draw the jobs of a field, release their layers, and return a small map of the newest harvest, or of another job.
+
+    All maps together have a limited size: maps of target and applied of the oldest jobs are left out first.
+    """
+    newest = min(jobs, key=lambda job: (job.cleaned is None, not is_harvest(job), -(job.year or 0)), default=None)
+    small = "" if newest is None else thumbnail(newest)
+    scales: dict[Scale, list[tuple[Job, Layer]]] = defaultdict(list)
+    share = min(MOST_CELLS, MOST_FIELD_CELLS // max(len(jobs), 1))
+    for job in jobs:
+        layer, found, cleaned = job.layer, job.measured, job.cleaned
+        job.layer = job.cleaned = None
+        if layer is None or found is None:
+            continue
+        cells = None if cleaned is None else cells_of(job, cleaned, share)
+        if cells is not None:
+            column, unit, layer = cells
+        elif found.column is not None and found.unit is not None:
+            column, unit = found.column, found.unit
+            layer = layer.to_units({column: unit})
+        else:
+            draw_as_logged(job, layer)
+            continue
+        job.unit = unit
+        scales[found.kind, found.group, column, unit].append((job, layer))
+    for (_, _, column, _), members in scales.items():
+        limits = common_range([numbers(layer, column) for _, layer in members])
+        for job, layer in members:
+            draw_on_scale(job, layer, column, limits)
+    for job in jobs:
+        draw_rates(job)
+    limit_size(jobs)
+    return small
+
+
+def is_harvest(job: Job) -> bool:
+    """Return whether a job is a harvest."""
+    return job.measured is not None and job.measured.kind == "yield"
+
+
+def cells_of(job: Job, cleaned: Cleaned, most: int) -> tuple[str, str, Layer] | None:
+    """Return column, unit and layer of the cells of a cleaned job; None if they have no rate in a known unit."""
+    covered = None if job.measured is None else job.measured.covered
+    if covered is None:
+        return None
+    side = next((side for side in SIDES if covered / side**2 <= most), SIDES[-1])
+    try:
+        cells = Layer(_core.grid(cleaned._core, side, None, None, None, []))  # noqa: SLF001 - of this package
+    except (HeadlandError, ValueError) as error:
+        add_texts(job.warnings, [f"no map of cells: {error}"])
+        return None
+    add_diagnostics(job, cells)
+    units = cells.units
+    column = next((name for name in RATES if units.get(name, "unknown") != "unknown" and numbers(cells, name)), None)
+    if column is None:
+        return None
+    unit = "t/ha" if column != "rate" else units[column]
+    job.note = f"The map shows the rows that are used, in cells of {side:g} m."
+    return column, unit, cells.to_units({column: unit})
+
+
+def common_range(columns: list[list[float]]) -> tuple[float, float] | None:
+    """Return the range that contains the 2 % to 98 % range of every map; None if all values are equal.
+
+    The quantiles of all rows together would follow the map with the most rows.
+    """
+    ordered = [sorted(values) for values in columns]
+    low = min(values[round(LOW * (len(values) - 1))] for values in ordered)
+    high = max(values[round(HIGH * (len(values) - 1))] for values in ordered)
+    return (low, high) if low < high else None
+
+
+def draw_on_scale(job: Job, layer: Layer, column: str, limits: tuple[float, float] | None) -> None:
+    """Draw a column on the scale of its kind and crop."""
+    low, high = limits or (None, None)
+    # The label of cells names the moisture of their dry yield.
+    label = None if column == "yield_dry" else LABELS.get(column)
+    try:
+        job.svg = layer.plot(column, label=label, title=job.title, width=WIDTH, vmin=low, vmax=high).svg
+    except (HeadlandError, ValueError) as error:
+        job.problem = str(error)
+        return
+    job.scale = limits
+
+
+def draw_as_logged(job: Job, layer: Layer) -> None:
+    """Draw the default column of a layer without a canonical one, on a scale of its own."""
+    try:
+        column = layer.plot().column
+        sources = {str(entry["source"]): str(entry["column"]) for entry in layer.provenance}
+        label = LABELS.get(sources.get(column or "", ""), "Values as logged")
+        job.svg = layer.plot(label=label, title=job.title, width=WIDTH).svg
+    except (HeadlandError, ValueError) as error:
+        job.problem = str(error)
+        return
+    job.note = "The map shows the numbers as logged, on a scale of its own."
+    if column is None:
+        job.note = "The map shows locations alone."
+
+
+def draw_rates(job: Job) -> None:
+    """Draw the classes of target and applied, unless no row has both."""
+    comparison, job.comparison = job.comparison, None
+    if comparison is None:
+        return
+    layer = comparison.layer
+    if "rate_class" not in layer.columns or not {*layer.values("rate_class")} - {None, "no_target"}:
+        return
+    job.rates_svg = layer.plot("rate_class", label="Target and applied", title=job.title, width=WIDTH).svg
+
+
+def limit_size(jobs: list[Job]) -> None:
+    """Leave out maps until the page is small enough, those of the oldest jobs first, and say so."""
+    size = sum(len(job.svg) + len(job.rates_svg) for job in jobs)
+    for job in sorted(jobs, key=lambda job: job.year or 0):
+        if size > MOST_BYTES and job.rates_svg:
+            size -= len(job.rates_svg)
+            job.rates_svg = ""
+            job.rates += " Its map is left out, because the page would be too large."
+    for job in sorted(jobs, key=lambda job: job.year or 0):
+        if size > MOST_BYTES and job.svg:
+            size -= len(job.svg)
+            job.svg = "<p class='soft'>This map is left out, because the page would be too large.</p>"
+
+
+def thumbnail(job: Job) -> str:
+    """Return the panel of a map with few cells; empty if there is none that is small."""
+    layer, column = job.layer, None if job.measured is None else job.measured.column
+    try:
+        if job.cleaned is not None:
+            cells = cells_of(job, job.cleaned, THUMBNAIL_CELLS)
+            if cells is not None:
+                column, _, layer = cells
+        svg = "" if layer is None else layer.plot(column, width=WIDTH).svg
+    except (HeadlandError, ValueError):
+        return ""
+    found = PANEL.search(svg)
+    if found is None or len(found[0]) > MOST_THUMBNAIL:
+        return ""
+    inner = re.sub(r' x="\d+" y="\d+"', "", found[0], count=1)
+    title = f"Map of {job.title}"
+    return f"<svg viewBox='0 0 {found[1]} {found[2]}' role='img' aria-label='{escape(title)}'>{inner}</svg>"
