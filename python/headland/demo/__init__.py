@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
     from .archives import Archive
 
-__all__ = ["run"]
-
-# Rate limits of the demo: the calls of the specification, in seconds instead of minutes, so that the demo is short.
-# Service and client have the same ones.
+# Rate limits of service and client: those of the specification, in seconds instead of minutes, for a short demo.
 SERVICE_WINDOWS = ((30, 2.0),)
 CLIENT_WINDOWS = ((30, 2.0), (15, 1.0))
 
@@ -37,15 +34,7 @@ def run(
 ) -> int:
     """Start the service, pull every job, and write files, maps and one page that shows them.
 
-    Args:
-        archives: A folder of zipped or loose shapefiles to upload first; none if None.
-        out: The folder for the results, created if missing; `demo` if None.
-        json: Whether to print one JSON line with the results instead of the page's path.
-        quiet: Whether to print no progress.
-        geojson: Whether to write each layer as GeoJSON too, which is several times larger than GeoParquet.
-
-    Returns:
-        The exit code: 0, or 1 if a job that should have a map has none.
+    Archives of the folder `archives` are uploaded first. The exit code is 1 if a job that should have a map has none.
     """
 
     def say(line: str) -> None:
@@ -75,11 +64,8 @@ def run(
     failed = [job for job in pulled if job.problem is not None and not job.is_expected]
     for job in failed:
         say(f"{job.name}: {job.problem}")
-    if json:
-        rows = [job.summary() for job in pulled]
-        print(json_text.dumps({"page": str(page), "calls": calls, "jobs": rows}))
-    else:
-        print(page.resolve())
+    summary = {"page": str(page), "calls": calls, "jobs": [job.summary() for job in pulled]}
+    print(json_text.dumps(summary) if json else page.resolve())
     return 1 if failed else 0
 
 
@@ -100,33 +86,31 @@ def upload(client: Client, found: list[Archive], say: Callable[[str], None]) -> 
 
 def write_all(out: Path, pulled: list[Pulled], *, calls: int, seconds: float) -> Path:
     """Draw every field, and write the maps and the page that shows all of them."""
-    small = {}
-    for card in dict.fromkeys(job.card for job in pulled):
-        small[card] = draw_field([job for job in pulled if job.card == card])
+    cards = dict.fromkeys(job.card for job in pulled)
+    small = {card: draw_field([job for job in pulled if job.card == card]) for card in cards}
     ordered = number_jobs(pulled)
+    mapped = [job for job in ordered if job.is_mapped]
     for job in pulled:
         if job.is_mapped:
             (out / f"{job.stem}.svg").write_text(job.svg, encoding="utf-8")
             job.files.append(f"{job.stem}.svg")
-    mapped = [job for job in ordered if job.is_mapped]
-    cards = [list(jobs) for _, jobs in groupby(mapped, lambda job: job.card)]
-    fields = [Field(jobs[0].field, jobs, small[jobs[0].card], f"#field-{index}") for index, jobs in enumerate(cards, 1)]
+    fields = [
+        Field(card[1], list(jobs), small[card], f"#field-{index}")
+        for index, (card, jobs) in enumerate(groupby(mapped, lambda job: job.card), 1)
+    ]
     links = "<a href='#jobs'>all jobs</a><a href='#fields'>all fields</a>"
-    more = "".join(field_card(index, jobs[0].field, jobs, links) for index, jobs in enumerate(cards, 1))
+    more = "".join(field_card(index, each.name, each.jobs, links) for index, each in enumerate(fields, 1))
     write_index(out / INDEX, lead(pulled, calls, seconds), ordered, fields, more)
     return out / INDEX
 
 
 def lead(pulled: list[Pulled], calls: int, seconds: float) -> str:
     """Return the summary of the demo: what was pulled, and how many totals equal the truth."""
-    mapped = sum(job.is_mapped for job in pulled)
     known = [job for job in pulled if job.known is not None]
-    agreeing = sum(job.agrees is True for job in known)
-    unmeasured = sum(job.difference is None for job in known)
+    agreeing, unmeasured = sum(job.agrees is True for job in known), sum(job.difference is None for job in known)
     rest = len(known) - agreeing - unmeasured
-    text = f"{mapped} of {len(pulled)} jobs mapped, {sum(job.rows for job in pulled):,} rows, {calls:,} calls, "
-    text += f"{seconds:.0f} s. The totals of {agreeing} of {len(known)} generated jobs equal the truth within one part "
-    text += "in a million"
-    if unmeasured:
-        text += f"; {unmeasured} have no measured total, for the reason in their card"
+    text = f"{sum(job.is_mapped for job in pulled)} of {len(pulled)} jobs mapped, {sum(job.rows for job in pulled):,} "
+    text += f"rows, {calls:,} calls, {seconds:.0f} s. The totals of {agreeing} of {len(known)} generated jobs equal "
+    text += "the truth within one part in a million"
+    text += f"; {unmeasured} have no measured total, for the reason in their card" if unmeasured else ""
     return text + (f"; {rest} differ." if rest else ".")

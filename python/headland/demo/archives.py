@@ -5,29 +5,21 @@ from __future__ import annotations
 import io
 import zipfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-__all__ = ["Archive", "find_archives"]
+from pathlib import Path
 
 
 @dataclass(frozen=True)
 class Archive:
-    """A zip, or the members of a loose shapefile."""
+    """A zip, or the members of a loose shapefile; its name is the path relative to the searched folder."""
 
     name: str
-    """The path relative to the searched folder."""
     files: tuple[Path, ...]
 
     def content(self) -> io.BytesIO:
         """Return the zip as a named file object for the upload."""
         first = self.files[0]
-        if first.suffix.lower() == ".zip":
-            buffer = io.BytesIO(first.read_bytes())
-        else:
-            buffer = io.BytesIO()
+        buffer = io.BytesIO(first.read_bytes() if first.suffix.lower() == ".zip" else b"")
+        if first.suffix.lower() != ".zip":
             with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as target:
                 for file in self.files:
                     target.write(file, file.name)
@@ -45,24 +37,15 @@ def find_archives(folder: Path) -> tuple[list[Archive], list[str]]:
     if not folder.is_dir():
         message = f"no folder `{folder}`: give one that holds zipped or loose shapefiles"
         raise NotADirectoryError(message)
-    found = []
-    left_out = []
+    found: list[Archive] = []
+    left_out: list[str] = []
     for path in sorted(folder.rglob("*")):
-        name = str(path.relative_to(folder))
-        if path.name.startswith("._") or not path.is_file():
+        name, ending = str(path.relative_to(folder)), path.suffix.lower()
+        if path.name.startswith("._") or not path.is_file() or ending not in (".zip", ".shp", ".dbf"):
             continue
-        if path.suffix.lower() == ".zip":
-            found.append(Archive(name, (path,)))
-        elif path.suffix.lower() == ".shp":
-            siblings = sorted(file for file in path.parent.glob(f"{_literal(path.stem)}.*") if file.is_file())
-            found.append(Archive(name, tuple(siblings)))
-        elif path.suffix.lower() == ".dbf" and not any(
-            file.suffix.lower() == ".shp" for file in path.parent.glob(f"{_literal(path.stem)}.*")
-        ):
-            left_out.append(name)
+        siblings = sorted(file for file in path.parent.iterdir() if file.name.startswith(f"{path.stem}."))
+        if ending == ".dbf":
+            left_out += [] if any(file.suffix.lower() == ".shp" for file in siblings) else [name]
+        else:
+            found.append(Archive(name, (path,) if ending == ".zip" else tuple(filter(Path.is_file, siblings))))
     return found, left_out
-
-
-def _literal(stem: str) -> str:
-    """Escape characters of a file name that are patterns for `glob`."""
-    return "".join(f"[{sign}]" if sign in "[]*?" else sign for sign in stem)

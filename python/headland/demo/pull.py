@@ -21,27 +21,18 @@ if TYPE_CHECKING:
     from headland.layer import Layer
     from headland.records import JobDataItem
 
-__all__ = ["Pulled", "pull"]
-
 OTHER = "Other jobs"
 """The heading of jobs on fields that the generator does not know."""
 
-TO_BASE = {
-    "kg": ("kg", 1.0),
-    "lb": ("kg", 0.45359237),
-    "L": ("L", 1.0),
-    "gal": ("L", 3.785411784),
-    "seeds": ("seeds", 1.0),
-}
-"""Units of known totals: the unit in which layers are measured, and the factor."""
+METRIC = {"lb": ("kg", 0.45359237), "gal": ("L", 3.785411784)}
+"""Units of known totals that are not those in which layers are measured: the unit and the factor."""
 
 
 @dataclass
 class Pulled(Job):
-    """A job with the calls and the time that it took."""
+    """A job with the calls that it took."""
 
     calls: int = 0
-    seconds: float = 0.0
     is_expected: bool = False
     """Whether the problem is a property of the job, such as no coverage."""
 
@@ -77,10 +68,11 @@ def pull(
     out.mkdir(parents=True, exist_ok=True)
     pulled = []
     for number, (job, handle) in enumerate(asked, 1):
+        started = time.monotonic()
         made = [job] if handle is None else collect(job, handle, out, truth.get(job.id), geojson=geojson)
         pulled += made
         for each in made:
-            message = each.problem or f"{each.rows:,} rows in {each.seconds:.1f} s"
+            message = each.problem or f"{each.rows:,} rows in {time.monotonic() - started:.1f} s"
             say(f"[{number}/{len(asked)}] {each.name}: {message}")
     return pulled
 
@@ -95,20 +87,19 @@ def request(
     place = str(known["field"]) if known is not None else PurePath(source).stem if source else OTHER
     pulled = Pulled(job_id, name.removesuffix(".jdp.zip"), job["sub_type"] or "", place, source, entry=job)
     if known is not None:
-        unit, factor = TO_BASE[known["total"]["unit"]]
+        unit, factor = METRIC.get(known["total"]["unit"], (known["total"]["unit"], 1.0))
         pulled.known, pulled.known_area = Amount(known["total"]["value"] * factor, unit), known["area"]
     try:
         return pulled, client.job_data.request(job_id, format="SHP")
     except HeadlandError as error:
         record_problem(pulled, error)
-        return pulled, None
+    return pulled, None
 
 
 def collect(
     pulled: Pulled, handle: Conversion, out: Path, known: Mapping[str, Any] | None, *, geojson: bool
 ) -> list[Pulled]:
     """Wait for a job, read it, and save its files; an archive of several layers results in a map of each."""
-    started = time.monotonic()
     made = [pulled]
     try:
         archive = handle.result()
@@ -122,8 +113,6 @@ def collect(
         for one in made:
             if not one.files:
                 record_problem(one, error)
-    for one in made:
-        one.seconds = (time.monotonic() - started) / len(made)
     return made
 
 
@@ -137,8 +126,7 @@ def record_problem(pulled: Pulled, error: HeadlandError) -> None:
 def save(pulled: Pulled, layer: Layer, out: Path, *, geojson: bool) -> None:
     """Save a layer as read, and measure it."""
     layer.write_parquet(out / f"{pulled.stem}.parquet")
-    pulled.files = [f"{pulled.stem}.parquet"]
     if geojson:
         layer.write_geojson(out / f"{pulled.stem}.geojson")
-        pulled.files.append(f"{pulled.stem}.geojson")
+    pulled.files = [f"{pulled.stem}.{ending}" for ending in ("parquet", *(["geojson"] if geojson else []))]
     add_layer(pulled, layer, clean)

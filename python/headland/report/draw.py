@@ -45,6 +45,12 @@ MOST_THUMBNAIL = 60_000
 MOST_BYTES = 1_700_000
 """Maximum bytes of all maps of a field, so that its page has at most 2 MB."""
 
+LEFT_OUT = (
+    "<svg viewBox='0 0 460 40'><text x='20' y='24' font-size='13' fill='#666b67'>left out, because the page would be "
+    "too large</text></svg>"
+)
+"""The map of a job for which the page has no space."""
+
 RATES = ("yield_dry", "yield_wet", "rate")
 """Columns of cells by preference."""
 
@@ -177,7 +183,7 @@ def limit_size(jobs: list[Job]) -> None:
     for job in sorted(jobs, key=lambda job: job.year or 0):
         if size > MOST_BYTES and job.svg:
             size -= len(job.svg)
-            job.svg = "<p class='soft'>This map is left out, because the page would be too large.</p>"
+            job.svg = LEFT_OUT
 
 
 def thumbnail(job: Job) -> str:
