@@ -321,7 +321,8 @@ class Sandbox:
             rx_id: The id of a map that a field computer has fetched; `advance` moves the clock to its delivery. Or the
                 prescription, path or bytes that were sent.
             lag: Seconds that the applied rate is behind the target, from 0 to 60.
-            overlap: The part of the boom that covers the pass before, from 0 to 0.9.
+            overlap: The part of the boom that covers the pass before, from 0 to 0.9; passes are a multiple of 0.5 m
+                apart.
             sections_off: Whether the last section is off in a third of every second pass.
 
         Raises:
