@@ -13,6 +13,7 @@ from headland.layer import Layer
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
     from pathlib import Path
 
     from headland.map import Map
@@ -81,12 +82,22 @@ class Cleaned:
         """
         return self._core.recipe
 
-    def swaths(self) -> Layer:
+    def swaths(self, columns: str | Iterable[str] | None = None) -> Layer:
         """Return the swath of each row as a polygon in WGS 84, with the number of its row in ``row``.
 
         Swaths of successive rows share their corners in curves. They may overlap; ``m2`` is the ground that is new.
+
+        Args:
+            columns: Columns of `layer` that the swaths have too, such as ``"variety"``. Dissolved by one of them, the
+                swaths of one job are plots for the map of another: see ``headland.grid``.
+
+        Raises:
+            ValueError: There is no such column.
+
+        >>> headland.clean(planting).swaths("variety").to_geopandas().dissolve("variety")
         """
-        return Layer(self._core.swaths())
+        names = [] if columns is None else arguments.as_list(columns)
+        return Layer(self._core.swaths([arguments.text("columns", name, '"variety"') for name in names]))
 
     def map(self, column: str | None = None) -> Map:
         """Draw a map of the job.

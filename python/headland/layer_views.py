@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
-from headland import arguments, extras
+from headland import _core, arguments, extras
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
+    from pathlib import Path
 
     import geopandas as gpd
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
-    from headland import _core
     from headland.layer_rows import Rows
     from headland.layer_summary import Summary
 
@@ -34,7 +35,7 @@ class Column(NamedTuple):
 
 
 class LayerViews:
-    """The table of a layer; ``Layer`` adds the map, the origin and the files."""
+    """The table of a layer, and rasters of it; ``Layer`` adds the map, the origin and the files."""
 
     __slots__ = ("_core",)
 
@@ -301,3 +302,28 @@ class LayerViews:
         from headland.frames import to_polars
 
         return to_polars(self._core.distinct_columns, self.to_arrow())
+
+    def write_geotiff(self, path: str | os.PathLike[str], column: str) -> Path:
+        """Write a column of square cells, such as those of ``headland.grid``, as a GeoTIFF with a style for QGIS.
+
+        Args:
+            path: The file, with the extension ``.tif`` or ``.tiff``. It replaces an existing one. The style has the
+                classes and colours of ``plot(column)``; it is the ``.qml`` file of the same name, which QGIS applies.
+            column: A column of numbers.
+
+        Returns:
+            The path. The raster has the system and the cells of the layer, each with the value of its row as a 64-bit
+            float. Cells without a row or a value have no data (NaN). The band is described by the column and its unit.
+
+        Raises:
+            ValueError: The rows are no squares of one lattice, several have one cell, such as those of ``by``, the
+                column contains no numbers, the coordinate system is unknown, or `path` has another extension.
+            HeadlandError: A file cannot be written (it is an ``OSError`` too).
+
+        >>> headland.grid(headland.clean(harvest), 10.0).write_geotiff("yield.tif", "yield_dry")
+        """
+        target = arguments.path("path", path)
+        if target.suffix.lower() not in {".tif", ".tiff"}:
+            raise ValueError(f"`path`: a GeoTIFF has the extension `.tif` or `.tiff`, got `{target.name}`")
+        _core.write_geotiff(self._core, target, arguments.text("column", column))
+        return target

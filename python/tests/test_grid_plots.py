@@ -245,3 +245,21 @@ def test_job_without_a_rate_is_a_map_of_ground() -> None:
     rows = frame(straight((0, -50), (0, 50)))
     grid = values(hl.grid(hl.clean(harmonized(rows, kind="as_applied", crop=None)), 300.0))
     assert grid["covered"].sum() == pytest.approx(600.0, rel=1e-6)
+
+
+def test_swaths_with_a_column_of_the_job_are_plots_by_it(cleaned: hl.Cleaned) -> None:
+    rows = straight((-40, -10), (40, -10)), straight((-40, -4), (40, -4), seconds=600.0)
+    planted = plain(job(rows[0].assign(variety="A"), rows[1].assign(variety="B"), kind="planting"))
+    swaths = planted.swaths(["variety", "heading"])
+    expected = values(planted.layer).iloc[swaths["row"]]
+    assert swaths["variety"] == expected["variety"].tolist()
+    assert swaths["heading"] == expected["heading"].tolist()
+    assert planted.swaths("m2").columns == planted.swaths().columns, "a column of the swaths is there once"
+    parts = swaths.to_geopandas().dissolve("variety").reset_index()[["variety", "geometry"]]
+    made = values(hl.grid(cleaned, plots=parts)).set_index("variety")
+    shapes = {"A": shapely.box(-40, -13, 40, -7), "B": shapely.box(-40, -7, 40, -1)}
+    ground = fresh_ground(cleaned).geometry
+    for variety, shape in shapes.items():
+        assert made.loc[variety, "covered"] == pytest.approx(ground.intersection(shape).area.sum(), rel=1e-4)
+    with pytest.raises(ValueError, match="`columns`: the layer has no column `cultivar`"):
+        planted.swaths("cultivar")

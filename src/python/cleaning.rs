@@ -1,5 +1,7 @@
 //! Cleaning of jobs and maps of cleaned jobs.
 
+use std::path::PathBuf;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -59,9 +61,9 @@ impl Cleaned {
         bridge::compute(py, move |_| cleaned.before()).map(Layer::new)
     }
 
-    fn swaths(&self, py: Python<'_>) -> PyResult<Layer> {
+    fn swaths(&self, py: Python<'_>, columns: Vec<String>) -> PyResult<Layer> {
         let cleaned = self.0.clone();
-        bridge::compute(py, move |_| cleaned.swaths()).map(Layer::new)
+        bridge::compute(py, move |_| cleaned.swaths(&columns)).map(Layer::new)
     }
 }
 
@@ -121,6 +123,17 @@ fn parse_crs(text: &str, cleaned: &Cleaned) -> PyResult<Crs> {
         PyValueError::new_err(format!(
             "`crs`: headland does not know the system `{shown}`; {advice}, that of the field"
         ))
+    })
+}
+
+/// Writes a column of square cells as a `.tif` with its style.
+#[pyfunction]
+pub(super) fn write_geotiff(py: Python<'_>, layer: &Layer, path: PathBuf, column: String) -> PyResult<()> {
+    let layer = layer.records();
+    bridge::compute(py, move |cancel| {
+        let index = layer.column_index("column", &column)?;
+        let unit = agronomy::unit_label(&layer, index, None)?;
+        layer.write_geotiff(&path, index, unit.as_deref(), cancel)
     })
 }
 

@@ -55,7 +55,7 @@ mod _core {
     #[pymodule_export]
     use super::arrow_import::layer_from_batch;
     #[pymodule_export]
-    use super::cleaning::{Cleaned, clean, covered_area, grid};
+    use super::cleaning::{Cleaned, clean, covered_area, grid, write_geotiff};
     #[pymodule_export]
     use super::client::Client;
     #[pymodule_export]

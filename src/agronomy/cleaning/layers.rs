@@ -21,6 +21,7 @@ use crate::ground::logged_shapes::contains_any;
 use crate::ground::seasons::Seasons;
 use crate::maps::title::map_title;
 use crate::rows::field_rows::FieldRows;
+use crate::rows::gather::gather;
 use crate::rows::result_columns::{polygon_layer, polygons, select_columns, with_columns, without_columns};
 use headland_base::error::Result;
 use headland_reader::archive::{Code, Diagnostic};
@@ -152,7 +153,8 @@ impl Cleaned {
     }
 
     /// The swaths as polygons in WGS 84, or in the layer's own plane, one row for each row with a swath and a right position.
-    pub fn swaths(&self) -> Result<Layer> {
+    /// `names` are columns of the layer that they have too.
+    pub fn swaths(&self, names: &[String]) -> Result<Layer> {
         let rows = &self.rows;
         let mut order: Vec<(usize, usize)> = rows.rows.row.iter().copied().zip(0..).collect();
         order.sort_unstable();
@@ -170,6 +172,12 @@ impl Cleaned {
             let picked = Values { numbers: column.numbers.pick(&kept), ..column };
             picked.into_column()
         }));
+        let of_layer: Vec<u32> = kept.iter().map(|(row, _)| u32::try_from(*row).unwrap_or(u32::MAX)).collect();
+        for name in names {
+            if !columns.iter().any(|(own, _)| own.name() == name) {
+                columns.push(gather(&self.layer, "columns", name, &of_layer)?);
+            }
+        }
         let swaths = polygon_layer(self.layer.name(), self.layer.source(), columns, &shapes, &rows.plane.crs())?;
         Ok(swaths.with_entry(keys::JOB_NAME, Some(&map_title(&self.layer, None))))
     }

@@ -66,7 +66,7 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
     let own = [cleaned.seasons.column.to_owned()];
     let names = options.by.as_deref().unwrap_or(if own[0].is_empty() { &[] } else { &own });
     for name in names {
-        let (field, array) = gather(layer, name, &representatives)?;
+        let (field, array) = gather(layer, "by", name, &representatives)?;
         columns.push((beside(&field, &results), array));
     }
     if options.by.is_none() && own[0].is_empty() && !cleaned.seasons.is_one() {

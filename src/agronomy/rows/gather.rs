@@ -44,7 +44,7 @@ pub(crate) fn row_groups(layer: &Layer, names: &[String]) -> Result<RowGroups> {
     }
     let mut keys = vec![String::new(); layer.len()];
     for name in names {
-        let (index, _) = column(layer, name)?;
+        let (index, _) = column(layer, "by", name)?;
         let mut row = 0;
         for batch in layer.batches() {
             let Some(array) = batch.columns().get(index) else { continue };
@@ -92,8 +92,8 @@ fn push_cell(array: &ArrayRef, row: usize, key: &mut String) {
     key.push('\u{0}');
 }
 
-/// Index and field of a column; an error names the argument `by`.
-fn column<'a>(layer: &'a Layer, name: &str) -> Result<(usize, &'a Field)> {
+/// Index and field of a column; an error names the argument.
+fn column<'a>(layer: &'a Layer, argument: &'static str, name: &str) -> Result<(usize, &'a Field)> {
     let schema = layer.batches().first().map(arrow_array::RecordBatch::schema_ref);
     let fields = schema.map(|schema| schema.fields());
     let found = fields.and_then(|fields| fields.iter().enumerate().find(|(_, field)| field.name() == name));
@@ -102,14 +102,14 @@ fn column<'a>(layer: &'a Layer, name: &str) -> Result<(usize, &'a Field)> {
         let schema = layer.schema();
         let names = schema.fields().iter().enumerate().filter(|(index, _)| layer.geometry_index() != Some(*index));
         let names: Vec<&str> = names.map(|(_, field)| field.name().as_str()).collect();
-        let message = format!("`by`: the layer has no column `{name}`; it has {}", names.join(", "));
-        Error::for_argument("by", message)
+        let message = format!("`{argument}`: the layer has no column `{name}`; it has {}", names.join(", "));
+        Error::for_argument(argument, message)
     })
 }
 
-/// The cells of a column in some rows.
-pub(crate) fn gather(layer: &Layer, name: &str, rows: &[u32]) -> Result<(Field, ArrayRef)> {
-    let (index, field) = column(layer, name)?;
+/// The cells of a column, which an argument names, in some rows.
+pub(crate) fn gather(layer: &Layer, argument: &'static str, name: &str, rows: &[u32]) -> Result<(Field, ArrayRef)> {
+    let (index, field) = column(layer, argument, name)?;
     Ok((field.clone(), gather_index(layer, index, rows)))
 }
 

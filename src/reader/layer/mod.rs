@@ -23,6 +23,7 @@ pub mod field_names;
 mod fmis;
 mod from_table;
 mod geojson;
+mod geotiff;
 mod grain_cart;
 mod issues;
 mod job_file;

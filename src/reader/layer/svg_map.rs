@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 
 use super::Layer;
 use super::crs::{Crs, OwnPlane};
-use super::picture::{Drawing, Picture, RecordColours, Values, draw, record_colours};
+use super::picture::{Drawing, NumberClasses, Picture, RecordColours, Values, draw, number_classes, record_colours};
 use headland_base::error::{Error, Kind, Result};
 
 /// The most records that a map is drawn from. Longer layers are sampled at a regular interval.
@@ -67,6 +67,19 @@ impl Layer {
         let names = shown.as_ref().map_or_else(Vec::new, MapColumn::names);
         let values = shown.as_ref().map_or(Values::None, |shown| shown.values(&names));
         Ok(record_colours(&values, self.len()))
+    }
+
+    /// The classes of the column of numbers at this position, as on a map of it.
+    pub(super) fn number_classes(&self, index: usize, unit: Option<&str>) -> Result<NumberClasses> {
+        self.numbers(index).map(|numbers| number_classes(&numbers, unit))
+    }
+
+    /// The cells of a column of numbers.
+    pub(super) fn numbers(&self, index: usize) -> Result<Vec<Option<f64>>> {
+        match self.map_column(index)? {
+            MapColumn::Numbers(numbers) => Ok(numbers),
+            MapColumn::Names(_) => Err(self.no_colours(index)),
+        }
     }
 
     /// The values of a column. A type without colours is an error.

@@ -143,6 +143,28 @@ impl<'a> ColourScale<'a> {
         }
     }
 
+    /// The classes of numbers: largest value, colour and label of each. The last class of a ramp has no end.
+    pub(super) fn classes(&self, unit: Option<&str>) -> Vec<(f64, String, String)> {
+        let label = |shade: usize| self.label(shade, unit).unwrap_or_default();
+        match self {
+            Self::Ramp { low, high, .. } => (1..=SHADES)
+                .map(|next| {
+                    #[expect(clippy::cast_precision_loss, reason = "a few shades")]
+                    let share = next as f64 / SHADES as f64;
+                    // An edge belongs to the next class.
+                    let edge = (low * (1.0 - share) + high * share).next_down();
+                    let most = if next < SHADES { edge } else { f64::INFINITY };
+                    (most, ramp_colour(next - 1, SHADES), label(next - 1))
+                })
+                .collect(),
+            Self::Steps { steps, .. } => {
+                let class = |(step, value): (usize, &f64)| (*value, ramp_colour(step, steps.len()), label(step));
+                steps.iter().enumerate().map(class).collect()
+            }
+            Self::Plain | Self::Names { .. } => Vec::new(),
+        }
+    }
+
     /// The values of the first and the last colour of a ramp.
     pub(super) fn range(&self) -> Option<(f64, f64)> {
         match self {

@@ -54,6 +54,22 @@ pub struct RecordColours {
     pub range: Option<(f64, f64)>,
 }
 
+/// The classes of numbers on a map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NumberClasses {
+    /// Whether a class is one value, instead of all values up to it.
+    pub is_exact: bool,
+    /// Largest value, colour and label of each class; infinity ends a ramp.
+    pub classes: Vec<(f64, String, String)>,
+}
+
+/// The classes of numbers.
+#[must_use]
+pub fn number_classes(numbers: &[Option<f64>], unit: Option<&str>) -> NumberClasses {
+    let scale = ColourScale::from_values(&Values::Numbers(numbers), (None, None));
+    NumberClasses { is_exact: scale.range().is_none(), classes: scale.classes(unit) }
+}
+
 /// The colours of `count` records.
 #[must_use]
 pub fn record_colours(values: &Values<'_>, count: usize) -> RecordColours {
