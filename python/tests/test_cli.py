@@ -10,10 +10,14 @@ import sys
 import zipfile
 from typing import TYPE_CHECKING, Any
 
+import duckdb
+import geopandas as gpd
 import pytest
+import shapely
 
 import headland as hl
 from headland import _core
+from headland.__main__ import main
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,6 +98,30 @@ def test_read(client: hl.Client, small_job: str, tmp_path: Path) -> None:
     done = headland("read", archive, "--layer", layer.name, "--to", geojson)
     assert f"{len(layer)} records" in done.stdout
     assert len(json.loads(geojson.read_text())["features"]) == len(layer)
+
+
+def test_read_converts_to_the_format_of_the_extension(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shapes = [shapely.box(-1, 40, 0, 41) - shapely.box(-0.6, 40.2, -0.4, 40.4), None]
+    frame = gpd.GeoDataFrame({"NAME": ['a "b", ü', None], "RATE": [1.5, 2.0]}, geometry=shapes, crs=4326)
+    frame.to_crs(32630).to_file(tmp_path / "zones.shp", encoding="utf-8")
+    source = str(tmp_path / "zones.shp")
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("zones.csv", "zones.gpkg", "zones.svg", "zones.geojson"):
+        assert main(["read", source, "--to", str(out / name), "--to-crs", "EPSG:4326"]) == 0, name
+    assert sorted(path.name for path in out.iterdir()) == ["zones.csv", "zones.geojson", "zones.gpkg", "zones.svg"]
+    cells = duckdb.read_csv(str(out / "zones.csv")).df()
+    assert cells["NAME"].fillna("").tolist() == ['a "b", ü', ""]
+    shape = shapely.from_wkt(cells["geometry"][0])
+    package = gpd.read_file(out / "zones.gpkg", layer="zones")
+    assert package.crs == 4326
+    assert package["RATE"].tolist() == cells["RATE"].tolist() == [1.5, 2.0]
+    for found in (shape, package.geometry[0]):
+        assert shapely.symmetric_difference(found, shapes[0]).area < 1e-9
+    assert (out / "zones.svg").read_text(encoding="utf-8").startswith("<svg")
+    capsys.readouterr()
+    assert main(["read", source, "--to", str(out / "zones.txt")]) == 2
+    assert ".gpkg or .svg" in capsys.readouterr().err
 
 
 def test_read_names_its_own_options_in_errors(client: hl.Client, small_job: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import headland as hl
 from headland import _core
-from headland.cli import read_files
+from headland.cli import layer_files, read_files
 from headland.cli.output import json_text, print_json, print_text, print_wrapped
 from headland.cli.parser import Verbs, add_verb
 from headland.cli.records import print_record
@@ -63,7 +63,8 @@ def add_read(verbs: Verbs) -> None:
     read.add_argument("--layer", metavar="NAME", help="name of the layer, if the archive has several")
     read.add_argument("--encoding", metavar="NAME", help="the encoding of texts; overrides that of the archive")
     read.add_argument("--lenient", action="store_true", help="read the intact parts of a damaged archive")
-    read.add_argument("--to", type=Path, metavar="FILE", help="write FILE: .parquet or .geojson")
+    read.add_argument("--to", type=Path, metavar="FILE", help="write FILE: .parquet, .geojson, .csv, .gpkg or .svg")
+    read.add_argument("--to-crs", metavar="CODE", help="transform coordinates, such as to EPSG:4326")
 
 
 def add_openapi(verbs: Verbs) -> None:
@@ -91,17 +92,15 @@ def _open_in_browser(page: Path) -> None:
 
 
 def _read(given: argparse.Namespace) -> int:
-    if given.to is not None and given.to.suffix.lower() not in (".parquet", ".geojson", ".json"):
-        raise ValueError(f"`--to`: expected a name that ends in .parquet or .geojson, got `{given.to}`")
+    write = None if given.to is None else layer_files.writer(given.to)
     if read_files.is_many(given):
         return read_files.run(given, lambda layer: _show(layer, None, as_json=given.json))
     file = given.files[0]
     if file.suffix.lower() == ".xml" and file.name.lower() not in COMPANION_FILES:
         return _tree(file, given)
-    layer = hl.read(file, layer=given.layer, encoding=given.encoding, strict=not given.lenient)
-    if given.to is not None:
-        write = layer.write_parquet if given.to.suffix.lower() == ".parquet" else layer.write_geojson
-        write(given.to)
+    layer = hl.read(file, layer=given.layer, encoding=given.encoding, strict=not given.lenient, to_crs=given.to_crs)
+    if write is not None:
+        write(layer)
     _show(layer, given.to, as_json=given.json)
     return 0
 

@@ -40,7 +40,10 @@ def run(given: argparse.Namespace, describe: Callable[[hl.Layer], None]) -> int:
         raise ValueError(
             f"`--to`: `{given.to}` can have the rows of one archive; several are one table with `read_many`"
         )
-    options = cast("ReadOptions", {"layer": given.layer, "encoding": given.encoding, "strict": not given.lenient})
+    options = cast(
+        "ReadOptions",
+        {"layer": given.layer, "encoding": given.encoding, "strict": not given.lenient, "to_crs": given.to_crs},
+    )
     failed: list[FailedJob] = []
     for path in find_archives(given.files):
         for found in [path] if isinstance(path, FailedJob) else read_layers(path, options):

@@ -1,0 +1,55 @@
+"""Writes a layer to a file in the format of its extension, for the verb ``read``."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headland import extras, files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import headland as hl
+
+
+def _write_csv(layer: hl.Layer, path: Path) -> None:
+    """Write cells as texts, null as an empty one, and geometries as well-known text."""
+    extras.require("geo", "geopandas", "pyarrow")
+    frame = layer.to_geopandas()
+    frame = frame if layer._core.geometry_column is None else frame.to_wkt()  # noqa: SLF001 - a layer of this package
+    with files.replacing(path) as file:
+        frame.to_csv(file, index=False)
+
+
+def _write_geopackage(layer: hl.Layer, path: Path) -> None:
+    extras.require("geo", "geopandas", "pyogrio", "pyarrow")
+    import pyogrio
+
+    # A GeoPackage is a database, which its driver creates under a name with this extension.
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder, path.name)
+        pyogrio.write_dataframe(layer.to_geopandas(), made, layer=layer.name, driver="GPKG")
+        with files.replacing(path) as file:
+            file.write(made.read_bytes())
+
+
+def _write_map(layer: hl.Layer, path: Path) -> None:
+    layer.plot().save(path)
+
+
+def writer(path: Path) -> Callable[[hl.Layer], object]:
+    """Return what writes a layer to a path; an extension without a format is an error."""
+    formats: dict[str, Callable[[hl.Layer, Path], object]] = {
+        ".parquet": lambda layer, path: layer.write_parquet(path),
+        ".geojson": lambda layer, path: layer.write_geojson(path),
+        ".json": lambda layer, path: layer.write_geojson(path),
+        ".csv": _write_csv,
+        ".gpkg": _write_geopackage,
+        ".svg": _write_map,
+    }
+    write = formats.get(path.suffix.lower())
+    if write is None:
+        raise ValueError(f"`--to`: expected a name that ends in .parquet, .geojson, .csv, .gpkg or .svg, got `{path}`")
+    return lambda layer: write(layer, path)
