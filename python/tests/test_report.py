@@ -145,6 +145,8 @@ def test_index_links_every_field_and_lists_what_is_missing(report: Path) -> None
     assert "2 fields, 6 jobs, 2024 to 2026" in index.text
     assert "sunflower 2026: 2.16 t/ha at 10 % water" in index.text
     assert "What could not be read" in index.text
+    (own,) = pages - {file_name(FIELD)}
+    assert "1 job. The field is unknown; this is the name of the job." in read(report / own).text
     assert "it's a <b>job<b> & more" in index.text
 
 

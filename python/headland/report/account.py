@@ -124,10 +124,12 @@ def write_report(
     for (is_job, name), records in sorted(groups.items()):
         jobs = [job for record in records for job in read_job(catalog, record, name, known[record["id"]])]
         missing = [record for record in unread if not is_job and belongs(record, name)]
-        small, page = write_field(target, name, jobs, missing, maps, first=len(all_jobs) + 1)
+        # A job without a field may have the name of a field.
+        page = target / file_name(f"{name}\0" if is_job else name)
+        small = write_field(page, name, jobs, missing, maps, first=len(all_jobs) + 1, is_job=is_job)
         all_jobs += jobs
         mapped = [job for job in jobs if job.is_mapped]
-        entries.append(Field(name, mapped or jobs, small, page))
+        entries.append(Field(name, mapped or jobs, small, page.name))
         for each in jobs:
             each.release()
     rest = [each for each in maps if not each.is_placed]
@@ -180,22 +182,29 @@ def read_job(catalog: Catalog, record: Record, field: str, year: int | None) -> 
 
 
 def write_field(
-    target: Path, name: str, jobs: list[Job], missing: list[Record], maps: list[RateMap], *, first: int
-) -> tuple[str, str]:
-    """Draw the maps of a field and write its page; return a small map and the name of the page."""
+    page: Path,
+    name: str,
+    jobs: list[Job],
+    missing: list[Record],
+    maps: list[RateMap],
+    *,
+    first: int,
+    is_job: bool,
+) -> str:
+    """Draw the maps of a field, write its page, and return a small map."""
     boxes = [job.bounds for job in jobs] if maps else []
     small = draw_field(jobs)
     jobs[:] = number_jobs(jobs, first)
-    page = file_name(name)
-    check_page(target / page)
+    check_page(page)
     problems = [f"{job.name}: {job.problem}" for job in jobs if job.problem]
     own = [each for each in maps if each.is_on(boxes)]
     more = section(own, "Prescriptions")
     more += listed("unread", "What could not be read", [*problems, *map(said, missing)])
-    write_page(target / page, name, jobs, links=f"<a href='{INDEX}'>all fields</a>", more=more)
+    about = "The field is unknown; this is the name of the job." if is_job else ""
+    write_page(page, name, jobs, about=about, links=f"<a href='{INDEX}'>all fields</a>", more=more)
     for job in jobs:
-        job.page = page
-    return small, page
+        job.page = page.name
+    return small
 
 
 def belongs(record: Record, field: str) -> bool:

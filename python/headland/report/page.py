@@ -45,7 +45,7 @@ class Field(NamedTuple):
 
     name: str
     jobs: list[Job]
-    """The jobs with a map."""
+    """Its jobs; those with a map, if there are any."""
     thumbnail: str
     href: str
 
@@ -91,20 +91,21 @@ def write(path: Path, title: str, body: str) -> None:
         file.write(text.encode("utf-8", "backslashreplace"))
 
 
-def write_page(path: Path, field: str, jobs: list[Job], *, links: str = "", more: str = "") -> None:
+def write_page(path: Path, field: str, jobs: list[Job], *, about: str = "", links: str = "", more: str = "") -> None:
     """Write the page of one field: its jobs as a table, and its maps.
 
     Args:
         path: The file.
         field: The name of the field, or of the only job.
         jobs: The jobs in order, with numbers and maps.
+        about: What to know of the field.
         links: Links of the heading, as HTML.
         more: Sections after the maps, as HTML.
     """
     mapped = [job for job in jobs if job.is_mapped]
     card = field_card(1, "Maps", mapped, "<a href='#jobs'>all jobs</a>") if mapped else ""
     years = span(mapped)
-    lead = f"{counted(len(jobs), 'job')}{f', {years}' if years else ''}"
+    lead = f"{counted(len(jobs), 'job')}{f', {years}' if years else ''}{f'. {about}' if about else ''}"
     body = (
         f"<header><h1>{shown(field)}</h1><p class='lead'>{lead}</p></header><main>"
         "<section class='panel' id='jobs' aria-labelledby='jobs-name'><div class='heading'><h2 id='jobs-name'>Jobs</h2>"
@@ -161,7 +162,7 @@ def entry(field: Field) -> str:
     harvests = [job for job in field.jobs if job.measured is not None and job.measured.kind == "yield"]
     latest = max(harvests or field.jobs, key=lambda job: job.year or 0)
     years = span(field.jobs)
-    count = f"{counted(len(field.jobs), 'map')}{f', {years}' if years else ''}"
+    count = f"{counted(sum(job.is_mapped for job in field.jobs), 'map')}{f', {years}' if years else ''}"
     found = latest.measured
     ground = None if found is None else area_text(found.area)
     size = "" if ground is None else f"<br>{ground} worked"
