@@ -165,7 +165,8 @@ impl Fixes {
         let times = &self.time[run.clone()];
         let first = times.partition_point(|time| *time < self.time[fix] - seconds - 1e-6);
         let last = times.partition_point(|time| *time <= self.time[fix] + seconds + 1e-6);
-        run.start + first..run.start + last
+        // A row without a time is alone in its window.
+        (run.start + first).min(fix)..(run.start + last).max(fix + 1)
     }
 
     /// Change of the heading over a window around a fix, within its run. A log of few rows needs a wider one.
