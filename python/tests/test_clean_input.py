@@ -126,6 +126,20 @@ def test_rows_without_a_time_leave_the_others_alone() -> None:
     assert found["m2"].sum() == pytest.approx(21_600.0 - 3 * 12.0, rel=1e-3)
 
 
+@pytest.mark.parametrize("without", [1, 2])
+@pytest.mark.parametrize("has_state", [True, False])
+def test_machine_without_times_leaves_the_other_alone_and_is_said(without: int, has_state: bool) -> None:
+    table = field(delay=8.0, moisture_delay=8.0)
+    if not has_state:
+        table = table.drop(columns="working")
+    machine = np.where(np.arange(len(table)) < len(table) // 2, 1, 2)
+    times = np.where(machine == without, np.nan, table["seconds"])
+    cleaned = hl.clean(job(table.assign(seconds=times, machine=machine)))
+    assert cleaned.delay.seconds == pytest.approx(8.0, abs=0.5)
+    assert (cleaned.layer.to_pandas()["reasons"].to_numpy()[machine == without] & 1 == 1).all()
+    assert {"times-missing", "much-left-out"} <= codes(cleaned)
+
+
 def test_negative_flow_is_no_value_and_not_on_the_map() -> None:
     cleaned = hl.clean(harmonized(rows(flow=np.where(np.arange(50) < 20, -1.0, 5.0))), ALL_ROWS)
     found = cleaned.layer.to_pandas()

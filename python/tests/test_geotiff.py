@@ -9,6 +9,7 @@ import geopandas as gpd
 import numpy as np
 import pyproj
 import pytest
+import rasterio
 import shapely
 from driven_rows import field, job, plain
 
@@ -17,8 +18,6 @@ from headland.table_input import as_layer
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-rasterio = pytest.importorskip("rasterio")
 
 
 @pytest.fixture(scope="module")
