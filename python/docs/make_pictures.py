@@ -5,23 +5,32 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import re
+import warnings
 from pathlib import Path
+from typing import Any
 
 import headland as hl
 
 FOLDER = Path(__file__).parent / "pictures"
-NAMES = ("logged", "cleaned", "reasons", "delay", "moisture", "first_map", "planting", "rates", "cells", "prescription")
+NAMES = (
+    *("logged", "cleaned", "reasons", "delay", "moisture"),
+    *("first_map", "planting", "rates", "cells", "prescription", "zones"),
+)
 """The pictures that each build makes, next to `before_after`."""
-LOW_YIELD = 2_000
-"""Kilograms per hectare below which the prescription of the picture has the lower rate."""
+ZONES = FOLDER.parent / "how_to" / "zones_from_three_years.md"
+PRESCRIPTION = FOLDER.parent / "tutorials" / "prescription_and_back.md"
+"""Pages whose own code draws their pictures."""
 
 
 def write(folder: Path = FOLDER) -> None:
     """Write all pictures, unless they are newer than the package; the committed one is written only if it changes."""
     folder.mkdir(exist_ok=True)
-    if is_current([folder / f"{name}.svg" for name in NAMES], [Path(__file__)]):
+    if is_current([folder / f"{name}.svg" for name in NAMES], [Path(__file__), ZONES, PRESCRIPTION]):
         return
-    for name, svg in {**harvest(), **operations()}.items():
+    for name, svg in {**harvest(), **operations(), **prescriptions()}.items():
         target = folder / f"{name}.svg"
         if name in NAMES or not target.exists() or target.read_text(encoding="utf-8") != svg:
             target.write_text(svg, encoding="utf-8")
@@ -52,23 +61,39 @@ def harvest() -> dict[str, str]:
 
 
 def operations() -> dict[str, str]:
-    """Draw jobs of other kinds, a prescription, and plots."""
+    """Draw jobs of other kinds, and cells."""
     with hl.Sandbox.demo(conversion_time=0) as service, service.client() as client:
         found = [job for job in client.job_data.list() if job["name"].startswith("Stone Hill 2026")]
         jobs = {job["sub_type"]: job["id"] for job in found}
         layers = {kind: client.job_data.read(job_id) for kind, job_id in jobs.items()}
         details = {kind: client.job_data.get(job_id) for kind, job_id in jobs.items()}
-    sprayed = hl.harmonize(layers["Sprayer"], job=details["Sprayer"])
     cells = hl.grid(hl.clean(layers["Yield"]), 40.0)
-    rates = [90 if (value or 0) < LOW_YIELD else 120 for value in cells["yield_dry"]]
-    zones = cells.to_geopandas()[["geometry"]].assign(rate=rates)
     return {
         "first_map": hl.harmonize(layers["Yield"], job=details["Yield"]).plot("yield_dry").svg,
         "planting": layers["Planter"].plot().svg,
-        "rates": hl.compare_rates(sprayed).map().svg,
         "cells": cells.plot("yield_dry").svg,
-        "prescription": hl.Prescription(zones, "rate", unit="kg/ha").layer.plot("RATE").svg,
     }
+
+
+def prescriptions() -> dict[str, str]:
+    """Run the code of two pages, and draw what it made."""
+    zones, tutorial = of_page(ZONES), of_page(PRESCRIPTION)
+    return {
+        "zones": zones["rx"].layer.plot("RATE").svg,
+        "prescription": tutorial["rx"].layer.plot("RATE").svg,
+        "rates": tutorial["comparison"].map().svg,
+    }
+
+
+def of_page(page: Path) -> dict[str, Any]:
+    """Run the code of a page, and return its names."""
+    names: dict[str, Any] = {}
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            exec(code, names)  # noqa: S102 -- it is a page of this documentation
+    names["client"].close()
+    names["service"].close()
+    return names
 
 
 def pair(left: str, right: str) -> str:

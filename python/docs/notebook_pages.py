@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,9 @@ def page(notebook: Any) -> str:
 def output(shown: Any) -> str:
     """Return an output of a cell as Markdown: pictures and tables as HTML, all else as text."""
     if shown.output_type == "stream":
-        return f"```output\n{shown.text.rstrip()}\n```" if shown.name == "stdout" else ""
+        # A bar of progress is replaced by the next one where it is shown, and is no output.
+        text = "" if re.search(r"\d%\|.*\|", shown.text) else shown.text.rstrip()
+        return f"```output\n{text}\n```" if text and shown.name == "stdout" else ""
     data = shown.get("data", {})
     if "text/html" in data:
         html = data["text/html"]
