@@ -52,9 +52,7 @@ def page(notebook: Any) -> str:
 def output(shown: Any) -> str:
     """Return an output of a cell as Markdown: pictures and tables as HTML, all else as text."""
     if shown.output_type == "stream":
-        # A bar of progress is replaced by the next one where it is shown, and is no output.
-        text = "" if re.search(r"\d%\|.*\|", shown.text) else shown.text.rstrip()
-        return f"```output\n{text}\n```" if text and shown.name == "stdout" else ""
+        return printed(shown.text) if shown.name == "stdout" else ""
     data = shown.get("data", {})
     if "text/html" in data:
         html = data["text/html"]
@@ -63,7 +61,13 @@ def output(shown: Any) -> str:
     elif "image/png" in data:
         html = f'<img alt="" src="data:image/png;base64,{data["image/png"].strip()}">'
     else:
-        return f"```output\n{data.get('text/plain', '').rstrip()}\n```"
+        return printed(data.get("text/plain", ""))
     # Without empty lines, the source of the page stays readable.
     lines = "\n".join(line for line in html.splitlines() if line.strip())
     return f'`````{{raw}} html\n<div class="cell-output">\n{lines}\n</div>\n`````'
+
+
+def printed(text: str) -> str:
+    """Return a text as a block, without bars of progress, which are replaced where they are shown."""
+    is_progress = re.search(r"\d%\|.*\|", text)
+    return "" if is_progress else f"```output\n{text.rstrip()}\n```"
