@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 import weakref
@@ -12,6 +11,7 @@ from headland import _core
 from headland.errors import AuthenticationError, ConfigurationError
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable
 
 Outcome = TypeVar("Outcome")
@@ -105,6 +105,8 @@ class TokenSource:
         known = self._token
         if known is not None:
             return known
+        import asyncio  # A quarter of the time of `import headland`, so synchronous programs go without it.
+
         async with self._loop_locks.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
             known = self._token
             if known is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NotRequired, TypedDict, TypeVar, Unpack, cast
 
@@ -315,6 +314,8 @@ class AsyncCalls(OpenClient[AsyncPages[Any], AsyncLocationPages]):
 
     async def upload(self, call: str, file: Upload, given: Mapping[str, object] = MappingProxyType({})) -> Created:
         """Upload a file and return id and address of the new record."""
+        import asyncio
+
         texts = arguments.texts(call, given)
         # Reading may take long and must not block the event loop.
         name, content = await asyncio.to_thread(read_upload, call, file)
@@ -323,6 +324,8 @@ class AsyncCalls(OpenClient[AsyncPages[Any], AsyncLocationPages]):
 
     async def upload_map(self, file: MapFile | BinaryIO, file_type: str, *, force: bool) -> Created:
         """Upload a prescription map and return id and address of the new record."""
+        import asyncio
+
         texts, ignores = arguments.texts(map_file.CALL, {"file_type": file_type}), arguments.flag("force", force)
         prepared = _warned(await asyncio.to_thread(map_file.prepare, file, texts["file_type"], force=ignores))
         with self:
@@ -337,6 +340,8 @@ class AsyncCalls(OpenClient[AsyncPages[Any], AsyncLocationPages]):
         timeout: float | None,
     ) -> tuple[str, bool]:
         """Send a prescription map; return its id and whether it is delivered."""
+        import asyncio
+
         map_id, to, is_waiting, seconds = self.check_send(rx, computer, wait=wait, timeout=timeout)
         sent = (
             map_id

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self
 
@@ -320,6 +319,8 @@ class AsyncClient(_ClientBase, AsyncClientRows):
 
         >>> print(await client.doctor())
         """
+        import asyncio
+
         return await asyncio.to_thread(doctor_report.run_doctor, self._calls.core)
 
     async def close(self) -> None:

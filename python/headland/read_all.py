@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import time
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -208,6 +207,8 @@ class AsyncReadAll:
         **options: Unpack[ReadOptions],
     ) -> JobLayers:
         """Like `Client.job_data.read_all`, as a coroutine; conversions are awaited concurrently."""
+        import asyncio
+
         types = arguments.job_types(job_type, sub_type=sub_type)
         wanted = Selection(job_type=types, year=year, since=since, name=name, ids=ids)
         seconds = _check_options(
