@@ -63,9 +63,12 @@ class Catalog:
                 (each["job_id"], each["layer"]): each for view in views.split() for each in rows(placed, view)
             }
         self.fields_of_jobs: dict[str, str] = {}
+        self.years_of_jobs: dict[str, int] = {}
         for (job_id, _), each in self.layers.items():
             if each["field"]:
                 self.fields_of_jobs.setdefault(job_id, each["field"])
+            if each["year"]:
+                self.years_of_jobs[job_id] = min(each["year"], self.years_of_jobs.get(job_id, each["year"]))
 
     def archive(self, job: Record) -> Path | None:
         """Return the path of a job's archive; None if the mirror has none."""
@@ -78,9 +81,8 @@ class Catalog:
 
     def year(self, job: Record) -> int | None:
         """Return the year of a job, from its rows or its record."""
-        stated = [each["year"] for (job_id, _), each in self.layers.items() if job_id == job["id"] and each["year"]]
         start = job.get("start_date")
-        return min(stated) if stated else start.year if isinstance(start, dt.datetime) else None
+        return self.years_of_jobs.get(job["id"]) or (start.year if isinstance(start, dt.datetime) else None)
 
 
 def by_job(rows: Iterable[Record]) -> dict[str, list[Record]]:
