@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import signal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 SERIES = int(os.environ.get("HEADLAND_SERIES", "1"))
 settings.register_profile("series", max_examples=100 * SERIES, deadline=None, derandomize=SERIES == 1)
 settings.load_profile("series")
+
+# A shell starts what it runs in the background with Ctrl-C ignored, and Python keeps that: tests that press it need
+# Python's own handler, which the processes that they start then have too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
