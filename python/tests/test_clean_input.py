@@ -312,6 +312,17 @@ def test_other_jobs_have_no_reasons_of_a_yield_sensor(kind: str) -> None:
     assert values(hl.grid(cleaned))["amount"].sum() == pytest.approx((150 * 4320 + 750 * 12) / 10_000, rel=1e-6)
 
 
+def test_products_of_a_mix_share_the_ground_of_their_report() -> None:
+    first = straight((0, -60), (0, 60), applied_rate=100.0).assign(product="A")
+    mix = pd.concat([first, first.assign(product="B", applied_rate=40.0), first.assign(product="C", applied_rate=10.0)])
+    cleaned = hl.clean(job(mix, kind="as_applied"))
+    logged, *_, used = cleaned.report.to_pandas().to_dict("records")
+    assert (logged["ha"], used["ha"]) == pytest.approx((0.072, 0.072), rel=1e-6)
+    assert (logged["rate_with"], used["rate_without"]) == pytest.approx((150, 150), rel=1e-6)
+    assert "on 0.07 ha" in str(cleaned)
+    assert "a mean of 150" in str(cleaned)
+
+
 VALUES = st.sampled_from([0.0, -1.0, 1e-300, 1e300, np.nan, np.inf, -np.inf, 5.0, 20.0, 359.0])
 
 

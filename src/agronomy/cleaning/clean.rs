@@ -45,6 +45,13 @@ impl CleanRows {
     pub(crate) fn has_rate(&self, k: usize) -> bool {
         self.ground.coverage.has_rate(k)
     }
+
+    /// Whether the amount of a row is part of a mean rate: it has a rate, or is one more product on the ground of a row
+    /// that has one.
+    pub(crate) fn is_in_mean(&self, k: usize) -> bool {
+        let mut before = (0..=k).rev();
+        before.find(|k| self.has_rate(*k) || !self.rows.is_mixed_in(*k)).is_some_and(|k| self.has_rate(k))
+    }
 }
 
 /// Cleans rows: faults, delays, passes with their ground, masses, reasons. `boundary` is that of the field, in the plane of the

@@ -325,7 +325,7 @@ fn logged(rows: &CleanRows) -> Sums {
         let is_working = rows.rows.working.as_ref().is_none_or(|working| working[k]);
         // The grain of a pass arrives after the header is up, too.
         sums.amount += if amount.is_finite() { amount } else { 0.0 };
-        sums.m2 += if m2.is_finite() && is_working { m2 } else { 0.0 };
+        sums.m2 += if m2.is_finite() && is_working && !rows.rows.is_mixed_in(k) { m2 } else { 0.0 };
     }
     sums.rated = [sums.amount, sums.m2];
     sums
@@ -342,7 +342,7 @@ fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
             sums.m2 += rows.ground.coverage.fresh[k];
             if amount.is_finite() {
                 sums.amount += amount;
-                if rows.has_rate(k) {
+                if rows.is_in_mean(k) {
                     sums.rated[0] += amount;
                     sums.rated[1] += rows.ground.coverage.fresh[k];
                 }
@@ -364,7 +364,7 @@ fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
             lines.push((reason.name, sums, without.rate(), with.rate()));
         }
     }
-    let left_out = sum(&|k| rows.used[k] && !rows.has_rate(k));
+    let left_out = sum(&|k| rows.used[k] && !rows.is_in_mean(k));
     lines.push(("little_new_ground", left_out, used.rate(), used.rate()));
     lines.push(("used", used, used.rate(), used.rate()));
 
