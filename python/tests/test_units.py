@@ -76,11 +76,13 @@ def test_words_choose_the_units_of_a_system(layers: dict[str, hl.Layer]) -> None
         assert set(units.values()) <= metric | without_counterpart, units
 
 
-def test_bushels_to_a_mass_without_a_crop_is_an_error_that_names_the_argument(layers: dict[str, hl.Layer]) -> None:
+def test_bushels_of_a_crop_that_the_archive_states_become_a_mass(layers: dict[str, hl.Layer]) -> None:
     layer = layers["bu/ac"]
     name = column_in(layer, "bu/ac")
-    with pytest.raises(ValueError, match=r"needs the weight of a bushel.*pass `crop=`"):
-        layer.to_units({name: "kg/ha"})
+    assert set(layer["CROP"]) == {"Sorghum"}
+    kilograms = layer.to_units({name: "kg/ha"})[name]
+    assert kilograms == layer.to_units({name: "kg/ha"}, crop="sorghum")[name]
+    assert kilograms[0] == pytest.approx(layer[name][0] * 56 * 0.45359237 / 0.40468564224)
 
 
 def test_units_that_do_not_fit_are_named(layers: dict[str, hl.Layer]) -> None:
@@ -141,5 +143,21 @@ def test_crop_of_the_metadata_gives_the_weight_of_a_bushel() -> None:
     assert converted({"DataAttributes": attributes, "Crop": "Corn"}, crop="wheat")[0] == pytest.approx(
         200 * 67.251069, abs=1e-4
     )
-    with pytest.raises(ValueError, match="pass `crop=`"):
+    with pytest.raises(ValueError, match=r"needs the weight of a bushel.*pass `crop=`"):
         converted({"DataAttributes": attributes, "Crop": "clover"})
+
+
+def test_crop_of_the_rows_gives_the_weight_of_a_bushel() -> None:
+    def converted(*crops: bytes, crop: str | None = None) -> list[float | None]:
+        columns = [Field(b"VRYIELDVOL", "N", 8, 2), Field(b"CROP", "C", 9, 0)]
+        table = dbf(columns, [[b"  200.00", name.ljust(9)] for name in crops])
+        sidecar = json.dumps({"DataAttributes": [{"Name": "VRYIELDVOL", "Unit": "bu1ac-1"}], "Crop": "Corn"}).encode()
+        layer = hl.read(zipped({"t.dbf": table, "t-Deere-Metadata.json": sidecar}))
+        values: list[float | None] = layer.to_units({"VRYIELDVOL": "kg/ha"}, crop=crop).values("VRYIELDVOL")
+        return values
+
+    assert converted(b"Wheat", b"WHEAT") == pytest.approx([200 * 67.251069] * 2, abs=1e-4)
+    assert converted(b"Hybrid 1") == pytest.approx([200 * 62.767665], abs=1e-4)
+    for crop in (None, "corn"):
+        with pytest.raises(ValueError, match="the layer has no crop or several"):
+            converted(b"Corn", b"Wheat", crop=crop)

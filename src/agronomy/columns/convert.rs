@@ -1,6 +1,6 @@
 //! Conversion of a layer's columns to other units.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -44,12 +44,14 @@ pub fn columns_for_unit(layer: &Layer, unit: &str) -> Option<Vec<String>> {
 /// Converts columns to other units. Changed values become 64-bit floats. A column that has the wanted unit keeps its
 /// values and gets the standard spelling.
 ///
-/// Conversions between bushels and masses need the weight of a bushel: that of `crop`, of the column's metadata, or
-/// of the crop in the layer's metadata.
+/// Conversions between bushels and masses need the weight of a bushel: that of `crop`, of the column's metadata, of the
+/// crop of the rows, or of the crop in the layer's metadata.
 pub fn to_units(layer: Layer, target: &Target, crop: Option<&str>) -> Result<Layer> {
     let given = crop.map(known_crop).transpose()?;
-    let stated = stated_crop(&layer);
-    let has_several = has_several_crops(&layer);
+    let of_rows = row_crops(&layer);
+    let has_several = of_rows.len() > 1;
+    let of_rows = of_rows.into_iter().next().and_then(|name| Crop::find(&name));
+    let stated = of_rows.or_else(|| stated_crop_names(&layer).find_map(|name| Crop::find(&name)));
     let weight = |field: &Field| {
         let by_column = || field.metadata().get(KG_PER_BUSHEL).and_then(|text| text.parse().ok());
         if has_several {
@@ -192,22 +194,25 @@ pub(crate) fn known_crop(name: &str) -> Result<&'static Crop> {
     })
 }
 
-/// Whether the rows are of several crops, so that no weight of a bushel is that of all.
-fn has_several_crops(layer: &Layer) -> bool {
-    let Some((column, _)) = layer.schema().column_with_name("crop") else { return false };
-    let batches = layer.batches().iter().filter_map(|batch| batch.columns().get(column));
-    let mut names = batches.filter_map(|array| array.as_string_opt::<i64>()).flat_map(|array| array.iter()).flatten();
-    names.next().is_some_and(|first| names.any(|name| name != first))
+/// The names of a crop in metadata and columns.
+fn is_crop_name(name: &str) -> bool {
+    ["crop", "croptoken", "cropname"].iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// The crop that the source of the layer states.
-fn stated_crop(layer: &Layer) -> Option<&'static Crop> {
-    stated_crop_names(layer).find_map(|name| Crop::find(&name))
+/// The crops of the rows, by the harmonised column if there is one; of several, no weight of a bushel is that of all.
+fn row_crops(layer: &Layer) -> BTreeSet<String> {
+    let schema = layer.schema();
+    let named = || schema.fields().iter().position(|field| is_crop_name(field.name()));
+    let Some(column) = schema.index_of("crop").ok().or_else(named) else { return BTreeSet::new() };
+    let arrays = layer.batches().iter().filter_map(|batch| batch.columns().get(column)?.as_string_opt::<i64>());
+    let names: BTreeSet<&str> = arrays.flat_map(|array| array.iter()).flatten().map(str::trim).collect();
+    let names = names.into_iter().filter(|name| !name.is_empty());
+    names.map(|name| Crop::find(name).map_or(name, |crop| crop.name).to_owned()).collect()
 }
 
 /// The names of crops that the source of the layer states.
 pub(crate) fn stated_crop_names(layer: &Layer) -> impl Iterator<Item = String> {
-    let is_crop = |key: &str| key == CROP || ["crop", "croptoken", "cropname"].contains(&key.to_lowercase().as_str());
+    let is_crop = |key: &str| key == CROP || is_crop_name(key);
     layer.metadata().iter().filter(move |(key, _)| is_crop(key)).map(|(_, name)| name.clone())
 }
 

@@ -27,11 +27,18 @@ const MOST: f64 = 40.0;
 pub struct MarketMoisture(Vec<(Option<&'static str>, f64)>);
 
 impl MarketMoisture {
-    /// Checks what is stated. A name that is no crop, and a percentage outside 0 to 40, are errors.
+    /// Checks what is stated. A name that is no crop, a share such as 0.14, and a percentage outside 0 to 40, are errors.
     pub fn new(stated: Vec<(Option<String>, f64)>) -> Result<Self> {
         let checked = stated.into_iter().map(|(crop, percent)| {
             if !(0.0..=MOST).contains(&percent) {
                 let message = format!("`{MARKET}`: expected a percentage of water from 0 to {MOST}, got {percent}");
+                return Err(Error::for_argument(MARKET, message));
+            }
+            // No grain has so little water, and 0 is that of dry matter.
+            if percent > 0.0 && percent < 1.0 {
+                let meant = (percent * 1e4).round() / 100.0;
+                let message =
+                    format!("`{MARKET}`: {percent} is a share, but a percentage is expected: did you mean {meant}?");
                 return Err(Error::for_argument(MARKET, message));
             }
             Ok((crop.as_deref().map(known_crop).transpose()?.map(|crop| crop.name), percent))
