@@ -48,6 +48,7 @@ class Facts(TypedDict, total=False):
     """Details of a failure. Each is an attribute of the exception, ``None`` if unknown."""
 
     endpoint: str | None
+    id: str | None
     method: str | None
     status: int | None
     attempts: int | None
@@ -75,6 +76,8 @@ class HeadlandError(Exception):
 
     endpoint: str | None
     """The call, such as ``job_data.list``."""
+    id: str | None
+    """The id of the record that the call was about, such as that of the job."""
     method: str | None
     """The HTTP method."""
     status: int | None

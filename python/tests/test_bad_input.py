@@ -132,6 +132,8 @@ def test_jobs_without_coverage_or_conversion_have_their_errors(client: hl.Client
     for job_id in {str(job["id"]) for job in client.job_data.list()} - known:
         with pytest.raises((hl.NoCoverage, hl.ConversionFailed)) as caught:
             client.job_data.read(job_id)
+        assert caught.value.id == job_id
+        assert f" of {job_id}, HTTP" in str(caught.value)
         seen.add(type(caught.value))
     assert seen == {hl.NoCoverage, hl.ConversionFailed}
 

@@ -158,6 +158,8 @@ pub struct Hint {
 pub struct Facts {
     /// The row of the table, such as `job_data.list`.
     pub endpoint: Option<&'static str>,
+    /// The id in the path of the call.
+    pub id: Option<String>,
     /// The HTTP method.
     pub method: Option<&'static str>,
     /// The HTTP status of the last reply.
@@ -289,8 +291,9 @@ impl Error {
     #[must_use]
     pub fn map_texts(mut self, write: impl Fn(&str) -> String) -> Self {
         let Inner { message, facts, .. } = &mut *self.inner;
-        let facts =
-            [&mut facts.check, &mut facts.result, &mut facts.field, &mut facts.conversion].into_iter().flatten();
+        let facts = [&mut facts.check, &mut facts.result, &mut facts.field, &mut facts.conversion, &mut facts.id]
+            .into_iter()
+            .flatten();
         for text in std::iter::once(message).chain(facts) {
             *text = write(text);
         }
@@ -366,7 +369,8 @@ impl Error {
             parts.push(format!("offset {offset}"));
         }
         if let Some(endpoint) = facts.endpoint {
-            parts.push(endpoint.to_owned());
+            let of = facts.id.as_ref().map(|id| format!(" of {id}")).unwrap_or_default();
+            parts.push(format!("{endpoint}{of}"));
         }
         if let Some(status) = facts.status {
             parts.push(format!("HTTP {status}"));

@@ -34,6 +34,7 @@ fn facts<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {
     let facts = error.facts();
     let known = PyDict::new(py);
     known.set_item("endpoint", facts.endpoint)?;
+    known.set_item("id", facts.id.as_deref())?;
     known.set_item("method", facts.method)?;
     known.set_item("status", facts.status)?;
     known.set_item("attempts", facts.attempts)?;

@@ -335,7 +335,7 @@ impl Attempts<'_> {
     #[must_use]
     pub fn finish(&self, error: Error) -> Error {
         let skew = self.context.skew.seconds(&*self.context.clock);
-        self.context.masked_error(error).with(|facts| {
+        self.context.masked_error(error.with(|facts| facts.id = self.call.id())).with(|facts| {
             facts.clock_skew = facts.clock_skew.or(skew.map(to_seconds_f64));
             facts.endpoint = Some(self.call.row.full_name);
             facts.method = Some(self.call.row.method.as_str());

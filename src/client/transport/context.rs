@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
+use percent_encoding::percent_decode_str;
 
 use super::activity::Waiting;
 use super::base_url::Address;
@@ -115,6 +116,15 @@ pub struct Call {
     pub next: Option<NextLink>,
     /// Content type and bytes of the body.
     pub content: Option<(String, Bytes)>,
+}
+
+impl Call {
+    /// The id in the path: what stands where the path of the endpoint has a parameter.
+    pub(super) fn id(&self) -> Option<String> {
+        let mut parts = self.row.path.split('/').zip(self.path.split('/'));
+        let (_, id) = parts.find(|(name, _)| name.starts_with('{'))?;
+        Some(percent_decode_str(id).decode_utf8_lossy().into_owned())
+    }
 }
 
 impl ServiceContext {

@@ -86,7 +86,7 @@ impl ServiceContext {
             },
         };
         probe.outcome = probe.outcome.map_err(|error| {
-            self.masked_error(error).with(|facts| {
+            self.masked_error(error.with(|facts| facts.id = call.id())).with(|facts| {
                 facts.endpoint = Some(call.row.full_name);
                 facts.method = Some(call.row.method.as_str());
                 facts.attempts = Some(1);
