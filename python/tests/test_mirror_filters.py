@@ -163,7 +163,7 @@ def test_status_counts_the_whole_account(account: hl.Sandbox, tmp_path: Path) ->
     assert status.details_due == JOBS - 4
     assert status.is_published
     assert status.unfinished_since is None
-    assert f"everything downloaded, {FILES - 4} files to come" in str(status)
+    assert f"all that was downloaded; {FILES - 4} files not" in str(status)
     mirror_of(account, tmp_path / "farm").sync()
     assert "everything known" in str(mirror.status())
 
@@ -353,3 +353,15 @@ def test_command_line_has_the_filters(
         assert code == 2
         assert message in err
     assert len(account.requests) == before
+
+
+def test_refused_files_are_asked_for_again_with_the_next_full_list(account: hl.Sandbox, tmp_path: Path) -> None:
+    mirror = mirror_of(account, tmp_path / "farm", job_type="Yield", relist="1d")
+    account.faults.add(endpoint="job_data.download", kind="forbidden", times=2)
+    assert mirror.sync().failed == 2
+    assert [each.state for each in mirror.status().unavailable] == ["failed", "failed"]
+    assert mirror.sync().failed == 2, "no list of all jobs was due"
+    assert mirror_of(account, tmp_path / "farm", job_type="Yield", relist="0s").sync().failed == 0
+    status = mirror.status()
+    assert status.jobs["have"] == len(ids_of(account, "Yield"))
+    assert not status.unavailable

@@ -43,6 +43,8 @@ pub struct Outcome {
     pub changed: u64,
     /// Removed jobs and grain carts.
     pub gone: u64,
+    /// Jobs and grain carts whose file failed or cannot be read, at the end.
+    pub failed: u64,
     /// Finished calls.
     pub calls: u64,
     /// Bytes of the downloaded archives.
@@ -161,6 +163,7 @@ impl Mirror {
         });
         writer.journal.read(|txn| self.options.filter.notes(txn))?.into_iter().for_each(|note| writer.add_note(note));
         let snapshot = progress.snapshot();
+        outcome.failed = writer.journal.read(ReadTxn::summary)?.failed();
         (outcome.calls, outcome.bytes, outcome.notes) = (snapshot.calls_done, snapshot.bytes, writer.take_notes());
         Ok(outcome)
     }

@@ -9,7 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::filter::Filter;
 use super::ingest::{ingest, quarantine};
-use super::journal::{FileState, Item, ItemKind, ReadTxn, WriteTxn};
+use super::journal::{FileState, Item, ItemKind, REFUSED, ReadTxn, WriteTxn};
 use super::lists::{self, List};
 use super::locations::{self, Device};
 use super::progress::Event;
@@ -361,7 +361,8 @@ async fn request_file(writer: &MirrorWriter, file: &FileRequest) -> Result<NextS
         }
         // An archive error means that the file exceeds the size limit.
         Err(error) if matches!(error.kind(), Kind::ConversionFailed | Kind::Archive) || is_record_error(&error) => {
-            let status = error.facts().conversion.clone();
+            let refused = (error.kind() == Kind::PermissionDenied).then(|| REFUSED.to_owned());
+            let status = refused.or_else(|| error.facts().conversion.clone());
             set_state(FileState::Failed { reason: error.message().into_owned(), status })?;
             report(&format!("failed: {}", error.message()));
             NextStep::Done

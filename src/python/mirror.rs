@@ -145,6 +145,7 @@ impl Mirror {
         facts.set_item("new", outcome.new)?;
         facts.set_item("changed", outcome.changed)?;
         facts.set_item("gone", outcome.gone)?;
+        facts.set_item("failed", outcome.failed)?;
         facts.set_item("calls", outcome.calls)?;
         facts.set_item("bytes", outcome.bytes)?;
         facts.set_item("generation", outcome.generation)?;

@@ -133,7 +133,7 @@ class PublishedDataset:
             HeadlandWarning: Columns of ``dataset`` have several units, yields and rates first.
 
         >>> with mirror.connect() as connection:
-        ...     means = connection.sql("SELECT field, year, crop, mean / 1000 AS t_ha FROM field_means").df()
+        ...     means = connection.sql("SELECT job_name, year, crop, mean / 1000 AS t_ha FROM field_means").df()
         """
         extras.require("sql", "duckdb", "pandas")
         from headland.mirror import sql

@@ -169,6 +169,8 @@ class Outcome(JsonValues):
     """Changed ones."""
     gone: int
     """Removed ones: the service no longer has them."""
+    failed: int
+    """Those whose file failed or cannot be read, at the end; `Status.unavailable` names them with their reasons."""
     calls: int
     """Finished calls."""
     bytes: int

@@ -66,9 +66,9 @@ Queries
 -------
 Run them in the folder of this file, or write its address before `latest`.
 
-DuckDB, the mean yield of each field and year in kg/ha:
+DuckDB, the mean yield of each field, year and crop in kg/ha. A job whose field nothing names keeps its own line:
 
-    SELECT field, year, sum(dry_mass) / sum(covered_area) * 10000 AS mean
+    SELECT coalesce(field, job_name) AS field, year, crop, sum(dry_mass) / sum(covered_area) * 10000 AS mean
     FROM 'latest/catalog/field_means.parquet' GROUP BY ALL;
 
 DuckDB, the applied amount of each job, in kg, L or seeds, and its rate:

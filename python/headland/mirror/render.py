@@ -62,7 +62,7 @@ def _overview(status: Status) -> list[tuple[str, str]]:
         due = sum(
             counts.get(state, 0) for counts in (status.jobs, status.grain_carts) for state in ("unasked", "asked")
         )
-        known = f"everything downloaded, {formatting.number(due, 'file')} to come" if due else "everything known"
+        known = f"all that was downloaded; {formatting.number(due, 'file')} not" if due else "everything known"
         is_new = known if status.is_published else "older than the known records"
         files = formatting.number(status.parts, "file")
         rows = formatting.number(status.rows, "row")

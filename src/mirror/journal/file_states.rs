@@ -147,6 +147,13 @@ impl WriteTxn<'_> {
         }
     }
 
+    /// Asks once more for the details that the service refused.
+    pub(crate) fn ask_refused_details(&self) -> Result<()> {
+        let refused = "UPDATE item SET detail_of = NULL WHERE kind = 'job' AND detail_of IS NOT NULL \
+             AND ?1 || id IN (SELECT name FROM about)";
+        self.execute(refused, [NO_DETAIL]).map(drop)
+    }
+
     /// Records that an archive is stored, whether or not an item refers to it.
     pub(crate) fn add_archive(&self, sha256: &str, bytes: u64, now: DateTime<Utc>) -> Result<()> {
         self.execute(

@@ -67,7 +67,7 @@ pub enum FileState {
     Failed {
         /// Message of the service.
         reason: String,
-        /// Conversion status, if the service gave one.
+        /// Conversion status, if the service gave one; [`REFUSED`] if the access key was not permitted.
         status: Option<String>,
     },
     /// Downloaded, but unreadable.
@@ -146,6 +146,9 @@ pub struct Item {
     /// Number of the last full list that contained it.
     pub seen: u64,
 }
+
+/// Status of a file that the access key was not permitted to read.
+pub(crate) const REFUSED: &str = "REFUSED";
 
 /// Reason of an unasked item whose archive was lost.
 pub(super) const LOST_ARCHIVE: &str = "lost";

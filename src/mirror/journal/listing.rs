@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use rusqlite::params;
 use sha2::{Digest as _, Sha256};
 
-use super::items::{ItemKind, LOST_ARCHIVE};
+use super::items::{ItemKind, LOST_ARCHIVE, REFUSED};
 use super::sql_values::{format_time, read_count, to_i64};
 use super::transaction::WriteTxn;
 use headland_base::error::Result;
@@ -200,6 +200,15 @@ impl WriteTxn<'_> {
         if kind == ItemKind::Cart {
             // The newest remaining upload may be one that was superseded.
             gone.iter().try_for_each(|name| self.supersede(name, now))?;
+        }
+        // What was refused may be permitted by now, and costs a call for each full list.
+        self.execute(
+            "UPDATE item SET state = 'asked', ripe_at = ?3, times = 0, reason = NULL, status = NULL \
+             WHERE kind = ?1 AND state = 'failed' AND status = ?2",
+            params![kind, REFUSED, format_time(now)],
+        )?;
+        if kind == ItemKind::Job {
+            self.ask_refused_details()?;
         }
         Ok(Removed::Gone(u64::try_from(gone.len()).unwrap_or(u64::MAX)))
     }

@@ -21,6 +21,7 @@ use std::sync::{Mutex, PoisonError};
 use rusqlite::{Transaction, TransactionBehavior};
 
 pub use cursors::{Calls, Cursor, Published, Reading, Relist};
+pub(crate) use items::REFUSED;
 pub use items::{Archive, FileState, Item, ItemKind};
 pub use listing::{Changes, Listed, Removed};
 pub use locations::Location;

@@ -53,6 +53,13 @@ impl Summary {
     pub fn details_due(&self) -> u64 {
         self.states.iter().filter(|count| count.state != "gone").map(|count| count.details_due).sum()
     }
+
+    /// Number of files that failed or cannot be read.
+    #[must_use]
+    pub fn failed(&self) -> u64 {
+        let is_failed = |count: &&StateCount| matches!(count.state.as_str(), "failed" | "quarantined");
+        self.states.iter().filter(is_failed).map(|count| count.items).sum()
+    }
 }
 
 impl ReadTxn {
