@@ -66,16 +66,16 @@ def test_the_style_has_the_classes_and_colours_of_the_map(cleaned: hl.Cleaned, t
 def squares(values: list[float | None], **columns: object) -> hl.Layer:
     """Return squares of half a degree, three in a line."""
     boxes = [shapely.box(x := i % 3 / 2, y := i // 3 / 2, x + 0.5, y + 0.5) for i in range(len(values))]
-    frame = gpd.GeoDataFrame({"Härte <µ>": values, **columns}, geometry=boxes, crs=4326)
+    frame = gpd.GeoDataFrame({"Härte <µ> & Co": values, **columns}, geometry=boxes, crs=4326)
     return as_layer("layer", frame)
 
 
 def test_squares_of_any_layer_are_a_raster_with_any_name_and_value(tmp_path: Path) -> None:
     layer = squares([1e300, None, -0.0, 5.5])
-    layer.write_geotiff(tmp_path / "map.TIFF", "Härte <µ>")
+    layer.write_geotiff(tmp_path / "map.TIFF", "Härte <µ> & Co")
     with rasterio.open(tmp_path / "map.TIFF") as raster:
         assert np.array_equal(raster.read(1), [[5.5, np.nan, np.nan], [1e300, np.nan, -0.0]], equal_nan=True)
-        assert (raster.crs, raster.descriptions, raster.bounds) == (4326, ("Härte <µ>",), (0, 0, 1.5, 1))
+        assert (raster.crs, raster.descriptions, raster.bounds) == (4326, ("Härte <µ> & Co",), (0, 0, 1.5, 1))
     style = ET.fromstring((tmp_path / "map.qml").read_text(encoding="utf-8"))
     assert [item.get("value") for item in style.iter("item")] == ["0.0", "5.5", "1e300"]
 
@@ -86,7 +86,7 @@ def test_what_is_no_raster_is_an_error_and_writes_no_file(cleaned: hl.Cleaned, t
         (cells, "map.tif", "missing", "no column `missing`"),
         (cells, "map.png", "yield_wet", "`.tif` or `.tiff`"),
         (squares([1.0], name="a"), "map.tif", "name", "numbers"),
-        (squares([]), "map.tif", "Härte <µ>", "numbers|no geometry"),
+        (squares([]), "map.tif", "Härte <µ> & Co", "numbers|no geometry"),
         (cleaned.swaths(), "map.tif", "m2", "only square cells"),
         (hl.grid(cleaned, 10.0, by="pass_number"), "map.tif", "yield_wet", "several rows have one cell"),
     ]

@@ -207,12 +207,12 @@ fn geo_keys(crs: &Crs) -> (Vec<u16>, String) {
     (keys.into_iter().flatten().collect(), texts)
 }
 
-/// Name and unit of the band, as GDAL writes them.
+/// Name and unit of the band, as GDAL writes them: escaped once more than XML asks.
 fn band_metadata(field: &Field) -> String {
     let unit = field.metadata().get("unit").map(String::as_str).unwrap_or_default();
     let name = if unit.is_empty() { field.name().clone() } else { format!("{} ({unit})", field.name()) };
     let item = |name: &str, role: &str, text: &str| {
-        format!("<Item name=\"{name}\" sample=\"0\" role=\"{role}\">{}</Item>", escape(text))
+        format!("<Item name=\"{name}\" sample=\"0\" role=\"{role}\">{}</Item>", escape(escape(text)))
     };
     let items = item("DESCRIPTION", "description", &name) + &item("UNITTYPE", "unittype", unit);
     // The tag is ASCII.

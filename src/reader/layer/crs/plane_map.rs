@@ -88,13 +88,15 @@ impl PlaneMap {
             return Ok(map);
         }
         let [width, height] = half.map(|half| half * 2.0 / 1e3);
+        let other = advice(plane, middle);
+        // The zone of the field may be the one that does not fit.
+        let other = if other.contains(crs.name()) { String::new() } else { format!(", or {other}") };
         Err(invalid(format!(
             "the field is too large for one map in `{}`: its extent is {width:.1} km x {height:.1} km, and positions \
-             would be {:.1} mm off (limit {} mm); divide it, or {}",
+             would be {:.1} mm off (limit {} mm); take each field by itself{other}",
             crs.name(),
             worst * 1e3,
             MAX_ERROR * 1e3,
-            advice(plane, middle)
         )))
     }
 
