@@ -116,7 +116,7 @@ def test_dry_is_at_the_market_moisture_that_is_stated() -> None:
         for call in (hl.harmonize, lambda layer, **given: hl.concat([layer], **given)):
             with pytest.raises(ValueError, match="`market_moisture`: expected a percentage of water from 0 to 40"):
                 call(layer, market_moisture=wrong)
-    with pytest.raises(ValueError, match="0.145 is a share, but a percentage is expected: did you mean 14.5?"):
+    with pytest.raises(ValueError, match=r"0\.145 is a share, but a percentage is expected: did you mean 14\.5\?"):
         hl.harmonize(layer, market_moisture=0.145)
     with pytest.raises(ValueError, match="crop `gravel`"):
         hl.harmonize(layer, market_moisture={"gravel": 10})
