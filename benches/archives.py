@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from make_archives import archive
-from peers import TASKS, Task, largest_member
+from peers import TASKS, Task, largest_member, versions
 from report import Target, report
 
 import headland as hl
@@ -116,6 +116,7 @@ def table(results: list[Result], runs: int) -> str:
     """Return the results as Markdown."""
     lines = [
         f"Milliseconds, medians of {runs} turns on {os.cpu_count()} cores, default settings; ratios within each turn.",
+        f"Peers: {versions()}.",
         "",
         "| zip → | from | headland | fastest peer | times as fast | others |",
         "|---|---|---:|---|---:|---|",
@@ -143,6 +144,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--kind", nargs="*", default=["points", "polygons"], choices=["points", "polygons"])
     parser.add_argument("--data", type=Path, help="a folder where generated archives stay")
     parser.add_argument("--corpus", type=Path, help="a folder with real archives under ag/: the largest two run, too")
+    parser.add_argument("--zip", type=Path, nargs="*", default=[], help="other archives, which have no targets")
     parser.add_argument("--markdown", type=Path, help="where the table is written")
     return parser.parse_args()
 
@@ -167,7 +169,7 @@ def main() -> int:
                     print(f"{result.of} → {task.name}: {result.ratio:.1f} times {result.peer}", file=sys.stderr)
         if not chosen.task:
             targets.append(parallel_speedup(archive("points", sizes[0], folder), runs))
-        for path in largest(chosen.corpus, 2) if chosen.corpus else ():
+        for path in [*chosen.zip, *(largest(chosen.corpus, 2) if chosen.corpus else ())]:
             rows = len(hl.read(path))
             of = f"{rows:,} real rows"
             results += [compare(task, path, rows, of=of, runs=runs, out=out) for task in tasks]
@@ -175,7 +177,7 @@ def main() -> int:
     print(written)
     if chosen.markdown:
         chosen.markdown.write_text(written, encoding="utf-8")
-    return 0 if chosen.short else report(targets, runs)
+    return 0 if chosen.short or not targets else report(targets, runs)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import importlib.util
 import sys
 import zipfile
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -195,6 +196,17 @@ if importlib.util.find_spec("duckdb_extension_spatial"):
     ARROW_PEERS["duckdb ST_Read"] = Peer(duckdb_arrow)
 else:
     print("duckdb ST_Read does not run: duckdb-extension-spatial is not installed", file=sys.stderr)
+
+
+def versions() -> str:
+    """Return the versions of the peers."""
+    packages = ["geopandas", "shapely", "pandas", "pyshp"]
+    if "duckdb ST_Read" in ARROW_PEERS:
+        packages.append("duckdb-extension-spatial")
+    gdal = ".".join(map(str, pyogrio.__gdal_version__))
+    rest = ", ".join(f"{package} {version(package)}" for package in packages)
+    return f"pyogrio {version('pyogrio')} with GDAL {gdal}, {rest}"
+
 
 TASKS = [
     Task("Arrow", 10, ours_arrow, ARROW_PEERS),
