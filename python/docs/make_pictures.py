@@ -18,19 +18,25 @@ FOLDER = Path(__file__).parent / "pictures"
 NAMES = (
     *("logged", "cleaned", "reasons", "delay", "moisture"),
     *("first_map", "planting", "rates", "cells", "prescription", "zones"),
+    *("machines", "strips", "years"),
 )
 """The pictures that each build makes, next to `before_after`."""
-ZONES = FOLDER.parent / "how_to" / "zones_from_three_years.md"
+GAP = 20
+"""Units between pictures in a row."""
+GUIDES = FOLDER.parent / "how_to"
+ZONES, COMBINES = GUIDES / "zones_from_three_years.md", GUIDES / "several_combines.md"
+STRIPS, YEARS = GUIDES / "yield_by_plot.md", GUIDES / "mean_by_field_and_year.md"
 PRESCRIPTION = FOLDER.parent / "tutorials" / "prescription_and_back.md"
+PAGES = [ZONES, COMBINES, STRIPS, YEARS, PRESCRIPTION]
 """Pages whose own code draws their pictures."""
 
 
 def write(folder: Path = FOLDER) -> None:
     """Write all pictures, unless they are newer than the package; the committed one is written only if it changes."""
     folder.mkdir(exist_ok=True)
-    if is_current([folder / f"{name}.svg" for name in NAMES], [Path(__file__), ZONES, PRESCRIPTION]):
+    if is_current([folder / f"{name}.svg" for name in NAMES], [Path(__file__), *PAGES]):
         return
-    for name, svg in {**harvest(), **operations(), **prescriptions()}.items():
+    for name, svg in {**harvest(), **operations(), **prescriptions(), **guides()}.items():
         target = folder / f"{name}.svg"
         if name in NAMES or not target.exists() or target.read_text(encoding="utf-8") != svg:
             target.write_text(svg, encoding="utf-8")
@@ -51,7 +57,7 @@ def harvest() -> dict[str, str]:
     cleaned = hl.clean(layer)
     logged, after = cleaned.map("logged").svg, cleaned.map().svg
     return {
-        "before_after": pair(logged, after),
+        "before_after": row([logged, after], 760 + GAP, 520, "A harvest as logged, and its map after cleaning"),
         "logged": logged,
         "cleaned": after,
         "reasons": cleaned.map("reasons").svg,
@@ -85,6 +91,16 @@ def prescriptions() -> dict[str, str]:
     }
 
 
+def guides() -> dict[str, str]:
+    """Run the code of three guides, and draw what it made."""
+    years = [each.svg for each in of_page(YEARS)["maps"]]
+    return {
+        "machines": of_page(COMBINES)["by_machine"].plot("machine").svg,
+        "strips": of_page(STRIPS)["plots"].plot("yield_dry", title="Stone Hill 2026, four strips").svg,
+        "years": row(years, 400 + GAP, 380, "Maps of one field in three years"),
+    }
+
+
 def of_page(page: Path) -> dict[str, Any]:
     """Run the code of a page, and return its names."""
     names: dict[str, Any] = {}
@@ -96,16 +112,15 @@ def of_page(page: Path) -> dict[str, Any]:
     return names
 
 
-def pair(left: str, right: str) -> str:
-    """Return one picture with two maps of 760 units next to each other."""
+def row(pictures: list[str], width: int, height: int, label: str) -> str:
+    """Return one picture with several from left to right; `width` includes the gap to the next one."""
     inner = (
-        svg.replace("<svg ", f'<svg x="{x}" height="520" preserveAspectRatio="xMidYMin" ', 1)
-        for x, svg in ((0, left), (780, right))
+        svg.replace("<svg ", f'<svg x="{number * width}" height="{height}" preserveAspectRatio="xMidYMin" ', 1)
+        for number, svg in enumerate(pictures)
     )
     return (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1540 520" role="img"'
-        ' aria-label="A harvest as logged, and its map after cleaning">\n'
-        '<rect width="100%" height="100%" fill="#fff"/>\n' + "".join(inner) + "\n</svg>\n"
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {len(pictures) * width - GAP} {height}" role="img"'
+        f' aria-label="{label}">\n<rect width="100%" height="100%" fill="#fff"/>\n' + "".join(inner) + "\n</svg>\n"
     )
 
 
