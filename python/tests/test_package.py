@@ -27,6 +27,16 @@ def test_the_version_is_that_of_the_distribution() -> None:
     assert hl.__version__ == metadata.version("headland")
 
 
+def test_files_of_a_release_state_the_version() -> None:
+    root = Path(__file__).resolve().parents[2]
+    stated = {
+        "CITATION.cff": f"\nversion: {hl.__version__}\n",
+        ".github/conda/meta.yaml": f'version = "{hl.__version__}"',
+        "CHANGELOG.md": f"\n## [{hl.__version__}] - ",
+    }
+    assert [name for name, text in stated.items() if text not in (root / name).read_text(encoding="utf-8")] == []
+
+
 def test_importing_needs_no_other_package() -> None:
     program = (
         "import sys; before = set(sys.modules); import headland\n"

@@ -1,4 +1,4 @@
-"""The figures of `python/docs/yield_maps.md`, `how_we_know.md` and the README, from the example of the page.
+"""The figures of `yield_maps.md`, `how_we_know.md`, the README and the release notes, from the example of the page.
 
 `HEADLAND_GENERATE=1 python -m pytest python/tests/test_yield_maps_page.py` writes them.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "python" / "docs" / "yield_maps.md"
-SUMMARIES = (ROOT / "README.md", ROOT / "python" / "docs" / "how_we_know.md")
+SUMMARIES = (ROOT / "README.md", ROOT / "python" / "docs" / "how_we_know.md", ROOT / ".github" / "RELEASE.md")
 """Texts with the two errors."""
 
 TABLE = re.compile(r"(?<=^\|---\|---:\|---:\|---:\|---:\|---:\|---:\|\n)(?:\| `.*\n)+", re.MULTILINE)
