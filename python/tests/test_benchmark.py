@@ -1,5 +1,6 @@
-"""The comparison of archive readers: it runs every task, writes a table, and the page shows only measured figures."""
+"""The comparison of archive readers runs every task, and the pages of figures show what commands measure."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -29,3 +30,14 @@ def test_page_of_benchmarks_shows_only_measured_figures() -> None:
     measured, shown = table(BENCHES / "archives.md", 5), table(BENCHES.parent / "python/docs/benchmarks.md", 5)
     assert len(shown) > 5
     assert [row for row in shown if row not in measured] == []
+
+
+def test_commands_of_the_pages_of_figures_name_files_that_exist() -> None:
+    pages = [BENCHES.parent / "python/docs" / name for name in ("benchmarks.md", "how_we_know.md")]
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    named = set(re.findall(r"\b(?:benches|python/tests)/\w+\.(?:py|md)", text))
+    assert len(named) > 20
+    assert [name for name in sorted(named) if not (BENCHES.parent / name).exists()] == []
+    bench = (BENCHES.parent / "Makefile").read_text(encoding="utf-8").partition("\nbench:")[2].partition("\nsoak:")[0]
+    scripts = {Path(name).stem for name in named if name.startswith("benches/") and name.endswith(".py")}
+    assert [script for script in sorted(scripts) if not re.search(rf"\b{script}\b", bench)] == []
