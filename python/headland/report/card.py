@@ -22,7 +22,7 @@ from .jobs_table import NO_AREA, not_measured
 
 if TYPE_CHECKING:
     from .job import Job
-    from .measure import Measured
+    from .measure import Measured, Part
 
 __all__ = ["field_card"]
 
@@ -80,21 +80,32 @@ def parts_table(found: Measured) -> str:
     """Return total and area by product or variety, if there are several."""
     if len(found.parts) <= 1:
         return ""
+    has_means = any(part.mean is not None for part in found.parts)
     rows = "".join(
-        f"<tr><td>{shown(part.name)}</td><td class='number'>{total_text(part.total, found.kind) or ''}</td>"
-        f"<td class='number'>{area_text(part.area) or ''}</td></tr>"
+        f"<tr><td>{shown(part.name)}</td>{f'<td>{part_mean(part)}</td>' if has_means else ''}"
+        f"<td class='number'>{total_text(part.total, found.kind) or ''}</td>"
+        f"<td class='number'>{part_area(part)}</td></tr>"
         for part in found.parts
     )
     total = "Total as harvested" if found.kind == "yield" else "Total"
+    mean = "<th scope='col'>Mean of the ground</th>" if has_means else ""
     return (
-        f"<table><thead><tr><th scope='col'>{part_name(found)}</th><th scope='col' class='number'>{total}</th>"
-        f"<th scope='col' class='number'>Area worked</th></tr></thead><tbody>{rows}</tbody></table>"
+        f"<table><thead><tr><th scope='col'>{found.parted_by.title()}</th>{mean}<th scope='col' class='number'>{total}"
+        f"</th><th scope='col' class='number'>Area worked</th></tr></thead><tbody>{rows}</tbody></table>"
     )
 
 
-def part_name(found: Measured) -> str:
-    """Return the heading of the parts of a job."""
-    return "Product" if found.kind == "as_applied" else "Variety"
+def part_mean(part: Part) -> str:
+    """Return the mean of a crop at its moisture."""
+    text = mean_text(part.mean, "yield")
+    return "" if text is None else f"{text} {quantities.at_moisture(part.basis)}"
+
+
+def part_area(part: Part) -> str:
+    """Return the area of a part; the ground of a tank mix counts once, at its first product."""
+    if part.is_mixed:
+        return f"{area_text(part.area)}, and in the mix" if part.area else "in the mix"
+    return area_text(part.area) or ""
 
 
 def warnings(job: Job) -> str:

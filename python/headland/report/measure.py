@@ -56,12 +56,17 @@ class Amount(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The rows of one product or variety."""
+    """The rows of one product, variety or crop."""
 
     name: str
     total: Amount | None
     area: float | None
     """Square metres worked."""
+    is_mixed: bool = False
+    """Whether some of its ground counts at a product of the same tank mix."""
+    mean: Amount | None = None
+    basis: float | None = None
+    """Percent of water in the mean of a crop."""
 
 
 @dataclass
@@ -74,7 +79,9 @@ class Measured:
     group: str | None = None
     """The crop, or the product of an application: maps of one group have one scale."""
     parts: list[Part] = attribute(default_factory=list)
-    """Total and area by product, or by variety."""
+    """Total and area by product, by crop if there are several, or by variety."""
+    parted_by: str = ""
+    """The column of the names of the parts."""
     start: datetime | None = None
     end: datetime | None = None
     is_local: bool = False
@@ -84,8 +91,8 @@ class Measured:
     covered: float | None = None
     """Square metres of worked ground, each piece once."""
     mean: Amount | None = None
-    basis: float | None = None
-    """Percent of water in the mean of a harvest; None if it is the mass as harvested."""
+    basis: float | str | None = None
+    """Percent of water in the mean of a harvest, or `several`; None if it is the mass as harvested."""
     dry: Amount | None = None
     """The mass of a harvest at that moisture, of which the mean is by the ground."""
     total: Amount | None = None
@@ -103,7 +110,9 @@ class Measured:
     """What the rows leave open about the worked ground."""
 
 
-def measure(layer: Layer, job: Mapping[str, Any], market_moisture: float | None = None) -> tuple[Layer, Measured]:
+def measure(
+    layer: Layer, job: Mapping[str, Any], market_moisture: float | Mapping[str, float] | None = None
+) -> tuple[Layer, Measured]:
     """Return the harmonised layer, or the layer as read, and what it says; the kind is that of `job` or the columns."""
     kind = _core.job_kind(job.get("sub_type") or "")
     try:
@@ -111,19 +120,28 @@ def measure(layer: Layer, job: Mapping[str, Any], market_moisture: float | None 
     except (HeadlandError, ValueError) as error:
         problem = "Its columns have no meaning that is known for sure."
         return layer, Measured(kind, area=polygons(layer), problem=problem, error=str(error))
-    found = Measured(kind or canonical.metadata.get("headland:kind"), area=polygons(canonical))
+    found = Measured(kind or canonical.metadata.get("headland:kind"), area=worked(canonical))
     found.is_local = any(diagnostic.code == "no-zone" for diagnostic in canonical.diagnostics)
     found.item = item(canonical, ITEMS.get(found.kind or "", ()))
     found.group = item(canonical, ITEMS.get(found.kind or "", ())[:1])
     found.start, found.end = dates(canonical)
     found.covered, found.doubts = covered(canonical)
-    found.parts = parts(canonical, found.kind)
+    found.parted_by, found.parts = parts(canonical, found.kind)
     choose_column(found, canonical)
     if found.kind == "yield":
         measure_harvest(found, canonical)
     else:
         measure_amount(found, canonical)
     return canonical, found
+
+
+def worked(layer: Layer) -> float | None:
+    """Return the worked area as the mirror sums it: the rows of a tank mix have one piece of ground, which counts once.
+
+    Layers without the column have the area of their polygons.
+    """
+    areas = numbers(layer, "worked_area") if "worked_area" in layer.columns else []
+    return math.fsum(areas) if areas else polygons(layer)
 
 
 def polygons(layer: Layer) -> float | None:
@@ -160,23 +178,33 @@ def item(layer: Layer, wanted: tuple[str, ...]) -> str | None:
     return ", ".join(texts) or None
 
 
-def parts(layer: Layer, kind: str | None) -> list[Part]:
-    """Return total and worked area by product, or by variety; empty without a column of names."""
+def parts(layer: Layer, kind: str | None) -> tuple[str, list[Part]]:
+    """Return total and worked area by product, by crop or by variety, and the column; empty without names."""
     column = "product" if kind == "as_applied" else "variety"
+    if kind == "yield" and "crop" in layer.columns and len({*layer.values("crop")} - {None, ""}) > 1:
+        column = "crop"
     amounts = "wet_mass" if kind == "yield" else "amount"
     if kind is None or column not in layer.columns or not any(layer.values(column)):
-        return []
+        return column, []
     unit = layer.units.get(amounts, "unknown")
     rows = len(layer)
     totals = layer.values(amounts) if unit in ("kg", "L", "seeds") else [None] * rows
     areas = layer.values("worked_area") if "worked_area" in layer.columns else [None] * rows
     sums: dict[str, tuple[list[float], list[float]]] = {}
+    mixed = set()
     for name, total, area in zip(layer.values(column), totals, areas, strict=True):
         known_totals, known_areas = sums.setdefault(name or "", ([], []))
         known_totals += [] if total is None else [total]
         known_areas += [] if area is None else [area]
-    return [
-        Part(name or "not stated", Amount(math.fsum(total), unit) if total else None, math.fsum(area) if area else None)
+        if column == "product" and total and area == 0.0:
+            mixed.add(name or "")
+    return column, [
+        Part(
+            name or "not stated",
+            Amount(math.fsum(total), unit) if total else None,
+            math.fsum(area) if area else None,
+            name in mixed,
+        )
         for name, (total, area) in sorted(sums.items())
     ]
 
@@ -199,8 +227,8 @@ def choose_column(found: Measured, layer: Layer) -> None:
         if column in layer.columns and units[column] != "unknown" and numbers(layer, column):
             found.column, found.unit, found.label = column, unit or units[column], label
             basis = moisture_basis(layer, column)
-            if basis is not None:
-                found.label = "Yield, dry matter" if basis == 0.0 else f"Yield at {basis:g} % water"
+            if isinstance(basis, float):
+                found.label = dry_label(basis)
             return
     what = {"yield": "yield", None: "yield or rate"}.get(found.kind, "rate")
     if any(entry["column"] in choices for entry in layer.provenance):
@@ -209,10 +237,15 @@ def choose_column(found: Measured, layer: Layer) -> None:
         found.problem = f"The layer has no column that is known to be a {what}."
 
 
-def moisture_basis(layer: Layer, column: str) -> float | None:
-    """Return the percent of water to which a column refers, if known."""
+def dry_label(basis: float) -> str:
+    """Return the label of a yield at a moisture, which fits into the legend of a map."""
+    return "Yield, dry matter" if basis == 0.0 else f"Yield, {basis:g} % water"
+
+
+def moisture_basis(layer: Layer, column: str) -> float | str | None:
+    """Return the percent of water to which a column refers, or `several`, if known."""
     basis = next((entry.get("moisture_basis") for entry in layer.provenance if entry["column"] == column), None)
-    return basis if isinstance(basis, float) else None
+    return basis if isinstance(basis, float | str) else None
 
 
 def measure_harvest(found: Measured, layer: Layer) -> None:
@@ -223,8 +256,19 @@ def measure_harvest(found: Measured, layer: Layer) -> None:
     if found.mean is not None:
         found.basis = moisture_basis(layer, "dry_mass")
         found.dry = Amount(math.fsum(numbers(means, "dry_mass")), "kg")
+        if found.parted_by == "crop":
+            found.parts = [part_with_mean(part, means) for part in found.parts]
     elif found.total is not None and found.covered is not None:
         found.mean = ratio([found.total.value], [found.covered], "kg")
+
+
+def part_with_mean(part: Part, means: Layer) -> Part:
+    """Return the part of a crop with its mean at its own moisture."""
+    names = ("crop", "dry_mass", "covered_area", "market_moisture")
+    rows = [row for row in zip(*map(means.values, names), strict=True) if row[0] == part.name and None not in row[1:]]
+    if len({row[3] for row in rows}) != 1:
+        return part
+    return part._replace(mean=ratio([row[1] for row in rows], [row[2] for row in rows], "kg"), basis=rows[0][3])
 
 
 def measure_amount(found: Measured, layer: Layer) -> None:
