@@ -133,7 +133,7 @@ class Cleaned:
             path: A name that ends in ``.html``. An existing file is replaced.
 
         Raises:
-            ValueError: The name has another ending.
+            ValueError: The name has another ending, or the rows are of several seasons, which need a page each.
             HeadlandError: The file cannot be written.
 
         >>> cleaned.save("field.html")

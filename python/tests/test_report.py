@@ -142,7 +142,7 @@ def test_index_links_every_field_and_lists_what_is_missing(report: Path) -> None
     index = read(report / "index.html")
     pages = {link.partition("#")[0] for link in index.links} - {""}
     assert pages == {path.name for path in report.iterdir()} - {"index.html"}
-    assert "2 fields, 6 jobs, 2024 to 2026" in index.text
+    assert "1 field, 6 jobs (1 without a field), 2024 to 2026" in index.text
     assert "sunflower 2026: 2.16 t/ha at 10 % water" in index.text
     assert "What could not be read" in index.text
     (own,) = pages - {file_name(FIELD)}

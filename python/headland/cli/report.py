@@ -22,15 +22,17 @@ def add_report(verbs: Verbs) -> None:
     report.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="the folder of the pages")
     report.add_argument("--field", action="append", metavar="NAME", help="only this field; may be repeated")
     report.add_argument("--year", action="append", type=int, metavar="YEAR", help="only this year; may be repeated")
+    report.add_argument("--quiet", action="store_true", help="show no progress")
     report.add_argument("--profile", metavar="NAME", help="read prescription maps with the keys of this profile")
 
 
 def _report(given: argparse.Namespace) -> int:
+    shown = False if given.quiet else None
     if given.profile is None:
-        page = hl.Mirror(given.mirror).report(given.to, given.field, given.year)
+        page = hl.Mirror(given.mirror).report(given.to, given.field, given.year, progress=shown)
     else:
         with hl.Client.from_profile(given.profile) as client:
-            page = hl.Mirror(given.mirror, client).report(given.to, given.field, given.year)
+            page = hl.Mirror(given.mirror, client).report(given.to, given.field, given.year, progress=shown)
     if given.json:
         print_json({"page": page})
     else:

@@ -12,7 +12,7 @@ from headland.harmonize import moistures
 from headland.mirror import filters
 from headland.mirror.dataset import PublishedDataset, parse_years
 from headland.mirror.models import Outcome, Plan, Status, Verification
-from headland.mirror.progress import LOG, ProgressReporter
+from headland.mirror.progress import LOG, ProgressReporter, StepReporter
 
 if TYPE_CHECKING:
     import os
@@ -247,6 +247,8 @@ class Mirror(PublishedDataset):
         folder: str | os.PathLike[str],
         fields: str | Iterable[str] | None = None,
         years: int | Iterable[int] | None = None,
+        *,
+        progress: bool | None = None,
     ) -> Path:
         """Write a page for each field and an index, for readers without Python: no network and no script is needed.
 
@@ -255,9 +257,12 @@ class Mirror(PublishedDataset):
         A browser prints it. Numbers are those of `headland.clean`, `headland.grid` and `headland.compare_rates`.
 
         Args:
-            folder: The folder of the pages, which is created. Pages of an earlier report are replaced.
-            fields: Only these fields; default: all, and a page for each job whose field is unknown.
+            folder: The folder of the pages, which is created. An earlier report is replaced, and its pages of other
+                fields are removed.
+            fields: Only these fields; default: all, and a page for each job whose field is unknown. Fields of one name
+                have a page for each place.
             years: Only jobs of these years.
+            progress: ``None`` shows a progress bar in a terminal or a notebook; ``False`` shows nothing.
 
         Returns:
             The path of the index, ``index.html``. With a client, each listed prescription map is read by a call, and
@@ -266,8 +271,9 @@ class Mirror(PublishedDataset):
         Raises:
             ConfigurationError: Nothing was published yet.
             ArchiveError: A published file is missing or damaged.
-            ValueError: An unknown field, or the folder has an ``index.html`` that is no page of headland.
-            HeadlandError: A page cannot be written.
+            ValueError: An unknown field, a year without a job, or the folder has a file with the name of a page that is
+                no page of headland. Nothing is written.
+            HeadlandError: A page cannot be written; also an ``OSError``.
             ImportError: duckdb or pandas is not installed; ``pip install 'headland[sql]'`` installs both.
 
         >>> index = mirror.report("report", years=2026)
@@ -276,8 +282,11 @@ class Mirror(PublishedDataset):
 
         target = arguments.path("folder", folder)
         names = None if fields is None else [arguments.text("fields", name) for name in arguments.as_list(fields)]
+        if names == []:
+            raise ValueError("`fields` is empty; omit it to report all fields")
         chosen = None if years is None else parse_years("years", years)
-        return write_report(self.folder, self._client, target, names, chosen)
+        with StepReporter(is_shown=progress is None or arguments.flag("progress", progress)) as steps:
+            return write_report((self.folder, self._client), target, names, chosen, steps)
 
     def _warn_pending(self) -> None:
         """Issue the client's pending warnings."""

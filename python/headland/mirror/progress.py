@@ -117,3 +117,34 @@ class ProgressReporter:
 
     def _ignore_wait(self, wait: str) -> None:
         """Show no second text."""
+
+
+class StepReporter:
+    """Shows the steps of a run in a progress bar: finished and all steps, and the current one."""
+
+    __slots__ = ("_bar", "_done", "count")
+
+    def __init__(self, *, is_shown: bool) -> None:
+        self._bar = progress_bar.choose_display() if is_shown else None
+        self._done = self.count = 0
+
+    def __call__(self, text: str) -> None:
+        """Begin a step."""
+        if self._bar is not None:
+            self._bar.show("", (self._done, self.count), f"{self._done:,}/{self.count:,} {printable(text)}")
+        self._done += 1
+
+    def __enter__(self) -> Self:
+        """Return the reporter, which replaces the waiting line."""
+        if self._bar is not None:
+            LINE.redirect(self._ignore_wait)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the progress bar."""
+        if self._bar is not None:
+            LINE.restore(self._ignore_wait)
+            self._bar.close()
+
+    def _ignore_wait(self, wait: str) -> None:
+        """Show no second text."""

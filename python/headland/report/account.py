@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import archives, extras, quantities
 from headland.clean import clean
@@ -13,15 +14,31 @@ from headland.suggestions import did_you_mean
 
 from .draw import draw_field
 from .job import Job, add_layer
-from .page import INDEX, Field, check_page, counted, file_name, listed, number_jobs, span, write_index, write_page
-from .prescriptions import read_maps, section
+from .page import (
+    INDEX,
+    Field,
+    check_page,
+    counted,
+    file_name,
+    listed,
+    make_folder,
+    number_jobs,
+    remove_pages,
+    span,
+    write_index,
+    write_page,
+)
+from .places import apart, field_in, plain, where
+from .prescriptions import map_name, read_maps, section
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
     from headland.client import Client
+    from headland.mirror.progress import StepReporter
 
+    from .boxes import Box
     from .prescriptions import RateMap
 
 __all__ = ["write_report"]
@@ -52,23 +69,32 @@ class Catalog:
             self.boundaries = {
                 (each["job_id"], each["layer"]) for each in rows("SELECT job_id, layer FROM {}", "boundaries")
             }
-            self.moistures = {
-                each["job_id"]: each["market_moisture"]
-                for each in rows("SELECT job_id, market_moisture FROM {}", "field_means")
-            }
+            self.moistures = by_job(
+                rows("SELECT job_id, crop, market_moisture FROM {} WHERE market_moisture IS NOT NULL", "field_means")
+            )
             self.carts = len(rows("SELECT id FROM {} WHERE file = 'have'", "grain_carts"))
             self.maps = rows("SELECT * FROM {} ORDER BY create_date, id", "prescription_maps")
-            placed = "SELECT job_id, layer, any_value(field) AS field, any_value(year) AS year FROM {} GROUP BY ALL"
+            placed = (
+                "SELECT job_id, layer, any_value(field) AS field, any_value(year) AS year, min(longitude) AS west, "
+                "min(latitude) AS south, max(longitude) AS east, max(latitude) AS north FROM {} GROUP BY ALL"
+            )
             self.layers = {
                 (each["job_id"], each["layer"]): each for view in views.split() for each in rows(placed, view)
             }
         self.fields_of_jobs: dict[str, str] = {}
         self.years_of_jobs: dict[str, int] = {}
+        self.boxes: dict[str, Box] = {}
         for (job_id, _), each in self.layers.items():
             if each["field"]:
                 self.fields_of_jobs.setdefault(job_id, each["field"])
             if each["year"]:
                 self.years_of_jobs[job_id] = min(each["year"], self.years_of_jobs.get(job_id, each["year"]))
+            if each["west"] is not None and each["south"] is not None:
+                self.boxes.setdefault(job_id, (each["west"], each["south"], each["east"], each["north"]))
+
+        stated = (str(job["field_name"]) for job in self.jobs.values() if job.get("field_name"))
+        self.fields = {plain(name): name for name in [*stated, *self.fields_of_jobs.values()]}
+        """All fields by their plain names."""
 
     def archive(self, job: Record) -> Path | None:
         """Return the path of a job's archive; None if the mirror has none."""
@@ -78,6 +104,15 @@ class Catalog:
     def field(self, job: Record) -> str | None:
         """Return the field of a job, from its rows or its record."""
         return self.fields_of_jobs.get(job["id"]) or job.get("field_name") or None
+
+    def stated_field(self, job: Record) -> str | None:
+        """Return the field of a job without rows: that of its record, else the one whose name begins its name."""
+        return job.get("field_name") or field_in(str(job.get("name") or ""), self.fields)
+
+    def moisture(self, job_id: str) -> float | Mapping[str, float] | None:
+        """Return the market moisture of a job, or that of each crop."""
+        found = {each["crop"]: each["market_moisture"] for each in self.moistures.get(job_id, ())}
+        return found if len({*found.values()}) > 1 else next(iter(found.values()), None)
 
     def year(self, job: Record) -> int | None:
         """Return the year of a job, from its rows or its record."""
@@ -94,55 +129,115 @@ def by_job(rows: Iterable[Record]) -> dict[str, list[Record]]:
 
 
 def write_report(
-    folder: Path, client: Client | None, target: Path, fields: Collection[str] | None, years: Collection[int] | None
+    mirror: tuple[Path, Client | None],
+    target: Path,
+    fields: Collection[str] | None,
+    years: Collection[int] | None,
+    steps: StepReporter,
 ) -> Path:
     """Write the pages and return the index.
 
     Args:
-        folder: The folder of the mirror.
-        client: The client for prescription maps; None leaves them out.
+        mirror: The folder of the mirror, and the client for prescription maps; None leaves them out.
         target: The folder of the report, which is created.
         fields: Names of fields; None is all.
         years: Years of jobs; None is all.
+        steps: Shows the progress.
     """
     extras.require("sql", "duckdb", "pandas")
-    check_page(target / INDEX)
+    folder, client = mirror
     catalog = Catalog(folder)
-    known = {job_id: catalog.year(job) for job_id, job in catalog.jobs.items()}
-    chosen = [job for job_id, job in catalog.jobs.items() if years is None or known[job_id] in years]
-    groups: dict[tuple[bool, str], list[Record]] = defaultdict(list)
-    unread: list[Record] = []
-    for job in chosen:
-        place = catalog.field(job)
-        if catalog.archive(job) is None:
-            unread += [job] if job.get("file_reason") else []
-        elif fields is None or place in fields:
-            groups[place is None, place or str(job.get("name") or job["id"])].append(job)
-    check_fields(fields, {name for is_job, name in groups if not is_job}, catalog)
-    maps, problems = read_maps(client, catalog.maps, years)
-    target.mkdir(parents=True, exist_ok=True)
+    places, unread = chosen(catalog, fields, years)
+    # Everything that would be refused is found before a call and before the first page.
+    for name in [INDEX, *(each.page for each in places)]:
+        check_page(target / name)
+    make_folder(target)
+    names = {each.name for each in places if not each.is_job}
+    wanted = [
+        each for each in catalog.maps if fields is None or field_in(map_name(each), catalog.fields) in {None, *names}
+    ]
+    steps.count = sum(len(each.records) for each in places) + (0 if client is None else len(wanted))
+    maps, problems = read_maps(client, wanted, years, steps)
     all_jobs: list[Job] = []
     entries: list[Field] = []
-    for (is_job, name), records in sorted(groups.items()):
-        jobs = [job for record in records for job in read_job(catalog, record, name, known[record["id"]])]
-        missing = [record for record in unread if not is_job and belongs(record, name)]
-        # A job without a field may have the name of a field.
-        page = target / file_name(f"{name}\0" if is_job else name)
-        small = write_field(page, name, jobs, missing, maps, first=len(all_jobs) + 1, is_job=is_job)
+    failed: list[str] = []
+    for place in places:
+        jobs = []
+        for record in place.records:
+            steps(str(record.get("name") or place.title))
+            jobs += read_job(catalog, record, place.title)
+        missing = [record for record in unread if not place.is_job and catalog.stated_field(record) == place.name]
+        small = write_field(target / place.page, place, jobs, missing, maps, first=len(all_jobs) + 1)
         all_jobs += jobs
-        mapped = [job for job in jobs if job.is_mapped]
-        entries.append(Field(name, mapped or jobs, small, page.name))
+        failed += [f"{job.name}: {job.problem}" for job in jobs if job.problem]
+        entries.append(Field(place.title, [job for job in jobs if job.is_mapped] or jobs, small, place.page))
         for each in jobs:
             each.release()
     rest = [each for each in maps if not each.is_placed]
-    more = section(rest, "Prescriptions without a field") + listed(
-        "unread", "What could not be read", map(said, unread)
-    )
-    more += listed("left-out", "What is not in this report", [*left_out(catalog, client, fields, years), *problems])
-    jobs_years = span(all_jobs)
-    lead = f"{counted(len(entries), 'field')}, {counted(len(all_jobs), 'job')}{f', {jobs_years}' if jobs_years else ''}"
-    write_index(target / INDEX, lead, all_jobs, entries, more)
+    more = section(rest, "Prescriptions without a field") if fields is None else ""
+    more += listed("unread", "What could not be read", [*failed, *map(said, unread)])
+    others = len(catalog.maps) - len(wanted) + (0 if fields is None else len(rest))
+    out = left_out(catalog, client, fields, years, others)
+    more += listed("left-out", "What is not in this report", [*out, *problems])
+    write_index(target / INDEX, lead(places, all_jobs), all_jobs, entries, more)
+    remove_pages(target, {each.page for each in places})
     return target / INDEX
+
+
+class Place(NamedTuple):
+    """A field with a page, or a job whose field is unknown."""
+
+    name: str
+    is_job: bool
+    records: list[Record]
+    title: str
+    """The name, with a number if several fields have it."""
+    about: str
+    page: str
+
+
+def chosen(
+    catalog: Catalog, fields: Collection[str] | None, years: Collection[int] | None
+) -> tuple[list[Place], list[Record]]:
+    """Return the fields of a report with their jobs, and the chosen jobs without a file."""
+    groups: dict[tuple[str, bool], list[Record]] = defaultdict(list)
+    unread: list[Record] = []
+    jobs = [job for job in catalog.jobs.values() if years is None or catalog.year(job) in years]
+    for job in jobs:
+        if catalog.archive(job) is None:
+            is_chosen = job.get("file_reason") and (fields is None or catalog.stated_field(job) in fields)
+            unread += [job] if is_chosen else []
+            continue
+        field = catalog.field(job)
+        if fields is None or field in fields:
+            groups[field or str(job.get("name") or job["id"]), field is None].append(job)
+    check_fields(fields, {name for name, is_job in groups if not is_job}, catalog)
+    if years is not None and not jobs:
+        there = ", ".join(map(str, sorted({year for job in catalog.jobs.values() if (year := catalog.year(job))})))
+        wanted = ", ".join(map(str, years))
+        raise ValueError(f"`years`: no job of {wanted} is in the mirror; years: {there or 'none'}")
+    places = []
+    for (name, is_job), records in sorted(groups.items()):
+        found = apart({job["id"]: catalog.boxes.get(job["id"]) for job in records})
+        for number, (ids, box) in enumerate(found, 1):
+            others = [each for _, each in found if each is not None and each is not box]
+            title = f"{name} ({number} of {len(found)})" if others else name
+            about = where(box, others) if others and box is not None else ""
+            if is_job:
+                about = f"The field is unknown; this is the name of the job. {about}".strip()
+            # A job without a field may have the name of a field.
+            page = file_name(f"{title}\0" if is_job else title)
+            places.append(Place(name, is_job, [job for job in records if job["id"] in ids], title, about, page))
+    return places, unread
+
+
+def lead(places: list[Place], jobs: list[Job]) -> str:
+    """Return the summary of a report."""
+    fields = counted(sum(not each.is_job for each in places), "field")
+    unknown = sum(len(each.records) for each in places if each.is_job)
+    without = f" ({unknown:,} without a field)" if unknown else ""
+    years = span(jobs)
+    return f"{fields}, {counted(len(jobs), 'job')}{without}{f', {years}' if years else ''}"
 
 
 def check_fields(wanted: Collection[str] | None, found: set[str], catalog: Catalog) -> None:
@@ -156,63 +251,72 @@ def check_fields(wanted: Collection[str] | None, found: set[str], catalog: Catal
             )
 
 
-def read_job(catalog: Catalog, record: Record, field: str, year: int | None) -> list[Job]:
+def read_job(catalog: Catalog, record: Record, field: str) -> list[Job]:
     """Return a job for each layer of the archive of a record, measured and cleaned."""
     path = catalog.archive(record)
     job_id, name = record["id"], str(record.get("name") or record["id"])
     label = str(record.get("job_type") or record.get("sub_type") or "")
     # The record of the list has the label, that of the detail the kind.
-    entry = record | {"sub_type": label, "year": year}
+    entry = record | {"sub_type": label, "year": catalog.year(record)}
     blank = Job(job_id, name, label, field, entry=entry, products=reported(catalog.products[job_id]))
     if path is None:
         return []
+    blank.problem = damage(path)
+    if blank.problem is not None:
+        return [blank]
     try:
         names = [each for each in archives.layers(path) if (job_id, each) not in catalog.boundaries]
     except (HeadlandError, ValueError) as error:
-        blank.problem = str(error)
+        blank.problem = without_path(error, path)
         return [blank]
     jobs = []
     for each in names:
         title = name if len(names) == 1 else f"{name}, {each}"
         job = Job(job_id, title, label, field, entry=entry, products=blank.products)
         try:
-            add_layer(job, archives.read(path, layer=each), clean, catalog.moistures.get(job_id))
+            add_layer(job, archives.read(path, layer=each), clean, catalog.moisture(job_id))
         except (HeadlandError, ValueError) as error:
-            job.problem = str(error)
+            job.problem = without_path(error, path)
         jobs.append(job)
     return jobs
 
 
+def damage(path: Path) -> str | None:
+    """Return why an archive, which is named by its digest, is not the one that was downloaded; None if it is."""
+    try:
+        with path.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+    except OSError as cause:
+        return f"its file cannot be read ({cause.strerror or cause}); the next pull downloads a missing one again"
+    return None if digest == path.stem else "its file was damaged after the download; the next pull downloads it again"
+
+
+def without_path(error: Exception, path: Path) -> str:
+    """Return a message whose reader has no such file."""
+    return str(error).replace(f"`{path}`", "the archive").replace(str(path), "the archive")
+
+
 def write_field(
     page: Path,
-    name: str,
+    place: Place,
     jobs: list[Job],
     missing: list[Record],
     maps: list[RateMap],
     *,
     first: int,
-    is_job: bool,
 ) -> str:
     """Draw the maps of a field, write its page, and return a small map."""
     boxes = [job.bounds for job in jobs] if maps else []
     small = draw_field(jobs)
     jobs[:] = number_jobs(jobs, first)
-    check_page(page)
     problems = [f"{job.name}: {job.problem}" for job in jobs if job.problem]
     own = [each for each in maps if each.is_on(boxes)]
     more = section(own, "Prescriptions")
     more += listed("unread", "What could not be read", [*problems, *map(said, missing)])
-    about = "The field is unknown; this is the name of the job." if is_job else ""
-    write_page(page, name, jobs, about=about, links=f"<a href='{INDEX}'>all fields</a>", more=more)
+    write_page(page, place.title, jobs, about=place.about, links=f"<a href='{INDEX}'>all fields</a>", more=more)
     for job in jobs:
         job.page = page.name
     return small
-
-
-def belongs(record: Record, field: str) -> bool:
-    """Return whether a job without a file is of a field, by its record or the beginning of its name."""
-    name = str(record.get("name") or "").casefold()
-    return record.get("field_name") == field or name == field.casefold() or name.startswith(f"{field.casefold()} ")
 
 
 def said(record: Record) -> str:
@@ -221,9 +325,9 @@ def said(record: Record) -> str:
 
 
 def left_out(
-    catalog: Catalog, client: Client | None, fields: Collection[str] | None, years: Collection[int] | None
+    catalog: Catalog, client: Client | None, fields: Collection[str] | None, years: Collection[int] | None, others: int
 ) -> list[str]:
-    """Return what the mirror has and the report leaves out."""
+    """Return what the mirror has and the report leaves out; `others` are the prescription maps of other fields."""
     texts = []
     if fields is not None:
         texts.append(f"Fields other than {', '.join(fields)}.")
@@ -239,6 +343,8 @@ def left_out(
     if client is None and catalog.maps:
         count = counted(len(catalog.maps), "prescription map")
         texts.append(f"{count}: the mirror has their list alone; open it with a client to have their zones here.")
+    elif others:
+        texts.append(f"{counted(others, 'prescription map')} with the name or the ground of other fields.")
     return texts
 
 

@@ -12,6 +12,7 @@ from .formats import (
     area_text,
     dates_text,
     difference_text,
+    for_readers,
     kind_text,
     mean_text,
     number,
@@ -56,10 +57,11 @@ def figure(job: Job) -> str:
     found = job.measured
     if found is None:
         return ""
-    rows = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in numbers_of(job, found))
+    named = [] if job.name == job.field else [("Job", shown(job.name))]
+    rows = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in [*named, *numbers_of(job, found)])
     sentences = [] if found.problem is None else [("reason bad", f"Not harmonised. {found.problem}")]
     sentences += [("said", text) for text in (job.sentence, *job.rates.splitlines(), *job.products, job.note) if text]
-    texts = "".join(f"<p class='{kind}'>{shown(text)}</p>" for kind, text in sentences)
+    texts = "".join(f"<p class='{kind}'>{for_readers(text)}</p>" for kind, text in sentences)
     rates = f"<div class='map rates'>{job.rates_svg}</div>" if job.rates_svg else ""
     return (
         f"<figure id='job-{job.number}' data-scale='{scale_attribute(job)}'><div class='map'>{job.svg}</div>"
@@ -112,7 +114,7 @@ def warnings(job: Job) -> str:
     """Return what is to know of the rows, unfolded."""
     if not job.warnings:
         return ""
-    items = "".join(f"<li>{shown(text)}</li>" for text in job.warnings)
+    items = "".join(f"<li>{for_readers(text)}</li>" for text in job.warnings)
     return f"<details open><summary>To know of these rows</summary><div><ul>{items}</ul></div></details>"
 
 
@@ -173,7 +175,7 @@ def mean(found: Measured) -> str | None:
 def details(job: Job) -> str:
     """Return the columns as the file has them, remarks and files, folded."""
     rows = "".join(f"<tr>{''.join(f'<td>{shown(cell)}</td>' for cell in column)}</tr>" for column in job.columns)
-    remarks = "".join(f"<li>{shown(text)}</li>" for text in job.remarks) or "<li>none</li>"
+    remarks = "".join(f"<li>{for_readers(text)}</li>" for text in job.remarks) or "<li>none</li>"
     name = f"{job.name}, job {job.id}" if job.id else job.name
     origin = "".join(f"<li>{shown(text)}</li>" for text in (name, f"{job.rows:,} rows", *job.origin))
     if job.known_area is not None:

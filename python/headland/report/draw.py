@@ -12,7 +12,7 @@ from headland.errors import HeadlandError
 from headland.layer import Layer
 
 from .job import add_diagnostics, add_texts
-from .measure import LABELS, numbers
+from .measure import LABELS, dry_label, numbers
 
 if TYPE_CHECKING:
     from headland.cleaned import Cleaned
@@ -43,7 +43,7 @@ MOST_THUMBNAIL = 60_000
 """Maximum bytes of a small map."""
 
 MOST_BYTES = 1_700_000
-"""Maximum bytes of all maps of a field, so that its page has at most 2 MB."""
+"""Maximum bytes of all maps of a field, without the other parts of its page."""
 
 LEFT_OUT = (
     "<svg viewBox='0 0 460 40'><text x='20' y='24' font-size='13' fill='#666b67'>left out, because the page would be "
@@ -56,6 +56,9 @@ RATES = ("yield_dry", "yield_wet", "rate")
 
 PANEL = re.compile(r'<svg x="\d+" y="\d+" width="(\d+)" height="(\d+)".*?</svg>', re.DOTALL)
 """The panel of a map without title and legend."""
+
+CLASSES = re.compile(r"\b(?:should_be_off|nothing_asked|no_target|no_rate)\b")
+"""Classes of target and applied, which a legend has as words."""
 
 Scale = tuple[str | None, str | None, str, str]
 """Kind, group, column and unit of maps that share a scale."""
@@ -92,7 +95,7 @@ def draw_field(jobs: list[Job]) -> str:
             draw_on_scale(job, layer, column, limits)
     for job in jobs:
         draw_rates(job)
-    limit_size(jobs)
+    leave_out(jobs, sum(len(job.svg) + len(job.rates_svg) for job in jobs) - MOST_BYTES)
     return small
 
 
@@ -136,8 +139,10 @@ def common_range(columns: list[list[float]]) -> tuple[float, float] | None:
 def draw_on_scale(job: Job, layer: Layer, column: str, limits: tuple[float, float] | None) -> None:
     """Draw a column on the scale of its kind and crop."""
     low, high = limits or (None, None)
-    # The label of cells names the moisture of their dry yield.
-    label = None if column == "yield_dry" else LABELS.get(column)
+    label = LABELS.get(column)
+    basis = None if job.measured is None else job.measured.basis
+    if column == "yield_dry" and isinstance(basis, float):
+        label = dry_label(basis)
     try:
         job.svg = layer.plot(column, label=label, title=job.title, width=WIDTH, vmin=low, vmax=high).svg
     except (HeadlandError, ValueError) as error:
@@ -169,21 +174,26 @@ def draw_rates(job: Job) -> None:
     layer = comparison.layer
     if "rate_class" not in layer.columns or not {*layer.values("rate_class")} - {None, "no_target"}:
         return
-    job.rates_svg = layer.plot("rate_class", label="Target and applied", title=job.title, width=WIDTH).svg
+    drawn = layer.plot("rate_class", label="Target and applied", title=job.title, width=WIDTH).svg
+    job.rates_svg = CLASSES.sub(lambda name: name[0].replace("_", " "), drawn)
 
 
-def limit_size(jobs: list[Job]) -> None:
-    """Leave out maps until the page is small enough, those of the oldest jobs first, and say so."""
-    size = sum(len(job.svg) + len(job.rates_svg) for job in jobs)
-    for job in sorted(jobs, key=lambda job: job.year or 0):
-        if size > MOST_BYTES and job.rates_svg:
-            size -= len(job.rates_svg)
+def leave_out(jobs: list[Job], excess: int) -> None:
+    """Leave out so many bytes of a page, those of the oldest jobs first, and say so: maps, then columns and remarks."""
+    oldest = sorted(jobs, key=lambda job: job.year or 0)
+    for job in oldest:
+        if excess > 0 and job.rates_svg:
+            excess -= len(job.rates_svg)
             job.rates_svg = ""
             job.rates += " Its map is left out, because the page would be too large."
-    for job in sorted(jobs, key=lambda job: job.year or 0):
-        if size > MOST_BYTES and job.svg:
-            size -= len(job.svg)
+    for job in oldest:
+        if excess > 0 and len(job.svg) > len(LEFT_OUT):
+            excess -= len(job.svg) - len(LEFT_OUT)
             job.svg = LEFT_OUT
+    for job in oldest:
+        if excess > 0:
+            excess -= sum(len(text) for texts in (job.remarks, *job.columns) for text in texts)
+            job.columns, job.remarks = [], ["left out, because the page would be too large"]
 
 
 def thumbnail(job: Job) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -19,12 +20,16 @@ __all__ = [
     "area_text",
     "dates_text",
     "difference_text",
+    "for_readers",
     "kind_text",
     "mean_text",
     "number",
     "shown",
     "total_text",
 ]
+
+ADVICE = re.compile(r"`[^`]*=[^`]*`|`(?:headland\.\w+|harmonize|timezone|step|min_area)`")
+"""Arguments and functions, which mean nothing to a reader without Python."""
 
 KINDS = {"yield": "Yield", "as_applied": "As applied", "planting": "Planting"}
 """Headings of the kinds of jobs, in the order of a card."""
@@ -80,6 +85,13 @@ def dates_text(found: Measured) -> str | None:
 def day(time: datetime) -> str:
     """Return a date such as 4 May 2026."""
     return f"{time.day} {time:%b %Y}"
+
+
+def for_readers(text: str) -> str:
+    """Return a message without its advice for Python: the clauses that name an argument or a function."""
+    first, *more = re.split(r"(?<=[;:]) ", text)
+    kept = [first, *(clause for clause in more if not ADVICE.search(clause))]
+    return shown(" ".join(kept).rstrip(";:"))
 
 
 def shown(text: str) -> str:

@@ -154,14 +154,19 @@ class Job:
         return None if difference is None else abs(difference) <= AGREEMENT * 100.0 and self.has_known_rows
 
 
-def add_layer(job: Job, layer: Layer, clean: Callable[[Layer], Cleaned], market_moisture: float | None = None) -> None:
+def add_layer(
+    job: Job,
+    layer: Layer,
+    clean: Callable[[Layer], Cleaned],
+    market_moisture: float | Mapping[str, float] | None = None,
+) -> None:
     """Measure, clean and compare the layer of a job; what fails is a sentence of the job.
 
     Args:
         job: The job, which gets the results.
         layer: Its layer as read.
         clean: Cleans a harmonised layer.
-        market_moisture: Percent of water at which the grain is sold.
+        market_moisture: Percent of water at which the grain is sold, by crop if there are several.
     """
     job.rows = len(layer)
     job.layer, found = measure(layer, job.entry, market_moisture)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from headland import quantities
 
-from .formats import area_text, difference_text, kind_text, mean_text, shown, total_text
+from .formats import area_text, difference_text, for_readers, kind_text, mean_text, shown, total_text
 
 if TYPE_CHECKING:
     from .job import Job
@@ -22,11 +22,12 @@ NUMBERS = {"Mean", "Area", "Total", *TRUTH}
 NO_AREA = "The layer has neither polygons nor distances and swath widths in a known unit."
 
 
-def jobs_table(jobs: list[Job]) -> str:
-    """Return the table; the number of a job is part of the ids of its row and its map."""
+def jobs_table(jobs: list[Job], *, is_field: bool = False) -> str:
+    """Return the table of some fields or of one; the number of a job is part of the ids of its row and its map."""
     has_truth = any(job.known is not None for job in jobs)
     head = "".join(f"<th scope='col'{numeric(name)}>{name}</th>" for name in head_of(has_truth=has_truth))
-    rows = "".join(row(job, has_truth=has_truth) for job in jobs)
+    head = head.replace(">Field<", ">Job<") if is_field else head
+    rows = "".join(row(job, has_truth=has_truth, is_field=is_field) for job in jobs)
     return (
         "<div class='scroll' tabindex='0' role='region' aria-label='All jobs'><table class='jobs'>"
         f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
@@ -44,19 +45,21 @@ def numeric(name: str) -> str:
     return " class='number'" if name in NUMBERS else ""
 
 
-def row(job: Job, *, has_truth: bool) -> str:
+def row(job: Job, *, has_truth: bool, is_field: bool = False) -> str:
     """Return one row; a job without a map has the reason in place of numbers."""
     found = job.measured
     if found is None or not job.is_mapped:
         reason = (
-            f"<td colspan='{len(head_of(has_truth=has_truth)) - 2}' class='bad'>{shown(job.problem or 'no map')}</td>"
+            f"<td colspan='{len(head_of(has_truth=has_truth)) - 2}' class='bad'>"
+            f"{for_readers(job.problem or 'no map')}</td>"
         )
         return f"<tr id='row-{job.number}'><td>{shown(job.name)}</td><td>{job.year or ''}</td>{reason}</tr>"
     mean, total = with_basis(mean_text(found.mean, found.kind), mean_basis(found)), total_text(found.total, found.kind)
     harvested = "as harvested" if found.kind == "yield" else ""
     reason = found.problem or "The layer does not state it."
+    name = "" if is_field or job.name == job.field else f"<br><small class='soft'>{shown(job.name)}</small>"
     cells = {
-        "Field": f"<a href='{job.page}#job-{job.number}'>{shown(job.field)}</a>",
+        "Field": f"<a href='{job.page}#job-{job.number}'>{shown(job.name if is_field else job.field)}</a>{name}",
         "Year": str(job.year or ""),
         "Kind": shown(kind_text(job)),
         "Crop or product": shown(found.item or ""),

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import re
 import unicodedata
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+from headland.errors import from_core
 from headland.files import replacing
 
 from .card import field_card
-from .formats import KINDS, area_text, shown
+from .draw import leave_out
+from .formats import KINDS, area_text, for_readers, shown
 from .jobs_table import jobs_table
 from .style import STYLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from .job import Job
@@ -35,6 +38,15 @@ MEANING = (
 
 GENERATOR = "<meta name='generator' content='headland'>"
 """Marks a page of a report, which a later run replaces."""
+
+PAGE = re.compile(r"[a-z0-9-]+-[0-9a-f]{10}\.html")
+"""File names of pages of fields."""
+
+MOST_BYTES = 2_000_000
+"""Maximum bytes of the page of a field."""
+
+MOST_SMALL = 1_200_000
+"""Maximum bytes of all small maps of an index."""
 
 LONGEST_SLUG = 40
 """Maximum length of the readable part of a file name."""
@@ -60,8 +72,39 @@ def file_name(field: str) -> str:
 
 def check_page(path: Path) -> None:
     """Refuse to replace a file that is not a page of a report, before anything is written."""
-    if path.exists() and GENERATOR.encode() not in path.read_bytes():
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return
+    except OSError as cause:
+        raise refused(path, cause) from None
+    if GENERATOR.encode() not in content:
         raise ValueError(f"`{path}` is not a page of headland and is not replaced: choose another folder")
+
+
+def make_folder(path: Path) -> None:
+    """Create the folder of a report."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as cause:
+        raise refused(path, cause) from None
+
+
+def refused(path: Path, cause: OSError) -> Exception:
+    """Return the error of a path that is no page or folder, or cannot be one."""
+    reason = "it is a file" if isinstance(cause, FileExistsError) else cause.strerror or str(cause)
+    return from_core("File", f"cannot write `{path}`: {reason}; choose another folder", {}, cause.errno or errno.EIO)
+
+
+def remove_pages(folder: Path, written: Collection[str]) -> None:
+    """Remove the pages of fields of an earlier report, to which the index no longer links."""
+    for path in folder.glob("*.html"):
+        if PAGE.fullmatch(path.name) and path.name not in written and path.is_file():
+            try:
+                if GENERATOR.encode() in path.read_bytes():
+                    path.unlink()
+            except OSError as cause:
+                raise refused(path, cause) from None
 
 
 def order(job: Job) -> tuple[bool, tuple[bool, str, str], int, int, str, str]:
@@ -79,16 +122,21 @@ def number_jobs(jobs: Iterable[Job], first: int = 1) -> list[Job]:
     return ordered
 
 
-def write(path: Path, title: str, body: str) -> None:
-    """Write a complete page."""
+def document(title: str, body: str) -> bytes:
+    """Return a complete page."""
     text = (
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
         f"<meta name='viewport' content='width=device-width, initial-scale=1'>{GENERATOR}"
         f"<title>{shown(title)}</title><style>{STYLE}</style></head><body>{body}</body></html>\n"
     )
+    # Names of files can have characters that UTF-8 has not.
+    return text.encode("utf-8", "backslashreplace")
+
+
+def write(path: Path, content: bytes) -> None:
+    """Replace a page."""
     with replacing(path) as file:
-        # Names of files can have characters that UTF-8 has not.
-        file.write(text.encode("utf-8", "backslashreplace"))
+        file.write(content)
 
 
 def write_page(path: Path, field: str, jobs: list[Job], *, about: str = "", links: str = "", more: str = "") -> None:
@@ -102,17 +150,26 @@ def write_page(path: Path, field: str, jobs: list[Job], *, about: str = "", link
         links: Links of the heading, as HTML.
         more: Sections after the maps, as HTML.
     """
+    content = document(field, body_of(field, jobs, about, links, more))
+    if len(content) > MOST_BYTES:
+        leave_out(jobs, len(content) - MOST_BYTES)
+        content = document(field, body_of(field, jobs, about, links, more))
+    write(path, content)
+
+
+def body_of(field: str, jobs: list[Job], about: str, links: str, more: str) -> str:
+    """Return the elements of the page of one field."""
     mapped = [job for job in jobs if job.is_mapped]
     card = field_card(1, "Maps", mapped, "<a href='#jobs'>all jobs</a>") if mapped else ""
     years = span(mapped)
-    lead = f"{counted(len(jobs), 'job')}{f', {years}' if years else ''}{f'. {about}' if about else ''}"
-    body = (
+    lead = f"{counted(len(jobs), 'job')}{f', {years}' if years else ''}{f'. {shown(about)}' if about else ''}"
+    return (
         f"<header><h1>{shown(field)}</h1><p class='lead'>{lead}</p></header><main>"
         "<section class='panel' id='jobs' aria-labelledby='jobs-name'><div class='heading'><h2 id='jobs-name'>Jobs</h2>"
-        f"<nav aria-label='Pages'>{links}</nav></div>{jobs_table(jobs)}<p class='note'>{MEANING}</p></section>"
+        f"<nav aria-label='Pages'>{links}</nav></div>{jobs_table(jobs, is_field=True)}"
+        f"<p class='note'>{MEANING}</p></section>"
         f"{card}{more}</main>"
     )
-    write(path, field, body)
 
 
 def write_index(path: Path, lead: str, jobs: list[Job], fields: Sequence[Field], more: str = "") -> None:
@@ -126,7 +183,11 @@ def write_index(path: Path, lead: str, jobs: list[Job], fields: Sequence[Field],
         more: Sections after the fields, as HTML.
     """
     truth = " Truth is the total that is known otherwise." if any(job.known is not None for job in jobs) else ""
-    contents = "".join(entry(each) for each in fields) or "<p class='soft'>no field has a map</p>"
+    size, small = 0, []
+    for each in fields:
+        size += len(each.thumbnail)
+        small.append(each if size <= MOST_SMALL else each._replace(thumbnail=""))
+    contents = "".join(map(entry, small)) or "<p class='soft'>no field has a map</p>"
     body = (
         f"<header><h1>{TITLE}</h1><p class='lead'>{shown(lead)}</p></header><main>"
         "<section class='panel' id='fields' aria-labelledby='fields-name'><div class='heading'>"
@@ -136,12 +197,12 @@ def write_index(path: Path, lead: str, jobs: list[Job], fields: Sequence[Field],
         "<h2 id='jobs-name'>All jobs</h2><nav aria-label='Back'><a href='#fields'>all fields</a></nav></div>"
         f"{jobs_table(jobs)}<p class='note'>{MEANING}{truth}</p></section>{more}</main>"
     )
-    write(path, f"headland: {TITLE.lower()}", body)
+    write(path, document(f"headland: {TITLE.lower()}", body))
 
 
 def listed(id: str, heading: str, texts: Iterable[str], lead: str = "") -> str:
     """Return a section with a list of texts; empty without any."""
-    items = "".join(f"<li>{shown(text)}</li>" for text in texts)
+    items = "".join(f"<li>{for_readers(text)}</li>" for text in texts)
     note = f"<p class='lead'>{shown(lead)}</p>" if lead else ""
     return f"<section class='panel' id='{id}'><h2>{heading}</h2>{note}<ul>{items}</ul></section>" if items else ""
 
@@ -166,9 +227,15 @@ def entry(field: Field) -> str:
     found = latest.measured
     ground = None if found is None else area_text(found.area)
     size = "" if ground is None else f"<br>{ground} worked"
-    crop = "" if found is None or not found.group else f"{found.group} "
-    mean = f"<br>{shown(f'{crop}{latest.year or str()}: {latest.cleaned_mean}')}" if latest.cleaned_mean else ""
+    means = dict.fromkeys(mean_of(job) for job in harvests if job.year == latest.year and job.cleaned_mean)
+    mean = "".join(f"<br>{shown(text)}" for text in means)
     return (
         f"<a href='{escape(field.href)}'><span class='frame'>{field.thumbnail}</span>"
         f"<b>{shown(field.name)}</b><small>{count}{size}{mean}</small></a>"
     )
+
+
+def mean_of(job: Job) -> str:
+    """Return crop, year and mean of a harvest."""
+    crop = "" if job.measured is None or not job.measured.group else f"{job.measured.group} "
+    return f"{crop}{job.year or ''}: {job.cleaned_mean}"

@@ -9,18 +9,23 @@ from headland.check_prescription import check_prescription
 from headland.errors import HeadlandError
 
 from .boxes import Box, box_of, common
-from .formats import day, shown
+from .draw import LEFT_OUT
+from .formats import day, for_readers, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from headland.client import Client
     from headland.layer import Layer
+    from headland.mirror.progress import StepReporter
 
-__all__ = ["RateMap", "read_maps", "section"]
+__all__ = ["RateMap", "map_name", "read_maps", "section"]
 
 WIDTH = 460
 """The width of a map in pixels."""
+
+MOST_BYTES = 400_000
+"""Maximum bytes of the maps of a section; the oldest are left out."""
 
 COMMON = 0.5
 """The part of the larger box that a map and a job share on one field."""
@@ -48,21 +53,27 @@ class RateMap:
 
 
 def read_maps(
-    client: Client | None, records: Sequence[dict[str, Any]], years: Collection[int] | None
+    client: Client | None, records: Sequence[dict[str, Any]], years: Collection[int] | None, steps: StepReporter
 ) -> tuple[list[RateMap], list[str]]:
     """Read and draw the listed maps with one call each; also return why some could not be read."""
     maps, problems = [], []
     for record in records if client is not None else ():
+        steps(map_name(record))
         created = record.get("create_date")
         if years is not None and (created is None or created.year not in years):
             continue
-        name = str(record.get("name") or record["id"])
+        name = map_name(record)
         try:
             zones = client.prescription_maps.read(record["id"])  # type: ignore[union-attr]  # no records without one
             maps.append(drawn(name, record, zones))
         except (HeadlandError, ValueError) as error:
             problems.append(f"The prescription map {name}: {error}")
     return maps, problems
+
+
+def map_name(record: dict[str, Any]) -> str:
+    """Return the name of a listed map."""
+    return str(record.get("name") or record["id"])
 
 
 def drawn(name: str, record: dict[str, Any], zones: Layer) -> RateMap:
@@ -74,7 +85,7 @@ def drawn(name: str, record: dict[str, Any], zones: Layer) -> RateMap:
         f"status {status}" if status else "",
     ]
     column = next((each for each in zones.columns if each.upper() == "RATE"), None)
-    plot = zones.plot(column, title=name[:40], width=WIDTH)
+    plot = zones.plot(column, title=name, width=WIDTH)
     sentences = [f"{each.severity} {each.code}: {each.message}" for each in check_prescription(zones)]
     return RateMap(name, ", ".join(filter(None, about)), box_of(zones), plot.svg, sentences)
 
@@ -83,17 +94,21 @@ def section(maps: Sequence[RateMap], heading: str) -> str:
     """Return the maps as a section of a page; empty without any."""
     if not maps:
         return ""
+    size, pictures = 0, []
+    for each in reversed(maps):
+        size += len(each.svg)
+        pictures.append(each.svg if size <= MOST_BYTES else LEFT_OUT)
     figures = "".join(
-        f"<figure><div class='map'>{each.svg}</div><figcaption><p class='said'>{shown(each.name)}: {shown(each.about)}"
+        f"<figure><div class='map'>{svg}</div><figcaption><p class='said'>{shown(each.name)}: {shown(each.about)}"
         f"</p>{checked(each.sentences)}</figcaption></figure>"
-        for each in maps
+        for each, svg in zip(maps, reversed(pictures), strict=True)
     )
     return f"<section class='card' id='prescriptions'><h2>{heading}</h2><div class='maps'>{figures}</div></section>"
 
 
 def checked(sentences: list[str]) -> str:
     """Return what a display would refuse or misread."""
-    items = "".join(f"<li>{shown(text)}</li>" for text in sentences)
+    items = "".join(f"<li>{for_readers(text)}</li>" for text in sentences)
     return (
         f"<details open><summary>What a display may refuse</summary><div><ul>{items}</ul></div></details>"
         if items

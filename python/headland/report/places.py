@@ -1,0 +1,77 @@
+"""Finds the field of a job without rows, and tells fields of one name apart by their places."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from .boxes import Box
+
+__all__ = ["apart", "field_in", "plain", "where"]
+
+APART = 2_000.0
+"""Metres between the jobs of different fields of one name; parts of one field are closer."""
+
+DEGREE = 111_195.0
+"""Metres of a degree of latitude."""
+
+
+def field_in(name: str, fields: Mapping[str, str]) -> str | None:
+    """Return the field whose name begins a name; of several the longest, so that `Barn Quarter 2024` is not `Barn`.
+
+    Args:
+        name: The name of a job or a map.
+        fields: The names of fields by their plain names.
+    """
+    words = plain(name).split()
+    beginnings = (" ".join(words[:count]) for count in range(len(words), 0, -1))
+    return next((fields[each] for each in beginnings if each in fields), None)
+
+
+def plain(name: str) -> str:
+    """Return a name without case and without the spaces that file names replace."""
+    return " ".join(name.replace("_", " ").casefold().split())
+
+
+def apart(boxes: Mapping[str, Box | None]) -> list[tuple[list[str], Box | None]]:
+    """Group the jobs of one name by place, from west to east; jobs without a place are of the first group."""
+    groups: list[tuple[list[str], Box]] = []
+    for job, box in boxes.items():
+        if box is None:
+            continue
+        jobs, around = [job], box
+        for each in [each for each in groups if metres(each[1], box) <= APART]:
+            groups.remove(each)
+            jobs, around = each[0] + jobs, union(each[1], around)
+        groups.append((jobs, around))
+    groups.sort(key=lambda each: each[1])
+    unplaced = [job for job, box in boxes.items() if box is None]
+    if not groups:
+        return [(unplaced, None)]
+    groups[0][0].extend(unplaced)
+    return [*groups]
+
+
+def union(one: Box, other: Box) -> Box:
+    """Return the box around two boxes."""
+    return min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])
+
+
+def metres(one: Box, other: Box) -> float:
+    """Return the distance between two boxes, 0 if they touch."""
+    across = max(one[0] - other[2], other[0] - one[2], 0.0) * math.cos(math.radians(one[1]))
+    along = max(one[1] - other[3], other[1] - one[3], 0.0)
+    return math.hypot(across, along) * DEGREE
+
+
+def where(own: Box, others: Collection[Box]) -> str:
+    """Return where one of several fields of a name is."""
+    latitude, longitude = (own[1] + own[3]) / 2.0, (own[0] + own[2]) / 2.0
+    distance = min(metres(own, each) for each in others)
+    return (
+        f"Another field has the same name, {distance / 1000.0:,.0f} km away. This one is at {abs(latitude):.3f}° "
+        f"{'N' if latitude >= 0.0 else 'S'}, {abs(longitude):.3f}° {'E' if longitude >= 0.0 else 'W'}."
+    )
