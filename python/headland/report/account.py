@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from headland import archives, extras, quantities
 from headland.clean import clean
@@ -43,6 +43,15 @@ if TYPE_CHECKING:
 
 __all__ = ["write_report"]
 
+BOX = (
+    ", quantile_cont(bbox.xmin, 0.02) AS west, quantile_cont(bbox.ymin, 0.02) AS south"
+    ", quantile_cont(bbox.xmax, 0.98) AS east, quantile_cont(bbox.ymax, 0.98) AS north"
+)
+"""Columns of the box around a job without the few rows at wrong positions."""
+
+HALF_TURN = 180.0
+"""Maximum degrees of longitude."""
+
 Record = dict[str, Any]
 
 
@@ -74,13 +83,12 @@ class Catalog:
             )
             self.carts = len(rows("SELECT id FROM {} WHERE file = 'have'", "grain_carts"))
             self.maps = rows("SELECT * FROM {} ORDER BY create_date, id", "prescription_maps")
-            placed = (
-                "SELECT job_id, layer, any_value(field) AS field, any_value(year) AS year, min(longitude) AS west, "
-                "min(latitude) AS south, max(longitude) AS east, max(latitude) AS north FROM {} GROUP BY ALL"
-            )
-            self.layers = {
-                (each["job_id"], each["layer"]): each for view in views.split() for each in rows(placed, view)
-            }
+            placed = "SELECT job_id, layer, any_value(field) AS field, any_value(year) AS year{} FROM {{}} GROUP BY ALL"
+            self.layers: dict[tuple[str, str], Record] = {}
+            for view in views.split():
+                has_box = any(each["column_name"] == "bbox" for each in rows("DESCRIBE {}", view))
+                query = placed.format(BOX if has_box else "")
+                self.layers |= {(each["job_id"], each["layer"]): each for each in rows(query, view)}
         self.fields_of_jobs: dict[str, str] = {}
         self.years_of_jobs: dict[str, int] = {}
         self.boxes: dict[str, Box] = {}
@@ -89,9 +97,10 @@ class Catalog:
                 self.fields_of_jobs.setdefault(job_id, each["field"])
             if each["year"]:
                 self.years_of_jobs[job_id] = min(each["year"], self.years_of_jobs.get(job_id, each["year"]))
-            if each["west"] is not None and each["south"] is not None:
-                self.boxes.setdefault(job_id, (each["west"], each["south"], each["east"], each["north"]))
-
+            box = tuple(each.get(side) for side in ("west", "south", "east", "north"))
+            # Without a known coordinate system, the numbers may be metres.
+            if all(isinstance(side, float) and abs(side) <= HALF_TURN for side in box):
+                self.boxes.setdefault(job_id, cast("Box", box))
         stated = (str(job["field_name"]) for job in self.jobs.values() if job.get("field_name"))
         self.fields = {plain(name): name for name in [*stated, *self.fields_of_jobs.values()]}
         """All fields by their plain names."""

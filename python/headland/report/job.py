@@ -12,6 +12,7 @@ from headland.errors import HeadlandError
 from headland.rates import compare_rates
 
 from .boxes import Box, box_of
+from .formats import fitted
 from .measure import Amount, Measured, measure, numbers
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ __all__ = ["Job", "Logged", "add_diagnostics", "add_layer", "add_texts"]
 
 AGREEMENT = 1e-6
 """The relative difference up to which a total equals the known one."""
-
-MAX_TITLE = 28
-"""Maximum length of a field or archive in the title of a map, which has its width."""
 
 MAX_SAME = 3
 """Maximum number of diagnostics of one code that are written out for a job; the others are counted."""
@@ -123,10 +121,7 @@ class Job:
         """The title of the map."""
         item = None if self.measured is None else self.measured.item
         place = self.name if self.source else f"{self.field} {self.year or ''}".strip()
-        if len(place) > MAX_TITLE:
-            return f"{place[:MAX_TITLE]}\N{HORIZONTAL ELLIPSIS}"
-        text = f"{place}: {item.split(',')[0]}" if item else place
-        return text if len(text) <= 2 * MAX_TITLE else f"{text[: 2 * MAX_TITLE]}\N{HORIZONTAL ELLIPSIS}"
+        return fitted(f"{place}: {item.split(',')[0]}" if item else place)
 
     @property
     def card(self) -> tuple[bool, str, str]:

@@ -41,8 +41,8 @@ def head_of(*, has_truth: bool) -> tuple[str, ...]:
 
 
 def numeric(name: str) -> str:
-    """Return the class attribute of a column of numbers."""
-    return " class='number'" if name in NUMBERS else ""
+    """Return the class attribute of a column of numbers, or of long texts."""
+    return " class='number'" if name in NUMBERS else " class='text'" if name == "Crop or product" else ""
 
 
 def row(job: Job, *, has_truth: bool, is_field: bool = False) -> str:

@@ -203,7 +203,7 @@ def parts(layer: Layer, kind: str | None) -> tuple[str, list[Part]]:
             name or "not stated",
             Amount(math.fsum(total), unit) if total else None,
             math.fsum(area) if area else None,
-            name in mixed,
+            name in mixed or (column == "product" and bool(area) and not any(area)),
         )
         for name, (total, area) in sorted(sums.items())
     ]

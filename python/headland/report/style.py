@@ -36,6 +36,7 @@ th { text-align: left; color: var(--soft); font-weight: 600; }
 th, td { padding: .34rem .9rem .34rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .jobs thead th { position: sticky; top: 0; background: var(--card); box-shadow: inset 0 -1px var(--line); border: 0; }
 .jobs td { white-space: nowrap; } .jobs td:first-child { white-space: normal; min-width: 7.5rem; }
+.jobs td.text { white-space: normal; min-width: 9rem; max-width: 22rem; overflow-wrap: anywhere; }
 .jobs td a { display: inline-block; max-width: 15rem; overflow: hidden; text-overflow: ellipsis; vertical-align: top; }
 .jobs td.bad { white-space: normal; min-width: 22rem; }
 .number { text-align: right; }
@@ -75,7 +76,7 @@ details table { font-size: .8rem; } details ul { padding-left: 1.1rem; font-size
     --bad: #7c2d12; --sheet: #fff; }
   @page { margin: 12mm; }
   body { padding: 0; max-width: none; font-size: 9pt; }
-  nav, .back { display: none; }
+  nav, .heading nav, .back { display: none; } .heading { display: block; }
   a { text-decoration: none; color: inherit; }
   .panel, .card { border: 0; padding: 0; margin: 0 0 1rem; }
   .scroll { overflow: visible; } .jobs { font-size: 8pt; } .jobs td, .jobs td a { white-space: normal; min-width: 0; }
@@ -86,7 +87,8 @@ details table { font-size: .8rem; } details ul { padding-left: 1.1rem; font-size
   figcaption, figcaption table, details ul { padding-top: 0; font-size: 7.5pt; line-height: 1.35; }
   .rates { max-width: 76mm; }
   .contents { grid-template-columns: repeat(4, 1fr); }
-  figure, .contents a, tr { break-inside: avoid; } h2, h3 { break-after: avoid; }
+  figure, .contents a, tr, h2, h3, .heading { break-inside: avoid; }
+  h2, h3, h4, summary, .heading { break-after: avoid; }
   .map > svg, .frame { filter: none; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   details > div { max-height: none; overflow: visible; }
 }
