@@ -32,6 +32,9 @@ __all__ = [
 ADVICE = re.compile(r"`[^`]*=[^`]*`|`(?:headland\.\w+|harmonize|timezone|step|min_area)`")
 """Arguments and functions, which mean nothing to a reader without Python."""
 
+CLAUSE = re.compile(r"(?<=[;:]) (?=(?:[^`]*`[^`]*`)*[^`]*$)")
+"""The space between two clauses of a message, outside of code."""
+
 TITLE_WIDTH = 34.0
 """Width of a title of a map, in small letters."""
 
@@ -103,7 +106,7 @@ def fitted(text: str) -> str:
 
 def for_readers(text: str) -> str:
     """Return a message without its advice for Python: the clauses that name an argument or a function."""
-    first, *more = re.split(r"(?<=[;:]) ", text)
+    first, *more = CLAUSE.split(text)
     kept = [first, *(clause for clause in more if not ADVICE.search(clause))]
     return shown(" ".join(kept).rstrip(";:"))
 
