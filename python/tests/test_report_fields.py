@@ -19,6 +19,7 @@ from headland.cli import main
 from headland.mirror import progress_bar
 from headland.report import Job, number_jobs, write_page
 from headland.report.formats import fitted, for_readers
+from headland.report.measure import Measured
 from headland.report.page import file_name
 
 if TYPE_CHECKING:
@@ -268,7 +269,7 @@ def test_page_of_many_jobs_stays_below_its_limit(tmp_path: Path) -> None:
     jobs = []
     for number in range(40):
         job = Job(str(number), f"job {number}", "Yield", "Stone Hill", entry={"year": 2000 + number}, svg=svg)
-        job.remarks = ["remark " * 3_000]
+        job.remarks, job.measured = ["remark " * 3_000], Measured("yield")
         jobs.append(job)
     path = tmp_path / "page.html"
     write_page(path, "Stone Hill", number_jobs(jobs), more=f"<p>{'.' * 300_000}</p>")
