@@ -19,8 +19,10 @@ from headland.cli import main
 from headland.mirror import progress_bar
 from headland.report import Job, number_jobs, write_page
 from headland.report.formats import fitted, for_readers
+from headland.report.jobs_table import jobs_table
 from headland.report.measure import Measured
 from headland.report.page import file_name
+from headland.report.style import STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -262,6 +264,21 @@ def test_titles_that_are_too_wide_end_with_an_ellipsis(report: Path) -> None:
     assert re.search("Schoolhouse 2025: Burndown mix [+]? ?U?\N{HORIZONTAL ELLIPSIS}", text)
     # The legend has space for the moisture.
     assert "Yield, 13.5 % water" in page_of(report, "Double").text
+
+
+def test_index_counts_jobs_without_a_field_apart(report: Path) -> None:
+    assert "6 fields, 8 jobs (1 without a field), 2025 to 2026" in read(report / "index.html").text
+
+
+def test_print_has_no_links_and_wraps_long_products() -> None:
+    screen, _, paper = STYLE.partition("@media print")
+    # The rule for paper must not be weaker than the one that shows the links.
+    assert ".heading nav { font-size: .86rem; display: flex" in screen
+    assert re.search(r"\.heading nav[^{}]*\{ display: none; \}", paper)
+    measured = Measured("as_applied", item="mix " * 60)
+    table = jobs_table([Job("1", "job", "", "Stone Hill", svg="<svg></svg>", measured=measured)])
+    assert re.search(r"<td class='text'>mix mix", table)
+    assert re.search(r"td\.text \{ white-space: normal;", screen)
 
 
 def test_page_of_many_jobs_stays_below_its_limit(tmp_path: Path) -> None:
