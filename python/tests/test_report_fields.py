@@ -138,6 +138,13 @@ def test_rows_of_several_seasons_are_refused_by_a_page_of_one(tmp_path: Path) ->
     assert not [*tmp_path.iterdir()]
 
 
+def test_crops_that_share_ground_are_refused_by_a_page_of_one(mirror: hl.Mirror, tmp_path: Path) -> None:
+    paths = [archive_path(mirror, name) for name in ("wheat.zip", "soy.zip")]
+    cleaned = hl.clean(hl.read_many(paths).concat())
+    with pytest.raises(ValueError, match=r"these rows have 2 \(soybean 2026, wheat 2026\)"):
+        cleaned.save(tmp_path / "job.html")
+
+
 def test_fields_of_one_name_have_a_page_for_each_place(report: Path) -> None:
     west, east = page_of(report, "North (1 of 2)"), page_of(report, "North (2 of 2)")
     for page, own, other in ((west, "near.zip", "far.zip"), (east, "far.zip", "near.zip")):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from headland import _core
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from headland.cleaned import Cleaned
 
 __all__ = ["write_one"]
+
+SHARED = 0.5
+"""Cells that two seasons share, as part of the smaller one; crops of one season share those of their border."""
 
 MOST_NAMES = 4
 """Maximum number of seasons that a message names."""
@@ -45,16 +50,26 @@ def write_one(cleaned: Cleaned, path: Path) -> None:
 
 
 def seasons(cleaned: Cleaned) -> list[str]:
-    """Return the seasons or jobs that a map keeps apart; the crops of one job have ground of their own."""
+    """Return the seasons or jobs of a map; none if they are crops of one job and year, with ground of their own."""
     try:
-        cells = Layer(_core.grid(cleaned._core, SIDES[-1], None, None, None, []))  # noqa: SLF001 - of this package
+        cells = Layer(_core.grid(cleaned._core, SIDES[0], None, None, None, []))  # noqa: SLF001 - of this package
     except (HeadlandError, ValueError):
         return []
     names = [name for name in ("job_id", "crop", "year") if name in cells.columns]
-    found = {row for row in zip(*map(cells.values, names), strict=True) if None not in row} if names else set()
+    if not names:
+        return []
+    ground: dict[tuple[object, ...], set[tuple[float, float]]] = defaultdict(set)
+    for x, y, *season in zip(*map(cells.values, ("x", "y", *names)), strict=True):
+        if None not in season:
+            ground[tuple(season)].add((x, y))
     layer = cleaned.layer
     jobs = {*layer.values("job_id")} if "job_id" in layer.columns else {None}
-    years = {row[names.index("year")] for row in found} if "year" in names else set()
-    if len(jobs) <= 1 and len(years) <= 1:
+    years = {season[-1] for season in ground} if "year" in names else set()
+    if max(len(jobs), len(years)) <= 1 and not any(share(*pair) > SHARED for pair in combinations(ground.values(), 2)):
         return []
-    return [" ".join(map(str, row)) for row in sorted(found, key=str)]
+    return sorted(" ".join(map(str, season)) for season in ground)
+
+
+def share(one: set[tuple[float, float]], other: set[tuple[float, float]]) -> float:
+    """Return the part of the cells of the smaller season that the other has too."""
+    return len(one & other) / min(len(one), len(other))

@@ -92,7 +92,8 @@ def make_folder(path: Path) -> None:
 
 def refused(path: Path, cause: OSError) -> Exception:
     """Return the error of a path that is no page or folder, or cannot be one."""
-    reason = "it is a file" if isinstance(cause, FileExistsError) else cause.strerror or str(cause)
+    is_blocked = isinstance(cause, FileExistsError | NotADirectoryError)
+    reason = "there is a file in place of a folder" if is_blocked else cause.strerror or str(cause)
     return from_core("File", f"cannot write `{path}`: {reason}; choose another folder", {}, cause.errno or errno.EIO)
 
 
