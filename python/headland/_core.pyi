@@ -34,8 +34,10 @@ __all__ = [
     "Scan",
     "Secret",
     "Table",
+    "TableFile",
     "__version__",
     "amount_unit",
+    "boundary_table",
     "check_prescription",
     "check_read_options",
     "clean",
@@ -58,6 +60,7 @@ __all__ = [
     "harmonized_local_times",
     "has_position",
     "job_kind",
+    "kind_table",
     "layer_from_batch",
     "layers",
     "local_times",
@@ -218,6 +221,8 @@ def concat(
     originals: bool,
     market_moisture: list[tuple[str | None, float]],
 ) -> Layer: ...
+def kind_table(layer: Layer) -> Layer: ...
+def boundary_table(layer: Layer) -> Layer | None: ...
 def field_means(parts: list[tuple[Layer, str | None, str | None, str | None, dt.datetime | None]]) -> Layer: ...
 def layer_from_batch(
     source: str, batch: object, geometry: int | None, systems: list[str], metadata: list[tuple[str, str]]
@@ -505,6 +510,12 @@ class Table:
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
+
+@final
+class TableFile:
+    def __new__(cls, path: Path) -> Self: ...
+    def add(self, layer: Layer) -> None: ...
+    def finish(self) -> None: ...
 
 @final
 class LinkPages:

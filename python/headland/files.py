@@ -140,6 +140,32 @@ def _check_writable(to: object) -> None:
         raise ValueError("`to` is a file object opened only for reading: open it in mode 'wb'")
 
 
+def replaceable(path: Path) -> Path:
+    """Return the file that `path` names, behind a symbolic link, which is kept; only a regular file can be replaced."""
+    target = path.resolve() if path.is_symlink() else path
+    if target.exists() and not target.is_file():
+        raise HeadlandError(
+            f"cannot write `{target}`: it is not a regular file, and only a regular file can be replaced; choose "
+            "another path"
+        )
+    return target
+
+
+@contextmanager
+def building(path: Path) -> Iterator[Path]:
+    """Create a hidden folder next to `path` for files that will be moved there, and remove it afterwards."""
+    if not path.parent.is_dir():
+        cause = FileNotFoundError(errno.ENOENT, f"there is no folder `{path.parent}`; create it first")
+        raise from_os("File", f"cannot write `{path}`", cause)
+    replaceable(path)
+    try:
+        folder = tempfile.TemporaryDirectory(prefix=f".{path.name[:40]}.", suffix=".part", dir=path.parent)
+    except OSError as cause:
+        raise from_os("File", f"cannot write `{path}`", cause) from None
+    with folder:
+        yield Path(folder.name)
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a ``.part`` file next to `path`, which it replaces at the end of the block, as the core writes files.
@@ -147,13 +173,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     Raises:
         HeadlandError: The file cannot be written; or `path` is not a regular file.
     """
-    # A symbolic link is kept, and its target is written.
-    target = path.resolve() if path.is_symlink() else path
-    if target.exists() and not target.is_file():
-        raise HeadlandError(
-            f"cannot write `{target}`: it is not a regular file, and only a regular file can be replaced; choose "
-            "another path"
-        )
+    target = replaceable(path)
     part = target.with_name(f"{target.name[:40]}.{secrets.token_hex(8)}.part")
     try:
         if not target.parent.exists():

@@ -29,6 +29,7 @@ pub use ground::layer_area::area;
 pub use headland_reader::layer::units::{Mismatch, System, Unit};
 pub use jobs::concat::{ConcatOptions, concat};
 pub use jobs::field_means::{FieldMean, JobMeans, covered_area, field_means, job_means};
+pub use jobs::kind_table::{boundary_table, kind_table};
 pub use jobs::parts::Part;
 pub use jobs::selection::{JobTypes, Match, NamePattern};
 pub use jobs::types::JobType;

@@ -222,6 +222,21 @@ pub(super) fn field_means(py: Python<'_>, parts: Vec<GivenPart<'_>>) -> PyResult
     bridge::compute(py, move |_| agronomy::field_means(parts)).map(Layer::new)
 }
 
+/// The rows of a harmonised layer in the columns of its kind.
+#[pyfunction]
+pub(super) fn kind_table(py: Python<'_>, layer: &Layer) -> PyResult<Layer> {
+    let layer = layer.records();
+    bridge::compute(py, move |_| agronomy::kind_table(layer)).map(Layer::new)
+}
+
+/// The names and areas of a boundary; None for another layer.
+#[pyfunction]
+pub(super) fn boundary_table(py: Python<'_>, layer: &Layer) -> PyResult<Option<Layer>> {
+    let layer = layer.records();
+    let made = bridge::compute(py, move |_| agronomy::boundary_table(layer))?;
+    Ok(made.map(Layer::new))
+}
+
 /// Pairs of a crop, or None for all crops, and percent of water.
 pub(super) fn parse_market_moisture(py: Python<'_>, stated: Vec<(Option<String>, f64)>) -> PyResult<MarketMoisture> {
     MarketMoisture::new(stated).map_err(|error| errors::raise(py, &error))

@@ -37,6 +37,7 @@ mod reentrancy;
 mod sandbox;
 mod secret;
 mod shutdown;
+mod table_file;
 mod to_dict;
 mod to_list;
 mod values;
@@ -47,7 +48,9 @@ mod xml_tree;
 #[pyo3::pymodule(gil_used = true)]
 mod _core {
     #[pymodule_export]
-    use super::agronomy::{concat, field_means, harmonize, harmonized_local_times, job_kind, to_units};
+    use super::agronomy::{
+        boundary_table, concat, field_means, harmonize, harmonized_local_times, job_kind, kind_table, to_units,
+    };
     #[pymodule_export]
     use super::arguments::{flag, sendable, text, text_for, texts, whole_number};
     #[pymodule_export]
@@ -105,6 +108,8 @@ mod _core {
     use super::sandbox::Sandbox;
     #[pymodule_export]
     use super::secret::Secret;
+    #[pymodule_export]
+    use super::table_file::TableFile;
     #[pymodule_export]
     use super::xml_tree::read_tree;
 

@@ -55,8 +55,8 @@ def add_demo(verbs: Verbs) -> None:
 
 def add_read(verbs: Verbs) -> None:
     """Add the verb ``read``."""
-    examples = ("read job.zip", "read job.zip --to job.parquet")
-    text = "Describe archives or convert one; print XML as a tree."
+    examples = ("read job.zip --to job.parquet", "read season --to season.parquet")
+    text = "Describe archives or convert them; print XML as a tree."
     read = add_verb(verbs, "read", _read, text, examples)
     what = "zips, shapefiles, grain cart files, an XML file, folders, or patterns such as '2025/*.zip'"
     read.add_argument("files", type=Path, nargs="+", metavar="FILE", help=what)
@@ -64,6 +64,8 @@ def add_read(verbs: Verbs) -> None:
     read.add_argument("--encoding", metavar="NAME", help="the encoding of texts; overrides that of the archive")
     read.add_argument("--lenient", action="store_true", help="read the intact parts of a damaged archive")
     read.add_argument("--to", type=Path, metavar="FILE", help="write FILE: .parquet, .geojson, .csv, .gpkg or .svg")
+    what = "keep the columns of several archives, which are harmonised otherwise"
+    read.add_argument("--originals", action="store_true", help=what)
     read.add_argument("--to-crs", metavar="CODE", help="transform coordinates, such as to EPSG:4326")
 
 
@@ -93,6 +95,8 @@ def _open_in_browser(page: Path) -> None:
 
 def _read(given: argparse.Namespace) -> int:
     write = None if given.to is None else layer_files.writer(given.to)
+    if given.originals and write is None:
+        raise ValueError("`--originals`: it is about the columns of a file; name one with `--to`")
     if read_files.is_many(given):
         return read_files.run(given, lambda layer: _show(layer, None, as_json=given.json))
     file = given.files[0]

@@ -11,14 +11,22 @@ from headland import extras, files
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pandas as pd
+
     import headland as hl
 
 
-def _write_csv(layer: hl.Layer, path: Path) -> None:
-    """Write cells as texts, null as an empty one, and geometries as well-known text."""
+def text_frame(layer: hl.Layer) -> pd.DataFrame:
+    """Return the cells of a table of texts: geometries are well-known text with all digits."""
     extras.require("geo", "geopandas", "pyarrow")
     frame = layer.to_geopandas()
-    frame = frame if layer._core.geometry_column is None else frame.to_wkt()  # noqa: SLF001 - a layer of this package
+    is_table = layer._core.geometry_column is None  # noqa: SLF001 - a layer of this package
+    return frame if is_table else frame.to_wkt(rounding_precision=-1)
+
+
+def _write_csv(layer: hl.Layer, path: Path) -> None:
+    """Write cells as texts, and null as an empty one."""
+    frame = text_frame(layer)
     with files.replacing(path) as file:
         frame.to_csv(file, index=False)
 

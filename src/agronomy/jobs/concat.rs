@@ -179,14 +179,17 @@ fn key_column(part: &Part, layer: &Layer, batch: &RecordBatch, name: &str) -> Ar
         "source" => constant(Some(layer.source()), rows),
         "job_id" => constant(part.job_id.as_deref().or_else(|| id_of_source(layer.source())), rows),
         "job_name" => constant(part.job_name.as_deref(), rows),
-        "field" => {
-            let own = row_fields(layer).and_then(|index| batch.columns().get(index)?.as_string_opt::<i64>());
-            let named = |row: usize| own.filter(|own| own.is_valid(row)).map(|own| own.value(row).trim());
-            let name = |row: usize| named(row).filter(|name| !name.is_empty()).or(part.field.as_deref());
-            Arc::new((0..rows).map(name).collect::<LargeStringArray>())
-        }
+        "field" => field_names(layer, batch, part.field.as_deref()),
         _ => Arc::new(TimestampMicrosecondArray::from(vec![part.start; rows]).with_timezone("UTC")),
     }
+}
+
+/// The field that each row names, else `field`.
+pub(crate) fn field_names(layer: &Layer, batch: &RecordBatch, field: Option<&str>) -> ArrayRef {
+    let own = row_fields(layer).and_then(|index| batch.columns().get(index)?.as_string_opt::<i64>());
+    let named = |row: usize| own.filter(|own| own.is_valid(row)).map(|own| own.value(row).trim());
+    let name = |row: usize| named(row).filter(|name| !name.is_empty()).or(field);
+    Arc::new((0..batch.num_rows()).map(name).collect::<LargeStringArray>())
 }
 
 /// The id of the job whose file a layer comes from: `job_data.read/31/SHP`.
@@ -373,7 +376,7 @@ fn kg_per_bushel(field: &Field) -> Option<f64> {
     field.metadata().get(metadata::KG_PER_BUSHEL)?.parse().ok()
 }
 
-fn constant(text: Option<&str>, rows: usize) -> ArrayRef {
+pub(crate) fn constant(text: Option<&str>, rows: usize) -> ArrayRef {
     let Some(text) = text else { return new_null_array(&DataType::LargeUtf8, rows) };
     let mut builder = LargeStringBuilder::with_capacity(rows, rows.saturating_mul(text.len()));
     for _ in 0..rows {

@@ -2,6 +2,7 @@
 
 pub(crate) mod concat;
 pub(crate) mod field_means;
+pub(crate) mod kind_table;
 pub(crate) mod parts;
 pub(crate) mod selection;
 pub(crate) mod types;

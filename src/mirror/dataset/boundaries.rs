@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::builder::{Float64Builder, Int32Builder, LargeBinaryBuilder, StringBuilder};
+use arrow_array::builder::{Int32Builder, LargeBinaryBuilder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 
@@ -12,10 +12,8 @@ use super::schema::{JOB_ID, LAYER, wgs84_geometry_field};
 use super::source_archive::{PublishError, SourceArchive};
 use super::{convert, row_digest};
 use headland_base::error::{Error, Kind};
-use headland_reader::layer::boundary::Meaning;
 use headland_reader::layer::crs::Crs;
-use headland_reader::layer::field_names::{boundary_names, cell_text, find_column};
-use headland_reader::layer::{Cancel, Layer, Table, area};
+use headland_reader::layer::{BoundaryColumns, Cancel, Layer, Table};
 
 /// Table name in the catalog.
 pub(super) const TABLE_NAME: &str = "boundaries";
@@ -34,10 +32,8 @@ pub(super) struct Boundaries {
 struct Columns {
     job_id: StringBuilder,
     layer: StringBuilder,
-    field: StringBuilder,
     year: Int32Builder,
-    area: Float64Builder,
-    stated: Float64Builder,
+    names: BoundaryColumns,
     geometry: LargeBinaryBuilder,
     types: std::collections::BTreeSet<u32>,
 }
@@ -75,22 +71,12 @@ impl Columns {
         let layer = if layer.crs().is_some() { layer.clone().into_wgs84().unwrap_or(layer) } else { layer };
         let is_placed = layer.crs().is_some_and(super::schema::is_wgs84);
         self.types.extend(layer.geometry_types().iter().filter(|_| is_placed));
-        let stated = find_column(&layer, Meaning::Area);
-        let names = boundary_names(&layer, boundary.field.as_deref());
-        let mut rows = layer.geometries().zip(names);
-        for batch in layer.batches() {
-            for row in 0..batch.num_rows() {
-                let Some((wkb, name)) = rows.next() else { continue };
-                let wkb = wkb.filter(|_| is_placed);
-                self.job_id.append_value(&boundary.job_id);
-                self.layer.append_value(&boundary.layer);
-                self.field.append_option(name);
-                self.year.append_option(boundary.year);
-                self.area.append_option(area::area([wkb], Some(&Crs::wgs84()))?);
-                let stated = stated.and_then(|index| cell_text(batch.columns().get(index)?, row));
-                self.stated.append_option(stated.and_then(|text| text.parse().ok()));
-                self.geometry.append_option(wkb);
-            }
+        self.names.add(&layer, boundary.field.as_deref())?;
+        for wkb in layer.geometries() {
+            self.job_id.append_value(&boundary.job_id);
+            self.layer.append_value(&boundary.layer);
+            self.year.append_option(boundary.year);
+            self.geometry.append_option(wkb.filter(|_| is_placed));
         }
         Ok(())
     }
@@ -98,26 +84,25 @@ impl Columns {
     fn finish(mut self) -> Result<Boundaries, PublishError> {
         let describe = |name: &str, kind, text: &str| {
             let documentation = ("documentation".to_owned(), text.to_owned());
-            let unit = (name == "area_m2").then(|| ("unit".to_owned(), "m2".to_owned()));
-            Field::new(name, kind, true).with_metadata([documentation].into_iter().chain(unit).collect())
+            Field::new(name, kind, true).with_metadata([documentation].into_iter().collect())
         };
-        let texts = DataType::Utf8;
+        let [(field, names), (area_field, area), (stated_field, stated)] = self.names.finish();
         let fields = vec![
-            describe(JOB_ID, texts.clone(), "Id of the job whose archive has it."),
-            describe(LAYER, texts.clone(), "Its layer in that archive."),
-            describe("field", texts, "Name of the field, or of the boundary."),
+            describe(JOB_ID, DataType::Utf8, "Id of the job whose archive has it."),
+            describe(LAYER, DataType::Utf8, "Its layer in that archive."),
+            field,
             describe("year", DataType::Int32, "Year of the job."),
-            describe("area_m2", DataType::Float64, "Area of the geometry on the ellipsoid."),
-            describe("area_stated", DataType::Float64, "Area that the archive states, in its own unit."),
+            area_field,
+            stated_field,
             wgs84_geometry_field("In WGS 84; null where the system is unknown."),
         ];
         let arrays: Vec<ArrayRef> = vec![
             Arc::new(self.job_id.finish()),
             Arc::new(self.layer.finish()),
-            Arc::new(self.field.finish()),
+            names,
             Arc::new(self.year.finish()),
-            Arc::new(self.area.finish()),
-            Arc::new(self.stated.finish()),
+            area,
+            stated,
             Arc::new(self.geometry.finish()),
         ];
         let schema = Arc::new(Schema::new(fields));

@@ -6,6 +6,7 @@ mod bbox;
 mod dictionary;
 mod frame_attributes;
 mod plain;
+mod table_file;
 mod writer;
 
 use std::fs::File;
@@ -24,6 +25,7 @@ use crate::layer::schema;
 pub use bbox::Bounds;
 use headland_base::error::{Error, Kind, Result};
 use headland_base::part_file;
+pub use table_file::TableFile;
 pub use writer::{Table, Writer};
 
 /// The rows per row group: enough to compress well, few enough that a regional query skips most groups.
@@ -47,19 +49,23 @@ impl Layer {
         cancel: &Cancel,
         to_error: &(dyn Fn(ParquetError) -> Error + Sync),
     ) -> Result<()> {
-        let table = Table {
-            schema: self.with_distinct_names(),
-            geometry: self.geometry,
-            boxes: "bbox".to_owned(),
-            crs: self.crs_projjson().cloned(),
-            counter: None,
-        };
+        let table = self.parquet_table();
         let sample = self.batches.iter().find(|batch| batch.num_rows() > 0);
         let mut writer = Writer::begin(Box::new(out), table, sample, threads, to_error)?;
         for group in row_groups(&self.batches, row_group) {
             writer.write_group(&group, cancel)?;
         }
         writer.finish(&self.types)
+    }
+
+    fn parquet_table(&self) -> Table {
+        Table {
+            schema: self.with_distinct_names(),
+            geometry: self.geometry,
+            boxes: "bbox".to_owned(),
+            crs: self.crs_projjson().cloned(),
+            counter: None,
+        }
     }
 
     /// The schema of the file with unique names and without boxes.
