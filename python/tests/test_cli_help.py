@@ -95,6 +95,8 @@ def test_example_works(
     monkeypatch.setattr(headland.demo, "run", lambda *_, **__: 0)
     job = min(service.truth, key=lambda truth: truth["rows"])["job_id"]
     client.job_data.download(job, to=tmp_path / ("job.zip" if example.startswith("read") else "other.zip"))
+    (tmp_path / "season").mkdir()
+    client.job_data.download(job, to=tmp_path / "season" / "job.zip")
     client.job_data.download(job, format="BIN", to=tmp_path / "harvest.jdp.zip")
     (tmp_path / "north-40.zip").write_bytes(shapefile().getvalue())
     cell = [(-111, 45.5), (-111, 45.501), (-110.999, 45.501), (-110.999, 45.5), (-111, 45.5)]
