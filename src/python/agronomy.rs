@@ -233,8 +233,10 @@ pub(super) fn kind_table(py: Python<'_>, layer: &Layer) -> PyResult<Layer> {
 #[pyfunction]
 pub(super) fn boundary_table(py: Python<'_>, layer: &Layer) -> PyResult<Option<Layer>> {
     let layer = layer.records();
-    let made = bridge::compute(py, move |_| agronomy::boundary_table(layer))?;
-    Ok(made.map(Layer::new))
+    if !layer.can_be_boundary() {
+        return Ok(None);
+    }
+    bridge::compute(py, move |_| agronomy::boundary_table(layer)).map(Layer::new).map(Some)
 }
 
 /// Pairs of a crop, or None for all crops, and percent of water.

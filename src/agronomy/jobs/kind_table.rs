@@ -30,11 +30,8 @@ pub fn kind_table(harmonized: Layer) -> Result<Layer> {
     Ok(table(layer, fields, cells)?.with_entry(metadata::KIND, Some(kind.as_str())))
 }
 
-/// Names and areas of a layer that can be a boundary, in WGS 84, behind `source` and `layer`. `None` for another layer.
-pub fn boundary_table(layer: Layer) -> Result<Option<Layer>> {
-    if !layer.can_be_boundary() {
-        return Ok(None);
-    }
+/// Names and areas of a layer that can be a boundary, in WGS 84, behind `source` and `layer`.
+pub fn boundary_table(layer: Layer) -> Result<Layer> {
     let layer = in_wgs84(layer)?;
     let mut columns = BoundaryColumns::default();
     columns.add(&layer, stated_field(&layer).as_deref())?;
@@ -46,7 +43,7 @@ pub fn boundary_table(layer: Layer) -> Result<Option<Layer>> {
         arrays.iter().map(|array| array.slice(first, batch.num_rows())).collect()
     };
     let cells = layer.batches().iter().map(slice).collect();
-    table(layer, fields, cells).map(Some)
+    table(layer, fields, cells)
 }
 
 /// The layer in WGS 84; rows without geometries are at no place.
