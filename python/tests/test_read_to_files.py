@@ -112,7 +112,7 @@ def test_mixed_folder_is_one_geoparquet_a_kind(season: Path, out: Path, capsys: 
         assert frame.crs == 4326
         assert set(frame["source"]) == {layer.source for layer in layers}
         assert set(frame["layer"]) == {layer.name for layer in layers}
-        assert f"season-{kind}.parquet: {len(frame):,} rows of {len(layers)} layers" in shown.out
+        assert f"season-{kind}.parquet: {len(frame):,} rows of {len(layers)} layer" in shown.out
         # The sprayer of the service states no unit of its rates.
         quantities = {"planting": ["count"], "as_applied": []}.get(kind, [])
         assert kind == "yield" or frame["quantity"].dropna().unique().tolist() == quantities

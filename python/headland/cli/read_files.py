@@ -95,7 +95,8 @@ def _write(given: argparse.Namespace, options: ReadOptions, failed: list[FailedJ
             if given.json:
                 print_json({**file._asdict(), "split_columns": split})
             else:
-                print_text(printable(f"written: {file.path}: {file.records:,} rows of {file.layers} layers"))
+                layers = f"{file.layers:,} layer{'' if file.layers == 1 else 's'}"
+                print_text(printable(f"written: {file.path}: {file.records:,} rows of {layers}"))
                 if split:
                     print_wrapped(printable(f"  columns of one name whose units or types differ: {', '.join(split)}"))
 
