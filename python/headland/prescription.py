@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import html
+import math
+import numbers
 import re
 import unicodedata
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import _core, arguments, extras
@@ -64,7 +67,7 @@ class Prescription:
     Args:
         zones: Polygons: a layer, a result of `headland.grid`, a GeoDataFrame, or an Arrow table or stream.
         rate: The name of a column of rates, one number for all zones, or a mapping of value of the column ``zone`` to
-            rate.
+            rate. Zones may be numbers or texts: 1, 1.0 and ``"1"`` are one zone.
         unit: The unit of the rates, an amount per hectare or acre, such as ``"kg/ha"``, ``"L/ha"`` or ``"seeds/ac"``.
         step: Rates become multiples of it, such as those that the machine can apply.
         default: A rate for the ground of `boundary` without a zone. It needs the extra ``geo``.
@@ -83,7 +86,7 @@ class Prescription:
     >>> rx.write("north.zip")
     """
 
-    __slots__ = ("_core", "_name", "_unit")
+    __slots__ = ("_core", "_name", "_unit", "_unused")
 
     def __init__(
         self,
@@ -102,7 +105,7 @@ class Prescription:
         layer = as_layer("zones", zones)
         self._unit = arguments.text("unit", unit, '"kg/ha"')
         _core.amount_unit(self._unit)
-        rates = _rates(layer, rate)
+        rates, self._unused = _rates(layer, rate)
         around = None if boundary is None else as_layer("boundary", boundary)
         if default is not None:
             layer, rates = _with_rest(layer, rates, around, arguments.finite_number("default", default))
@@ -137,7 +140,7 @@ class Prescription:
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """What a display would refuse or misread, and what was changed; errors first. ``record`` is a row."""
-        return [Diagnostic(**diagnostic) for diagnostic in self._core.diagnostics]
+        return [Diagnostic(**diagnostic) for diagnostic in self._core.diagnostics] + self._unused
 
     @property
     def totals(self) -> Totals:
@@ -202,25 +205,44 @@ def _sentence(rx: Prescription) -> str:
     return ", ".join(parts)
 
 
-def _rates(layer: Layer, rate: object) -> list[float]:
-    """Return one finite rate for each row."""
+def _rates(layer: Layer, rate: object) -> tuple[list[float], list[Diagnostic]]:
+    """Return one finite rate for each row, and what is to be said about them."""
     if isinstance(rate, str):
-        return [_finite(row, rate, value) for row, value in enumerate(layer.values(rate))]
+        return [_finite(row, rate, value) for row, value in enumerate(layer.values(rate))], []
     if isinstance(rate, Mapping):
-        names = [name for name in layer.columns if name.lower() == "zone"]
-        if len(names) != 1:
-            raise ValueError(
-                "`rate`: a mapping needs a column `zone`, which the zones do not have; the columns: "
-                + ", ".join(layer.columns)
-            )
-        by_text = {str(zone): each for zone, each in rate.items()}
-        rates = []
-        for row, zone in enumerate(layer.values(names[0])):
-            if str(zone) not in by_text:
-                raise ValueError(f"`rate`: the zone {zone!r} of row {row} has no rate in the mapping")
-            rates.append(_finite(row, names[0], by_text[str(zone)]))
-        return rates
-    return [arguments.finite_number("rate", rate)] * len(layer)
+        return _rates_of_zones(layer, rate)
+    return [arguments.finite_number("rate", rate)] * len(layer), []
+
+
+def _rates_of_zones(layer: Layer, by_zone: Mapping[Any, Any]) -> tuple[list[float], list[Diagnostic]]:
+    """Return the rate of the zone of each row; a rate of a zone that no row has is a diagnostic."""
+    names = [name for name in layer.columns if name.lower() == "zone"]
+    if len(names) != 1:
+        raise ValueError(
+            f"`rate`: a mapping needs one column `zone`, and the zones have {len(names)}; the columns: "
+            + ", ".join(layer.columns)
+        )
+    by_text: dict[str, float] = {}
+    for zone, rate in by_zone.items():
+        if _zone_text(zone) in by_text:
+            raise ValueError(f"`rate`: the zone {zone!r} is twice in the mapping, as a number and as a text")
+        by_text[_zone_text(zone)] = arguments.finite_number(f"rate[{zone!r}]", rate)
+    zones = layer.values(names[0])
+    texts = [_zone_text(zone) for zone in zones]
+    for row, text in enumerate(texts):
+        if text not in by_text:
+            raise ValueError(f"`rate`: the zone {zones[row]!r} of row {row} has no rate in the mapping")
+    known = set(texts)
+    unused = ", ".join(repr(zone) for zone in by_zone if _zone_text(zone) not in known)
+    message = f"the mapping has rates of zones that are not there: {unused}; check the spelling of the zones"
+    found = [Diagnostic("rate-without-zone", message, None, None, "warning")] if unused else []
+    return [by_text[text] for text in texts], found
+
+
+def _zone_text(zone: Any) -> str:
+    """Return the text of a zone; a whole number has no decimals, because pandas has floats where zones are null."""
+    is_number = isinstance(zone, numbers.Real | Decimal) and not isinstance(zone, bool)
+    return str(int(zone)) if is_number and math.isfinite(zone) and zone % 1 == 0 else str(zone)
 
 
 def _finite(row: int, column: str, value: object) -> float:

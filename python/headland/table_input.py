@@ -51,9 +51,10 @@ def as_layer(name: str, value: TableLike) -> Layer:
     """Return a layer unchanged, and another table as a layer; `name` is the argument, in errors.
 
     The rows of a frame keep their order; its index is no column. Integers become ``int32`` or ``int64``, floats
-    ``float64``, texts and categories texts, timestamps microseconds: with a zone in UTC, without one on their own
-    clock. NaN in a frame of pandas is null, and its column of midnights without a zone contains dates, because pandas
-    has no dates. Units are ``frame.attrs["units"]`` or the field metadata ``unit``.
+    ``float64``, decimals ``int64`` or ``float64`` by their digits behind the point, texts and categories texts,
+    timestamps microseconds: with a zone in UTC, without one on their own clock. NaN in a frame of pandas is null, and
+    its column of midnights without a zone contains dates, because pandas has no dates. Units are
+    ``frame.attrs["units"]`` or the field metadata ``unit``.
 
     Raises:
         TypeError: The value is no table.
@@ -213,7 +214,9 @@ def _layer_type(kind: pa.DataType) -> pa.DataType | None:
     for is_kind, target in (
         # Times of day are texts in archives; GDAL and CSV readers parse them.
         (is_text or types.is_null(kind) or types.is_time(kind), pa.large_string()),
-        (types.is_floating(kind), pa.float64()),
+        # DuckDB sums integers to decimals without a fraction, which are ids and counts of all digits.
+        (types.is_decimal(kind) and kind.scale <= 0, pa.int64()),
+        (types.is_floating(kind) or types.is_decimal(kind), pa.float64()),
         (types.is_boolean(kind), pa.bool_()),
         (types.is_date(kind), pa.date32()),
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -143,6 +144,8 @@ def _good() -> list[Case]:
         "100 zones": members(cells(100), [[100 + n] for n in range(100)]),
         "holes": members([zone(ring(0, 0, 3, 3), ring(1, 1)[::-1]), zone(ring(1, 1))]),
         "several parts": members([zone(ring(0), ring(2)), zone(ring(1))]),
+        "parts that share a side": members([zone(ring(0), ring(1)), zone(ring(2))]),
+        "two holes that touch": members([zone(ring(0, 0, 5, 5), ring(1, 1)[::-1], ring(2, 2)[::-1])]),
         "corners that touch": members([zone(ring(0, 0), ring(1, 1)), zone(ring(1, 0))]),
         "anticlockwise": members([zone(ring(0)[::-1]), zone(ring(1)[::-1])]),
         "small cells beside a large one": members(
@@ -170,7 +173,14 @@ def _containers() -> list[Case]:
     def cut(extension: str, size: int) -> bytes:
         return archive({n: c[:size] if n.endswith(extension) else c for n, c in first.items()})
 
+    def declared(files: dict[str, bytes], rows: int) -> bytes:
+        table = bytearray(files["rx.dbf"])
+        struct.pack_into("<I", table, 4, rows)
+        return archive(files | {"rx.dbf": bytes(table)})
+
     short = members(rows=[[100], [120]])
+    two = members(cells(2))
+    deleted = dbf([RATE], [[rate.rjust(12)] for rate in (b"100", b"120", b"140")], deleted=[1])
     return [
         Case("two shapefiles", archive(first | other), ["rx-not-one-set"], {}, None),
         Case("a table of another", archive(first | {"b.dbf": first["rx.dbf"]}), ["rx-not-one-set"], {}, None),
@@ -197,7 +207,16 @@ def _containers() -> list[Case]:
         Case("empty .shp", cut(".shp", 0), ["member-lost"], {}, None),
         Case(".shx cut short", cut(".shx", 108), ["row-mismatch", "shx-length"], {}, None),
         Case("empty .shx", cut(".shx", 0), ["rx-file-missing"], {}, None),
-        Case(".dbf cut short", cut(".dbf", 80), ["row-mismatch"], {}, None),
+        Case(".dbf cut short", cut(".dbf", 80), ["dbf-damaged", "row-mismatch"], {}, None),
+        Case(".dbf that declares a row more", declared(two, 3), ["dbf-damaged"], {}, None),
+        Case(
+            ".dbf that declares a row less",
+            declared(first | {name: two[name] for name in ("rx.shp", "rx.shx")}, 2),
+            ["dbf-more-records"],
+            {},
+            None,
+        ),
+        Case("a deleted row", archive(first | {"rx.dbf": deleted}), ["rx-deleted-rows"], {}, 1),
         Case("empty .dbf", cut(".dbf", 0), ["member-lost"], {}, None),
         Case("fewer rows than shapes", archive(first | {"rx.dbf": short["rx.dbf"]}), ["row-mismatch"], {}, None),
         Case(
@@ -208,6 +227,8 @@ def _containers() -> list[Case]:
             None,
         ),
         Case("no .prj", archive(without(".prj")), ["no-prj"], {}, None),
+        Case("empty .prj", archive(first | {"rx.prj": b""}), ["no-prj"], {}, None),
+        Case("blank .prj", archive(first | {"rx.prj": b" \r\n"}), ["no-prj"], {}, None),
         Case("long name", archive(members(stem="north_field_urea_2026")), ["rx-name-long"], {}, None),
         Case("name with an umlaut", archive(members(stem="gülle")), ["rx-name-not-ascii"], {}, None),
     ]
@@ -252,6 +273,8 @@ def _shapes() -> list[Case]:
         case("overlap of a hundredth", [zone(ring(0, 0, 1.02)), zone(ring(1))], ["rx-zones-overlap"], 0),
         case("a zone inside of another", [zone(ring(0, 0, 3, 3)), zone(ring(1, 1))], ["rx-zones-overlap"], 0),
         case("a zone twice", [zone(ring(0)), zone(ring(1)), zone(ring(1))], ["rx-zones-overlap"], 1),
+        case("parts that overlap", [zone(ring(3)), zone(ring(0), ring(0.5))], ["rx-parts-overlap"], 1),
+        case("a part twice", [zone(ring(0), ring(0)), zone(ring(1))], ["rx-parts-overlap"], 0),
         case("Z", [zone(ring(0), z=7.0), zone(ring(1), z=7.0)], ["rx-z-or-m"], kind=RINGS + Z),
         case("M", [zone(ring(0), m=7.0), zone(ring(1), m=7.0)], ["rx-z-or-m"], kind=RINGS + M),
         case("sliver", [zone(ring(3)), zone(thin)], ["sliver"], 1),
@@ -292,6 +315,15 @@ def _rates() -> list[Case]:
         case("negative", (RATE,), [[100], [110], [-1]], ["rate-negative"], 2),
         case("infinite", (Field(b"RATE", "F", 12, 3),), [[100], [b"         inf"], [120]], ["rate-unreadable"], 1),
         case("a decimal point lost", (RATE,), [[100], [110], [12000]], ["rate-outlier"], 2),
+        case("rate and RATE", (Field(b"rate", "N", 8), RATE), pairs, ["rate-ambiguous"]),
+        case(
+            "rate and RATE, named in another case",
+            (Field(b"rate", "N", 8), RATE),
+            pairs,
+            ["rate-ambiguous"],
+            rate="Rate",
+        ),
+        case("rate and RATE, one named", (Field(b"rate", "N", 8), RATE), pairs, [], rate="RATE"),
         case("two candidates", two, pairs, ["rate-ambiguous"]),
         case("two candidates, one named", two, pairs, [], rate="n_KG"),
         case("named one negative", two, [[1, -1], [1, 1], [1, 1]], ["rate-negative"], 0, rate="P_kg"),

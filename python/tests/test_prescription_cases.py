@@ -46,7 +46,7 @@ def test_every_code_of_prescriptions_has_a_case() -> None:
         if code.startswith(("rx-", "rate-", "boundary-")) or code in {"sliver", "many-zones"}
     }
     # Of frames and of `Prescription`, which have tests of their own; `rate-high` is of cleaning.
-    assert own - covered <= {"rate-not-finite", "rate-rounded", "rate-high"}
+    assert own - covered <= {"rate-not-finite", "rate-rounded", "rate-to-zero", "rate-without-zone", "rate-high"}
 
 
 def test_zones_made_to_be_slow_are_said_and_end() -> None:

@@ -212,6 +212,9 @@ ACCEPTED: list[tuple[pa.Array, str, Any]] = [
     *((pa.array([1, None], kind), "Int32", [1, None]) for kind in INTEGERS),
     *((pa.array([1, None], kind), "Int64", [1, None]) for kind in (pa.int64(), pa.uint32(), pa.uint64())),
     *((pa.array(np.array([1.5], kind)), "Float64", [1.5]) for kind in (np.float16, np.float32, np.float64)),
+    (pa.array([decimal.Decimal("1.5"), None]), "Float64", [1.5, None]),
+    (pa.array([decimal.Decimal("1.5")], pa.decimal256(50, 3)), "Float64", [1.5]),
+    (pa.array([decimal.Decimal(2**60 + 1), None], pa.decimal128(38, 0)), "Int64", [2**60 + 1, None]),
     (pa.array([True, None]), "Boolean", [True, None]),
     *(
         (pa.array(["a", None], kind), "LargeUtf8", ["a", None])
@@ -258,11 +261,11 @@ def test_accepted_type_becomes_that_of_a_layer(array: pa.Array, kind: str, value
 
 REFUSED: list[pa.Array] = [
     *(pa.array([[1]]), pa.array([{"a": 1}])),
-    pa.array([decimal.Decimal("1.5")]),
     *(pa.array([dt.timedelta(1)]), pa.array([b"ab"], pa.binary(2))),
     pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int8())),
     pa.array([[1, 2]], pa.list_(pa.int8(), 2)),
     pa.RunEndEncodedArray.from_arrays([1], [1]),
+    pa.array([decimal.Decimal(10**20)], pa.decimal128(38, 0)),
     *(pa.array([2**63], pa.uint64()), pa.array([2**60], pa.timestamp("s"))),
 ]
 

@@ -1,23 +1,17 @@
 //! Checks zones and rates by what displays accept, regardless of the file that they are from.
 
-use super::coverage;
-use super::crossings::Crossings;
+use super::boundary;
 use super::displays::Display;
 use super::rate_column::{self, RateColumn};
+use std::collections::BTreeMap;
+
 use headland_base::error::Result;
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::crs::Crs;
 use headland_reader::layer::{Layer, Polygons};
 
-/// Overlap of zones that is an error, as a share of their ground.
-const OVERLAP: f64 = 0.001;
-/// Ground of the boundary without a zone, and of zones beyond the boundary, as a share of the boundary.
-const GAP: f64 = 0.01;
-const OVERHANG: f64 = 0.05;
 /// A rate above the median times this is probably a typing error.
 const OUTLIER: f64 = 10.0;
-/// Twice the area divided by the perimeter in metres, which is the width of a long strip.
-const SLIVER: f64 = 1.0;
 /// Most zones of one display, and a number that many refuse.
 const MANY_ZONES: [usize; 2] = [100, 1_000];
 
@@ -53,19 +47,28 @@ pub fn check_layer(layer: &Layer, options: &CheckOptions) -> Result<Checked> {
 pub(super) struct Checker<'a> {
     options: &'a CheckOptions,
     pub(super) display: Option<&'static Display>,
-    boundary: Option<Polygons>,
+    pub(super) boundary: Option<Polygons>,
     diagnostics: Vec<Diagnostic>,
     /// The row of the source for each zone.
     rows: Vec<usize>,
     rate: Option<String>,
+    /// The square metres, counted once, of zones whose polygons or holes do not add up to their ground.
+    pub(super) ground_once: BTreeMap<usize, f64>,
 }
 
 impl<'a> Checker<'a> {
     pub(super) fn new(options: &'a CheckOptions) -> Result<Self> {
         let display = options.display.as_deref().map(Display::find).transpose()?;
-        let shapes = options.boundary.as_ref().map(Layer::row_shapes).transpose()?;
-        let boundary = shapes.map(|shapes| shapes.polygons.unwrap_or_default().into_iter().flatten().collect());
-        Ok(Self { options, display, boundary, diagnostics: Vec::new(), rows: Vec::new(), rate: None })
+        let boundary = options.boundary.as_ref().map(boundary::polygons).transpose()?;
+        Ok(Self {
+            options,
+            display,
+            boundary,
+            diagnostics: Vec::new(),
+            rows: Vec::new(),
+            rate: None,
+            ground_once: BTreeMap::new(),
+        })
     }
 
     pub(super) fn into_checked(mut self) -> Checked {
@@ -100,7 +103,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Reports zones, by the number of the first.
-    fn report_zones(&mut self, code: Code, zones: &[usize], what: &str, advice: &str) {
+    pub(super) fn report_zones(&mut self, code: Code, zones: &[usize], what: &str, advice: &str) {
         let Some(row) = zones.first().map(|zone| self.row(*zone)) else { return };
         let count = zones.len();
         let subject = if count == 1 { format!("row {row}") } else { format!("{count} rows (first: row {row})") };
@@ -108,7 +111,7 @@ impl<'a> Checker<'a> {
         self.push(Diagnostic::new(code, message).at_record(row as u64));
     }
 
-    fn row(&self, zone: usize) -> usize {
+    pub(super) fn row(&self, zone: usize) -> usize {
         self.rows.get(zone).copied().unwrap_or(zone)
     }
 
@@ -231,6 +234,11 @@ impl<'a> Checker<'a> {
             self.report(Code::RxNotWgs84, message);
             return Ok(());
         } else {
+            if !self.has(Code::NoPrj) {
+                let message = "no coordinate system is stated, and displays read coordinates as WGS 84 in degrees; state it \
+                               in a .prj, or in a table with `set_crs`";
+                self.report(Code::NoPrj, message);
+            }
             layer.clone().with_stated_crs(&Crs::wgs84())?
         };
         let Ok(shapes) = stated.row_shapes() else { return Ok(()) };
@@ -238,8 +246,8 @@ impl<'a> Checker<'a> {
         if is_wgs84 && !self.check_degrees(&polygons) {
             return Ok(());
         }
-        self.check_rings(&polygons);
-        self.check_coverage(&polygons);
+        let crs = shapes.own.as_ref().map_or_else(Crs::wgs84, |own| own.crs().clone());
+        self.check_ground(&polygons, &crs);
         Ok(())
     }
 
@@ -274,79 +282,6 @@ impl<'a> Checker<'a> {
         }
         true
     }
-
-    fn check_rings(&mut self, polygons: &[Polygons]) {
-        let mut crossings = Crossings::new();
-        let (mut crossed, mut flat, mut sliver, mut unknown) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for (row, zone) in polygons.iter().enumerate() {
-            let found: Vec<Option<bool>> = zone.iter().map(|rings| crossings.find(rings)).collect();
-            let is_flat = |rings: &Vec<Vec<[f64; 2]>>| rings.first().is_some_and(|ring| measure(ring)[0] == 0.0);
-            let is_sliver = |rings: &Vec<Vec<[f64; 2]>>| {
-                let [area, perimeter] = measure_all(rings);
-                area > 0.0 && 2.0 * area / perimeter < SLIVER
-            };
-            let kinds = [
-                (&mut crossed, found.contains(&Some(true))),
-                (&mut unknown, found.contains(&None)),
-                (&mut flat, zone.iter().zip(&found).any(|(rings, found)| *found == Some(false) && is_flat(rings))),
-                (&mut sliver, zone.iter().any(is_sliver)),
-            ];
-            for (rows, _) in kinds.into_iter().filter(|(_, is_kind)| *is_kind) {
-                rows.push(row);
-            }
-        }
-        self.report_zones(
-            Code::RxInvalidRing,
-            &crossed,
-            "a ring crosses itself",
-            "repair it (`make_valid` of shapely)",
-        );
-        self.report_zones(Code::RxInvalidRing, &flat, "a ring has no area", "delete it");
-        let what = "there are too many edges to find out whether they cross";
-        self.report_zones(Code::GeometryNotChecked, &unknown, what, "simplify the zones");
-        let what = "a zone is narrower than a metre";
-        self.report_zones(Code::Sliver, &sliver, what, "merge it with its neighbour (`min_area`)");
-    }
-
-    fn check_coverage(&mut self, polygons: &[Polygons]) {
-        let found = coverage::measure(polygons, self.boundary.as_ref());
-        let percent = |share: f64| format!("{:.1} %", share * 100.0);
-        let share = found.overlap / found.zones;
-        if let Some((one, other)) = found.worst.filter(|_| share > OVERLAP) {
-            let (one, other) = (self.row(one), self.row(other));
-            let message = format!(
-                "zones overlap on {} of their area, most in rows {one} and {other}; a display applies one of the two rates \
-                 there",
-                percent(share)
-            );
-            self.push(Diagnostic::new(Code::RxZonesOverlap, message).at_record(one as u64));
-        }
-        if let Some(display) = self.display
-            && let Some(most) = display.acres
-        {
-            let acres = polygons.iter().flatten().map(|rings| measure_all(rings)[0]).sum::<f64>() / 4_046.856_422_4;
-            if acres > most {
-                let message = format!("{} accepts at most {most} acres, there are {acres:.0}", display.name);
-                self.report(Code::DisplayLimit, message);
-            }
-        }
-        if found.boundary <= 0.0 {
-            return;
-        }
-        if found.zones - found.overhang <= 1e-9 * found.zones {
-            self.report(Code::RxOutsideBoundary, "no zone is inside of the boundary; is it that of another field?");
-            return;
-        }
-        let (gap, overhang) = (found.gap / found.boundary, found.overhang / found.boundary);
-        if gap > GAP {
-            let message = format!("{} of the boundary is in no zone; `default` gives it a rate", percent(gap));
-            self.report(Code::BoundaryGap, message);
-        }
-        if overhang > OVERHANG {
-            let message = format!("zones extend beyond the boundary by {} of its area; clip them", percent(overhang));
-            self.report(Code::BoundaryOverhang, message);
-        }
-    }
 }
 
 /// The number of cells of a column that are no numbers, and the first record.
@@ -363,30 +298,6 @@ fn median(sorted: &[f64]) -> Option<f64> {
     let high = sorted.get(middle)?;
     let low = if sorted.len().is_multiple_of(2) { sorted.get(middle - 1)? } else { high };
     Some(f64::midpoint(*low, *high))
-}
-
-/// Area and perimeter of an outer ring with its holes, in metres, to a percent.
-fn measure_all(rings: &[Vec<[f64; 2]>]) -> [f64; 2] {
-    let mut sums = [0.0; 2];
-    for (number, ring) in rings.iter().enumerate() {
-        let [area, perimeter] = measure(ring);
-        sums = [sums[0] + if number == 0 { area } else { -area }, sums[1] + perimeter];
-    }
-    sums
-}
-
-fn measure(ring: &[[f64; 2]]) -> [f64; 2] {
-    const METRES: f64 = 111_320.0;
-    let Some([x0, y0]) = ring.first() else { return [0.0; 2] };
-    let east = METRES * y0.to_radians().cos();
-    let local = |[x, y]: &[f64; 2]| [(x - x0) * east, (y - y0) * METRES];
-    let (mut doubled, mut perimeter) = (0.0, 0.0);
-    for (from, to) in ring.iter().zip(ring.iter().cycle().skip(1)) {
-        let ([x, y], [u, v]) = (local(from), local(to));
-        doubled += x * v - u * y;
-        perimeter += (u - x).hypot(v - y);
-    }
-    [f64::abs(doubled) / 2.0, perimeter]
 }
 
 /// Least and largest x and y.

@@ -223,6 +223,15 @@ fn report(checker: &mut Checker<'_>, found: &Diagnostic) {
             let message = format!("{}; displays expect degrees", found.message);
             checker.push(Diagnostic { code: Code::RxOutsideDegrees, message, ..found.clone() });
         }
+        Code::DeletedRows => {
+            let message = format!(
+                "{} by the check (first: record {}); displays that ignore the mark apply their rates, so write the file \
+                 without them",
+                found.message,
+                found.record.unwrap_or_default()
+            );
+            checker.push(Diagnostic { code: Code::RxDeletedRows, message, ..found.clone() });
+        }
         Code::UnreadableMember
         | Code::CutArchive
         | Code::CutMember
@@ -234,6 +243,10 @@ fn report(checker: &mut Checker<'_>, found: &Diagnostic) {
         | Code::RowMismatch
         | Code::BrokenShape
         | Code::LongRecord
+        | Code::DbfDamaged
+        | Code::DbfMoreRecords
+        | Code::DbfLength
+        | Code::OddMark
         | Code::NoPrj
         | Code::ShpLength
         | Code::ShxLength

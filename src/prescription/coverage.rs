@@ -1,8 +1,9 @@
-//! Measures overlaps of zones, and gaps and overhangs of a boundary, along lines from west to east.
+//! Measures the ground of zones, their overlaps, and gaps and overhangs of a boundary, along lines from west to east.
 //!
 //! Between two neighbouring heights of vertices, edges neither begin nor end, so that the length on the line in the middle
 //! times the height is the area, exactly unless edges cross there. High strips are divided, so that crossings change
-//! areas by less than 1e-6 of the extent. No polygon is built, and any polygon is accepted: rings count by parity.
+//! areas by less than 1e-6 of the extent. No polygon is built, and any polygon is accepted: the line is in a ring or not
+//! by parity, in a polygon if it is in the outer ring and in no hole, and in a zone if it is in any of its polygons.
 
 use std::collections::BTreeMap;
 
@@ -31,50 +32,72 @@ pub(super) struct Coverage {
     pub(super) gap: f64,
     /// Ground of zones outside of the boundary.
     pub(super) overhang: f64,
+    /// Each zone by itself, and the boundary behind them.
+    pub(super) own: Vec<OwnGround>,
 }
 
-/// An edge, its lower end first. The owner is a zone, or the number of zones for the boundary.
+/// The ground of one zone, in square degrees.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OwnGround {
+    /// Ground in the zone, counted once.
+    pub(super) once: f64,
+    /// Ground in several of its polygons.
+    pub(super) twice: f64,
+    /// Its outer rings, each by itself.
+    pub(super) outer: f64,
+    /// Ground of holes that is outside of their outer ring or in another hole of it.
+    pub(super) astray: f64,
+}
+
+/// A ring of the zone with this number; the number of zones is the boundary.
+struct RingOf {
+    zone: usize,
+    /// The number of its polygon among those of all zones.
+    polygon: usize,
+    is_hole: bool,
+}
+
+/// An edge of the ring with this number: its lower end, the longitude per latitude, and the height of its upper end.
 #[derive(Clone, Copy)]
 struct Edge {
     low: [f64; 2],
-    high: [f64; 2],
-    owner: usize,
-}
-
-impl Edge {
-    fn x(&self, y: f64) -> f64 {
-        let share = (y - self.low[1]) / (self.high[1] - self.low[1]);
-        self.low[0] + (self.high[0] - self.low[0]) * share
-    }
+    slope: f64,
+    north: f64,
+    ring: usize,
 }
 
 /// Measures zones and a boundary, in the same coordinates.
 pub(super) fn measure(zones: &[Polygons], boundary: Option<&Polygons>) -> Coverage {
-    let mut edges = Vec::new();
-    for (owner, polygons) in zones.iter().chain(boundary).enumerate() {
-        for ring in polygons.iter().flatten() {
-            for (from, to) in ring.iter().zip(ring.iter().cycle().skip(1)) {
-                let (low, high) = if from[1] < to[1] { (*from, *to) } else { (*to, *from) };
-                if low[1] < high[1] {
-                    edges.push(Edge { low, high, owner });
+    let (mut edges, mut rings, mut polygon) = (Vec::new(), Vec::new(), 0);
+    for (zone, polygons) in zones.iter().chain(boundary).enumerate() {
+        for parts in polygons {
+            for (number, ring) in parts.iter().enumerate() {
+                for (from, to) in ring.iter().zip(ring.iter().cycle().skip(1)) {
+                    let (low, high) = if from[1] < to[1] { (*from, *to) } else { (*to, *from) };
+                    if low[1] < high[1] {
+                        let slope = (high[0] - low[0]) / (high[1] - low[1]);
+                        edges.push(Edge { low, slope, north: high[1], ring: rings.len() });
+                    }
                 }
+                rings.push(RingOf { zone, polygon, is_hole: number > 0 });
             }
+            polygon += 1;
         }
     }
     edges.sort_by(|one, other| one.low[1].total_cmp(&other.low[1]));
     let heights = strips(&edges);
-    let mut sweep = Sweep { zones: zones.len(), sums: Coverage::default(), pairs: BTreeMap::new(), inside: Vec::new() };
+    let mut sweep = Sweep::new(rings, zones.len());
     let (mut active, mut waiting): (Vec<(f64, Edge)>, _) = (Vec::new(), edges.iter().peekable());
     for (south, north) in heights.iter().zip(heights.iter().skip(1)) {
         let middle = f64::midpoint(*south, *north);
-        active.retain(|(_, edge)| edge.high[1] > middle);
+        active.retain(|(_, edge)| edge.north > middle);
         while let Some(edge) = waiting.next_if(|edge| edge.low[1] <= middle) {
-            if edge.high[1] > middle {
+            if edge.north > middle {
                 active.push((0.0, *edge));
             }
         }
         for (x, edge) in &mut active {
-            *x = edge.x(middle);
+            *x = edge.low[0] + edge.slope * (middle - edge.low[1]);
         }
         // Nearly sorted, since the order of the strip below is mostly that of this one.
         active.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -87,12 +110,12 @@ pub(super) fn measure(zones: &[Polygons], boundary: Option<&Polygons>) -> Covera
 
 /// The heights between strips.
 fn strips(edges: &[Edge]) -> Vec<f64> {
-    let mut heights: Vec<f64> = edges.iter().flat_map(|edge| [edge.low[1], edge.high[1]]).collect();
+    let mut heights: Vec<f64> = edges.iter().flat_map(|edge| [edge.low[1], edge.north]).collect();
     heights.sort_unstable_by(f64::total_cmp);
     heights.dedup();
     let (Some(south), Some(north)) = (heights.first().copied(), heights.last().copied()) else { return heights };
     let place = |height: f64| heights.partition_point(|known| *known < height);
-    let lengths: usize = edges.iter().map(|edge| place(edge.high[1]) - place(edge.low[1])).sum();
+    let lengths: usize = edges.iter().map(|edge| place(edge.north) - place(edge.low[1])).sum();
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
     let divide = |from: f64, to: f64, count: f64| {
         (0..count as usize).map(move |number| from + (to - from) * (number as f64 / count)).collect::<Vec<f64>>()
@@ -112,49 +135,84 @@ fn strips(edges: &[Edge]) -> Vec<f64> {
 }
 
 struct Sweep {
+    rings: Vec<RingOf>,
     zones: usize,
     sums: Coverage,
     pairs: BTreeMap<(usize, usize), f64>,
-    /// Zones and boundary that the line is in.
+    /// Numbers of the rings that the line is in.
     inside: Vec<usize>,
+    /// Zones and boundary that the line is in, with one entry for each polygon.
+    ground: Vec<usize>,
 }
 
 impl Sweep {
+    fn new(rings: Vec<RingOf>, zones: usize) -> Self {
+        let sums = Coverage { own: vec![OwnGround::default(); zones + 1], ..Coverage::default() };
+        Self { rings, zones, sums, pairs: BTreeMap::new(), inside: Vec::new(), ground: Vec::new() }
+    }
+
     fn add_line(&mut self, edges: &[(f64, Edge)], height: f64) {
         self.inside.clear();
         let mut west = f64::NAN;
         for (x, edge) in edges {
-            if *x > west {
+            if *x > west && !self.inside.is_empty() {
                 self.add((x - west) * height);
             }
-            match self.inside.iter().position(|owner| *owner == edge.owner) {
+            match self.inside.iter().position(|ring| *ring == edge.ring) {
                 Some(position) => {
                     self.inside.swap_remove(position);
                 }
-                None => self.inside.push(edge.owner),
+                None => self.inside.push(edge.ring),
             }
             west = *x;
         }
     }
 
     fn add(&mut self, area: f64) {
-        let is_in_boundary = self.inside.contains(&self.zones);
-        let mut zones = self.inside.iter().filter(|owner| **owner < self.zones);
-        let (first, second) = (zones.next(), zones.next());
-        if is_in_boundary {
-            self.sums.boundary += area;
-        }
-        match (first, second) {
-            (None, _) if is_in_boundary => self.sums.gap += area,
-            (None, _) => {}
-            (Some(_), None) => self.sums.zones += area,
-            (Some(one), Some(other)) => {
-                self.sums.zones += area;
-                self.sums.overlap += area;
-                *self.pairs.entry((*one.min(other), *one.max(other))).or_default() += area;
+        self.ground.clear();
+        let inside = || self.inside.iter().filter_map(|number| self.rings.get(*number));
+        for (position, ring) in inside().enumerate() {
+            let Some(own) = self.sums.own.get_mut(ring.zone) else { continue };
+            let others = || inside().enumerate().filter(|(_, other)| other.polygon == ring.polygon);
+            if ring.is_hole {
+                let is_outside = others().all(|(_, other)| other.is_hole);
+                let is_second = others().any(|(earlier, other)| earlier < position && other.is_hole);
+                own.astray += if is_outside || is_second { area } else { 0.0 };
+            } else {
+                own.outer += area;
+                if others().all(|(_, other)| !other.is_hole) {
+                    self.ground.push(ring.zone);
+                }
             }
         }
-        if first.is_some() && !is_in_boundary {
+        self.add_zones(area);
+    }
+
+    fn add_zones(&mut self, area: f64) {
+        self.ground.sort_unstable();
+        for same in self.ground.chunk_by(|one, other| one == other) {
+            if let Some(own) = same.first().and_then(|zone| self.sums.own.get_mut(*zone)) {
+                own.once += area;
+                own.twice += if same.len() > 1 { area } else { 0.0 };
+            }
+        }
+        self.ground.dedup();
+        let is_in_boundary = self.ground.last() == Some(&self.zones);
+        if is_in_boundary {
+            self.ground.pop();
+            self.sums.boundary += area;
+        }
+        match *self.ground {
+            [] if is_in_boundary => self.sums.gap += area,
+            [] => {}
+            [_] => self.sums.zones += area,
+            [one, other, ..] => {
+                self.sums.zones += area;
+                self.sums.overlap += area;
+                *self.pairs.entry((one, other)).or_default() += area;
+            }
+        }
+        if !self.ground.is_empty() && !is_in_boundary {
             self.sums.overhang += area;
         }
     }

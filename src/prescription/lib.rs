@@ -2,8 +2,10 @@
 
 mod archive_writer;
 mod as_display;
+mod boundary;
 mod check_content;
 mod check_files;
+mod check_ground;
 mod coverage;
 mod crossings;
 mod displays;

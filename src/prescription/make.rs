@@ -17,7 +17,7 @@ use super::totals::{self, Totals};
 use headland_base::error::{Error, Kind, Result};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::crs::Crs;
-use headland_reader::layer::{Layer, Polygons, area};
+use headland_reader::layer::{Layer, Polygons};
 
 /// What a prescription is made from, in addition to zones and rates.
 #[derive(Clone, Debug, Default)]
@@ -66,12 +66,13 @@ pub fn make(zones: &Layer, rates: &[f64], request: &Request) -> Result<Prescript
             ),
         ));
     }
-    let rates: Vec<f64> = rates
-        .iter()
-        .map(|rate| request.step.map_or(*rate, |step| rates::round_to_step(*rate, step)))
-        .map(|rate| if rate == 0.0 { 0.0 } else { rate })
-        .collect();
     let mut diagnostics = Vec::new();
+    let rates: Vec<f64> = match request.step {
+        Some(step) => to_steps(rates, step, &mut diagnostics),
+        None => rates.to_vec(),
+    };
+    // A rate of -0 is written as 0.
+    let rates: Vec<f64> = rates.into_iter().map(|rate| rate + 0.0).collect();
     let (mut parts, lost) = lattice::round(&polygons, &rates);
     if let Some(row) = lost.first() {
         let message = format!(
@@ -108,10 +109,6 @@ pub fn make(zones: &Layer, rates: &[f64], request: &Request) -> Result<Prescript
     let texts = Texts { name: request.name.clone(), product: request.product.clone(), unit: request.unit.clone() };
     let bytes = archive_writer::write(&written, decimals, &texts)?;
     let layer = to_layer(&written, &texts)?;
-    let areas = layer.geometries().map(|wkb| area::area([wkb], Some(&Crs::wgs84())));
-    let areas: Vec<f64> = areas.map(|area| area.map(Option::unwrap_or_default)).collect::<Result<_>>()?;
-    let pairs: Vec<(f64, f64)> = written.iter().map(|zone| zone.rate).zip(areas).collect();
-    let totals = totals::sum(&pairs, &request.unit)?;
     let options = CheckOptions {
         rate: Some("RATE".to_owned()),
         boundary: request.boundary.clone(),
@@ -121,8 +118,31 @@ pub fn make(zones: &Layer, rates: &[f64], request: &Request) -> Result<Prescript
     let mut checker = Checker::new(&options)?;
     check_files::check_size(&mut checker, bytes.len() as u64);
     checker.check(&layer, &rows)?;
-    diagnostics.extend(checker.into_diagnostics());
-    Ok(Prescription { bytes, layer, diagnostics, totals })
+    let areas = layer.areas()?.into_iter().map(Option::unwrap_or_default).enumerate();
+    let areas = areas.map(|(zone, area)| checker.ground_once.get(&zone).copied().unwrap_or(area));
+    let pairs: Vec<(f64, f64)> = written.iter().map(|zone| zone.rate).zip(areas).collect();
+    let totals = totals::sum(&pairs, &request.unit)?;
+    for found in diagnostics {
+        checker.push(found);
+    }
+    Ok(Prescription { bytes, layer, diagnostics: checker.into_diagnostics(), totals })
+}
+
+/// Rounds rates to multiples of a step, and reports those that become 0.
+fn to_steps(rates: &[f64], step: f64, diagnostics: &mut Vec<Diagnostic>) -> Vec<f64> {
+    let rounded: Vec<f64> = rates.iter().map(|rate| rates::round_to_step(*rate, step)).collect();
+    let mut lost =
+        rates.iter().zip(&rounded).enumerate().filter(|(_, (rate, rounded))| **rate != 0.0 && **rounded == 0.0);
+    if let Some((row, (rate, _))) = lost.next() {
+        let message = format!(
+            "{} of {} rates become 0 by the `step` of {step} (first: {rate} of row {row}), so that nothing is applied there; \
+             use a smaller `step`",
+            1 + lost.count(),
+            rates.len()
+        );
+        diagnostics.push(Diagnostic::new(Code::RateToZero, message).at_record(row as u64));
+    }
+    rounded
 }
 
 fn at_row(row: usize, message: String) -> Error {

@@ -27,8 +27,11 @@ pub(super) fn find(layer: &Layer, name: Option<&str>) -> RateColumn {
         .filter(|(index, _)| Some(*index) != layer.geometry_index())
         .map(|(_, field)| field.name().as_str())
         .collect();
-    let position = |wanted: &str| schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(wanted));
-    let is_listed = |index: &usize| Some(*index) != layer.geometry_index();
+    let positions = |is_it: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        let fields = schema.fields().iter().enumerate();
+        let found = fields.filter(|(index, field)| Some(*index) != layer.geometry_index() && is_it(field.name()));
+        found.map(|(index, _)| index).collect()
+    };
     let listed = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let missing = |what: &str| {
         let message = format!(
@@ -37,32 +40,35 @@ pub(super) fn find(layer: &Layer, name: Option<&str>) -> RateColumn {
         );
         RateColumn::Unknown(Diagnostic::new(Code::RateMissing, message))
     };
+    let several = |several: &[usize]| {
+        let several: Vec<String> = several
+            .iter()
+            .filter_map(|index| schema.fields().get(*index).map(|field| format!("`{}`", field.name())))
+            .collect();
+        let message = format!(
+            "several columns can be the rate: {}; name it with `rate`, or call one column RATE in the file",
+            several.join(", ")
+        );
+        RateColumn::Unknown(Diagnostic::new(Code::RateAmbiguous, message))
+    };
     if let Some(name) = name {
-        return match position(name).filter(is_listed) {
-            Some(index) => read(layer, index),
-            None => missing(&format!("there is no column `{name}`")),
+        let mut found = positions(&|other| other == name);
+        if found.is_empty() {
+            found = positions(&|other| other.eq_ignore_ascii_case(name));
+        }
+        return match *found {
+            [] => missing(&format!("there is no column `{name}`")),
+            [index] => read(layer, index),
+            _ => several(&found),
         };
     }
     match prescribed_rate(layer) {
         PrescribedRate::Column(index) => read(layer, index),
-        PrescribedRate::Missing => {
-            let text = names.iter().find(|name| name.to_ascii_lowercase().contains("rate"));
-            match text.and_then(|name| position(name)) {
-                Some(index) => read(layer, index),
-                None => missing("there is no column `RATE` and no numeric column that is no id"),
-            }
-        }
-        PrescribedRate::Several(several) => {
-            let several: Vec<String> = several
-                .iter()
-                .filter_map(|index| schema.fields().get(*index).map(|field| format!("`{}`", field.name())))
-                .collect();
-            let message = format!(
-                "several columns can be the rate: {}; name it with `rate`, or call it RATE in the file",
-                several.join(", ")
-            );
-            RateColumn::Unknown(Diagnostic::new(Code::RateAmbiguous, message))
-        }
+        PrescribedRate::Missing => match positions(&|name| name.to_ascii_lowercase().contains("rate")).first() {
+            Some(index) => read(layer, *index),
+            None => missing("there is no column `RATE` and no numeric column that is no id"),
+        },
+        PrescribedRate::Several(found) => several(&found),
     }
 }
 

@@ -5,9 +5,13 @@ use super::merge::same_rate;
 /// Most decimals that are written.
 pub(super) const MOST_DECIMALS: usize = 6;
 
-/// Rounds a rate to a multiple of a step, without the binary remainder of the product.
+/// How far below a half a quotient counts as the half: 0.15 / 0.1 is 1.4999999999999998.
+const HALF: f64 = 1e-9;
+
+/// Rounds a rate to a multiple of a step, halves away from 0, as the decimal numbers that both are written as.
 pub(super) fn round_to_step(rate: f64, step: f64) -> f64 {
-    let rounded = (rate / step).round() * step;
+    let steps = rate / step;
+    let rounded = (steps + HALF.copysign(steps)).round() * step;
     // 3 x 0.1 is 0.30000000000000004.
     format!("{rounded:.9}").parse().unwrap_or(rounded)
 }

@@ -1,6 +1,6 @@
 //! Finds the column of rates in a prescription: one answer for checks and comparisons.
 
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
 
 use crate::maps::words::{RATE_STEMS, is_other_name, words};
 use headland_reader::layer::Layer;
@@ -10,7 +10,7 @@ use headland_reader::layer::Layer;
 pub enum PrescribedRate {
     /// `RATE`, or the only number that is no id.
     Column(usize),
-    /// Numbers that can all be the rate.
+    /// Columns that can all be the rate.
     Several(Vec<usize>),
     /// No number but ids, years and coordinates.
     Missing,
@@ -21,14 +21,14 @@ pub enum PrescribedRate {
 pub fn prescribed_rate(zones: &Layer) -> PrescribedRate {
     let schema = zones.schema();
     let fields = || schema.fields().iter().enumerate().filter(|(index, _)| Some(*index) != zones.geometry_index());
-    if let Some((index, _)) = fields().find(|(_, field)| field.name().eq_ignore_ascii_case("rate")) {
-        return PrescribedRate::Column(index);
-    }
     let is_number = |kind: &DataType| matches!(kind, DataType::Float64 | DataType::Int32 | DataType::Int64);
-    let found: Vec<usize> = fields()
-        .filter(|(_, field)| is_number(field.data_type()) && !is_id(field.name()))
-        .map(|(index, _)| index)
-        .collect();
+    let select = |is_it: &dyn Fn(&Field) -> bool| -> Vec<usize> {
+        fields().filter(|(_, field)| is_it(field)).map(|(index, _)| index).collect()
+    };
+    let mut found = select(&|field| field.name().eq_ignore_ascii_case("rate"));
+    if found.is_empty() {
+        found = select(&|field| is_number(field.data_type()) && !is_id(field.name()));
+    }
     match *found {
         [] => PrescribedRate::Missing,
         [index] => PrescribedRate::Column(index),

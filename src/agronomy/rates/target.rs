@@ -267,7 +267,7 @@ fn rate_column(map: &Layer) -> Result<(Layer, usize)> {
     }
     let (said, advice) = if let PrescribedRate::Several(several) = found {
         let names: Vec<String> = several.iter().map(|index| format!("`{}`", schema.field(*index).name())).collect();
-        (format!("has several columns of numbers: {}", names.join(", ")), "rename that of the rate to `RATE`")
+        (format!("has several columns that can be the rate: {}", names.join(", ")), "call only that of the rate `RATE`")
     } else {
         ("has no column of numbers that is no id".to_owned(), "pass a prescription with a column `RATE`")
     };

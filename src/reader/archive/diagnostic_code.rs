@@ -302,12 +302,17 @@ codes! {
     RxNoFeatures = "rx-no-features", Error, "prescriptions: there is no zone";
     RxNullShape = "rx-null-shape", Error, "prescriptions: zones have no shape";
     RxInvalidRing = "rx-invalid-ring", Error,
-        "prescriptions: rings are not closed, have no area, or cross themselves";
+        "prescriptions: rings are not closed, have no area, cross themselves, or are holes outside of their outer ring";
     RxNotWgs84 = "rx-not-wgs84", Error, "prescriptions: the coordinate system is not WGS 84";
     RxOutsideDegrees = "rx-outside-degrees", Error, "prescriptions: coordinates are not degrees";
     RxLatitudeFirst = "rx-latitude-first", Error, "prescriptions: latitudes are where longitudes belong";
     RxOutsideBoundary = "rx-outside-boundary", Error, "prescriptions: no zone is inside of the boundary";
     RxZonesOverlap = "rx-zones-overlap", Error, "prescriptions: zones overlap, so that two rates apply";
+    RxPartsOverlap = "rx-parts-overlap", Error,
+        "prescriptions: polygons of one zone overlap, so that displays apply its rate twice or not at all there; \
+         `union_all` of shapely unites them";
+    RxDeletedRows = "rx-deleted-rows", Warning,
+        "prescriptions: rows are marked as deleted, which some displays ignore; write the file without them";
     RateMissing = "rate-missing", Error, "prescriptions: there is no column of rates";
     RateText = "rate-text", Error, "prescriptions: the column of rates contains texts";
     RateNull = "rate-null", Error, "prescriptions: zones have no rate";
@@ -317,6 +322,10 @@ codes! {
     RateAmbiguous = "rate-ambiguous", Warning, "prescriptions: several columns can be the rate; `rate` names it";
     RateOutlier = "rate-outlier", Warning, "prescriptions: rates are above ten times the median";
     RateRounded = "rate-rounded", Warning, "prescriptions: rates are rounded to 6 decimals";
+    RateToZero = "rate-to-zero", Warning,
+        "prescriptions: rates become 0 by rounding to `step`, so that nothing is applied there";
+    RateWithoutZone = "rate-without-zone", Warning,
+        "prescriptions: a mapping has rates of zones that are not there";
     RxZOrM = "rx-z-or-m", Warning, "prescriptions: shapes have Z or M, which some displays refuse";
     BoundaryGap = "boundary-gap", Warning, "prescriptions: a part of the boundary is in no zone";
     BoundaryOverhang = "boundary-overhang", Warning, "prescriptions: zones extend beyond the boundary";

@@ -26,41 +26,56 @@ pub(in crate::layer) const E2: f64 = 0.006_694_379_990_141_317;
 /// Overlaps count once per polygon. Points and lines are ignored. The planar area, if a projected system has no way to
 /// WGS 84. Without `crs`, the planar area in squared units of the coordinates.
 pub fn area<'a>(geometries: impl IntoIterator<Item = Option<&'a [u8]>>, crs: Option<&Crs>) -> Result<Option<f64>> {
+    let mut total = None;
+    measure(geometries, crs, &mut |area| total = area.map(|area| area + total.unwrap_or(0.0)).or(total))?;
+    Ok(total)
+}
+
+/// Passes the area of the polygons of each geometry, as [`area`] has it, to `add`.
+pub(super) fn measure<'a>(
+    geometries: impl IntoIterator<Item = Option<&'a [u8]>>,
+    crs: Option<&Crs>,
+    add: &mut dyn FnMut(Option<f64>),
+) -> Result<()> {
     let own = crs.and_then(OwnPlane::new);
+    let unit = own.as_ref().map_or(1.0, |own| own.metres().into_iter().product::<f64>().abs());
     let transform = crs.filter(|_| own.is_none()).map(Crs::to_wgs84).transpose()?;
     let sphere = Sphere::authalic();
     let mut flat = FlatCoordinates::default();
-    let mut total: Option<f64> = None;
+    let mut is_first = true;
     for (record, wkb) in geometries.into_iter().enumerate() {
-        let Some(wkb) = wkb else { continue };
-        flat.read(wkb, record)?;
-        if let Some(transform) = &transform {
-            transform
-                .apply(&mut flat.xs, &mut flat.ys)
-                .map_err(|error| error.with(|facts| facts.record = u64::try_from(record).ok()))?;
-        }
-        let mut polygon = 0.0;
-        for (part, xs, ys) in flat.parts() {
-            let sign = match part {
-                Part::Shell => 1.0,
-                Part::Hole => -1.0,
-                Part::Point | Part::Line => continue,
-            };
-            let ring = if transform.is_some() { sphere.ring_area(xs, ys) } else { planar_area(xs, ys) };
-            if let (Some(own), None, Some(x), Some(y)) = (&own, total, xs.first(), ys.first()) {
-                own.check_scale([*x, *y])?;
+        let mut total: Option<f64> = None;
+        if let Some(wkb) = wkb {
+            flat.read(wkb, record)?;
+            if let Some(transform) = &transform {
+                transform
+                    .apply(&mut flat.xs, &mut flat.ys)
+                    .map_err(|error| error.with(|facts| facts.record = u64::try_from(record).ok()))?;
             }
-            if part == Part::Shell {
-                // Across the antimeridian, the reader takes the hole for the shell.
-                total = Some(total.unwrap_or(0.0) + f64::abs(polygon));
-                polygon = 0.0;
+            let mut polygon = 0.0;
+            for (part, xs, ys) in flat.parts() {
+                let sign = match part {
+                    Part::Shell => 1.0,
+                    Part::Hole => -1.0,
+                    Part::Point | Part::Line => continue,
+                };
+                let ring = if transform.is_some() { sphere.ring_area(xs, ys) } else { planar_area(xs, ys) };
+                if let (Some(own), true, Some(x), Some(y)) = (&own, is_first, xs.first(), ys.first()) {
+                    own.check_scale([*x, *y])?;
+                }
+                if part == Part::Shell {
+                    // Across the antimeridian, the reader takes the hole for the shell.
+                    total = Some(total.unwrap_or(0.0) + f64::abs(polygon));
+                    polygon = 0.0;
+                    is_first = false;
+                }
+                polygon += sign * ring;
             }
-            polygon += sign * ring;
+            total = total.map(|total| (total + polygon.abs()) * unit);
         }
-        total = total.map(|total| total + polygon.abs());
+        add(total);
     }
-    let unit = own.map_or(1.0, |own| own.metres().into_iter().product::<f64>().abs());
-    Ok(total.map(|total| total * unit))
+    Ok(())
 }
 
 /// The planar area of a ring, open or closed, in either direction.

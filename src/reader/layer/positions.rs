@@ -55,7 +55,9 @@ impl Layer {
 
     /// The area of the polygon of each record in square metres; `None` for other geometries.
     pub fn areas(&self) -> Result<Vec<Option<f64>>> {
-        self.geometries().map(|wkb| super::area::area([wkb], self.crs.as_ref())).collect()
+        let mut areas = Vec::with_capacity(self.len());
+        super::area::measure(self.geometries(), self.crs.as_ref(), &mut |area| areas.push(area))?;
+        Ok(areas)
     }
 }
 

@@ -1,0 +1,161 @@
+//! Checks rings and ground of zones: rings that cross, holes, overlaps, and the ground of the boundary.
+
+use super::check_content::Checker;
+use super::coverage::{self, Coverage, OwnGround};
+use super::crossings::Crossings;
+use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::crs::Crs;
+use headland_reader::layer::{Layer, Polygons};
+
+/// Overlap of zones that is an error, as a share of their ground.
+const OVERLAP: f64 = 0.001;
+/// Ground that is no rounding error of two edges on each other, as a share of the outer rings.
+const ROUNDING: f64 = 1e-9;
+/// Ground of the boundary without a zone, and of zones beyond the boundary, as a share of the boundary.
+const GAP: f64 = 0.01;
+const OVERHANG: f64 = 0.05;
+/// Twice the area divided by the perimeter in metres, which is the width of a long strip.
+const SLIVER: f64 = 1.0;
+
+impl Checker<'_> {
+    /// Checks polygons in degrees, or in the plane of `crs` if that has no way to degrees.
+    pub(super) fn check_ground(&mut self, polygons: &[Polygons], crs: &Crs) {
+        let found = coverage::measure(polygons, self.boundary.as_ref());
+        let crossed = self.check_rings(polygons);
+        self.check_own_ground(polygons, &found.own, &crossed, crs);
+        self.check_coverage(polygons, &found);
+    }
+
+    /// Checks that holes are in their outer rings, and that the polygons of a zone do not overlap.
+    fn check_own_ground(&mut self, polygons: &[Polygons], own: &[OwnGround], crossed: &[usize], crs: &Crs) {
+        let (mut astray, mut twice, mut hectares) = (Vec::new(), Vec::new(), 0.0);
+        for (zone, (polygons, own)) in polygons.iter().zip(own).enumerate() {
+            let rounding = ROUNDING * own.outer;
+            let is_astray = own.astray > rounding || own.once <= rounding;
+            if own.outer <= 0.0 || !(is_astray || own.twice > rounding) {
+                continue;
+            }
+            // Coordinates that are not finite were reported with their file.
+            let Some(outer) = outer_area(polygons, crs) else { continue };
+            let scale = outer / own.outer;
+            self.ground_once.insert(zone, own.once * scale);
+            if is_astray && crossed.binary_search(&zone).is_err() {
+                astray.push(zone);
+            }
+            if own.twice > OVERLAP * own.once {
+                twice.push(zone);
+                hectares += own.twice * scale / 10_000.0;
+            }
+        }
+        let what = "a hole is outside of its outer ring or in another hole, or leaves no ground";
+        self.report_zones(Code::RxInvalidRing, &astray, what, "repair it (`make_valid` of shapely)");
+        let what = format!(
+            "polygons of one zone overlap, on {hectares:.2} ha; a display applies its rate twice or not at all there"
+        );
+        self.report_zones(Code::RxPartsOverlap, &twice, &what, "unite them (`union_all` of shapely)");
+    }
+
+    /// Checks each ring by itself. Returns the zones with rings that cross.
+    fn check_rings(&mut self, polygons: &[Polygons]) -> Vec<usize> {
+        let mut crossings = Crossings::new();
+        let (mut crossed, mut flat, mut sliver, mut unknown) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (row, zone) in polygons.iter().enumerate() {
+            let found: Vec<Option<bool>> = zone.iter().map(|rings| crossings.find(rings)).collect();
+            let is_flat = |rings: &Vec<Vec<[f64; 2]>>| rings.first().is_some_and(|ring| measure(ring)[0] == 0.0);
+            let is_sliver = |rings: &Vec<Vec<[f64; 2]>>| {
+                let [area, perimeter] = measure_all(rings);
+                area > 0.0 && 2.0 * area / perimeter < SLIVER
+            };
+            let kinds = [
+                (&mut crossed, found.contains(&Some(true))),
+                (&mut unknown, found.contains(&None)),
+                (&mut flat, zone.iter().zip(&found).any(|(rings, found)| *found == Some(false) && is_flat(rings))),
+                (&mut sliver, zone.iter().any(is_sliver)),
+            ];
+            for (rows, _) in kinds.into_iter().filter(|(_, is_kind)| *is_kind) {
+                rows.push(row);
+            }
+        }
+        self.report_zones(
+            Code::RxInvalidRing,
+            &crossed,
+            "a ring crosses itself",
+            "repair it (`make_valid` of shapely)",
+        );
+        self.report_zones(Code::RxInvalidRing, &flat, "a ring has no area", "delete it");
+        let what = "there are too many edges to find out whether they cross";
+        self.report_zones(Code::GeometryNotChecked, &unknown, what, "simplify the zones");
+        let what = "a zone is narrower than a metre";
+        self.report_zones(Code::Sliver, &sliver, what, "merge it with its neighbour (`min_area`)");
+        crossed
+    }
+
+    fn check_coverage(&mut self, polygons: &[Polygons], found: &Coverage) {
+        let percent = |share: f64| format!("{:.1} %", share * 100.0);
+        let share = found.overlap / found.zones;
+        if let Some((one, other)) = found.worst.filter(|_| share > OVERLAP) {
+            let (one, other) = (self.row(one), self.row(other));
+            let message = format!(
+                "zones overlap on {} of their area, most in rows {one} and {other}; a display applies one of the two rates \
+                 there",
+                percent(share)
+            );
+            self.push(Diagnostic::new(Code::RxZonesOverlap, message).at_record(one as u64));
+        }
+        if let Some(display) = self.display
+            && let Some(most) = display.acres
+        {
+            let acres = polygons.iter().flatten().map(|rings| measure_all(rings)[0]).sum::<f64>() / 4_046.856_422_4;
+            if acres > most {
+                let message = format!("{} accepts at most {most} acres, there are {acres:.0}", display.name);
+                self.report(Code::DisplayLimit, message);
+            }
+        }
+        if found.boundary <= 0.0 {
+            return;
+        }
+        if found.zones - found.overhang <= 1e-9 * found.zones {
+            self.report(Code::RxOutsideBoundary, "no zone is inside of the boundary; is it that of another field?");
+            return;
+        }
+        let (gap, overhang) = (found.gap / found.boundary, found.overhang / found.boundary);
+        if gap > GAP {
+            let message = format!("{} of the boundary is in no zone; `default` gives it a rate", percent(gap));
+            self.report(Code::BoundaryGap, message);
+        }
+        if overhang > OVERHANG {
+            let message = format!("zones extend beyond the boundary by {} of its area; clip them", percent(overhang));
+            self.report(Code::BoundaryOverhang, message);
+        }
+    }
+}
+
+/// The area of the outer rings in square metres.
+fn outer_area(polygons: &Polygons, crs: &Crs) -> Option<f64> {
+    let outer: Polygons = polygons.iter().map(|rings| rings.iter().take(1).cloned().collect()).collect();
+    Layer::from_polygons("", "", Vec::new(), &[outer], crs).ok()?.areas().ok()?.into_iter().flatten().next()
+}
+
+/// Area and perimeter of an outer ring with its holes, in metres, to a percent.
+fn measure_all(rings: &[Vec<[f64; 2]>]) -> [f64; 2] {
+    let mut sums = [0.0; 2];
+    for (number, ring) in rings.iter().enumerate() {
+        let [area, perimeter] = measure(ring);
+        sums = [sums[0] + if number == 0 { area } else { -area }, sums[1] + perimeter];
+    }
+    sums
+}
+
+pub(super) fn measure(ring: &[[f64; 2]]) -> [f64; 2] {
+    const METRES: f64 = 111_320.0;
+    let Some([x0, y0]) = ring.first() else { return [0.0; 2] };
+    let east = METRES * y0.to_radians().cos();
+    let local = |[x, y]: &[f64; 2]| [(x - x0) * east, (y - y0) * METRES];
+    let (mut doubled, mut perimeter) = (0.0, 0.0);
+    for (from, to) in ring.iter().zip(ring.iter().cycle().skip(1)) {
+        let ([x, y], [u, v]) = (local(from), local(to));
+        doubled += x * v - u * y;
+        perimeter += (u - x).hypot(v - y);
+    }
+    [f64::abs(doubled) / 2.0, perimeter]
+}
