@@ -34,7 +34,7 @@ def check_prescription(
 
     Raises:
         TypeError: An argument has another type.
-        ValueError: The display is unknown.
+        ValueError: The display is unknown, or the boundary is not of polygons.
         OSError: The file cannot be read.
 
     >>> for found in headland.check_prescription("rx.zip"):

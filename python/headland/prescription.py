@@ -8,7 +8,6 @@ import numbers
 import re
 import unicodedata
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import _core, arguments, extras
@@ -241,7 +240,7 @@ def _rates_of_zones(layer: Layer, by_zone: Mapping[Any, Any]) -> tuple[list[floa
 
 def _zone_text(zone: Any) -> str:
     """Return the text of a zone; a whole number has no decimals, because pandas has floats where zones are null."""
-    is_number = isinstance(zone, numbers.Real | Decimal) and not isinstance(zone, bool)
+    is_number = isinstance(zone, numbers.Number) and not isinstance(zone, bool | complex)
     return str(int(zone)) if is_number and math.isfinite(zone) and zone % 1 == 0 else str(zone)
 
 

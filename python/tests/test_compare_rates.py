@@ -219,7 +219,7 @@ def _renamed(frame: gpd.GeoDataFrame, **units: str) -> gpd.GeoDataFrame:
         (lambda f: f, lambda: zones().assign(RATE="much"), "`target`: column `RATE` is no number"),
         (lambda f: f, lambda: zones().assign(RATE=[100.0, -1.0, 5.0]), "`RATE` is -1 in zone 1"),
         (lambda f: f, lambda: zones().assign(RATE=[100.0, np.inf, 5.0]), "`RATE` is inf in zone 1"),
-        (lambda f: f, lambda: zones().rename(columns={"RATE": "A"}).assign(B=1.0), "columns of numbers: `A`, `B`"),
+        (lambda f: f, lambda: zones().rename(columns={"RATE": "A"}).assign(B=1.0), "can be the rate: `A`, `B`"),
         (lambda f: f, lambda: zones().assign(UNIT="kg/ha"), "in `kg/ha`, but those of the job in `L/ha`"),
         (lambda f: f, lambda: zones().set_crs(4326).translate(10.0).to_frame("geometry").assign(RATE=1.0), "no row is"),
         (lambda f: f, lambda: zones().set_geometry(zones().centroid), "`target` needs polygons"),

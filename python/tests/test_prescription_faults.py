@@ -62,6 +62,15 @@ def test_parts_of_a_zone_that_overlap_count_once_and_are_an_error(name: str) -> 
     assert codes(hl.check_prescription(bytes(rx))) == ["rx-parts-overlap"]
 
 
+def test_ground_of_many_parts_and_their_holes_counts_once() -> None:
+    ring = shapely.Polygon(box(0, 0, 4, 4).exterior, [box(1, 1, 2, 2).exterior])
+    zone = shapely.MultiPolygon([ring, ring, box(1.5, 1.5), box(1, 1, 2, 2), ring])
+    rx = hl.Prescription(frame([zone, box(0, 0, 4, 4)]), "rate", unit="kg/ha")
+    assert codes(rx.diagnostics) == ["rx-parts-overlap", "rx-zones-overlap"]
+    first, second = rx.totals.rates
+    assert first.area == pytest.approx(second.area, rel=1e-6)
+
+
 def test_rings_that_pyshp_writes_twice_count_once() -> None:
     shp, shx, dbf = io.BytesIO(), io.BytesIO(), io.BytesIO()
     ring = [list(point) for point in box(0).exterior.coords]

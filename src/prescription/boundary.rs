@@ -1,6 +1,6 @@
 //! The polygons of a field, with which zones are compared.
 
-use super::check_ground::measure;
+use super::ring_size::measure;
 use headland_base::error::{Error, Result};
 use headland_reader::layer::{Layer, Polygons};
 

@@ -1,10 +1,10 @@
 //! Checks zones and rates by what displays accept, regardless of the file that they are from.
 
+use std::collections::BTreeMap;
+
 use super::boundary;
 use super::displays::Display;
 use super::rate_column::{self, RateColumn};
-use std::collections::BTreeMap;
-
 use headland_base::error::Result;
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::crs::Crs;

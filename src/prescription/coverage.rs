@@ -134,85 +134,143 @@ fn strips(edges: &[Edge]) -> Vec<f64> {
     divided
 }
 
+/// Where the line is in a polygon, and the positions at which it entered the outer ring and a misplaced hole.
+#[derive(Clone, Copy, Default)]
+struct InPolygon {
+    is_in_outer: bool,
+    holes: usize,
+    outer_since: f64,
+    astray_since: f64,
+}
+
+impl InPolygon {
+    fn is_ground(self) -> bool {
+        self.is_in_outer && self.holes == 0
+    }
+
+    fn is_astray(self) -> bool {
+        self.holes > usize::from(self.is_in_outer)
+    }
+}
+
+/// The polygons of a zone on whose ground the line is, and the positions since which these are one and several.
+#[derive(Clone, Copy, Default)]
+struct InZone {
+    polygons: usize,
+    once_since: f64,
+    twice_since: f64,
+}
+
+/// Adds the area of a span where it ends.
+fn add_span(sum: &mut f64, since: &mut f64, was_in: bool, is_in: bool, x: f64, height: f64) {
+    match (was_in, is_in) {
+        (false, true) => *since = x,
+        (true, false) => *sum += (x - *since) * height,
+        _ => {}
+    }
+}
+
 struct Sweep {
     rings: Vec<RingOf>,
+    /// Whether the line is in each ring, and the number of those.
+    is_inside: Vec<bool>,
+    inside: usize,
+    in_polygons: Vec<InPolygon>,
+    /// The boundary is behind the zones.
+    in_zones: Vec<InZone>,
+    /// Zones on whose ground the line is.
+    covering: Vec<usize>,
     zones: usize,
     sums: Coverage,
     pairs: BTreeMap<(usize, usize), f64>,
-    /// Numbers of the rings that the line is in.
-    inside: Vec<usize>,
-    /// Zones and boundary that the line is in, with one entry for each polygon.
-    ground: Vec<usize>,
 }
 
 impl Sweep {
     fn new(rings: Vec<RingOf>, zones: usize) -> Self {
-        let sums = Coverage { own: vec![OwnGround::default(); zones + 1], ..Coverage::default() };
-        Self { rings, zones, sums, pairs: BTreeMap::new(), inside: Vec::new(), ground: Vec::new() }
+        Self {
+            is_inside: vec![false; rings.len()],
+            inside: 0,
+            in_polygons: vec![InPolygon::default(); rings.last().map_or(0, |ring| ring.polygon + 1)],
+            in_zones: vec![InZone::default(); zones + 1],
+            covering: Vec::new(),
+            zones,
+            sums: Coverage { own: vec![OwnGround::default(); zones + 1], ..Coverage::default() },
+            pairs: BTreeMap::new(),
+            rings,
+        }
     }
 
     fn add_line(&mut self, edges: &[(f64, Edge)], height: f64) {
-        self.inside.clear();
+        if self.inside > 0 {
+            // A ring with a coordinate that is not finite did not end on the last line.
+            self.inside = 0;
+            self.is_inside.fill(false);
+            self.in_polygons.fill(InPolygon::default());
+            self.in_zones.fill(InZone::default());
+            self.covering.clear();
+        }
         let mut west = f64::NAN;
         for (x, edge) in edges {
-            if *x > west && !self.inside.is_empty() {
+            if *x > west && self.inside > 0 {
                 self.add((x - west) * height);
             }
-            match self.inside.iter().position(|ring| *ring == edge.ring) {
-                Some(position) => {
-                    self.inside.swap_remove(position);
-                }
-                None => self.inside.push(edge.ring),
-            }
+            self.cross(edge.ring, *x, height);
             west = *x;
         }
     }
 
-    fn add(&mut self, area: f64) {
-        self.ground.clear();
-        let inside = || self.inside.iter().filter_map(|number| self.rings.get(*number));
-        for (position, ring) in inside().enumerate() {
-            let Some(own) = self.sums.own.get_mut(ring.zone) else { continue };
-            let others = || inside().enumerate().filter(|(_, other)| other.polygon == ring.polygon);
-            if ring.is_hole {
-                let is_outside = others().all(|(_, other)| other.is_hole);
-                let is_second = others().any(|(earlier, other)| earlier < position && other.is_hole);
-                own.astray += if is_outside || is_second { area } else { 0.0 };
-            } else {
-                own.outer += area;
-                if others().all(|(_, other)| !other.is_hole) {
-                    self.ground.push(ring.zone);
-                }
-            }
+    /// Enters or leaves a ring.
+    fn cross(&mut self, number: usize, x: f64, height: f64) {
+        let (Some(ring), Some(is_inside)) = (self.rings.get(number), self.is_inside.get_mut(number)) else { return };
+        let (Some(polygon), Some(zone), Some(own)) = (
+            self.in_polygons.get_mut(ring.polygon),
+            self.in_zones.get_mut(ring.zone),
+            self.sums.own.get_mut(ring.zone),
+        ) else {
+            return;
+        };
+        *is_inside = !*is_inside;
+        self.inside = if *is_inside { self.inside + 1 } else { self.inside.saturating_sub(1) };
+        let (was, before) = (*polygon, zone.polygons);
+        match (ring.is_hole, *is_inside) {
+            (false, enters) => polygon.is_in_outer = enters,
+            (true, true) => polygon.holes += 1,
+            (true, false) => polygon.holes = polygon.holes.saturating_sub(1),
         }
-        self.add_zones(area);
+        let is = *polygon;
+        add_span(&mut own.outer, &mut polygon.outer_since, was.is_in_outer, is.is_in_outer, x, height);
+        add_span(&mut own.astray, &mut polygon.astray_since, was.is_astray(), is.is_astray(), x, height);
+        let after = (before + usize::from(is.is_ground())).saturating_sub(usize::from(was.is_ground()));
+        zone.polygons = after;
+        add_span(&mut own.once, &mut zone.once_since, before > 0, after > 0, x, height);
+        add_span(&mut own.twice, &mut zone.twice_since, before > 1, after > 1, x, height);
+        if ring.zone == self.zones || (before > 0) == (after > 0) {
+            return;
+        }
+        match self.covering.iter().position(|zone| *zone == ring.zone) {
+            Some(position) => {
+                self.covering.swap_remove(position);
+            }
+            None => self.covering.push(ring.zone),
+        }
     }
 
-    fn add_zones(&mut self, area: f64) {
-        self.ground.sort_unstable();
-        for same in self.ground.chunk_by(|one, other| one == other) {
-            if let Some(own) = same.first().and_then(|zone| self.sums.own.get_mut(*zone)) {
-                own.once += area;
-                own.twice += if same.len() > 1 { area } else { 0.0 };
-            }
-        }
-        self.ground.dedup();
-        let is_in_boundary = self.ground.last() == Some(&self.zones);
+    fn add(&mut self, area: f64) {
+        let is_in_boundary = self.in_zones.last().is_some_and(|boundary| boundary.polygons > 0);
         if is_in_boundary {
-            self.ground.pop();
             self.sums.boundary += area;
         }
-        match *self.ground {
+        match *self.covering {
             [] if is_in_boundary => self.sums.gap += area,
             [] => {}
             [_] => self.sums.zones += area,
             [one, other, ..] => {
                 self.sums.zones += area;
                 self.sums.overlap += area;
-                *self.pairs.entry((one, other)).or_default() += area;
+                *self.pairs.entry((one.min(other), one.max(other))).or_default() += area;
             }
         }
-        if !self.ground.is_empty() && !is_in_boundary {
+        if !self.covering.is_empty() && !is_in_boundary {
             self.sums.overhang += area;
         }
     }

@@ -16,6 +16,7 @@ mod merge;
 mod noding;
 mod rate_column;
 mod rates;
+mod ring_size;
 mod small_parts;
 mod totals;
 
