@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict
 
 from headland import _core, arguments, map_file
+from headland.argument_hints import explained
 from headland.client import AsyncClient, Client
+from headland.faults import Faults
 from headland.harvest_truth import CartTruths, HarvestTruth, Truths
 from headland.job_truth import CartTruth, SprayTruth, Truth  # noqa: TC001 -- for `typing.get_type_hints`
 
@@ -60,42 +62,6 @@ class Request(NamedTuple):
     status: int
 
 
-class Faults:
-    """Faults that the service produces on demand (sections 7 and 8 of the interface).
-
-    Replies instead of the normal one: ``unauthorized`` (401), ``forbidden`` (403), ``bad-request`` (400), ``not-found``
-    (404), ``method-not-allowed`` (405), ``too-many-requests`` (429), ``unavailable`` (503 with its plain text),
-    ``server-error`` (500), ``more-time`` (202 with ``Retry-After``), ``redirect`` (302); for requests of a file
-    ``not-ready`` (200 and the wait), ``no-coverage`` and ``web-page``; for sent maps ``already-queued`` and
-    ``same-name``. Faults with a code are also known by it, such as ``"503"``.
-
-    Connection faults: ``reset`` (the request has no effect and no reply), ``lost-reply`` (the request takes effect, no
-    reply), ``truncated`` (the reply ends half-way). Combined with any of these: ``slow`` (a second of silence first),
-    ``no-date`` (no ``Date``), ``skew`` (the service's clock is an hour ahead).
-
-    In the lists of the dispatch service and of the legacy order service: ``foreign-location`` (the link to the next
-    page has another host), ``looping-location`` (the link leads to this page), ``repeated-page`` (the previous page
-    again).
-    """
-
-    __slots__ = ("_core",)
-
-    def __init__(self, core: _core.Sandbox) -> None:
-        self._core = core
-
-    def add(self, *, endpoint: str, kind: str, times: int = 1) -> None:
-        """Answer the next `times` calls of `endpoint` (a name such as ``job_data.list``, or ``*``) with `kind`."""
-        self._core.add_fault(
-            arguments.text("endpoint", endpoint),
-            arguments.text("kind", kind),
-            arguments.whole_number("times", times, 1, 2**32 - 1),
-        )
-
-    def clear(self) -> None:
-        """Remove the faults that have not occurred yet."""
-        self._core.clear_faults()
-
-
 class Sandbox:
     """The complete service on loopback, with an account of synthetic fields whose totals are known.
 
@@ -131,6 +97,7 @@ class Sandbox:
 
     __slots__ = ("_core", "_rate_limits", "faults")
 
+    @explained()
     def __init__(
         self,
         data: str | os.PathLike[str] | None = None,
@@ -163,6 +130,7 @@ class Sandbox:
         self.faults = Faults(self._core)
 
     @classmethod
+    @explained()
     def demo(
         cls,
         *,
@@ -308,6 +276,7 @@ class Sandbox:
         """True totals of each generated grain cart file."""
         return CartTruths(self._core.cart_truth())
 
+    @explained()
     def spray(
         self, rx_id: str | int | MapFile, *, lag: int = 0, overlap: float = 0.0, sections_off: bool = False
     ) -> SprayTruth:

@@ -6,6 +6,7 @@ import datetime as dt
 import inspect
 import json
 import os
+import pydoc
 import urllib.request
 import warnings
 
@@ -97,11 +98,30 @@ def test_closed_sandbox_is_an_error() -> None:
         service.advance(1)
 
 
+def test_faults_are_shown_and_have_a_code_and_a_number_of_calls(service: hl.Sandbox, client: hl.Client) -> None:
+    faults = service.faults
+    faults.clear()
+    assert repr(faults) == "<Faults, as added: none>"
+    faults.add(endpoint="job_data.list", kind=503, times=2)
+    assert len(list(client.job_data.list())) == 61
+    faults.add(endpoint="job_data.get", kind=403, times=None)
+    shown = "<Faults, as added: 503 of job_data.list for 2 calls; 403 of job_data.get for all calls>"
+    assert repr(faults) == shown
+    for _ in range(3):
+        with pytest.raises(hl.PermissionDenied):
+            client.job_data.get("1")
+    faults.clear()
+    with pytest.raises(hl.NotFound):
+        client.job_data.get("1")
+    text = pydoc.plain(pydoc.render_doc(faults.add))
+    assert "times: The number of calls, by default one; ``None`` is all" in text
+
+
 def test_unknown_faults_are_errors_and_all_known_ones_are_documented(service: hl.Sandbox) -> None:
     with pytest.raises(ValueError, match="nonsense") as caught:
         service.faults.add(endpoint="job_data.list", kind="nonsense")
     known = str(caught.value).split("use one of ")[1].split(", ")
-    documentation = hl.sandbox.Faults.__doc__
+    documentation = type(service.faults).__doc__
     assert documentation is not None
     assert len(known) > 20
     assert [kind for kind in known if f"``{kind}``" not in documentation] == []
