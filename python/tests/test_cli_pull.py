@@ -50,6 +50,8 @@ def test_year_and_name_select_jobs(client: hl.Client, pull: Pull) -> None:
     assert 0 < len(named) < len(of_2025) < len(jobs)
     for words, wanted in ((("--year", "2025"), of_2025), (("--year=2025", "--name", "HARVEST"), named)):
         assert plan(*words) == plan("--id", *(job["id"] for job in wanted))
+    code, out, _ = pull("--plan", "--json", "--year", "2025", "--type", "yield")
+    assert (code, json.loads(out)["plan"]["notes"]) == (0, []), "no id was given that a kind leaves out"
     first = named[0]["id"]
     assert plan("--name", "harvest", "--id", first, "9") == plan("--id", first)
 
@@ -59,7 +61,7 @@ def test_year_and_name_select_jobs(client: hl.Client, pull: Pull) -> None:
     [
         (("--verify", "--name", "x"), "filters such as `--type` are not valid with --verify"),
         (("--year", "12"), "`--year`: expected"),
-        (("--name", "no such name"), "no job matches `--year` and `--name`"),
+        (("--name", "no such name"), "no job matches the filters"),
     ],
 )
 def test_wrong_filter_is_an_error(pull: Pull, tmp_path: Path, words: tuple[str, ...], message: str) -> None:

@@ -305,12 +305,13 @@ def _pull_account(
 
 
 def _selected(client: hl.Client, given: argparse.Namespace) -> list[str]:
-    """Return the ids of the jobs of a year or a name, which the list and the details state."""
-    found = [job["id"] for job in Jobs(client, year=given.year, name=given.name)]
+    """Return the ids of the jobs of a year or a name, which the list and the details state, of the wanted kinds."""
+    wanted = Jobs(client, job_type=given.job_type, since=given.since, year=given.year, name=given.name)
+    found = [job["id"] for job in wanted]
     if given.ids is not None:
         found = [each for each in found if each in given.ids]
     if not found:
-        raise ValueError("no job matches `--year` and `--name`: `headland ls job_data` lists the jobs")
+        raise ValueError("no job matches the filters: `headland ls job_data` lists the jobs")
     return found
 
 
