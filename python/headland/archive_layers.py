@@ -49,7 +49,7 @@ def find_archives(paths: object) -> Iterator[Path | FailedJob]:
     """Yield the archives at paths, in folders and of patterns in order, each once; what has none is a failure."""
     known: set[Path] = set()
     for path in arguments_of(paths):
-        for found in _expand(path):
+        for found in expand(path):
             if isinstance(found, FailedJob):
                 yield found
             elif (real := found.resolve()) not in known:
@@ -66,7 +66,8 @@ def arguments_of(paths: object) -> list[Path]:
     return [arguments.path("paths", path) for path in cast("Iterable[Any]", paths)]
 
 
-def _expand(path: Path) -> Iterator[Path | FailedJob]:
+def expand(path: Path) -> Iterator[Path | FailedJob]:
+    """Yield the archives at a path, in a folder or of a pattern."""
     if path.is_dir():
         yield from _in_folder(path)
     elif glob.has_magic(str(path)) and not path.exists():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import headland
 from headland import _core, arguments, errors, extras, frames
 from headland.archive_paths import Archive, archives_at
+from headland.argument_hints import explained
 from headland.mirror.dataset import PublishedDataset, filter_box, warn_mixed_units
 
 if TYPE_CHECKING:
@@ -41,8 +42,9 @@ class ReadSettings(NamedTuple):
     skip: bool
 
 
+@explained()
 def read_archives(
-    archives: PublishedDataset | Iterable[str | os.PathLike[str]],
+    archives: PublishedDataset | str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
     columns: Iterable[str] | None = None,
     archives_per_task: int | None = None,
@@ -60,7 +62,8 @@ def read_archives(
     runs its tasks again.
 
     Args:
-        archives: Paths of archives, or a mirror: then the archives of its dataset.
+        archives: Paths of archives, of folders with zips, and patterns, as in ``headland.read_many``; or a mirror: then
+            the archives of its dataset.
         columns: Only these columns of the archives; the geometry is always included.
         archives_per_task: Number of archives read by one task; default: at most 100, and so few that each thread of the
             cluster, or core of this machine, has two tasks. Small tasks cost more in the cluster than they save.
@@ -85,9 +88,9 @@ def read_archives(
         ArchiveError: An archive cannot be read, or its coordinate system is unknown while `to_crs` is given; the
             message names it. Raised when the headers are read, or when the frame is computed.
         TypeError: `schema` is not a schema, or `archives` are not paths.
-        ValueError: `to_crs` is not a known target system. A folder among the paths contains zips, which would be
-            ignored. Columns have incompatible types, such as a date and a text. When the frame is computed, a number
-            does not fit its column, such as 1.5 in a column declared without decimals. `schema` solves the last two.
+        ValueError: `to_crs` is not a known target system. A folder is empty, or no file matches a pattern. Columns have
+            incompatible types, such as a date and a text. When the frame is computed, a number does not fit its column,
+            such as 1.5 in a column declared without decimals. `schema` solves the last two.
         ImportError: Dask is not installed; ``pip install 'headland[dask]'`` installs it.
 
     Warns:
