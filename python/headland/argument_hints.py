@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+import inspect
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from headland.suggestions import did_you_mean
 
@@ -37,19 +39,51 @@ LIST: Mapping[str, str] = {
 }
 """Arguments that a list of jobs does not have."""
 
+_CONVERT = '`layer.to_units({"yield_dry": "t/ha"}).plot("yield_dry")` converts'
+
+_OWN_MAP = 'a map of other units is `headland.grid(cleaned).to_units({"yield_dry": "t/ha"}).plot("yield_dry")`'
+
+CLEANED_MAP: Mapping[str, str] = {"units": _OWN_MAP, "unit": _OWN_MAP}
+"""Arguments that the map of a cleaned job does not have."""
+
 _OWN_PLOT = "`layer.to_geopandas().plot(column, {}=...)` draws with matplotlib"
 
 PLOT: Mapping[str, str] = {
     "cmap": f"all maps have the same colours, and `vmin` and `vmax` set their range; {_OWN_PLOT.format('cmap')}",
     "ax": f"the map is an SVG; {_OWN_PLOT.format('ax')}",
     "figsize": "`width=...` sets the width in pixels",
+    "units": f"`unit=...` only labels the map; {_CONVERT}",
     "legend": "a map always has a legend, and `label=...` names its column",
 }
 """Arguments that a map does not have."""
 
+_CELLS = "`cells=...` is the side of the cells in metres"
 
-def explained(hints: Mapping[str, str]) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Let a method raise ``TypeError`` with a hint for an argument that it does not have.
+GRID: Mapping[str, str] = {"size": _CELLS, "cell_size": _CELLS, "resolution": _CELLS}
+"""Arguments that `headland.grid` does not have."""
+
+_TO = "`to=...` is a path or a folder"
+
+FILE: Mapping[str, str] = {"path": _TO, "folder": _TO, "file": _TO, "filename": _TO}
+"""Arguments that methods that write a file do not have."""
+
+RESULT: Mapping[str, str] = {**FILE, "timeout": "`wait(timeout=...)` limits the wait, and `result()` follows it"}
+"""Arguments that the result of a conversion does not have."""
+
+MIRROR: Mapping[str, str] = {
+    "year": (
+        'a mirror selects by the upload, `since="2026-01-01"`, or by `ids=[...]`; a year is read by '
+        "`mirror.to_geopandas(year=2026)`, or by `WHERE year = 2026` in `mirror.sql`"
+    ),
+    "name": "a mirror selects by `ids=[...]`; `headland pull --name TEXT` finds those of a name",
+}
+"""Arguments that a mirror does not have."""
+
+NO_HINTS: Mapping[str, str] = MappingProxyType({})
+
+
+def explained(hints: Mapping[str, str] = NO_HINTS) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Let a function raise ``TypeError`` with a hint for an argument that it does not have.
 
     >>> @explained({"cmap": "all maps have the same colours"})
     ... def plot(column, *, width=None): ...
@@ -59,11 +93,23 @@ def explained(hints: Mapping[str, str]) -> Callable[[Callable[P, T]], Callable[P
         code = method.__code__
         accepted = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
-        @functools.wraps(method)
-        def checked(*given: P.args, **named: P.kwargs) -> T:
+        def check(named: Iterable[str]) -> None:
             for name in named:
                 if name not in accepted:
-                    raise unknown_argument(name, accepted - {"self"}, hints)
+                    raise unknown_argument(name, accepted - {"self", "cls"}, hints)
+
+        if inspect.iscoroutinefunction(method):
+
+            @functools.wraps(method)
+            async def awaited(*given: Any, **named: Any) -> Any:
+                check(named)
+                return await method(*given, **named)
+
+            return cast("Callable[P, T]", awaited)
+
+        @functools.wraps(method)
+        def checked(*given: P.args, **named: P.kwargs) -> T:
+            check(named)
             return method(*given, **named)
 
         return checked

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+import inspect
+from typing import Any
 
-from headland.suggestions import missing_attribute
+from headland.argument_hints import FILE, NO_HINTS, explained
+from headland.suggestions import Suggesting
 
 MAX_LENGTH = 120
 """Longest line that lists the methods of a group."""
 
 
-class CallGroup:
+class CallGroup(Suggesting):
     """A group of calls of a client, such as ``client.job_data``."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        """Let the calls of the group explain arguments that they do not have."""
+        for name, method in [*vars(cls).items()]:
+            if name.startswith("_") or not inspect.isfunction(method) or hasattr(method, "__wrapped__"):
+                continue
+            # Options of reading are checked by the core.
+            if not method.__code__.co_flags & inspect.CO_VARKEYWORDS:
+                setattr(cls, name, explained(FILE if "to" in method.__code__.co_varnames else NO_HINTS)(method))
 
     def __repr__(self) -> str:
         """Return name, address and, if they fit in a line, the methods; makes no call."""
@@ -26,9 +37,3 @@ class CallGroup:
         start = f"<{name} of {calls.address}"
         text = f"{start}: {', '.join(members)}>"
         return text if len(text) <= MAX_LENGTH else f"{start}>"
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> NoReturn:
-            """Raise an error that suggests a method with a similar name."""
-            raise missing_attribute(self, name)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from headland import _core, arguments
+from headland.argument_hints import explained
 from headland.cleaned import Cleaned
 from headland.table_input import TableLike, as_layer
 
@@ -17,6 +18,7 @@ MoistureDelayArgument = float | Mapping[int, float | None] | Literal["flow"] | N
 """Seconds, seconds by number of the machine, those of the flow, or no shift."""
 
 
+@explained()
 def clean(
     layer: TableLike,
     recipe: str | Mapping[str, Any] | None = None,

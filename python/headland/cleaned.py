@@ -5,11 +5,13 @@ from __future__ import annotations
 import html
 import json
 import statistics
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from headland import _core, arguments, cleaning_sentence
+from headland.argument_hints import CLEANED_MAP, explained
 from headland.delay import Delay
 from headland.layer import Layer
+from headland.suggestions import Suggesting
 
 if TYPE_CHECKING:
     import os
@@ -22,7 +24,7 @@ RATES = ("yield_dry", "yield_wet", "rate")
 """Columns of maps by preference."""
 
 
-class Cleaned:
+class Cleaned(Suggesting):
     """A cleaned job, as `headland.clean` returns it.
 
     ``print(cleaned)`` says in one sentence what was logged, what is left out and the mean of the rest. Notebooks show
@@ -34,6 +36,9 @@ class Cleaned:
     """
 
     __slots__ = ("_boundary", "_core")
+
+    _instead: ClassVar = {"plot": "`cleaned.map()` draws it, and `cleaned.layer.plot(column)` a column of its rows"}
+    _table = "cleaned.layer"
 
     def __init__(self, core: _core.Cleaned, boundary: Layer | None = None) -> None:
         self._core, self._boundary = core, boundary
@@ -99,6 +104,7 @@ class Cleaned:
         names = [] if columns is None else arguments.as_list(columns)
         return Layer(self._core.swaths([arguments.text("columns", name, '"variety"') for name in names]))
 
+    @explained(CLEANED_MAP)
     def map(self, column: str | None = None) -> Map:
         """Draw a map of the job.
 

@@ -11,7 +11,7 @@ from headland.budget_display import budget_html, budget_text
 from headland.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
 from headland.groups import AsyncClientRows, ClientRows
 from headland.settings import Timeout
-from headland.suggestions import missing_attribute
+from headland.suggestions import Suggesting
 
 if TYPE_CHECKING:
     import os
@@ -71,7 +71,7 @@ class Budget(NamedTuple):
         return budget_html(self)
 
 
-class _ClientBase:
+class _ClientBase(Suggesting):
     """Settings of both clients."""
 
     _calls: OpenClient[Any, Any]
@@ -182,12 +182,6 @@ class _ClientBase:
         """Return the address and the rate limit for display, without keys; makes no call."""
         calls = vars(self).get("_calls")
         return f"<headland.{type(self).__name__} {'not set up' if calls is None else f'of {calls!r}'}>"
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> NoReturn:
-            """Raise an error that suggests a group or method with a similar name."""
-            raise missing_attribute(self, name)
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled: the pickle would contain the secrets."""
@@ -326,6 +320,13 @@ class AsyncClient(_ClientBase, AsyncClientRows):
     async def close(self) -> None:
         """Close the connections; later calls raise ``RuntimeError``."""
         self._calls.close()
+
+    def __enter__(self) -> NoReturn:
+        """Refuse: closing awaits the connections."""
+        raise TypeError("an `AsyncClient` is opened by `async with`; `headland.Client` is for `with`")
+
+    def __exit__(self, *_: object) -> None:
+        """Exist, so that `with` reaches the error of `__enter__`."""
 
     async def __aenter__(self) -> Self:
         """Return the client."""

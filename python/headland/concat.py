@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping  # noqa: TC003 -- for `typing.get_
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
 from headland import _core
+from headland.argument_hints import explained
 from headland.harmonize import moistures
 from headland.layer import Layer
 from headland.reader import LayerReader
@@ -33,6 +34,7 @@ class Jobs(Protocol):
         """Return the harmonised layers with what their jobs state."""
 
 
+@explained()
 def concat(
     layers: Iterable[TableLike] | Jobs,
     *,

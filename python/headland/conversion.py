@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO, Self, overload
 
-from headland import arguments
+from headland import argument_hints, arguments
 from headland.files import Download, Target
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Conversion(_Handle):
     def result(self, to: str | os.PathLike[str], *, overwrite: bool = False) -> Path: ...
     @overload
     def result(self, to: BinaryIO, *, overwrite: bool = False) -> BinaryIO: ...
+    @argument_hints.explained(argument_hints.RESULT)
     def result(self, to: Target | None = None, *, overwrite: bool = False) -> bytes | Path | BinaryIO:
         """Return the file as bytes, or write it to a folder, path or file object; waits if it is not ready."""
         with Download(to) as download:
@@ -92,6 +93,7 @@ class AsyncConversion(_Handle):
     async def result(self, to: str | os.PathLike[str], *, overwrite: bool = False) -> Path: ...
     @overload
     async def result(self, to: BinaryIO, *, overwrite: bool = False) -> BinaryIO: ...
+    @argument_hints.explained(argument_hints.RESULT)
     async def result(self, to: Target | None = None, *, overwrite: bool = False) -> bytes | Path | BinaryIO:
         """Return the file as bytes, or write it to a folder, path or file object; waits if it is not ready."""
         with Download(to) as download:

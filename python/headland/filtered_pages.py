@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, cast, overload
+from html import escape
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, SupportsIndex, TypeVar, cast, overload
 
-from headland import arguments
+from headland import arguments, page_display
 from headland.job_selection import TypeCondition
 from headland.page_buffer import PageBuffer
+from headland.suggestions import Suggesting
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -65,14 +67,23 @@ class Condition:
         return ", ".join(parts if self._predicate is None else ["predicate", *parts])
 
 
-class FilteredPages(Generic[Record]):
+_LIST = "`list(filtered)` reads the records, for `pandas.DataFrame(list(filtered))`"
+_ASYNC_LIST = "`[record async for record in filtered]` reads the records"
+
+TABLE = ("to_pandas", "to_arrow", "total", "to_polars")
+"""Attributes of lists that filtered ones do not have."""
+
+
+class FilteredPages(Suggesting, Generic[Record]):
     """The records of a ``Pages`` that meet a condition, read page by page as the list itself.
 
     >>> harvests = client.job_data.list().filter(job_type="Yield")
     >>> newest = harvests[0]
     """
 
-    __slots__ = ("_buffer", "_condition", "_name", "_pages", "_read_page", "_start_reading")
+    __slots__ = ("_buffer", "_condition", "_head", "_name", "_pages", "_read_page", "_start_reading")
+
+    _instead = dict.fromkeys(TABLE, _LIST)
 
     def __init__(
         self,
@@ -87,11 +98,26 @@ class FilteredPages(Generic[Record]):
         self._condition = condition
         self._buffer: PageBuffer[Record] = PageBuffer(f"the filtered {name}")
         self._read_page: Callable[[], list[Record] | None] | None = None
+        self._head: list[Record] | None = None
+        """The first records, once they were read."""
 
     def __iter__(self) -> Iterator[Record]:
         """Iterate over the records from the start of the list."""
-        yield from filter(self._keeps, self._pages)
+        head: list[Record] = []
+        for record in filter(self._keeps, self._pages):
+            if len(head) < page_display.SHOWN:
+                head.append(record)
+                self._head = head
+            yield record
         self._condition.check()
+
+    def __len__(self) -> NoReturn:
+        """Refuse: the service counts only the whole list."""
+        raise TypeError("a filtered list is counted by reading it: use `len(list(filtered))`")
+
+    def __bool__(self) -> bool:
+        """Return whether a record meets the condition."""
+        return self.first() is not None
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Record: ...
@@ -103,8 +129,16 @@ class FilteredPages(Generic[Record]):
         return self._buffer.get(index, self._read)
 
     def __repr__(self) -> str:
-        """Return the list and the condition; makes no call."""
-        return f"<{type(self).__name__} {self._name}, {self._condition!r}>"
+        """Return the list and the condition, or its first records once they were read; makes no call."""
+        if self._head is None:
+            return page_display.unread(self, f"{self._name}, {self._condition!r}")
+        return page_display.text(f"filtered {self._name}", None, page_display.Head(self._head, None))
+
+    def _repr_html_(self) -> str:
+        """Return the same as HTML, for notebooks; makes no call."""
+        if self._head is None:
+            return f"<p>{escape(repr(self))}</p>"
+        return page_display.html(f"filtered {self._name}", None, page_display.Head(self._head, None))
 
     def first(self) -> Record | None:
         """Return the first record, or ``None`` if no record meets the condition."""
@@ -117,7 +151,9 @@ class FilteredPages(Generic[Record]):
         if page is None:
             self._condition.check()
             return None
-        return list(filter(self._keeps, page))
+        kept = list(filter(self._keeps, page))
+        self._head = [*(self._head or []), *kept][: page_display.SHOWN] or None
+        return kept
 
     def _keeps(self, record: Any) -> bool:
         """Return whether a record meets the condition; requests the detail of a job if it decides."""
@@ -128,10 +164,12 @@ class FilteredPages(Generic[Record]):
         return found
 
 
-class AsyncFilteredPages(Generic[Record]):
+class AsyncFilteredPages(Suggesting, Generic[Record]):
     """The records of an ``AsyncPages`` that meet a condition, for ``async for``."""
 
     __slots__ = ("_condition", "_name", "_pages")
+
+    _instead = dict.fromkeys(TABLE, _ASYNC_LIST)
 
     def __init__(self, pages: AsyncPages[Record], name: str, condition: Condition) -> None:
         self._pages = pages
@@ -145,9 +183,21 @@ class AsyncFilteredPages(Generic[Record]):
                 yield record
         self._condition.check()
 
+    def __getitem__(self, index: object) -> NoReturn:
+        """Refuse: an index cannot be awaited."""
+        raise TypeError(f"a filtered list of an `AsyncClient` has neither index nor length: {_ASYNC_LIST}")
+
+    def __len__(self) -> NoReturn:
+        """Refuse: a length cannot be awaited."""
+        raise TypeError(f"a filtered list of an `AsyncClient` has neither index nor length: {_ASYNC_LIST}")
+
+    def __bool__(self) -> bool:
+        """Return true: whether there is a record is `await filtered.first()`."""
+        return True
+
     def __repr__(self) -> str:
         """Return the list and the condition; makes no call."""
-        return f"<{type(self).__name__} {self._name}, {self._condition!r}>"
+        return f"<{type(self).__name__} {self._name}, {self._condition!r}: `async for` reads it>"
 
     async def first(self) -> Record | None:
         """Return the first record, or ``None`` if no record meets the condition."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from headland import _core, arguments
+from headland import _core, argument_hints, arguments
 from headland.cleaned import Cleaned
 from headland.layer import Layer
 from headland.table_input import TableLike, as_layer
 
 
+@argument_hints.explained(argument_hints.GRID)
 def grid(
     cleaned: Cleaned,
     cells: float = 10.0,
@@ -55,7 +56,10 @@ def grid(
     >>> yields.plot("yield_dry")
     """
     if not isinstance(cleaned, Cleaned):
-        raise TypeError(f"`cleaned`: expected the result of `headland.clean`, got {type(cleaned).__name__}")
+        raise TypeError(
+            f"`cleaned`: expected the result of `headland.clean`, got {type(cleaned).__name__}; "
+            "pass `headland.clean(layer)`"
+        )
     around = None if plots is None else as_layer("plots", plots)
     names = [by] if isinstance(by, str) else by
     columns = None if names is None else list(dict.fromkeys(arguments.text("by", name, '"variety"') for name in names))

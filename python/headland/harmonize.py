@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from headland import _core, arguments
+from headland.argument_hints import explained
 from headland.layer import Layer
 from headland.table_input import TableLike, as_layer, systems
 
@@ -13,11 +14,12 @@ JobKind = Literal["yield", "as_applied", "planting"]
 """Kinds of jobs that have canonical columns."""
 
 
+@explained()
 def harmonize(
     layer: TableLike,
     *,
     job: Mapping[str, Any] | None = None,
-    kind: JobKind | None = None,
+    kind: JobKind | str | None = None,
     columns: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
     crop: str | None = None,
@@ -45,8 +47,8 @@ def harmonize(
             ``unit``. The columns keep their values; one with a canonical name is called ``<name>_original``.
         job: The dict of ``client.job_data.get(id)`` or an entry of ``client.job_data.list()``: the kind of the job,
             and its start for files that log times of day alone.
-        kind: ``"yield"``, ``"as_applied"`` or ``"planting"``; without it, that of `job`, of the archive or of the
-            columns.
+        kind: ``"yield"``, ``"as_applied"`` or ``"planting"``, or an alias such as ``"harvest"``, as in
+            ``client.job_data.read_all``; without it, that of `job`, of the archive or of the columns.
         columns: Columns that headland does not find: canonical name to original name.
         units: Units that the archive does not state: original name to unit, such as ``{"YIELD": "bu/ac"}``. A column
             whose unit is unknown has no canonical column, and a diagnostic says so.
@@ -76,6 +78,8 @@ def harmonize(
     >>> dry = headland.harmonize(frame[frame.MOISTURE < 20], kind="yield")
     """
     core = as_layer("layer", layer)._core  # noqa: SLF001 - the layer of this package
+    if isinstance(kind, str):
+        kind = _core.job_kind(kind) or kind
     statements: dict[str, object] = {"job": job, "kind": kind, "columns": columns, "units": units, "crop": crop}
     statements["market_moisture"] = moistures(market_moisture)
     if crs is not None:

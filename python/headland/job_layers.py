@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex
+from collections import Counter
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, SupportsIndex
 
 from headland.concat import Part, concat
 from headland.display_table import Listing
 from headland.harmonize import harmonize
+from headland.suggestions import Suggesting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import geopandas as gpd
+    import pandas as pd
 
     from headland.layer import Layer
 
@@ -62,12 +65,17 @@ class _Pairs(Listing[tuple[int, dict[str, Any], "Layer"]]):
         }
 
 
-class JobLayers:
+class JobLayers(Suggesting):
     """The layers of several jobs: iterate over pairs of job and layer, or concatenate them.
 
     >>> jobs = client.job_data.read_all(job_type="yield", year=2025)
     >>> table = jobs.concat()
     """
+
+    _instead: ClassVar = {
+        "plot": "`jobs.concat().plot(column)` draws all rows, and `job, layer = jobs[0]` has the layer of a job"
+    }
+    _table = "jobs.concat()"
 
     def __init__(self, pairs: Sequence[tuple[dict[str, Any], Layer]], failed: Sequence[FailedJob]) -> None:
         self._pairs = list(pairs)
@@ -83,6 +91,10 @@ class JobLayers:
 
         >>> job, layer = jobs[0]
         """
+        if isinstance(index, str):
+            raise TypeError(
+                "`jobs` takes a position, got a text: `job, layer = jobs[0]`; `read_all(name=...)` selects by name"
+            )
         return self._pairs[index]
 
     def __len__(self) -> int:
@@ -131,14 +143,27 @@ class JobLayers:
         """Return the rows of all jobs as one frame, in metric units: ``concat().to_geopandas()``."""
         return self.concat().to_geopandas()
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the same rows without geometries: ``concat().to_pandas()``."""
+        return self.concat().to_pandas()
+
     def _parts(self) -> list[Part]:
         """Return the harmonised layers with what their jobs state, as ``headland.concat`` takes them."""
+        if not self._pairs and not self.failed:
+            raise ValueError(
+                "no job matches the filters of `read_all` or `read_many`: `client.job_data.list()` lists the jobs"
+            )
         if not self._pairs:
             raise ValueError("no job has a layer; `failed` has the reason of each")
-        return [
+        parts = [
             Part(_harmonized(job, layer), job["id"], job.get("name"), job.get("field_name"), job.get("start_date"))
             for job, layer in self
         ]
+        kinds = Counter(part.layer.metadata.get("headland:kind", "unknown") for part in parts)
+        if len(kinds) > 1:
+            counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+            raise ValueError(f'layers of several kinds are not one table ({counts}): read one, `job_type="yield"`')
+        return parts
 
 
 def _day(time: Any) -> str:

@@ -337,10 +337,13 @@ class Layer(LayerViews):
 
         >>> headland.read("job.zip").plot("YIELD").save("yield.svg")
         """
+        from headland.layer_columns import missing_column
         from headland.map import Map
 
         texts = {"column": column, "label": label, "title": title, "unit": unit}
         given = {name: None if text is None else arguments.text(name, text) for name, text in texts.items()}
+        if column is not None and column not in self:
+            raise ValueError(missing_column(self, column))
         svg = self._core.picture(
             **given,
             width=None if width is None else arguments.whole_number("width", width, 1, 2**32 - 1),

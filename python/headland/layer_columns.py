@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
+from headland import _core
+from headland.escaping import printable
+from headland.suggestions import did_you_mean
+
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from headland.layer_views import Column, LayerViews
 
 FIRST = (
@@ -40,3 +47,26 @@ def ordered_columns(layer: LayerViews) -> tuple[list[Column], list[Column]]:
     place = {name: index for index, name in enumerate(FIRST)}
     own = sorted((each for each in columns if each.name in computed), key=lambda each: place.get(each.name, len(place)))
     return own, [column for column in columns if column.name not in computed]
+
+
+def missing_column(layer: LayerViews, column: str) -> str:
+    """Return the message for a column that a layer does not have: a similar one, or all; and what `harmonize` adds."""
+    canonical: list[str] = []
+    if not layer.provenance:
+        with contextlib.suppress(ValueError):  # It has no canonical columns.
+            canonical = _core.harmonize(layer._core, {"market_moisture": []}, None).columns  # noqa: SLF001 - a layer of this package
+    added = _similar(column, [name for name in canonical if name not in layer.columns])
+    # A misspelt column of the layer itself comes first.
+    own = None if added == column else _similar(column, layer.columns, 0.8 if added else 0.6)
+    hint = f": did you mean `{own}`?" if own else ""
+    if added and not own:
+        hint = f"; `headland.harmonize(layer)` adds `{added}`"
+    return printable(f"there is no column `{column}`{hint or '; there are: ' + ', '.join(layer.columns)}")
+
+
+def _similar(column: str, names: Collection[str], cutoff: float = 0.6) -> str | None:
+    """Return the column that is meant: the same, of several with this beginning the first, or a similar one."""
+    # A yield is looked for by its first word.
+    found = [column, *(name for name in FIRST if name.startswith(f"{column}_"))]
+    similar = did_you_mean(column, names, cutoff).partition("`")[2].partition("`")[0]
+    return next((name for name in found if name in names), similar or None)

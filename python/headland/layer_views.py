@@ -26,6 +26,18 @@ NUMBER_TYPES = ("Int", "UInt", "Float")
 """Prefixes of Arrow's names of number types."""
 
 
+_CSV = ": `to_pandas().to_csv(path)` writes it, and `headland read job.zip --to job.csv` with geometries"
+
+INSTEAD = {
+    "to_crs": ': read with `headland.read(source, to_crs="EPSG:4326")`, or call `to_geopandas().to_crs(...)`',
+    "write_csv": _CSV,
+    "to_csv": _CSV,
+    "map": ": `plot(column)` draws it",
+    "save": ": `write_parquet(path)` writes the rows, `plot(column).save(path)` a map",
+}
+"""What to use instead of attributes that users expect."""
+
+
 class Column(NamedTuple):
     """A column: its name, Arrow type and number of nulls."""
 
@@ -75,9 +87,7 @@ class LayerViews:
             from headland.suggestions import missing_attribute
 
             is_column = not name.startswith("_") and name in self
-            hint = f': the column is `layer["{name}"]`' if is_column else ""
-            if name == "to_crs":
-                hint = ': read with `headland.read(source, to_crs="EPSG:4326")`, or call `to_geopandas().to_crs(...)`'
+            hint = f': the column is `layer["{name}"]`' if is_column else INSTEAD.get(name, "")
             raise missing_attribute(
                 self, name, hint=hint, other="; `to_pandas()` and `to_geopandas()` return frames, which have more"
             )
@@ -124,11 +134,9 @@ class LayerViews:
         except ValueError:
             if column in self:
                 raise
-            from headland.escaping import printable
-            from headland.suggestions import did_you_mean
+            from headland.layer_columns import missing_column
 
-            hint = did_you_mean(column, self.columns) or f"; there are: {', '.join(self.columns)}"
-            raise KeyError(printable(f"there is no column `{column}`{hint}")) from None
+            raise KeyError(missing_column(self, column)) from None
 
     def __contains__(self, column: object) -> bool:
         """Return whether there is a column with this name, as ``layer[column]`` finds it.

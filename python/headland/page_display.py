@@ -33,6 +33,12 @@ class Head(NamedTuple):
     """The total count of the service, if it states one."""
 
 
+def unread(pages: object, about: str) -> str:
+    """Return the name of a list of which no page was read, and what reads it."""
+    how = "`async for` reads it" if type(pages).__name__.startswith("Async") else "iterate, or take `[:5]`"
+    return f"<{type(pages).__name__} {about}, not read yet: {how}>"
+
+
 def title(call: str, page: int | None, head: Head) -> str:
     """Return the count and the name of a list, such as ``61 job data, first 5:``."""
     label = call.removesuffix(".list").replace(".", " ").replace("_", " ")

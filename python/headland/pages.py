@@ -108,7 +108,7 @@ class _Pages(Generic[Record]):
         """Return the name of the list, or its first records once a page was read; makes no call."""
         head = self._shown_head()
         return (
-            f"<{type(self).__name__} {self._name}>" if head is None else page_display.text(self._name, self._page, head)
+            page_display.unread(self, self._name) if head is None else page_display.text(self._name, self._page, head)
         )
 
     def _repr_html_(self) -> str:
@@ -315,6 +315,14 @@ class AsyncPages(_Pages[Record]):
         while (page := await self._read(reading)) is not None:
             for record in page:
                 yield record
+
+    def __len__(self) -> NoReturn:
+        """Refuse: a length cannot be awaited."""
+        raise TypeError(f"{self._name} has no `len()`, because its pages are awaited: use `await pages.total()`")
+
+    def __bool__(self) -> bool:
+        """Return true: whether there is a record is `await pages.first()`."""
+        return True
 
     def __getitem__(self, index: object) -> NoReturn:
         """Refuse: an index cannot be awaited."""

@@ -8,11 +8,13 @@ import numbers
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from headland import _core, arguments, extras
+from headland.argument_hints import explained
 from headland.files import replacing
 from headland.layer import Diagnostic, Layer
+from headland.suggestions import Suggesting
 from headland.table_input import TableLike, as_layer
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class Totals(NamedTuple):
     """The unit of amounts, such as ``kg``."""
 
 
-class Prescription:
+class Prescription(Suggesting):
     """Zones and rates, written as the shapefile that displays and the service accept.
 
     Zones are transformed to WGS 84 and rounded to 7 decimals, neighbours with one rate become one zone, and neighbours
@@ -87,6 +89,10 @@ class Prescription:
 
     __slots__ = ("_core", "_name", "_unit", "_unused")
 
+    _instead: ClassVar = {"save": "`write(path)` writes the zip", "plot": '`rx.layer.plot("RATE")` draws the rates'}
+    _table = "rx.layer"
+
+    @explained()
     def __init__(
         self,
         zones: TableLike,

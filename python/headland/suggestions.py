@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 def plain(word: str) -> str:
@@ -47,3 +47,26 @@ def missing_attribute(owner: object, name: str, *, hint: str = "", other: str = 
         hint = did_you_mean(name, [each for each in dir(owner) if not each.startswith("_")]) or other
     # Without `name`, Python does not add a second suggestion to the traceback.
     return AttributeError(f"`{kind.__name__}` has no attribute `{name}`{hint}", obj=owner)
+
+
+class Suggesting:
+    """An object that names what to use instead of an attribute that it does not have."""
+
+    __slots__ = ()
+
+    _instead: ClassVar[Mapping[str, str]] = {}
+    """What to use instead of names that users expect."""
+
+    _table: ClassVar[str] = ""
+    """The expression of the layer of its rows, if it has one."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise an error that names the right attribute, that of its layer, or a similar one."""
+            hint = self._instead.get(name, "")
+            if self._table and not hint and not name.startswith("_"):
+                from headland.layer import Layer
+
+                hint = f"its rows have it, `{self._table}.{name}`" if hasattr(Layer, name) else ""
+            raise missing_attribute(self, name, hint=hint and f": {hint}")

@@ -32,6 +32,9 @@ TableLike: TypeAlias = Layer | ArrowStream
 ACCEPTED = "headland.Layer, a GeoDataFrame, a pandas or polars DataFrame, or an Arrow table or stream"
 """The accepted types, in errors."""
 
+SHAPES = ("zones", "source", "target", "boundary", "plots")
+"""Arguments whose rows are polygons."""
+
 EXTENSION, EXTENSION_METADATA = b"ARROW:extension:name", b"ARROW:extension:metadata"
 """Keys of the metadata of a field with an Arrow extension type."""
 
@@ -62,8 +65,16 @@ def as_layer(name: str, value: TableLike) -> Layer:
             malformed.
         ImportError: pyarrow is not installed.
     """
-    if isinstance(value, Layer):
-        return value
+    layer = value if isinstance(value, Layer) else _converted(name, value)
+    if name in SHAPES and layer._core.geometry_column is None:  # noqa: SLF001 - a layer of this package
+        raise ValueError(
+            f"`{name}`: the {type(value).__name__} has no geometry; pass polygons, such as a GeoDataFrame: "
+            "`layer.to_geopandas()` keeps them, `layer.to_pandas()` does not"
+        )
+    return layer
+
+
+def _converted(name: str, value: Any) -> Layer:
     if not is_table(value) or _is_series(value):
         _refuse(name, value)
     extras.require("geo", "pyarrow")
@@ -85,6 +96,10 @@ def _refuse(name: str, value: object) -> NoReturn:
         hint = "; read archives with `headland.read`"
     elif _is_series(value):
         hint = "; pass a frame, such as `series.to_frame()`"
+    elif hasattr(value, "_parts"):
+        hint = "; pass all rows, `jobs.concat()`, or those of one job: `job, layer = jobs[0]`"
+    elif isinstance(value, tuple | Mapping):
+        hint = "; `read_all` returns pairs: `job, layer = jobs[0]`"
     raise TypeError(f"`{name}`: expected {ACCEPTED}, got {type(value).__name__}{hint}")
 
 

@@ -90,7 +90,7 @@ def frame(rows: pd.DataFrame, *, latitude: float = LATITUDE, longitude: float = 
 def harmonized(rows: gpd.GeoDataFrame, kind: str = "yield", crop: str | None = "corn") -> hl.Layer:
     """Return the harmonised layer of a frame in the units of `UNITS`."""
     units = {name: unit for name, unit in UNITS.items() if name in rows}
-    return hl.harmonize(rows, kind=kind, units=units, crop=crop)  # type: ignore[arg-type]
+    return hl.harmonize(rows, kind=kind, units=units, crop=crop)
 
 
 def job(*passes: pd.DataFrame, kind: str = "yield", crop: str | None = "corn", **place: float) -> hl.Layer:

@@ -49,7 +49,7 @@ class Result(NamedTuple):
 def result(frame: gpd.GeoDataFrame, kind: str = "yield", **options: Any) -> Result:
     """Harmonise, clean and map rows."""
     frame.attrs.setdefault("units", {})
-    layer = hl.harmonize(frame, kind=kind, **options)  # type: ignore[arg-type]
+    layer = hl.harmonize(frame, kind=kind, **options)
     cleaned = hl.clean(layer)
     return Result(layer, cleaned, hl.grid(cleaned, 10.0))
 

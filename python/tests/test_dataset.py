@@ -260,3 +260,9 @@ def test_sync_repairs_damage_that_verify_finds(mirror: hl.Mirror, manifest: dict
     assert again["rows"] == manifest["rows"]
     kept = {part["path"]: part["sha256"] for part in again["parts"]}
     assert {path for path in before if kept.get(path) == before[path]} == set(list(before)[2:])
+
+
+def test_canonical_column_that_archives_lack_is_explained(mirror: hl.Mirror) -> None:
+    for read in (mirror.to_geopandas, mirror.to_dask):
+        with pytest.raises(ValueError, match=r"no column `yield_dry`; there are: .*; columns .* `mirror\.sql"):
+            read(columns=["yield_dry"])

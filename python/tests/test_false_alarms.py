@@ -56,7 +56,7 @@ def test_sprayings_and_plantings_have_no_alarm(service: hl.Sandbox) -> None:
 @pytest.mark.parametrize("name", LOGS)
 def test_generated_logs_have_no_alarm(name: str) -> None:
     log = LOGS[name]()
-    assert alarms(hl.harmonize(log.frame, kind=log.kind)) == []  # type: ignore[arg-type]
+    assert alarms(hl.harmonize(log.frame, kind=log.kind)) == []
 
 
 def test_harvest_without_a_pattern_has_no_alarm() -> None:

@@ -8,17 +8,41 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import geopandas as gpd
 import numpy as np
 import pandas as pd
 import pytest
+import shapely
 from client_methods import OFFLINE
 
 import headland as hl
 from headland.dask import read_archives
+from headland.job_layers import JobLayers
 from headland.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+LOOSE: Any = hl
+LOOSE_ARCHIVES: Any = read_archives
+"""The package without its types, for arguments that it does not have."""
+
+TWO_ROWS: Any = pd.DataFrame({"YIELD": [1.0, 2.0], "HEADING": [2.0, 2.0]})
+
+
+def prescription(**changed: Any) -> Any:
+    """Return a prescription of one zone."""
+    zone = gpd.GeoDataFrame({"rate": [100.0]}, geometry=[shapely.box(9.0, 51.0, 9.001, 51.001)], crs=4326)
+    return hl.Prescription(zone, "rate", **{"unit": "kg/ha", **changed})
+
+
+def cleaned_job() -> Any:
+    """Return a cleaned harvest of one pass."""
+    rows = {"YIELD": [8000.0] * 9, "SWATHWIDTH": [9.0] * 9, "DISTANCE": [10.0] * 9}
+    places = gpd.points_from_xy([9.0] * 9, [51.0 + 1e-4 * row for row in range(9)])
+    units = {"YIELD": "kg/ha", "SWATHWIDTH": "m", "DISTANCE": "m"}
+    return hl.clean(hl.harmonize(gpd.GeoDataFrame(rows, geometry=places, crs=4326), kind="harvest", units=units))
 
 
 @pytest.fixture
@@ -113,6 +137,12 @@ def test_wrong_attributes_of_a_client_suggest_the_right_one(kind: type[hl.Client
 def test_wrong_attributes_suggest_the_right_one(client: hl.Client) -> None:
     layer: Any = hl.harmonize(pd.DataFrame({"YIELD": [1.0], "HEADING": [2.0]}), kind="yield")
     package: Any = hl
+    rx, cleaned, mirror, filtered = (
+        prescription(),
+        cleaned_job(),
+        hl.Mirror("farm"),
+        client.job_data.list().filter(bool),
+    )
     for owner, wrong, right in (
         (client.job_data, "lst", r"`JobData` .*: did you mean `list`\?"),
         (client.dispatch, "product", r"`Dispatch` .*: did you mean `products`\?"),
@@ -122,11 +152,57 @@ def test_wrong_attributes_suggest_the_right_one(client: hl.Client) -> None:
         (layer, "HEADING_original", r"""`Layer` .*: the column is `layer\["HEADING_original"\]`"""),
         (layer, "groupby", "`Layer` .*`groupby`; `to_pandas.* return frames, which have more"),
         (layer, "_lst", "`Layer` has no attribute `_lst`"),
+        (layer, "write_csv", r"`Layer` .*: `to_pandas\(\).to_csv\(path\)` writes it, and `headland read .*"),
+        (layer, "map", r"`Layer` .*: `plot\(column\)` draws it"),
+        (rx, "save", r"`Prescription` .*: `write\(path\)` writes the zip"),
+        (rx, "plot", r'`Prescription` .*: `rx\.layer\.plot\("RATE"\)` draws the rates'),
+        (rx, "to_geopandas", "`Prescription` .*: its rows have it, `rx.layer.to_geopandas`"),
+        (rx, "total", r"`Prescription` .*: did you mean `totals`\?"),
+        (cleaned, "plot", r"`Cleaned` .*: `cleaned.map\(\)` draws it, and .*"),
+        (cleaned, "to_pandas", "`Cleaned` .*: its rows have it, `cleaned.layer.to_pandas`"),
+        (mirror, "query", r"`Mirror` .*: `mirror.sql\(query\)` runs a query"),
+        (mirror, "to_pandas", r"`Mirror` .*: `mirror.sql\(query\).df\(\)` is a frame .*"),
+        (mirror, "synk", r"`Mirror` .*: did you mean `sync`\?"),
+        (JobLayers([], []), "plot", r"`JobLayers` .*: `jobs.concat\(\).plot\(column\)` draws all rows, .*"),
+        (JobLayers([], []), "head", r"`JobLayers` .*: its rows have it, `jobs.concat\(\).head`"),
+        (filtered, "to_pandas", r"`FilteredPages` .*: .*`pandas.DataFrame\(list\(filtered\)\)`"),
         (package, "reed", r"`headland` .*: did you mean `read`\?"),
         (package, "_reed", "`headland` has no attribute `_reed`"),
     ):
         with pytest.raises(AttributeError, match=f"^{right}$"):
             getattr(owner, wrong)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda _: prescription(units="kg/ha"), r"`units`: did you mean `unit`\?"),
+        (lambda _: LOOSE.grid(cleaned_job(), size=10), "`size`: `cells=...` is the side of the cells in metres"),
+        (lambda _: LOOSE.grid(cleaned_job(), cell=10), r"`cell`: did you mean `cells`\?"),
+        (lambda _: LOOSE.clean(TWO_ROWS, delays=10), r"`delays`: did you mean `delay`\?"),
+        (lambda _: LOOSE.harmonize(TWO_ROWS, unit={}), r"`unit`: did you mean `units`\?"),
+        (lambda _: LOOSE.concat([TWO_ROWS], unit=None), r"`unit`: did you mean `units`\?"),
+        (lambda _: cleaned_job().map(units="t/ha"), r"`units`: a map of other units is `headland.grid\(cleaned\)"),
+        (lambda _: cleaned_job().layer.plot(units="t/ha"), "`units`: `unit=...` only labels the map; .*to_units"),
+        (lambda _: LOOSE.Sandbox.demo(conversion=0), r"`conversion`: did you mean `conversion_time`\?"),
+        (lambda _: LOOSE.Sandbox(rate_limit=()), r"`rate_limit`: did you mean `rate_limits`\?"),
+        (lambda _: LOOSE_ARCHIVES(["a.zip"], column=["A"]), r"`column`: did you mean `columns`\?"),
+        (lambda _: LOOSE.Mirror("farm", year=2025), "`year`: a mirror selects by the upload, .*WHERE year"),
+        (lambda _: LOOSE.Mirror("farm").plan(name="North"), "`name`: a mirror selects by `ids=.*`headland pull --name"),
+        (lambda client: client.job_data.download("1", path="a.zip"), "`path`: `to=...` is a path or a folder"),
+        (
+            lambda client: client.conversion("job_data.request/1/SHP").result(timeout=0),
+            r"`timeout`: `wait\(timeout=...\)` limits the wait",
+        ),
+        (lambda client: client.job_data.upload(files="a.zip"), r"`files`: did you mean `file`\?"),
+        (lambda client: client.job_data.request("1", formats="BIN"), r"`formats`: did you mean `format`\?"),
+    ],
+)
+def test_wrong_names_of_arguments_name_the_right_one(
+    client: hl.Client, call: Callable[[Any], object], message: str
+) -> None:
+    with pytest.raises(TypeError, match=f"^unexpected keyword argument {message}"):
+        call(client)
 
 
 def test_attribute_error_inside_a_property_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,9 +230,17 @@ def test_missing_files_name_the_folder_and_a_similar_file(tmp_path: Path, monkey
             assert isinstance(caught.value, FileNotFoundError)
 
 
-def test_values_of_another_kind_are_explained(client: hl.Client, tmp_path: Path) -> None:
+def add(faults: Any, endpoint: str) -> None:
+    faults.add(endpoint=endpoint, kind=503)
+
+
+def test_values_of_another_kind_are_explained(client: hl.Client, service: hl.Sandbox, tmp_path: Path) -> None:
     job: Any = client.job_data.list().first()
     read_all: Any = client.job_data.read_all
+    jobs: Any = read_all(name="Stone Hill 2025", progress=False)
+    pair = next(pair for pair in jobs if pair[0]["sub_type"] == "Yield")
+    no_shapes: Any = pd.DataFrame({"zone": ["A"], "rate": [1.0]})
+    faults: Any = service.faults
     calls: tuple[tuple[type[Exception], str, Callable[[], object]], ...] = (
         (
             TypeError,
@@ -170,6 +254,30 @@ def test_values_of_another_kind_are_explained(client: hl.Client, tmp_path: Path)
         (ValueError, "^`since` is not a time: `last year`; [^()]*$", lambda: read_all(since="last year")),
         (TypeError, "^`records`: expected records, such as .*, got str$", lambda: hl.newest(["a"])),  # type: ignore[type-var]
         (TypeError, "^`profile`: .* got Client; `client.doctor.*", lambda: hl.doctor(client)),  # type: ignore[arg-type]
+        (TypeError, r"got JobLayers; pass all rows, `jobs.concat\(\)`, or .*jobs\[0\]`$", lambda: hl.clean(jobs)),
+        (TypeError, r"got tuple; `read_all` returns pairs: `job, layer = jobs\[0\]`$", lambda: hl.clean(pair)),
+        (TypeError, r"got Layer; pass `headland.clean\(layer\)`$", lambda: hl.grid(pair[1])),
+        (TypeError, r"takes a position, got a text: .*`read_all\(name=...\)` selects", lambda: jobs["Stone Hill"]),
+        (ValueError, r"of several kinds .*1 yield.*`job_type=\"yield\"`$", jobs.concat),
+        (ValueError, "^no job matches the filters of `read_all`", read_all(name="Nothing").concat),
+        (ValueError, "^no job matches the filters", read_all(name="Nothing").to_pandas),
+        (
+            ValueError,
+            "`headland.harmonize(layer)` adds `yield_dry`$".replace("(", r"\(").replace(")", r"\)"),
+            lambda: pair[1].plot("yield_dry"),
+        ),
+        (ValueError, r"`yield`; `headland.harmonize\(layer\)` adds `yield_dry`$", lambda: pair[1].plot("yield")),
+        (ValueError, r"no column `yield`: did you mean `yield_dry`\?$", lambda: hl.clean(pair[1]).map("yield")),
+        (ValueError, "^`zones`: the DataFrame has no geometry", lambda: hl.Prescription(no_shapes, 1, unit="kg/ha")),
+        (ValueError, "^`source`: the DataFrame has no geometry", lambda: hl.check_prescription(no_shapes)),
+        (ValueError, "^`target`: the DataFrame has no geometry", lambda: hl.compare_rates(pair[1], no_shapes)),
+        (
+            ValueError,
+            "`job_data.reed` is not an endpoint: did you mean `job_data.read`",
+            lambda: add(faults, "job_data.reed"),
+        ),
+        (ValueError, "`read_all` makes the calls `job_data.list`", lambda: add(faults, "job_data.read_all")),
+        (TypeError, r"`len\(list\(filtered\)\)`", lambda: len(client.job_data.list().filter(bool))),
         (hl.ConfigurationError, r"another file is `path='a.toml'`$", lambda: hl.Client.from_profile("a.toml")),
     )
     for error, message, call in calls:

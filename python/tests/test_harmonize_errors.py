@@ -50,7 +50,7 @@ WRONG: list[tuple[str, Callable[[], hl.Layer], type[Exception] | str, str]] = [
         "there is no column `Nope`",
     ),
     ("unknown `crop`", lambda: hl.harmonize(HARVEST, crop="kale"), ValueError, "known crops: barley"),
-    ("unknown `kind`", lambda: hl.harmonize(HARVEST, kind="mowing"), ValueError, '"yield", "as_applied" or "planting"'),  # type: ignore[arg-type]
+    ("unknown `kind`", lambda: hl.harmonize(HARVEST, kind="mowing"), ValueError, '"yield", "as_applied" or "planting"'),
     (
         "`columns` with an unknown canonical name",
         lambda: hl.harmonize(HARVEST, columns={"colour": "GRADE"}),

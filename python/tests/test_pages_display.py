@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from http.server import BaseHTTPRequestHandler
 
-PLAIN = "<Pages job_data.list>"
+UNREAD = "not read yet: iterate, or take `[:5]`>"
+PLAIN = f"<Pages job_data.list, {UNREAD}"
 HOSTILE = '<script>alert("x")</script>\x1b[31m\u202ename'
 LONG: Any = "long"
 
@@ -47,7 +48,7 @@ def test_list_before_any_call_shows_its_name(service: hl.Sandbox, pages: hl.Page
     before = len(service.requests)
     assert (repr(pages), str(pages)) == (PLAIN, PLAIN)
     assert pages._repr_html_() == f"<p>{PLAIN.replace('<', '&lt;').replace('>', '&gt;')}</p>"
-    assert repr(client.field_hubs.current_locations()) == "<LocationPages field_hubs.current_locations>"
+    assert repr(client.field_hubs.current_locations()) == f"<LocationPages field_hubs.current_locations, {UNREAD}"
     for shown in (pages, client, client.job_data, client.dispatch, pages.filter(job_type="Yield")):
         assert dir(shown)
         assert repr(shown)
@@ -120,7 +121,7 @@ def test_list_of_the_dispatch_service_shows_its_records(service: hl.Sandbox) -> 
     with hl.Client(**{**service.credentials, "dispatch_token": request_token}, rate_limits=()) as client:  # type: ignore[arg-type]
         for read in (len, hl.Pages.first, next, list):
             products: hl.Pages[Any] = client.dispatch.products.list()
-            assert repr(products) == "<Pages dispatch.products.list>"
+            assert repr(products) == f"<Pages dispatch.products.list, {UNREAD}"
             read(products)
             before = len(tokens), len(service.requests)
             assert repr(products).startswith("170 dispatch products, first 5:\n  id")
@@ -259,7 +260,19 @@ def test_filter_keeps_matching_records(service: hl.Sandbox, pages: hl.Pages[Any]
     before = len(service.requests)
     assert pages.filter(job_type=kinds[0])[0]
     assert len(service.requests) <= before + 2, "pages are read on demand"
-    assert repr(pages.filter(job_type="Yield")) == "<FilteredPages job_data.list, job_type='Yield'>"
+    assert repr(pages.filter(job_type="Yield")) == f"<FilteredPages job_data.list, job_type='Yield', {UNREAD}"
+
+
+def test_filtered_list_shows_its_first_records_once_they_were_read(client: hl.Client, service: hl.Sandbox) -> None:
+    found = client.job_data.list().filter(job_type="yield")
+    assert UNREAD.removesuffix(">") in found._repr_html_()
+    assert bool(found)
+    for reading in (lambda: found[0], lambda: list(found)):
+        reading()
+        before = len(service.requests)
+        assert repr(found).startswith("filtered job data, first 5")
+        assert found._repr_html_().count("<tr>") == 6
+        assert len(service.requests) == before
 
 
 def test_filter_ignores_records_without_a_kind(client: hl.Client) -> None:
@@ -294,7 +307,7 @@ def test_asynchronous_list(service: hl.Sandbox, client: hl.Client) -> None:
         async with hl.AsyncClient(**service.credentials, rate_limits=()) as own:
             for use in ("total", "first", "iterate"):
                 pages = own.job_data.list(page_size=10)
-                assert repr(pages) == "<AsyncPages job_data.list>"
+                assert repr(pages) == "<AsyncPages job_data.list, not read yet: `async for` reads it>"
                 if use == "iterate":
                     assert [record async for record in pages] == records
                 else:
@@ -313,7 +326,18 @@ def test_asynchronous_list(service: hl.Sandbox, client: hl.Client) -> None:
             assert await pages.filter(lambda _: False).first() is None
             with pytest.raises(ValueError, match=r"^`job_type`: unknown type `Yeild`; known: AsApplied, "):
                 await pages.filter(job_type="Yeild").first()
-            assert repr(spraying) == "<AsyncFilteredPages job_data.list, job_type='sprayer'>"
+            assert repr(spraying) == "<AsyncFilteredPages job_data.list, job_type='sprayer': `async for` reads it>"
+            with pytest.raises(TypeError, match=r"use `await pages.total\(\)`"):
+                len(pages)
+            reads: tuple[Any, ...] = (len, list)
+            for read_all in reads:
+                with pytest.raises(TypeError, match=r"`\[record async for record in filtered\]`"):
+                    read_all(spraying)
+            with pytest.raises(TypeError, match="opened by `async with`"), own:
+                pytest.fail("`with` does not close an `AsyncClient`")
+            handle = own.conversion("job_data.request/1/SHP")
+            with pytest.raises(TypeError, match=r"`timeout`: `wait\(timeout=...\)` limits the wait"):
+                await handle.result(timeout=0)  # type: ignore[call-overload]
             products = own.dispatch.products.list()
             assert await products.total() == 170
             assert repr(products).startswith("170 dispatch products, first 5:\n")

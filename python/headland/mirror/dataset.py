@@ -5,9 +5,11 @@ from __future__ import annotations
 import numbers
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from headland import _core, arguments, errors, extras, frames
+from headland.argument_hints import explained
+from headland.suggestions import Suggesting
 
 if TYPE_CHECKING:
     import os
@@ -29,18 +31,27 @@ Units = Literal["metric", "us"]
 Box = tuple[float, float, float, float]
 """West, south, east and north."""
 
+CANONICAL = "columns such as `yield_dry` are in `mirror.sql('FROM harvest_rows')`, `application_rows`, `planting_rows`"
+"""Where the columns of `headland.harmonize` are, in errors."""
+
 SIDES = 4
 """Number of sides of a box."""
 
 
-class PublishedDataset:
+class PublishedDataset(Suggesting):
     """Readers of the published dataset in a mirror's folder; a sync may run concurrently."""
 
     __slots__ = ()
 
+    _instead: ClassVar = {
+        "query": "`mirror.sql(query)` runs a query",
+        "to_pandas": "`mirror.sql(query).df()` is a frame of pandas, and `mirror.to_geopandas()` has geometries",
+    }
+
     folder: Path
     """The folder of the mirror."""
 
+    @explained()
     def to_geopandas(
         self,
         *,
@@ -180,6 +191,7 @@ class PublishedDataset:
         warn_mixed_units(mixed, is_converted=units is not None)
         return relation
 
+    @explained()
     def to_dask(
         self,
         *,
@@ -290,7 +302,12 @@ class PublishedDataset:
             raise ValueError("`job_type` is empty; omit it to read all job types")
         years = None if year is None else parse_years("year", year)
         names = None if columns is None else _core.column_names(columns)
-        scan = state.scan(kinds, years, names, bbox, _units(units))
+        try:
+            scan = state.scan(kinds, years, names, bbox, _units(units))
+        except ValueError as error:
+            if not str(error).startswith("there is no column"):
+                raise
+            raise ValueError(f"{error}; {CANONICAL}") from None
         for warning in scan.warnings:
             errors.warn(warning)
         return scan

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from headland import _core, arguments
+from headland import _core, argument_hints, arguments
 from headland.escaping import printable
 from headland.harmonize import moistures
 from headland.mirror import filters
@@ -73,6 +73,7 @@ class Mirror(PublishedDataset):
 
     __slots__ = ("_client", "_core", "folder")
 
+    @argument_hints.explained(argument_hints.MIRROR)
     def __init__(
         self,
         folder: str | os.PathLike[str],
@@ -112,6 +113,7 @@ class Mirror(PublishedDataset):
             market_moisture=moistures(market_moisture),
         )
 
+    @argument_hints.explained(argument_hints.MIRROR)
     def plan(
         self,
         *,
@@ -158,6 +160,7 @@ class Mirror(PublishedDataset):
         finally:
             self._warn_pending()
 
+    @argument_hints.explained(argument_hints.MIRROR)
     def sync(self, progress: Callable[[dict[str, Any]], object] | bool | None = None) -> Outcome:
         """Download everything new or changed, and publish it.
 
