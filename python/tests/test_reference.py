@@ -110,8 +110,12 @@ def test_every_example_of_a_call_runs(
 def test_the_examples_of_a_page_run_from_top_to_bottom(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    check_outputs(page, run_page(page, tmp_path, monkeypatch))
+
+
+def run_page(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Block, str]]:
     """Run a page that is pasted from its first line. Shell commands use its service, if it is open, or else another."""
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(folder)
     names: dict[str, Any] = {"__name__": "__main__"}
     around: dict[str, Any] = {}
     shown = []
@@ -123,15 +127,63 @@ def test_the_examples_of_a_page_run_from_top_to_bottom(
                 set_keys(names["service"], monkeypatch)
             elif block.language == "console" or "from_env()" in re.sub("#.*", "", block.source):
                 around = around or stack.enter_context(opened())
-                prepare(around, tmp_path, monkeypatch)
-                shell = renewed(around, tmp_path, f"{page.stem} {block.line}", block.source)
+                prepare(around, folder, monkeypatch)
+                shell = renewed(around, folder, f"{page.stem} {block.line}", block.source)
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 if block.language == "console":
                     run_block(page, block, shell, monkeypatch)
                 else:
                     run_pasted("\n" * (block.line - 1) + block.source, names, str(page))
             shown.append((block, printed.getvalue()))
-    check_outputs(page, shown)
+    return shown
+
+
+WRITING = re.compile(r"\bto=\"|mkdir\(|\.write\(|write_[a-z]+\(|\.save\(|Mirror\(\"")
+"""Code that writes files."""
+
+LONG = {"mirror.md", "yield_maps.md"}
+"""Pages that write files and take long; the mirror has a folder of its own, and maps are replaced."""
+
+
+def test_pages_that_write_files_run_twice_and_after_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = [
+        page
+        for page in PAGES
+        if page not in CALLS
+        and page.name not in LONG
+        and any(WRITING.search(block.source) for block in blocks(page) if block.language == "python")
+        and all(block.language == "python" for block in blocks(page))
+    ]
+    assert {"dask.md", "resume.md", "s3.md", "send_prescription.md", "archives.md"} <= {page.name for page in pages}
+    for page in [*pages, *pages]:
+        check_outputs(page, run_page(page, tmp_path, monkeypatch))
+
+
+def test_fixtures_and_test_of_the_page_run_in_files_of_their_own(tmp_path: Path) -> None:
+    page = DOCS / "how_to" / "test_with_the_sandbox.md"
+    for name, block in zip(("conftest.py", "test_total_mass.py"), blocks(page), strict=True):
+        (tmp_path / name).write_text(block.source, encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(tmp_path),
+        str(tmp_path),
+    ]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert "1 passed" in done.stdout, done.stdout
+
+
+def test_page_of_dask_runs_as_a_script(tmp_path: Path) -> None:
+    text = "\n".join(block.source for block in blocks(DOCS / "how_to" / "dask.md"))
+    (tmp_path / "page.py").write_text(text, encoding="utf-8")
+    done = subprocess.run([sys.executable, "page.py"], check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "3 tasks" in done.stdout.splitlines()[-1]
 
 
 def check_outputs(page: Path, shown: list[tuple[Block, str]]) -> None:
