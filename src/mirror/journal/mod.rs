@@ -135,7 +135,8 @@ impl Drop for Journal {
 
 fn foreign(folder: &Folder) -> Error {
     let message = format!(
-        "`{}` mirrors another account (another access key or another base URL): choose another folder",
+        "`{}` mirrors another account (another access key or base URL; a local service has another port each time): \
+         choose another folder",
         folder.path().display()
     );
     Error::new(Kind::Configuration, message)
