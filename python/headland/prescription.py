@@ -295,10 +295,9 @@ def _with_rest(layer: Layer, rates: list[float], boundary: Layer | None, default
     import geopandas as gpd
     import shapely
 
-    if layer.crs is None or boundary.crs is None:
-        raise ValueError(
-            "`default`: the coordinate system of zones and boundary must be known; state it with `set_crs`"
-        )
+    for argument, given in (("zones", layer), ("boundary", boundary)):
+        if given.crs is None:
+            raise ValueError(f"`{argument}` has no coordinate system; set one, such as `frame.set_crs(4326)`")
     zones = layer.to_geopandas().geometry.to_crs(WGS84)
     field = boundary.to_geopandas().geometry.to_crs(WGS84).union_all()
     rest = field.difference(shapely.union_all(zones.buffer(0).to_numpy()))

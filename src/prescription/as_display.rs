@@ -38,7 +38,7 @@ pub fn read_as_display(source: &Source) -> Result<DisplayMap> {
     };
     let schema = map.schema();
     let stated = schema.field_with_name(&name).ok().and_then(|field| field.metadata().get("unit").cloned());
-    let shapes = map.row_shapes()?.polygons.unwrap_or_default();
+    let shapes = map.row_shapes("rx_id")?.polygons.unwrap_or_default();
     let zones = shapes.into_iter().zip(rates.into_iter().map(Option::unwrap_or_default)).collect();
     Ok(DisplayMap { zones, unit: stated.or_else(|| text(&map, "unit")), product: text(&map, "product") })
 }

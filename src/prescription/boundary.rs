@@ -7,10 +7,7 @@ use headland_reader::layer::{Layer, Polygons};
 /// The polygons in degrees. Another shape, another plane and no ground are errors of the argument `boundary`.
 pub(super) fn polygons(layer: &Layer) -> Result<Polygons> {
     let refused = |why: String| Error::for_argument("boundary", format!("`boundary`: {why}"));
-    if layer.crs().is_none() {
-        return Err(refused("its coordinate system is unknown; state it with `set_crs`".to_owned()));
-    }
-    let shapes = layer.row_shapes()?;
+    let shapes = layer.row_shapes("boundary")?;
     if let Some(row) = shapes.first_other {
         return Err(refused(format!("row {row} is not a polygon; pass polygons of the field, not points or lines")));
     }

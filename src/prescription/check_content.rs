@@ -241,7 +241,7 @@ impl<'a> Checker<'a> {
             }
             layer.clone().with_stated_crs(&Crs::wgs84())?
         };
-        let Ok(shapes) = stated.row_shapes() else { return Ok(()) };
+        let Ok(shapes) = stated.row_shapes("source") else { return Ok(()) };
         let polygons = shapes.polygons.unwrap_or_default();
         if is_wgs84 && !self.check_degrees(&polygons) {
             return Ok(());

@@ -155,7 +155,7 @@ fn polygons_of(zones: &Layer) -> Result<Vec<Polygons>> {
         return Err(Error::new(Kind::Value, "`zones`: there is no row"));
     }
     let null = zones.geometries().position(|wkb| wkb.is_none());
-    let shapes = zones.row_shapes()?;
+    let shapes = zones.row_shapes("zones")?;
     if let Some(row) = shapes.first_other {
         return Err(at_row(
             row,
@@ -164,7 +164,7 @@ fn polygons_of(zones: &Layer) -> Result<Vec<Polygons>> {
     }
     if let Some(own) = &shapes.own {
         let name = own.crs().name();
-        let message = format!("`zones`: the system `{name}` has no known way to WGS 84; transform the zones first");
+        let message = format!("`zones`: the system `{name}` has no known way to WGS 84; pass `frame.to_crs(4326)`");
         return Err(Error::new(Kind::Value, message));
     }
     let polygons = shapes.polygons.unwrap_or_default();

@@ -54,8 +54,7 @@ pub fn clean(layer: Layer, recipe: Option<&str>, arguments: &str, boundary: Opti
     let layer = harmonize(without_columns(layer)?, &Statements::default())?;
     let mut field = FieldRows::read(&layer)?;
     field.check_ground(&layer)?;
-    let boundary = boundary.map(|boundary| polygons(boundary, &field.plane)).transpose();
-    let boundary = boundary.map_err(|error| error.map_message(|said| said.replace("`plots`", "`boundary`")))?;
+    let boundary = boundary.map(|boundary| polygons("boundary", boundary, &field.plane)).transpose()?;
     let mut diagnostics = std::mem::take(&mut field.diagnostics);
     if boundary.as_ref().is_some_and(|boundary| !contains_any(boundary, &field.x, &field.y)) {
         let message = "no row is inside of `boundary`: check its coordinate system, or that it is that of this field";

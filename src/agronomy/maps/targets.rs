@@ -97,7 +97,7 @@ impl Targets {
     }
 
     pub(crate) fn from_plots(rows: &CleanRows, plots: &Layer) -> Result<Self> {
-        let shapes = polygons(plots, &rows.plane)?;
+        let shapes = polygons("plots", plots, &rows.plane)?;
         let (areas, overlap) = plot_areas(&shapes)?;
         let (parts, outside) = onto_polygons(&rows.ground.coverage, &shapes);
         let applied = whole_swaths(rows).map_or_else(Vec::new, |whole| onto_polygons(&whole, &shapes).0);

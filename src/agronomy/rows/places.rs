@@ -31,13 +31,7 @@ pub(crate) fn read_places(layer: &Layer) -> Result<Places> {
             format!("layer `{name}` has no geometry, so positions are unknown; pass one with points or polygons");
         return Err(Error::for_argument("layer", message));
     }
-    if layer.crs().is_none() {
-        let message = format!(
-            "layer `{name}` has no coordinate system, so metres are unknown; set one, such as `frame.set_crs(4326)`"
-        );
-        return Err(Error::for_argument("layer", message));
-    }
-    let found = layer.row_shapes()?;
+    let found = layer.row_shapes("layer")?;
     let (mut x, mut y) = (found.xs, found.ys);
     let Some(first) = x.iter().copied().find(|x| x.is_finite()) else {
         let message = format!("layer `{name}` has no row with a position; pass one with points or polygons");

@@ -127,23 +127,17 @@ pub(crate) fn polygon_layer(
     Layer::from_polygons(name, source, columns, polygons, crs)
 }
 
-/// Reads the polygons of each row in the plane, for the argument `plots`. Rings are without the closing vertex.
+/// Reads the polygons of each row in the plane; errors name the argument. Rings are without the closing vertex.
 ///
 /// A null geometry has no polygons. Other geometries, and a layer without geometry or coordinate system, are errors.
-pub(crate) fn polygons(layer: &Layer, plane: &LocalPlane) -> Result<Vec<Polygons>> {
-    let invalid = |message: String| Error::for_argument("plots", message);
+pub(crate) fn polygons(argument: &str, layer: &Layer, plane: &LocalPlane) -> Result<Vec<Polygons>> {
+    let invalid = |what: String| Error::for_argument(argument, format!("`{argument}` {what}"));
     if layer.geometry_index().is_none() {
-        return Err(invalid(format!("`plots` has no geometry: layer `{}` is a table; pass polygons", layer.name())));
+        return Err(invalid(format!("has no geometry: layer `{}` is a table; pass polygons", layer.name())));
     }
-    if layer.crs().is_none() {
-        let message = "`plots` has no coordinate system, so metres are unknown; set one, such as `frame.set_crs(4326)`";
-        return Err(invalid(message.to_owned()));
-    }
-    let shapes = layer.row_shapes()?;
+    let shapes = layer.row_shapes(argument)?;
     if let Some(row) = shapes.first_other {
-        return Err(invalid(format!(
-            "`plots` needs polygons, but row {row} has another geometry or none; pass polygons only"
-        )));
+        return Err(invalid(format!("needs polygons, but row {row} has another geometry or none; pass polygons only")));
     }
     let is_same_system = match (plane.own(), &shapes.own) {
         (None, None) => true,
@@ -153,7 +147,7 @@ pub(crate) fn polygons(layer: &Layer, plane: &LocalPlane) -> Result<Vec<Polygons
     if !is_same_system {
         let names = [plane.crs(), layer.crs().cloned().unwrap_or_else(Crs::wgs84)].map(|crs| crs.name().to_owned());
         return Err(invalid(format!(
-            "`plots` is in `{}`, but the rows are in `{}`, and there is no known way between them; pass polygons in the \
+            "is in `{}`, but the rows are in `{}`, and there is no known way between them; pass polygons in the \
              system of the rows",
             names[1], names[0]
         )));

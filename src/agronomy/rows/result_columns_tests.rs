@@ -78,7 +78,7 @@ fn column_of_another_length_is_an_error() {
 #[test]
 fn polygons_are_read_in_the_plane() {
     let plane = LocalPlane::new(-111.0, 45.153);
-    let found = polygons(&layer(), &plane).unwrap();
+    let found = polygons("plots", &layer(), &plane).unwrap();
     let ring = &found[0][0][0];
     assert_eq!((found.len(), ring.len()), (2, 4));
     // UTM is smaller by 0.9996 at the central meridian.
@@ -97,7 +97,7 @@ fn plots_without_polygons_are_errors_that_name_them() {
     for (layer, part) in
         [(points, "row 0"), (with(None, &[]), "no geometry"), (with(Some(0), &[]), "coordinate system")]
     {
-        let error = polygons(&layer, &plane).unwrap_err();
+        let error = polygons("plots", &layer, &plane).unwrap_err();
         assert_eq!((error.kind(), error.facts().field.as_deref()), (Kind::Value, Some("plots")));
         assert!(error.message().contains(part), "{}", error.message());
     }

@@ -144,7 +144,7 @@ mod tests {
         assert_eq!((layer.name(), layer.source(), layer.len()), ("grid", "clean", 3));
         assert_eq!((layer.geometry_types(), layer.geometry_column()), (&[3, 6][..], Some("geometry")));
         assert_eq!(layer.crs_epsg(), Some(4326));
-        let shapes = layer.row_shapes().unwrap();
+        let shapes = layer.row_shapes("layer").unwrap();
         assert_eq!(shapes.first_other, None);
         let found = shapes.polygons.unwrap();
         assert_eq!(found[0].len(), 1);
@@ -165,7 +165,7 @@ mod tests {
     fn projected_polygons_are_read_in_degrees() {
         let utm = crate::layer::crs::utm(-111.0, 45.6).unwrap();
         let layer = layer(&[vec![vec![square(5e5, 5e6, 100.0)]]], &utm).unwrap();
-        let shapes = layer.row_shapes().unwrap();
+        let shapes = layer.row_shapes("layer").unwrap();
         assert!((shapes.xs[0] + 110.999_4).abs() < 1e-4, "{:?}", shapes.xs);
         assert!((layer.area(false).unwrap().unwrap() / 1e4 - 1.000_8).abs() < 1e-4);
     }
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn mean_across_the_antimeridian_is_near_it() {
         let ring = vec![[179.99, 0.0], [-179.99, 0.0], [-179.99, 0.01], [179.99, 0.01]];
-        let shapes = layer(&[vec![vec![ring]]], &Crs::wgs84()).unwrap().row_shapes().unwrap();
+        let shapes = layer(&[vec![vec![ring]]], &Crs::wgs84()).unwrap().row_shapes("layer").unwrap();
         assert!((shapes.xs[0].abs() - 180.0).abs() < 0.01, "{:?}", shapes.xs);
     }
 

@@ -4,7 +4,7 @@ use super::Layer;
 use super::crs::{OwnPlane, Transform};
 use super::shapes::is_valid_coordinate;
 use super::wkb::{FlatCoordinates, Part, flat_point};
-use headland_base::error::Result;
+use headland_base::error::{Error, Result};
 
 /// Polygons, their rings, and the vertices of these. The first ring of a polygon is the outer one; the others are holes.
 pub type Polygons = Vec<Vec<Vec<[f64; 2]>>>;
@@ -24,11 +24,26 @@ pub struct RowShapes {
 }
 
 impl Layer {
-    /// Reads the geometries of all rows. An unknown coordinate system and malformed geometries are errors.
-    pub fn row_shapes(&self) -> Result<RowShapes> {
-        let crs = self.known_crs()?;
+    /// Reads the geometries of all rows. Errors: no coordinate system, one in degrees without a way to WGS 84, which name
+    /// the argument that the layer is, and malformed geometries.
+    pub fn row_shapes(&self, argument: &str) -> Result<RowShapes> {
+        let wrong = |what: String| Error::for_argument(argument, format!("`{argument}` {what}"));
+        let crs = self.crs().ok_or_else(|| {
+            let what = "has no coordinate system, so metres are unknown; set one, such as `frame.set_crs(4326)`, or add the \
+                        .prj to the file";
+            wrong(what.to_owned())
+        })?;
         let own = OwnPlane::new(crs);
-        let transform = if own.is_some() { Transform::identity() } else { crs.to_wgs84()? };
+        let transform = if own.is_some() {
+            Transform::identity()
+        } else {
+            crs.way_to_wgs84().map_err(|reason| {
+                wrong(format!(
+                    "is in `{}`, which headland cannot transform to WGS 84: {reason}; pass `frame.to_crs(4326)`",
+                    crs.name()
+                ))
+            })?
+        };
         let (mut longitudes, mut latitudes) = (Vec::with_capacity(self.len()), Vec::with_capacity(self.len()));
         let mut others: Vec<(usize, [f64; 2], Polygons)> = Vec::new();
         let mut first_other = None;

@@ -119,10 +119,15 @@ impl Crs {
 
     /// The transform to longitude and latitude on WGS 84. An error names the unsupported projection or datum.
     pub fn to_wgs84(&self) -> Result<Transform> {
-        transform::prepare(&self.definition).map_err(|reason| {
+        self.way_to_wgs84().map_err(|reason| {
             let name = if matches!(self.definition, Definition::Other(_)) { "of this layer" } else { &self.name };
             transform::unsupported(name, &reason)
         })
+    }
+
+    /// The transform to WGS 84, or the reason why there is none, as a clause.
+    pub(super) fn way_to_wgs84(&self) -> std::result::Result<Transform, String> {
+        transform::prepare(&self.definition)
     }
 
     /// Whether coordinates of both systems are equal, regardless of their texts and names.
