@@ -163,6 +163,7 @@ DiagnosticCode = Literal[
     "map-scaled",
     "outside-plots",
     "plots-overlap",
+    "zones-overlap",
     "outside-boundary",
     "rx-not-one-set",
     "rx-file-missing",

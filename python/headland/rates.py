@@ -10,12 +10,30 @@ from headland.archives import read
 from headland.escaping import shortened
 from headland.layer import Layer
 from headland.table_input import TableLike, as_layer
+from headland.zone_files import is_zone_file, read_zones
 
 if TYPE_CHECKING:
+    import os
+
     from headland.map import Map
 
 MAX_TITLE = 60
 """Characters of the name of a job."""
+
+RATED = ("within", "under", "over")
+"""Classes of ground whose rate is compared with a target above 0."""
+
+UNKNOWN = ("no_target", "no_rate")
+"""Classes of ground without a target or a rate."""
+
+APART = {
+    "off": "the boom is off",
+    "should_be_off": "the target is 0",
+    "nothing_asked": "target and rate are 0",
+    "no_target": "there is no target",
+    "no_rate": "the rate is unknown",
+}
+"""Other classes of ground, in words."""
 
 
 class RateComparison:
@@ -127,7 +145,10 @@ class RateComparison:
 
 
 def compare_rates(
-    layer: TableLike, target: str | TableLike | SupportsBytes | None = None, *, tolerance: float = 0.10
+    layer: TableLike,
+    target: str | os.PathLike[str] | TableLike | SupportsBytes | None = None,
+    *,
+    tolerance: float = 0.10,
 ) -> RateComparison:
     """Compare the rate that was asked for with the rate that was applied, on ground that is counted once.
 
@@ -140,10 +161,12 @@ def compare_rates(
         layer: The job of a sprayer, spreader or planter, of points or polygons: a layer, a GeoDataFrame, or an Arrow
             table or stream.
         target: Where the rate that was asked for comes from. ``None`` is the target that the machine logged; a text is
-            the name of a column with a unit. A prescription (a layer or frame of zones, or the bytes of its zip) is
-            read at the middle of each swath and is compared next to the logged target. Its rate is the column ``RATE``,
-            else the only number that is no id. Its unit is that of the column, else of a text column ``UNIT``, else
-            that of the applied rate as the display logged it (diagnostic ``unit-unknown``).
+            the name of a column with a unit. A prescription (a layer or frame of zones, the bytes of its zip, or the
+            path of a .zip, .shp, .gpkg, .geojson or .parquet) is read at the middle of each swath and is compared next
+            to the logged target. Its rate is the column ``RATE``, else the only number that is no id. Its unit is that
+            of the column, else of a text column ``UNIT``, else that of the applied rate as the display logged it
+            (diagnostic ``unit-unknown``). Of zones that overlap with different rates, the first one counts (diagnostic
+            ``zones-overlap``).
         tolerance: The part of the target by which a rate may differ, between 0 and 1.
 
     Returns:
@@ -161,7 +184,9 @@ def compare_rates(
     job = as_layer("layer", layer)
     part = arguments.finite_number("tolerance", tolerance)
     asked: str | Layer | None
-    if target is None or isinstance(target, str):
+    if is_zone_file(target) and target not in job.columns:
+        asked = as_layer("target", read_zones(target))
+    elif target is None or isinstance(target, str):
         asked = target
     elif isinstance(target, SupportsBytes) and not isinstance(target, Layer):
         asked = read(bytes(target))
@@ -184,28 +209,30 @@ def _sentence(
     """Return the sentence of one target and product; `group` has its lines of the report by kind and name."""
     target, product = key
     everything = group["all all"]
-    applied = f"{quantities.amount(everything['applied'], unit)} applied on {quantities.number(everything['ha'])} ha"
     start = f"{name}, {product}" if product else name
-    rated = [group[f"class {one}"] for one in ("within", "under", "over")]
-    ground = sum(line["ha"] for line in rated)
-    if not ground:
+    ground = {one: group[f"class {one}"]["ha"] for one in (*APART, *RATED) if f"class {one}" in group}
+    whole, left = everything["ha"], ground.get("off", 0.0) + ground.get("nothing_asked", 0.0)
+    on = quantities.number(whole) if not left else f"{quantities.number(whole - left)} of {quantities.number(whole)}"
+    applied = f"{quantities.amount(everything['applied'], unit)} applied on {on} ha"
+    if not any(ha for one, ha in ground.items() if one not in UNKNOWN):
         kind = "" if target == "logged" else f" ({target})"
         return f"{start}: {applied}; there is no target to compare with{kind}."
-    within, under, over = (f"{100.0 * line['ha'] / ground:.1f} %" for line in rated)
+    # Shares of all ground, as in the report.
+    share = {one: f"{100.0 * ha / whole:.1f} %" for one, ha in ground.items()}
     difference = everything["difference"]
     change = (
         ""
         if difference is None
         else f", {100.0 * abs(difference):.1f} % {'more' if difference >= 0 else 'less'} than asked"
     )
-    others = {"off": "the boom is off", "should_be_off": "the target is 0", "no_target": "there is no target"}
     apart = [
-        f"on {quantities.number(group[f'class {one}']['ha'])} ha {words}"
-        for one, words in others.items()
-        if f"class {one}" in group and group[f"class {one}"]["ha"]
+        f"on {quantities.number(ground[one])} ha ({share[one]}) {words}"
+        for one, words in APART.items()
+        if ground.get(one)
     ]
     asked = {"logged": "the logged target", "planned": "the prescription"}.get(target, f"`{target}`")
-    return (
-        f"{start}: {within} of the ground is within {100.0 * tolerance:g} % of {asked}, {under} under and {over} over; "
-        f"{applied}{change}" + (f"; {', '.join(apart)}" if apart else "") + "."
+    rated = (
+        f"{share['within']} of the ground is within {100.0 * tolerance:g} % of {asked}, {share['under']} under and "
+        f"{share['over']} over"
     )
+    return f"{start}: " + "; ".join([rated, *apart, applied + change]) + "."

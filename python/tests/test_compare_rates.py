@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 import warnings
 import zipfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import shapely
 from sprayed_jobs import SPEED, ZONES, mixed, sprayed, zones
 
 import headland as hl
@@ -169,6 +171,63 @@ def test_prescription_is_compared_next_to_the_logged_target() -> None:
     assert set(alone.report["target"]) == {"planned"}
     assert lines(alone, "planned")["share"]["no_target"] == pytest.approx(1 / 3, abs=0.05)
     assert "rate_class" not in alone.layer.columns
+
+
+def test_sentence_has_the_shares_of_the_report() -> None:
+    comparison = compared(sprayed(off=(120.0, 200.0), lag=2).frame)
+    report = lines(comparison)
+    shares = {name: f"{100.0 * report['share'][name]:.1f} %" for name in ("within", "under", "over", "off")}
+    assert report["share"]["off"] > 0.01
+    said = str(comparison)
+    assert f"{shares['within']} of the ground is within" in said
+    assert f"{shares['under']} under and {shares['over']} over" in said
+    assert f"on {report['ha']['off']:.2f} ha ({shares['off']}) the boom is off" in said
+    whole = report["ha"]["all"]
+    assert f"L applied on {whole - report['ha']['off']:.2f} of {whole:.2f} ha" in said
+    # What is not worked at all is no reason to say that there is no target.
+    frame = sprayed().frame
+    idle = compared(_with(frame, **{"Applied Rate": 0.0}))
+    assert "0.0 % of the ground is within" in str(idle)
+    assert "(100.0 %) the boom is off" in str(idle)
+
+
+def test_overlapping_zones_are_named_with_their_ground() -> None:
+    job = sprayed()
+    frame = zones()
+    assert "zones-overlap" not in codes(compared(job.frame, frame))
+    west, south, east, north = frame.geometry.iloc[0].bounds
+    wider = east + 0.2 * (east - west)
+    frame.loc[0, "geometry"] = shapely.box(west, south, wider, north)
+    [found] = [each for each in compared(job.frame, frame).layer.diagnostics if each.code == "zones-overlap"]
+    ground = frame.to_crs(frame.estimate_utm_crs()).geometry
+    worked = 6 * 24.0 * ground.iloc[0].intersection(ground.iloc[1]).area / (200.0)
+    ha = float(re.search(r"overlap on ([0-9.]+) ha", found.message)[1])  # type: ignore[index]
+    assert ha == pytest.approx(worked / 1e4, abs=0.05)
+    assert f"{ha:.2f} ha in zones 0 and 1 (rates 100 and 150)" in found.message
+    # The same rate twice is one rate.
+    assert "zones-overlap" not in codes(compared(job.frame, frame.assign(RATE=100.0)))
+
+
+@pytest.mark.parametrize("ending", [".shp", ".gpkg", ".geojson", ".parquet", ".zip"])
+def test_path_of_a_prescription_is_read(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"rx{ending}"
+    if ending == ".zip":
+        path.write_bytes(bytes(hl.Prescription(zones(), "RATE", unit="L/ha")))
+    elif ending == ".parquet":
+        zones().to_parquet(path)
+    else:
+        zones().to_file(path)
+    job = sprayed(lag=2)
+    expected = lines(compared(job.frame, zones()), "planned")["ha"].to_dict()
+    for target in (path, str(path)):
+        # Written coordinates are rounded, so a row on the edge of a zone may be in the next one.
+        assert lines(compared(job.frame, target), "planned")["ha"].to_dict() == pytest.approx(expected, abs=0.05)
+    for missing in (tmp_path / f"gone{ending}", str(tmp_path / f"gone{ending}")):
+        with pytest.raises(hl.ArchiveError, match=r"gone.*no such file"):
+            compared(job.frame, missing)
+    path.write_bytes(b"no file of zones")
+    with pytest.raises(hl.ArchiveError, match="rx"):
+        compared(job.frame, path)
 
 
 def test_zip_of_a_prescription_is_read(tmp_path: Path) -> None:

@@ -292,3 +292,15 @@ def test_command_line_writes_and_checks(tmp_path: Path, capsys: pytest.CaptureFi
     assert "rates are read from column `Dose`" in capsys.readouterr().out
     assert main(["check", str(tmp_path / "dose.shp"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rate"] == "Dose"
+
+
+def test_command_line_names_a_file_of_zones_that_is_missing_or_damaged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bad.gpkg").write_bytes(b"no file of zones")
+    (tmp_path / "bad.parquet").write_bytes(b"no file of zones")
+    for name, code in (("gone.gpkg", 12), ("gone.parquet", 12), ("bad.gpkg", 11), ("bad.parquet", 11)):
+        words = ["rx", str(tmp_path / name), "--rate", "N", "--unit", "kg/ha", "--to", str(tmp_path / "rx.zip")]
+        assert main(words) == code
+        assert f"{name}`" in capsys.readouterr().err
+    assert not (tmp_path / "rx.zip").exists()

@@ -11,12 +11,11 @@ from headland.cli.output import print_json, print_text, print_wrapped
 from headland.cli.parser import Verbs, add_verb
 from headland.cli.tables import print_table
 from headland.escaping import printable
+from headland.zone_files import read_zones
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
-
-    from headland.table_input import TableLike
 
 
 REFUSED = 1
@@ -63,12 +62,12 @@ def _rx(given: argparse.Namespace) -> int:
     if given.to.suffix.lower() != ".zip":
         raise ValueError(f"`--to`: expected a name that ends in .zip, got `{given.to}`")
     rx = hl.Prescription(
-        _zones(given.file),
+        read_zones(given.file),
         _number(given.rate),
         unit=given.unit,
         step=given.step,
         default=given.default,
-        boundary=None if given.boundary is None else _zones(given.boundary),
+        boundary=None if given.boundary is None else read_zones(given.boundary),
         min_area=given.min_area,
         product=given.product,
         name=given.to.stem,
@@ -103,7 +102,7 @@ def _rx(given: argparse.Namespace) -> int:
 
 
 def _check(given: argparse.Namespace) -> int:
-    boundary = None if given.boundary is None else _zones(given.boundary)
+    boundary = None if given.boundary is None else read_zones(given.boundary)
     found, column = with_rate_column(given.file, boundary, given.rate, given.display)
     if given.json:
         print_json({"file": given.file, "rate": column, "diagnostics": [each._asdict() for each in found]})
@@ -130,17 +129,3 @@ def _number(text: str) -> str | float:
         return float(text)
     except ValueError:
         return text
-
-
-def _zones(path: Path) -> TableLike:
-    """Read zones from an archive, or from a file of geopandas."""
-    if path.suffix.lower() in (".parquet", ".geoparquet", ".geojson", ".json", ".gpkg", ".fgb"):
-        from headland import extras
-
-        extras.require("geo", "geopandas")
-        import geopandas as gpd
-
-        is_parquet = path.suffix.lower() in (".parquet", ".geoparquet")
-        frame: TableLike = gpd.read_parquet(path) if is_parquet else gpd.read_file(path)
-        return frame
-    return hl.read(path)

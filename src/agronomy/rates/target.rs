@@ -5,7 +5,7 @@ use arrow_schema::{DataType, Field};
 
 use super::part;
 use super::part::Part;
-use super::zones::visit_zones;
+use super::zones::{ZoneOverlaps, visit_zones};
 use crate::columns::canonical::JobKind;
 use crate::columns::cell_values::{arrays, numbers};
 use crate::columns::harmonize::harmonize;
@@ -219,19 +219,24 @@ fn planned(
     let Some(plane) = parts.first().map(Part::plane) else {
         return Err(Error::for_argument("layer", "the layer has no rows".to_owned()));
     };
-    let zones = polygons(&map, plane).map_err(|error| {
-        error.map_message(|said| said.replace("`plots`", "`target`").replace("pass polygons", "pass zones"))
-    })?;
+    let zones = polygons("target", &map, plane)?;
     let mut found = vec![f64::NAN; applied.len()];
-    let mut inside = 0_usize;
+    let (mut is_any_inside, mut overlaps) = (false, ZoneOverlaps::default());
     for part in products {
-        let locations = part.rows().iter().copied().enumerate().map(|(k, row)| (row, part.middle(k)));
-        visit_zones(&zones, locations, |row, zone| {
-            inside += usize::from(zone.is_some());
-            found[row] = zone.map_or(f64::NAN, |zone| zone_rates[zone] * factor);
-        });
+        visit_zones(
+            &zones,
+            part.rows().len(),
+            |k| part.middle(k),
+            |k, own| {
+                is_any_inside |= !own.is_empty();
+                overlaps.add(own, &zone_rates, part.ground(k));
+                // Displays do not state which zone they apply.
+                found[part.rows()[k]] = own.first().map_or(f64::NAN, |zone| zone_rates[*zone] * factor);
+            },
+        );
     }
-    if inside == 0 {
+    diagnostics.extend(overlaps.diagnostic(&zone_rates));
+    if !is_any_inside {
         let message = "`target`: no row is inside of a zone; check the coordinate system of the prescription, or that it \
                        is of this field";
         return Err(Error::for_argument("target", message.to_owned()));

@@ -292,6 +292,8 @@ codes! {
         "map: a part of the worked ground is in no plot";
     PlotsOverlap = "plots-overlap", Warning,
         "map: plots overlap, so that the ground there counts in each of them";
+    ZonesOverlap = "zones-overlap", Warning,
+        "rates: zones of the prescription overlap with different rates; the first zone counts";
     OutsideBoundary = "outside-boundary", Warning, "cleaning: no row is inside of the boundary";
 
     RxNotOneSet = "rx-not-one-set", Error,
