@@ -1,6 +1,7 @@
 //! Tests of rows against the rows around them in their track: position, speed and moisture.
 
 use crate::columns::row_ratios::median;
+use crate::passes::runs::runs;
 use crate::rows::lengths::running_median;
 use crate::rows::logged_rows::SAME_LOCATION;
 use crate::rows::track_rows::TrackRows;
@@ -8,12 +9,22 @@ use crate::rows::track_rows::TrackRows;
 /// Rows around a row whose median position is the usual one.
 const POSITION_ROWS: usize = 9;
 
+/// Rows that are fewer than half of them.
+const ALONE: usize = POSITION_ROWS / 2;
+
 /// Rows around a row whose median moisture is the usual one.
 const MOISTURE_ROWS: usize = 61;
 /// Longest dropout in seconds that is interpolated.
 const DROPOUT: f64 = 30.0;
 
+/// Times the usual speed that a machine may drive between two rows, and seconds beyond which that would be anywhere.
+const FASTEST: f64 = 2.0;
+const LONGEST_WAY: f64 = 600.0;
+
 /// Rows whose position is further from the median of the rows around it than some metres and median steps.
+///
+/// The rows around a few that are alone in time, as where a section works for some seconds, are elsewhere: such rows jumped
+/// only if no machine drives there in the time between.
 pub(crate) fn jumped_positions(rows: &TrackRows, [metres, steps]: [f64; 2]) -> Vec<bool> {
     let mut jumped = vec![false; rows.len()];
     for track in &rows.tracks {
@@ -27,6 +38,17 @@ pub(crate) fn jumped_positions(rows: &TrackRows, [metres, steps]: [f64; 2]) -> V
             let away = (rows.x[k] - x).hypot(rows.y[k] - y);
             // Rows without a time are in no order.
             jumped[k] = (away.is_nan() || away > limit) && !rows.time[k].is_nan();
+        }
+        let is_way = |a: usize, b: usize| {
+            let steps = (rows.time[b] - rows.time[a]).min(LONGEST_WAY) / rows.interval[b].max(0.1);
+            (rows.x[b] - rows.x[a]).hypot(rows.y[b] - rows.y[a]) <= limit + FASTEST * usual * steps
+        };
+        for run in runs(track.clone(), |_| true, |k| rows.follows(k)).into_iter().filter(|run| run.len() <= ALONE) {
+            // With the row before and the one after it, which are in other runs.
+            let chain = run.start.saturating_sub(1).max(track.start)..(run.end + 1).min(track.end);
+            if chain.len() > run.len() && chain.clone().skip(1).all(|k| is_way(k - 1, k)) {
+                jumped[run].fill(false);
+            }
         }
     }
     jumped
