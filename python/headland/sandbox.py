@@ -283,7 +283,8 @@ class Sandbox:
         """Add the job that a sprayer logs from a delivered prescription map, and return its truth.
 
         The sprayer has four sections of 6 m, drives at 4 m/s to and fro over the extent of the zones, and logs a row of
-        each section every second. The work ends now. Archive, `applied_volume`, `applied_area` and
+        each section every second. Where the rate of a zone is 0, it logs that target with the boom off; where no
+        section is in a zone, it logs nothing. The work ends now. Archive, `applied_volume`, `applied_area` and
         ``client.job_data.prescription_maps(id)`` of the job follow from the map.
 
         Args:

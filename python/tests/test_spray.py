@@ -82,6 +82,26 @@ def test_comparison_finds_what_the_sprayer_did(farm: hl.Sandbox, sent: hl.Prescr
     assert totals["area_difference"] == pytest.approx(0.0, abs=1e-6)
 
 
+def test_zone_without_a_rate_is_logged_with_the_boom_off(farm: hl.Sandbox) -> None:
+    frame = zones().assign(RATE=[100.0, 0.0, 120.0])
+    rx = hl.Prescription(frame, "RATE", unit="L/ha", name="hollow")
+    with farm.client() as client:
+        client.prescription_maps.send(rx, client.field_computers.list()[0]["id"])
+        farm.advance(HALF_HOUR)
+        truth = farm.spray(rx, lag=2)
+        layer = client.job_data.read(truth["job_id"])
+    rows = layer.to_geopandas()
+    hollow = rows[rows.within(frame.geometry.iloc[1])]
+    assert len(hollow) * 24.0 == pytest.approx(frame.to_crs(32633).area.iloc[1], rel=0.05)
+    assert (hollow["TARGETRATE"] == 0.0).mean() > 0.95
+    assert not hollow[hollow["TARGETRATE"] == 0.0]["BOOMON"].any()
+    comparison = hl.compare_rates(layer)
+    report = comparison.report.to_pandas().set_index("name")
+    for name in ("under", "within", "over", "off"):
+        assert report["ha"].get(name, 0.0) * 1e4 == pytest.approx(truth[name], abs=SHARE * truth["area"])  # type: ignore[literal-required]
+    assert report["applied"]["all"] == pytest.approx(truth["applied"], rel=1e-6)
+
+
 def test_map_of_another_unit_or_of_last_year_is_sprayed(farm: hl.Sandbox) -> None:
     rx = hl.Prescription(zones(), "RATE", unit="lb/ac", name="south")
     with farm.client() as client:

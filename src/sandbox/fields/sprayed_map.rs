@@ -111,6 +111,7 @@ struct Step {
     target: i64,
     rate: i64,
     is_on: bool,
+    is_in_zone: bool,
 }
 
 /// Returns the zip of shapefiles that a display would write, and the truth. `layer` names the members. A map without
@@ -182,37 +183,38 @@ fn drive(zones: &[Zone], options: &SprayOptions) -> Option<Vec<Step>> {
                 .map(|number| if is_back { count - 1 - number } else { number })
                 .map(|place| Point::new(west + (usize_to_f64(place) + 0.5) * STEP, across))
                 .collect();
-            let targets: Vec<i64> = middles
-                .iter()
-                .map(|at| zones.iter().find(|zone| zone.contains(*at)).map_or(0, |zone| zone.rate))
-                .collect();
+            let targets: Vec<Option<i64>> =
+                middles.iter().map(|at| zones.iter().find(|zone| zone.contains(*at)).map(|zone| zone.rate)).collect();
             let mut switched_on = 0;
-            for (number, (middle, target)) in middles.into_iter().zip(&targets).enumerate() {
+            for (number, (middle, own)) in middles.into_iter().zip(&targets).enumerate() {
+                // Outside of the zones, the display asks for nothing.
+                let target = own.unwrap_or(0);
                 // The rate is right where the section switches on, then behind the target.
-                switched_on = if *target == 0 { number + 1 } else { switched_on };
-                let late = targets.get(number.saturating_sub(options.lag).max(switched_on)).copied();
+                switched_on = if target == 0 { number + 1 } else { switched_on };
+                let late = targets.get(number.saturating_sub(options.lag).max(switched_on)).copied().flatten();
                 let is_third = (count / 3..2 * count / 3).contains(&number);
-                let is_on = *target > 0 && !(options.sections_off && is_back && is_third && section + 1 == SECTIONS);
+                let is_on = target > 0 && !(options.sections_off && is_back && is_third && section + 1 == SECTIONS);
                 steps.push(Step {
                     middle,
                     direction: if is_back { -1.0 } else { 1.0 },
                     pass,
                     section: seconds(section) + 1,
                     second: clock + seconds(number),
-                    target: *target,
+                    target,
                     rate: late.filter(|_| is_on).unwrap_or(0),
                     is_on,
+                    is_in_zone: own.is_some(),
                 });
             }
         }
         clock += seconds(count) + TURN;
         level += spacing;
     }
-    // All sections of a moment are logged if one has a target.
+    // All sections of a moment are logged if one is in a zone: the display logs a rate of 0, too, with the boom off.
     steps.sort_by_key(|step| (step.second, step.section));
     let moments = steps.chunk_by(|one, other| one.second == other.second);
     let kept: Vec<bool> =
-        moments.flat_map(|moment| vec![moment.iter().any(|step| step.target > 0); moment.len()]).collect();
+        moments.flat_map(|moment| vec![moment.iter().any(|step| step.is_in_zone); moment.len()]).collect();
     let mut kept = kept.into_iter();
     steps.retain(|_| kept.next().unwrap_or(false));
     Some(steps)
