@@ -38,6 +38,7 @@ __all__ = [
     "__version__",
     "amount_unit",
     "boundary_table",
+    "broken_map_rule",
     "check_prescription",
     "check_read_options",
     "clean",
@@ -52,7 +53,6 @@ __all__ = [
     "error_kinds",
     "field_means",
     "flag",
-    "follows_map_rules",
     "format_size",
     "format_span",
     "grid",
@@ -547,13 +547,13 @@ class Delivery:
     def wait_async(self, timeout: float | None) -> Future[None]: ...
 
 def zip_shapefile(path: Path) -> tuple[str, bytes]: ...
-def follows_map_rules(name: str, content: bytes) -> bool: ...
+def broken_map_rule(name: str, content: bytes) -> str | None: ...
 def send_map(
     client: Client, map: str | tuple[str, bytes], computer: str, wait: bool, timeout: float | None
-) -> tuple[str, bool]: ...
+) -> tuple[str, bool, str | None]: ...
 def send_map_async(
     client: Client, map: str | tuple[str, bytes], computer: str, wait: bool, timeout: float | None
-) -> Future[tuple[str, bool]]: ...
+) -> Future[tuple[str, bool, str | None]]: ...
 def plan_send(client: Client, map_id: str | None, file_name: str | None, computer: str) -> dict[str, Any]: ...
 def plan_send_async(
     client: Client, map_id: str | None, file_name: str | None, computer: str

@@ -132,6 +132,7 @@ class OpenClient(Generic[List, Locations]):
         """Return the id of a map (``None`` for a file), that of the field computer, and the wait in seconds."""
         given: dict[str, object] = {"field_computer_id": computer}
         if not map_file.is_map_file(rx):
+            map_file.refuse_other_file(rx)
             given["rx_id"] = rx
         texts = arguments.texts("prescription_maps.send", given)
         self.core.check_call("prescription_maps.send", {"rx_id": "1", **texts})
@@ -159,10 +160,10 @@ def _warned(prepared: PreparedMap) -> PreparedMap:
     return prepared
 
 
-def _with_refusal(rx: object, plan: dict[str, Any]) -> dict[str, Any]:
-    """Add the errors of a prescription, for which it would not be uploaded, to the conflicts of a plan."""
-    refused = map_file.refusal(rx)
-    return plan if refused is None else {**plan, "conflicts": (refused, *plan["conflicts"])}
+def _with_findings(plan: dict[str, Any], found: map_file.Findings) -> dict[str, Any]:
+    """Add why a map would not be uploaded to the conflicts of a plan, and what a display may refuse to its notes."""
+    added = {"conflicts": found.refusal, "notes": found.warning}
+    return plan | {name: (text, *plan[name]) for name, text in added.items() if text is not None}
 
 
 class Calls(OpenClient[Pages[Any], LocationPages]):
@@ -229,8 +230,8 @@ class Calls(OpenClient[Pages[Any], LocationPages]):
 
     def send_map(
         self, rx: MapFile | str | int, computer: str | int, *, wait: bool, timeout: float | None
-    ) -> tuple[str, bool]:
-        """Send a prescription map; return its id and whether it is delivered."""
+    ) -> tuple[str, bool, str | None]:
+        """Send a prescription map; return its id, whether it is delivered, and what an earlier send had done."""
         map_id, to, is_waiting, seconds = self.check_send(rx, computer, wait=wait, timeout=timeout)
         sent = map_id if map_id is not None else _warned(map_file.prepare(cast("MapFile", rx)))[:2]
         with self:
@@ -240,8 +241,9 @@ class Calls(OpenClient[Pages[Any], LocationPages]):
         """Return the fields of a plan, after two calls."""
         map_id, to, *_ = self.check_send(rx, computer, wait=False, timeout=None)
         name = None if map_id is not None else map_file.file_name(cast("MapFile", rx))
+        found = map_file.findings(rx)
         with self:
-            return _with_refusal(rx, _core.plan_send(self.core, map_id, name, to))
+            return _with_findings(_core.plan_send(self.core, map_id, name, to), found)
 
     def delivery(self, id: str) -> Delivery:
         """Resume a delivery by the id of its handle; makes no call."""
@@ -338,8 +340,8 @@ class AsyncCalls(OpenClient[AsyncPages[Any], AsyncLocationPages]):
         *,
         wait: bool,
         timeout: float | None,
-    ) -> tuple[str, bool]:
-        """Send a prescription map; return its id and whether it is delivered."""
+    ) -> tuple[str, bool, str | None]:
+        """Send a prescription map; return its id, whether it is delivered, and what an earlier send had done."""
         import asyncio
 
         map_id, to, is_waiting, seconds = self.check_send(rx, computer, wait=wait, timeout=timeout)
@@ -353,10 +355,13 @@ class AsyncCalls(OpenClient[AsyncPages[Any], AsyncLocationPages]):
 
     async def plan_send(self, rx: MapFile | str | int, computer: str | int) -> dict[str, Any]:
         """Return the fields of a plan, after two calls."""
+        import asyncio
+
         map_id, to, *_ = self.check_send(rx, computer, wait=False, timeout=None)
         name = None if map_id is not None else map_file.file_name(cast("MapFile", rx))
+        found = await asyncio.to_thread(map_file.findings, rx)
         with self:
-            return _with_refusal(rx, await _core.plan_send_async(self.core, map_id, name, to))
+            return _with_findings(await _core.plan_send_async(self.core, map_id, name, to), found)
 
     def delivery(self, id: str) -> AsyncDelivery:
         """Resume a delivery by the id of its handle; makes no call."""

@@ -66,10 +66,19 @@ def is_map_file(rx: object) -> TypeGuard[MapFile]:
     return isinstance(rx, types) or is_prescription(rx) or hasattr(rx, "read") or _is_table(rx)
 
 
+def refuse_other_file(rx: object) -> None:
+    """Refuse the path of a file that is no map, which would be sent as the id of a map."""
+    # For names that no file can have, `os.path` answers False.
+    if isinstance(rx, str) and Path(rx).suffix and os.path.exists(rx):  # noqa: PTH110
+        raise ValueError(
+            f"`rx_id`: `{rx}` is a file, but a map is a .zip or .shp; `hl.Prescription` and `headland rx` make one"
+        )
+
+
 def prepare(file: MapFile | BinaryIO, file_type: str = "RX", *, force: bool = False) -> PreparedMap:
     """Return name and content of a map; errors of a prescription are raised, those of other files are the warning."""
     if is_prescription(file):
-        refused = refusal(file)
+        refused = _errors_of(file)
         if refused is not None and not force:
             raise errors.InvalidRequest(
                 f"{refused}, so nothing was sent; correct the zones, or call "
@@ -81,7 +90,7 @@ def prepare(file: MapFile | BinaryIO, file_type: str = "RX", *, force: bool = Fa
         raise_for_table(file)
     name, content = _read(cast("Upload", file), file_type)
     warning = None
-    if file_type.upper() == "RX" and not force and _core.follows_map_rules(name, content):
+    if file_type.upper() == "RX" and not force and _core.broken_map_rule(name, content) is None:
         warning = _content_warning(name, content)
     return PreparedMap(name, content, warning)
 
@@ -99,12 +108,33 @@ def file_name(file: MapFile) -> str:
     return Path(name).name if isinstance(name, str) and name else DEFAULT_NAMES[CALL]
 
 
-def refusal(file: object) -> str | None:
+class Findings(NamedTuple):
+    """What is known of a map before it is sent."""
+
+    refusal: str | None
+    """Why it would not be uploaded."""
+    warning: str | None
+    """What a display may refuse."""
+
+
+def findings(rx: object) -> Findings:
+    """Check a map that may be sent; of an id, and of a path without a file, nothing is known."""
+    if is_prescription(rx):
+        return Findings(_errors_of(rx), None)
+    is_path = isinstance(rx, str | os.PathLike)
+    if not is_map_file(rx) or (is_path and not arguments.path("file", rx).is_file()):
+        return Findings(None, None)
+    try:
+        name, content, warning = prepare(rx)
+    except errors.InvalidRequest as error:
+        return Findings(str(error), None)
+    return Findings(_core.broken_map_rule(name, content), warning)
+
+
+def _errors_of(rx: Prescription) -> str | None:
     """Return why a prescription would not be uploaded: its errors."""
-    if not is_prescription(file):
-        return None
-    found = [each for each in file.diagnostics if each.severity == "error"]
-    return f"prescription `{file.name}` has {_quoted(found)}" if found else None
+    found = [each for each in rx.diagnostics if each.severity == "error"]
+    return f"prescription `{rx.name}` has {_quoted(found)}" if found else None
 
 
 def raise_for_table(table: object) -> NoReturn:

@@ -16,7 +16,8 @@ class SendPlan(NamedTuple):
     file_name: str | None
     """The file name of the map; ``None`` if it is unknown and nothing is queued that could have it."""
     computer: FieldComputerDetail
-    """The field computer, with its `device_type`."""
+    """The field computer, with its `device_type`; of a device that the service does not describe, as some legacy ones,
+    only `id`, `name` and `uri`."""
     queued: list[PrescriptionMapItem]
     """The maps that are queued for it."""
     conflicts: tuple[str, ...]
@@ -28,7 +29,8 @@ class SendPlan(NamedTuple):
         """Return the plan in lines: map and field computer, then conflicts and notes."""
         name = self.file_name or "the map"
         state = f"{len(self.queued)} queued" if self.queued else "nothing queued"
-        computer = f"{self.computer['name']} ({self.computer['device_type']}, {state})"
+        kind = self.computer.get("device_type") or "unknown device"
+        computer = f"{self.computer.get('name') or self.computer['id']} ({kind}, {state})"
         lines = [f"{name} for {computer}: {'refused' if self.conflicts else 'can be sent'}"]
         lines += [f"  conflict: {text}" for text in self.conflicts]
         lines += [f"  note: {text}" for text in self.notes]
@@ -45,11 +47,13 @@ class SendPlans:
     def plan(self, rx: MapFile | str | int, field_computer_id: str | int) -> SendPlan:
         """Show what a send would collide with; sends nothing.
 
-        It takes two calls: the field computer and its queue. The file name of a map that this client did not upload
-        takes a third one, if other maps are queued.
+        It takes two calls: the field computer and its queue. The list of field computers is read too, if the service
+        does not describe this one, as some legacy devices. The file name of a map that this client did not upload takes
+        one more, if other maps are queued.
 
         Args:
-            rx: A prescription, a path or bytes as for `upload`, or the id of an uploaded map.
+            rx: A prescription, a path or bytes as for `upload`, or the id of an uploaded map. A file is checked as for
+                `upload`; of a path without a file, the name is planned.
             field_computer_id: Id of the field computer.
 
         Returns:

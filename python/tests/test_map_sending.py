@@ -4,12 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import json
-import os
-import signal
-import subprocess
-import sys
-import time
 import warnings
 import zipfile
 from typing import TYPE_CHECKING, Any
@@ -17,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import geopandas as gpd
 import pytest
 import shapely
-from shapefiles import RINGS, WGS84, Field, Shape, dbf, shp, zipped
+from sent_maps import RATES, Rx, environment, made, members
+from shapefiles import zipped
 
 import headland as hl
 from headland.cli import main
@@ -29,31 +24,8 @@ if TYPE_CHECKING:
 # The service's clock advances while clients use the machine's, and they warn about it.
 pytestmark = pytest.mark.filterwarnings("ignore:this machine.s clock:headland.HeadlandWarning")
 
-RATES = (120.0, 80.5)
-SQUARES = tuple(
-    [(x, 51.0, 0.0, 0.0), (x, 51.001, 0.0, 0.0), (x + 0.001, 51.001, 0.0, 0.0), (x + 0.001, 51.0, 0.0, 0.0)]
-    for x in (9.0, 9.001)
-)
 HALF_HOUR = 1800.0
 """Seconds in which each computer of the sandbox is online once."""
-
-
-def members(stem: str = "north", rates: tuple[float, ...] = RATES) -> dict[str, bytes]:
-    """Return the files of a prescription with one square for each rate."""
-    geometry, index = shp(RINGS, [Shape([[*square, square[0]]]) for square in SQUARES[: len(rates)]])
-    table = dbf([Field(b"RATE", "N", 8, 2)], [[b"%8.2f" % rate] for rate in rates])
-    return {f"{stem}.shp": geometry, f"{stem}.shx": index, f"{stem}.dbf": table, f"{stem}.prj": WGS84}
-
-
-class Rx:
-    """A prescription as far as an upload needs it."""
-
-    def __init__(self, *diagnostics: hl.Diagnostic) -> None:
-        self.name = "north"
-        self.diagnostics = list(diagnostics)
-
-    def __bytes__(self) -> bytes:
-        return zipped(members())
 
 
 def finding(severity: str) -> Any:
@@ -76,11 +48,6 @@ def user(farm: hl.Sandbox) -> Iterator[hl.Client]:
 @pytest.fixture
 def computer(user: hl.Client) -> str:
     return str(user.field_computers.list()[0]["id"])
-
-
-def made(farm: hl.Sandbox, method: str) -> list[str]:
-    """Return the paths of the requests of a method."""
-    return [request.path for request in farm.requests if request.method == method]
 
 
 def test_map_of_any_source_is_uploaded_with_its_own_bytes(farm: hl.Sandbox, user: hl.Client, tmp_path: Path) -> None:
@@ -220,6 +187,42 @@ def test_plan_shows_collisions_in_two_calls_and_sends_nothing(farm: hl.Sandbox, 
     assert len(made(farm, "PUT")) == 1
 
 
+def test_plan_of_a_device_that_the_service_does_not_describe_has_its_record_of_the_list(
+    farm: hl.Sandbox,
+    user: hl.Client,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    [legacy] = [each for each in user.field_computers.list() if not describes(user, each["id"])]
+    rx: Any = Rx()
+    before = len(farm.requests)
+    plan = user.prescription_maps.plan(rx, legacy["id"])
+    assert len(farm.requests) == before + 3
+    assert plan.computer == legacy
+    assert not plan.conflicts
+    assert "the service refuses to describe this device" in plan.notes[0]
+    assert f"north.zip for {legacy['name']} (unknown device, nothing queued): can be sent" in repr(plan)
+    user.prescription_maps.send(rx, legacy["id"])
+    assert "as map" in user.prescription_maps.plan(rx, legacy["id"]).conflicts[0]
+    for name, value in environment(farm).items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "other.zip").write_bytes(zipped(members("other")))
+    assert main(["send", str(tmp_path / "other.zip"), legacy["id"], "--plan"]) == 0
+    assert "other.zip for" in capsys.readouterr().out
+    farm.faults.add(endpoint="field_computers.get", kind="bad-request", times=1)
+    with pytest.raises(hl.InvalidRequest):
+        user.prescription_maps.plan(rx, "nope")
+
+
+def describes(client: hl.Client, computer: str) -> bool:
+    """Return whether the service has the detail of a field computer."""
+    try:
+        return bool(client.field_computers.get(computer))
+    except hl.InvalidRequest:
+        return False
+
+
 def test_wait_is_resumed_by_its_handle_until_the_map_is_delivered(
     farm: hl.Sandbox, user: hl.Client, computer: str
 ) -> None:
@@ -228,7 +231,7 @@ def test_wait_is_resumed_by_its_handle_until_the_map_is_delivered(
         hl.NotReady, match=r"not fetched prescription map .* `client\.delivery\(error\.handle\)"
     ) as late:
         user.prescription_maps.send(sent, computer, wait=True, timeout=0)
-    assert late.value.handle == f"prescription_maps.send/{sent}/{computer}"
+    assert str(late.value.handle).startswith(f"prescription_maps.send/{sent}/{computer}/")
     with pytest.raises(hl.NotReady):
         user.prescription_maps.send(sent, computer, wait=True, timeout=0)
     with farm.client() as later:
@@ -241,14 +244,21 @@ def test_wait_is_resumed_by_its_handle_until_the_map_is_delivered(
         assert delivery.ready()
         assert delivery.wait(0) is delivery
     assert len(made(farm, "PUT")) == 2, "the second was refused, and then followed"
-    lost = user.delivery(f"prescription_maps.send/1/{computer}")
-    assert not lost.ready()
-    assert not lost.ready(), "a service may take a moment to list a map"
-    with pytest.raises(hl.NotFound, match="neither queued for nor delivered"):
-        lost.ready()
-    for wrong in ("82", "prescription_maps.send/82", "job_data.read/1/SHP", "prescription_maps.send/82/"):
-        with pytest.raises(ValueError, match="expected the id of a delivery"):
+    handle = str(late.value.handle)
+    damaged = [
+        handle[:-1],
+        handle + "x",
+        handle[1:],
+        handle.replace(f"/{sent}/", f"/{sent}x/"),
+        handle.rpartition("/")[0],
+    ]
+    damaged += [handle.replace(f"/{computer}/", f"/{other}/") for other in (computer[:-1], f"{computer}x")]
+    for wrong in ("82", "prescription_maps.send/82/460", "job_data.read/1/SHP", *damaged):
+        with pytest.raises(
+            ValueError, match=r"expected the whole handle .* such as `prescription_maps\.send/82/460/\w+`"
+        ):
             user.delivery(wrong)
+    user.delivery("prescription_maps.send/82/460/aabc")
     with pytest.raises(ValueError, match="pass `wait=True`"):
         user.prescription_maps.send(sent, computer, timeout=3)
 
@@ -304,44 +314,10 @@ def test_file_that_is_sent_again_is_neither_uploaded_nor_queued_twice(
     assert (len(made(farm, "POST")), len(made(farm, "PUT"))) == (1, 1)
 
 
-def environment(farm: hl.Sandbox) -> dict[str, str]:
-    keys = {f"HEADLAND_{name.upper()}": str(value) for name, value in farm.credentials.items()}
-    return {**os.environ, "HEADLAND_RATE_LIMITS": "", "HEADLAND_LIMITER_STATE": "memory", **keys}
-
-
-def test_command_line_plans_waits_and_resumes_after_a_kill(
-    farm: hl.Sandbox, computer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name, value in environment(farm).items():
-        monkeypatch.setenv(name, value)
-    for name, data in members().items():
-        (tmp_path / name).write_bytes(data)
-    file = str(tmp_path / "north.shp")
-
-    def headland(*words: str) -> tuple[int, str, str]:
-        code = main(["send", *words])
-        return code, *capsys.readouterr()
-
-    code, out, _ = headland(file, computer, "--plan")
-    assert (code, out.split(" for ")[0]) == (0, "north.zip")
-    assert made(farm, "POST") == []
-    assert headland(file, "nope")[0] == 4
-    assert headland(file, computer, "--timeout", "5")[0] == 2
-    waiting = subprocess.Popen(
-        [sys.executable, "-m", "headland", "send", file, computer, "--wait"], env=environment(farm)
-    )
-    deadline = time.monotonic() + 30
-    while not made(farm, "PUT"):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    waiting.send_signal(signal.SIGKILL)
-    waiting.wait()
-    code, _, err = headland(file, computer, "--wait", "--timeout", "0")
-    assert (code, "the same command follows it" in err) == (9, True)
-    code, out, _ = headland(file, computer, "--plan", "--json")
-    assert (code, json.loads(out)["file_name"]) == (5, "north.zip")
-    farm.advance(HALF_HOUR)
-    code, out, _ = headland(file, computer, "--wait", "--timeout", "0", "--json")
-    assert (code, json.loads(out)["state"]) == (0, "delivered")
-    assert f"is delivered to field computer {computer}; `headland send" in headland(file, computer)[1]
-    assert (len(made(farm, "POST")), len(made(farm, "PUT"))) == (1, 1)
+def test_send_that_ends_after_the_upload_names_the_map(farm: hl.Sandbox, user: hl.Client, computer: str) -> None:
+    rx: Any = Rx()
+    farm.faults.add(endpoint="prescription_maps.send", kind="forbidden", times=1)
+    with pytest.raises(hl.PermissionDenied, match=r"the file is uploaded as map \d+, which the same send uses"):
+        user.prescription_maps.send(rx, computer)
+    user.prescription_maps.send(rx, computer)
+    assert len(made(farm, "POST")) == 1

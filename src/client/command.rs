@@ -108,7 +108,7 @@ pub(super) async fn state_of<'a>(
     states: &[&'a str],
 ) -> Result<Option<&'a str>> {
     for state in states {
-        if sent_maps(client, computer, state).await?.iter().any(|sent| is_map(sent, map)) {
+        if sent_maps(client, computer, state).await?.iter().any(|sent| has_id(sent, map)) {
             return Ok(Some(state));
         }
     }
@@ -127,9 +127,9 @@ pub(super) async fn sent_maps(client: &Client, computer: &str, state: &str) -> R
     Ok(found)
 }
 
-/// Whether an item of a list is the map with this id.
-pub(super) fn is_map(item: &Value, map: &str) -> bool {
-    item.get("id").and_then(Value::as_text).is_some_and(|id| same_id(id, map))
+/// Whether an item of a list has this id.
+pub(super) fn has_id(item: &Value, wanted: &str) -> bool {
+    item.get("id").and_then(Value::as_text).is_some_and(|id| same_id(id, wanted))
 }
 
 /// Says of a missing record which lists have the ids.

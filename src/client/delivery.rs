@@ -32,6 +32,14 @@ pub struct Delivery {
     is_delivered: bool,
 }
 
+/// The id of a delivery. Ids of maps and computers are opaque, so only a checksum shows that one was damaged.
+fn handle(map: &str, computer: &str) -> String {
+    let text = format!("{SEND}/{map}/{computer}");
+    // FNV-1a of 32 bits, by Fowler, Noll and Vo.
+    let sum = text.bytes().fold(0x811c_9dc5_u32, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    format!("{text}/{:04x}", (sum >> 16) ^ (sum & 0xffff))
+}
+
 impl Delivery {
     pub(super) fn new(client: Client, map: &str, computer: &str) -> Self {
         let (map, computer) = (map.to_owned(), computer.to_owned());
@@ -41,21 +49,25 @@ impl Delivery {
     /// Parses an id from [`Delivery::id`].
     pub(super) fn resume(client: Client, id: &str) -> Result<Self> {
         let parts: Vec<&str> = id.split('/').collect();
-        if let [SEND, map, computer] = parts.as_slice()
+        if let [SEND, map, computer, _] = parts.as_slice()
             && let (Ok(map), Ok(computer)) = (check_id(map), check_id(computer))
+            && handle(&map, &computer) == id
         {
             return Ok(Self::new(client, &map, &computer));
         }
         let message = format!(
-            "`id`: expected the id of a delivery, such as `{SEND}/82/460` (map 82 for field computer 460), got `{id}`"
+            "`id`: expected the whole handle of a delivery, such as `{}` (map 82 for field computer 460, and a checksum), got \
+             `{id}`; copy it from `error.handle` or `delivery.id`, or send the map again with `wait=True`, which follows a \
+             map that is queued",
+            handle("82", "460")
         );
         Err(Error::new(Kind::Value, message))
     }
 
-    /// Id from which another process can resume: the call, the map and the field computer, separated by slashes.
+    /// Id from which another process can resume: the call, the map, the field computer and a checksum, separated by slashes.
     #[must_use]
     pub fn id(&self) -> String {
-        format!("{SEND}/{}/{}", self.map, self.computer)
+        handle(&self.map, &self.computer)
     }
 
     /// Reads the lists of the field computer once and returns whether the map is delivered.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use zip::ZipArchive;
 
 use super::arguments::Arguments;
-use super::command::{is_map, send_command, sent_maps, state_of};
+use super::command::{has_id, send_command, sent_maps, state_of};
 use super::delivery::{Delivery, SEND};
 use super::destination::{Delivered, Target};
 use super::multipart::UploadFile;
@@ -23,6 +23,9 @@ use headland_wire::Value;
 /// Largest number of maps of the same name whose content is compared.
 const MAX_COMPARED: usize = 5;
 
+/// What an earlier send had done, of a map that is in the queue.
+const QUEUED: &str = "queued";
+
 /// How long a send waits for the delivery: not at all, or until a timeout (`None` is the client's).
 pub type Wait = Option<Option<Duration>>;
 
@@ -33,6 +36,8 @@ pub struct SentMap {
     pub id: String,
     /// Whether the field computer has fetched it.
     pub is_delivered: bool,
+    /// What an earlier send had done already: `uploaded`, `queued` or `delivered`.
+    pub already: Option<&'static str>,
 }
 
 /// Queues a map by its id. With `wait`, a map that is queued already is followed instead of refused: the process that
@@ -41,14 +46,16 @@ pub(super) async fn send_map(client: &Client, map: &str, computer: &str, wait: W
     let row = row(SEND)?;
     let given = [("rx_id", map.to_owned()), ("field_computer_id", computer.to_owned())];
     let sent = send_command(client, row, &Arguments::new(row, &given)?).await;
+    let mut already = None;
     if let Err(error) = sent {
         let may_be_queued = matches!(error.kind(), Kind::Conflict | Kind::InvalidRequest);
         let queued = STATES.get(..1).unwrap_or_default();
         if wait.is_none() || !may_be_queued || state_of(client, map, computer, queued).await?.is_none() {
             return Err(error);
         }
+        already = Some(QUEUED);
     }
-    follow(client, map, computer, wait).await
+    follow(client, map, computer, wait, already).await
 }
 
 /// Uploads and queues a file, unless an earlier, interrupted send has done either.
@@ -61,14 +68,15 @@ pub(super) async fn send_file(client: &Client, file: UploadFile, computer: &str,
     check(upload, &arguments, &file)?;
     let queued = sent_maps(client, computer, STATES.first().copied().unwrap_or_default()).await?;
     if let Some(map) = find_uploaded(client, &file, &queued).await? {
-        if queued.iter().any(|sent| is_map(sent, &map)) {
-            return follow(client, &map, computer, wait).await;
+        if queued.iter().any(|sent| has_id(sent, &map)) {
+            return follow(client, &map, computer, wait, Some(QUEUED)).await;
         }
         let delivered = STATES.get(1..).unwrap_or_default();
         if state_of(client, &map, computer, delivered).await?.is_some() {
-            return Ok(SentMap { id: map, is_delivered: true });
+            return Ok(SentMap { id: map, is_delivered: true, already: Some("delivered") });
         }
-        return send_map(client, &map, computer, wait).await;
+        let sent = send_map(client, &map, computer, wait).await?;
+        return Ok(SentMap { already: sent.already.or(Some("uploaded")), ..sent });
     }
     if let Some(other) = queued.iter().find(|sent| has_name(sent, &file.name)) {
         let message = format!(
@@ -80,14 +88,26 @@ pub(super) async fn send_file(client: &Client, file: UploadFile, computer: &str,
         return Err(Error::new(Kind::Conflict, message).with(|facts| facts.endpoint = Some(SEND)));
     }
     let created = client.upload(upload, &arguments, file).await?;
-    send_map(client, &created.id, computer, wait).await
+    send_map(client, &created.id, computer, wait).await.map_err(|error| {
+        if error.kind() == Kind::NotReady {
+            return error;
+        }
+        let uploaded = format!("; the file is uploaded as map {}, which the same send uses", created.id);
+        error.map_message(|said| format!("{}{uploaded}", said.trim_end_matches('.')))
+    })
 }
 
-async fn follow(client: &Client, map: &str, computer: &str, wait: Wait) -> Result<SentMap> {
+async fn follow(
+    client: &Client,
+    map: &str,
+    computer: &str,
+    wait: Wait,
+    already: Option<&'static str>,
+) -> Result<SentMap> {
     if let Some(timeout) = wait {
         Delivery::new(client.clone(), map, computer).wait(timeout).await?;
     }
-    Ok(SentMap { id: map.to_owned(), is_delivered: wait.is_some() })
+    Ok(SentMap { id: map.to_owned(), is_delivered: wait.is_some(), already })
 }
 
 /// The id of the map with the name and the content of a file, one in the queue before others.
@@ -99,7 +119,7 @@ async fn find_uploaded(client: &Client, file: &UploadFile, queued: &[Value]) -> 
         let named = page.iter().filter(|map| has_name(map, &file.name));
         candidates.extend(named.filter_map(|map| map.get("id").and_then(Value::as_text).map(str::to_owned)));
     }
-    candidates.sort_by_key(|map| !queued.iter().any(|sent| is_map(sent, map)));
+    candidates.sort_by_key(|map| !queued.iter().any(|sent| has_id(sent, map)));
     let download = row("prescription_maps.download")?;
     for map in candidates.into_iter().take(MAX_COMPARED) {
         let arguments = Arguments::new(download, &[("id", map.clone())])?;

@@ -88,7 +88,7 @@ mod _core {
     use super::locations::has_position;
     #[pymodule_export]
     use super::map_delivery::{
-        Delivery, follows_map_rules, plan_send, plan_send_async, send_map, send_map_async, zip_shapefile,
+        Delivery, broken_map_rule, plan_send, plan_send_async, send_map, send_map_async, zip_shapefile,
     };
     #[pymodule_export]
     use super::mirror::{Mirror, format_size, format_span, mirrored_account};

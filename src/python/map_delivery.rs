@@ -44,14 +44,14 @@ pub(super) fn zip_shapefile(py: Python<'_>, path: PathBuf) -> PyResult<(String, 
     Ok((file.name, PyBytes::new(py, &file.content)))
 }
 
-/// Returns whether a zip follows the rules of the service for maps with shapefiles.
+/// Returns the rule of the service for maps with shapefiles that a zip breaks, if there is one.
 #[pyfunction]
-pub(super) fn follows_map_rules(py: Python<'_>, name: &str, content: PyBackedBytes) -> PyResult<bool> {
+pub(super) fn broken_map_rule(py: Python<'_>, name: &str, content: PyBackedBytes) -> PyResult<Option<String>> {
     let row = row("prescription_maps.upload").map_err(|error| errors::raise(py, &error))?;
-    Ok(upload_rules::check(row, Some("RX"), name, &Bytes::from_owner(content)).is_ok())
+    Ok(upload_rules::check(row, Some("RX"), name, &Bytes::from_owner(content)).err())
 }
 
-/// Sends a map; returns its id and whether it is delivered.
+/// Sends a map; returns its id, whether it is delivered, and what an earlier send had done already.
 #[pyfunction]
 #[pyo3(signature = (client, map, computer, wait, timeout))]
 pub(super) fn send_map(
@@ -61,9 +61,9 @@ pub(super) fn send_map(
     computer: String,
     wait: bool,
     timeout: Option<f64>,
-) -> PyResult<(String, bool)> {
+) -> PyResult<(String, bool, Option<&'static str>)> {
     let (core, wait) = (core_of(py, client)?, parse_wait(wait, timeout)?);
-    bridge::block_on(py, map.send(core, computer, wait)).map(|sent| (sent.id, sent.is_delivered))
+    bridge::block_on(py, map.send(core, computer, wait)).map(|sent| (sent.id, sent.is_delivered, sent.already))
 }
 
 #[pyfunction]
@@ -78,7 +78,7 @@ pub(super) fn send_map_async<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (core, wait) = (core_of(py, client)?, parse_wait(wait, timeout)?);
     bridge::spawn(py, map.send(core, computer, wait), |py, sent| {
-        (sent.id, sent.is_delivered).into_pyobject(py).map(|pair| pair.into_any().unbind())
+        (sent.id, sent.is_delivered, sent.already).into_pyobject(py).map(|sent| sent.into_any().unbind())
     })
 }
 

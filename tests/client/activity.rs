@@ -117,7 +117,7 @@ async fn wait_for_a_delivery_is_reported_with_map_and_field_computer() {
     let queued = r#"{"TotalCount":1,"IsNextPage":false,"PrescriptionMap":[{"ID":"11"}]}"#;
     let script = Script::new(move |_, _| Ok(ok(queued)));
     let client = client_of(Config { observer: events.observer(), ..config() }, &script);
-    let mut delivery = client.delivery("prescription_maps.send/11/460").unwrap();
+    let mut delivery = client.delivery("prescription_maps.send/11/460/412b").unwrap();
     delivery.wait(Some(Duration::from_secs(5))).await.unwrap_err();
     let waits: Vec<String> = events.lines().into_iter().filter(|line| !line.starts_with("request")).collect();
     let text = "for field computer 460 to fetch prescription map 11, which is queued, until";

@@ -55,7 +55,7 @@ async fn deadline_polls_a_last_time_and_the_handle_resumes() {
     let error = send(&client, 7).await.unwrap_err();
     assert_eq!((error.kind(), begun.elapsed().as_secs(), pauses(&script)), (Kind::NotReady, 7, 4));
     let handle = error.facts().handle.clone().unwrap();
-    assert_eq!(handle, "prescription_maps.send/11/CR 12");
+    assert_eq!(handle, "prescription_maps.send/11/CR 12/dcfd");
     assert!(error.message().contains("client.delivery(error.handle)"), "{error}");
     assert!(error.cli_message().unwrap().contains("the same command follows it"), "{error}");
     let mut delivery = client.delivery(&handle).unwrap();

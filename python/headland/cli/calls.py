@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import headland as hl
-from headland import _core, settings
+from headland import _core, map_file, settings
 from headland.cli.args import bind_arguments
 from headland.cli.exit_codes import CONFLICT
 from headland.cli.kinds import FILES, KINDS, UPLOADS, kind
@@ -17,6 +17,19 @@ from headland.cli.output import print_json, print_text, print_wrapped
 from headland.cli.parser import Parser, Verbs, add_verb
 from headland.cli.records import print_record
 from headland.suggestions import did_you_mean
+
+ALREADY = {
+    None: "",
+    "uploaded": "; it was uploaded before, and not again",
+    "queued": " since an earlier send; nothing was sent again",
+    "delivered": "; nothing was sent: `headland send {map} {computer}` sends it again",
+}
+"""What an earlier send had done already, in words."""
+
+UNFINISHED = (
+    "; the same send of a file continues where this one ended and uploads nothing twice; --plan shows the queue"
+)
+"""The advice of an interrupted send."""
 
 
 def add_get(verbs: Verbs) -> None:
@@ -55,6 +68,7 @@ def add_send(verbs: Verbs) -> None:
     how.add_argument("--plan", action="store_true", help="send nothing; two calls")
     how.add_argument("--wait", action="store_true", help="wait until the field computer has fetched the map")
     send.add_argument("--timeout", type=float, metavar="SECONDS", help="the longest wait (default: 600)")
+    send.set_defaults(interrupted=UNFINISHED)
 
 
 def add_budget(verbs: Verbs) -> None:
@@ -135,18 +149,19 @@ def _send(given: argparse.Namespace) -> int:
     with client_of(given) as client:
         maps = client.prescription_maps
         if given.plan:
+            if map_file.is_map_file(given.map):
+                map_file.prepare(given.map)
             return _show_plan(maps.plan(given.map, given.computer), as_json=given.json)
-        map_id, is_delivered = maps._calls.send_map(  # noqa: SLF001 - the public method returns nothing
+        map_id, is_delivered, already = maps._calls.send_map(  # noqa: SLF001 - the public method returns nothing
             given.map, given.computer, wait=given.wait, timeout=given.timeout
         )
     if given.json:
         state = {"state": "delivered"} if is_delivered else {}
-        print_json({"prescription_map": map_id, "field_computer": given.computer, **state})
-    elif is_delivered:
-        again = "" if given.wait else f"; `headland send {map_id} {given.computer}` sends it again"
-        print_text(f"Map {map_id} is delivered to field computer {given.computer}{again}.")
-    else:
-        print_text(f"Map {map_id} is queued for field computer {given.computer}.")
+        before = {"already": already} if already else {}
+        print_json({"prescription_map": map_id, "field_computer": given.computer, **state, **before})
+        return 0
+    state = f"Map {map_id} is {'delivered to' if is_delivered else 'queued for'} field computer {given.computer}"
+    print_text(f"{state}{ALREADY[already].format(map=map_id, computer=given.computer)}.")
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import TYPE_CHECKING
 
 import headland as hl
@@ -11,6 +12,7 @@ from headland.cli import archive, calls, completion, doctor, lists, login, presc
 from headland.cli.exit_codes import INTERRUPTED, doctor_advice, exit_code, print_error
 from headland.cli.output import print_text
 from headland.cli.parser import Parser
+from headland.escaping import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,13 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments_given = sys.argv[1:] if arguments is None else list(arguments)
     as_json = "--json" in arguments_given
     given = None
+    before, warnings.formatwarning = warnings.formatwarning, _warning_text
     try:
         start_up.restore()
         given = _parser().parse(arguments_given)
         as_json = given.json or as_json
         done: int = given.run(given)
     except KeyboardInterrupt:
-        print_text("interrupted", sys.stderr)
+        print_text(f"interrupted{getattr(given, 'interrupted', '')}", sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of the output has exited, as `head` does.
@@ -74,7 +77,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         advice = "" if is_doctor else doctor_advice(error, getattr(given, "profile", None))
         print_error(error, as_json=as_json, advice=advice)
         return code
+    finally:
+        warnings.formatwarning = before
     return done
+
+
+def _warning_text(message: Warning | str, category: type[Warning], *_: object) -> str:
+    """Return a warning without the line of code, which is one of this package."""
+    name = "warning" if issubclass(category, hl.HeadlandWarning) else category.__name__
+    return f"headland: {name}: {printable(str(message))}\n"
 
 
 def _parser() -> Parser:
