@@ -191,6 +191,23 @@ def test_sentence_has_the_shares_of_the_report() -> None:
     assert "(100.0 %) the boom is off" in str(idle)
 
 
+def test_few_rows_of_a_section_that_are_alone_in_time_have_ground() -> None:
+    frame = sprayed().frame
+    seconds = (frame["Time"] - frame["Time"].min()).dt.total_seconds()
+    # Before and after them, the section works at the west end of the field.
+    of_pass = (frame["Section"] == 2) & (seconds // 110).isin([2, 3])
+    kept = of_pass & (seconds // 110 == 2) & (seconds % 110).between(44, 46)
+    assert kept.sum() == 3
+    few = _with(frame[~of_pass | kept].reset_index(drop=True))
+    few.attrs = dict(frame.attrs)
+    where = np.flatnonzero(kept[~of_pass | kept])
+    rows = compared(few).layer.to_pandas()
+    assert rows["m2"].iloc[where].to_numpy() == pytest.approx(12.0 * SPEED, rel=0.01)
+    # A position that no machine reaches in that time is wrong all the same.
+    few.loc[where, "geometry"] = few.geometry.iloc[where].translate(0.2).to_numpy()
+    assert compared(few).layer.to_pandas()["m2"].iloc[where].isna().all()
+
+
 def test_overlapping_zones_are_named_with_their_ground() -> None:
     job = sprayed()
     frame = zones()
