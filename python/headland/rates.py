@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Any, SupportsBytes
+from typing import TYPE_CHECKING, Any, SupportsBytes, cast
 
 from headland import _core, arguments, quantities
 from headland.archives import read
@@ -191,7 +191,7 @@ def compare_rates(
     elif isinstance(target, SupportsBytes) and not isinstance(target, Layer):
         asked = read(bytes(target))
     else:
-        asked = as_layer("target", target)
+        asked = as_layer("target", cast("TableLike", target))
     return compare_rates_again(job, asked, part)
 
 

@@ -199,7 +199,7 @@ def test_plan_of_a_device_that_the_service_does_not_describe_has_its_record_of_t
     before = len(farm.requests)
     plan = user.prescription_maps.plan(rx, legacy["id"])
     assert len(farm.requests) == before + 3
-    assert plan.computer == legacy
+    assert dict(plan.computer) == dict(legacy)
     assert not plan.conflicts
     assert "the service refuses to describe this device" in plan.notes[0]
     assert f"north.zip for {legacy['name']} (unknown device, nothing queued): can be sent" in repr(plan)
@@ -235,7 +235,7 @@ def test_wait_is_resumed_by_its_handle_until_the_map_is_delivered(
     with pytest.raises(hl.NotReady):
         user.prescription_maps.send(sent, computer, wait=True, timeout=0)
     with farm.client() as later:
-        delivery = later.delivery(late.value.handle)
+        delivery = later.delivery(str(late.value.handle))
         assert (delivery.id, delivery.ready()) == (late.value.handle, False)
         with pytest.raises(hl.NotReady) as again:
             delivery.wait(0)

@@ -98,7 +98,7 @@ def test_zone_without_a_rate_is_logged_with_the_boom_off(farm: hl.Sandbox) -> No
     comparison = hl.compare_rates(layer)
     report = comparison.report.to_pandas().set_index("name")
     for name in ("under", "within", "over", "off"):
-        assert report["ha"].get(name, 0.0) * 1e4 == pytest.approx(truth[name], abs=SHARE * truth["area"])  # type: ignore[literal-required]
+        assert report["ha"].get(name, 0.0) * 1e4 == pytest.approx(truth[name], abs=SHARE * truth["area"])
     assert report["applied"]["all"] == pytest.approx(truth["applied"], rel=1e-6)
 
 

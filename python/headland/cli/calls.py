@@ -160,8 +160,8 @@ def _send(given: argparse.Namespace) -> int:
         before = {"already": already} if already else {}
         print_json({"prescription_map": map_id, "field_computer": given.computer, **state, **before})
         return 0
-    state = f"Map {map_id} is {'delivered to' if is_delivered else 'queued for'} field computer {given.computer}"
-    print_text(f"{state}{ALREADY[already].format(map=map_id, computer=given.computer)}.")
+    text = f"Map {map_id} is {'delivered to' if is_delivered else 'queued for'} field computer {given.computer}"
+    print_text(f"{text}{ALREADY[already].format(map=map_id, computer=given.computer)}.")
     return 0
 
 

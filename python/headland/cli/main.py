@@ -56,7 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments_given = sys.argv[1:] if arguments is None else list(arguments)
     as_json = "--json" in arguments_given
     given = None
-    before, warnings.formatwarning = warnings.formatwarning, _warning_text
+    before = warnings.formatwarning
+    warnings.formatwarning = _warning_text  # type: ignore[assignment]
     try:
         start_up.restore()
         given = _parser().parse(arguments_given)
