@@ -211,7 +211,7 @@ def _sentence(
     everything = group["all all"]
     start = f"{name}, {product}" if product else name
     ground = {one: group[f"class {one}"]["ha"] for one in (*APART, *RATED) if f"class {one}" in group}
-    whole, left = everything["ha"], ground.get("off", 0.0) + ground.get("nothing_asked", 0.0)
+    whole, left = everything["ha"], sum(ground.get(one, 0.0) for one in ("off", "nothing_asked", "no_rate"))
     on = quantities.number(whole) if not left else f"{quantities.number(whole - left)} of {quantities.number(whole)}"
     applied = f"{quantities.amount(everything['applied'], unit)} applied on {on} ha"
     if not any(ha for one, ha in ground.items() if one not in UNKNOWN):

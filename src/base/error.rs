@@ -291,10 +291,8 @@ impl Error {
     #[must_use]
     pub fn map_texts(mut self, write: impl Fn(&str) -> String) -> Self {
         let Inner { message, facts, .. } = &mut *self.inner;
-        let facts = [&mut facts.check, &mut facts.result, &mut facts.field, &mut facts.conversion, &mut facts.id]
-            .into_iter()
-            .flatten();
-        for text in std::iter::once(message).chain(facts) {
+        let known = [&mut facts.check, &mut facts.result, &mut facts.field, &mut facts.conversion, &mut facts.id];
+        for text in std::iter::once(message).chain(known.into_iter().flatten()) {
             *text = write(text);
         }
         for candidate in &mut self.inner.facts.candidates {

@@ -198,7 +198,8 @@ fn forget_unlogged(target: &mut Target, parts: &[Part], layer: &Layer, diagnosti
         if !layer.diagnostics().iter().any(is_said) {
             let product =
                 if part.product.is_empty() { String::new() } else { format!(" of product `{}`", part.product) };
-            let message = format!("the target rate{product} is 0 or null in every row, so it was not logged");
+            let of_job = if parts.len() > 1 { " of a job" } else { "" };
+            let message = format!("the target rate{product} is 0 or null in every row{of_job}, so it was not logged");
             diagnostics.push(Diagnostic::new(Code::TargetNotLogged, message));
         }
     }
