@@ -373,6 +373,7 @@ class _Outcome(TypedDict):
     new: int
     changed: int
     gone: int
+    failed: int
     calls: int
     bytes: int
     generation: int | None
