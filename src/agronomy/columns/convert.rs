@@ -202,8 +202,8 @@ fn is_crop_name(name: &str) -> bool {
 /// The crops of the rows, by the harmonised column if there is one; of several, no weight of a bushel is that of all.
 fn row_crops(layer: &Layer) -> BTreeSet<String> {
     let schema = layer.schema();
-    let named = || schema.fields().iter().position(|field| is_crop_name(field.name()));
-    let Some(column) = schema.index_of("crop").ok().or_else(named) else { return BTreeSet::new() };
+    let stated = || schema.fields().iter().position(|field| is_crop_name(field.name()));
+    let Some(column) = schema.index_of("crop").ok().or_else(stated) else { return BTreeSet::new() };
     let arrays = layer.batches().iter().filter_map(|batch| batch.columns().get(column)?.as_string_opt::<i64>());
     let names: BTreeSet<&str> = arrays.flat_map(|array| array.iter()).flatten().map(str::trim).collect();
     let names = names.into_iter().filter(|name| !name.is_empty());
