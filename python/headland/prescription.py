@@ -81,7 +81,8 @@ class Prescription(Suggesting):
 
     Raises:
         TypeError: An argument has another type.
-        ValueError: A row has no polygon or no finite rate, the coordinate system is unknown, or a column is missing.
+        ValueError: A row has no polygon or no finite rate, the coordinate system is unknown, a column is missing, or
+            the zones state another unit.
 
     >>> rx = headland.Prescription(zones, "nitrogen", unit="kg/ha", step=5)
     >>> rx.write("north.zip")
@@ -110,6 +111,8 @@ class Prescription(Suggesting):
         layer = as_layer("zones", zones)
         self._unit = arguments.text("unit", unit, '"kg/ha"')
         _core.amount_unit(self._unit)
+        if isinstance(rate, str):
+            _check_unit(layer, rate, self._unit)
         rates, self._unused = _rates(layer, rate)
         around = None if boundary is None else as_layer("boundary", boundary)
         if default is not None:
@@ -219,6 +222,29 @@ def _rates(layer: Layer, rate: object) -> tuple[list[float], list[Diagnostic]]:
     return [arguments.finite_number("rate", rate)] * len(layer), []
 
 
+def _check_unit(layer: Layer, rate: str, unit: str) -> None:
+    """Refuse a unit that another one of the column contradicts: its own, or that of a column `UNIT` beside it."""
+    stated = {layer.units.get(rate, "unknown")}
+    for column in layer.columns:
+        if column.lower() == "unit":
+            stated |= {str(text).strip() for text in layer.values(column) if text}
+    for other in sorted(stated):
+        if _is_other(other, unit):
+            raise ValueError(
+                f"`unit`: the rates of column `{rate}` are in {other}, not in {unit}; pass `unit={other!r}`, or "
+                "convert the rates first"
+            )
+
+
+def _is_other(stated: str, unit: str) -> bool:
+    """Return whether rates in the stated unit are others in `unit`; an unknown spelling contradicts nothing."""
+    try:
+        is_other_amount = _core.amount_unit(stated) != _core.amount_unit(unit)
+    except ValueError:
+        return False
+    return is_other_amount or _core.conversion_factor(stated, unit) is not None
+
+
 def _rates_of_zones(layer: Layer, by_zone: Mapping[Any, Any]) -> tuple[list[float], list[Diagnostic]]:
     """Return the rate of the zone of each row; a rate of a zone that no row has is a diagnostic."""
     names = [name for name in layer.columns if name.lower() == "zone"]
@@ -299,7 +325,16 @@ def _with_rest(layer: Layer, rates: list[float], boundary: Layer | None, default
         if given.crs is None:
             raise ValueError(f"`{argument}` has no coordinate system; set one, such as `frame.set_crs(4326)`")
     zones = layer.to_geopandas().geometry.to_crs(WGS84)
-    field = boundary.to_geopandas().geometry.to_crs(WGS84).union_all()
+    around = boundary.to_geopandas().geometry.to_crs(WGS84)
+    for row, is_valid in enumerate(around.is_valid):
+        if not is_valid:
+            why = shapely.is_valid_reason(around.iloc[row])
+            raise ValueError(f"`boundary`: row {row} is invalid ({why}); repair it (`make_valid` of shapely)")
+    field = around.union_all()
+    if not any(shapely.intersects(zones.to_numpy(), field)):
+        raise ValueError(
+            "`boundary`: no zone is inside of it; check its coordinate system, or that it is that of this field"
+        )
     rest = field.difference(shapely.union_all(zones.buffer(0).to_numpy()))
     parts = [each for each in shapely.get_parts(rest) if each.geom_type == "Polygon" and each.area > LEAST_REST]
     frame = gpd.GeoDataFrame(geometry=[*zones, *parts], crs=WGS84)

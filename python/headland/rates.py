@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsBytes, cast
 from headland import _core, arguments, quantities
 from headland.archives import read
 from headland.escaping import shortened
-from headland.layer import Layer
+from headland.layer import Diagnostic, Layer
 from headland.table_input import TableLike, as_layer
 from headland.zone_files import is_zone_file, read_zones
 
@@ -78,6 +78,11 @@ class RateComparison:
         both are known, and ``off_rate`` is the part of the line's rated ground that is under or over the target.
         """
         return Layer(self._core.report)
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """What the rows and the target leave open, such as ``zones-overlap`` or ``target-not-logged``."""
+        return self.layer.diagnostics
 
     @property
     def steps(self) -> Layer:
@@ -220,10 +225,11 @@ def _sentence(
     # Shares of all ground, as in the report.
     share = {one: f"{100.0 * ha / whole:.1f} %" for one, ha in ground.items()}
     difference = everything["difference"]
+    known = " where both are known" if any(ground.get(one) for one in UNKNOWN) else ""
     change = (
         ""
         if difference is None
-        else f", {100.0 * abs(difference):.1f} % {'more' if difference >= 0 else 'less'} than asked"
+        else f", {100.0 * abs(difference):.1f} % {'more' if difference >= 0 else 'less'} than asked{known}"
     )
     apart = [
         f"on {quantities.number(ground[one])} ha ({share[one]}) {words}"

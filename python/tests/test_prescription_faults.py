@@ -161,7 +161,7 @@ BOUNDARIES = {
         gpd.GeoDataFrame(geometry=[shapely.Polygon([(0, 0), (1, 1), (2, 2)])], crs=4326),
         "no polygon with an area",
     ),
-    "no system": (gpd.GeoDataFrame(geometry=[box(0)]), "coordinate system is unknown"),
+    "no system": (gpd.GeoDataFrame(geometry=[box(0)]), "has no coordinate system"),
 }
 
 
@@ -169,9 +169,9 @@ BOUNDARIES = {
 def test_boundary_without_polygons_is_an_error_that_names_the_argument(name: str) -> None:
     field, message = BOUNDARIES[name]
     zones = frame([box(0), box(1)])
-    with pytest.raises(ValueError, match=rf"`boundary`: .*{message}"):
+    with pytest.raises(ValueError, match=rf"`boundary`.*{message}"):
         hl.check_prescription(zones, boundary=field)
-    with pytest.raises(ValueError, match=rf"`boundary`: .*{message}"):
+    with pytest.raises(ValueError, match=rf"`boundary`.*{message}"):
         hl.Prescription(zones, "rate", unit="kg/ha", boundary=field)
 
 
@@ -221,3 +221,27 @@ def test_rates_of_decimals_are_numbers(kind: pa.DataType) -> None:
     table = pa.table([rates, wkb], schema=pa.schema([pa.field("rate", kind), field]))
     assert hl.Prescription(table, "rate", unit="kg/ha").layer.values("RATE") == [80.25, 90.5]
     assert hl.check_prescription(table) == []
+
+
+@pytest.mark.parametrize("column", ["UNIT", "unit of the column"])
+def test_unit_that_the_zones_contradict_is_an_error(column: str) -> None:
+    zones = frame([box(0), box(2)])
+    if column == "UNIT":
+        stated: Any = zones.assign(UNIT=["L/ha", "L/ha"])
+    else:
+        stated = hl.Prescription(zones, "rate", unit="L/ha").layer
+    rate = "rate" if column == "UNIT" else "RATE"
+    assert hl.Prescription(stated, rate, unit="L/ha").totals.amount > 0
+    for other in ("gal/ac", "kg/ha"):
+        with pytest.raises(ValueError, match=rf"`unit`: the rates of column `{rate}` are in L/ha, not in {other}"):
+            hl.Prescription(stated, rate, unit=other)
+    assert hl.Prescription(zones.assign(UNIT=["as the dealer says", None]), "rate", unit="kg/ha").diagnostics == []
+
+
+def test_boundary_that_is_invalid_or_of_another_field_has_no_rest() -> None:
+    zones = frame([box(0)])
+    bow = shapely.Polygon([(-111, 45), (-110.9, 45.1), (-110.9, 45), (-111, 45.1)])
+    for shape, why in ((bow, "row 0 is invalid"), (shapely.box(10, 50, 10.1, 50.1), "no zone is inside of it")):
+        boundary = gpd.GeoDataFrame(geometry=[shape], crs=4326)
+        with pytest.raises(ValueError, match=f"`boundary`: {why}"):
+            hl.Prescription(zones, "rate", unit="kg/ha", boundary=boundary, default=5)
