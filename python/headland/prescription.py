@@ -6,6 +6,7 @@ import html
 import math
 import numbers
 import re
+import struct
 import unicodedata
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -26,6 +27,9 @@ LONGEST_NAME = 20
 
 LONGEST_TEXT = 254
 """Most bytes of a text in a .dbf."""
+
+MOST_RATE = 1e12
+"""No machine applies so much, and a .dbf could not hold more."""
 
 WGS84 = "EPSG:4326"
 
@@ -285,7 +289,20 @@ def _finite(row: int, column: str, value: object) -> float:
     number = float(value)
     if number - number != 0:
         raise ValueError(f"`rate`: column `{column}` is {number} in row {row}; give it a finite rate")
-    return number
+    if abs(number) >= MOST_RATE:
+        raise ValueError(
+            f"`rate`: column `{column}` is {number:g} in row {row}, which no machine applies; check the unit"
+        )
+    return _as_written(number)
+
+
+def _as_written(number: float) -> float:
+    """Return the shortest decimal of a number of 32 bits, as grids of other tools have them: 80.1, not 80.09999847."""
+    narrow = struct.pack("f", number)
+    if struct.unpack("f", narrow)[0] != number:
+        return number
+    shorter = (float(f"{number:.{digits}g}") for digits in range(1, 10))
+    return next((each for each in shorter if struct.pack("f", each) == narrow), number)
 
 
 def _positive(name: str, value: object) -> float | None:

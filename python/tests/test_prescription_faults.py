@@ -245,3 +245,16 @@ def test_boundary_that_is_invalid_or_of_another_field_has_no_rest() -> None:
         boundary = gpd.GeoDataFrame(geometry=[shape], crs=4326)
         with pytest.raises(ValueError, match=f"`boundary`: {why}"):
             hl.Prescription(zones, "rate", unit="kg/ha", boundary=boundary, default=5)
+
+
+def test_rates_of_32_bits_are_the_decimals_that_they_were() -> None:
+    zones = frame([box(0), box(2), box(4)])
+    narrow = zones.assign(rate=np.array([80.1, 80.2, 0.125], dtype=np.float32))
+    rx = hl.Prescription(narrow, "rate", unit="kg/ha")
+    assert ([each.rate for each in rx.totals.rates], rx.diagnostics) == ([0.125, 80.1, 80.2], [])
+    exact = 0.1 + 2**-30
+    assert (
+        hl.Prescription(zones.assign(rate=exact), "rate", unit="kg/ha", step=None).diagnostics[0].code == "rate-rounded"
+    )
+    with pytest.raises(ValueError, match="`rate`: column `rate` is 1e\\+300 in row 1, which no machine applies"):
+        hl.Prescription(zones.assign(rate=[1.0, 1e300, 2.0]), "rate", unit="kg/ha")
