@@ -299,7 +299,7 @@ def _finite(row: int, column: str, value: object) -> float:
 def _as_written(number: float) -> float:
     """Return the shortest decimal of a number of 32 bits, as grids of other tools have them: 80.1, not 80.09999847."""
     narrow = struct.pack("f", number)
-    if struct.unpack("f", narrow)[0] != number:
+    if number % 1 == 0 or struct.unpack("f", narrow)[0] != number:
         return number
     shorter = (float(f"{number:.{digits}g}") for digits in range(1, 10))
     return next((each for each in shorter if struct.pack("f", each) == narrow), number)
