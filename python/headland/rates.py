@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os  # noqa: TC003 -- for `typing.get_type_hints`
 from typing import TYPE_CHECKING, Any, SupportsBytes, cast
 
 from headland import _core, arguments, quantities
@@ -13,8 +14,6 @@ from headland.table_input import TableLike, as_layer
 from headland.zone_files import is_zone_file, read_zones
 
 if TYPE_CHECKING:
-    import os
-
     from headland.map import Map
 
 MAX_TITLE = 60

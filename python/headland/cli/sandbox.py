@@ -67,8 +67,18 @@ def add_sandbox(verbs: Verbs) -> None:
 def _serve(given: argparse.Namespace) -> int:
     # A list, not an Event: the handler runs in this thread and would deadlock on the lock held by `Event.wait`.
     signals: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: signals.append(number))
+    before = {
+        number: signal.signal(number, lambda number, _: signals.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        return _serve_until(signals, given)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _serve_until(signals: list[int], given: argparse.Namespace) -> int:
     variants = [name for names in given.variants or [] for name in names.split(",")]
     with hl.Sandbox(
         given.data,
