@@ -126,7 +126,7 @@ def test_page_of_a_field_has_its_years_and_says_what_is_left_out(report: Path) -
         # Products and totals, of the rows and of the service.
         "24.74 t as harvested",
         "The service reports Burndown mix of Water, Herbicide A, Surfactant: ",
-        "99.8 % of the ground is within 10 % of the logged target",
+        "99.5 % of the ground is within 10 % of the logged target",
         # What is not known is said, and so is what failed.
         "The file does not state the unit of the rate, and its rows do not prove one.",
         "warning no-zone: `DATE` and `TIME` states no zone",
