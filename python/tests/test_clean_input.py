@@ -320,6 +320,7 @@ def test_products_of_a_mix_share_the_ground_of_their_report() -> None:
     assert (logged["ha"], used["ha"]) == pytest.approx((0.072, 0.072), rel=1e-6)
     assert (logged["rate_with"], used["rate_without"]) == pytest.approx((150, 150), rel=1e-6)
     assert "on 0.07 ha" in str(cleaned)
+    assert "applied-twice" not in {each.code for each in cleaned.layer.diagnostics}
     assert "a mean of 150" in str(cleaned)
 
 

@@ -10,7 +10,7 @@ use crate::ground::worked_ground::{WorkedGround, ground_per_second};
 use crate::passes::flow_delay::Sensor;
 use crate::passes::settled::Passes;
 use crate::rows::field_rows::FieldRows;
-use crate::rows::track_rows::TrackRows;
+use crate::rows::track_rows::{MOST_PRODUCTS, TrackRows};
 use headland_base::error::Result;
 use headland_reader::layer::Polygons;
 use headland_reader::layer::crs::LocalPlane;
@@ -49,8 +49,12 @@ impl CleanRows {
     /// Whether the amount of a row is part of a mean rate: it has a rate, or is one more product on the ground of a row
     /// that has one.
     pub(crate) fn is_in_mean(&self, k: usize) -> bool {
-        let mut before = (0..=k).rev();
-        before.find(|k| self.has_rate(*k) || !self.rows.is_mixed_in(*k)).is_some_and(|k| self.has_rate(k))
+        self.has_rate(k) || self.has_rate(self.first_product(k))
+    }
+
+    /// The row of the first product of a mix, whose ground the others share; else the row itself.
+    pub(crate) fn first_product(&self, k: usize) -> usize {
+        (0..=k).rev().take(MOST_PRODUCTS).find(|k| !self.rows.is_mixed_in(*k)).unwrap_or(k)
     }
 }
 

@@ -210,7 +210,7 @@ fn applied_twice(rows: &CleanRows) -> Option<Diagnostic> {
     let amount = rows.amount.as_ref().filter(|_| rows.kind != JobKind::Yield)?;
     let known = || (0..amount.len()).filter(|k| rows.passes.number[*k] > 0 && amount[*k] > 0.0);
     let all: f64 = known().map(|k| amount[k]).sum();
-    let again: f64 = known().map(|k| amount[k] * rows.ground.share[k].clamp(0.0, 1.0)).sum();
+    let again: f64 = known().map(|k| amount[k] * rows.ground.share[rows.first_product(k)].clamp(0.0, 1.0)).sum();
     (again > MOST_AGAIN * all).then(|| {
         let message = format!(
             "{again:.0} of {all:.0} {} were applied on ground that was covered before, so that the mean of the map is above the \

@@ -316,7 +316,7 @@ const PART: f64 = 0.8;
 const MOST_SECTIONS: usize = 64;
 
 /// Products of one mix at most.
-const MOST_PRODUCTS: usize = 16;
+pub(crate) const MOST_PRODUCTS: usize = 16;
 
 /// Seconds of rows without a time: their intervals, else those of their distances, summed along each track.
 fn counted(tracks: &[Range<usize>], interval: &[f64], distance: &[f64]) -> Vec<f64> {
