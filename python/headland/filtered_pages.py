@@ -98,8 +98,8 @@ class FilteredPages(Suggesting, Generic[Record]):
         self._condition = condition
         self._buffer: PageBuffer[Record] = PageBuffer(f"the filtered {name}")
         self._read_page: Callable[[], list[Record] | None] | None = None
-        self._head: list[Record] | None = None
-        """The first records, once they were read."""
+        self._head: list[Record] = []
+        """The first records of the last iteration."""
 
     def __iter__(self) -> Iterator[Record]:
         """Iterate over the records from the start of the list."""
@@ -130,15 +130,15 @@ class FilteredPages(Suggesting, Generic[Record]):
 
     def __repr__(self) -> str:
         """Return the list and the condition, or its first records once they were read; makes no call."""
-        if self._head is None:
+        if not (head := self._known()):
             return page_display.unread(self, f"{self._name}, {self._condition!r}")
-        return page_display.text(f"filtered {self._name}", None, page_display.Head(self._head, None))
+        return page_display.text(f"filtered {self._name}", None, page_display.Head(head, None))
 
     def _repr_html_(self) -> str:
         """Return the same as HTML, for notebooks; makes no call."""
-        if self._head is None:
+        if not (head := self._known()):
             return f"<p>{escape(repr(self))}</p>"
-        return page_display.html(f"filtered {self._name}", None, page_display.Head(self._head, None))
+        return page_display.html(f"filtered {self._name}", None, page_display.Head(head, None))
 
     def first(self) -> Record | None:
         """Return the first record, or ``None`` if no record meets the condition."""
@@ -151,9 +151,11 @@ class FilteredPages(Suggesting, Generic[Record]):
         if page is None:
             self._condition.check()
             return None
-        kept = list(filter(self._keeps, page))
-        self._head = [*(self._head or []), *kept][: page_display.SHOWN] or None
-        return kept
+        return list(filter(self._keeps, page))
+
+    def _known(self) -> list[Record]:
+        """Return the first records, as far as an iteration or an index has read them."""
+        return max(self._head, self._buffer.start(page_display.SHOWN), key=len)
 
     def _keeps(self, record: Any) -> bool:
         """Return whether a record meets the condition; requests the detail of a job if it decides."""

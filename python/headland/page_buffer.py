@@ -25,6 +25,10 @@ class PageBuffer(Generic[Record]):
         self._records: list[Record] = []
         self._is_complete = False
 
+    def start(self, count: int) -> list[Record]:
+        """Return the first records that are kept."""
+        return self._records[:count]
+
     def get(self, index: object, read: Callable[[], list[Record] | None]) -> Record | list[Record]:
         """Return one record, or a list of records for a slice.
 

@@ -365,3 +365,14 @@ def test_refused_files_are_asked_for_again_with_the_next_full_list(account: hl.S
     status = mirror.status()
     assert status.jobs["have"] == len(ids_of(account, "Yield"))
     assert not status.unavailable
+
+
+def test_refused_details_are_asked_for_again_with_the_next_full_list(account: hl.Sandbox, tmp_path: Path) -> None:
+    mirror = mirror_of(account, tmp_path / "farm", job_type="Yield")
+    account.faults.add(endpoint="job_data.get", kind="forbidden", times=1)
+    mirror.sync()
+    assert [each.state for each in mirror.status().unavailable] == ["no detail"]
+    mirror.sync()
+    assert len(mirror.status().unavailable) == 1, "no list of all jobs was due"
+    mirror_of(account, tmp_path / "farm", job_type="Yield", relist="0s").sync()
+    assert not mirror.status().unavailable

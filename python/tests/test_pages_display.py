@@ -273,6 +273,8 @@ def test_filtered_list_shows_its_first_records_once_they_were_read(client: hl.Cl
         assert repr(found).startswith("filtered job data, first 5")
         assert found._repr_html_().count("<tr>") == 6
         assert len(service.requests) == before
+    two = client.job_data.list().filter(lambda record: record["id"] in {found[0]["id"], found[1]["id"]})
+    assert (len(list(two)), len(two[:5]), two._repr_html_().count("<tr>")) == (2, 2, 3)
 
 
 def test_filter_ignores_records_without_a_kind(client: hl.Client) -> None:
