@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyproj
 
-from headland.table_input import as_layer
+from headland.layer.table_input import as_layer
 
 if TYPE_CHECKING:
     from headland import Layer

@@ -109,7 +109,7 @@ def with_made_files(app, config):
 
 
 def by_public_name(app, env, node, content):
-    """Resolve a name by where users find it: `headland.Pages` for `headland.pages.Pages`."""
+    """Resolve a name by where users find it: `headland.Pages` for `headland.client.pages.Pages`."""
     domain = env.domains["py"]
     name = node.get("reftarget", "").rpartition(".")[2]
     known = next(

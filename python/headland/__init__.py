@@ -11,18 +11,28 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from headland import import_core as _import_core  # noqa: F401 -- it has to come before the core
 from headland import start_up as _start_up  # noqa: F401 -- it has to come before everything that takes time
 from headland._core import __version__
+from headland.agronomy.check_prescription import check_prescription
+from headland.agronomy.clean import clean
+from headland.agronomy.cleaned import Cleaned
+from headland.agronomy.concat import concat
+from headland.agronomy.delay import Delay, MachineDelay
+from headland.agronomy.field_means import field_means
+from headland.agronomy.grid import grid
+from headland.agronomy.harmonize import harmonize
+from headland.agronomy.prescription import Prescription
+from headland.agronomy.rates import RateComparison, compare_rates
 from headland.archives import Limits, layers, read
-from headland.check_prescription import check_prescription
-from headland.clean import clean
-from headland.cleaned import Cleaned
-from headland.client import AsyncClient, Budget, Client
-from headland.concat import concat
-from headland.conversion import AsyncConversion, Conversion
-from headland.delay import Delay, MachineDelay
-from headland.delivery import AsyncDelivery, Delivery
-from headland.diagnostic_codes import DiagnosticCode
-from headland.doctor import doctor
-from headland.doctor_report import Checkup, Finding
+from headland.client.client import AsyncClient, Budget, Client
+from headland.client.conversion import AsyncConversion, Conversion
+from headland.client.delivery import AsyncDelivery, Delivery
+from headland.client.doctor import doctor
+from headland.client.doctor_report import Checkup, Finding
+from headland.client.locations import AsyncLocationPages, LocationPages
+from headland.client.newest_uploads import newest
+from headland.client.pages import AsyncPages, Pages
+from headland.client.send_plan import SendPlan
+from headland.client.settings import Timeout
+from headland.display.map import Map
 from headland.errors import (
     ArchiveError,
     AuthenticationError,
@@ -43,26 +53,16 @@ from headland.errors import (
     TransportError,
     UploadOutcomeUnknown,
 )
-from headland.field_means import field_means
-from headland.grid import grid
-from headland.harmonize import harmonize
-from headland.job_layers import FailedJob, JobLayers
-from headland.layer import Diagnostic, Layer
-from headland.locations import AsyncLocationPages, LocationPages
-from headland.map import Map
+from headland.layer.diagnostic_codes import DiagnosticCode
+from headland.layer.job_layers import FailedJob, JobLayers
+from headland.layer.layer import Diagnostic, Layer
+from headland.layer.parquet import write_parquet
+from headland.layer.read_many import read_many
+from headland.layer.reader import Batch, LayerReader, open  # noqa: A004 -- it is `hl.open`, as `read` is `hl.read`
+from headland.layer.table import Table
+from headland.layer.xml_tree import read_tree
 from headland.mirror import Mirror
-from headland.newest_uploads import newest
-from headland.pages import AsyncPages, Pages
-from headland.parquet import write_parquet
-from headland.prescription import Prescription
-from headland.rates import RateComparison, compare_rates
-from headland.read_many import read_many
-from headland.reader import Batch, LayerReader, open  # noqa: A004 -- it is `hl.open`, as `read` is `hl.read`
-from headland.sandbox import Sandbox
-from headland.send_plan import SendPlan
-from headland.settings import Timeout
-from headland.table import Table
-from headland.xml_tree import read_tree
+from headland.sandbox.sandbox import Sandbox
 
 _MODULES = ("groups", "mirror", "records")
 """Modules with public names of their own."""

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, Self, TypeAlias, TypedDict, final, type_check_only
 
 from headland.archives import Limits, ReadOptions
-from headland.delay import MachineDelay
-from headland.diagnostic_codes import DiagnosticCode, Severity
-from headland.harvest_truth import HarvestGrid
-from headland.job_truth import SprayTruth
+from headland.agronomy.delay import MachineDelay
+from headland.layer.diagnostic_codes import DiagnosticCode, Severity
+from headland.sandbox.harvest_truth import HarvestGrid
+from headland.sandbox.job_truth import SprayTruth
 
 __all__ = [
     "LIMITS",

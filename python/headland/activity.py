@@ -7,8 +7,8 @@ import logging
 import sys
 import traceback
 
-from headland.escaping import printable
-from headland.waiting_line import LINE
+from headland.display.escaping import printable
+from headland.display.waiting_line import LINE
 
 LOG = logging.getLogger("headland")
 # Without a handler, Python would print warnings on standard error.

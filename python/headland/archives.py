@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypedDict, TypeVar, Unpa
 
 from headland import _core, arguments, errors, missing_files
 from headland.files import read_bytes
-from headland.layer import Layer
+from headland.layer.layer import Layer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,9 +8,10 @@ import sys
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import headland
-from headland import _core, arguments, errors, extras, frames
-from headland.archive_paths import Archive, archives_at
+from headland import _core, arguments, errors, extras
 from headland.argument_hints import explained
+from headland.layer import frames
+from headland.layer.archive_paths import Archive, archives_at
 from headland.mirror.dataset import PublishedDataset, filter_box, warn_mixed_units
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, Unpack, cast
 
-from headland.escaping import printable
+from headland.display.escaping import printable
 
 if TYPE_CHECKING:
     from types import FrameType

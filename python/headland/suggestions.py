@@ -66,7 +66,7 @@ class Suggesting:
             """Raise an error that names the right attribute, that of its layer, or a similar one."""
             hint = self._instead.get(name, "")
             if self._table and not hint and not name.startswith("_"):
-                from headland.layer import Layer
+                from headland.layer.layer import Layer
 
                 hint = f"its rows have it, `{self._table}.{name}`" if hasattr(Layer, name) else ""
             raise missing_attribute(self, name, hint=hint and f": {hint}")

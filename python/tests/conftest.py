@@ -13,7 +13,7 @@ from doc_examples import opened
 from hypothesis import settings
 
 import headland as hl
-from headland.settings import NAMES, PREFIX
+from headland.client.settings import NAMES, PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,7 +13,7 @@ import headland as hl
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from headland.harvest_truth import HarvestTruth
+    from headland.sandbox.harvest_truth import HarvestTruth
 
 SERIES = int(os.environ.get("HEADLAND_SERIES", "1"))
 

@@ -14,7 +14,7 @@ from stub_server import web
 import headland as hl
 from headland import errors
 from headland.cli.main import main
-from headland.escaping import printable
+from headland.display.escaping import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

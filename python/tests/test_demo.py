@@ -16,11 +16,11 @@ import geopandas
 import pytest
 
 import headland as hl
-from headland.clean import clean
+from headland.agronomy.clean import clean
 from headland.cli import main
+from headland.layer.table_input import as_layer
 from headland.report import Job, add_layer
 from headland.report.jobs_table import row
-from headland.table_input import as_layer
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = Path(os.environ.get("HEADLAND_CORPUS", ROOT.parent / "shared" / "corpus"))

@@ -12,10 +12,10 @@ import pytest
 from driven_rows import field, job, straight
 
 import headland as hl
-from headland import cleaning_sentence
-from headland.client import WindowUse
-from headland.display_table import Listing, table_html, text_table
-from headland.job_layers import FailedJob, JobLayers
+from headland.agronomy import cleaning_sentence
+from headland.client.client import WindowUse
+from headland.display.tables import Listing, table_html, text_table
+from headland.layer.job_layers import FailedJob, JobLayers
 
 HOSTILE = "<script>alert('x')</script>\"\x1b[31m\u202e" + "x" * 300
 

@@ -13,7 +13,7 @@ import pytest
 from stub_server import web
 
 import headland as hl
-from headland import settings
+from headland.client import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

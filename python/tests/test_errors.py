@@ -102,7 +102,7 @@ def test_warning_of_a_task_points_at_the_line_of_the_user(monkeypatch: pytest.Mo
         await asyncio.gather(warn(), asyncio.create_task(warn()))
 
     # The coroutine of a method is the first frame of its task.
-    monkeypatch.setitem(warn.__globals__, "__name__", "headland.calls")
+    monkeypatch.setitem(warn.__globals__, "__name__", "headland.client.calls")
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         exec("import asyncio\nasyncio.run(run())", {"__name__": "user", "run": run})

@@ -20,7 +20,7 @@ from shapefiles import Field
 from sklearn.linear_model import LinearRegression
 
 import headland as hl
-from headland.frames import to_frame, to_geo_frame
+from headland.layer.frames import to_frame, to_geo_frame
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,7 +21,7 @@ from mirror_fixtures import job
 from shapefiles import Field
 
 import headland as hl
-from headland.frames import geometries, pandas_options, to_geo_frame
+from headland.layer.frames import geometries, pandas_options, to_geo_frame
 
 Backend = Literal["numpy_nullable", "pyarrow", "numpy"]
 BACKENDS: tuple[Backend, ...] = ("numpy_nullable", "pyarrow", "numpy")

@@ -14,7 +14,7 @@ import shapely
 from driven_rows import field, job, plain
 
 import headland as hl
-from headland.table_input import as_layer
+from headland.layer.table_input import as_layer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from headland.cli import main
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from headland.job_truth import CartTruth
+    from headland.sandbox.job_truth import CartTruth
 
 
 @pytest.fixture

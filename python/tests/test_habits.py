@@ -17,7 +17,7 @@ from client_methods import OFFLINE
 
 import headland as hl
 from headland.dask import read_archives
-from headland.job_layers import JobLayers
+from headland.layer.job_layers import JobLayers
 from headland.suggestions import did_you_mean
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import headland as hl
-from headland.table_input import as_layer
+from headland.layer.table_input import as_layer
 
 
 @pytest.fixture(scope="module")

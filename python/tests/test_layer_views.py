@@ -22,10 +22,10 @@ from mirror_fixtures import job
 from shapefiles import POINT, RINGS, Field, Shape, dbf, shp, zipped
 
 import headland as hl
-from headland import layer_rows
-from headland.layer_rows import Rows
-from headland.layer_summary import ColumnSummary, summarize
-from headland.layer_views import LayerViews
+from headland.layer import rows as layer_rows
+from headland.layer.rows import Rows
+from headland.layer.summary import ColumnSummary, summarize
+from headland.layer.views import LayerViews
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -217,7 +217,7 @@ def test_list_without_locations_is_no_map(client: hl.Client) -> None:
 
 @pytest.mark.parametrize(("latitude", "longitude"), [(91.0, 0.0), (0.0, 181.0), (None, 1.0), (1.0, None)])
 def test_coordinates_outside_the_earth_have_no_point(latitude: float | None, longitude: float | None) -> None:
-    from headland.locations import _feature, _frame
+    from headland.client.locations import _feature, _frame
 
     schema = pa.schema(
         [("lat", pa.float64()), ("lon", pa.float64()), ("valid", pa.bool_()), ("gps_date_time", "date32")]

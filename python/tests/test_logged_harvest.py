@@ -19,7 +19,7 @@ import headland as hl
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from headland.job_truth import Truth
+    from headland.sandbox.job_truth import Truth
 
 BITS = 10
 STEPS = np.arange(0.0, 20.01, 0.25)

@@ -16,8 +16,8 @@ import shapefile  # pyshp
 import shapely
 
 import headland as hl
-from headland import explore
-from headland.table_input import as_layer
+from headland.display import explore
+from headland.layer.table_input import as_layer
 
 CORPUS = Path(os.environ.get("HEADLAND_CORPUS", Path(__file__).resolve().parents[3] / "shared" / "corpus"))
 WGS84 = (

@@ -18,7 +18,8 @@ import pytest
 from stub_server import web
 
 import headland as hl
-from headland.mirror import progress, progress_bar
+from headland.display import progress_bar
+from headland.mirror import progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,8 @@ import pytest
 from stub_server import web
 
 import headland as hl
-from headland import page_buffer, page_display
+from headland.client import page_buffer
+from headland.display import page_display
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ import headland as hl
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from headland.layer import Layer
+    from headland.layer.layer import Layer
 
 ATTRIBUTES = ("name", "source", "columns", "crs", "units", "metadata", "diagnostics")
 

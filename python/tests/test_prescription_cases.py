@@ -38,7 +38,7 @@ def test_file_has_its_diagnostics(case: Case) -> None:
 
 def test_every_code_of_prescriptions_has_a_case() -> None:
     covered = {code for case in CASES for code in case.codes}
-    from headland.diagnostic_codes import DiagnosticCode
+    from headland.layer.diagnostic_codes import DiagnosticCode
 
     own = {
         code

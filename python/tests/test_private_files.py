@@ -92,7 +92,7 @@ def test_interrupt_during_the_imports_of_the_command_prints_no_traceback(tmp_pat
         "import os, signal, sys\n"
         "class Interrupt:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'headland.client':\n"
+        "        if name == 'headland.client.client':\n"
         "            os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Interrupt())\n"
     )

@@ -13,12 +13,12 @@ import pytest
 from shapefiles import POINT, WGS84, Field, Shape, dbf, shp
 
 import headland as hl
-from headland.clean import clean
+from headland.agronomy.clean import clean
 from headland.cli import main
+from headland.layer.table_input import as_layer
 from headland.report import Field as Entry
 from headland.report import Job, add_layer, draw_field, number_jobs, write_index, write_page
 from headland.report.page import file_name
-from headland.table_input import as_layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

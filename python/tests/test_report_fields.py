@@ -16,7 +16,7 @@ from test_seasons import later, together
 
 import headland as hl
 from headland.cli import main
-from headland.mirror import progress_bar
+from headland.display import progress_bar
 from headland.report import Job, number_jobs, write_page
 from headland.report.formats import fitted, for_readers
 from headland.report.jobs_table import jobs_table

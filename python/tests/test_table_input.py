@@ -21,7 +21,7 @@ from harmonized_tables import YIELD, archives, codes, corpus, table
 from shapely.geometry import Point, Polygon
 
 import headland as hl
-from headland.table_input import as_layer
+from headland.layer.table_input import as_layer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from headland.job_truth import Truth
     from headland.records.job_data import JobDataDetail
+    from headland.sandbox.job_truth import Truth
 
 LITRES = {"gal": 3.785411784, "L": 1.0}
 """Litres of a display's unit of volume."""

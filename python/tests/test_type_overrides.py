@@ -10,7 +10,7 @@ from shapefiles import Field, dbf, zipped
 import headland as hl
 
 if TYPE_CHECKING:
-    from headland.reader import TypeName
+    from headland.layer.reader import TypeName
 
 
 def table(kind: str, width: int, cells: list[str]) -> bytes:

@@ -15,8 +15,9 @@ import pytest
 from nbclient import NotebookClient
 
 import headland as hl
-from headland import activity, waiting_line
-from headland.waiting_line import WaitingLine
+from headland import activity
+from headland.display import waiting_line
+from headland.display.waiting_line import WaitingLine
 
 WAIT = re.compile(r"waiting \d+ s for the rate limit \(2 calls in 1\.5 s\), until \d\d:\d\d:\d\d UTC")
 

@@ -6,7 +6,7 @@ use headland::archive::{Code, Severity};
 const SAYS: &str =
     "Generated from the table in `src/reader/archive/diagnostic_code.rs`; change that and run `make generate`.";
 
-/// `python/headland/diagnostic_codes.py`, with its path below `python/headland`.
+/// `python/headland/layer/diagnostic_codes.py`, with its path below `python/headland`.
 pub(crate) fn literals() -> (String, String) {
     let codes: String = Code::ALL.iter().map(|code| format!("    \"{code}\",\n")).collect();
     let severities: Vec<String> = Severity::ALL.iter().map(|severity| format!("\"{}\"", severity.as_str())).collect();
@@ -16,7 +16,7 @@ pub(crate) fn literals() -> (String, String) {
          DiagnosticCode = Literal[\n{codes}]\n\"\"\"The kind of a diagnostic.\"\"\"\n",
         severities.join(", ")
     );
-    ("diagnostic_codes.py".to_owned(), text)
+    ("layer/diagnostic_codes.py".to_owned(), text)
 }
 
 /// `python/docs/tables/diagnostics.md`, with its path below `python/docs`.

@@ -28,13 +28,13 @@ pub(crate) fn imports(group: &Group, mode: Mode, body: &str) -> String {
         out.push_str("from headland.argument_hints import LIST, explained\n");
     }
     if uses("CallGroup") {
-        out.push_str("from headland.call_group import CallGroup\n");
+        out.push_str("from headland.client.call_group import CallGroup\n");
     }
     if let Some(base) = ["ReadAll", "AsyncReadAll"].into_iter().find(|name| uses(name)) {
-        out.push_str(&format!("from headland.read_all import {base}\n"));
+        out.push_str(&format!("from headland.client.read_all import {base}\n"));
     }
     if let Some(base) = ["SendPlans", "AsyncSendPlans"].into_iter().find(|name| uses(name)) {
-        out.push_str(&format!("from headland.send_plan import {base}\n"));
+        out.push_str(&format!("from headland.client.send_plan import {base}\n"));
     }
     let mut siblings: Vec<String> = inside(group)
         .into_iter()
@@ -74,14 +74,14 @@ pub(crate) fn imports(group: &Group, mode: Mode, body: &str) -> String {
         .collect();
     let own = [
         ("archives", vec!["Limits", "ReadOptions"]),
-        ("calls", vec!["AsyncCalls", "Calls", "Upload"]),
-        ("conversion", vec!["AsyncConversion", "Conversion"]),
-        ("layer", vec!["Layer"]),
-        ("locations", vec!["AsyncLocationPages", "LocationPages"]),
-        ("map_file", vec!["MapFile"]),
-        ("pages", vec!["AsyncPages", "Pages"]),
+        ("client.calls", vec!["AsyncCalls", "Calls", "Upload"]),
+        ("client.conversion", vec!["AsyncConversion", "Conversion"]),
+        ("client.locations", vec!["AsyncLocationPages", "LocationPages"]),
+        ("client.map_file", vec!["MapFile"]),
+        ("client.pages", vec!["AsyncPages", "Pages"]),
+        ("layer.layer", vec!["Layer"]),
+        ("layer.table", vec!["Table"]),
         ("records", records),
-        ("table", vec!["Table"]),
     ];
     for (module, names) in own {
         let wanted: Vec<&str> = names.into_iter().filter(|name| uses(name)).collect();

@@ -16,8 +16,8 @@ from headland.cli.output import json_text, print_json, print_text, print_wrapped
 from headland.cli.parser import Verbs, add_verb
 from headland.cli.records import print_record
 from headland.cli.tables import print_table
-from headland.escaping import printable
-from headland.layer_columns import type_in_words
+from headland.display.escaping import printable
+from headland.layer.columns import type_in_words
 
 if TYPE_CHECKING:
     import argparse

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import headland as hl
-from headland import _core, map_file, settings
+from headland import _core
 from headland.cli.args import bind_arguments
 from headland.cli.exit_codes import CONFLICT
 from headland.cli.kinds import FILES, KINDS, UPLOADS, kind
 from headland.cli.output import print_json, print_text, print_wrapped
 from headland.cli.parser import Parser, Verbs, add_verb
 from headland.cli.records import print_record
+from headland.client import map_file, settings
 from headland.suggestions import did_you_mean
 
 ALREADY = {

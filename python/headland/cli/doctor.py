@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import headland as hl
-from headland import settings
 from headland.cli.output import print_json, print_wrapped
 from headland.cli.parser import Verbs, add_verb
+from headland.client import settings
 
 if TYPE_CHECKING:
     import argparse

@@ -8,7 +8,7 @@ import sys
 
 import headland as hl
 from headland.cli.output import RED, print_text, print_wrapped
-from headland.escaping import printable
+from headland.display.escaping import printable
 
 CONFLICT = 5
 INTERRUPTED = 130

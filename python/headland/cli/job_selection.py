@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from headland.cli.output import print_text
-from headland.job_selection import Selection
+from headland.client.job_selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,7 +11,7 @@ from headland.cli.job_selection import Jobs, named_by_options
 from headland.cli.kinds import KINDS, kind
 from headland.cli.output import print_json
 from headland.cli.tables import print_table
-from headland.job_selection import Selection
+from headland.client.job_selection import Selection
 
 if TYPE_CHECKING:
     import argparse

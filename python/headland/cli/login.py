@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headland as hl
-from headland import _core, arguments, settings
+from headland import _core, arguments
 from headland.cli.output import print_json, print_text
 from headland.cli.parser import TEXT_WIDTH, Verbs, add_verb
 from headland.cli.profile_file import change_table, locked, read_file, read_table, replace_file
 from headland.cli.secret_store import SERVICE, Keyring
+from headland.client import settings
 
 if TYPE_CHECKING:
     import argparse

@@ -12,7 +12,7 @@ from headland.cli import archive, calls, completion, doctor, lists, login, presc
 from headland.cli.exit_codes import INTERRUPTED, doctor_advice, exit_code, print_error
 from headland.cli.output import print_text
 from headland.cli.parser import Parser
-from headland.escaping import printable
+from headland.display.escaping import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

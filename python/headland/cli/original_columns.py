@@ -6,14 +6,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import extras
-from headland.table_input import as_layer
+from headland.layer.table_input import as_layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
 
-    from headland.layer import Layer
+    from headland.layer.layer import Layer
 
 KEYS = ("source", "layer")
 """The first columns of each table."""

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headland as hl
-from headland.check_prescription import with_rate_column
+from headland.agronomy.check_prescription import with_rate_column
+from headland.agronomy.zone_files import read_zones
 from headland.cli.output import print_json, print_text, print_wrapped
 from headland.cli.parser import Verbs, add_verb
 from headland.cli.tables import print_table
-from headland.escaping import printable
-from headland.zone_files import read_zones
+from headland.display.escaping import printable
 
 if TYPE_CHECKING:
     import argparse

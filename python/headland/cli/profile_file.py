@@ -10,7 +10,8 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from headland import _core, settings
+from headland import _core
+from headland.client import settings
 from headland.errors import ConfigurationError, from_os
 
 if TYPE_CHECKING:

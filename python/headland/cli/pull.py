@@ -14,14 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import headland as hl
-from headland import _core, settings
+from headland import _core
 from headland.cli.args import count
 from headland.cli.exit_codes import INTERRUPTED, doctor_advice, exit_code, print_error
 from headland.cli.job_selection import Jobs, named_by_options
 from headland.cli.output import print_json, print_text
 from headland.cli.parser import Verbs, add_verb
-from headland.escaping import printable
-from headland.mirror import formatting, progress, progress_bar, summary
+from headland.client import settings
+from headland.display import progress_bar
+from headland.display.escaping import printable
+from headland.mirror import formatting, progress, summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

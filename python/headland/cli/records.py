@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from headland import _core
 from headland.cli.output import cell, print_text, width_of, wrapped
-from headland.display_table import text_table
-from headland.escaping import printable
+from headland.display.escaping import printable
+from headland.display.tables import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

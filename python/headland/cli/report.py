@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import headland as hl
 from headland.cli.output import print_json, print_text
 from headland.cli.parser import Verbs, add_verb
-from headland.escaping import printable
+from headland.display.escaping import printable
 
 if TYPE_CHECKING:
     import argparse

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headland as hl
-from headland import sandbox, settings
 from headland.cli.output import print_json, print_text
 from headland.cli.parser import Verbs, add_verb
+from headland.client import settings
+from headland.sandbox import sandbox
 
 if TYPE_CHECKING:
     import argparse

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from headland import _core, extras, files
+from headland.agronomy.harmonize import harmonize
 from headland.cli.layer_files import text_frame
-from headland.harmonize import harmonize
-from headland.layer import Layer
-from headland.table_input import as_layer
+from headland.layer.layer import Layer
+from headland.layer.table_input import as_layer
 
 if TYPE_CHECKING:
     from pathlib import Path

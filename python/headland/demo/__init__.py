@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headland as hl
-from headland.client import Client
-from headland.escaping import printable
+from headland.client.client import Client
+from headland.display.escaping import printable
 from headland.report import INDEX, Field, check_page, draw_field, field_card, number_jobs, write_index
-from headland.sandbox import Sandbox
+from headland.sandbox.sandbox import Sandbox
 
 from .archives import find_archives
 from .pull import Pulled, pull

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from headland.agronomy.clean import clean
 from headland.archives import layers, read
-from headland.clean import clean
 from headland.errors import ConversionFailed, HeadlandError, NoCoverage
 from headland.report import Amount, Job, add_layer
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from headland.client import Client
-    from headland.conversion import Conversion
-    from headland.layer import Layer
+    from headland.client.client import Client
+    from headland.client.conversion import Conversion
+    from headland.layer.layer import Layer
     from headland.records import JobDataItem
 
 OTHER = "Other jobs"

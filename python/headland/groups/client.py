@@ -14,7 +14,7 @@ from .legacy_orders import LegacyOrders
 from .prescription_maps import PrescriptionMaps
 
 if TYPE_CHECKING:
-    from headland.calls import Calls
+    from headland.client.calls import Calls
     from headland.records import AccessKeyDetail
 
 

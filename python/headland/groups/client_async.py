@@ -14,7 +14,7 @@ from .legacy_orders_async import AsyncLegacyOrders
 from .prescription_maps_async import AsyncPrescriptionMaps
 
 if TYPE_CHECKING:
-    from headland.calls import AsyncCalls
+    from headland.client.calls import AsyncCalls
     from headland.records import AccessKeyDetail
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headland.call_group import CallGroup
+from headland.client.call_group import CallGroup
 
 from .dispatch_batches import DispatchBatches
 from .dispatch_equipment import DispatchEquipment
@@ -13,7 +13,7 @@ from .dispatch_field_operations import DispatchFieldOperations
 from .dispatch_products import DispatchProducts
 
 if TYPE_CHECKING:
-    from headland.calls import Calls
+    from headland.client.calls import Calls
 
 
 class Dispatch(CallGroup):

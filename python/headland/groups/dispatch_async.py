@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headland.call_group import CallGroup
+from headland.client.call_group import CallGroup
 
 from .dispatch_batches_async import AsyncDispatchBatches
 from .dispatch_equipment_async import AsyncDispatchEquipment
@@ -13,7 +13,7 @@ from .dispatch_field_operations_async import AsyncDispatchFieldOperations
 from .dispatch_products_async import AsyncDispatchProducts
 
 if TYPE_CHECKING:
-    from headland.calls import AsyncCalls
+    from headland.client.calls import AsyncCalls
 
 
 class AsyncDispatch(CallGroup):

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headland.call_group import CallGroup
+from headland.client.call_group import CallGroup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from headland.calls import Calls
-    from headland.pages import Pages
+    from headland.client.calls import Calls
+    from headland.client.pages import Pages
 
 
 class DispatchEquipment(CallGroup):

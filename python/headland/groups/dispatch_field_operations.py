@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headland.call_group import CallGroup
+from headland.client.call_group import CallGroup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from headland.calls import Calls
+    from headland.client.calls import Calls
 
 
 class DispatchFieldOperations(CallGroup):

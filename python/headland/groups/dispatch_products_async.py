@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headland.call_group import CallGroup
+from headland.client.call_group import CallGroup
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from headland.calls import AsyncCalls
-    from headland.pages import AsyncPages
+    from headland.client.calls import AsyncCalls
+    from headland.client.pages import AsyncPages
 
 
 class AsyncDispatchProducts(CallGroup):

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from headland.call_group import CallGroup
+from headland.client.call_group import CallGroup
 
 if TYPE_CHECKING:
     import datetime as dt
 
-    from headland.calls import Calls
-    from headland.locations import LocationPages
-    from headland.pages import Pages
+    from headland.client.calls import Calls
+    from headland.client.locations import LocationPages
+    from headland.client.pages import Pages
     from headland.records import DeviceLocation, FieldHubDetail, FieldHubItem
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from headland.call_group import CallGroup
+from headland.client.call_group import CallGroup
 
 if TYPE_CHECKING:
     import datetime as dt
 
-    from headland.calls import AsyncCalls
-    from headland.locations import AsyncLocationPages
-    from headland.pages import AsyncPages
+    from headland.client.calls import AsyncCalls
+    from headland.client.locations import AsyncLocationPages
+    from headland.client.pages import AsyncPages
     from headland.records import DeviceLocation, FieldHubDetail, FieldHubItem
 
 

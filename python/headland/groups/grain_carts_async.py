@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack, cast, overload
 
 from headland.archives import with_options
-from headland.call_group import CallGroup
+from headland.client.call_group import CallGroup
 
 if TYPE_CHECKING:
     import os
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from headland.archives import Limits, ReadOptions
-    from headland.calls import AsyncCalls, Upload
-    from headland.layer import Layer
-    from headland.pages import AsyncPages
+    from headland.client.calls import AsyncCalls, Upload
+    from headland.client.pages import AsyncPages
+    from headland.layer.layer import Layer
     from headland.records import Created, GrainCart
 
 

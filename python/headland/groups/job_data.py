@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Unpack, cast, overload
 
 from headland.archives import with_options
 from headland.argument_hints import LIST, explained
-from headland.call_group import CallGroup
-from headland.read_all import ReadAll
+from headland.client.call_group import CallGroup
+from headland.client.read_all import ReadAll
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from headland.archives import Limits, ReadOptions
-    from headland.calls import Calls, Upload
-    from headland.conversion import Conversion
-    from headland.layer import Layer
-    from headland.pages import Pages
+    from headland.client.calls import Calls, Upload
+    from headland.client.conversion import Conversion
+    from headland.client.pages import Pages
+    from headland.layer.layer import Layer
+    from headland.layer.table import Table
     from headland.records import Created, JobDataDetail, JobDataItem, PrescriptionMapItem, ProductRow
-    from headland.table import Table
 
 
 class JobData(ReadAll, CallGroup):

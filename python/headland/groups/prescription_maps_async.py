@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack, cast, overload
 
 from headland.archives import with_options
-from headland.call_group import CallGroup
-from headland.send_plan import AsyncSendPlans
+from headland.client.call_group import CallGroup
+from headland.client.send_plan import AsyncSendPlans
 
 if TYPE_CHECKING:
     import os
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from headland.archives import Limits, ReadOptions
-    from headland.calls import AsyncCalls
-    from headland.layer import Layer
-    from headland.map_file import MapFile
-    from headland.pages import AsyncPages
+    from headland.client.calls import AsyncCalls
+    from headland.client.map_file import MapFile
+    from headland.client.pages import AsyncPages
+    from headland.layer.layer import Layer
     from headland.records import Created, PrescriptionMapDetail, PrescriptionMapItem
 
 

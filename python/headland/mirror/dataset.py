@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from headland import _core, arguments, errors, extras, frames
+from headland import _core, arguments, errors, extras
 from headland.argument_hints import explained
+from headland.layer import frames
 from headland.suggestions import Suggesting
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from headland import _core, argument_hints, arguments
-from headland.escaping import printable
-from headland.harmonize import moistures
+from headland.agronomy.harmonize import moistures
+from headland.display.escaping import printable
 from headland.mirror import filters
 from headland.mirror.dataset import PublishedDataset, parse_years
 from headland.mirror.models import Outcome, Plan, Status, Verification
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from headland.client import Client
+    from headland.client.client import Client
 
 DAY = 86_400.0
 
@@ -92,7 +92,7 @@ class Mirror(PublishedDataset):
         job_types: str | Iterable[str] | None = None,
         market_moisture: float | Mapping[str, float] | None = None,
     ) -> None:
-        from headland.client import Client
+        from headland.client.client import Client
 
         if client is not None and not isinstance(client, Client):
             raise TypeError(

@@ -7,8 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import errors
-from headland.display_table import table_html, text_table
-from headland.escaping import printable
+from headland.display.escaping import printable
+from headland.display.tables import table_html, text_table
 from headland.mirror import formatting, render, summary
 
 if TYPE_CHECKING:

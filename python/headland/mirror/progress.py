@@ -7,9 +7,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from headland import _core
-from headland.escaping import printable
-from headland.mirror import formatting, progress_bar
-from headland.waiting_line import LINE
+from headland.display import progress_bar
+from headland.display.escaping import printable
+from headland.display.waiting_line import LINE
+from headland.mirror import formatting
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from headland import _core
-from headland.display_table import aligned, table_html
-from headland.escaping import printable
+from headland.display.escaping import printable
+from headland.display.tables import aligned, table_html
 from headland.mirror import formatting
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ import hashlib
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from headland import archives, extras, quantities
-from headland.clean import clean
+from headland import archives, extras
+from headland.agronomy.clean import clean
+from headland.display import quantities
 from headland.errors import HeadlandError
 from headland.suggestions import did_you_mean
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
-    from headland.client import Client
+    from headland.client.client import Client
     from headland.mirror.progress import StepReporter
 
     from .boxes import Box

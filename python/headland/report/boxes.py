@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headland.errors import HeadlandError
 
 if TYPE_CHECKING:
-    from headland.layer import Layer
+    from headland.layer.layer import Layer
 
 __all__ = ["Box", "box_of", "common"]
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from headland import quantities
+from headland.display import quantities
 
 from .formats import (
     area_text,

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from headland import _core
 from headland.errors import HeadlandError
-from headland.layer import Layer
+from headland.layer.layer import Layer
 
 from .job import add_diagnostics, add_texts
 from .measure import LABELS, dry_label, numbers
 
 if TYPE_CHECKING:
-    from headland.cleaned import Cleaned
+    from headland.agronomy.cleaned import Cleaned
 
     from .job import Job
 

@@ -6,8 +6,8 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from headland.escaping import printable
-from headland.quantities import MINUS, number
+from headland.display.escaping import printable
+from headland.display.quantities import MINUS, number
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from dataclasses import field as attribute
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headland import quantities
+from headland.agronomy.rates import compare_rates
+from headland.display import quantities
 from headland.errors import HeadlandError
-from headland.rates import compare_rates
 
 from .boxes import Box, box_of
 from .formats import fitted
@@ -18,9 +18,9 @@ from .measure import Amount, Measured, measure, numbers
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from headland.cleaned import Cleaned
-    from headland.layer import Layer
-    from headland.rates import RateComparison
+    from headland.agronomy.cleaned import Cleaned
+    from headland.agronomy.rates import RateComparison
+    from headland.layer.layer import Layer
 
 __all__ = ["Job", "Logged", "add_diagnostics", "add_layer", "add_texts"]
 

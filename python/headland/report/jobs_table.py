@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headland import quantities
+from headland.display import quantities
 
 from .formats import area_text, difference_text, for_readers, kind_text, mean_text, shown, total_text
 

@@ -9,14 +9,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import _core
+from headland.agronomy.field_means import field_means
+from headland.agronomy.harmonize import harmonize
 from headland.errors import HeadlandError
-from headland.field_means import field_means
-from headland.harmonize import harmonize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headland.layer import Layer
+    from headland.layer.layer import Layer
 
 __all__ = ["LABELS", "Amount", "Measured", "Part", "measure", "numbers"]
 

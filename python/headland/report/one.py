@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from headland import _core
 from headland.errors import HeadlandError
-from headland.layer import Layer
+from headland.layer.layer import Layer
 
 from .draw import SIDES, draw_field
 from .job import Job, add_layer
@@ -17,7 +17,7 @@ from .page import number_jobs, write_page
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from headland.cleaned import Cleaned
+    from headland.agronomy.cleaned import Cleaned
 
 __all__ = ["write_one"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headland.check_prescription import check_prescription
+from headland.agronomy.check_prescription import check_prescription
 from headland.errors import HeadlandError
 
 from .boxes import Box, box_of, common
@@ -15,8 +15,8 @@ from .formats import day, fitted, for_readers, shown
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from headland.client import Client
-    from headland.layer import Layer
+    from headland.client.client import Client
+    from headland.layer.layer import Layer
     from headland.mirror.progress import StepReporter
 
 __all__ = ["RateMap", "map_name", "read_maps", "section"]

@@ -1,0 +1,1 @@
+"""Agronomy: canonical columns, cleaned jobs, maps and means of fields, prescriptions and rates."""

@@ -1,0 +1,1 @@
+"""Clients of the service: their settings, calls, lists, conversions and deliveries."""

@@ -1,0 +1,1 @@
+"""Display: texts, tables, charts and maps for consoles and notebooks."""

@@ -1,0 +1,5 @@
+"""The sandbox: the complete service on loopback, its faults and the truth of its fields."""
+
+from headland.sandbox.sandbox import Sandbox
+
+__all__ = ["Sandbox"]
