@@ -19,10 +19,13 @@ from headland.agronomy.delay import Delay, MachineDelay
 from headland.agronomy.field_means import field_means
 from headland.agronomy.grid import grid
 from headland.agronomy.harmonize import harmonize
+from headland.agronomy.job_layers import FailedJob, JobLayers
 from headland.agronomy.prescription import Prescription
 from headland.agronomy.rates import RateComparison, compare_rates
+from headland.agronomy.read_many import read_many
 from headland.archives import Limits, layers, read
-from headland.client.client import AsyncClient, Budget, Client
+from headland.client.budget import Budget
+from headland.client.client import AsyncClient, Client
 from headland.client.conversion import AsyncConversion, Conversion
 from headland.client.delivery import AsyncDelivery, Delivery
 from headland.client.doctor import doctor
@@ -54,10 +57,8 @@ from headland.errors import (
     UploadOutcomeUnknown,
 )
 from headland.layer.diagnostic_codes import DiagnosticCode
-from headland.layer.job_layers import FailedJob, JobLayers
 from headland.layer.layer import Diagnostic, Layer
 from headland.layer.parquet import write_parquet
-from headland.layer.read_many import read_many
 from headland.layer.reader import Batch, LayerReader, open  # noqa: A004 -- it is `hl.open`, as `read` is `hl.read`
 from headland.layer.table import Table
 from headland.layer.xml_tree import read_tree
@@ -141,8 +142,8 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """Return the public names, for completion: without modules that only the package imports."""
-    return [*__all__, *_MODULES]
+    """Return the public names, for completion: without modules, which are imported by name."""
+    return [*__all__]
 
 
 if not _TYPE_CHECKING:
@@ -151,7 +152,7 @@ if not _TYPE_CHECKING:
         """Raise an error that suggests a public name similar to a wrong one."""
         from headland.suggestions import did_you_mean
 
-        hint = "" if name.startswith("_") else did_you_mean(name, __dir__())
+        hint = "" if name.startswith("_") else did_you_mean(name, [*__all__, *_MODULES])
         if name in _OPTIONAL_MODULES:
             hint = f" yet: run `import headland.{name}` first"
         raise AttributeError(f"`headland` has no attribute `{name}`{hint}")

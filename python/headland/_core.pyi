@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, Self, TypeAlias, TypedDict, final, type_check_only
 
-from headland.archives import Limits, ReadOptions
 from headland.agronomy.delay import MachineDelay
+from headland.archives import Limits, ReadOptions
 from headland.layer.diagnostic_codes import DiagnosticCode, Severity
 from headland.sandbox.harvest_truth import HarvestGrid
 from headland.sandbox.job_truth import SprayTruth

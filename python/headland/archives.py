@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence  # noqa: TC003 -- for `typing.get_type_hints`
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
-from headland import _core, arguments, errors, missing_files
-from headland.files import read_bytes
+from headland import _core, arguments, errors
+from headland.files import missing_reason, read_bytes
 from headland.layer.layer import Layer
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _check_exists(path: Path) -> None:
     try:
         path.stat()
     except FileNotFoundError:
-        message = f"cannot read `{path}`: {missing_files.reason(path)}"
+        message = f"cannot read `{path}`: {missing_reason(path)}"
         raise errors.from_core("ArchiveError", message, {"_source": str(path)}, errno.ENOENT) from None
     except OSError:
         # The core reports it.

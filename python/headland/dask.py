@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import sys
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import headland
 from headland import _core, arguments, errors, extras
+from headland.agronomy.archive_layers import Archive, archives_at
 from headland.argument_hints import explained
 from headland.layer import frames
-from headland.layer.archive_paths import Archive, archives_at
-from headland.mirror.dataset import PublishedDataset, filter_box, warn_mixed_units
+from headland.layer.dask_frames import frame_of_tasks, parallel_tasks
+from headland.mirror.dataset import PublishedDataset, warn_mixed_units
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import dask_geopandas
     import pyarrow as pa
 
-    from headland.mirror.dataset import Box, Units
+    from headland.mirror.dataset import Units
 
 ROW_COLUMNS = ("job_id", "layer", "job_row")
 """Columns of every row in addition to those of its archive."""
@@ -141,47 +141,8 @@ def read_archives(
     return frame_of_tasks(read_task, tasks, union, settings=settings)
 
 
-def parallel_tasks() -> int:
-    """Return the number of tasks that keep all workers busy: two for each thread of the cluster, or core."""
-    import dask
-    from dask.system import CPU_COUNT
-
-    threads = 0
-    if "distributed" in sys.modules:
-        from distributed import get_client
-
-        # There is none if the frame is computed on this machine.
-        with contextlib.suppress(ValueError):
-            threads = sum(get_client().nthreads().values())
-    return 2 * (threads or dask.config.get("num_workers", None) or CPU_COUNT)
-
-
 def _archives_per_task(count: int) -> int:
     return min(MAX_ARCHIVES, max(1, count // parallel_tasks()))
-
-
-def frame_of_tasks(
-    make: Callable[..., Any],
-    tasks: Sequence[Any],
-    schema: pa.Schema,
-    *,
-    boxes: Sequence[Sequence[float] | None] = (),
-    **given: Any,
-) -> dask_geopandas.GeoDataFrame:
-    """Return a frame with one partition per task; `boxes` are the bounding boxes of their rows, if known."""
-    import dask
-    import dask.dataframe as dd
-    import geopandas as gpd
-    import shapely
-
-    meta = frames.table_to_geo_frame(schema.empty_table())
-    # Texts are Arrow strings already, and Dask would convert date columns to texts.
-    with dask.config.set({"dataframe.convert-string": False}):
-        frame = dd.from_map(make, tasks, meta=meta, label="headland", schema=schema, **given)
-    known = [shapely.box(*box) for box in boxes if box is not None]
-    if frames.GEOMETRY in schema.names and len(known) == len(tasks):
-        frame.spatial_partitions = gpd.GeoSeries(known, crs=meta.crs)
-    return frame
 
 
 def read_task(
@@ -196,19 +157,6 @@ def read_task(
         with _skip_errors(archive, settings):
             tables += [_conform(table, kept, archive.path) for table in _tables(archive, kept, settings)]
     whole = frames.table_to_geo_frame(pa.concat_tables(tables))
-    return whole if columns is None else whole[list(columns)]
-
-
-def read_row_groups(
-    row_groups: list[Any], schema: pa.Schema, bbox: Box | None, columns: Sequence[str] | None = None
-) -> Any:
-    """Return the rows of row groups of a mirror's dataset, or only their `columns`; runs in a task."""
-    import pyarrow as pa
-
-    if columns is not None:
-        kept = [*columns, *([frames.GEOMETRY] if bbox is not None else [])]
-        schema = pa.schema([field for field in schema if field.name in kept])
-    whole = filter_box(frames.table_to_geo_frame(pa.table(_core.read_row_groups(row_groups, schema, bbox))), bbox)
     return whole if columns is None else whole[list(columns)]
 
 

@@ -1,4 +1,4 @@
-"""Reads files to upload, writes downloads to their targets, and replaces files."""
+"""Reads files to upload, writes downloads to their targets, replaces files, and explains missing ones."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import tarfile
 import tempfile
 import zipfile
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Self, cast
 
-from headland import arguments, missing_files
+from headland import arguments
 from headland.errors import HeadlandError, from_core, from_os
+from headland.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +35,9 @@ DEFAULT_NAMES = {
 }
 """The default file name of an upload, by call."""
 
+MAX_COMPARED = 10_000
+"""Maximum number of names in a folder that are compared with a missing one."""
+
 
 def read_upload(call: str, file: Upload) -> tuple[str, bytes]:
     """Return name and content of a file to upload."""
@@ -43,7 +48,7 @@ def read_upload(call: str, file: Upload) -> tuple[str, bytes]:
         try:
             return arguments.sendable("file", path.name), path.read_bytes()
         except FileNotFoundError:
-            message = f"cannot read `{path}` to upload it: {missing_files.reason(path)}"
+            message = f"cannot read `{path}` to upload it: {missing_reason(path)}"
             raise from_core("InvalidRequest", message, {}, errno.ENOENT) from None
         except OSError as cause:
             raise from_os("InvalidRequest", f"cannot read `{path}` to upload it", cause) from None
@@ -187,3 +192,25 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             part.unlink(missing_ok=True)
     except OSError as cause:
         raise from_os("File", f"cannot write `{path}`", cause) from None
+
+
+def missing_reason(path: Path) -> str:
+    """Return the part of a message that explains why there is no file or folder at `path`.
+
+    A relative path is looked for in the working folder, which in notebooks is often another one than expected.
+    """
+    folder = path.parent
+    where = "" if path.is_absolute() else f" in `{Path.cwd()}`"
+    if not folder.exists():
+        return f"there is no folder `{folder}`{where}"
+    if "*" in path.name:
+        return f"paths have no patterns: read each of `Path({str(folder)!r}).glob({path.name!r})`"
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in islice(entries, MAX_COMPARED)]
+    except OSError:
+        names = []
+    # Files have similar endings, so only close names are likely meant.
+    hint = did_you_mean(path.name, names, cutoff=0.75)
+    # The similar name has the same folder as the path, so that it can be copied.
+    return f"no such file or folder{where}{hint.replace('`', f'`{folder}{os.sep}', 1) if folder.name else hint}"

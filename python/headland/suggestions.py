@@ -60,13 +60,14 @@ class Suggesting:
     _table: ClassVar[str] = ""
     """The expression of the layer of its rows, if it has one."""
 
+    _table_class: ClassVar[type] = object
+    """The class of that layer."""
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
             """Raise an error that names the right attribute, that of its layer, or a similar one."""
             hint = self._instead.get(name, "")
-            if self._table and not hint and not name.startswith("_"):
-                from headland.layer.layer import Layer
-
-                hint = f"its rows have it, `{self._table}.{name}`" if hasattr(Layer, name) else ""
+            if not hint and not name.startswith("_") and hasattr(self._table_class, name):
+                hint = f"its rows have it, `{self._table}.{name}`"
             raise missing_attribute(self, name, hint=hint and f": {hint}")

@@ -13,9 +13,9 @@ from driven_rows import field, job, straight
 
 import headland as hl
 from headland.agronomy import cleaning_sentence
-from headland.client.client import WindowUse
+from headland.agronomy.job_layers import FailedJob, JobLayers
+from headland.client.budget import WindowUse
 from headland.display.tables import Listing, table_html, text_table
-from headland.layer.job_layers import FailedJob, JobLayers
 
 HOSTILE = "<script>alert('x')</script>\"\x1b[31m\u202e" + "x" * 300
 

@@ -16,7 +16,7 @@ import shapefile  # pyshp
 import shapely
 
 import headland as hl
-from headland.display import explore
+from headland.layer import explore
 from headland.layer.table_input import as_layer
 
 CORPUS = Path(os.environ.get("HEADLAND_CORPUS", Path(__file__).resolve().parents[3] / "shared" / "corpus"))

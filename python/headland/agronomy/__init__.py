@@ -1,1 +1,1 @@
-"""Agronomy: canonical columns, cleaned jobs, maps and means of fields, prescriptions and rates."""
+"""Agronomy: canonical columns, layers of many jobs, cleaned jobs, maps and means of fields, prescriptions and rates."""

@@ -40,6 +40,7 @@ class Cleaned(Suggesting):
 
     _instead: ClassVar = {"plot": "`cleaned.map()` draws it, and `cleaned.layer.plot(column)` a column of its rows"}
     _table = "cleaned.layer"
+    _table_class = Layer
 
     def __init__(self, core: _core.Cleaned, boundary: Layer | None = None) -> None:
         self._core, self._boundary = core, boundary

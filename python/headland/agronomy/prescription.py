@@ -96,6 +96,7 @@ class Prescription(Suggesting):
 
     _instead: ClassVar = {"save": "`write(path)` writes the zip", "plot": '`rx.layer.plot("RATE")` draws the rates'}
     _table = "rx.layer"
+    _table_class = Layer
 
     @explained()
     def __init__(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from headland.cli.calls import method_names
-from headland.cli.completion_scripts import bash, fish, zsh
+from headland.cli.completion_scripts import Option, Verb, bash, fish, zsh
 from headland.cli.output import print_text
 from headland.cli.parser import OneOf, Parser, Verbs, add_verb
 
@@ -16,29 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 SHELLS: dict[str, Callable[[Sequence[Verb]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
-
-
-class Option(NamedTuple):
-    """An option of a verb."""
-
-    names: list[str]
-    help: str
-    values: list[str]
-    """The values, if they are known."""
-    is_flag: bool
-    """Whether it has no value."""
-    is_path: bool
-    """Whether the value is a file or a folder."""
-
-
-class Verb(NamedTuple):
-    """A verb with its options, the known words of its first argument, and whether it has a file as an argument."""
-
-    name: str
-    help: str
-    options: list[Option]
-    words: list[str]
-    has_file: bool
 
 
 def add_completion(verbs: Verbs) -> None:

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from headland.cli.completion import Option, Verb
+
+class Option(NamedTuple):
+    """An option of a verb."""
+
+    names: list[str]
+    help: str
+    values: list[str]
+    """The values, if they are known."""
+    is_flag: bool
+    """Whether it has no value."""
+    is_path: bool
+    """Whether the value is a file or a folder."""
+
+
+class Verb(NamedTuple):
+    """A verb with its options, the known words of its first argument, and whether it has a file as an argument."""
+
+    name: str
+    help: str
+    options: list[Option]
+    words: list[str]
+    has_file: bool
+
 
 BASH = """\
 # Completion of headland for bash: source <(headland completion bash)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from headland.display.escaping import printable
-from headland.display.iso_time import iso_text
+from headland.display.quantities import iso_text
 
 BOLD, RED, RESET = "\x1b[1m", "\x1b[31m", "\x1b[0m"
 """Styles of texts in a terminal."""

@@ -7,13 +7,13 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from headland import files
+from headland.agronomy.archive_layers import ArchiveLayer, failure, find_archives, has_zips, read_layers
+from headland.agronomy.job_layers import FailedJob
 from headland.cli.original_columns import OriginalColumns
 from headland.cli.output import print_json, print_text, print_wrapped
 from headland.cli.table_files import TableFiles, kind_of, table_of
 from headland.display.escaping import printable
 from headland.errors import HeadlandError
-from headland.layer.archive_layers import ArchiveLayer, failure, find_archives, has_zips, read_layers
-from headland.layer.job_layers import FailedJob
 
 if TYPE_CHECKING:
     import argparse

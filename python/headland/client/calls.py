@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from headland.archives import Limits, ReadOptions
     from headland.client.bearer_tokens import TokenSource
+    from headland.client.filtered_pages import ListCalls
     from headland.client.map_file import MapFile, PreparedMap
     from headland.client.pages import _Parts
     from headland.records import Created
@@ -125,7 +126,8 @@ class OpenClient(Generic[List, Locations]):
             arguments.whole_number("page_size", page_size, *PAGE_SIZE)
         if page is not None:
             arguments.whole_number("page", page, 0, arguments.MAX_INT)
-        return lambda: self._open_pages(call, given, page_size, page, on_error), self, call, page
+        own = cast("ListCalls", self)  # Both subclasses have `detail`, the asynchronous one as a coroutine.
+        return lambda: self._open_pages(call, given, page_size, page, on_error), own, call, page
 
     def check_send(
         self, rx: MapFile | str | int, computer: str | int, *, wait: bool, timeout: float | None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 from headland import _core, arguments
 from headland.client import doctor_report, settings
 from headland.client.bearer_tokens import TokenSource
+from headland.client.budget import Budget, budget_of
 from headland.client.calls import PAGE_SIZE, AsyncCalls, Calls, OpenClient
 from headland.client.settings import Timeout
-from headland.display.budget import budget_html, budget_text
 from headland.groups import AsyncClientRows, ClientRows
 from headland.suggestions import Suggesting
 
@@ -35,41 +35,6 @@ RATE_LIMITS = ((30, 60.0), (15, 30.0))
 
 Token = str | Callable[[], str] | Callable[[], Awaitable[str]]
 """A bearer token, or a callable that returns one."""
-
-
-class WindowUse(NamedTuple):
-    """A window of the limit and the number of calls in it."""
-
-    calls: int
-    seconds: float
-    used: int
-
-
-class Budget(NamedTuple):
-    """The rest of the rate limit."""
-
-    remaining: int | None
-    """Calls that may start now; ``None`` if the limiter is disabled."""
-    next_call_in: float
-    """Seconds until the next call may start; 0 if one may start now."""
-    reset_in: float
-    """Seconds until the whole budget is available again."""
-    windows: list[WindowUse]
-    """Each window with the number of calls in it."""
-    service_wait: float | None = None
-    """Seconds of waiting that the service requested, at most 86400, if calls are stopped for it; otherwise ``None``.
-
-    ``next_call_in`` may be shorter: a wait of more than five minutes counts only after the service has requested it
-    twice.
-    """
-
-    def __repr__(self) -> str:
-        """Return the calls that may start now, and a table of the windows."""
-        return budget_text(self)
-
-    def _repr_html_(self) -> str:
-        """Return the same as HTML."""
-        return budget_html(self)
 
 
 class _ClientBase(Suggesting):
@@ -236,7 +201,7 @@ class Client(_ClientBase, ClientRows):
 
     def budget(self) -> Budget:
         """Return the rest of the rate limit, and when it is available."""
-        return _budget(self._calls.core.budget())
+        return budget_of(self._calls.core.budget())
 
     def doctor(self) -> Checkup:
         """Diagnose failing calls: at most three calls; each step with the observation and the next step.
@@ -304,7 +269,7 @@ class AsyncClient(_ClientBase, AsyncClientRows):
 
     async def budget(self) -> Budget:
         """Return the rest of the rate limit, and when it is available."""
-        return _budget(await self._calls.core.budget_async())
+        return budget_of(await self._calls.core.budget_async())
 
     async def doctor(self) -> Checkup:
         """Diagnose failing calls: at most three calls; each step with the observation and the next step.
@@ -340,7 +305,3 @@ class AsyncClient(_ClientBase, AsyncClientRows):
 
 def _address(name: str, address: str | None) -> str | None:
     return None if address is None else arguments.text(name, address)
-
-
-def _budget(facts: _core._Budget) -> Budget:
-    return Budget(**{**facts, "windows": [WindowUse(*window) for window in facts["windows"]]})  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, SupportsIndex, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, SupportsIndex, TypeVar, overload
 
 from headland import arguments
 from headland.client.job_selection import TypeCondition
@@ -12,10 +12,20 @@ from headland.display import page_display
 from headland.suggestions import Suggesting
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+    from typing import Protocol
 
-    from headland.client.calls import AsyncCalls, Calls
-    from headland.client.pages import AsyncPages, Pages
+    class ListCalls(Protocol):
+        """The calls of a list: a block with them is a call, after which pending warnings are issued."""
+
+        def __enter__(self) -> None: ...
+        def __exit__(self, *_: object) -> None: ...
+        def warn_pending(self) -> None:
+            """Issue the pending warnings."""
+
+        def detail(self, call: str, given: Mapping[str, object]) -> Any:
+            """Return the detail of a record, or an awaitable of it."""
+
 
 Record = TypeVar("Record")
 
@@ -82,18 +92,20 @@ class FilteredPages(Suggesting, Generic[Record]):
     >>> newest = harvests[0]
     """
 
-    __slots__ = ("_buffer", "_condition", "_head", "_name", "_pages", "_read_page", "_start_reading")
+    __slots__ = ("_buffer", "_calls", "_condition", "_head", "_name", "_pages", "_read_page", "_start_reading")
 
     _instead = dict.fromkeys(TABLE, _LIST)
 
     def __init__(
         self,
-        pages: Pages[Record],
+        pages: Iterable[Record],
+        calls: ListCalls,
         name: str,
         start_reading: Callable[[], Callable[[], list[Record] | None]],
         condition: Condition,
     ) -> None:
         self._pages = pages
+        self._calls = calls
         self._name = name
         self._start_reading = start_reading
         self._condition = condition
@@ -162,20 +174,20 @@ class FilteredPages(Suggesting, Generic[Record]):
         """Return whether a record meets the condition; requests the detail of a job if it decides."""
         found = self._condition.match(record)
         if found is None:
-            calls = cast("Calls", self._pages._calls)  # noqa: SLF001 - the list's own package
-            found = self._condition.decide(record, calls.detail(DETAIL, {"id": record["id"]}))
+            found = self._condition.decide(record, self._calls.detail(DETAIL, {"id": record["id"]}))
         return found
 
 
 class AsyncFilteredPages(Suggesting, Generic[Record]):
     """The records of an ``AsyncPages`` that meet a condition, for ``async for``."""
 
-    __slots__ = ("_condition", "_name", "_pages")
+    __slots__ = ("_calls", "_condition", "_name", "_pages")
 
     _instead = dict.fromkeys(TABLE, _ASYNC_LIST)
 
-    def __init__(self, pages: AsyncPages[Record], name: str, condition: Condition) -> None:
+    def __init__(self, pages: AsyncIterable[Record], calls: ListCalls, name: str, condition: Condition) -> None:
         self._pages = pages
+        self._calls = calls
         self._name = name
         self._condition = condition
 
@@ -212,6 +224,5 @@ class AsyncFilteredPages(Suggesting, Generic[Record]):
         """Return whether a record meets the condition; requests the detail of a job if it decides."""
         found = self._condition.match(record)
         if found is None:
-            calls = cast("AsyncCalls", self._pages._calls)  # noqa: SLF001 - the list's own package
-            found = self._condition.decide(record, await calls.detail(DETAIL, {"id": record["id"]}))
+            found = self._condition.decide(record, await self._calls.detail(DETAIL, {"id": record["id"]}))
         return found

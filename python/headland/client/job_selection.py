@@ -6,8 +6,8 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 from headland import _core, arguments
+from headland.agronomy.job_layers import FailedJob
 from headland.errors import NotFound
-from headland.layer.job_layers import FailedJob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headland import _core, extras
 from headland.client.pages import AsyncPages, Pages
-from headland.display.iso_time import iso_text
+from headland.display.quantities import iso_text
 from headland.records import DeviceLocation
 
 if TYPE_CHECKING:

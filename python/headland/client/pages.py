@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
     from headland import _core
-    from headland.client.calls import OpenClient
+    from headland.client.filtered_pages import ListCalls
 
-    _Parts = tuple[Callable[[], _core.Pages], OpenClient[Any, Any], str, int | None]
+    _Parts = tuple[Callable[[], _core.Pages], ListCalls, str, int | None]
 
 Record = TypeVar("Record")
 
@@ -51,7 +51,7 @@ class _Pages(Generic[Record]):
     def __init__(
         self,
         open_pages: Callable[[], _core.Pages],
-        calls: OpenClient[Any, Any],
+        calls: ListCalls,
         name: str,
         page: int | None,
     ) -> None:
@@ -218,9 +218,8 @@ class Pages(_Pages[Record]):
 
         >>> harvests = list(client.job_data.list().filter(job_type="Yield"))
         """
-        return FilteredPages(
-            self, self._name, self._start_reading, Condition(self._name, predicate, job_type, sub_type)
-        )
+        condition = Condition(self._name, predicate, job_type, sub_type)
+        return FilteredPages(self, self._calls, self._name, self._start_reading, condition)
 
     def _read_indexed(self) -> list[Record] | None:
         self._buffered = self._buffered or self._start()
@@ -340,7 +339,8 @@ class AsyncPages(_Pages[Record]):
         sub_type: str | None = None,
     ) -> AsyncFilteredPages[Record]:
         """Return the records that meet a condition, for ``async for``; see ``Pages.filter``."""
-        return AsyncFilteredPages(self, self._name, Condition(self._name, predicate, job_type, sub_type))
+        condition = Condition(self._name, predicate, job_type, sub_type)
+        return AsyncFilteredPages(self, self._calls, self._name, condition)
 
     async def total(self) -> int:
         """Return the total count; raises ``TypeError`` if the service does not count this list."""

@@ -7,12 +7,12 @@ import time
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from headland import _core, arguments
+from headland.agronomy.job_layers import FailedJob, JobLayers
 from headland.archives import ReadOptions, with_options
 from headland.client.job_selection import Selection
 from headland.display.progress_bar import choose_display
 from headland.display.waiting_line import LINE
 from headland.errors import HeadlandError
-from headland.layer.job_layers import FailedJob, JobLayers
 from headland.layer.layer import Layer
 
 if TYPE_CHECKING:

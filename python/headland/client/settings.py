@@ -11,8 +11,9 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headland import _core, arguments, missing_files
+from headland import _core, arguments
 from headland.errors import ConfigurationError, from_core, from_os
+from headland.files import missing_reason
 from headland.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
             profile = _parse_profile(opened.read(), name, file)
     except FileNotFoundError:
         message = (
-            f"cannot read the profile file `{file}`: {missing_files.reason(file)}; "
+            f"cannot read the profile file `{file}`: {missing_reason(file)}; "
             f"`headland login --profile {shlex.quote(name)}` writes it, or use `Client.from_env()`{hint}"
         )
         raise from_core("ConfigurationError", message, {"_setting": "profiles"}, errno.ENOENT) from None

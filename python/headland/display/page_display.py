@@ -7,7 +7,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from headland.display.escaping import shortened
-from headland.display.iso_time import iso_text
+from headland.display.quantities import iso_text
 from headland.display.tables import aligned, table_html
 
 SHOWN = 5

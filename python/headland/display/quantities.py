@@ -1,6 +1,11 @@
-"""Formats amounts, areas and the moisture that they refer to, as texts for people."""
+"""Formats amounts, areas, the moisture that they refer to, and times."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import datetime as dt
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -42,3 +47,8 @@ def at_moisture(basis: str | float | None) -> str:
     except ValueError:
         return "dry, at an unknown moisture"
     return "as dry matter" if percent == 0.0 else f"at {percent:g} % water"
+
+
+def iso_text(value: dt.date) -> str:
+    """Return a date or a time as ISO 8601, with ``Z`` for UTC."""
+    return value.isoformat().replace("+00:00", "Z")

@@ -12,7 +12,7 @@ from headland.suggestions import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from headland.layer.views import Column, LayerViews
+    from headland.layer.shown import Column, ShownTable
 
 FIRST = (
     *("job_name", "field"),
@@ -36,7 +36,7 @@ def type_in_words(kind: str, *, is_geometry: bool = False) -> str:
     return next((words for start, words in (NUMBERS | TYPES).items() if kind.startswith(start)), kind)
 
 
-def ordered_columns(layer: LayerViews) -> tuple[list[Column], list[Column]]:
+def ordered_columns(layer: ShownTable) -> tuple[list[Column], list[Column]]:
     """Return the columns in the order in which they are looked for, and the originals of a harmonised layer."""
     columns = layer.describe()
     added = {entry["column"] for entry in layer.provenance}
@@ -49,7 +49,7 @@ def ordered_columns(layer: LayerViews) -> tuple[list[Column], list[Column]]:
     return own, [column for column in columns if column.name not in computed]
 
 
-def missing_column(layer: LayerViews, column: str) -> str:
+def missing_column(layer: ShownTable, column: str) -> str:
     """Return the message for a column that a layer does not have: a similar one, or all; and what `harmonize` adds."""
     canonical: list[str] = []
     if not layer.provenance:

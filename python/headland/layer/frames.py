@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Frame = TypeVar("Frame", bound="pd.DataFrame")
 
+Box = tuple[float, float, float, float]
+"""West, south, east and north."""
+
 GEOMETRY = "geometry"
 """The geometry column of datasets and of frames of many archives."""
 
@@ -246,3 +249,12 @@ def to_polars(names: Iterable[str], table: pa.Table) -> pl.DataFrame:
     # Fields of their own have no metadata, so polars makes no extension type of the geometry.
     plain = dict(zip(names, table.columns, strict=True))
     return pl.DataFrame(pa.table(plain))
+
+
+def filter_box(frame: gpd.GeoDataFrame, bbox: Box | None) -> gpd.GeoDataFrame:
+    """Keep the rows whose geometries intersect a box; the boxes in the file are rounded outwards."""
+    import shapely
+
+    if bbox is None or GEOMETRY not in frame:
+        return frame
+    return frame[frame.geometry.intersects(shapely.box(*bbox))].reset_index(drop=True)

@@ -15,14 +15,13 @@ from headland.layer.text import heading
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from headland.layer.layer import Layer
-    from headland.layer.views import Column
+    from headland.layer.shown import Column, ShownLayer
 
 KINDS = {"yield": "Harvest", "as_applied": "Application", "planting": "Planting"}
 """Kinds of jobs, as they are shown."""
 
 
-def render(layer: Layer, *, has_map: bool) -> str:
+def render(layer: ShownLayer, *, has_map: bool) -> str:
     """Return the map, what the layer contains, its columns and the diagnostics as HTML; needs no network.
 
     A table without geometries shows its rows in place of a map.
@@ -41,7 +40,7 @@ def render(layer: Layer, *, has_map: bool) -> str:
     )
 
 
-def _columns(layer: Layer) -> str:
+def _columns(layer: ShownLayer) -> str:
     """Return the table of the columns; the originals of a harmonised layer are folded."""
     first, originals = ordered_columns(layer)
     table = _column_table(layer, first)
@@ -51,7 +50,7 @@ def _columns(layer: Layer) -> str:
     return table
 
 
-def _column_table(layer: Layer, columns: Iterable[Column]) -> str:
+def _column_table(layer: ShownLayer, columns: Iterable[Column]) -> str:
     units, geometry = layer.units, layer._core.geometry_column  # noqa: SLF001 - a layer of this package
     rows = (
         (each.name, type_in_words(each.type, is_geometry=each.name == geometry), _unit(each, units), each.nulls)
@@ -66,14 +65,14 @@ def _unit(column: Column, units: dict[str, str]) -> str:
     return "" if unit == "unknown" and not column.type.startswith("Float") else unit
 
 
-def _rows(layer: Layer) -> str:
+def _rows(layer: ShownLayer) -> str:
     """Return the first rows, and the other columns and types folded."""
     rows = layer.head(SHOWN)._repr_html_()
     more = f"<p>first {SHOWN} rows</p>" if len(layer) > SHOWN else ""
     return f"{rows}{more}<details><summary>columns</summary>{_columns(layer)}</details>"
 
 
-def _facts(layer: Layer) -> str:
+def _facts(layer: ShownLayer) -> str:
     """Return kind, crop, points, ground and amount of a harmonised layer in one line; empty for other layers."""
     metadata = layer.metadata
     kind = KINDS.get(metadata.get("headland:kind", ""))
@@ -93,7 +92,7 @@ def _facts(layer: Layer) -> str:
     return f"{kind}{f' of {crop}' if crop else ''}: {', '.join(texts)}"
 
 
-def _sum(layer: Layer, column: str) -> float:
+def _sum(layer: ShownLayer, column: str) -> float:
     return float(sum(value for value in layer[column] if value is not None and value == value))  # noqa: PLR0124 - NaN
 
 
@@ -101,7 +100,7 @@ def _shown(text: str) -> str:
     return html.escape(printable(text))
 
 
-def _map(layer: Layer) -> str:
+def _map(layer: ShownLayer) -> str:
     """Return the map, or the reason why there is none: a notebook must show the table in any case."""
     try:
         return layer.picture()

@@ -372,7 +372,7 @@ class Layer(LayerViews):
 
         >>> headland.read("job.zip").explore("YIELD")
         """
-        from headland.display.explore import explore
+        from headland.layer.explore import explore
 
         if self._core.geometry_column is None:
             raise ValueError(f"layer `{self.name}` has no geometry, so there is nothing to show")

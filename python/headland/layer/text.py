@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from headland.display.tables import SHOWN
 
 if TYPE_CHECKING:
-    from headland.layer.layer import Layer
+    from headland.layer.shown import ShownLayer
 
 MAX_CRS_SHOWN = 60
 """Maximum length of a coordinate system's name in one line."""
@@ -18,7 +18,7 @@ WKT_NAME = re.compile(r'\s*[A-Za-z_]+\s*[\[(]\s*"([^"]+)"')
 """The name at the beginning of well-known text."""
 
 
-def heading(layer: Layer) -> str:
+def heading(layer: ShownLayer) -> str:
     """Return name, size and coordinate system in one line; a table without geometries has no system."""
     size = f"<Layer {layer.name!r}: {len(layer):,} records, {len(layer.columns)} columns"
     if layer._core.geometry_column is None:  # noqa: SLF001 - a layer of this package
@@ -29,7 +29,7 @@ def heading(layer: Layer) -> str:
     return f"{size}, {textwrap.shorten(named[1] if named else crs, MAX_CRS_SHOWN)}>"
 
 
-def text(layer: Layer) -> str:
+def text(layer: ShownLayer) -> str:
     """Return the heading; for a table without geometries also its first rows."""
     if layer._core.geometry_column is not None or len(layer) == 0:  # noqa: SLF001 - as above
         return heading(layer)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from headland import _core, arguments, extras
+from headland.layer.shown import Column
 
 if TYPE_CHECKING:
     import os
@@ -36,14 +37,6 @@ INSTEAD = {
     "save": ": `write_parquet(path)` writes the rows, `plot(column).save(path)` a map",
 }
 """What to use instead of attributes that users expect."""
-
-
-class Column(NamedTuple):
-    """A column: its name, Arrow type and number of nulls."""
-
-    name: str
-    type: str
-    nulls: int
 
 
 class LayerViews:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from headland import _core, arguments, errors, extras
 from headland.argument_hints import explained
 from headland.layer import frames
+from headland.layer.frames import filter_box
 from headland.suggestions import Suggesting
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import duckdb
     import geopandas as gpd
 
+    from headland.layer.frames import Box
     from headland.mirror.publication import Publication
 
 ROWS_PER_TASK = 262_144
@@ -28,9 +30,6 @@ ROWS_PER_TASK = 262_144
 
 Units = Literal["metric", "us"]
 """Words for the units to which numbers are converted."""
-
-Box = tuple[float, float, float, float]
-"""West, south, east and north."""
 
 CANONICAL = "columns such as `yield_dry` are in `mirror.sql('FROM harvest_rows')`, `application_rows`, `planting_rows`"
 """Where the columns of `headland.harmonize` are, in errors."""
@@ -233,7 +232,7 @@ class PublishedDataset(Suggesting):
         extras.require("dask", "dask.dataframe", "dask_geopandas")
         import pyarrow as pa
 
-        from headland.dask import frame_of_tasks, parallel_tasks, read_row_groups
+        from headland.layer.dask_frames import frame_of_tasks, parallel_tasks, read_row_groups
 
         box = _box(bbox)
         scan = self._scan(job_type, year, box, columns, units)
@@ -319,15 +318,6 @@ def warn_mixed_units(columns: Sequence[tuple[str, str]], *, is_converted: bool) 
     warning = _core.mixed_units_warning([*columns], is_converted)
     if warning is not None:
         errors.warn(warning)
-
-
-def filter_box(frame: gpd.GeoDataFrame, bbox: Box | None) -> gpd.GeoDataFrame:
-    """Keep the rows whose geometries intersect a box; the boxes in the file are rounded outwards."""
-    import shapely
-
-    if bbox is None or frames.GEOMETRY not in frame:
-        return frame
-    return frame[frame.geometry.intersects(shapely.box(*bbox))].reset_index(drop=True)
 
 
 def _units(units: object) -> str | None:

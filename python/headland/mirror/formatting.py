@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from headland import _core
-from headland.display.iso_time import iso_text
+from headland.display.quantities import iso_text
 
 
 def number(count: int, singular: str) -> str:

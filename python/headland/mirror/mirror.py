@@ -11,8 +11,9 @@ from headland.agronomy.harmonize import moistures
 from headland.display.escaping import printable
 from headland.mirror import filters
 from headland.mirror.dataset import PublishedDataset, parse_years
-from headland.mirror.models import Outcome, Plan, Status, Verification
+from headland.mirror.models import Outcome, Plan, Verification
 from headland.mirror.progress import LOG, ProgressReporter, StepReporter
+from headland.mirror.status import Status
 
 if TYPE_CHECKING:
     import os

@@ -1,4 +1,4 @@
-"""Result types of a mirror: plan, outcome of a sync, status, verification."""
+"""Result types of a mirror: plan, outcome of a sync, verification."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ from dataclasses import dataclass, fields
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headland import errors
 from headland.display.escaping import printable
 from headland.display.tables import table_html, text_table
-from headland.mirror import formatting, render, summary
+from headland.mirror import formatting
 
 if TYPE_CHECKING:
     import datetime as dt
-    from pathlib import Path
 
     from headland import _core
-    from headland.mirror.summary import Stock
 
 
 class JsonValues:
@@ -183,122 +180,6 @@ class Outcome(JsonValues):
     """Notes for the user: records skipped until the next sync, lists that the key does not permit, ids of the filter
     that the list of jobs does not have.
     """
-
-
-@dataclass(frozen=True, repr=False)
-class Status(JsonValues):
-    """The status of a mirror, from its journal and its published state alone.
-
-    >>> status = mirror.status()
-    >>> print(status)
-    >>> print(status.jobs, status.rows, status.to_dict()["relisted_at"])
-    """
-
-    folder: Path
-    """The folder of the mirror."""
-    read_at: dt.datetime
-    """The time of this status."""
-    jobs: dict[str, int]
-    """Number of jobs by the state of their files: ``have``, ``unasked``, ``asked``, ``no coverage``, ``failed``,
-    ``quarantined``, ``gone``.
-    """
-    types: dict[str, dict[str, int]]
-    """The same for each kind of job, by the names in lists."""
-    grain_carts: dict[str, int]
-    """The same for grain cart files; ``superseded`` are those with a newer upload."""
-    archives: int
-    """Number of archives in the store."""
-    bytes: int
-    """Bytes of these archives."""
-    details_due: int
-    """Number of job details still to read."""
-    next_ripe: dt.datetime | None
-    """When the first pending conversion is ready."""
-    listed_at: dt.datetime | None
-    """When the list of jobs was last read."""
-    relisted_at: dt.datetime | None
-    """When all jobs were last listed; later changes without a trace in new lists are unknown."""
-    relist_due: bool
-    """Whether the next sync lists all jobs."""
-    unfinished_since: dt.datetime | None
-    """When the unfinished sync began, if there is one."""
-    planned_at: dt.datetime | None
-    """When the lists were read for a plan without a sync since, if there is one."""
-    calls: dict[str, CallsMade]
-    """Calls by purpose: ``lists``, ``details``, ``conversions`` (file requests answered with a wait), ``files``."""
-    generation: int | None
-    """The published generation."""
-    is_published: bool
-    """Whether it includes all known records and all downloaded files; ``unasked`` files are not downloaded yet."""
-    unavailable: list[Unavailable]
-    """Unavailable files and details, at most twenty of a kind."""
-    dataset: list[Stock]
-    """The published dataset by job type and year; empty if it cannot be read."""
-    damage: str | None
-    """The reason why the published state cannot be read, such as a lost file, and the solution; ``None`` if it can.
-
-    If its whole folder is lost, ``dataset`` and ``generation`` may be those of the previous generation.
-    """
-    disk: int
-    """Bytes of the folder on disk: archives, published states, journal and quarantine."""
-
-    @property
-    def parts(self) -> int | None:
-        """Number of files of the dataset; ``None`` if it cannot be read."""
-        return None if self._is_unreadable else sum(each.parts for each in self.dataset)
-
-    @property
-    def rows(self) -> int | None:
-        """Number of rows of the dataset; ``None`` if it cannot be read."""
-        return None if self._is_unreadable else sum(each.rows for each in self.dataset)
-
-    @property
-    def rows_bytes(self) -> int | None:
-        """Bytes of the files of the dataset; ``None`` if it cannot be read."""
-        return None if self._is_unreadable else sum(each.bytes for each in self.dataset)
-
-    @property
-    def _is_unreadable(self) -> bool:
-        return self.damage is not None and not self.dataset
-
-    def __str__(self) -> str:
-        """Return the status as lines of text."""
-        return render.text(self)
-
-    def __repr__(self) -> str:
-        """Return the same as ``print`` shows."""
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        """Return HTML tables for notebooks, without scripts or downloads."""
-        return render.html(self)
-
-    @classmethod
-    def of(cls, facts: _core._Status, folder: Path, now: dt.datetime) -> Status:
-        """Create it from the values of the core and from the folder."""
-        others = {"calls", "unavailable", "types", "lost"}
-        known = {name: value for name, value in facts.items() if name not in others}
-        types: dict[str, dict[str, int]] = {}
-        for (kind, state), count in facts["types"].items():
-            types.setdefault(kind or "unknown", {})[state] = count
-        dataset: list[Stock] = []
-        damage = facts["lost"]
-        try:
-            if facts["generation"] is not None:
-                dataset = summary.dataset_summary(folder)
-        except errors.ArchiveError as reason:
-            damage = str(reason)
-        return cls(
-            **known,  # type: ignore[arg-type]  # the names and types of a TypedDict, of which mypy sees objects
-            folder=folder,
-            read_at=now,
-            types=types,
-            dataset=dataset,
-            damage=damage,
-            disk=facts["bytes"] + summary.disk_usage(folder),
-            calls={name: CallsMade(*counts) for name, counts in facts["calls"].items()},
-            unavailable=[Unavailable(**each) for each in facts["unavailable"]],
-        )
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from .formats import (
     dates_text,
     difference_text,
     for_readers,
-    kind_text,
     mean_text,
     number,
     shown,
     total_text,
 )
+from .job import kind_text
 from .jobs_table import NO_AREA, not_measured
 
 if TYPE_CHECKING:

@@ -15,9 +15,7 @@ from .job import add_diagnostics, add_texts
 from .measure import LABELS, dry_label, numbers
 
 if TYPE_CHECKING:
-    from headland.agronomy.cleaned import Cleaned
-
-    from .job import Job
+    from .job import CleanedRows, Job
 
 __all__ = ["draw_field"]
 
@@ -104,7 +102,7 @@ def is_harvest(job: Job) -> bool:
     return job.measured is not None and job.measured.kind == "yield"
 
 
-def cells_of(job: Job, cleaned: Cleaned, most: int) -> tuple[str, str, Layer] | None:
+def cells_of(job: Job, cleaned: CleanedRows, most: int) -> tuple[str, str, Layer] | None:
     """Return column, unit and layer of the cells of a cleaned job; None if they have no rate in a known unit."""
     covered = None if job.measured is None else job.measured.covered
     if covered is None:

@@ -12,7 +12,6 @@ from headland.display.quantities import MINUS, number
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from .job import Job
     from .measure import Amount, Measured
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "difference_text",
     "fitted",
     "for_readers",
-    "kind_text",
     "mean_text",
     "number",
     "shown",
@@ -40,12 +38,6 @@ TITLE_WIDTH = 34.0
 
 KINDS = {"yield": "Yield", "as_applied": "As applied", "planting": "Planting"}
 """Headings of the kinds of jobs, in the order of a card."""
-
-
-def kind_text(job: Job) -> str:
-    """Return the kind of a job, or its type in the service."""
-    kind = None if job.measured is None else job.measured.kind
-    return KINDS.get(kind or "", job.sub_type or "Other")
 
 
 def area_text(square_metres: float | None) -> str | None:

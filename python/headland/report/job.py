@@ -5,30 +5,44 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from dataclasses import field as attribute
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from headland.agronomy.rates import compare_rates
 from headland.display import quantities
 from headland.errors import HeadlandError
 
 from .boxes import Box, box_of
-from .formats import fitted
+from .formats import KINDS, fitted
 from .measure import Amount, Measured, measure, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from headland.agronomy.cleaned import Cleaned
+    from headland._core import Cleaned as CoreCleaned
     from headland.agronomy.rates import RateComparison
     from headland.layer.layer import Layer
 
-__all__ = ["Job", "Logged", "add_diagnostics", "add_layer", "add_texts"]
+__all__ = ["CleanedRows", "Job", "Logged", "add_diagnostics", "add_layer", "add_texts", "kind_text"]
 
 AGREEMENT = 1e-6
 """The relative difference up to which a total equals the known one."""
 
 MAX_SAME = 3
 """Maximum number of diagnostics of one code that are written out for a job; the others are counted."""
+
+
+class CleanedRows(Protocol):
+    """A cleaned job, whose class imports the report that it saves."""
+
+    _core: CoreCleaned
+
+    @property
+    def layer(self) -> Layer:
+        """The cleaned rows."""
+
+    @property
+    def report(self) -> Layer:
+        """The effect of each step."""
 
 
 class Logged(NamedTuple):
@@ -60,7 +74,7 @@ class Job:
     layer: Layer | None = None
     """The layer until it is drawn, harmonised if possible."""
     measured: Measured | None = None
-    cleaned: Cleaned | None = None
+    cleaned: CleanedRows | None = None
     """The cleaned job until it is drawn."""
     sentence: str = ""
     """What was logged, what is left out and why, and the mean of the rest; or why nothing was cleaned."""
@@ -149,10 +163,16 @@ class Job:
         return None if difference is None else abs(difference) <= AGREEMENT * 100.0 and self.has_known_rows
 
 
+def kind_text(job: Job) -> str:
+    """Return the kind of a job, or its type in the service."""
+    kind = None if job.measured is None else job.measured.kind
+    return KINDS.get(kind or "", job.sub_type or "Other")
+
+
 def add_layer(
     job: Job,
     layer: Layer,
-    clean: Callable[[Layer], Cleaned],
+    clean: Callable[[Layer], CleanedRows],
     market_moisture: float | Mapping[str, float] | None = None,
 ) -> None:
     """Measure, clean and compare the layer of a job; what fails is a sentence of the job.
@@ -213,7 +233,7 @@ def said_of(diagnostics: list[tuple[str, str, str]]) -> list[str]:
     return texts + [f"{count - MAX_SAME:,} more of {code}" for code, count in shown.items() if count > MAX_SAME]
 
 
-def cleaned_mean(cleaned: Cleaned) -> str:
+def cleaned_mean(cleaned: CleanedRows) -> str:
     """Return the mean yield of the used rows of a harvest with its moisture; empty if it is unknown."""
     report = cleaned.report
     if "yield_without" not in report.columns or report.units.get("yield_without") != "kg/ha":

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from headland.display import quantities
 
-from .formats import area_text, difference_text, for_readers, kind_text, mean_text, shown, total_text
+from .formats import area_text, difference_text, for_readers, mean_text, shown, total_text
+from .job import kind_text
 
 if TYPE_CHECKING:
     from .job import Job

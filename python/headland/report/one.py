@@ -17,7 +17,7 @@ from .page import number_jobs, write_page
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from headland.agronomy.cleaned import Cleaned
+    from .job import CleanedRows
 
 __all__ = ["write_one"]
 
@@ -28,7 +28,7 @@ MOST_NAMES = 4
 """Maximum number of seasons that a message names."""
 
 
-def write_one(cleaned: Cleaned, path: Path) -> None:
+def write_one(cleaned: CleanedRows, path: Path) -> None:
     """Write the page of a cleaned job.
 
     Raises:
@@ -49,7 +49,7 @@ def write_one(cleaned: Cleaned, path: Path) -> None:
     write_page(path, name, number_jobs([job]))
 
 
-def seasons(cleaned: Cleaned) -> list[str]:
+def seasons(cleaned: CleanedRows) -> list[str]:
     """Return the seasons or jobs of a map; none if they are crops of one job and year, with ground of their own."""
     try:
         cells = Layer(_core.grid(cleaned._core, SIDES[0], None, None, None, []))  # noqa: SLF001 - of this package

@@ -84,8 +84,8 @@ class Sandbox:
         seed: The seed of the synthetic account; the same seed generates the same account.
         harvest: ``"logged"`` writes harvests as machines log them: with delays of the sensors, turns, overlaps, two
             machines on large fields, and planted faults. `truth` then has a
-            :class:`~headland.sandbox.harvest_truth.HarvestTruth` for each. Some spraying jobs are tank mixes of two or three
-            products, as with the variant ``tank-mixes``. ``"ideal"`` accounts have none of that.
+            :class:`~headland.sandbox.harvest_truth.HarvestTruth` for each. Some spraying jobs are tank mixes of two or
+            three products, as with the variant ``tank-mixes``. ``"ideal"`` accounts have none of that.
         small_jobs: Number of small jobs instead of the usual ones, for tests with many jobs. The files of every second
             one need no conversion.
         rate_limits: Pairs of calls and seconds; an empty sequence disables the limit.

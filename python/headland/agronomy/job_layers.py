@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, SupportsIn
 from headland.agronomy.concat import Part, concat
 from headland.agronomy.harmonize import harmonize
 from headland.display.tables import Listing
+from headland.layer.layer import Layer
 from headland.suggestions import Suggesting
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     import geopandas as gpd
     import pandas as pd
-
-    from headland.layer.layer import Layer
 
 
 class FailedJob(NamedTuple):
@@ -76,6 +75,7 @@ class JobLayers(Suggesting):
         "plot": "`jobs.concat().plot(column)` draws all rows, and `job, layer = jobs[0]` has the layer of a job"
     }
     _table = "jobs.concat()"
+    _table_class = Layer
 
     def __init__(self, pairs: Sequence[tuple[dict[str, Any], Layer]], failed: Sequence[FailedJob]) -> None:
         self._pairs = list(pairs)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from headland.layer.layer import Layer
+    from headland.layer.shown import ShownLayer
 
 RAMP = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
 """Viridis, for the legend: the colours of records are those of `plot`."""
@@ -34,7 +34,7 @@ MAX_FIELDS = 12
 """Columns shown on hovering, the mapped one first."""
 
 
-def explore(layer: Layer, column: str | None) -> Any:
+def explore(layer: ShownLayer, column: str | None) -> Any:
     """Return the map of the library that is installed, lonboard first."""
     if len(layer) == 0 or layer.bounds is None:
         raise ValueError(f"layer `{layer.name}` has no coordinates, so there is nothing to show")
@@ -52,12 +52,12 @@ def explore(layer: Layer, column: str | None) -> Any:
     raise ImportError(message)
 
 
-def _label(layer: Layer, column: str) -> str:
+def _label(layer: ShownLayer, column: str) -> str:
     unit = layer.units.get(column)
     return f"{column} ({unit})" if unit else column
 
 
-def _lonboard(layer: Layer, colours: list[str]) -> Any:
+def _lonboard(layer: ShownLayer, colours: list[str]) -> Any:
     import lonboard
     import numpy as np
     import shapely
@@ -132,7 +132,7 @@ def _continue(features: list[dict[str, Any]]) -> None:
             position[0] %= 2 * HALF_TURN
 
 
-def _folium(layer: Layer, column: str | None, colours: list[str], limits: tuple[float, float] | None) -> Any:
+def _folium(layer: ShownLayer, column: str | None, colours: list[str], limits: tuple[float, float] | None) -> Any:
     import branca.colormap
     import folium
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable  # noqa: TC003 -- for `typing.get_type_hint
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from headland import _core, arguments
+from headland.agronomy.archive_layers import Paths, find_archives, job_of, read_layers
 from headland.agronomy.harmonize import harmonize
+from headland.agronomy.job_layers import FailedJob, JobLayers
 from headland.archives import ReadOptions, with_options
-from headland.layer.archive_layers import Paths, find_archives, job_of, read_layers
-from headland.layer.job_layers import FailedJob, JobLayers
 
 if TYPE_CHECKING:
     from headland.layer.layer import Layer
