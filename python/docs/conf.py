@@ -54,7 +54,7 @@ nitpick_ignore_regex = [
     ("py:class", r"(headland\.mirror\.dataset\.PublishedDataset|PublishedDataset)"),
     (
         "py:class",
-        r"(headland\.(pages|filtered_pages|newest_uploads)\.Record|Record|headland\.table_input\.ArrowStream|headland\.table\.Row|Row|Path|Source|AsIs|Token|TypeName|DelayArgument|DiagnosticCode|JobKind|TableLike|headland\.concat\.Jobs|Jobs|OnError|Severity)",
+        r"(headland\.client\.(pages|filtered_pages|newest_uploads)\.Record|Record|headland\.layer\.table_input\.ArrowStream|headland\.layer\.table\.Row|Row|Path|Source|AsIs|Token|TypeName|DelayArgument|DiagnosticCode|JobKind|TableLike|headland\.agronomy\.concat\.Jobs|Jobs|OnError|Severity)",
     ),
     ("py:class", r"(DtypeBackend|MapFile|Rows|Summary|Units|Mapping\[str, Any\])"),
 ]

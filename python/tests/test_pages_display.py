@@ -12,7 +12,6 @@ import pytest
 from stub_server import web
 
 import headland as hl
-from headland.client import page_buffer
 from headland.display import page_display
 
 if TYPE_CHECKING:
@@ -202,7 +201,7 @@ def test_wrong_index_is_an_error_without_a_call(
 
 
 def test_index_beyond_the_kept_records_is_an_error(pages: hl.Pages[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_buffer, "MAX_KEPT", 20)
+    monkeypatch.setattr("headland.client.page_buffer.MAX_KEPT", 20)
     assert len(pages[:20]) == 20
     for index in (20, slice(None), slice(0, 21)):
         with pytest.raises(ValueError, match=r"only the first 20 records of job_data\.list .* use `list"):
