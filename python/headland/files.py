@@ -77,7 +77,8 @@ def read_bytes(file: object, argument: str) -> bytes:
 def _type_name(file: object) -> str:
     """Return the name of a type with its package, since many packages have paths and responses."""
     kind = type(file)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    package = "headland" if kind.__module__.startswith("headland.") else kind.__module__
+    return kind.__qualname__ if package == "builtins" else f"{package}.{kind.__qualname__}"
 
 
 def _hint(file: object) -> str:
