@@ -10,7 +10,7 @@ use crate::ground::worked_ground::{WorkedGround, ground_per_second};
 use crate::passes::flow_delay::Sensor;
 use crate::passes::settled::Passes;
 use crate::rows::field_rows::FieldRows;
-use crate::rows::track_rows::{MOST_PRODUCTS, TrackRows};
+use crate::rows::track_rows::{MOST_PRODUCTS, TrackRows, WrongHeadings};
 use headland_base::error::Result;
 use headland_reader::layer::Polygons;
 use headland_reader::layer::crs::LocalPlane;
@@ -25,8 +25,8 @@ pub(crate) struct CleanRows {
     pub(crate) rows: TrackRows,
     /// Rows that another row repeats at a slightly other position.
     pub(crate) twins: usize,
-    /// Machines whose headings the motion contradicts, with their rows and the median difference in radians.
-    pub(crate) headings: Vec<(i64, usize, f64)>,
+    /// Headings that the motion contradicts.
+    pub(crate) headings: Vec<WrongHeadings>,
     pub(crate) flow: PlacedFlow,
     pub(crate) passes: Passes,
     pub(crate) ground: WorkedGround,

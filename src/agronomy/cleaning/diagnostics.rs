@@ -2,20 +2,31 @@
 
 use crate::cleaning::clean::CleanRows;
 use crate::cleaning::left_out::left_out;
-use crate::cleaning::machine_ratio::machines_differ;
+use crate::cleaning::machine_ratio::yields_differ;
 use crate::cleaning::reasons::MOISTURE;
 use crate::columns::canonical::JobKind;
 use crate::columns::derived::HECTARE;
 use crate::columns::row_ratios::median;
+use crate::ground::convex_clip::Point;
+use crate::ground::logged_shapes::are_inside;
 use crate::passes::gaps::{PassGaps, WIDTHS};
-use crate::rows::field_rows::LOGGED_FLOW;
+use crate::rows::field_rows::{FieldRows, LOGGED_FLOW};
+use crate::rows::track_rows::WrongHeadings;
 use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Polygons;
 
 /// One of this many rows has no flow before it is said.
 const DROPOUTS: usize = 200;
 
 /// One of this many working rows has a width of 0 before it is said.
 const WIDTHLESS: usize = 20;
+
+/// One of this many working rows has no position before it is said.
+const PLACELESS: usize = 100;
+
+/// One of this many working rows is outside of the boundary before it is said, of at most so many that are looked at.
+const LEAST_OUTSIDE: usize = 10;
+const BOUNDARY_ROWS: usize = 2_000;
 
 /// Of the covered ground, what was driven without grain before it is said.
 const LEAST_EMPTY: f64 = 0.002;
@@ -33,11 +44,17 @@ const MOISTURES: std::ops::RangeInclusive<f64> = 3.0..=45.0;
 /// All diagnostics of cleaned rows.
 pub(crate) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
     let mut diagnostics = not_shifted(rows);
-    for (machine, count, radians) in &rows.headings {
+    for WrongHeadings { machine, rows: count, radians, is_exchanged } in &rows.headings {
         let of = if rows.flow.delays.len() > 1 { format!(" of machine {machine}") } else { String::new() };
+        let why = if *is_exchanged {
+            ": they are those of positions whose longitude and latitude were exchanged, which makes all ground wrong; pass \
+             `columns={\"longitude\": ..., \"latitude\": ...}`, or exchange the coordinates"
+        } else {
+            ""
+        };
         let message = format!(
             "the headings of {count} rows{of} differ from the motion by {:.0} degrees in the median, so that the direction of \
-             the motion is used",
+             the motion is used{why}",
             radians.to_degrees()
         );
         diagnostics.push(Diagnostic::new(Code::HeadingContradicts, message));
@@ -71,7 +88,7 @@ pub(crate) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
         diagnostics.push(Diagnostic::new(Code::JobTwice, message));
     }
     diagnostics.extend(width_contradicts(rows));
-    diagnostics.extend(machines_differ(rows));
+    diagnostics.extend(yields_differ(rows));
     diagnostics.extend(unusual_moisture(rows));
     diagnostics.extend(left_out(rows));
     if rows.ground.coverage.limited > 0 {
@@ -163,6 +180,13 @@ fn lost_ground(rows: &CleanRows) -> Vec<Diagnostic> {
             "{without} rows that work have no ground, since their swath width is 0; if it was not logged, make it null"
         ));
     }
+    let worked = (0..rows.passes.number.len()).filter(is_worked);
+    let placeless = worked.clone().filter(|k| rows.rows.x[*k].is_nan()).count();
+    if placeless * PLACELESS > worked.count() {
+        messages.push(format!(
+            "{placeless} rows that work have no position, and so no ground, though what they log counts in the mass of the job"
+        ));
+    }
     if let Some((shapes, first)) =
         rows.ground.swaths.logged().first().and_then(|logged| Some((&logged.shapes, logged.shapes.lost.first()?)))
     {
@@ -191,4 +215,27 @@ pub(crate) fn not_shifted(rows: &CleanRows) -> Vec<Diagnostic> {
         reasons.join("; ")
     );
     vec![Diagnostic::new(Code::NotShifted, message)]
+}
+
+/// What is said of rows outside of a boundary.
+pub(crate) fn outside(boundary: &[Polygons], field: &FieldRows) -> Option<Diagnostic> {
+    let places = || field.x.iter().zip(&field.y).map(|(x, y)| [*x, *y]);
+    if !are_inside(boundary, places()).any(|is_inside| is_inside) {
+        let message = "no row is inside of `boundary`: check its coordinate system, or that it is that of this field";
+        return Some(Diagnostic::new(Code::OutsideBoundary, message));
+    }
+    // Roads are outside.
+    let is_working = |row: usize| field.working.as_ref().is_none_or(|working| working.get(row) == Some(&true));
+    let working: Vec<Point> =
+        places().enumerate().filter(|(row, _)| is_working(*row)).map(|(_, place)| place).collect();
+    let sample = working.iter().copied().step_by(working.len().div_ceil(BOUNDARY_ROWS).max(1));
+    let (count, inside) = (sample.len(), are_inside(boundary, sample).filter(|is_inside| *is_inside).count());
+    let outside = count.saturating_sub(inside);
+    (outside * LEAST_OUTSIDE > count).then(|| {
+        let message = format!(
+            "{} % of the rows that work are outside of `boundary`; they are used, and only those near it are left out as `edge`",
+            outside * 100 / count.max(1)
+        );
+        Diagnostic::new(Code::RowsOutside, message)
+    })
 }

@@ -8,6 +8,7 @@ use arrow_schema::{DataType, Field};
 
 use crate::cleaning::clean::{CleanRows, allowed_bits};
 use crate::cleaning::delays::MachineDelay;
+use crate::cleaning::diagnostics::outside;
 use crate::cleaning::each_season::clean_seasons;
 use crate::cleaning::reasons::{OVERLAP, POSITION, REASONS};
 use crate::cleaning::recipe::Recipe;
@@ -17,14 +18,12 @@ use crate::columns::derived::HECTARE;
 use crate::columns::harmonize::harmonize;
 use crate::columns::provenance as keys;
 use crate::columns::statements::Statements;
-use crate::ground::logged_shapes::contains_any;
 use crate::ground::seasons::Seasons;
 use crate::maps::title::map_title;
 use crate::rows::field_rows::FieldRows;
 use crate::rows::gather::gather;
 use crate::rows::result_columns::{polygon_layer, polygons, select_columns, with_columns, without_columns};
 use headland_base::error::Result;
-use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 
 /// A cleaned job.
@@ -56,10 +55,7 @@ pub fn clean(layer: Layer, recipe: Option<&str>, arguments: &str, boundary: Opti
     field.check_ground(&layer)?;
     let boundary = boundary.map(|boundary| polygons("boundary", boundary, &field.plane)).transpose()?;
     let mut diagnostics = std::mem::take(&mut field.diagnostics);
-    if boundary.as_ref().is_some_and(|boundary| !contains_any(boundary, &field.x, &field.y)) {
-        let message = "no row is inside of `boundary`: check its coordinate system, or that it is that of this field";
-        diagnostics.push(Diagnostic::new(Code::OutsideBoundary, message));
-    }
+    diagnostics.extend(boundary.as_ref().and_then(|boundary| outside(boundary, &field)));
     let seasons = Seasons::find(&layer, field.kind, &field.jobs);
     let (rows, said) = clean_seasons(field, &seasons, &recipe, &boundary.unwrap_or_default())?;
     diagnostics.extend(said);

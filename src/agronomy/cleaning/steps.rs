@@ -17,7 +17,7 @@ use crate::rows::measurements::row_deviations;
 use crate::rows::outliers::{Flows, Limits};
 use crate::rows::section_mass::SharedFlow;
 use crate::rows::shifted_values::{touches, value_later};
-use crate::rows::track_rows::TrackRows;
+use crate::rows::track_rows::{TrackRows, WrongHeadings};
 use headland_base::error::Result;
 use headland_reader::layer::Polygons;
 
@@ -32,8 +32,8 @@ pub(crate) struct LoggedFaults {
     pub(crate) any: Vec<bool>,
     /// Rows that another row repeats at a slightly other position.
     pub(crate) twins: usize,
-    /// Machines whose headings the motion contradicts, with their rows and the median difference in radians.
-    pub(crate) headings: Vec<(i64, usize, f64)>,
+    /// Headings that the motion contradicts.
+    pub(crate) headings: Vec<WrongHeadings>,
 }
 
 impl LoggedFaults {

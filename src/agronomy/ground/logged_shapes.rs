@@ -152,15 +152,17 @@ fn is_star(ring: &[Point]) -> bool {
     signs[0] != signs[1] && turns == 2
 }
 
-/// Whether any of some locations is in polygons: a line from it to the east crosses an odd number of edges.
-pub(crate) fn contains_any(polygons: &[Polygons], xs: &[f64], ys: &[f64]) -> bool {
+/// Whether each location is in polygons: a line from it to the east crosses an odd number of edges.
+pub(crate) fn are_inside(polygons: &[Polygons], places: impl Iterator<Item = Point>) -> impl Iterator<Item = bool> {
     let rings: Vec<&[Point]> = polygons.iter().flatten().flatten().map(Vec::as_slice).collect();
     let all = rings.iter().copied().flatten().copied().collect::<Vec<Point>>();
     let [west, south, east, north] = extent(&all);
     let crosses = |x: f64, y: f64, [ax, ay]: Point, [bx, by]: Point| {
         (ay <= y) != (by <= y) && x < ax + (bx - ax) * ((y - ay) / (by - ay))
     };
-    xs.iter().zip(ys).filter(|(x, y)| (west..=east).contains(*x) && (south..=north).contains(*y)).any(|(x, y)| {
-        rings.iter().flat_map(|ring| edges(ring)).filter(|(a, b)| crosses(*x, *y, *a, *b)).count() % 2 == 1
+    places.map(move |[x, y]| {
+        (west..=east).contains(&x)
+            && (south..=north).contains(&y)
+            && rings.iter().flat_map(|ring| edges(ring)).filter(|(a, b)| crosses(x, y, *a, *b)).count() % 2 == 1
     })
 }

@@ -132,8 +132,10 @@ impl<'a> PassEdges<'a> {
     }
 }
 
-/// Of the width, the distances to the next parallel track that agree with it.
-pub(crate) const WIDTHS: std::ops::RangeInclusive<f64> = 0.75..=1.25;
+/// The width, as a part of the distances to the next parallel track, that agrees with it. Drivers overlap, but leave no strip.
+pub(crate) const WIDTHS: std::ops::RangeInclusive<f64> = 0.95..=1.25;
+/// The same of a stretch of the job, in which passes may be left out.
+const STRETCH_WIDTHS: std::ops::RangeInclusive<f64> = 0.75..=1.25;
 /// Stretches of the job whose distances are compared apart.
 const STRETCHES: usize = 4;
 /// Tracks that a comparison of widths needs to find next to rows.
@@ -189,7 +191,7 @@ pub(crate) fn track_distance(
     // Another header can have been mounted on the way, whose width the display does not know. Other machines skip passes.
     let stretch = found.chunks(found.len().div_ceil(STRETCHES));
     let stretch = stretch.filter(|stretch| is_harvest && stretch.len() >= LEAST_FOUND);
-    let [nearer, farther] = [*WIDTHS.end(), *WIDTHS.start()].map(|ratio| width / ratio);
+    let [nearer, farther] = [*STRETCH_WIDTHS.end(), *STRETCH_WIDTHS.start()].map(|ratio| width / ratio);
     let is_other = |[low, high]: &[f64; 2]| *low > farther || *high < nearer;
     let other = stretch.map(|stretch| [1, 9].map(|tenth| decile(stretch.to_vec(), tenth))).find(is_other);
     let usual = decile(found, 1);

@@ -8,8 +8,9 @@ use std::ops::Range;
 
 use crate::columns::derived::GAP;
 use crate::columns::row_ratios::median;
+use crate::rows::lengths::running_median;
 use crate::rows::logged_rows::{LoggedRows, SAME_LOCATION};
-use crate::rows::order_fit::{Fit, LEAST_STEPS, LONG_STEP, fit};
+use crate::rows::order_fit::{Fit, LEAST_STEPS, LONG_STEP, fit, is_rough};
 use crate::rows::track_continuity::{are_sections, is_interleaved, separate};
 use headland_reader::archive::{Code, Diagnostic};
 
@@ -35,6 +36,8 @@ pub(crate) struct RowOrder {
     is_shared: bool,
     /// Whether all rows log one time.
     is_stopped: bool,
+    /// Whether the distances are too rough to be those of the steps.
+    is_rough: bool,
     pub(crate) fit: Fit,
 }
 
@@ -79,9 +82,11 @@ impl RowOrder {
         }
         row = sorted(logged, &source, &section, time);
         let tracks = runs_of(&row, |a, b| source[a] == source[b] && section[a] == section[b]);
+        let is_rough = !logged.has_shapes && is_rough(logged, &row, &tracks);
+        let logged = &LoggedRows { distance: if is_rough { &[] } else { logged.distance }, ..*logged };
         let fit = if logged.has_shapes { Fit::default() } else { fit(logged, &row, &tracks) };
         let time = spread.or_else(|| logged.time.map(<[f64]>::to_vec));
-        Self { row, tracks, time, source, separated, is_coarse, is_shared, is_stopped, fit }
+        Self { row, tracks, time, source, separated, is_coarse, is_shared, is_stopped, is_rough, fit }
     }
 
     /// What the steps say of the order, as diagnostics.
@@ -98,9 +103,16 @@ impl RowOrder {
         if self.fit.is_random() {
             diagnostics.push(Diagnostic::new(Code::RowsNotInOrder, self.unordered()));
         } else if let Some([share, of_way]) = self.fit.missing_shares() {
+            let why = match self.fit.longer() {
+                Some(times) => format!(
+                    "nearly all by {times:.2} times, so that the positions or the distances have another unit or coordinate \
+                     system: pass `crs=`, or the unit of the distances as `units=`"
+                ),
+                None => "rows are missing between them, and their ground and grain with them".to_owned(),
+            };
             let message = format!(
                 "{:.0} % of the rows are further from the row before than the distance that they log, over {:.0} % of the way: \
-                 rows are missing between them, and their ground and grain with them",
+                 {why}",
                 100.0 * share,
                 100.0 * of_way
             );
@@ -111,7 +123,11 @@ impl RowOrder {
                 "all rows have one time, so that they are taken in the order of the file, and no delay is estimated";
             diagnostics.push(Diagnostic::new(Code::TimesMissing, message));
         }
-        if self.fit.is_short() {
+        if self.is_rough {
+            let message =
+                "the distances have so few different values that they miss the steps between positions, which are used";
+            diagnostics.push(Diagnostic::new(Code::UnitsContradict, message));
+        } else if self.fit.is_short() {
             let message = "the distances are longer than the steps between positions, which are used; if the distances have \
                            another unit, pass it as `units=`";
             diagnostics.push(Diagnostic::new(Code::UnitsContradict, message));
@@ -119,11 +135,21 @@ impl RowOrder {
         diagnostics
     }
 
+    /// Whether the steps between positions are used in place of the distances.
+    pub(crate) fn uses_steps(&self) -> bool {
+        self.is_rough || self.fit.is_short()
+    }
+
     /// Why rows in no order have no mass and no passes.
     pub(crate) fn unordered(&self) -> String {
+        let advice = if self.time.is_some() {
+            "their times or positions are not those of single rows, such as positions of four decimals of a degree"
+        } else {
+            "pass a time or a column that counts the rows, such as `columns={\"order\": ...}`"
+        };
         format!(
             "only {} of {} steps between rows go on along a track: the rows are in no order of a log, so that nothing tells \
-             their steps and passes; pass a time or a column that counts the rows, such as `columns={{\"order\": ...}}`",
+             their steps and passes; {advice}",
             self.fit.fitting, self.fit.steps
         )
     }
@@ -154,7 +180,10 @@ impl RowOrder {
     pub(crate) fn intervals(&self, x: &[f64], y: &[f64], distance: &[f64], resolution: f64) -> Option<Vec<f64>> {
         /// Where the clock resolves this part of a step, the median step is exact.
         const FINE: f64 = 100.0;
+        /// Rows of which most have another step where the log has another rate.
+        const STRETCH: usize = 121;
         let time = self.time.as_deref().filter(|_| !self.is_shared)?;
+        let distance = if self.is_rough { &[] } else { distance };
         let (mut raw, mut is_part) = (vec![f64::NAN; time.len()], vec![false; time.len()]);
         let mut last = None;
         for (row, before) in self.steps() {
@@ -192,10 +221,16 @@ impl RowOrder {
                     .fold((0.0, 0.0), |(s, n), step| (s + step, n + 1.0));
                 if sum >= 10.0 * resolution { sum / count } else { f64::NAN }
             };
+            // A log of another rate from some time on has other steps in every row.
+            let is_other_rate = |local: &f64| *local > LONG_STEP * usual || *local < usual / LONG_STEP;
+            let ordered: Vec<f64> = rows.iter().map(|row| raw[*row]).collect();
+            let has_other = ordered.chunks(STRETCH / 2).any(|rows| is_other_rate(&median(rows.to_vec())));
+            let local = if has_other && !self.is_coarse { running_median(&ordered, STRETCH) } else { Vec::new() };
             let speed =
                 median(rows.iter().map(|row| distance.get(*row).map_or(f64::NAN, |own| own / raw[*row])).collect());
-            for row in rows {
+            for (index, row) in rows.iter().enumerate() {
                 let own = distance.get(*row).copied().unwrap_or(f64::NAN);
+                let usual = local.get(index).copied().filter(is_other_rate).unwrap_or(usual);
                 let is_other = raw[*row] > LONG_STEP * usual || raw[*row] < usual / LONG_STEP;
                 let off = |seconds: f64| (own / seconds / speed).ln().abs();
                 let is_right = raw[*row] > 0.0 && raw[*row] <= GAP * usual && off(raw[*row]) < 0.8 * off(usual);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::columns::row_ratios::median;
 use crate::rows::logged_rows::{LoggedRows, SAME_LOCATION};
 
 /// Steps longer than this many distances miss rows, or are no steps.
@@ -16,6 +17,12 @@ const MOST_MISSING: f64 = 0.15;
 const MOST_MISSING_WAY: f64 = 0.25;
 /// Metres of distances for a metre of steps along the track, at most.
 const MOST_DISTANCE: f64 = 1.12;
+/// Of all steps, those that are longer than their distances where one of both has another unit.
+const NEARLY_ALL: f64 = 0.9;
+/// Different distances of most rows, of which more are no rough ones.
+const FEW_DISTANCES: usize = 3;
+/// Part by which rough distances differ from the steps in the median: more than positions wander in a second.
+const ROUGH: f64 = 0.05;
 /// Steps that a test needs.
 pub(crate) const LEAST_STEPS: usize = 30;
 
@@ -75,6 +82,12 @@ impl Fit {
         self.steps >= LEAST_STEPS && (2 * self.short > self.steps || distances > MOST_DISTANCE * steps)
     }
 
+    /// How many times as long as their distances the steps along the track are, if nearly all are longer.
+    pub(crate) fn longer(self) -> Option<f64> {
+        let [steps, distances] = self.along;
+        (as_f64(self.missing) > NEARLY_ALL * as_f64(self.steps)).then(|| steps / distances)
+    }
+
     /// Of the steps, those over missing rows, and of the way, what they are over, if they are too many.
     pub(crate) fn missing_shares(self) -> Option<[f64; 2]> {
         let share = as_f64(self.missing) / as_f64(self.steps);
@@ -111,4 +124,25 @@ pub(crate) fn fit(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>
     }
     let [behind, ahead] = fits;
     if ahead.missing * 2 < behind.missing { ahead } else { behind }
+}
+
+/// Whether the distances are in whole metres or constant, so that they miss the steps between positions.
+pub(crate) fn is_rough(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>]) -> bool {
+    let mut known: Vec<f64> = logged.distance.iter().copied().filter(|metres| *metres > 0.0).collect();
+    let count = known.len();
+    if count < LEAST_STEPS {
+        return false;
+    }
+    known.sort_unstable_by(f64::total_cmp);
+    let most = known.get(count / 10..count - count / 10).unwrap_or_default();
+    if most.chunk_by(|a, b| a.total_cmp(b).is_eq()).take(FEW_DISTANCES + 1).count() > FEW_DISTANCES {
+        return false;
+    }
+    let steps = tracks.iter().flat_map(|track| row[track.clone()].windows(2));
+    let differences = steps.filter_map(|pair| {
+        let step = (logged.x[pair[1]] - logged.x[pair[0]]).hypot(logged.y[pair[1]] - logged.y[pair[0]]);
+        let own = logged.distance.get(pair[1]).copied().filter(|own| *own > 0.0 && step > SAME_LOCATION)?;
+        (step < LONG_STEP * LONG_STEP * own).then(|| (own / step).ln().abs())
+    });
+    median(differences.collect()) > ROUGH
 }

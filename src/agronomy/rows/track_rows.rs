@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
 
 use crate::columns::derived::GAP;
@@ -25,6 +26,16 @@ const SAID: usize = 50;
 const MOVING: f64 = 0.5;
 /// Moving rows that a test of the headings needs.
 const LEAST_MOVING: usize = 20;
+
+/// Headings of a machine that the motion contradicts.
+pub(crate) struct WrongHeadings {
+    pub(crate) machine: i64,
+    pub(crate) rows: usize,
+    /// The median difference.
+    pub(crate) radians: f64,
+    /// Whether they agree with the motion once x and y of the positions are exchanged.
+    pub(crate) is_exchanged: bool,
+}
 
 /// Rows sorted by machine, section and time. Index `k` of all vectors is the same row.
 pub(crate) struct TrackRows {
@@ -166,8 +177,8 @@ impl TrackRows {
 
     /// Settles the headings: those that the motion contradicts are replaced by its direction, and missing ones as well, be it
     /// all of a machine or single rows of a straight way. A row without motion keeps the heading of the row before. Returns the
-    /// machines whose headings were contradicted, with their rows and the median difference in radians.
-    pub(crate) fn settle_headings(&mut self, is_bad: &[bool]) -> Vec<(i64, usize, f64)> {
+    /// headings that were contradicted.
+    pub(crate) fn settle_headings(&mut self, is_bad: &[bool]) -> Vec<WrongHeadings> {
         let motion = self.motion(is_bad);
         let mut contradicted = Vec::new();
         for machine in self.machine_positions() {
@@ -192,7 +203,13 @@ impl TrackRows {
                 (single, middle)
             };
             if wrong.len() * SAID > moving.len() {
-                contradicted.push((self.machines[machine as usize].1, wrong.len(), middle));
+                let exchanged = |k: &usize| turn(motion[*k], FRAC_PI_2 - self.heading[*k]).abs();
+                contradicted.push(WrongHeadings {
+                    machine: self.machines[machine as usize].1,
+                    rows: wrong.len(),
+                    radians: middle,
+                    is_exchanged: median(moving.iter().map(exchanged).collect()) < CONTRADICTED,
+                });
             }
             for k in wrong {
                 self.heading[k] = f64::NAN;

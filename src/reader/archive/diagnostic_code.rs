@@ -254,6 +254,10 @@ codes! {
         "cleaning: ground was driven with the header down without grain for longer than any delay, and counts as no ground";
     MachinesDiffer = "machines-differ", Warning,
         "machines measure yields on neighbouring ground that differ by more than 10 %; their sensors are not calibrated alike";
+    FlowChanges = "flow-changes", Warning,
+        "cleaning: from some row on, yields are higher or lower than before on neighbouring ground too: a sensor was calibrated \
+         on the way, or a column changes its unit";
+    RowsOutside = "rows-outside", Info, "cleaning: rows are outside of the boundary; they are used";
     RowsMissing = "rows-missing", Warning,
         "rows are further from the row before than the distance that they log, so that rows are missing between them";
     RowsNotInOrder = "rows-not-in-order", Error,
