@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import geopandas as gpd
 import numpy as np
 import pandas as pd
-from spoiled_logs import changed, column, count, fault, frame_of, numbers, some, without
+from spoiled_logs import changed, column, count, fault, frame_of, moved, numbers, some, without
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +70,13 @@ fault(
     lambda log: changed(log, "distance", np.cumsum(numbers(log, "distance"))),
     keeps=False,
 )
+for how, rounded in {"rounded": np.round, "cut": np.floor, "in half": lambda metres: np.round(2 * metres) / 2}.items():
+    fault(
+        f"distance {how} metres",
+        lambda log, f: changed(log, "distance", f(numbers(log, "distance"))),
+        rounded,
+        keeps=how != "in half",
+    )
 fault("distance constant", lambda log: changed(log, "distance", np.full(count(log), 9.0)), keeps=False)
 
 # Sensors. A sentinel is no value: what it replaced is lost, which is within 3 % for these shares.
@@ -222,3 +229,30 @@ def mixed(log: Log, share: float, seconds: float = 0.0) -> gpd.GeoDataFrame:
 
 
 fault("a product of nothing added", lambda log: mixed(log, 0.0), keeps=False)
+
+
+def later(log: Log, role: str, factor: float) -> gpd.GeoDataFrame:
+    """Return the frame whose column is another number of times as large in its second half."""
+    is_later = np.arange(count(log)) >= count(log) // 2
+    return changed(log, role, np.where(is_later, factor, 1.0) * numbers(log, role))
+
+
+def slower(log: Log, rows: int) -> gpd.GeoDataFrame:
+    """Return the frame of a display that logs the second half in longer steps: ways in sum, else means."""
+    early, late = log.frame.iloc[: count(log) // 2], log.frame.iloc[count(log) // 2 :]
+    step = late.iloc[rows - 1 :: rows].copy()
+    group = late.groupby(np.arange(len(late)) // rows)
+    for role, how in (("distance", "sum"), ("flow", "mean"), ("rate", "mean")):
+        if role in log.columns:
+            step[log.columns[role]] = group[log.columns[role]].agg(how).to_numpy()[: len(step)]
+    return frame_of(log, gpd.GeoDataFrame(pd.concat([early, step], ignore_index=True), crs=log.frame.crs))
+
+
+# What changes on the way, and positions of another kind.
+for factor in (1 / 0.45359237, 3.6, 1.25, 0.8):
+    fault(f"flow x {factor:.4g} from the middle on", later, "flow", factor, keeps=False)
+for rows_ in (3, 4, 5):
+    fault(f"a row of {rows_} from the middle on", slower, rows_, keeps=True)
+for factor in (0.8, 0.9):
+    fault(f"width x {factor:.4g}", lambda log, f: changed(log, "swath", f * numbers(log, "swath")), factor, keeps=False)
+fault("a stretch without positions", lambda log: moved(log, slice(1000, 1300), None), keeps=False)
