@@ -143,6 +143,8 @@ DiagnosticCode = Literal[
     "machines-unknown",
     "no-grain",
     "machines-differ",
+    "flow-changes",
+    "rows-outside",
     "rows-missing",
     "rows-not-in-order",
     "no-values",

@@ -1,4 +1,4 @@
-//! Ratios of columns on the rows that can prove a unit, their median and their spread.
+//! Medians: ratios of columns on the rows that can prove a unit, with their spread, and values of windows.
 
 /// At most this many rows are used, evenly thinned.
 const MAX_ROWS: usize = 20_000;
@@ -68,4 +68,31 @@ fn quantile(column: &[f64], step: usize, share: f64) -> f64 {
     )]
     let index = (share * (values.len().saturating_sub(1)) as f64) as usize;
     *values.select_nth_unstable_by(index, f64::total_cmp).1
+}
+
+/// Medians of windows of `count` rows around each index of `values`; null values take no part.
+pub(crate) fn running_median(values: &[f64], count: usize) -> Vec<f64> {
+    let half = count / 2;
+    let mut window: Vec<f64> = Vec::with_capacity(count + 1);
+    let insert = |window: &mut Vec<f64>, value: f64| {
+        if value.is_finite() {
+            let place = window.partition_point(|other| *other < value);
+            window.insert(place, value);
+        }
+    };
+    for value in values.iter().take(half) {
+        insert(&mut window, *value);
+    }
+    (0..values.len())
+        .map(|index| {
+            if let Some(value) = values.get(index + half) {
+                insert(&mut window, *value);
+            }
+            if let Some(value) = index.checked_sub(half + 1).map(|gone| values[gone]).filter(|v| v.is_finite()) {
+                let place = window.partition_point(|other| *other < value);
+                window.remove(place);
+            }
+            if window.is_empty() { f64::NAN } else { window[window.len() / 2] }
+        })
+        .collect()
 }

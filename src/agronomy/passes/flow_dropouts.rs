@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::columns::row_ratios::median;
-use crate::rows::lengths::running_median;
+use crate::columns::row_ratios::{median, running_median};
 use crate::rows::track_rows::TrackRows;
 
 /// Rows in succession that a sensor drops out at most; longer runs have no grain.

@@ -1,8 +1,7 @@
 //! Tests of rows against the rows around them in their track: position, speed and moisture.
 
-use crate::columns::row_ratios::median;
+use crate::columns::row_ratios::{median, running_median};
 use crate::passes::runs::runs;
-use crate::rows::lengths::running_median;
 use crate::rows::logged_rows::SAME_LOCATION;
 use crate::rows::track_rows::TrackRows;
 

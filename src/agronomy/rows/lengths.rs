@@ -1,6 +1,7 @@
 //! Settles the distance and the width of rows: null and contradicted ones follow from the rows around them.
 
 use crate::columns::derived::GAP;
+use crate::columns::row_ratios::running_median;
 use crate::rows::order::RowOrder;
 
 /// Part by which a distance may differ from that at the usual speed and from the step between positions.
@@ -13,33 +14,6 @@ const LONGEST_STEP: f64 = 30.0;
 const STANDING: f64 = 0.5;
 /// Widths are equal if they are within this many metres.
 pub(crate) const WIDTH_STEP: f64 = 0.001;
-
-/// Medians of windows of `count` rows around each index of `values`; null values take no part.
-pub(crate) fn running_median(values: &[f64], count: usize) -> Vec<f64> {
-    let half = count / 2;
-    let mut window: Vec<f64> = Vec::with_capacity(count + 1);
-    let insert = |window: &mut Vec<f64>, value: f64| {
-        if value.is_finite() {
-            let place = window.partition_point(|other| *other < value);
-            window.insert(place, value);
-        }
-    };
-    for value in values.iter().take(half) {
-        insert(&mut window, *value);
-    }
-    (0..values.len())
-        .map(|index| {
-            if let Some(value) = values.get(index + half) {
-                insert(&mut window, *value);
-            }
-            if let Some(value) = index.checked_sub(half + 1).map(|gone| values[gone]).filter(|v| v.is_finite()) {
-                let place = window.partition_point(|other| *other < value);
-                window.remove(place);
-            }
-            if window.is_empty() { f64::NAN } else { window[window.len() / 2] }
-        })
-        .collect()
-}
 
 /// The distances, with the step between positions for those that are null, or that the speed of the rows around and the step
 /// contradict. Columns are in the order of the layer.

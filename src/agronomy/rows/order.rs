@@ -7,8 +7,7 @@
 use std::ops::Range;
 
 use crate::columns::derived::GAP;
-use crate::columns::row_ratios::median;
-use crate::rows::lengths::running_median;
+use crate::columns::row_ratios::{median, running_median};
 use crate::rows::logged_rows::{LoggedRows, SAME_LOCATION};
 use crate::rows::order_fit::{Fit, LEAST_STEPS, LONG_STEP, fit, is_rough};
 use crate::rows::track_continuity::{are_sections, is_interleaved, separate};
