@@ -141,7 +141,7 @@ pub(crate) fn settle(
     if !found.fit.is_random() {
         settle_interval(layer, &found, (&x, &y), rows, added, diagnostics);
     }
-    if let Some(interval) = rows.get("interval").filter(|_| found.uses_steps()) {
+    if let Some(interval) = rows.get("interval").filter(|_| found.fit.uses_steps()) {
         let steps = found.distances(&x, &y, interval);
         for (metres, step) in rows.columns.get_mut("distance").into_iter().flatten().zip(steps) {
             *metres = if step.is_finite() { step } else { *metres };

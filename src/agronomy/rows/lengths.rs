@@ -23,7 +23,7 @@ pub(crate) fn used_distances(
     interval: &[f64],
     mut distance: Vec<f64>,
 ) -> Vec<f64> {
-    if order.uses_steps() {
+    if order.fit.uses_steps() {
         return order.distances(x, y, interval);
     }
     for track in &order.tracks {

@@ -35,8 +35,6 @@ pub(crate) struct RowOrder {
     is_shared: bool,
     /// Whether all rows log one time.
     is_stopped: bool,
-    /// Whether the distances are too rough to be those of the steps.
-    is_rough: bool,
     pub(crate) fit: Fit,
 }
 
@@ -83,9 +81,9 @@ impl RowOrder {
         let tracks = runs_of(&row, |a, b| source[a] == source[b] && section[a] == section[b]);
         let is_rough = !logged.has_shapes && is_rough(logged, &row, &tracks);
         let logged = &LoggedRows { distance: if is_rough { &[] } else { logged.distance }, ..*logged };
-        let fit = if logged.has_shapes { Fit::default() } else { fit(logged, &row, &tracks) };
+        let fit = if logged.has_shapes { Fit::default() } else { Fit { is_rough, ..fit(logged, &row, &tracks) } };
         let time = spread.or_else(|| logged.time.map(<[f64]>::to_vec));
-        Self { row, tracks, time, source, separated, is_coarse, is_shared, is_stopped, is_rough, fit }
+        Self { row, tracks, time, source, separated, is_coarse, is_shared, is_stopped, fit }
     }
 
     /// What the steps say of the order, as diagnostics.
@@ -122,7 +120,7 @@ impl RowOrder {
                 "all rows have one time, so that they are taken in the order of the file, and no delay is estimated";
             diagnostics.push(Diagnostic::new(Code::TimesMissing, message));
         }
-        if self.is_rough {
+        if self.fit.is_rough {
             let message =
                 "the distances have so few different values that they miss the steps between positions, which are used";
             diagnostics.push(Diagnostic::new(Code::UnitsContradict, message));
@@ -132,11 +130,6 @@ impl RowOrder {
             diagnostics.push(Diagnostic::new(Code::UnitsContradict, message));
         }
         diagnostics
-    }
-
-    /// Whether the steps between positions are used in place of the distances.
-    pub(crate) fn uses_steps(&self) -> bool {
-        self.is_rough || self.fit.is_short()
     }
 
     /// Why rows in no order have no mass and no passes.
@@ -182,7 +175,7 @@ impl RowOrder {
         /// Rows of which most have another step where the log has another rate.
         const STRETCH: usize = 121;
         let time = self.time.as_deref().filter(|_| !self.is_shared)?;
-        let distance = if self.is_rough { &[] } else { distance };
+        let distance = if self.fit.is_rough { &[] } else { distance };
         let (mut raw, mut is_part) = (vec![f64::NAN; time.len()], vec![false; time.len()]);
         let mut last = None;
         for (row, before) in self.steps() {

@@ -44,6 +44,8 @@ pub(crate) struct Fit {
     missing_way: f64,
     /// Whether the distance of a row is that of the step after it.
     pub(crate) is_ahead: bool,
+    /// Whether the distances are too rough to be those of the steps.
+    pub(crate) is_rough: bool,
 }
 
 impl Fit {
@@ -80,6 +82,11 @@ impl Fit {
     pub(crate) fn is_short(self) -> bool {
         let [steps, distances] = self.along;
         self.steps >= LEAST_STEPS && (2 * self.short > self.steps || distances > MOST_DISTANCE * steps)
+    }
+
+    /// Whether the steps between positions are used in place of the distances.
+    pub(crate) fn uses_steps(self) -> bool {
+        self.is_rough || self.is_short()
     }
 
     /// How many times as long as their distances the steps along the track are, if nearly all are longer.
