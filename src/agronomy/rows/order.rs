@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::columns::derived::GAP;
 use crate::columns::row_ratios::{median, running_median};
 use crate::rows::logged_rows::{LoggedRows, SAME_LOCATION};
-use crate::rows::order_fit::{Fit, LEAST_STEPS, LONG_STEP, fit, is_rough};
+use crate::rows::order_fit::{Fit, LEAST_STEPS, LONG_STEP, fit};
 use crate::rows::track_continuity::{are_sections, is_interleaved, separate};
 use headland_reader::archive::{Code, Diagnostic};
 
@@ -79,9 +79,7 @@ impl RowOrder {
         }
         row = sorted(logged, &source, &section, time);
         let tracks = runs_of(&row, |a, b| source[a] == source[b] && section[a] == section[b]);
-        let is_rough = !logged.has_shapes && is_rough(logged, &row, &tracks);
-        let logged = &LoggedRows { distance: if is_rough { &[] } else { logged.distance }, ..*logged };
-        let fit = if logged.has_shapes { Fit::default() } else { Fit { is_rough, ..fit(logged, &row, &tracks) } };
+        let fit = if logged.has_shapes { Fit::default() } else { fit(logged, &row, &tracks) };
         let time = spread.or_else(|| logged.time.map(<[f64]>::to_vec));
         Self { row, tracks, time, source, separated, is_coarse, is_shared, is_stopped, fit }
     }

@@ -112,7 +112,9 @@ fn as_f64(count: usize) -> f64 {
 /// Tests the steps along the tracks: each is no longer than its distance, or continues in the direction of the step before. Some
 /// displays log the position at the start of a row, whose distance is that of the step after it.
 pub(crate) fn fit(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>]) -> Fit {
-    let mut fits = [false, true].map(|is_ahead| Fit { is_ahead, ..Fit::default() });
+    let is_rough = is_rough(logged, row, tracks);
+    let distances = if is_rough { &[] } else { logged.distance };
+    let mut fits = [false, true].map(|is_ahead| Fit { is_ahead, is_rough, ..Fit::default() });
     for track in tracks {
         let rows = &row[track.clone()];
         let mut before = (0.0, 0.0, 0.0);
@@ -124,7 +126,7 @@ pub(crate) fn fit(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>
             }
             let is_straight = (east * before.0 + north * before.1) / (length * before.2) > STRAIGHT;
             for (fit, own) in fits.iter_mut().zip([pair[1], pair[0]]) {
-                fit.add(length, logged.distance.get(own).copied().filter(|own| *own > 0.0), is_straight);
+                fit.add(length, distances.get(own).copied().filter(|own| *own > 0.0), is_straight);
             }
             before = (east, north, length);
         }
@@ -134,7 +136,7 @@ pub(crate) fn fit(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>
 }
 
 /// Whether the distances are in whole metres or constant, so that they miss the steps between positions.
-pub(crate) fn is_rough(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>]) -> bool {
+fn is_rough(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>]) -> bool {
     let mut known: Vec<f64> = logged.distance.iter().copied().filter(|metres| *metres > 0.0).collect();
     let count = known.len();
     if count < LEAST_STEPS {
