@@ -83,6 +83,7 @@ __all__ = [
     "send_map_async",
     "sendable",
     "setting_advice",
+    "stated_units",
     "text",
     "text_for",
     "texts",
@@ -244,6 +245,7 @@ def make_prescription(
     display: str | None,
 ) -> Prescription: ...
 def amount_unit(unit: str) -> str: ...
+def stated_units(zones: Layer) -> tuple[str, list[str]] | None: ...
 def check_prescription(
     source: Layer | bytes | Path, rate: str | None, boundary: Layer | None, display: str | None
 ) -> tuple[list[_Diagnostic], str | None]: ...

@@ -70,7 +70,8 @@ def as_list(value: Any) -> list[Any]:
 
 def number(name: str, value: Any) -> float:
     """Check a number, also of numpy."""
-    if not isinstance(value, str | bytes | bool):
+    # Flags of numpy are no `bool`, and the number of one is 1.
+    if not isinstance(value, str | bytes | bool) and str(getattr(value, "dtype", "")) != "bool":
         with contextlib.suppress(OverflowError, TypeError, ValueError):
             return float(value)
     raise TypeError(f"`{name}`: expected a number, got {value!r}")

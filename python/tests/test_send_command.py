@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -143,3 +144,17 @@ def test_warning_in_the_command_line_is_a_line_without_code(farm: hl.Sandbox, co
     sent = subprocess.run(command, env=environment(farm), capture_output=True, text=True, check=True)
     assert "headland: warning: `negative.zip` has 1 error" in sent.stderr
     assert ".py" not in sent.stderr
+
+
+def test_log_names_the_rate_limit_that_a_send_waits_for(farm: hl.Sandbox, computer: str, tmp_path: Path) -> None:
+    file = tmp_path / "north.zip"
+    file.write_bytes(zipped(members()))
+    command = [sys.executable, "-m", "headland", "send", str(file), computer]
+    limited = {**environment(farm), "HEADLAND_RATE_LIMITS": "2/2.5"}
+    done = subprocess.run(command, env=limited, capture_output=True, text=True, timeout=60, check=True)
+    waits = done.stderr.splitlines()
+    assert waits
+    assert all(
+        re.fullmatch(r"waiting \d s for the rate limit \(2 calls in 2\.5 s\), until .* UTC", each) for each in waits
+    )
+    assert done.stdout.endswith(f"is queued for field computer {computer}.\n")

@@ -108,6 +108,25 @@ def test_line_by_length_and_switch(
     activity.receive([("resumed", 8, "", 0.0, progress)])
 
 
+def test_log_has_a_line_for_each_wait_that_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = io.StringIO()
+    monkeypatch.setattr("sys.stderr", log)
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    line = WaitingLine()
+    line.begin(1, "first poll", 30.0, progress=True)
+    now = 110.0
+    line.begin(1, "second poll", 30.0, progress=True)
+    line.begin(2, "another wait", 5.0, progress=True)
+    line.end(2)
+    now = 170.0
+    line.begin(1, "third poll", 30.0, progress=True)
+    line.end(1)
+    line.begin(3, "next wait", 5.0, progress=True)
+    line.clear()
+    assert log.getvalue() == "first poll\nthird poll\nnext wait\n"
+
+
 def test_short_waits_of_one_conversion_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = open_terminal(monkeypatch)
     now = 100.0

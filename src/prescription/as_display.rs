@@ -1,14 +1,13 @@
 //! Reads a prescription as a display does: a map with errors is refused.
 
-use arrow_array::cast::AsArray as _;
-
 use super::check_content::CheckOptions;
 use super::check_files::check_source;
 use super::rate_column::{self, RateColumn};
+use headland_agronomy::{ZoneTexts, zone_products, zone_units};
 use headland_base::error::{Error, Kind, Result};
 use headland_reader::archive::{ReadOptions, Severity, Source};
 use headland_reader::layer::crs::Crs;
-use headland_reader::layer::{self, Layer, Polygons};
+use headland_reader::layer::{self, Polygons};
 
 /// Zones and rates of a prescription that has no errors.
 #[derive(Clone, Debug)]
@@ -34,18 +33,12 @@ pub fn read_as_display(source: &Source) -> Result<DisplayMap> {
     }
     let (name, rates) = match rate_column::find(&map, None) {
         RateColumn::Found(name, rates) => (name, rates),
-        RateColumn::Unknown(found) => return Err(refused(&found.message)),
+        RateColumn::Unknown(found) | RateColumn::Several(found, _) => return Err(refused(&found.message)),
     };
     let schema = map.schema();
     let stated = schema.field_with_name(&name).ok().and_then(|field| field.metadata().get("unit").cloned());
     let shapes = map.row_shapes("rx_id")?.polygons.unwrap_or_default();
     let zones = shapes.into_iter().zip(rates.into_iter().map(Option::unwrap_or_default)).collect();
-    Ok(DisplayMap { zones, unit: stated.or_else(|| text(&map, "unit")), product: text(&map, "product") })
-}
-
-/// The first text of a column.
-fn text(map: &Layer, name: &str) -> Option<String> {
-    let index = map.schema().fields().iter().position(|field| field.name().eq_ignore_ascii_case(name))?;
-    let texts = map.batches().iter().filter_map(|batch| batch.columns().get(index)?.as_string_opt::<i64>());
-    texts.flat_map(|array| array.iter().flatten()).map(str::trim).find(|text| !text.is_empty()).map(str::to_owned)
+    let first = |texts: Option<ZoneTexts>| texts.and_then(|column| column.texts.into_iter().flatten().next());
+    Ok(DisplayMap { zones, unit: stated.or_else(|| first(zone_units(&map))), product: first(zone_products(&map)) })
 }

@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::boundary;
+use super::check_rates::is_of_rates;
 use super::displays::Display;
-use super::rate_column::{self, RateColumn};
 use headland_base::error::Result;
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::crs::Crs;
 use headland_reader::layer::{Layer, Polygons};
 
-/// A rate above the median times this is probably a typing error.
-const OUTLIER: f64 = 10.0;
 /// Most zones of one display, and a number that many refuse.
 const MANY_ZONES: [usize; 2] = [100, 1_000];
 
@@ -45,13 +43,13 @@ pub fn check_layer(layer: &Layer, options: &CheckOptions) -> Result<Checked> {
 
 /// Collects diagnostics.
 pub(super) struct Checker<'a> {
-    options: &'a CheckOptions,
+    pub(super) options: &'a CheckOptions,
     pub(super) display: Option<&'static Display>,
     pub(super) boundary: Option<Polygons>,
     diagnostics: Vec<Diagnostic>,
     /// The row of the source for each zone.
     rows: Vec<usize>,
-    rate: Option<String>,
+    pub(super) rate: Option<String>,
     /// The square metres, counted once, of zones whose polygons or holes do not add up to their ground.
     pub(super) ground_once: BTreeMap<usize, f64>,
 }
@@ -83,9 +81,12 @@ impl<'a> Checker<'a> {
             headland_reader::archive::Severity::ALL.iter().position(|known| *known == severity)
         };
         self.diagnostics.sort_by_key(rank);
-        // A ring can be open and too short; the first finding of a row suffices.
+        // A ring can be open and too short; the first finding of a row suffices. Several columns can have rates.
         let mut seen = std::collections::BTreeSet::new();
-        let is_new = |found: &Diagnostic| found.record.is_none() || seen.insert((found.code, found.record));
+        let of_column =
+            |found: &Diagnostic| found.message.split('`').nth(1).filter(|_| is_of_rates(found.code)).map(str::to_owned);
+        let is_new =
+            |found: &Diagnostic| found.record.is_none() || seen.insert((found.code, found.record, of_column(found)));
         self.diagnostics.retain(is_new);
         self.diagnostics
     }
@@ -133,44 +134,6 @@ impl<'a> Checker<'a> {
             self.check_geometry(layer)?;
         }
         Ok(())
-    }
-
-    fn check_rates(&mut self, layer: &Layer) {
-        let (name, cells) = match rate_column::find(layer, self.options.rate.as_deref()) {
-            RateColumn::Found(name, cells) => (name, cells),
-            RateColumn::Unknown(diagnostic) => return self.push(diagnostic),
-        };
-        self.rate = Some(name.clone());
-        let zones = |is_it: &dyn Fn(&Option<f64>) -> bool| -> Vec<usize> {
-            cells.iter().enumerate().filter(|(_, cell)| is_it(cell)).map(|(row, _)| row).collect()
-        };
-        let (mut null, bad) = (zones(&Option::is_none), unreadable(layer, &name));
-        if let Some((count, first)) = bad {
-            let what = format!("`{name}` is not a number");
-            let first = usize::try_from(first).unwrap_or(0);
-            let mut rows = vec![first];
-            rows.resize(count.max(1), first);
-            self.report_zones(Code::RateUnreadable, &rows, &what, "write each rate as a number");
-            null.retain(|row| *row != first);
-            if null.len() < count {
-                null.clear();
-            }
-        }
-        let what = format!("`{name}` is empty");
-        self.report_zones(Code::RateNull, &null, &what, "a display applies nothing or its default rate there");
-        let infinite = zones(&|cell| cell.is_some_and(|rate| !rate.is_finite()));
-        self.report_zones(Code::RateNotFinite, &infinite, &format!("`{name}` is not finite"), "write a number");
-        let negative = zones(&|cell| cell.is_some_and(|rate| rate < 0.0));
-        let what = format!("`{name}` is negative");
-        self.report_zones(Code::RateNegative, &negative, &what, "write 0 where nothing is applied");
-        let mut positive: Vec<f64> =
-            cells.iter().flatten().copied().filter(|rate| *rate > 0.0 && rate.is_finite()).collect();
-        positive.sort_by(f64::total_cmp);
-        let Some(median) = median(&positive) else { return };
-        let high = zones(&|cell| cell.is_some_and(|rate| rate.is_finite() && rate > OUTLIER * median));
-        let highest = positive.last().copied().unwrap_or_default();
-        let what = format!("`{name}` is above ten times the median of {median} (highest: {highest})");
-        self.report_zones(Code::RateOutlier, &high, &what, "check the unit and the decimal point");
     }
 
     fn check_counts(&mut self, zones: usize) {
@@ -282,22 +245,6 @@ impl<'a> Checker<'a> {
         }
         true
     }
-}
-
-/// The number of cells of a column that are no numbers, and the first record.
-fn unreadable(layer: &Layer, name: &str) -> Option<(usize, u64)> {
-    let prefix = format!("column `{name}`");
-    let bad =
-        layer.diagnostics().iter().find(|found| found.code == Code::BadNumber && found.message.starts_with(&prefix))?;
-    let count = bad.message.rsplit_once('(').and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
-    Some((count.unwrap_or(1), bad.record.unwrap_or(0)))
-}
-
-fn median(sorted: &[f64]) -> Option<f64> {
-    let middle = sorted.len() / 2;
-    let high = sorted.get(middle)?;
-    let low = if sorted.len().is_multiple_of(2) { sorted.get(middle - 1)? } else { high };
-    Some(f64::midpoint(*low, *high))
 }
 
 /// Least and largest x and y.

@@ -6,6 +6,7 @@ mod boundary;
 mod check_content;
 mod check_files;
 mod check_ground;
+mod check_rates;
 mod coverage;
 mod crossings;
 mod displays;

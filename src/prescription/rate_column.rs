@@ -13,7 +13,9 @@ use headland_reader::layer::Layer;
 pub(super) enum RateColumn {
     /// Its name and cells.
     Found(String, Vec<Option<f64>>),
-    /// No column or several.
+    /// Several columns can be the rate.
+    Several(Diagnostic, Vec<Self>),
+    /// No column, or one that cannot be read.
     Unknown(Diagnostic),
 }
 
@@ -41,15 +43,16 @@ pub(super) fn find(layer: &Layer, name: Option<&str>) -> RateColumn {
         RateColumn::Unknown(Diagnostic::new(Code::RateMissing, message))
     };
     let several = |several: &[usize]| {
-        let several: Vec<String> = several
+        let named: Vec<String> = several
             .iter()
             .filter_map(|index| schema.fields().get(*index).map(|field| format!("`{}`", field.name())))
             .collect();
         let message = format!(
-            "several columns can be the rate: {}; name it with `rate`, or call one column RATE in the file",
-            several.join(", ")
+            "several columns can be the rate, and all are checked: {}; name it with `rate`, or call one column RATE in the file",
+            named.join(", ")
         );
-        RateColumn::Unknown(Diagnostic::new(Code::RateAmbiguous, message))
+        let columns = several.iter().map(|index| read(layer, *index)).collect();
+        RateColumn::Several(Diagnostic::new(Code::RateAmbiguous, message), columns)
     };
     if let Some(name) = name {
         let mut found = positions(&|other| other == name);
@@ -66,7 +69,7 @@ pub(super) fn find(layer: &Layer, name: Option<&str>) -> RateColumn {
         PrescribedRate::Column(index) => read(layer, index),
         PrescribedRate::Missing => match positions(&|name| name.to_ascii_lowercase().contains("rate")).first() {
             Some(index) => read(layer, *index),
-            None => missing("there is no column `RATE` and no numeric column that is no id"),
+            None => missing("there is no column `RATE` and no numeric column that is no id and no size"),
         },
         PrescribedRate::Several(found) => several(&found),
     }

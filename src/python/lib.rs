@@ -95,7 +95,7 @@ mod _core {
     #[pymodule_export]
     use super::pages::Pages;
     #[pymodule_export]
-    use super::prescription::{Prescription, amount_unit, check_prescription, make_prescription};
+    use super::prescription::{Prescription, amount_unit, check_prescription, make_prescription, stated_units};
     #[pymodule_export]
     use super::ragged_geometry::ragged;
     #[pymodule_export]

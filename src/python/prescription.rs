@@ -73,6 +73,14 @@ pub(super) fn amount_unit(py: Python<'_>, unit: &str) -> PyResult<String> {
     prescription::area_unit(unit).map(|(amount, _)| amount).map_err(|error| errors::raise(py, &error))
 }
 
+/// The column of units of zones, and the units that differ in it.
+#[pyfunction]
+pub(super) fn stated_units(zones: &Layer) -> Option<(String, Vec<String>)> {
+    let units = headland_agronomy::zone_units(&zones.records())?;
+    let texts = units.distinct(headland_agronomy::is_same_unit);
+    Some((units.column.clone(), texts.into_iter().map(|(text, _)| text.to_owned()).collect()))
+}
+
 /// What to check: a path, bytes or a layer.
 #[derive(FromPyObject)]
 pub(super) enum Checked<'py> {

@@ -24,7 +24,8 @@ def check_prescription(
         source: A zip, a folder or a .shp, as a path, bytes or a binary file object; a `Prescription`; or a layer, a
             GeoDataFrame or an Arrow table, whose zones and rates are checked.
         boundary: Polygons of the field, with which the zones are compared.
-        rate: The column of rates. ``None`` is ``RATE``, else the only numeric column that is no id.
+        rate: The column of rates. ``None`` is ``RATE``, else the only numeric column that is no id and no size. Of
+            several such columns, each is checked.
         display: ``"FieldView"``, ``"Raven CRX+"``, ``"Seed Hawk"`` or ``"Agrotax"``: its documented limits are checked
             too.
 
@@ -55,7 +56,7 @@ def with_rate_column(
     column = None if rate is None else arguments.text("rate", rate, '"RATE"')
     name = None if display is None else arguments.text("display", display, '"FieldView"')
     checked = (
-        as_layer("source", cast("TableLike", source))._core  # noqa: SLF001 - a layer of this package
+        as_layer("source", cast("TableLike", source), rate=column)._core  # noqa: SLF001 - a layer of this package
         if is_table(source)
         else to_core_source(cast("Source", source))
     )

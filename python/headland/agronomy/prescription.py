@@ -37,6 +37,10 @@ LEAST_REST = 1e-10
 """Smallest piece of a boundary that gets the default rate, in square degrees: about 1 m²."""
 
 
+LEAST_INSIDE = 1e-3
+"""Part of the zones that is inside of the boundary of another field at most."""
+
+
 class RateTotal(NamedTuple):
     """Ground and product of one rate of a prescription."""
 
@@ -113,7 +117,7 @@ class Prescription(Suggesting):
         name: str | None = None,
         display: str | None = None,
     ) -> None:
-        layer = as_layer("zones", zones)
+        layer = as_layer("zones", zones, rate=_column(rate))
         self._unit = arguments.text("unit", unit, '"kg/ha"')
         _core.amount_unit(self._unit)
         if isinstance(rate, str):
@@ -121,7 +125,7 @@ class Prescription(Suggesting):
         rates, self._unused = _rates(layer, rate)
         around = None if boundary is None else as_layer("boundary", boundary)
         if default is not None:
-            layer, rates = _with_rest(layer, rates, around, arguments.finite_number("default", default))
+            layer, rates = _with_rest(layer, rates, around, _number("default", default))
         self._name = _file_name("prescription" if name is None else arguments.text("name", name))
         self._core = _core.make_prescription(
             layer._core,  # noqa: SLF001 - a layer of this package
@@ -224,21 +228,41 @@ def _rates(layer: Layer, rate: object) -> tuple[list[float], list[Diagnostic]]:
         return [_finite(row, rate, value) for row, value in enumerate(layer.values(rate))], []
     if isinstance(rate, Mapping):
         return _rates_of_zones(layer, rate)
-    return [arguments.finite_number("rate", rate)] * len(layer), []
+    return [_number("rate", rate)] * len(layer), []
+
+
+def _column(rate: object) -> str:
+    """Return the name of the column that a rate needs; other columns do not matter."""
+    return rate if isinstance(rate, str) else "zone" if isinstance(rate, Mapping) else ""
+
+
+def _number(name: str, value: object) -> float:
+    """Return one rate for all zones, or for the rest of the field."""
+    if not arguments.is_single(value):
+        raise TypeError(
+            f"`{name}`: expected one number, got {type(value).__name__}; make the rates of zones a column, "
+            '`zones.assign(RATE=...)`, and pass its name, `rate="RATE"`'
+        )
+    number = arguments.finite_number(name, value)
+    if abs(number) >= MOST_RATE:
+        raise ValueError(f"`{name}`: {number:g} is a rate that no machine applies; check the unit")
+    return _as_written(number)
 
 
 def _check_unit(layer: Layer, rate: str, unit: str) -> None:
-    """Refuse a unit that another one of the column contradicts: its own, or that of a column `UNIT` beside it."""
-    stated = {layer.units.get(rate, "unknown")}
-    for column in layer.columns:
-        if column.lower() == "unit":
-            stated |= {str(text).strip() for text in layer.values(column) if text}
-    for other in sorted(stated):
+    """Refuse a unit that another one of the column contradicts: its own, or those of a column `UNIT` beside it."""
+    column, texts = _core.stated_units(layer._core) or ("", [])  # noqa: SLF001 - a layer of this package
+    for other in sorted({layer.units.get(rate, "unknown"), *texts}):
         if _is_other(other, unit):
             raise ValueError(
                 f"`unit`: the rates of column `{rate}` are in {other}, not in {unit}; pass `unit={other!r}`, or "
                 "convert the rates first"
             )
+    if len(texts) > 1:
+        raise ValueError(
+            f"`zones`: column `{column}` states several units: {', '.join(map(repr, texts))}; convert all to one, "
+            "and drop the column"
+        )
 
 
 def _is_other(stated: str, unit: str) -> bool:
@@ -262,7 +286,7 @@ def _rates_of_zones(layer: Layer, by_zone: Mapping[Any, Any]) -> tuple[list[floa
     for zone, rate in by_zone.items():
         if _zone_text(zone) in by_text:
             raise ValueError(f"`rate`: the zone {zone!r} is twice in the mapping, as a number and as a text")
-        by_text[_zone_text(zone)] = arguments.finite_number(f"rate[{zone!r}]", rate)
+        by_text[_zone_text(zone)] = _number(f"rate[{zone!r}]", rate)
     zones = layer.values(names[0])
     texts = [_zone_text(zone) for zone in zones]
     for row, text in enumerate(texts):
@@ -349,11 +373,13 @@ def _with_rest(layer: Layer, rates: list[float], boundary: Layer | None, default
             why = shapely.is_valid_reason(around.iloc[row])
             raise ValueError(f"`boundary`: row {row} is invalid ({why}); repair it (`make_valid` of shapely)")
     field = around.union_all()
-    if not any(shapely.intersects(zones.to_numpy(), field)):
+    ground = shapely.union_all(zones.buffer(0).to_numpy())
+    # Fields that touch share an edge, whose rounding is ground. The rest would hide that all zones are outside.
+    if ground.intersection(field).area <= LEAST_INSIDE * ground.area:
         raise ValueError(
             "`boundary`: no zone is inside of it; check its coordinate system, or that it is that of this field"
         )
-    rest = field.difference(shapely.union_all(zones.buffer(0).to_numpy()))
+    rest = field.difference(ground)
     parts = [each for each in shapely.get_parts(rest) if each.geom_type == "Polygon" and each.area > LEAST_REST]
     frame = gpd.GeoDataFrame(geometry=[*zones, *parts], crs=WGS84)
     return as_layer("zones", frame), rates + [default] * len(parts)

@@ -81,7 +81,7 @@ class RateComparison:
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        """What the rows and the target leave open, such as ``zones-overlap`` or ``target-not-logged``."""
+        """What the rows and the target leave open, such as ``product-contradicts`` or ``target-not-logged``."""
         return self.layer.diagnostics
 
     @property
@@ -99,7 +99,8 @@ class RateComparison:
         """Amount and worked area of each product, and what the service reports of it in `job_data.get`.
 
         ``reported_weight`` is what a planter planted, by ``average_weight_per_area``. It is compared with rates in
-        kg/ha; a thousand seeds weigh ``1e6 * reported_weight / applied`` grams, if the planter counts seeds.
+        kg/ha; a thousand seeds weigh ``1e6 * reported_weight / applied`` grams, if the planter counts seeds. What only
+        the rows or only the service have is null on the other side.
 
         ``None`` unless the layer was harmonised with its job:
         ``headland.harmonize(layer, job=client.job_data.get(id))``.
@@ -160,7 +161,7 @@ def compare_rates(
     A layer that is not harmonised is harmonised. Ground is that of `headland.clean`: a later swath counts what no
     earlier one covers. Each product of a mix is compared by itself. Rates at the limit are within the tolerance. A
     target that is 0 or null in every row of a product was not logged (diagnostic ``target-not-logged``); it never means
-    that nothing was asked for.
+    that nothing was asked for. The same holds for a prescription without a rate above 0.
 
     Args:
         layer: The job of a sprayer, spreader or planter, of points or polygons: a layer, a GeoDataFrame, or an Arrow
@@ -168,7 +169,8 @@ def compare_rates(
         target: Where the rate that was asked for comes from. ``None`` is the target that the machine logged; a text is
             the name of a column with a unit. A prescription (a layer or frame of zones, the bytes of its zip, or the
             path of a .zip, .shp, .gpkg, .geojson or .parquet) is read at the middle of each swath and is compared next
-            to the logged target. Its rate is the column ``RATE``, else the only number that is no id. Its unit is that
+            to the logged target. Its rate is the column ``RATE``, else the only number that is no id and no size of
+            the zones. Zones with a text ``PRODUCT`` are the target of the rows of this product. Its unit is that
             of the column, else of a text column ``UNIT``, else that of the applied rate as the display logged it
             (diagnostic ``unit-unknown``). Of zones that overlap with different rates, the first one counts (diagnostic
             ``zones-overlap``).
@@ -180,7 +182,7 @@ def compare_rates(
     Raises:
         TypeError: An argument has another type.
         ValueError: The layer is a harvest or has no applied rate or no target; a unit or the swath width is unknown;
-            the prescription has no rate, a negative one, another product, or no zone where the job is. The message
+            the prescription has no rate, a negative one, other products, or no zone where the job is. The message
             names the row, the column or the argument.
 
     >>> comparison = headland.compare_rates(headland.read("job.zip"), headland.read("rx.zip"))

@@ -112,7 +112,9 @@ def client_of(given: argparse.Namespace) -> hl.Client:
     """Return the client of the given profile, of the environment, or of the default profile."""
     profile = settings.choose_profile(given.profile)
     found = settings.from_env() if profile is None else settings.from_profile(profile, None)
-    return hl.Client(**found if given.accept is None else {**found, "accept": given.accept})
+    # A verb without output for half a minute looks hung, also in a log.
+    options = {"progress": True} | ({} if given.accept is None else {"accept": given.accept})
+    return hl.Client(**{**found, **options})
 
 
 def _get(given: argparse.Namespace) -> int:

@@ -85,7 +85,8 @@ class _ClientBase(Suggesting):
                 server itself. A certificate marked as an authority's (``CA:TRUE``) does not identify a server.
             progress: Whether waits of two seconds or longer are shown in one line on standard error, which vanishes
                 when the wait ends: for the rate limit, a retry or a conversion. ``None`` shows them in a terminal or a
-                notebook. The logger ``headland`` has them in any case, at level INFO, and each request at DEBUG.
+                notebook; ``True`` also writes a line for each to a log. The logger ``headland`` has them in any case,
+                at level INFO, and each request at DEBUG.
         """
         # Secrets are hidden first, because many tools show the variables of a frame when an error occurs.
         keys = _core.Secret(api_key), _core.Secret(shared_secret), _core.Secret(access_key)

@@ -1,10 +1,14 @@
-"""Shows what calls wait for, on standard error or in a notebook, in one line that vanishes when the wait ends."""
+"""Shows what calls wait for, on standard error or in a notebook, in one line that vanishes when the wait ends.
+
+Where standard error is a log, each wait is a line that stays.
+"""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
 import html
+import math
 import os
 import sys
 import threading
@@ -19,6 +23,9 @@ DEFAULT_WIDTH = 80
 
 MIN_SECONDS = 2.0
 """Shorter waits show no line."""
+
+LOGGED_SECONDS = 60.0
+"""Seconds after which a wait is written to a log again."""
 
 MAX_OVERDUE = 60.0
 """Seconds after its expected end for which a wait is shown."""
@@ -65,6 +72,7 @@ class WaitingLine:
         """Begin without waits, also in the child of a fork, where the threads that wait do not exist."""
         self._waits: dict[int, Wait] = {}
         self._width = 0
+        self._logged: dict[int, float] = {}
         self._targets: list[Callable[[str], None]] = []
         self._cell: int | None = None
         self._display: Any = None
@@ -108,19 +116,32 @@ class WaitingLine:
 
     def _draw(self) -> None:
         """Replace the shown line by the wait that ends last; several waits are counted."""
-        text = ""
+        text, number = "", -1
         now = time.monotonic()
         # The end of an overdue wait was lost with an interrupted call.
         self._waits = {each: wait for each, wait in self._waits.items() if wait.end + MAX_OVERDUE >= now}
-        long = [wait for wait in self._waits.values() if wait.end - wait.begun >= MIN_SECONDS]
+        long = {each: wait for each, wait in self._waits.items() if wait.end - wait.begun >= MIN_SECONDS}
         if long:
-            text = max(long, key=lambda wait: wait.end).text
+            number = max(long, key=lambda each: long[each].end)
+            text = long[number].text
             if len(long) > 1:
                 text += f" ({len(long)} calls wait)"
         if self._targets:
             self._targets[-1](text)
-        else:
+        elif has_display():
             self._write(text)
+        elif text:
+            self._log(number, text, now)
+
+    def _log(self, wait: int, text: str, now: float) -> None:
+        """Write the text of a wait as a line that stays, and of a long one again after a while."""
+        self._logged = {each: logged for each, logged in self._logged.items() if each in self._waits}
+        if sys.stderr is None or now < self._logged.get(wait, -math.inf) + LOGGED_SECONDS:
+            return
+        self._logged[wait] = now
+        with contextlib.suppress(Exception):
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
 
     def _write(self, text: str) -> None:
         if is_notebook():

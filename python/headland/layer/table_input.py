@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import numbers
 import os
 import sys
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 from headland import _core, extras
 from headland.layer.frames import GEOMETRY, METADATA
 from headland.layer.layer import Layer
+from headland.layer.spare_columns import is_spare
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,14 +52,15 @@ def is_table(value: object) -> bool:
     return isinstance(value, Layer) or _is_frame(value) or _is_arrow(value)
 
 
-def as_layer(name: str, value: TableLike) -> Layer:
+def as_layer(name: str, value: TableLike, rate: str | None = None) -> Layer:
     """Return a layer unchanged, and another table as a layer; `name` is the argument, in errors.
 
     The rows of a frame keep their order; its index is no column. Integers become ``int32`` or ``int64``, floats
     ``float64``, decimals ``int64`` or ``float64`` by their digits behind the point, texts and categories texts,
     timestamps microseconds: with a zone in UTC, without one on their own clock. NaN in a frame of pandas is null, and
     its column of midnights without a zone contains dates, because pandas has no dates. Units are
-    ``frame.attrs["units"]`` or the field metadata ``unit``.
+    ``frame.attrs["units"]`` or the field metadata ``unit``. Columns of zones and boundaries with other types, such as
+    lists, are left out unless they can be the rate; `rate` is its column if it is known.
 
     Raises:
         TypeError: The value is no table.
@@ -65,7 +68,7 @@ def as_layer(name: str, value: TableLike) -> Layer:
             malformed.
         ImportError: pyarrow is not installed.
     """
-    layer = value if isinstance(value, Layer) else _converted(name, value)
+    layer = value if isinstance(value, Layer) else _converted(name, value, rate)
     if name in SHAPES and layer._core.geometry_column is None:  # noqa: SLF001 - a layer of this package
         raise ValueError(
             f"`{name}`: the {type(value).__name__} has no geometry; pass polygons, such as a GeoDataFrame: "
@@ -74,20 +77,20 @@ def as_layer(name: str, value: TableLike) -> Layer:
     return layer
 
 
-def _converted(name: str, value: Any) -> Layer:
+def _converted(name: str, value: Any, rate: str | None) -> Layer:
     if not is_table(value) or _is_series(value):
         _refuse(name, value)
     extras.require("geo", "pyarrow")
     import pyarrow as pa
 
     if _is_frame(value):
-        table = _frame_to_table(name, value)
+        table = _frame_to_table(name, value, rate)
     else:
         try:
             table = pa.table(value)
         except (TypeError, pa.ArrowInvalid) as reason:
             raise TypeError(f"`{name}`: expected {ACCEPTED}, got {type(value).__name__}: {reason}") from None
-    return Layer(_to_core(name, type(value).__name__, table))
+    return Layer(_to_core(name, type(value).__name__, table, rate))
 
 
 def _refuse(name: str, value: object) -> NoReturn:
@@ -122,7 +125,7 @@ def _is_series(value: object) -> bool:
     )
 
 
-def _frame_to_table(name: str, frame: Any) -> pa.Table:
+def _frame_to_table(name: str, frame: Any, rate: str | None) -> pa.Table:
     """Convert a frame of pandas or geopandas, by position: names can be duplicate.
 
     Of several geometry columns, the active one is used and the others are left out.
@@ -145,6 +148,9 @@ def _frame_to_table(name: str, frame: Any) -> pa.Table:
         try:
             array, metadata = _geometries(column) if index in geometries else _attributes(column)
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as reason:
+            is_value = any(isinstance(cell, str | numbers.Number) for cell in column)
+            if is_spare(name, str(label), frame.columns, rate, is_value=is_value):
+                continue
             raise ValueError(f"`{name}`: column `{label}`: {reason}; convert or drop it") from None
         stated = {"unit": units[label]} if isinstance(units.get(label), str) else {}
         metadata |= stated | provenance.get(label, {})
@@ -178,7 +184,7 @@ def _attributes(column: pd.Series[Any]) -> tuple[pa.Array, dict[str, str]]:
     return array, {}
 
 
-def _to_core(name: str, source: str, table: pa.Table) -> _core.Layer:
+def _to_core(name: str, source: str, table: pa.Table, rate: str | None) -> _core.Layer:
     """Cast the columns to the types of layers, and build the layer."""
     import pyarrow as pa
 
@@ -187,10 +193,16 @@ def _to_core(name: str, source: str, table: pa.Table) -> _core.Layer:
     except pa.ArrowInvalid as reason:
         raise ValueError(f"`{name}`: the table is not valid: {reason}") from None
     table, geometry, crs = _find_geometry(name, table)
-    fields, columns = [], []
+    fields: list[pa.Field] = []
+    columns, place = [], None
     for index, field in enumerate(table.schema):
         kind = pa.large_binary() if index == geometry else _layer_type(field.type)
+        is_left_out = index != geometry and is_spare(
+            name, field.name, table.column_names, rate, is_value=kind is not None
+        )
         if kind is None:
+            if is_left_out:
+                continue
             raise ValueError(
                 f"`{name}`: column `{field.name}` has the type {field.type}, which layers do not have; convert it to "
                 "numbers, booleans, texts, dates or times, or drop it"
@@ -198,13 +210,17 @@ def _to_core(name: str, source: str, table: pa.Table) -> _core.Layer:
         try:
             columns.append(_cast(table.column(index), kind))
         except pa.ArrowException as reason:
+            if is_left_out:
+                continue
             raise ValueError(f"`{name}`: column `{field.name}`: {reason}; convert or drop it") from None
+        if index == geometry:
+            place = len(fields)
         fields.append(pa.field(field.name, kind, metadata=_kept_metadata(field)))
     made = pa.table(columns, schema=pa.schema(fields)).combine_chunks()
     batch = next(iter(made.to_batches()), pa.RecordBatch.from_pylist([], schema=made.schema))
     entries = _json((table.schema.metadata or {}).get(b"headland.metadata", b""))
     metadata = [(key, value) for key, value in entries.items() if isinstance(value, str)]
-    return _core.layer_from_batch(source, batch, geometry, systems(crs), metadata)
+    return _core.layer_from_batch(source, batch, place, systems(crs), metadata)
 
 
 def _kept_metadata(field: pa.Field) -> dict[bytes, bytes]:

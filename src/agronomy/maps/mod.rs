@@ -14,3 +14,4 @@ pub(crate) mod title;
 pub(crate) mod unit_squares;
 pub(crate) mod weighed_total;
 pub(crate) mod words;
+pub(crate) mod zone_texts;

@@ -75,7 +75,7 @@ pub fn compare_rates(layer: Layer, target: &RateTarget, tolerance: f64) -> Resul
         targets.all.iter().map(|target| compared(&parts, &target.rates, &applied, tolerance)).collect();
     let report = report::report(&layer, &unit, &parts, &targets, &compared, &applied)?;
     let steps = steps::steps(&layer, &unit, &parts, &targets, &compared, &applied, tolerance)?;
-    let job = job_totals::against(&layer, &unit, &parts, &applied)?;
+    let job = job_totals::against(&layer, &unit, &parts, &applied, &mut diagnostics)?;
     let layer = with_columns(layer, columns(&unit, &parts, &targets, &compared, applied.len()))?;
     Ok(RateComparison { layer: layer.with_diagnostics(diagnostics), report, steps, job })
 }

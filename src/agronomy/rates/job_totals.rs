@@ -12,24 +12,55 @@ use crate::cleaning::layers::field;
 use crate::columns::cell_values::nullable;
 use crate::columns::derived::HECTARE;
 use crate::columns::job_products::{JOB_TOTALS, JobProduct};
+use crate::maps::zone_texts::is_same_product;
 use headland_base::error::Result;
+use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 use headland_reader::layer::units::Unit;
 
-/// One line for each product that the service reports; `None` if the layer was not harmonised with its job.
-pub(super) fn against(layer: &Layer, unit: &RateUnit, parts: &[Part], applied: &[f64]) -> Result<Option<Layer>> {
-    let entry = layer.metadata().iter().find(|(key, _)| key == JOB_TOTALS);
-    let reported: Option<Vec<JobProduct>> = entry.and_then(|(_, text)| serde_json::from_str(text).ok());
-    let Some(reported) = reported else { return Ok(None) };
+/// The products that the service reports; `None` if the layer was not harmonised with its job.
+pub(super) fn reported_products(layer: &Layer) -> Option<Vec<JobProduct>> {
+    let (_, text) = layer.metadata().iter().find(|(key, _)| key == JOB_TOTALS)?;
+    serde_json::from_str(text).ok()
+}
+
+/// One line for each product that the service reports or that the rows have; `None` if the layer was not harmonised with its
+/// job. What only one side has is null on the other.
+pub(super) fn against(
+    layer: &Layer,
+    unit: &RateUnit,
+    parts: &[Part],
+    applied: &[f64],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Option<Layer>> {
+    let Some(mut reported) = reported_products(layer) else { return Ok(None) };
     let names = products(parts);
+    let is_only = reported.len() == 1 && names.len() == 1;
+    let is_same = |product: &JobProduct, name: &str| is_same_product(product.name.as_deref().unwrap_or_default(), name);
+    for name in &names {
+        let is_known = reported.iter().any(|product| is_same(product, name));
+        if is_only
+            && !is_known
+            && !name.is_empty()
+            && let Some(other) = reported.first().and_then(|product| product.name.as_deref())
+        {
+            let message = format!(
+                "the rows are of product `{name}`, but the job reports `{other}`; they are compared all the same, which is wrong \
+                 if these are two products"
+            );
+            diagnostics.push(Diagnostic::new(Code::ProductContradicts, message));
+        } else if !is_only && !is_known {
+            reported.push(JobProduct { name: Some((*name).to_owned()), ..JobProduct::default() });
+        }
+    }
     let factor = display_factor(unit);
     let mut lines: Vec<(String, [f64; 5])> = Vec::new();
     for product in &reported {
         let name = product.name.clone().unwrap_or_default();
-        let is_only = reported.len() == 1 && names.len() == 1;
-        let is_own = |part: &&Part| is_only || part.product.eq_ignore_ascii_case(name.trim());
-        let (mut amount, mut area) = (0.0, 0.0);
-        for part in parts.iter().filter(is_own) {
+        let own: Vec<&Part> = parts.iter().filter(|part| is_only || is_same(product, &part.product)).collect();
+        let nothing = if own.is_empty() { f64::NAN } else { 0.0 };
+        let (mut amount, mut area) = (nothing, nothing);
+        for part in own {
             for (k, row) in part.rows().iter().copied().enumerate() {
                 if part.counts(k) && part.is_working(k) {
                     area += part.area(k);

@@ -1,27 +1,16 @@
 //! Targets of a comparison: the logged one, another column, or a prescription at the middle of the swaths.
 
-use arrow_array::cast::AsArray as _;
 use arrow_schema::{DataType, Field};
 
-use super::part;
 use super::part::Part;
-use super::zones::{ZoneOverlaps, visit_zones};
-use crate::columns::canonical::JobKind;
-use crate::columns::cell_values::{arrays, numbers};
-use crate::columns::harmonize::harmonize;
+use super::planned::planned;
+use crate::columns::cell_values::numbers;
 use crate::columns::provenance as keys;
-use crate::columns::row_ratios::median;
-use crate::columns::statements::Statements;
 use crate::columns::values::CanonicalValues;
-use crate::maps::prescribed_rate::{PrescribedRate, prescribed_rate};
-use crate::rows::result_columns::polygons;
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 use headland_reader::layer::units::{Quantity, Unit};
-
-/// Applied rates outside of this, as parts of a prescription in the median row, are in another unit.
-const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.33..=3.0;
 
 /// Where the rate that was asked for comes from.
 #[derive(Clone, Debug)]
@@ -62,7 +51,7 @@ impl RateUnit {
         values.numbers("applied_rate", &self.per_ha).ok_or_else(|| without_rate(layer))
     }
 
-    fn factor(&self, unit: Unit) -> Option<f64> {
+    pub(super) fn factor(&self, unit: Unit) -> Option<f64> {
         unit.factor(Unit::parse(&self.per_ha)?, None).ok()
     }
 }
@@ -107,7 +96,7 @@ impl Targets {
                 if values.has("target_rate") {
                     all.push(logged(unit, layer, values)?);
                 }
-                all.push(planned(map, unit, applied, parts, diagnostics)?);
+                all.push(planned(map, unit, (layer, applied), parts, diagnostics)?);
             }
         }
         for target in all.iter_mut().filter(|target| !target.is_map) {
@@ -166,7 +155,7 @@ fn of_column(name: &str, unit: &RateUnit, layer: &Layer) -> Result<Target> {
 }
 
 /// The numbers of a column; a text, and a rate that is negative or not finite, is an error that names it.
-fn rates(layer: &Layer, index: usize, row_name: &str) -> Result<Vec<f64>> {
+pub(super) fn rates(layer: &Layer, index: usize, row_name: &str) -> Result<Vec<f64>> {
     let schema = layer.schema();
     let field = schema.field(index);
     let wrong =
@@ -203,158 +192,4 @@ fn forget_unlogged(target: &mut Target, parts: &[Part], layer: &Layer, diagnosti
             diagnostics.push(Diagnostic::new(Code::TargetNotLogged, message));
         }
     }
-}
-
-/// The rates of a prescription at the middle of the swaths.
-fn planned(
-    map: &Layer,
-    unit: &RateUnit,
-    applied: &[f64],
-    parts: &[Part],
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Target> {
-    let (map, index) = rate_column(map)?;
-    let zone_rates = rates(&map, index, "zone")?;
-    let factor = zone_factor(&map, index, unit, diagnostics)?;
-    let products = parts_of_map(&map, parts)?;
-    let Some(plane) = parts.first().map(Part::plane) else {
-        return Err(Error::for_argument("layer", "the layer has no rows".to_owned()));
-    };
-    let zones = polygons("target", &map, plane)?;
-    let mut found = vec![f64::NAN; applied.len()];
-    let (mut is_any_inside, mut overlaps) = (false, ZoneOverlaps::default());
-    for part in products {
-        visit_zones(
-            &zones,
-            part.rows().len(),
-            |k| part.middle(k),
-            |k, own| {
-                is_any_inside |= !own.is_empty();
-                overlaps.add(own, &zone_rates, part.ground(k));
-                // Displays do not state which zone they apply.
-                found[part.rows()[k]] = own.first().map_or(f64::NAN, |zone| zone_rates[*zone] * factor);
-            },
-        );
-    }
-    diagnostics.extend(overlaps.diagnostic(&zone_rates));
-    if !is_any_inside {
-        let message = "`target`: no row is inside of a zone; check the coordinate system of the prescription, or that it \
-                       is of this field";
-        return Err(Error::for_argument("target", message.to_owned()));
-    }
-    let ratios: Vec<f64> =
-        found.iter().zip(applied).map(|(target, rate)| if *target > 0.0 { rate / target } else { f64::NAN }).collect();
-    let usual = median(ratios.into_iter().filter(|ratio| *ratio > 0.0).collect());
-    if usual.is_finite() && !PLAUSIBLE.contains(&usual) {
-        let message = format!(
-            "the applied rate is {usual:.3} times the planned one in the median row, so their units or fields may differ; \
-             state the unit of column `{}`",
-            map.schema().field(index).name()
-        );
-        diagnostics.push(Diagnostic::new(Code::UnitsContradict, message));
-    }
-    Ok(Target { name: "planned".to_owned(), is_map: true, rates: found })
-}
-
-/// The column of the rate: `target_rate` of a harmonised map, else as checks find it, else what harmonising finds.
-fn rate_column(map: &Layer) -> Result<(Layer, usize)> {
-    let schema = map.schema();
-    let target = |layer: &Layer| layer.schema().fields().iter().position(|field| field.name() == "target_rate");
-    if let Some(index) = target(map).filter(|index| keys::is_added(schema.field(*index))) {
-        return Ok((map.clone(), index));
-    }
-    let found = prescribed_rate(map);
-    if let PrescribedRate::Column(index) = found {
-        return Ok((map.clone(), index));
-    }
-    let harmonized = harmonize(map.clone(), &Statements { kind: Some(JobKind::AsApplied), ..Statements::default() });
-    if let Some((layer, index)) = harmonized.ok().and_then(|layer| target(&layer).map(|index| (layer, index))) {
-        return Ok((layer, index));
-    }
-    let (said, advice) = if let PrescribedRate::Several(several) = found {
-        let names: Vec<String> = several.iter().map(|index| format!("`{}`", schema.field(*index).name())).collect();
-        (format!("has several columns that can be the rate: {}", names.join(", ")), "call only that of the rate `RATE`")
-    } else {
-        ("has no column of numbers that is no id".to_owned(), "pass a prescription with a column `RATE`")
-    };
-    Err(Error::for_argument("target", format!("`target`: the prescription {said}; {advice}")))
-}
-
-/// What the rates of a prescription are multiplied by: its column or its text column `UNIT` states the unit; without either it
-/// is that of the display, with a diagnostic.
-fn zone_factor(map: &Layer, index: usize, unit: &RateUnit, diagnostics: &mut Vec<Diagnostic>) -> Result<f64> {
-    let schema = map.schema();
-    let name = schema.field(index).name();
-    let by_field = schema.field(index).metadata().get("unit").filter(|text| Unit::parse(text).is_some()).cloned();
-    let stated = by_field.or(common_text(map, "unit", "units")?);
-    if let Some(text) = stated {
-        return Unit::parse(&text).and_then(|stated| unit.factor(stated)).ok_or_else(|| {
-            let message = format!(
-                "`target`: the rates of the prescription are in `{text}`, but those of the job in `{}`; they cannot be \
-                 compared",
-                unit.per_ha
-            );
-            Error::for_argument("target", message)
-        });
-    }
-    let (assumed, factor) = unit
-        .logged
-        .and_then(|logged| Some((logged.to_string(), unit.factor(logged)?)))
-        .unwrap_or_else(|| (unit.per_ha.clone(), 1.0));
-    let message = format!(
-        "the prescription states no unit, so column `{name}` is read in `{assumed}` as the applied rate was logged; if it is \
-         another one, pass `headland.harmonize(target, kind=\"as_applied\", columns={{\"target_rate\": \"{name}\"}}, \
-         units={{\"{name}\": ...}})`"
-    );
-    diagnostics.push(Diagnostic::new(Code::UnitUnknown, message));
-    Ok(factor)
-}
-
-/// The text that all rows of a column have, if there is such a column. Several texts are an error.
-fn common_text(map: &Layer, name: &str, other: &str) -> Result<Option<String>> {
-    let schema = map.schema();
-    let is_named = |field: &Field| [name, other].iter().any(|name| field.name().eq_ignore_ascii_case(name));
-    let position =
-        schema.fields().iter().position(|field| is_named(field) && *field.data_type() == DataType::LargeUtf8);
-    let Some(index) = position else { return Ok(None) };
-    let texts =
-        arrays(map, index).filter_map(|array| array.as_string_opt::<i64>()).flat_map(|array| array.iter().flatten());
-    let mut texts: Vec<&str> = texts.map(str::trim).filter(|text| !text.is_empty()).collect();
-    texts.sort_unstable();
-    texts.dedup();
-    match *texts {
-        [] => Ok(None),
-        [text] => Ok(Some(text.to_owned())),
-        [first, second, ..] => {
-            let message = format!(
-                "`target`: column `{}` of the prescription has `{first}` and `{second}`; pass the zones of one of them",
-                schema.field(index).name()
-            );
-            Err(Error::for_argument("target", message))
-        }
-    }
-}
-
-/// The parts that a prescription is for: those of its product, or all if the job has one.
-fn parts_of_map<'a>(map: &Layer, parts: &'a [Part]) -> Result<Vec<&'a part::Part>> {
-    let mut names: Vec<&str> = parts.iter().map(|part| part.product.as_str()).filter(|name| !name.is_empty()).collect();
-    names.sort_unstable();
-    names.dedup();
-    if names.len() < 2 {
-        return Ok(parts.iter().collect());
-    }
-    let listed = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let Some(product) = common_text(map, "product", "product_name")? else {
-        let message = format!(
-            "`target`: the prescription names no product, but the job has {listed}; pass the rows of one product, or a \
-             prescription with a column `PRODUCT`"
-        );
-        return Err(Error::for_argument("target", message));
-    };
-    let found: Vec<&Part> = parts.iter().filter(|part| part.product.eq_ignore_ascii_case(&product)).collect();
-    if found.is_empty() {
-        let message = format!("`target`: the prescription is for `{product}`, but the job has {listed}");
-        return Err(Error::for_argument("target", message));
-    }
-    Ok(found)
 }

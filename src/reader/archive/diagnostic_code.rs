@@ -298,6 +298,8 @@ codes! {
         "map: plots overlap, so that the ground there counts in each of them";
     ZonesOverlap = "zones-overlap", Warning,
         "rates: zones of the prescription overlap with different rates; the first zone counts";
+    ProductContradicts = "product-contradicts", Warning,
+        "rates: the products of the job and of its prescription or its description differ; they are compared all the same";
     OutsideBoundary = "outside-boundary", Warning, "cleaning: no row is inside of the boundary";
 
     RxNotOneSet = "rx-not-one-set", Error,
@@ -326,6 +328,11 @@ codes! {
     RateNegative = "rate-negative", Error, "prescriptions: rates are negative";
     RateNotFinite = "rate-not-finite", Error, "prescriptions: rates are not finite";
     RateAmbiguous = "rate-ambiguous", Warning, "prescriptions: several columns can be the rate; `rate` names it";
+    RateAssumed = "rate-assumed", Info,
+        "prescriptions: the only column of numbers that is no id and no size is read as the rate; `RATE` names it";
+    RateAllZero = "rate-all-zero", Warning, "prescriptions: no zone has a rate above 0, so that nothing is applied";
+    RateUnitsMixed = "rate-units-mixed", Error,
+        "prescriptions: zones state several units, and displays read all rates in one";
     RateOutlier = "rate-outlier", Warning, "prescriptions: rates are above ten times the median";
     RateRounded = "rate-rounded", Warning, "prescriptions: rates are rounded to 6 decimals";
     RateToZero = "rate-to-zero", Warning,

@@ -1,10 +1,15 @@
 //! Waits for the rate limit before each attempt of a call.
 
+use std::time::Duration;
+
 use super::super::context::QueueTime;
 use super::super::wait_messages::{exceeded_advice, exceeds_timeout, limit_reason, next_call_message, with_detail};
 use super::Attempts;
 use crate::limiter::{Patience, Slot};
 use headland_base::error::{Error, Kind, Result};
+
+/// A wait is reported again if its end is later by this.
+const LATER: Duration = Duration::from_secs(2);
 
 impl Attempts<'_> {
     pub(super) async fn grant(&mut self) -> Result<Option<Slot>> {
@@ -16,8 +21,12 @@ impl Attempts<'_> {
             QueueTime::Free => (Patience::Requested(time_left), Some(self.context.clock.elapsed())),
         };
         let mut waiting = self.context.waiting();
+        let (clock, mut reported_end) = (&self.context.clock, Duration::ZERO);
         let on_wait = |pause| {
-            if !waiting.is_reported() {
+            // Other processes may take the slot that this call waits for.
+            let end = clock.elapsed().saturating_add(pause);
+            if !waiting.is_reported() || end > reported_end.saturating_add(LATER) {
+                reported_end = end;
                 waiting.report(pause, || limit_reason(&limiter.budget()));
             }
         };
