@@ -315,6 +315,15 @@ def _rates() -> list[Case]:
         case("negative", (RATE,), [[100], [110], [-1]], ["rate-negative"], 2),
         case("infinite", (Field(b"RATE", "F", 12, 3),), [[100], [b"         inf"], [120]], ["rate-unreadable"], 1),
         case("a decimal point lost", (RATE,), [[100], [110], [12000]], ["rate-outlier"], 2),
+        case("zeros", (RATE,), [[0], [0], [0]], ["rate-all-zero"]),
+        case("a name that says nothing", (Field(b"DN", "N", 8),), [[90], [90], [95]], ["rate-assumed"]),
+        case(
+            "two units",
+            (RATE, Field(b"UNIT", "C", 8)),
+            [[100, "kg/ha"], [110, "kg/ha"], [120, "lb/ac"]],
+            ["rate-units-mixed"],
+            2,
+        ),
         case("rate and RATE", (Field(b"rate", "N", 8), RATE), pairs, ["rate-ambiguous"]),
         case(
             "rate and RATE, named in another case",
