@@ -43,13 +43,13 @@ pub(super) fn find(layer: &Layer, name: Option<&str>) -> RateColumn {
         RateColumn::Unknown(Diagnostic::new(Code::RateMissing, message))
     };
     let several = |several: &[usize]| {
-        let named: Vec<String> = several
+        let described: Vec<String> = several
             .iter()
             .filter_map(|index| schema.fields().get(*index).map(|field| format!("`{}`", field.name())))
             .collect();
         let message = format!(
             "several columns can be the rate, and all are checked: {}; name it with `rate`, or call one column RATE in the file",
-            named.join(", ")
+            described.join(", ")
         );
         let columns = several.iter().map(|index| read(layer, *index)).collect();
         RateColumn::Several(Diagnostic::new(Code::RateAmbiguous, message), columns)

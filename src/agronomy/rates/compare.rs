@@ -8,7 +8,8 @@ use arrow_schema::{DataType, Field};
 
 use super::classes::{Class, Compared, classify, error_of};
 use super::part::{Part, parts};
-use super::target::{RateTarget, RateUnit, Targets};
+use super::target::{RateTarget, RateUnit};
+use super::targets::Targets;
 use super::{causes, job_totals, report, steps};
 use crate::cleaning::layers::field;
 use crate::cleaning::recipe::Recipe;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, LargeStringArray};
 use arrow_schema::DataType;
 
-use super::part::Part;
-use super::report::products;
+use super::part::{Part, products};
 use super::target::RateUnit;
 use crate::cleaning::layers::field;
 use crate::columns::cell_values::nullable;

@@ -10,6 +10,7 @@ mod planned;
 mod report;
 mod steps;
 mod target;
+mod targets;
 mod zones;
 
 pub use compare::{RateComparison, compare_rates};

@@ -165,3 +165,14 @@ impl Part {
         [rows.x[k] - back * heading.cos(), rows.y[k] - back * heading.sin()]
     }
 }
+
+/// The names of the products, each once.
+pub(super) fn products(parts: &[Part]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for part in parts {
+        if !names.contains(&part.product.as_str()) {
+            names.push(&part.product);
+        }
+    }
+    names
+}

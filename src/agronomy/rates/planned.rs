@@ -2,12 +2,11 @@
 
 use super::map_products::products_of_map;
 use super::part::Part;
-use super::target::{RateUnit, Target, rates};
+use super::target::{RateUnit, Target, contradicts, rates};
 use super::zones::{ZoneOverlaps, visit_zones};
 use crate::columns::canonical::JobKind;
 use crate::columns::harmonize::harmonize;
 use crate::columns::provenance as keys;
-use crate::columns::row_ratios::median;
 use crate::columns::statements::Statements;
 use crate::maps::prescribed_rate::{PrescribedRate, assumed_rate, prescribed_rate};
 use crate::maps::zone_texts::{is_same_unit, zone_units};
@@ -16,9 +15,6 @@ use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 use headland_reader::layer::units::Unit;
-
-/// Applied rates outside of this, as parts of a prescription in the median row, are in another unit.
-const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.33..=3.0;
 
 /// The rates of a prescription at the middle of the swaths. Zones that name a product are those of its rows.
 pub(super) fn planned(
@@ -65,17 +61,7 @@ pub(super) fn planned(
                        is of this field";
         return Err(Error::for_argument("target", message.to_owned()));
     }
-    let ratios: Vec<f64> =
-        found.iter().zip(applied).map(|(target, rate)| if *target > 0.0 { rate / target } else { f64::NAN }).collect();
-    let usual = median(ratios.into_iter().filter(|ratio| *ratio > 0.0).collect());
-    if usual.is_finite() && !PLAUSIBLE.contains(&usual) {
-        let message = format!(
-            "the applied rate is {usual:.3} times the planned one in the median row, so their units or fields may differ; \
-             state the unit of column `{}`",
-            map.schema().field(index).name()
-        );
-        diagnostics.push(Diagnostic::new(Code::UnitsContradict, message));
-    }
+    diagnostics.extend(contradicts(&found, applied, "the planned one", map.schema().field(index).name()));
     Ok(Target { name: "planned".to_owned(), is_map: true, rates: found })
 }
 

@@ -8,8 +8,9 @@ use arrow_schema::DataType;
 use super::causes;
 use super::classes::Class;
 use super::classes::Compared;
-use super::part::Part;
-use super::target::{RateUnit, Targets};
+use super::part::{Part, products};
+use super::target::RateUnit;
+use super::targets::Targets;
 use crate::cleaning::layers::field;
 use crate::columns::cell_values::nullable;
 use crate::columns::derived::HECTARE;
@@ -107,17 +108,6 @@ pub(super) fn report(
         }
     }
     table(layer, unit, &lines)
-}
-
-/// The names of the products, each once.
-pub(super) fn products(parts: &[Part]) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for part in parts {
-        if !names.contains(&part.product.as_str()) {
-            names.push(&part.product);
-        }
-    }
-    names
 }
 
 fn table(layer: &Layer, unit: &RateUnit, lines: &[Line]) -> Result<Layer> {
