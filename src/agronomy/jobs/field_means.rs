@@ -22,6 +22,7 @@ use crate::columns::statements::Statements;
 use crate::columns::values::CanonicalValues;
 use crate::jobs::concat::id_of_source;
 use crate::jobs::parts::{Part, name_fields};
+use crate::jobs::unlogged_mass::rows_without_mass;
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
@@ -32,7 +33,8 @@ const STANDING: f64 = 0.1;
 /// Parameters of the cleaning that counts the ground: moisture does not change it.
 const GROUND: &str = r#"{"moisture_delay": null}"#;
 
-/// Wet mass without a moisture, as a part of that with one, which is reported: single readings are missing in most logs.
+/// Wet mass without a moisture, as a part of that with one, and ground without a mass, as a part of all, which are reported:
+/// single readings are missing in most logs.
 const SAID: f64 = 0.05;
 
 /// The mean yield of a job in a field, in metres and kilograms. Mass, ground and mean are there together or not at all, so
@@ -43,6 +45,8 @@ pub struct FieldMean {
     pub field: Option<String>,
     /// The crop, if it is known.
     pub crop: Option<String>,
+    /// The year of the season, if the job has several; else that of the job.
+    pub year: Option<i32>,
     /// Rows of the job in the field.
     pub rows: u64,
     /// Rows without a dry mass above 0.
@@ -51,7 +55,7 @@ pub struct FieldMean {
     pub worked_area: f64,
     /// Ground, each piece once.
     pub covered_area: Option<f64>,
-    /// Dry mass of all rows.
+    /// Dry mass of all rows, and of the ground of rows whose mass was not logged.
     pub dry_mass: Option<f64>,
     /// Percent of water of the dry mass.
     pub market_moisture: Option<f64>,
@@ -82,6 +86,8 @@ struct Sums {
     mean: FieldMean,
     covered: f64,
     dry: f64,
+    /// Ground of rows whose mass was not logged.
+    without_mass: f64,
     /// Wet mass of rows with a dry mass, and of rows without one, whose moisture was not logged.
     wet: [f64; 2],
     markets: Vec<f64>,
@@ -93,6 +99,13 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let cleaned = clean(layer.clone(), None, GROUND, None);
     let ground = cleaned.as_ref().map(Cleaned::fresh_ground).unwrap_or_default();
     let reasons = cleaned.as_ref().map(Cleaned::reasons).unwrap_or_default();
+    let (rows, seasons) =
+        cleaned.as_ref().ok().map(|cleaned| (Arc::clone(&cleaned.rows), Arc::clone(&cleaned.seasons))).unzip();
+    let seasons = seasons.filter(|seasons| !seasons.is_one());
+    let year = |row: usize| {
+        let seasons = seasons.as_ref()?;
+        seasons.all.get(usize::try_from(*seasons.of_row.get(row)?).ok()?)?.year
+    };
     let is_duplicate = |row: usize| reasons.get(row).is_some_and(|bits| bits & DUPLICATE != 0);
     let mut diagnostics: Vec<Diagnostic> = cleaned.as_ref().map_or_else(
         |_| Vec::new(),
@@ -105,6 +118,7 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let values = CanonicalValues::new(layer, None);
     let numbers = |name: &str, unit: &str| values.numbers(name, unit).unwrap_or_default();
     let (dry, wet, worked) = (numbers("dry_mass", "kg"), numbers("wet_mass", "kg"), numbers("worked_area", "m2"));
+    let without = rows.map(|rows| rows_without_mass(&rows, if wet.is_empty() { &dry } else { &wet })).unwrap_or_default();
     let distance = numbers("distance", "m");
     let markets = row_markets(layer).unwrap_or_default();
     let fields = texts(layer, "field");
@@ -114,14 +128,17 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let seconds = values.seconds().unwrap_or_default();
     let once: HashSet<u64> =
         (0..seconds.len()).filter(|row| !is_duplicate(*row)).map(|row| seconds[row].to_bits()).collect();
-    let mut sums: BTreeMap<(Option<&str>, Option<&str>), Sums> = BTreeMap::new();
+    let mut sums: BTreeMap<(Option<&str>, Option<&str>, Option<i32>), Sums> = BTreeMap::new();
     for row in 0..layer.len() {
         let at = |values: &[f64]| values.get(row).copied().filter(|value| value.is_finite());
         let name = fields.get(row).copied().flatten().map(str::trim).filter(|name| !name.is_empty()).or(field);
-        let sums = sums.entry((name, crops.get(row).copied().flatten())).or_default();
+        let sums = sums.entry((name, crops.get(row).copied().flatten(), year(row))).or_default();
         sums.mean.rows = sums.mean.rows.saturating_add(1);
         sums.mean.worked_area += at(&worked).unwrap_or_default();
         sums.covered += at(&ground).unwrap_or_default();
+        if without.get(row) == Some(&true) {
+            sums.without_mass += at(&ground).unwrap_or_default();
+        }
         sums.markets.extend(at(&markets));
         // A row that is there twice is grain once; a machine that stands logs its place again with other grain.
         let is_known = || seconds.get(row).is_some_and(|time| once.contains(&time.to_bits()));
@@ -134,9 +151,19 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
             sums.mean.rows_without_yield = sums.mean.rows_without_yield.saturating_add(1);
         }
     }
-    let means = sums.into_iter().map(|((field, crop), sums)| {
+    let means = sums.into_iter().map(|((field, crop, year), sums)| {
         let [with, without] = sums.wet;
-        let is_known = sums.dry > 0.0 && sums.covered > 0.0;
+        let with_mass = sums.covered - sums.without_mass;
+        let is_known = sums.dry > 0.0 && with_mass > 0.0;
+        if is_known && sums.without_mass > SAID * sums.covered {
+            let message = format!(
+                "{:.1} % of the covered ground is of rows without a mass, which count with the mean of the others",
+                sums.without_mass / sums.covered * 100.0
+            );
+            diagnostics.push(Diagnostic::new(Code::MassAssumed, message));
+        }
+        // Ground without a mass has that of the other ground; all of it is known in most logs.
+        let ground = if sums.without_mass > 0.0 { sums.covered / with_mass } else { 1.0 };
         if is_known && without > SAID * with {
             let message = format!(
                 "{:.1} % of the wet mass has no moisture and counts with the mean moisture of the field",
@@ -149,8 +176,9 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
         FieldMean {
             field: field.map(str::to_owned),
             crop: crop.map(str::to_owned),
+            year,
             covered_area: is_known.then_some(sums.covered),
-            dry_mass: is_known.then_some(sums.dry * (1.0 + filled)),
+            dry_mass: is_known.then_some(sums.dry * (1.0 + filled) * ground),
             market_moisture: basis,
             ..sums.mean
         }
@@ -291,7 +319,7 @@ fn table(jobs: &[NamedMeans]) -> Result<Layer> {
         }
         (field, nullable(cells))
     };
-    let years: Int32Array = rows.iter().map(|(job, _)| job.year).collect();
+    let years: Int32Array = rows.iter().map(|(job, mean)| mean.year.or(job.year)).collect();
     let columns = vec![
         text("job_id", &|job, _| job.job_id.clone()),
         text("job_name", &|job, _| job.job_name.clone()),

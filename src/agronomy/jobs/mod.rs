@@ -6,3 +6,4 @@ pub(crate) mod kind_table;
 pub(crate) mod parts;
 pub(crate) mod selection;
 pub(crate) mod types;
+pub(crate) mod unlogged_mass;

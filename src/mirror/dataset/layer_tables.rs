@@ -193,7 +193,7 @@ impl LayerTables {
             let columns = vec![
                 text(Some(&*source.name).filter(|name| !name.is_empty())),
                 text(mean.field.as_deref()),
-                Arc::new(Int32Array::from(vec![year])),
+                Arc::new(Int32Array::from(vec![mean.year.or(year)])),
                 text(mean.crop.as_deref()),
                 count(mean.rows),
                 count(mean.rows_without_yield),
