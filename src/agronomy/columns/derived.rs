@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::columns::market_moisture::{MARKET, basis_of};
 use crate::columns::provenance as keys;
+use crate::columns::row_ratios::median;
 
 /// Square metres in a hectare.
 pub(crate) const HECTARE: f64 = 10_000.0;
@@ -97,6 +98,23 @@ impl Rows {
         })
     }
 
+    /// The mass of a dry yield at the percentage of water of column `to`. Without a known basis, it is taken as that of the market.
+    fn dry_yield(&self, name: &str, to: &str, density: f64) -> Option<Vec<f64>> {
+        let basis = self.dry_basis.filter(|_| name == "yield_dry_mass");
+        let [rates, ground, to] = [name, GROUND, to].map(|name| self.get(name));
+        let markets = self.get(MARKET).filter(|_| basis.is_none());
+        if basis.is_none() {
+            markets?;
+        }
+        // Rows without a moisture have the median one.
+        let usual = median(to?.iter().copied().filter(|percent| is_share(*percent)).collect());
+        let row = |(row, ((rate, ground), to)): (usize, ((&f64, &f64), &f64))| {
+            let basis = basis.or_else(|| markets?.get(row).copied()).unwrap_or(f64::NAN);
+            at_moisture(rate * density * ground / HECTARE, basis, if is_share(*to) { *to } else { usual })
+        };
+        Some(rates?.iter().zip(ground?).zip(to?).enumerate().map(row).collect())
+    }
+
     fn where_working(&self, mut ground: Vec<f64>) -> Vec<f64> {
         let idle = self.get("working").into_iter().flatten().map(|working| *working == 0.0);
         for (ground, _) in ground.iter_mut().zip(idle).filter(|(ground, is_idle)| *is_idle && ground.is_finite()) {
@@ -141,7 +159,7 @@ fn at_moisture(mass: f64, from: f64, to: f64) -> f64 {
 
 fn masses(rows: &mut Rows, computed: &mut Vec<Computed>) {
     type Formula = fn(&Rows) -> Option<Vec<f64>>;
-    let wet: [(&str, Formula); 5] = [
+    let wet: [(&str, Formula); 6] = [
         ("flow x interval", |rows| rows.combine(["flow", "interval"], |[flow, interval]| flow * interval)),
         ("yield_wet_mass x worked_area", |rows| {
             rows.combine(["yield_wet_mass", GROUND], |[rate, ground]| rate * ground / HECTARE)
@@ -150,34 +168,30 @@ fn masses(rows: &mut Rows, computed: &mut Vec<Computed>) {
             let density = rows.kg_per_bushel? / BUSHEL;
             rows.combine(["yield_wet_volume", GROUND], |[rate, ground]| rate * density * ground / HECTARE)
         }),
-        ("yield_dry_mass x worked_area, moisture", |rows| {
-            let basis = rows.dry_basis?;
-            rows.combine(["yield_dry_mass", GROUND, "moisture"], |[rate, ground, moisture]| {
-                at_moisture(rate * ground / HECTARE, basis, moisture)
-            })
-        }),
+        ("yield_dry_mass x worked_area, moisture", |rows| rows.dry_yield("yield_dry_mass", "moisture", 1.0)),
         ("yield_dry_matter x worked_area, moisture", |rows| {
             rows.combine(["yield_dry_matter", GROUND, "moisture"], |[rate, ground, moisture]| {
                 at_moisture(rate * ground / HECTARE, 0.0, moisture)
             })
         }),
+        ("yield_dry_volume x worked_area, moisture", |rows| {
+            rows.dry_yield("yield_dry_volume", "moisture", rows.kg_per_bushel? / BUSHEL)
+        }),
     ];
-    let dry: [(&str, Formula); 3] = [
+    let dry: [(&str, Formula); 4] = [
         ("wet_mass, moisture", |rows| {
             rows.combine(["wet_mass", "moisture", MARKET], |[mass, moisture, market]| {
                 at_moisture(mass, moisture, market)
             })
         }),
-        ("yield_dry_mass x worked_area", |rows| {
-            let basis = rows.dry_basis?;
-            rows.combine(["yield_dry_mass", GROUND, MARKET], |[rate, ground, market]| {
-                at_moisture(rate * ground / HECTARE, basis, market)
-            })
-        }),
+        ("yield_dry_mass x worked_area", |rows| rows.dry_yield("yield_dry_mass", MARKET, 1.0)),
         ("yield_dry_matter x worked_area", |rows| {
             rows.combine(["yield_dry_matter", GROUND, MARKET], |[rate, ground, market]| {
                 at_moisture(rate * ground / HECTARE, 0.0, market)
             })
+        }),
+        ("yield_dry_volume x worked_area", |rows| {
+            rows.dry_yield("yield_dry_volume", MARKET, rows.kg_per_bushel? / BUSHEL)
         }),
     ];
     let first = |rows: &Rows, formulas: &[(&'static str, Formula)]| {

@@ -142,11 +142,14 @@ fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
         rows.is_further = further_products(&layer, &rows, &added);
     }
     let has_market = rows.columns.contains_key(MARKET);
+    let has_basis = rows.dry_basis.is_some();
     add_computed(&layer, kind, rows, &mut added);
     let has = |name: &str| added.iter().any(|column| column.field.name() == name);
-    if kind == JobKind::Yield && has("wet_mass") && !has_market {
+    let is_dry_only = has("yield_dry_mass") && !has_basis || has("yield_dry_volume");
+    if kind == JobKind::Yield && (has("wet_mass") || is_dry_only) && !has_market {
         diagnostics.push(crop_unknown(crop, unknown_crop.as_deref()));
     }
+    diagnostics.extend(assumed_basis(&added, has_basis));
     if added.is_empty() && unknown.is_empty() {
         let message = format!(
             "no column of layer `{}` has a known meaning; `columns` names them, such as `columns={{\"yield\": \"Yld\"}}`",
@@ -247,6 +250,23 @@ fn crop(
     }
     let crop = stated.or(own.map(|(own, _)| own));
     Ok((crop, names.into_iter().next().filter(|_| crop.is_none())))
+}
+
+/// The diagnostic for masses that follow from a dry yield whose water nothing states.
+fn assumed_basis(added: &[Added], has_basis: bool) -> Option<Diagnostic> {
+    let metadata = |name: &str, key: &str| {
+        added.iter().find(|column| column.field.name() == name)?.field.metadata().get(key).cloned()
+    };
+    let source = metadata("wet_mass", keys::SOURCE).or_else(|| metadata("dry_mass", keys::SOURCE))?;
+    let name = source.split_once(" x ")?.0;
+    let is_assumed = name == "yield_dry_volume" || name == "yield_dry_mass" && !has_basis;
+    is_assumed.then(|| {
+        let message = format!(
+            "masses follow from `{name}`, which is assumed to be at the market moisture of {} %; `market_moisture` states another",
+            metadata("dry_mass", keys::MOISTURE_BASIS).unwrap_or_default()
+        );
+        Diagnostic::new(Code::MassAssumed, message)
+    })
 }
 
 /// The diagnostic for a harvest without a dry mass, for want of a crop or of its market moisture.

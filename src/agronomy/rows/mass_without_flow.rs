@@ -97,6 +97,7 @@ fn wet_rule(values: &CanonicalValues<'_>) -> &'static str {
         Some("yield_wet_mass x worked_area") => "yield_wet_mass x worked_area / interval",
         Some("yield_wet_volume x worked_area") => "yield_wet_volume x worked_area / interval",
         Some("yield_dry_mass x worked_area, moisture") => "yield_dry_mass x worked_area / interval",
+        Some("yield_dry_volume x worked_area, moisture") => "yield_dry_volume x worked_area / interval",
         Some("yield_dry_matter x worked_area, moisture") => "yield_dry_matter x worked_area / interval",
         _ => "wet_mass / interval",
     }
