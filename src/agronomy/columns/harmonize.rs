@@ -14,6 +14,7 @@ use crate::columns::cell_values::{arrays, trimmed};
 use crate::columns::convert::{known_crop, stated_crop_names};
 use crate::columns::crops::Crop;
 use crate::columns::derived::Rows;
+use crate::columns::edited::edited;
 use crate::columns::job_products::{JOB_TOTALS, totals_entry};
 use crate::columns::market_moisture::{MARKET, crops_of, dry_again};
 use crate::columns::matching::{Match, Unused, implied_kind, match_columns, values};
@@ -55,7 +56,7 @@ pub fn harmonize(layer: Layer, statements: &Statements) -> Result<Layer> {
 
 fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
     let layer = match restored(&layer, statements)? {
-        Some(layer) if statements.market_moisture.is_empty() => return with_crs(layer, statements),
+        Some(layer) if statements.market_moisture.is_empty() => return with_crs(with_edits(layer), statements),
         Some(layer) => return dry_again(with_crs(layer, statements)?, None, &statements.market_moisture),
         None => with_crs(layer, statements)?,
     };
@@ -68,7 +69,7 @@ fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
         // Another crop may prove other units.
         if !is_stated && (statements.crop.is_none() || is_concat) {
             if statements.crop.is_none() && statements.market_moisture.is_empty() {
-                return Ok(layer);
+                return Ok(with_edits(layer));
             }
             let crop = statements.crop.as_deref().map(known_crop).transpose()?;
             return dry_again(layer, crop, &statements.market_moisture);
@@ -80,7 +81,8 @@ fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
             );
             return Err(Error::new(Kind::Value, message));
         }
-        return harmonized(originals(layer)?, statements);
+        let lost = edited(&layer, true);
+        return Ok(with_more(harmonized(originals(layer)?, statements)?, lost));
     }
     let mut diagnostics = Vec::new();
     let mut unused = Vec::new();
@@ -159,6 +161,17 @@ fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
     }
     let layer = assemble(layer, &added, &unknown)?.with_diagnostics(diagnostics);
     Ok(layer.with_entry(keys::KIND, Some(kind.as_str())).with_entry(keys::CROP, crop.map(|crop| crop.name)))
+}
+
+/// A harmonised layer with a diagnostic of columns that were changed.
+fn with_edits(layer: Layer) -> Layer {
+    let found = edited(&layer, false);
+    with_more(layer, found)
+}
+
+/// A layer with one more diagnostic, if there is one.
+fn with_more(layer: Layer, more: Option<Diagnostic>) -> Layer {
+    if more.is_some() { layer.with_diagnostics(more.into_iter().collect()) } else { layer }
 }
 
 /// Reports stated units that the rows contradict, and states those that can be proven.

@@ -10,6 +10,7 @@ pub(crate) mod cell_values;
 pub(crate) mod convert;
 pub(crate) mod crops;
 pub(crate) mod derived;
+pub(crate) mod edited;
 pub(crate) mod harmonize;
 pub(crate) mod job_products;
 pub(crate) mod market_moisture;

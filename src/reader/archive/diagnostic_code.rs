@@ -219,6 +219,8 @@ codes! {
         "harmonising: the unit of a column is unknown, so it has no harmonised column; `units` states it";
     UnitsContradict = "units-contradict", Error,
         "harmonising: stated units contradict each other, so masses or areas may be wrong; `units` states others";
+    ColumnsContradict = "columns-contradict", Warning,
+        "harmonising: harmonised columns were changed afterwards, and masses no longer follow from flow, moisture or crop";
     SeveralBases = "several-bases", Warning,
         "concatenating: dry masses of a column have several moisture bases, such as those of several crops";
     FieldUnknown = "field-unknown", Warning,
