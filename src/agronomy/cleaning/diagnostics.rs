@@ -38,6 +38,9 @@ const STUCK: f64 = 0.2;
 /// Different moistures of a sensor that is not stuck.
 const VARYING: usize = 10;
 
+/// Rows of one moisture that are no chance.
+const MANY: usize = 200;
+
 /// Percent of water that grain has when it is harvested.
 const MOISTURES: std::ops::RangeInclusive<f64> = 3.0..=45.0;
 
@@ -136,11 +139,18 @@ fn stuck_moisture(rows: &CleanRows, moisture: &[f64]) -> Option<String> {
     others.dedup();
     #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
     let is_long = longest.len() as f64 > STUCK * inside.len() as f64;
+    let value = longest.first().copied().unwrap_or_default();
+    if others.len() == 1 && inside.len() > MANY {
+        return Some(format!(
+            "the moisture is {value:.1} % in all rows, as a default of the display is; one percent of water more makes all dry \
+             masses {:.1} % less: if it was not measured, pass a column of right ones as `columns={{\"moisture\": ...}}`",
+            100.0 / (100.0 - value)
+        ));
+    }
     (is_long && others.len() > VARYING).then(|| {
         format!(
-            "the moisture is {:.1} % in {} rows in succession, as of a sensor that is stuck; the values are kept: if it was, make \
+            "the moisture is {value:.1} % in {} rows in succession, as of a sensor that is stuck; the values are kept: if it was, make \
              them null, so that they have the median of the others",
-            longest.first().copied().unwrap_or_default(),
             longest.len()
         )
     })

@@ -10,7 +10,7 @@ use arrow_schema::{DataType, Field};
 use chrono::{DateTime, Datelike as _};
 
 use crate::cleaning::layers::{Cleaned, clean, field as column};
-use crate::cleaning::reasons::DUPLICATE;
+use crate::cleaning::reasons::{DUPLICATE, MOISTURE};
 use crate::columns::canonical::JobKind;
 use crate::columns::canonical_rows::{crop_array, first_year, layer_kind};
 use crate::columns::cell_values::{arrays, nullable};
@@ -145,6 +145,8 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
         let is_again = is_duplicate(row) && (at(&distance).is_some_and(|metres| metres > STANDING) || is_known());
         let share = if is_again { 0.0 } else { 1.0 };
         let (dry, wet) = (at(&dry).map(|dry| share * dry), share * at(&wet).unwrap_or_default());
+        // A moisture that no row around has says nothing of the grain.
+        let dry = dry.filter(|_| wet <= 0.0 || reasons.get(row).is_none_or(|bits| bits & MOISTURE == 0));
         sums.dry += dry.unwrap_or_default();
         sums.wet[usize::from(dry.is_none())] += wet;
         if dry.is_none_or(|dry| dry <= 0.0) {
@@ -166,7 +168,7 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
         let ground = if sums.without_mass > 0.0 { sums.covered / with_mass } else { 1.0 };
         if is_known && without > SAID * with {
             let message = format!(
-                "{:.1} % of the wet mass has no moisture and counts with the mean moisture of the field",
+                "{:.1} % of the wet mass has no plausible moisture and counts with the mean moisture of the field",
                 without / (with + without) * 100.0
             );
             diagnostics.push(Diagnostic::new(Code::MassAssumed, message));
