@@ -13,8 +13,8 @@ const BUSHEL: f64 = 0.035_239_070_166_88;
 
 /// Ground of each row in m2, also of a further product on it. It is no column of a layer.
 const GROUND: &str = "ground";
-/// Area of polygons, as a part of distance x width, if both mean the same ground.
-const AGREEING: std::ops::RangeInclusive<f64> = 0.8..=1.25;
+/// Area of a polygon, as a part of distance x width, in the median row, if both mean the same ground.
+const AGREEING: std::ops::RangeInclusive<f64> = 0.95..=1.05;
 
 /// A computed column, whose values are among the rows.
 pub(crate) struct Computed {
@@ -76,20 +76,19 @@ impl Rows {
         Some(self.where_working(ground))
     }
 
-    /// The ground that a display divides its yields by: distance x width, also where the polygons agree with it in total. Clipped
-    /// polygons are less than the ground of their grain; where the width is that of a whole header, they are a part of it.
+    /// The ground that a display divides its yields by, where it is not that of the polygons: distance x width. Clipped polygons
+    /// are less than the ground of their grain, but most are not clipped; where the usual polygon has another area, the width is
+    /// that of a whole header, or wrong.
     fn yield_ground(&self) -> Option<Vec<f64>> {
-        let stepped = self.stepped()?;
-        let both = || stepped.iter().zip(&self.polygons).filter(|(stepped, area)| **stepped > 0.0 && **area > 0.0);
-        let (of_steps, of_polygons) =
-            both().fold((0.0, 0.0), |sums, (stepped, area)| (sums.0 + stepped, sums.1 + area));
-        let polygon = |row: usize| self.polygons.get(row).copied().filter(|area| area.is_finite());
-        let is_used = AGREEING.contains(&(of_polygons / of_steps));
-        let ground = (0..stepped.len()).map(|row| match (stepped[row], polygon(row)) {
-            (stepped, Some(area)) if !is_used || stepped.is_nan() => area,
-            (stepped, _) => stepped,
-        });
-        Some(self.where_working(ground.collect()))
+        let mut stepped = self.stepped()?;
+        let both = stepped.iter().zip(&self.polygons).filter(|(stepped, area)| **stepped > 0.0 && **area > 0.0);
+        if !AGREEING.contains(&median(both.map(|(stepped, area)| area / stepped).collect())) {
+            return None;
+        }
+        for (ground, polygon) in stepped.iter_mut().zip(&self.polygons).filter(|(ground, _)| ground.is_nan()) {
+            *ground = *polygon;
+        }
+        Some(self.where_working(stepped))
     }
 
     fn stepped(&self) -> Option<Vec<f64>> {
@@ -127,6 +126,7 @@ impl Rows {
 /// Computes what follows from the rows, in the order in which one follows from another.
 pub(crate) fn compute(rows: &mut Rows, is_yield: bool) -> Vec<Computed> {
     let mut computed = Vec::new();
+    let mut has_own = false;
     if let Some(ground) = rows.ground() {
         let source = if rows.polygons.is_empty() { "distance x swath_width" } else { "area of the polygon" };
         let mut once = ground.clone();
@@ -134,17 +134,36 @@ pub(crate) fn compute(rows: &mut Rows, is_yield: bool) -> Vec<Computed> {
             *once = 0.0;
         }
         let of_display = rows.yield_ground().filter(|_| is_yield);
+        has_own = of_display.is_some();
         rows.columns.insert(GROUND, of_display.unwrap_or(ground));
         add(rows, &mut computed, "worked_area", "m2", source, |_| Some(once));
     }
     if is_yield {
         masses(rows, &mut computed);
+        for column in computed.iter_mut().filter(|_| has_own) {
+            column.source = by_display(column.source);
+        }
     } else {
         add(rows, &mut computed, "amount", "", "applied_rate x worked_area", |rows| {
             rows.combine(["applied_rate", GROUND], |[rate, ground]| rate * ground / HECTARE)
         });
     }
     computed
+}
+
+/// The source of a mass whose ground is not that of the polygons.
+fn by_display(source: &'static str) -> &'static str {
+    match source {
+        "yield_wet_mass x worked_area" => "yield_wet_mass x distance x swath_width",
+        "yield_wet_volume x worked_area" => "yield_wet_volume x distance x swath_width",
+        "yield_dry_mass x worked_area" => "yield_dry_mass x distance x swath_width",
+        "yield_dry_mass x worked_area, moisture" => "yield_dry_mass x distance x swath_width, moisture",
+        "yield_dry_volume x worked_area" => "yield_dry_volume x distance x swath_width",
+        "yield_dry_volume x worked_area, moisture" => "yield_dry_volume x distance x swath_width, moisture",
+        "yield_dry_matter x worked_area" => "yield_dry_matter x distance x swath_width",
+        "yield_dry_matter x worked_area, moisture" => "yield_dry_matter x distance x swath_width, moisture",
+        source => source,
+    }
 }
 
 /// Whether a moisture is one that grain can have: of pure water no dry mass follows.

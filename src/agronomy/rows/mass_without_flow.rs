@@ -93,14 +93,9 @@ pub(crate) fn row_mass(
 
 /// The rule of a flow that follows from the harmonised wet mass.
 fn wet_rule(values: &CanonicalValues<'_>) -> &'static str {
-    match values.metadata("wet_mass", keys::SOURCE) {
-        Some("yield_wet_mass x worked_area") => "yield_wet_mass x worked_area / interval",
-        Some("yield_wet_volume x worked_area") => "yield_wet_volume x worked_area / interval",
-        Some("yield_dry_mass x worked_area, moisture") => "yield_dry_mass x worked_area / interval",
-        Some("yield_dry_volume x worked_area, moisture") => "yield_dry_volume x worked_area / interval",
-        Some("yield_dry_matter x worked_area, moisture") => "yield_dry_matter x worked_area / interval",
-        _ => "wet_mass / interval",
-    }
+    let source = values.metadata("wet_mass", keys::SOURCE).and_then(|source| source.split_once(" x "));
+    let of_yield = |(name, _): (&str, &str)| RATES.iter().find(|(rate, _)| *rate == name).map(|(_, rule)| *rule);
+    source.and_then(of_yield).unwrap_or("wet_mass / interval")
 }
 
 /// The wet mass of a dry one with `basis` percent of water. Rows without a moisture have the median one.
