@@ -1,6 +1,6 @@
 //! Settles the distance and the width of rows: null and contradicted ones follow from the rows around them.
 
-use crate::columns::derived::GAP;
+use crate::columns::derived::{GAP, Rows};
 use crate::columns::row_ratios::running_median;
 use crate::rows::order::RowOrder;
 
@@ -47,6 +47,18 @@ pub(crate) fn used_distances(
         }
     }
     distance
+}
+
+/// Fills null distances from which areas and amounts are computed; the column of the layer stays as it was logged.
+pub(crate) fn fill_distances(order: &RowOrder, places: (&[f64], &[f64]), rows: &mut Rows) {
+    let Some((logged, interval)) = rows.get("distance").zip(rows.get("interval")) else { return };
+    if !logged.iter().any(|distance| distance.is_nan()) {
+        return;
+    }
+    let used = used_distances(order, places, interval, logged.to_vec());
+    let one = |(logged, used): (&f64, f64)| if logged.is_nan() { used } else { *logged };
+    let filled = logged.iter().zip(used).map(one).collect();
+    rows.columns.insert("distance", filled);
 }
 
 /// The widths, with the usual one of the track for those that are null.
