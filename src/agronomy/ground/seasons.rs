@@ -172,7 +172,7 @@ fn harvests(layer: &Layer, jobs: &Jobs) -> Seasons {
 }
 
 /// Microseconds of each row; `None` if no row has a time.
-fn times(layer: &Layer) -> Option<Vec<Option<i64>>> {
+pub(crate) fn times(layer: &Layer) -> Option<Vec<Option<i64>>> {
     let schema = layer.schema();
     let index = schema.fields().iter().position(|field| field.name() == "time" && keys::is_added(field))?;
     let mut times = Vec::with_capacity(layer.len());

@@ -22,6 +22,7 @@ use crate::columns::statements::Statements;
 use crate::columns::values::CanonicalValues;
 use crate::jobs::concat::id_of_source;
 use crate::jobs::parts::{Part, name_fields};
+use crate::jobs::repeated_jobs::repeated_jobs;
 use crate::jobs::unlogged_mass::rows_without_mass;
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};
@@ -234,7 +235,7 @@ pub fn field_means(parts: Vec<Part>) -> Result<Layer> {
         let part = Part { layer, ..part };
         harvests.extend(if keys::is_concatenated(&part.layer) { split_jobs(&part.layer) } else { vec![part] });
     }
-    let mut diagnostics = Vec::new();
+    let mut diagnostics = repeated_jobs(&harvests);
     name_fields(&mut harvests, &mut diagnostics)?;
     let mut jobs = Vec::with_capacity(harvests.len());
     for Part { layer, job_id, job_name, field, start } in harvests {

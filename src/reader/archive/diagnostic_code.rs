@@ -283,7 +283,7 @@ codes! {
     MeanContradicts = "mean-contradicts", Warning,
         "cleaning: the mean of the rows that are used differs from that of all rows on the ground that they cover";
     JobTwice = "job-twice", Warning,
-        "the same rows are there twice, at slightly other positions; the second ones are left out";
+        "the same rows are there twice: in one layer the second ones are left out, of several layers all count";
     NotShifted = "not-shifted", Warning,
         "cleaning: the delay of the flow was not found, so the flow stays where the display put it";
     PositionsWander = "positions-wander", Warning,
