@@ -280,12 +280,12 @@ pub(crate) fn constant_interval(layer: &Layer, seconds: f64, rows: &mut Rows) ->
     Added { field: field("interval", &DataType::Float64, metadata), arrays: split(layer, &array) }
 }
 
-/// The computed columns.
-pub(crate) fn add_computed(layer: &Layer, kind: JobKind, mut rows: Rows, added: &mut Vec<Added>) {
+/// Adds the computed columns to `added`.
+pub(crate) fn add_computed(layer: &Layer, kind: JobKind, rows: &mut Rows, added: &mut Vec<Added>) {
     let rate = added.iter().find(|column| column.field.name() == "applied_rate");
     let amount_unit = rate.and_then(|column| Unit::parse(column.field.metadata().get("unit")?)).map(amount_unit);
     let weight = rows.kg_per_bushel;
-    let computed = compute(&mut rows, kind == JobKind::Yield);
+    let computed = compute(rows, kind == JobKind::Yield);
     for column in computed {
         let mut metadata = metadata(column.source, "computed");
         let unit = if column.name == "amount" { amount_unit.unwrap_or_default() } else { column.unit };

@@ -15,6 +15,9 @@ const BUSHEL: f64 = 0.035_239_070_166_88;
 const GROUND: &str = "ground";
 /// Area of a polygon, as a part of distance x width, in the median row, if both mean the same ground.
 const AGREEING: std::ops::RangeInclusive<f64> = 0.95..=1.05;
+/// Mass by the yield of a display, as a part of that by the flow, in the median row of one calibration, and rows for a median.
+const ONE_CALIBRATION: std::ops::RangeInclusive<f64> = 0.98..=1.02;
+const LEAST_ROWS: usize = 50;
 
 /// A computed column, whose values are among the rows.
 pub(crate) struct Computed {
@@ -41,6 +44,8 @@ pub(crate) struct Rows {
     pub(crate) resolution: i64,
     /// Square metres of the polygons of each row; empty without polygons.
     pub polygons: Vec<f64>,
+    /// What follows from a yield of the display besides the flow, and its mass as a part of that of the flow, if they differ.
+    pub(crate) other_mass: Option<(&'static str, f64)>,
     /// Rows of a further product on the ground of an earlier row; empty if there are none.
     pub(crate) is_further: Vec<bool>,
 }
@@ -217,6 +222,15 @@ fn masses(rows: &mut Rows, computed: &mut Vec<Computed>) {
         formulas.iter().find_map(|(source, formula)| Some((*source, formula(rows)?)))
     };
     if let Some((source, values)) = first(rows, &wet) {
+        if source == "flow x interval" {
+            let known = if rows.dry_basis.is_some() { 1..5 } else { 1..3 };
+            rows.other_mass = first(rows, &wet[known]).and_then(|(name, others)| {
+                let both = others.iter().zip(&values).filter(|(other, mass)| **other > 0.0 && **mass > 0.0);
+                let ratios: Vec<f64> = both.map(|(other, mass)| other / mass).collect();
+                let is_enough = ratios.len() >= LEAST_ROWS;
+                Some((name, median(ratios))).filter(|(_, ratio)| is_enough && !ONE_CALIBRATION.contains(ratio))
+            });
+        }
         add(rows, computed, "wet_mass", "kg", source, |_| Some(values));
     }
     if let Some((source, values)) = first(rows, &dry) {

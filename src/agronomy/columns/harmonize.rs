@@ -104,6 +104,7 @@ fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
         kg_per_bushel: crop.and_then(Crop::kg_per_bushel).or(proven.kg_per_bushel),
         resolution: times.as_ref().map_or(1, |times| times.resolution),
         polygons: polygon_areas(&layer),
+        other_mass: None,
         is_further: Vec::new(),
     };
     if kind == JobKind::Yield
@@ -145,7 +146,15 @@ fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
     }
     let has_market = rows.columns.contains_key(MARKET);
     let has_basis = rows.dry_basis.is_some();
-    add_computed(&layer, kind, rows, &mut added);
+    add_computed(&layer, kind, &mut rows, &mut added);
+    let is_said = diagnostics.iter().any(|diagnostic| diagnostic.code == Code::UnitsContradict);
+    diagnostics.extend(rows.other_mass.filter(|_| !is_said).map(|(source, ratio)| {
+        let message = format!(
+            "masses follow from `flow` x `interval`, but {source} is {ratio:.3} times that in the median row, as after a \
+             calibration of one of them: if the yield is right, harmonise without the column of the flow"
+        );
+        Diagnostic::new(Code::MassAssumed, message)
+    }));
     let has = |name: &str| added.iter().any(|column| column.field.name() == name);
     let is_dry_only = has("yield_dry_mass") && !has_basis || has("yield_dry_volume");
     if kind == JobKind::Yield && (has("wet_mass") || is_dry_only) && !has_market {

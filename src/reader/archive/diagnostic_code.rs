@@ -246,7 +246,8 @@ codes! {
     IntervalAssumed = "interval-assumed", Warning,
         "cleaning: nothing gives the interval of rows, so it is 1 s and speeds are metres per row";
     MassAssumed = "mass-assumed", Warning,
-        "cleaning: a dry mass or a yield without a stated moisture is used as the wet mass, or at the market moisture";
+        "a mass is one of several that are possible: of a yield or ground without a moisture or a mass, or of flow and yield that \
+         differ";
     GroundIncomplete = "ground-incomplete", Warning,
         "cleaning: the ground of some rows was not counted, or not completely: a width or distance that no machine has, a \
          polygon without an area, or too many swaths that cross each other";
