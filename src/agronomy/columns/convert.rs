@@ -11,6 +11,7 @@ use arrow_schema::{DataType, Field, Schema};
 use crate::columns::crops::{CROPS, Crop};
 use crate::columns::provenance::{CROP, FACTOR, KG_PER_BUSHEL, UNIT_IN};
 use headland_base::error::{Error, Kind, Result};
+use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 use headland_reader::layer::units::{BUSHELS_PER_ACRE, Mismatch, Quantity, System, Unit};
 
@@ -84,7 +85,18 @@ pub fn to_units(layer: Layer, target: &Target, crop: Option<&str>) -> Result<Lay
             }
         }
     }
-    apply(layer, &conversions)
+    let is_weighed = conversions.values().any(|conversion| {
+        Unit::parse(&conversion.unit_in).is_some_and(|from| from.factor(conversion.unit, None).is_err())
+    });
+    let other = given.zip(stated).filter(|(given, stated)| given != stated && is_weighed && !has_several);
+    let said = other.map(|(given, stated)| {
+        let message = format!(
+            "`crop` is `{}`, but the rows or the layer name `{}`; bushels are those of `{}`",
+            given.name, stated.name, given.name
+        );
+        Diagnostic::new(Code::CropContradicts, message)
+    });
+    Ok(apply(layer, &conversions)?.with_diagnostics(said.into_iter().collect()))
 }
 
 fn apply(layer: Layer, conversions: &HashMap<usize, Conversion>) -> Result<Layer> {
