@@ -1,7 +1,7 @@
 //! Columns whose name or unit says what they are and that are not used, and why: one diagnostic for a layer.
 
 use crate::columns::aliases;
-use crate::columns::canonical::{Content, JobKind, canonical};
+use crate::columns::canonical::{Content, JobKind, YIELDS, canonical};
 use crate::columns::matching::{Match, Unused};
 use crate::maps::words::{RATE_STEMS, YIELD_STEMS};
 use headland_reader::archive::{Code, Diagnostic};
@@ -47,6 +47,10 @@ pub(crate) fn unknown_names(layer: &Layer, kind: JobKind, matches: &[Match]) -> 
         if is_used || layer.geometry_index() == Some(column) || aliases::is_other(&plain) {
             continue;
         }
+        if let Some(first) = second_of(&plain, kind).filter(|_| field.data_type().is_numeric()) {
+            unused.push(Unused::new(column, "", format!("it can be one more `{first}`, of which one column is used at most")));
+            continue;
+        }
         // Short stems are parts of other words, such as `rate` of `operated`.
         let begins = |stem: &&str| plain.split('_').any(|word| word.starts_with(stem));
         let says = |stems: &[&str]| stems.iter().any(|stem| begins(stem) || stem.len() > 4 && plain.contains(stem));
@@ -58,6 +62,17 @@ pub(crate) fn unknown_names(layer: &Layer, kind: JobKind, matches: &[Match]) -> 
         }
     }
     unused
+}
+
+/// The measurement of which a column is one more by its name, such as `Flow 2`, `Yield2` and `Flow B`.
+fn second_of(plain: &str, kind: JobKind) -> Option<&'static str> {
+    let without_letter = || plain.trim_end_matches(['a', 'b', 'c', 'd']).strip_suffix('_');
+    let stem = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let stem = if stem.len() < plain.len() { stem } else { without_letter()? };
+    let found = aliases::find(stem.trim_end_matches('_'))?.canonical;
+    let is_measured = ["flow", "moisture", "applied_rate"].contains(&found) || YIELDS.contains(&found);
+    let belongs = canonical(found).is_some_and(|column| column.kinds.contains(&kind));
+    (is_measured && belongs && aliases::find(plain).is_none()).then_some(found)
 }
 
 /// One diagnostic for all columns that are not used.
