@@ -6,6 +6,7 @@
 use crate::columns::crops::{CROPS, Crop};
 use crate::columns::matching::Match;
 use crate::columns::row_ratios::{Ratio, median, median_and_range, thinned};
+use crate::columns::values::UNEXPLAINED;
 use crate::columns::yield_basis::{YieldBasis, yield_basis};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::units::{Quantity, Unit};
@@ -138,8 +139,18 @@ pub(crate) fn prove_yield(
             return Proven::default();
         }
     } else if closeness(best) >= ACCEPTED || best.range >= MAX_RANGE {
-        let message =
-            format!("no combination of units explains `{name}`; the nearest has a median ratio of {:.3}", best.median);
+        let reason = if closeness(best) < ACCEPTED {
+            format!(
+                ", but half of the rows differ by {:.3} and more, as where a column changes within the file",
+                best.range
+            )
+        } else {
+            String::new()
+        };
+        let message = format!(
+            "{UNEXPLAINED} `{name}`; the nearest has a median ratio of {:.3} of yield x area to mass{reason}",
+            best.median
+        );
         diagnostics.push(Diagnostic::new(Code::UnitUnknown, message));
         return Proven::default();
     }

@@ -8,8 +8,12 @@ use arrow_schema::{DataType, SchemaRef};
 use crate::columns::cell_values::{arrays, numbers};
 use crate::columns::provenance as keys;
 use headland_base::error::{Error, Result};
+use headland_reader::archive::Code;
 use headland_reader::layer::Layer;
 use headland_reader::layer::units::Unit;
+
+/// How the message of a proof of units without a result begins.
+pub(crate) const UNEXPLAINED: &str = "no combination of units explains";
 
 /// The canonical columns of a layer.
 pub(crate) struct CanonicalValues<'a> {
@@ -136,8 +140,12 @@ impl<'a> CanonicalValues<'a> {
             None => Ok(()),
             Some(field) => {
                 let original = field.metadata().get(keys::ORIGINAL_NAME).unwrap_or(field.name());
+                // What the proof of units met, if it says more than that one is unknown.
+                let mut said = self.layer.diagnostics().iter().filter(|said| said.code == Code::UnitUnknown);
+                let proof = said.find(|said| said.message.starts_with(UNEXPLAINED));
+                let proof = proof.map(|said| format!(" ({})", said.message)).unwrap_or_default();
                 let message = format!(
-                    "column `{original}` is `{name}`, but its unit is unknown; pass `units={{\"{original}\": ...}}` to \
+                    "column `{original}` is `{name}`, but its unit is unknown{proof}; pass `units={{\"{original}\": ...}}` to \
                      `headland.harmonize`"
                 );
                 Err(Error::for_argument("units", message))
