@@ -16,8 +16,8 @@ def field_means(layers: TableLike | Iterable[TableLike] | Jobs) -> Layer:
     """Return the mean yield of each harvest and field: all dry mass of the job by its ground, counted once.
 
     Swaths overlap, and grain arrives after the header went up, so a mean of rows is too low. The ground of each row is
-    that of ``headland.clean``; no row is left out. Sums of several jobs divide in the same way:
-    ``sum(dry_mass) / sum(covered_area)``.
+    that of ``headland.clean``; no row is left out, and ground whose mass was not logged has the mean of the other. Sums
+    of several jobs divide in the same way: ``sum(dry_mass) / sum(covered_area)``.
 
     Args:
         layers: A layer of one or several harvests, several layers, or the jobs of ``client.job_data.read_all``. Layers

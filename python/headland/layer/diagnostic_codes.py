@@ -125,6 +125,7 @@ DiagnosticCode = Literal[
     "column-not-used",
     "unit-unknown",
     "units-contradict",
+    "columns-contradict",
     "several-bases",
     "field-unknown",
     "crop-contradicts",

@@ -202,7 +202,8 @@ fn is_code(value: f64) -> bool {
     let text = value.to_string();
     let nines = text.bytes().filter(|byte| *byte == b'9').count();
     let is_nines = nines > 2 && text.bytes().all(|byte| [b'9', b'.'].contains(&byte));
-    is_nines || [8, 10, 12, 14, 15, 16, 31, 32].into_iter().any(|bits| value.total_cmp(&(2.0_f64.powi(bits) - 1.0)).is_eq())
+    is_nines
+        || [8, 10, 12, 14, 15, 16, 31, 32].into_iter().any(|bits| value.total_cmp(&(2.0_f64.powi(bits) - 1.0)).is_eq())
 }
 
 /// Makes values null that no sensor measures, and returns their number: below 0, and of grain and widths those far above all

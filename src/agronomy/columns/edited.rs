@@ -26,8 +26,7 @@ pub(crate) fn edited(layer: &Layer, is_again: bool) -> Option<Diagnostic> {
     } else {
         "change the original columns and pass `kind=` to `headland.harmonize`, or change all of these columns"
     };
-    (!parts.is_empty())
-        .then(|| Diagnostic::new(Code::ColumnsContradict, format!("{}; {advice}", parts.join(", "))))
+    (!parts.is_empty()).then(|| Diagnostic::new(Code::ColumnsContradict, format!("{}; {advice}", parts.join(", "))))
 }
 
 fn contradictions(layer: &Layer) -> impl Iterator<Item = String> {
@@ -76,5 +75,6 @@ fn difference(name: &str, source: &str, computed: &[f64], expected: &[f64]) -> O
 fn other_crop(layer: &Layer) -> Option<String> {
     let values = CanonicalValues::new(layer, None);
     let (named, stated) = (Crop::find(values.common_text("crop")?)?, layer_crop(layer)?);
-    (named != stated).then(|| format!("rows name the crop `{}`, but their dry masses are those of `{}`", named.name, stated.name))
+    (named != stated)
+        .then(|| format!("rows name the crop `{}`, but their dry masses are those of `{}`", named.name, stated.name))
 }

@@ -144,23 +144,11 @@ fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
     if kind != JobKind::Yield {
         rows.is_further = further_products(&layer, &rows, &added);
     }
-    let has_market = rows.columns.contains_key(MARKET);
-    let has_basis = rows.dry_basis.is_some();
+    let no_market = (!rows.columns.contains_key(MARKET)).then(|| crop_unknown(crop, unknown_crop.as_deref()));
     add_computed(&layer, kind, &mut rows, &mut added);
-    let is_said = diagnostics.iter().any(|diagnostic| diagnostic.code == Code::UnitsContradict);
-    diagnostics.extend(rows.other_mass.filter(|_| !is_said).map(|(source, ratio)| {
-        let message = format!(
-            "masses follow from `flow` x `interval`, but {source} is {ratio:.3} times that in the median row, as after a \
-             calibration of one of them: if the yield is right, harmonise without the column of the flow"
-        );
-        Diagnostic::new(Code::MassAssumed, message)
-    }));
-    let has = |name: &str| added.iter().any(|column| column.field.name() == name);
-    let is_dry_only = has("yield_dry_mass") && !has_basis || has("yield_dry_volume");
-    if kind == JobKind::Yield && (has("wet_mass") || is_dry_only) && !has_market {
-        diagnostics.push(crop_unknown(crop, unknown_crop.as_deref()));
+    if kind == JobKind::Yield {
+        diagnostics.extend(mass_diagnostics(&rows, &added, no_market, &diagnostics));
     }
-    diagnostics.extend(assumed_basis(&added, has_basis));
     if added.is_empty() && unknown.is_empty() {
         let message = format!(
             "no column of layer `{}` has a known meaning; `columns` names them, such as `columns={{\"yield\": \"Yld\"}}`",
@@ -272,6 +260,22 @@ fn crop(
     }
     let crop = stated.or(own.map(|(own, _)| own));
     Ok((crop, names.into_iter().next().filter(|_| crop.is_none())))
+}
+
+/// Diagnostics of the masses of a harvest: none dry, for which `unknown` is the reason, of an assumed basis, or one of two.
+fn mass_diagnostics(rows: &Rows, added: &[Added], unknown: Option<Diagnostic>, said: &[Diagnostic]) -> Vec<Diagnostic> {
+    let has = |name: &str| added.iter().any(|column| column.field.name() == name);
+    let is_dry_only = has("yield_dry_mass") && rows.dry_basis.is_none() || has("yield_dry_volume");
+    let unknown = unknown.filter(|_| has("wet_mass") || is_dry_only);
+    let is_contradicted = said.iter().any(|diagnostic| diagnostic.code == Code::UnitsContradict);
+    let other = rows.other_mass.filter(|_| !is_contradicted).map(|(source, ratio)| {
+        let message = format!(
+            "masses follow from `flow` x `interval`, but {source} is {ratio:.3} times that in the median row, as after a \
+             calibration of one of them: if the yield is right, harmonise without the column of the flow"
+        );
+        Diagnostic::new(Code::MassAssumed, message)
+    });
+    unknown.into_iter().chain(assumed_basis(added, rows.dry_basis.is_some())).chain(other).collect()
 }
 
 /// The diagnostic for masses that follow from a dry yield whose water nothing states.

@@ -48,7 +48,11 @@ pub(crate) fn unknown_names(layer: &Layer, kind: JobKind, matches: &[Match]) -> 
             continue;
         }
         if let Some(first) = second_of(&plain, kind).filter(|_| field.data_type().is_numeric()) {
-            unused.push(Unused::new(column, "", format!("it can be one more `{first}`, of which one column is used at most")));
+            unused.push(Unused::new(
+                column,
+                "",
+                format!("it can be one more `{first}`, of which one column is used at most"),
+            ));
             continue;
         }
         // Short stems are parts of other words, such as `rate` of `operated`.

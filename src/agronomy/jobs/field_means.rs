@@ -81,6 +81,9 @@ pub struct JobMeans {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// Field, crop and year of rows with one mean; the year where a layer has several seasons.
+type Group<'a> = (Option<&'a str>, Option<&'a str>, Option<i32>);
+
 /// Sums of the rows of a field.
 #[derive(Default)]
 struct Sums {
@@ -119,7 +122,10 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let values = CanonicalValues::new(layer, None);
     let numbers = |name: &str, unit: &str| values.numbers(name, unit).unwrap_or_default();
     let (dry, wet, worked) = (numbers("dry_mass", "kg"), numbers("wet_mass", "kg"), numbers("worked_area", "m2"));
-    let without = rows.map(|rows| rows_without_mass(&rows, if wet.is_empty() { &dry } else { &wet })).unwrap_or_default();
+    let without = rows.as_ref().map(|rows| rows_without_mass(rows, if wet.is_empty() { &dry } else { &wet }));
+    let without = without.unwrap_or_default();
+    let moistures = rows.as_ref().and_then(|rows| Some(rows.rows.unsorted(rows.moisture.shifted.as_ref()?)));
+    let moistures = moistures.unwrap_or_default();
     let distance = numbers("distance", "m");
     let markets = row_markets(layer).unwrap_or_default();
     let fields = texts(layer, "field");
@@ -129,7 +135,7 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let seconds = values.seconds().unwrap_or_default();
     let once: HashSet<u64> =
         (0..seconds.len()).filter(|row| !is_duplicate(*row)).map(|row| seconds[row].to_bits()).collect();
-    let mut sums: BTreeMap<(Option<&str>, Option<&str>, Option<i32>), Sums> = BTreeMap::new();
+    let mut sums: BTreeMap<Group<'_>, Sums> = BTreeMap::new();
     for row in 0..layer.len() {
         let at = |values: &[f64]| values.get(row).copied().filter(|value| value.is_finite());
         let name = fields.get(row).copied().flatten().map(str::trim).filter(|name| !name.is_empty()).or(field);
@@ -146,8 +152,10 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
         let is_again = is_duplicate(row) && (at(&distance).is_some_and(|metres| metres > STANDING) || is_known());
         let share = if is_again { 0.0 } else { 1.0 };
         let (dry, wet) = (at(&dry).map(|dry| share * dry), share * at(&wet).unwrap_or_default());
-        // A moisture that no row around has says nothing of the grain.
-        let dry = dry.filter(|_| wet <= 0.0 || reasons.get(row).is_none_or(|bits| bits & MOISTURE == 0));
+        // A moisture that no row around has says nothing of the grain; the cleaning replaced it.
+        let is_replaced = wet > 0.0 && reasons.get(row).is_some_and(|bits| bits & MOISTURE != 0);
+        let water = at(&moistures).zip(at(&markets)).filter(|_| is_replaced);
+        let dry = dry.map(|dry| water.map_or(dry, |(own, market)| wet * (100.0 - own) / (100.0 - market)));
         sums.dry += dry.unwrap_or_default();
         sums.wet[usize::from(dry.is_none())] += wet;
         if dry.is_none_or(|dry| dry <= 0.0) {
@@ -169,7 +177,7 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
         let ground = if sums.without_mass > 0.0 { sums.covered / with_mass } else { 1.0 };
         if is_known && without > SAID * with {
             let message = format!(
-                "{:.1} % of the wet mass has no plausible moisture and counts with the mean moisture of the field",
+                "{:.1} % of the wet mass has no moisture and counts with the mean moisture of the field",
                 without / (with + without) * 100.0
             );
             diagnostics.push(Diagnostic::new(Code::MassAssumed, message));
@@ -187,18 +195,22 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
         }
     });
     let means: Vec<FieldMean> = means.collect();
-    for mean in means.iter().filter(|mean| mean.covered_area.is_none()) {
-        let reason = match &covered_area {
-            Err(reason) => reason.message().into_owned(),
-            Ok(_) if mean.worked_area > 0.0 => {
-                "no row has a dry mass; `columns`, `units` or `crop` may state what is missing".to_owned()
-            }
-            Ok(_) => "no ground was worked".to_owned(),
-        };
-        let place = mean.field.as_ref().map(|field| format!(" in field `{field}`")).unwrap_or_default();
-        diagnostics.push(Diagnostic::new(Code::MeanUnknown, format!("there is no mean yield{place}: {reason}")));
-    }
+    let unknown = means.iter().filter(|mean| mean.covered_area.is_none());
+    diagnostics.extend(unknown.map(|mean| mean_unknown(mean, covered_area.as_ref().err())));
     JobMeans { means, covered_area, diagnostics }
+}
+
+/// Why there is no mean; `error` is that of the ground.
+fn mean_unknown(mean: &FieldMean, error: Option<&Error>) -> Diagnostic {
+    let reason = match error {
+        Some(reason) => reason.message().into_owned(),
+        None if mean.worked_area > 0.0 => {
+            "no row has a dry mass; `columns`, `units` or `crop` may state what is missing".to_owned()
+        }
+        None => "no ground was worked".to_owned(),
+    };
+    let place = mean.field.as_ref().map(|field| format!(" in field `{field}`")).unwrap_or_default();
+    Diagnostic::new(Code::MeanUnknown, format!("there is no mean yield{place}: {reason}"))
 }
 
 /// What a cleaning says of the ground.
@@ -224,18 +236,22 @@ struct NamedMeans {
 /// by job.
 pub fn field_means(parts: Vec<Part>) -> Result<Layer> {
     let mut harvests = Vec::new();
+    let mut diagnostics = Vec::new();
     for part in parts {
         let source = part.layer.source().to_owned();
+        let known = part.layer.diagnostics().len();
         let layer = harmonize(part.layer, &Statements::default())
             .map_err(|error| error.map_message(|said| format!("`{source}`: {said}")))?;
         if let Some(kind) = layer_kind(&layer).filter(|kind| *kind != JobKind::Yield) {
             let message = format!("`{source}` is {}; field means are those of harvests", kind.as_str());
             return Err(Error::for_argument("layers", message));
         }
+        // What is said of a table here is said nowhere else.
+        diagnostics.extend(layer.diagnostics().iter().skip(known).cloned());
         let part = Part { layer, ..part };
         harvests.extend(if keys::is_concatenated(&part.layer) { split_jobs(&part.layer) } else { vec![part] });
     }
-    let mut diagnostics = repeated_jobs(&harvests);
+    diagnostics.extend(repeated_jobs(&harvests));
     name_fields(&mut harvests, &mut diagnostics)?;
     let mut jobs = Vec::with_capacity(harvests.len());
     for Part { layer, job_id, job_name, field, start } in harvests {

@@ -24,7 +24,9 @@ pub(super) fn rows_without_mass(rows: &CleanRows, kg: &[f64]) -> Vec<bool> {
         return is_without;
     }
     for moment in tracks.moments().iter().filter(|moment| moment.iter().any(|k| kg[*k] > 0.0)) {
-        moment.iter().for_each(|k| is_without[*k] = false);
+        for k in moment {
+            is_without[*k] = false;
+        }
     }
     for run in tracks.tracks.iter().flat_map(|track| pass_runs(track, &rows.passes.number)) {
         let start = run.start;
