@@ -158,7 +158,14 @@ pub(crate) fn crop_array(layer: &Layer, batch: &RecordBatch) -> ArrayRef {
 pub(crate) fn crop_names(array: &ArrayRef, default: Option<&str>) -> ArrayRef {
     let Some(texts) = array.as_string_opt::<i64>() else { return new_null_array(&DataType::LargeUtf8, array.len()) };
     let mut known: HashMap<&str, &str> = HashMap::new();
-    let mut name = |text| *known.entry(text).or_insert_with(|| Crop::find(text).map_or(text, |crop| crop.name));
+    let mut last = ("", "");
+    let mut name = |text| {
+        // Rows of one crop follow each other.
+        if text != last.0 {
+            last = (text, *known.entry(text).or_insert_with(|| Crop::find(text).map_or(text, |crop| crop.name)));
+        }
+        last.1
+    };
     Arc::new(texts.iter().map(|text| text.map(&mut name).or(default)).collect::<LargeStringArray>())
 }
 

@@ -28,6 +28,13 @@ fn filled(layer: &Layer, column: usize) -> impl Iterator<Item = &str> {
 
 /// A text without blanks and NULs around it, which fixed widths leave.
 pub(crate) fn trimmed(text: &str) -> &str {
+    // Most texts have none, and each row is asked.
+    if let [first, .., last] = text.as_bytes()
+        && first.is_ascii_graphic()
+        && last.is_ascii_graphic()
+    {
+        return text;
+    }
     text.trim_matches(|sign: char| sign.is_whitespace() || sign == '\0')
 }
 
@@ -199,6 +206,10 @@ pub(crate) fn texts(layer: &Layer, column: usize) -> Vec<ArrayRef> {
 
 /// Numbers as an array in which NaN is null.
 pub(crate) fn nullable(cells: impl IntoIterator<Item = f64>) -> ArrayRef {
+    let cells: Vec<f64> = cells.into_iter().collect();
+    if cells.iter().all(|cell| cell.is_finite()) {
+        return Arc::new(Float64Array::from(cells));
+    }
     Arc::new(cells.into_iter().map(|cell| cell.is_finite().then_some(cell)).collect::<Float64Array>())
 }
 

@@ -22,6 +22,8 @@ use headland_reader::layer::crs::OwnPlane;
 
 /// Metres of a degree of latitude.
 const DEGREE: f64 = 111_195.0;
+/// The position of a row without one.
+const NOWHERE: (f64, f64) = (f64::NAN, f64::NAN);
 /// Seconds by which grain can be logged after it was cut, at most.
 const LONGEST_DELAY: u32 = 15;
 /// Of the grain, the part on rows that do not work, above which the state is not one of the machine.
@@ -42,20 +44,21 @@ const LEAST_SEEDS: f64 = 1_000.0;
 pub(crate) fn positions<'a>(layer: &Layer, column: impl Fn(&str) -> Option<&'a [f64]>) -> (Vec<f64>, Vec<f64>) {
     let by_columns = || {
         let (x, y) = (column("longitude")?, column("latitude")?);
-        Some(x.iter().zip(y).map(|(x, y)| (x.abs() <= 180.0 && y.abs() <= 90.0).then_some((*x, *y))).collect())
+        let degrees = |(x, y): (&f64, &f64)| if x.abs() <= 180.0 && y.abs() <= 90.0 { (*x, *y) } else { NOWHERE };
+        let (x, y) = x.iter().zip(y).map(degrees).unzip();
+        Some([x, y])
     };
     // Ground needs a way to metres and says so; masses and times do not.
-    let found: Option<Vec<Option<(f64, f64)>>> = layer.positions().ok().flatten().or_else(by_columns);
-    let Some(found) = found else { return (vec![f64::NAN; layer.len()], vec![f64::NAN; layer.len()]) };
-    let [east, north] = layer.crs().and_then(OwnPlane::new).map_or_else(
-        || {
-            let latitude = median(found.iter().flatten().map(|(_, y)| *y).collect());
-            [DEGREE * latitude.to_radians().cos(), DEGREE]
-        },
-        |own| own.metres(),
-    );
-    let metres = |place: Option<(f64, f64)>| place.map_or((f64::NAN, f64::NAN), |(x, y)| (x * east, y * north));
-    found.into_iter().map(metres).unzip()
+    let found: Option<[Vec<f64>; 2]> = layer.positions().ok().flatten().or_else(by_columns);
+    let Some([mut x, mut y]) = found else { return (vec![f64::NAN; layer.len()], vec![f64::NAN; layer.len()]) };
+    let [east, north] = layer
+        .crs()
+        .and_then(OwnPlane::new)
+        .map_or_else(|| [DEGREE * median(y.clone()).to_radians().cos(), DEGREE], |own| own.metres());
+    for (x, y) in x.iter_mut().zip(&mut y) {
+        (*x, *y) = (*x * east, *y * north);
+    }
+    (x, y)
 }
 
 /// The order of the rows of a layer by its columns. `counter` counts the rows.
@@ -270,19 +273,17 @@ fn settle_state(
     let delays = || (0..=longest).map(|seconds| amounts_later(order, amount, f64::from(seconds)));
     let source = state.field.metadata().get(crate::columns::provenance::SOURCE).cloned().unwrap_or_default();
     let what = if kind == JobKind::Yield { "grain" } else { "product" };
-    let least =
-        |flags: &[Option<bool>]| delays().map(|later| idle_share(flags, &later)).fold(f64::INFINITY, f64::min).min(1.0);
     let logged = flags.clone();
-    // The last grain of a pass trickles for long.
-    let usual = median(amount.iter().copied().filter(|value| *value > 0.0).collect());
-    let codes = working_codes(&raw_state(layer, &source), &mut flags, LEAST_AMOUNT * usual, delays);
+    let codes = working_codes(&raw_state(layer, &source), &mut flags, amount, delays);
     let is_stuck = !codes.is_empty() && !flags.contains(&Some(false));
-    let share = least(if is_stuck { &logged } else { &flags });
-    if share > MOST_IDLE || is_stuck {
+    // The first delay that explains the state ends the search.
+    if is_stuck || !delays().any(|later| idle_share(&flags, &later) <= MOST_IDLE) {
+        let flags = if is_stuck { &logged } else { &flags };
+        let shares = delays().map(|later| idle_share(flags, &later));
         let message = format!(
             "column `{source}` is not used as `working`: {:.0} % of the {what} is on rows that do not work by it, at any delay; \
              if its values are inverted, pass a corrected column as `columns={{\"working\": ...}}`",
-            100.0 * share
+            100.0 * shares.fold(1.0, f64::min)
         );
         diagnostics.push(Diagnostic::new(Code::WorkingContradicts, message));
         added.remove(position);
@@ -345,7 +346,7 @@ fn raw_state(layer: &Layer, source: &str) -> Vec<f64> {
 fn working_codes<L: Iterator<Item = Vec<f64>>>(
     raw: &[f64],
     flags: &mut [Option<bool>],
-    least: f64,
+    amount: &[f64],
     delays: impl Fn() -> L,
 ) -> Vec<f64> {
     let of_rows = raw.iter().zip(flags.iter());
@@ -356,6 +357,8 @@ fn working_codes<L: Iterator<Item = Vec<f64>>>(
         idle.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(|rows| (rows[0], rows.len())).collect();
     codes.retain(|(_, count)| *count >= LEAST_ROWS);
     if !codes.is_empty() {
+        // The last grain of a pass trickles for long.
+        let least = LEAST_AMOUNT * median(amount.iter().copied().filter(|value| *value > 0.0).collect());
         for later in delays() {
             #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
             codes.retain(|(code, count)| {

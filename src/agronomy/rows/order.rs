@@ -4,6 +4,7 @@
 //! positions are therefore taken along tracks, in the order of time, else of a column that counts the rows, else of the
 //! file, and tested before anything follows from them.
 
+use std::cell::LazyCell;
 use std::ops::Range;
 
 use crate::columns::derived::GAP;
@@ -51,7 +52,8 @@ impl RowOrder {
         let logged = &LoggedRows { time: logged.time.filter(|_| !is_stopped), ..*logged };
         let mut source = logged.source.to_vec();
         let mut section = logged.section.to_vec();
-        let mut row = sorted(logged, &source, &section, logged.time);
+        let mut row: Vec<usize> = (0..source.len()).collect();
+        sort(&mut row, logged, &source, &section, logged.time);
         let moments = moments(&row, &source, &section, logged.time);
         let has_several = moments.len() < row.len();
         // Rows that are logged again, and products of one mix, are at one location, and of one track.
@@ -66,7 +68,7 @@ impl RowOrder {
         let is_one_section = section.iter().all(|one| Some(one) == section.first());
         let mut separated = 0;
         if is_one_section && !logged.has_shapes {
-            row = sorted(logged, &source, &section, time);
+            sort(&mut row, logged, &source, &section, time);
             let is_mixed = is_interleaved(logged, &row, &source);
             if is_mixed || (has_apart && !is_coarse) {
                 let numbers = separate(logged, &row, &source, time);
@@ -77,7 +79,7 @@ impl RowOrder {
                 }
             }
         }
-        row = sorted(logged, &source, &section, time);
+        sort(&mut row, logged, &source, &section, time);
         let tracks = runs_of(&row, |a, b| source[a] == source[b] && section[a] == section[b]);
         let fit = if logged.has_shapes { Fit::default() } else { fit(logged, &row, &tracks) };
         let time = spread.or_else(|| logged.time.map(<[f64]>::to_vec));
@@ -179,7 +181,7 @@ impl RowOrder {
         for (row, before) in self.steps() {
             // A copy of the log with another clock repeats rows of a machine that moves.
             let is_again = |a: usize, b: usize| {
-                (x[a] - x[b]).hypot(y[a] - y[b]) <= 0.0 && distance.get(a).is_some_and(|metres| *metres > 0.0)
+                (x[a] - x[b]).abs() + (y[a] - y[b]).abs() <= 0.0 && distance.get(a).is_some_and(|metres| *metres > 0.0)
             };
             if is_again(row, before) {
                 last = last.or(Some(before));
@@ -193,9 +195,7 @@ impl RowOrder {
             raw[row] = if is_part[row] { seconds * own / step } else { seconds };
         }
         let mut found = vec![f64::NAN; time.len()];
-        let mut by_source = self.row.clone();
-        by_source.sort_unstable_by_key(|row| self.source[*row]);
-        for rows in by_source.chunk_by(|a, b| self.source[*a] == self.source[*b]) {
+        for rows in self.row.chunk_by(|a, b| self.source[*a] == self.source[*b]) {
             let middle = median(rows.iter().map(|row| raw[*row]).filter(|step| *step > 0.0).collect());
             let usual = if middle >= FINE * resolution && !self.is_coarse {
                 middle
@@ -216,15 +216,16 @@ impl RowOrder {
             let ordered: Vec<f64> = rows.iter().map(|row| raw[*row]).collect();
             let has_other = ordered.chunks(STRETCH / 2).any(|rows| is_other_rate(&median(rows.to_vec())));
             let local = if has_other && !self.is_coarse { running_median(&ordered, STRETCH) } else { Vec::new() };
-            let speed =
-                median(rows.iter().map(|row| distance.get(*row).map_or(f64::NAN, |own| own / raw[*row])).collect());
+            let speed = LazyCell::new(|| {
+                median(rows.iter().map(|row| distance.get(*row).map_or(f64::NAN, |own| own / raw[*row])).collect())
+            });
             for (index, row) in rows.iter().enumerate() {
                 let own = distance.get(*row).copied().unwrap_or(f64::NAN);
                 let usual = local.get(index).copied().filter(is_other_rate).unwrap_or(usual);
                 let is_other = raw[*row] > LONG_STEP * usual || raw[*row] < usual / LONG_STEP;
-                let off = |seconds: f64| (own / seconds / speed).ln().abs();
-                let is_right = raw[*row] > 0.0 && raw[*row] <= GAP * usual && off(raw[*row]) < 0.8 * off(usual);
-                found[*row] = if is_other && is_right && !self.is_coarse { raw[*row] } else { usual };
+                let off = |seconds: f64| (own / seconds / *speed).ln().abs();
+                let is_right = || raw[*row] > 0.0 && raw[*row] <= GAP * usual && off(raw[*row]) < 0.8 * off(usual);
+                found[*row] = if is_other && !self.is_coarse && is_right() { raw[*row] } else { usual };
             }
         }
         found.iter().any(|interval| interval.is_finite()).then_some(found)
@@ -265,8 +266,8 @@ fn runs_of(row: &[usize], is_one: impl Fn(usize, usize) -> bool) -> Vec<Range<us
         .collect()
 }
 
-/// Rows by source, section and time; rows of one time by the order column, else in the order of the file.
-fn sorted(logged: &LoggedRows<'_>, source: &[u32], section: &[i64], time: Option<&[f64]>) -> Vec<usize> {
+/// Sorts rows by source, section and time; rows of one time by the order column, else in the order of the file.
+fn sort(row: &mut [usize], logged: &LoggedRows<'_>, source: &[u32], section: &[i64], time: Option<&[f64]>) {
     let number = |column: Option<&[f64]>, row: usize| {
         // Null comes last.
         column.map_or(0.0, |column| if column[row].is_nan() { f64::INFINITY } else { column[row] })
@@ -279,12 +280,10 @@ fn sorted(logged: &LoggedRows<'_>, source: &[u32], section: &[i64], time: Option
             .then_with(|| number(logged.order, a).total_cmp(&number(logged.order, b)))
             .then(a.cmp(&b))
     };
-    let mut row: Vec<usize> = (0..source.len()).collect();
     // Most files are in order already.
     if !row.is_sorted_by(|a, b| compare(*a, *b).is_le()) {
         row.sort_unstable_by(|a, b| compare(*a, *b));
     }
-    row
 }
 
 /// Rows of one source, section and time. Without times, each row is a moment of its own.
@@ -317,32 +316,29 @@ fn is_coarse(logged: &LoggedRows<'_>, row: &[usize], moments: &[Range<usize>]) -
 
 /// Times of rows that share one with others, spread evenly until the next time. Rows at one location keep one time.
 fn spread(logged: &LoggedRows<'_>, row: &[usize], moments: &[Range<usize>], time: &[f64]) -> Vec<f64> {
-    let places = |moment: &Range<usize>| -> Vec<f64> {
-        let mut count = 0.0;
-        let rows = &row[moment.clone()];
-        let mut places = vec![0.0];
-        for pair in rows.windows(2) {
-            let [before, row] = [pair[0], pair[1]];
-            let step = (logged.x[row] - logged.x[before]).hypot(logged.y[row] - logged.y[before]);
-            count += if step > SAME_LOCATION { 1.0 } else { 0.0 };
-            places.push(count);
-        }
-        places
+    let is_step = |before: usize, row: usize| {
+        (logged.x[row] - logged.x[before]).hypot(logged.y[row] - logged.y[before]) > SAME_LOCATION
+    };
+    let count = |moment: &Range<usize>| {
+        row[moment.clone()].windows(2).filter(|pair| is_step(pair[0], pair[1])).fold(1.0, |count, _| count + 1.0)
     };
     let until = |index: usize| {
         let (one, next) = (row[moments[index].start], row[moments.get(index + 1)?.start]);
         let is_same = logged.source[one] == logged.source[next] && logged.section[one] == logged.section[next];
         is_same.then(|| time[next] - time[one])
     };
-    let count = |index: usize| places(&moments[index]).last().map_or(1.0, |last| last + 1.0);
-    let usual = median((0..moments.len()).filter_map(|index| Some(until(index)? / count(index))).collect());
+    let usual = (0..moments.len()).filter_map(|index| Some(until(index)? / count(&moments[index])));
+    let usual = median(usual.collect());
     let mut spread = time.to_vec();
     for (index, moment) in moments.iter().enumerate() {
-        let count = count(index);
+        let count = count(moment);
         // Before a gap, rows keep their interval.
         let step = until(index).filter(|until| *until < 3.0 * usual * count).map_or(usual, |until| until / count);
-        for (row, place) in row[moment.clone()].iter().zip(places(moment)) {
+        let (mut place, mut before) = (0.0, row[moment.start]);
+        for row in &row[moment.clone()] {
+            place += if is_step(before, *row) { 1.0 } else { 0.0 };
             spread[*row] = time[*row] + step * place;
+            before = *row;
         }
     }
     spread

@@ -1,5 +1,7 @@
 //! Tells tracks apart where rows of several sections or machines are logged without a column that does.
 
+use std::cell::LazyCell;
+
 use crate::columns::row_ratios::median;
 use crate::rows::logged_rows::{LoggedRows, SAME_LOCATION};
 
@@ -32,12 +34,12 @@ fn apart(logged: &LoggedRows<'_>, a: usize, b: usize) -> f64 {
 
 /// Whether rows alternate between tracks: a row is far from the row before, but a step from one of those before that.
 pub(crate) fn is_interleaved(logged: &LoggedRows<'_>, row: &[usize], source: &[u32]) -> bool {
-    let usual = median(row.windows(2).map(|pair| apart(logged, pair[0], pair[1])).collect());
+    let usual = LazyCell::new(|| median(row.windows(2).map(|pair| apart(logged, pair[0], pair[1])).collect()));
     let (mut steps, mut leaving) = (0.0, 0.0);
     for k in LOOK_BACK..row.len() {
         let (own, before) = (row[k], row[k - 1]);
         let distance = distance_of(logged, own);
-        let distance = if distance.is_nan() { usual / LEAVES } else { distance };
+        let distance = if distance.is_nan() { *usual / LEAVES } else { distance };
         if source[own] != source[before] || distance.is_nan() {
             continue;
         }

@@ -65,12 +65,12 @@ fn report_missing(layer: &Layer, times: &RowTimes, diagnostics: &mut Vec<Diagnos
     let schema = layer.schema();
     let name = schema.field(*column).name();
     let (mut blank, mut unread, mut first) = (0_usize, 0_usize, None);
-    let cells = arrays(layer, *column).flat_map(|array| (0..array.len()).map(move |row| cell_text(array, row)));
-    for (row, (cell, time)) in cells.zip(&times.micros).enumerate() {
-        match (cell, time) {
-            (_, Some(_)) => {}
-            (None, None) => blank = blank.saturating_add(1),
-            (Some(text), None) => {
+    let cells = arrays(layer, *column).flat_map(|array| (0..array.len()).map(move |row| (array, row)));
+    let without_time = cells.zip(&times.micros).enumerate().filter(|(_, (_, time))| time.is_none());
+    for (row, ((array, cell), _)) in without_time {
+        match cell_text(array, cell) {
+            None => blank = blank.saturating_add(1),
+            Some(text) => {
                 unread = unread.saturating_add(1);
                 first = first.or_else(|| Some((row as u64, text.to_owned())));
             }

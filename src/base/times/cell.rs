@@ -44,8 +44,11 @@ impl Cell {
                 b'T' | b't' => is_digit(index.saturating_sub(1)) && is_digit(index.saturating_add(1)),
                 sign => *sign == b' ',
             };
+            if !is_between {
+                return None;
+            }
             let (first, second) = (text.get(..index)?, text.get(index.saturating_add(1)..)?);
-            is_between.then(|| joined(first, second).or_else(|| joined(second, first)))?
+            joined(first, second).or_else(|| joined(second, first))
         })
     }
 }

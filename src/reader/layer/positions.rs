@@ -4,30 +4,36 @@ use std::collections::BTreeSet;
 
 use super::Layer;
 use super::crs::{OwnPlane, Transform};
-use super::wkb::FlatCoordinates;
+use super::shapes::is_valid_coordinate;
+use super::wkb::{FlatCoordinates, flat_point};
 use headland_base::error::Result;
 
-/// Longitude and latitude of records; `None` for null shapes.
-type Positions = Vec<Option<(f64, f64)>>;
-
 impl Layer {
-    /// Longitude and latitude of each record: a point, or the mean of the vertices; the coordinates of the layer if they
-    /// have no way to WGS 84. `None` for null shapes, and for the whole layer if its coordinate system is unknown.
-    pub fn positions(&self) -> Result<Option<Positions>> {
+    /// Longitudes and latitudes of the records: a point, or the mean of the vertices; the coordinates of the layer if they
+    /// have no way to WGS 84. Not a number for null shapes, and `None` if the coordinate system is unknown.
+    pub fn positions(&self) -> Result<Option<[Vec<f64>; 2]>> {
         let Some(crs) = &self.crs else { return Ok(None) };
         let transform = if OwnPlane::new(crs).is_some() { Transform::identity() } else { crs.to_wgs84()? };
         let mut flat = FlatCoordinates::default();
-        let mut positions = Vec::with_capacity(self.len());
+        let (mut xs, mut ys) = (Vec::with_capacity(self.len()), Vec::with_capacity(self.len()));
         for (record, wkb) in self.geometries().enumerate() {
-            let Some(wkb) = wkb else {
-                positions.push(None);
-                continue;
-            };
-            flat.read(wkb, record)?;
-            transform.apply(&mut flat.xs, &mut flat.ys)?;
-            positions.push(mean(&flat.xs).zip(mean(&flat.ys)));
+            let (mut x, mut y) = (f64::NAN, f64::NAN);
+            if let Some(wkb) = wkb {
+                if let Some((east, north)) = flat_point(wkb) {
+                    if is_valid_coordinate(east) && is_valid_coordinate(north) {
+                        (x, y) = (east, north);
+                        transform.apply(std::slice::from_mut(&mut x), std::slice::from_mut(&mut y))?;
+                    }
+                } else {
+                    flat.read(wkb, record)?;
+                    transform.apply(&mut flat.xs, &mut flat.ys)?;
+                    (x, y) = mean(&flat.xs).zip(mean(&flat.ys)).unwrap_or((f64::NAN, f64::NAN));
+                }
+            }
+            xs.push(x);
+            ys.push(y);
         }
-        Ok(Some(positions))
+        Ok(Some([xs, ys]))
     }
 
     /// Positions of up to `count` records with a geometry, in the coordinates of the layer: points, or means of vertices.
