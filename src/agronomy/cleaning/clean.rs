@@ -74,11 +74,13 @@ pub(crate) fn clean_rows(mut field: FieldRows, mut recipe: Recipe, boundary: &[P
     let logged = field.moisture.take().filter(|_| is_harvest).map(|moisture| rows.sorted(&moisture));
     let shifted = |logged| Moisture::shift(&rows, &passes.number, logged, (&flow.delays, &field.jobs), &parameters);
     let mut moisture = logged.as_deref().map(shifted).transpose()?.unwrap_or_default();
+    drop(logged);
     // A table with several crops is dried by row.
     let stated = parameters.market_moisture.map(|percent| vec![percent; rows.len()]);
     let market = stated.or_else(|| field.market.take().map(|market| rows.sorted(&market)));
     let is_cut = |k: usize| passes.number[k] > 0 && !faults.duplicate[k];
     let masses = Masses::new(&rows, &flow, &ground.coverage, is_cut, (&moisture, market.as_deref(), parameters.expand));
+    drop(market);
     recipe.set_market_moisture(masses.basis.as_ref().and_then(|basis| basis.parse().ok()));
 
     let sensor = Sensor { rows: &rows, pass: &passes.number, is_bad: &faults.any, location: middle.location() };

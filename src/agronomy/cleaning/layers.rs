@@ -1,5 +1,6 @@
 //! Builds the layers of a cleaning: all rows with their reasons, and the report.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -185,15 +186,15 @@ fn main_reason(bits: u32, is_used: bool) -> &'static str {
 }
 
 /// Cells of a column, in the order of the tracks.
-enum Cells {
-    Numbers(Vec<f64>),
+enum Cells<'a> {
+    Numbers(Cow<'a, [f64]>),
     Integers(Vec<i64>),
     /// Sets of reasons.
     Bits(Vec<i32>),
     Flags(Vec<bool>),
 }
 
-impl Cells {
+impl Cells<'_> {
     fn pick(&self, kept: &[(usize, usize)]) -> Self {
         match self {
             Self::Numbers(cells) => Self::Numbers(kept.iter().map(|(_, k)| cells[*k]).collect()),
@@ -205,31 +206,30 @@ impl Cells {
 }
 
 /// A column of the cleaning.
-struct Values {
+struct Values<'a> {
     name: &'static str,
     unit: &'static str,
     basis: Option<String>,
     /// The columns that it comes from, if they are named.
     source: &'static str,
-    numbers: Cells,
+    numbers: Cells<'a>,
 }
 
-impl Values {
+impl Values<'_> {
     fn into_column(self) -> (Field, ArrayRef) {
         let (data_type, array): (DataType, ArrayRef) = match self.numbers {
-            Cells::Numbers(cells) => (DataType::Float64, nullable(cells)),
+            Cells::Numbers(cells) => (DataType::Float64, nullable(cells.into_owned())),
             Cells::Integers(cells) => (DataType::Int64, Arc::new(Int64Array::from(cells))),
             Cells::Bits(cells) => (DataType::Int32, Arc::new(Int32Array::from(cells))),
             Cells::Flags(cells) => (DataType::Boolean, Arc::new(BooleanArray::from(cells))),
         };
-        let mut field = field(self.name, data_type, self.unit);
+        let field = field(self.name, data_type, self.unit);
         let mut metadata = field.metadata().clone();
         metadata.extend(self.basis.map(|basis| (keys::MOISTURE_BASIS.to_owned(), basis)));
         if !self.source.is_empty() {
             metadata.insert(keys::SOURCE.to_owned(), self.source.to_owned());
         }
-        field = field.with_metadata(metadata);
-        (field, array)
+        (field.with_metadata(metadata), array)
     }
 }
 
@@ -240,14 +240,13 @@ pub(crate) fn field(name: &str, data_type: DataType, unit: &str) -> Field {
 }
 
 /// The columns of a cleaning in the order of the tracks.
-fn values(rows: &CleanRows) -> Vec<Values> {
+fn values(rows: &CleanRows) -> Vec<Values<'_>> {
     let column = |name, unit, numbers| Values { name, unit, basis: None, source: "", numbers };
-    let count = rows.passes.number.len();
     let rate = |kg: &[f64]| {
         let rate = |k: usize| if rows.has_rate(k) { kg[k] / rows.ground.coverage.fresh[k] * HECTARE } else { f64::NAN };
-        Cells::Numbers((0..count).map(rate).collect())
+        Cells::Numbers((0..rows.passes.number.len()).map(rate).collect())
     };
-    let numbers = |values: &[f64]| Cells::Numbers(values.to_vec());
+    let numbers = |values| Cells::Numbers(Cow::Borrowed(values));
     let bits = rows.reasons.iter().map(|bits| i32::try_from(*bits).unwrap_or(i32::MAX)).collect();
     let mut values = vec![
         column("pass_number", "", Cells::Integers(rows.passes.number.iter().copied().map(i64::from).collect())),
@@ -275,9 +274,9 @@ fn values(rows: &CleanRows) -> Vec<Values> {
 }
 
 fn columns(rows: &CleanRows) -> Vec<(Field, ArrayRef)> {
-    let unsorted = |values: Values| {
+    let unsorted = |values: Values<'_>| {
         let numbers = match &values.numbers {
-            Cells::Numbers(cells) => Cells::Numbers(rows.rows.unsorted(cells)),
+            Cells::Numbers(cells) => Cells::Numbers(rows.rows.unsorted(cells).into()),
             Cells::Integers(cells) => Cells::Integers(rows.rows.unsorted(cells)),
             Cells::Bits(cells) => Cells::Bits(rows.rows.unsorted(cells)),
             Cells::Flags(cells) => Cells::Flags(rows.rows.unsorted(cells)),
@@ -370,8 +369,13 @@ fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
         Arc::new(lines.iter().map(|(_, sums, ..)| Some(pick(sums))).collect::<Int64Array>())
     };
     let number = |name: &str, unit: &str, cells: Vec<f64>| {
-        let column =
-            Values { name: "", unit: "", basis: rows.masses.basis.clone(), source: "", numbers: Cells::Numbers(cells) };
+        let column = Values {
+            name: "",
+            unit: "",
+            basis: rows.masses.basis.clone(),
+            source: "",
+            numbers: Cells::Numbers(cells.into()),
+        };
         let (field, array) = column.into_column();
         let mut metadata = field.metadata().clone();
         metadata.insert("unit".to_owned(), unit.to_owned());

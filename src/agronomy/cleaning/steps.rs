@@ -167,13 +167,13 @@ pub(crate) fn mark_outliers(
     let harmless = reasons::OVERLAP | reasons::MOISTURE;
     let earlier = reasons::NOT_WORKING | reasons::ENDS | reasons::SPEED | reasons::POSITION | reasons::DUPLICATE;
     let flows = Flows {
-        logged: flow.0.to_vec(),
-        shifted: flow.1.to_vec(),
-        per_second: per_second.to_vec(),
-        x: sensor.location.0.to_vec(),
-        y: sensor.location.1.to_vec(),
+        logged: flow.0.into(),
+        shifted: flow.1.into(),
+        per_second: (*per_second).into(),
+        x: sensor.location.0.into(),
+        y: sensor.location.1.into(),
         delay: (0..rows.len()).map(|k| shift(delays, rows, k)).collect(),
-        pass: sensor.pass.to_vec(),
+        pass: sensor.pass.into(),
         has_rate: (0..rows.len()).map(|k| coverage.has_rate(k)).collect(),
         is_trusted: bits.iter().map(|bits| bits & !harmless == 0).collect(),
         is_first: bits.iter().map(|bits| bits & earlier == 0).collect(),

@@ -77,9 +77,19 @@ impl Pieces {
     fn push(&mut self, row: u32, corners: &[Point]) {
         let first = &mut self.first[row as usize];
         *first = (*first).min(u32::try_from(self.rows.len()).unwrap_or(u32::MAX));
+        grow(&mut self.corners, corners.len());
+        grow(&mut self.ends, 1);
+        grow(&mut self.rows, 1);
         self.corners.extend_from_slice(corners);
         self.ends.push(u32::try_from(self.corners.len()).unwrap_or(u32::MAX));
         self.rows.push(row);
+    }
+}
+
+/// Reserves an eighth more for pieces: to double them takes more memory than anything else of a cleaning.
+fn grow<T>(items: &mut Vec<T>, more: usize) {
+    if items.capacity() - items.len() < more {
+        items.reserve_exact(more.max(items.len() / 8));
     }
 }
 

@@ -83,6 +83,8 @@ impl Passes {
         };
         let mut ground = WorkedGround::new(rows, &number, &options);
         if leave_worked_elsewhere(&ground, &idle.empty, &mut number) {
+            // Two grounds of all rows would be the most memory of a cleaning.
+            drop(ground);
             ground = WorkedGround::new(rows, &number, &options);
         }
 

@@ -266,6 +266,8 @@ fn numbered(numbers: &[i64], jobs: &Jobs) -> (Vec<u32>, Vec<(u32, i64)>) {
     let mut all = numbers.clone();
     all.sort_unstable();
     all.dedup();
+    // It stays with the cleaned rows.
+    all.shrink_to_fit();
     let position = |number: &(u32, i64)| u32::try_from(all.binary_search(number).unwrap_or(0)).unwrap_or(u32::MAX);
     (numbers.iter().map(position).collect(), all)
 }

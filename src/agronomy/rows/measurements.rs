@@ -15,7 +15,7 @@ const SHORT: f64 = 0.75;
 /// How the flow of rows deviates. `is_shared` says that all sections have one sensor; repeated rows are not judged.
 pub(crate) fn row_deviations(
     rows: &TrackRows,
-    flows: &Flows,
+    flows: &Flows<'_>,
     is_shared: bool,
     is_repeated: impl Fn(usize) -> bool,
     limits: &Limits,
@@ -112,18 +112,18 @@ impl Measurements {
         }
     }
 
-    fn flows(&self, flows: &Flows) -> Flows {
+    fn flows(&self, flows: &Flows<'_>) -> Flows<'static> {
         let all = |is: &[bool]| self.members.iter().map(|one| one.rows.iter().all(|k| is[*k])).collect();
         let any = |is: &[bool]| self.members.iter().map(|one| one.rows.iter().any(|k| is[*k])).collect();
         let pass = |one: &Members| one.rows.iter().map(|k| flows.pass[*k]).max().unwrap_or(0);
         // Ground whose flow is not logged is not compared with that of other sections.
         let is_measured = |k: usize| flows.logged[k].is_finite() && flows.shifted[k].is_finite();
         Flows {
-            logged: self.sums(&flows.logged, is_measured),
-            shifted: self.sums(&flows.shifted, is_measured),
-            per_second: self.sums(&flows.per_second, is_measured),
-            x: self.means(&flows.x),
-            y: self.means(&flows.y),
+            logged: self.sums(&flows.logged, is_measured).into(),
+            shifted: self.sums(&flows.shifted, is_measured).into(),
+            per_second: self.sums(&flows.per_second, is_measured).into(),
+            x: self.means(&flows.x).into(),
+            y: self.means(&flows.y).into(),
             delay: self.firsts(&flows.delay),
             pass: self.members.iter().map(pass).collect(),
             has_rate: any(&flows.has_rate),

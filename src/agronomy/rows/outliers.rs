@@ -4,6 +4,8 @@
 //! compared with the flow that neighbouring rows of their ground predict, and a fault marks all rows that use the
 //! logged one.
 
+use std::borrow::Cow;
+
 use crate::columns::row_ratios::median;
 use crate::passes::runs::pass_runs;
 use crate::rows::neighbours::Neighbours;
@@ -20,20 +22,20 @@ const APART: f64 = 1.5;
 const MAD: f64 = 1.4826;
 
 /// What the flow of rows is judged by.
-pub(crate) struct Flows {
+pub(crate) struct Flows<'a> {
     /// In kg/s, as logged.
-    pub(crate) logged: Vec<f64>,
+    pub(crate) logged: Cow<'a, [f64]>,
     /// In kg/s, of the ground of the row.
-    pub(crate) shifted: Vec<f64>,
+    pub(crate) shifted: Cow<'a, [f64]>,
     /// New ground in m2/s.
-    pub(crate) per_second: Vec<f64>,
+    pub(crate) per_second: Cow<'a, [f64]>,
     /// Middle of the ground in metres.
-    pub(crate) x: Vec<f64>,
-    pub(crate) y: Vec<f64>,
+    pub(crate) x: Cow<'a, [f64]>,
+    pub(crate) y: Cow<'a, [f64]>,
     /// Seconds between cut and log.
     pub(crate) delay: Vec<f64>,
     /// Number of the pass, 0 outside of passes.
-    pub(crate) pass: Vec<i32>,
+    pub(crate) pass: Cow<'a, [i32]>,
     /// Whether enough of the ground is new for a rate.
     pub(crate) has_rate: Vec<bool>,
     /// Whether others are compared with the row.
@@ -140,7 +142,7 @@ pub(crate) struct Deviation {
 /// Finds the rows whose shifted flow uses a logged row that deviates from what neighbouring rows predict.
 ///
 /// A deviation is local if it is above both limits.
-pub(crate) fn deviations(rows: &TrackRows, flows: &Flows, limits: &Limits) -> Vec<Deviation> {
+pub(crate) fn deviations(rows: &TrackRows, flows: &Flows<'_>, limits: &Limits) -> Vec<Deviation> {
     let Limits { spike, local } = limits;
     let Flows { logged: flow, shifted, per_second, pass: passes, delay, .. } = flows;
     let rate = |k: usize| if flows.has_rate[k] { shifted[k] / per_second[k] } else { f64::NAN };

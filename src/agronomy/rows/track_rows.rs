@@ -1,7 +1,5 @@
 //! Rows of a job sorted by track and time: one track for each section of each machine.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
 
@@ -280,17 +278,11 @@ impl TrackRows {
         let mut is_copy = vec![false; self.len()];
         let mut order: Vec<usize> =
             (0..self.len()).filter(|k| self.x[*k].is_finite() && self.time[*k].is_finite()).collect();
-        order.sort_unstable_by_key(|k| self.row[*k]);
-        let mut first: HashMap<[u64; 3], usize> = HashMap::with_capacity(order.len());
+        let location = |k: usize| (self.x[k].to_bits(), self.y[k].to_bits(), self.product[k]);
+        order.sort_unstable_by_key(|k| (location(*k), self.row[*k]));
         let mut pairs = Vec::new();
-        for k in order {
-            let key = [self.x[k].to_bits(), self.y[k].to_bits(), u64::from(self.product[k])];
-            match first.entry(key) {
-                Entry::Occupied(earlier) => pairs.push((k, self.time[k] - self.time[*earlier.get()])),
-                Entry::Vacant(place) => {
-                    place.insert(k);
-                }
-            }
+        for rows in order.chunk_by(|a, b| location(*a) == location(*b)) {
+            pairs.extend(rows.iter().skip(1).map(|k| (*k, self.time[*k] - self.time[rows[0]])));
         }
         let shift = median(pairs.iter().map(|(_, shift)| *shift).collect());
         let interval = median(self.interval.clone());
