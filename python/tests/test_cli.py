@@ -122,6 +122,9 @@ def test_read_converts_to_the_format_of_the_extension(tmp_path: Path, capsys: py
     capsys.readouterr()
     assert main(["read", source, "--to", str(out / "zones.txt")]) == 2
     assert ".gpkg or .svg" in capsys.readouterr().err
+    assert main(["read", source, "--to-crs", "EPSG:32630"]) == 2
+    assert "choose from 'EPSG:4326'" in capsys.readouterr().err
+    assert main(["read", source, "--to-crs", "wgs84"]) == 0
 
 
 def test_read_names_its_own_options_in_errors(client: hl.Client, small_job: str, tmp_path: Path) -> None:

@@ -66,7 +66,8 @@ def add_read(verbs: Verbs) -> None:
     read.add_argument("--to", type=Path, metavar="FILE", help="write FILE: .parquet, .geojson, .csv, .gpkg or .svg")
     what = "keep the columns of several archives, which are harmonised otherwise"
     read.add_argument("--originals", action="store_true", help=what)
-    read.add_argument("--to-crs", metavar="CODE", help="transform coordinates, such as to EPSG:4326")
+    what = "transform coordinates to WGS 84; QGIS and ogr2ogr transform a .gpkg to other systems"
+    read.add_argument("--to-crs", type=str.upper, choices=("EPSG:4326", "WGS84"), help=what)
 
 
 def add_openapi(verbs: Verbs) -> None:
