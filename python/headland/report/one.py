@@ -43,10 +43,19 @@ def write_one(cleaned: CleanedRows, path: Path) -> None:
         )
     layer = cleaned.layer
     name = layer._core.map_texts(None)[0]  # noqa: SLF001 - a layer of this package
-    job = Job("", name, "", name, source=name)
+    names = jobs_of(layer)
+    job = Job("", name, "", name, source=name, origin=[] if len(names) == 1 else names)
     add_layer(job, layer, lambda _: cleaned)
     draw_field([job])
-    write_page(path, name, number_jobs([job]))
+    about = "" if len(names) == 1 else "The map and all numbers are those of all jobs together."
+    write_page(path, name, number_jobs([job]), about=about, count=len(names))
+
+
+def jobs_of(layer: Layer) -> list[str]:
+    """Return the names of the jobs of a layer; of a job without a name its id, else its source."""
+    columns = [layer.values(name) for name in ("job_id", "source", "job_name") if name in layer.columns]
+    known = [list(filter(None, cells)) or [""] for cells in zip(*columns, strict=True)]
+    return sorted({cells[0]: cells[-1] for cells in known}.values()) or [""]
 
 
 def seasons(cleaned: CleanedRows) -> list[str]:

@@ -140,7 +140,16 @@ def write(path: Path, content: bytes) -> None:
         file.write(content)
 
 
-def write_page(path: Path, field: str, jobs: list[Job], *, about: str = "", links: str = "", more: str = "") -> None:
+def write_page(
+    path: Path,
+    field: str,
+    jobs: list[Job],
+    *,
+    about: str = "",
+    links: str = "",
+    more: str = "",
+    count: int | None = None,
+) -> None:
     """Write the page of one field: its jobs as a table, and its maps.
 
     Args:
@@ -150,20 +159,22 @@ def write_page(path: Path, field: str, jobs: list[Job], *, about: str = "", link
         about: What to know of the field.
         links: Links of the heading, as HTML.
         more: Sections after the maps, as HTML.
+        count: Number of jobs, if several are cleaned as one.
     """
-    content = document(field, body_of(field, jobs, about, links, more))
+    years = span(job for job in jobs if job.is_mapped)
+    lead = counted(len(jobs) if count is None else count, "job")
+    lead += f"{f', {years}' if years else ''}{f'. {shown(about)}' if about else ''}"
+    content = document(field, body_of(field, jobs, lead, links, more))
     if len(content) > MOST_BYTES:
         leave_out(jobs, len(content) - MOST_BYTES)
-        content = document(field, body_of(field, jobs, about, links, more))
+        content = document(field, body_of(field, jobs, lead, links, more))
     write(path, content)
 
 
-def body_of(field: str, jobs: list[Job], about: str, links: str, more: str) -> str:
+def body_of(field: str, jobs: list[Job], lead: str, links: str, more: str) -> str:
     """Return the elements of the page of one field."""
     mapped = [job for job in jobs if job.is_mapped]
     card = field_card(1, "Maps", mapped, "<a href='#jobs'>all jobs</a>") if mapped else ""
-    years = span(mapped)
-    lead = f"{counted(len(jobs), 'job')}{f', {years}' if years else ''}{f'. {shown(about)}' if about else ''}"
     return (
         f"<header><h1>{shown(field)}</h1><p class='lead'>{lead}</p></header><main>"
         "<section class='panel' id='jobs' aria-labelledby='jobs-name'><div class='heading'><h2 id='jobs-name'>Jobs</h2>"
