@@ -6,6 +6,7 @@ import importlib.util
 import io
 import math
 import os
+import xml.etree.ElementTree as ET
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -201,3 +202,44 @@ def test_default_column_of_harmonised_jobs(client: hl.Client, service: hl.Sandbo
         shown = hl.harmonize(client.job_data.read(each)).plot()
         assert shown.column == "yield_dry"
         assert "% water" in shown.svg
+
+
+LONG = "Nördlicher Schlag hinter der alten Mühle am Bach " * 6
+
+
+@pytest.mark.parametrize("width", [400, 460, 760])
+def test_long_names_are_shortened_to_the_map_and_whole_on_hovering(width: int) -> None:
+    name = f"{LONG}<script>alert(\"1\")</script> '2026': corn"
+    frame = gpd.GeoDataFrame(
+        {LONG[:60]: [name, f"{LONG} 2025"]}, geometry=gpd.points_from_xy([9.0, 9.001], [48.0, 48.001]), crs=4326
+    )
+    svg = as_layer("layer", frame).plot(LONG[:60], title=name, width=width).svg
+    root = ET.fromstring(svg)
+    space = {"svg": "http://www.w3.org/2000/svg"}
+    assert root.findtext("svg:title", namespaces=space) == f"{name}: {LONG[:60]}"
+    texts = [each for each in root.findall("svg:text", space) if "\N{HORIZONTAL ELLIPSIS}" in (each.text or "")]
+    heading, *legend = texts
+    assert (heading.text or "").startswith("Nördlicher Schlag")
+    assert (heading.text or "").endswith("corn")
+    assert (heading.text or "") != svg
+    wholes = [each.findtext("svg:title", namespaces=space) for each in legend]
+    assert wholes[-2:] == sorted([name, f"{LONG} 2025"])
+    for each in texts:
+        size, x = float(each.attrib["font-size"]), float(each.attrib["x"])
+        # Letters of the widest common font are 0.6 of its size on average.
+        assert x + len(each.text or "") * size * 0.5 < width
+
+
+@pytest.mark.parametrize("column", ["machine", "section", "pass_number"])
+def test_numbers_that_are_names_have_no_unit(column: str) -> None:
+    points = gpd.points_from_xy([9.0, 9.001], [48.0, 48.001])
+    frame = gpd.GeoDataFrame({column: [1, 2], "other": [1, 2]}, geometry=points, crs=4326)
+    layer = as_layer("layer", frame)
+    assert "unit unknown" not in layer.plot(column).svg
+    assert "unit unknown" in layer.plot("other").svg
+
+
+def test_texts_have_no_unit_even_if_one_is_given() -> None:
+    points = gpd.points_from_xy([9.0, 9.001], [48.0, 48.001])
+    frame = gpd.GeoDataFrame({"PRODUCT": ["a", "b"]}, geometry=points, crs=4326)
+    assert "kg/ha" not in as_layer("layer", frame).plot("PRODUCT", unit="kg/ha").svg

@@ -18,7 +18,7 @@ import headland as hl
 from headland.cli import main
 from headland.display import progress_bar
 from headland.report import Job, number_jobs, write_page
-from headland.report.formats import fitted, for_readers
+from headland.report.formats import for_readers
 from headland.report.jobs_table import jobs_table
 from headland.report.measure import Measured
 from headland.report.page import file_name
@@ -264,13 +264,21 @@ def test_classes_of_target_and_applied_are_words(report: Path) -> None:
     assert "no target" in page_of(report, "Schoolhouse").text
 
 
-def test_titles_that_are_too_wide_end_with_an_ellipsis(report: Path) -> None:
-    assert fitted("Schoolhouse 2026: corn") == "Schoolhouse 2026: corn"
-    assert len(fitted("W" * 60)) < 30
-    text = page_of(report, "Schoolhouse").text
-    assert re.search("Schoolhouse 2025: Burndown mix [+]? ?U?\N{HORIZONTAL ELLIPSIS}", text)
+def test_long_titles_of_maps_keep_the_field_and_the_product(report: Path) -> None:
+    content = (report / file_name("Schoolhouse")).read_text(encoding="utf-8")
+    assert re.search(r">Schoolhouse 2025: [^<]*\N{HORIZONTAL ELLIPSIS}[^<]*28-0-0<", content)
+    assert "<title>Schoolhouse 2025: Burndown mix + UAN 28-0-0: " in content
     # The legend has space for the moisture.
-    assert "Yield, 13.5 % water" in page_of(report, "Double").text
+    assert ">Yield, 13.5 % water<" in (report / file_name("Double")).read_text(encoding="utf-8")
+
+
+def test_page_of_several_jobs_of_one_season_counts_and_totals_all(mirror: hl.Mirror, tmp_path: Path) -> None:
+    layers = [hl.harmonize(hl.read(archive_path(mirror, name)), kind="yield") for name in ("near.zip", "far.zip")]
+    text = read(hl.clean(hl.concat(layers)).save(tmp_path / "jobs.html")).text
+    assert "2 jobs, 2026. The map and all numbers are those of all jobs together." in text
+    tonnes = sum(sum(filter(None, layer["wet_mass"])) for layer in layers) / 1000
+    assert f"{tonnes:,.2f} t as harvested" in text
+    assert "1 job" not in text
 
 
 def test_index_counts_jobs_without_a_field_apart(report: Path) -> None:

@@ -19,7 +19,6 @@ __all__ = [
     "area_text",
     "dates_text",
     "difference_text",
-    "fitted",
     "for_readers",
     "mean_text",
     "number",
@@ -32,9 +31,6 @@ ADVICE = re.compile(r"`[^`]*=[^`]*`|`(?:headland\.\w+|harmonize|timezone|step|mi
 
 CLAUSE = re.compile(r"(?<=[;:]) (?=(?:[^`]*`[^`]*`)*[^`]*$)")
 """The space between two clauses of a message, outside of code."""
-
-TITLE_WIDTH = 34.0
-"""Width of a title of a map, in small letters."""
 
 KINDS = {"yield": "Yield", "as_applied": "As applied", "planting": "Planting"}
 """Headings of the kinds of jobs, in the order of a card."""
@@ -84,16 +80,6 @@ def dates_text(found: Measured) -> str | None:
 def day(time: datetime) -> str:
     """Return a date such as 4 May 2026."""
     return f"{time.day} {time:%b %Y}"
-
-
-def fitted(text: str) -> str:
-    """Return a title of a map, cut with an ellipsis if it is wider than the map."""
-    width = 0.0
-    for place, letter in enumerate(text):
-        width += 1.0 if letter.islower() or letter.isspace() else 1.25
-        if width > TITLE_WIDTH:
-            return f"{text[:place].rstrip()}\N{HORIZONTAL ELLIPSIS}"
-    return text
 
 
 def for_readers(text: str) -> str:

@@ -12,7 +12,7 @@ from headland.display import quantities
 from headland.errors import HeadlandError
 
 from .boxes import Box, box_of
-from .formats import KINDS, fitted
+from .formats import KINDS
 from .measure import Amount, Measured, measure, numbers
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Job:
         """The title of the map."""
         item = None if self.measured is None else self.measured.item
         place = self.name if self.source else f"{self.field} {self.year or ''}".strip()
-        return fitted(f"{place}: {item.split(',')[0]}" if item else place)
+        return f"{place}: {item.split(',')[0]}" if item else place
 
     @property
     def card(self) -> tuple[bool, str, str]:

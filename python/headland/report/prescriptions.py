@@ -10,7 +10,7 @@ from headland.errors import HeadlandError
 
 from .boxes import Box, box_of, common
 from .draw import LEFT_OUT
-from .formats import day, fitted, for_readers, shown
+from .formats import day, for_readers, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -85,7 +85,7 @@ def drawn(name: str, record: dict[str, Any], zones: Layer) -> RateMap:
         f"status {status}" if status else "",
     ]
     column = next((each for each in zones.columns if each.upper() == "RATE"), None)
-    plot = zones.plot(column, title=fitted(name), width=WIDTH)
+    plot = zones.plot(column, title=name, width=WIDTH)
     sentences = [f"{each.severity} {each.code}: {each.message}" for each in check_prescription(zones)]
     return RateMap(name, ", ".join(filter(None, about)), box_of(zones), plot.svg, sentences)
 

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field};
 
 use crate::columns::aliases;
-use crate::columns::canonical::{DRY_YIELD, WET_YIELD, is_canonical};
+use crate::columns::canonical::{DRY_YIELD, WET_YIELD, canonical, is_canonical};
 use crate::columns::provenance as keys;
 use crate::maps::words::{NUTRIENTS, RATE_STEMS, ROW_SUMS, YIELD_STEMS, capitalized, is_other_name, words};
 use headland_base::error::{Error, Kind, Result};
@@ -108,12 +108,16 @@ fn words_without_basis(field: &Field, what: String) -> Option<String> {
 }
 
 /// The label of the unit of a column on a map: the given one if the unit is unknown, else the unit in one spelling,
-/// `bu/ac` for `bu1ac-1`. `None` if there is neither. Another unit than that of the values is an error.
+/// `bu/ac` for `bu1ac-1`. `None` if there is neither; empty for numbers that are names, such as those of machines. Another
+/// unit than that of the values is an error.
 pub fn unit_label(layer: &Layer, index: usize, given: Option<&str>) -> Result<Option<String>> {
     let schema = layer.schema();
     let Some(name) = schema.fields().get(index).map(|field| field.name()) else { return Ok(None) };
     let stated = layer.units().into_iter().find(|(known, _)| known == name).map(|(_, unit)| unit);
-    let Some(unit) = stated.as_deref().and_then(Unit::parse) else { return Ok(given.map(str::to_owned)) };
+    let Some(unit) = stated.as_deref().and_then(Unit::parse) else {
+        let is_name = || canonical(name).is_some_and(|column| column.unit.is_empty());
+        return Ok(given.map(str::to_owned).or_else(|| is_name().then(String::new)));
+    };
     match given {
         Some(given) if Unit::parse(given) != Some(unit) => {
             let message = format!(

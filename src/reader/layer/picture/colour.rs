@@ -27,7 +27,7 @@ const NAME_COLOURS: [&str; 8] =
 /// For further names.
 const OTHER: &str = "#6d6d6d";
 /// For records without a value.
-pub(super) const MISSING: &str = "#c4c4c0";
+pub(in crate::layer) const MISSING: &str = "#c4c4c0";
 /// For layers without values.
 const PLAIN: &str = "#2a788e";
 /// The number of shades of a ramp. Records of one shade share a path.
@@ -115,7 +115,7 @@ impl<'a> ColourScale<'a> {
 
     /// The value or the range of values of a shade, which a viewer shows where the pointer is.
     pub(super) fn label(&self, shade: usize, unit: Option<&str>) -> Option<String> {
-        let unit = unit.map(|unit| format!(" {unit}")).unwrap_or_default();
+        let unit = unit.filter(|unit| !unit.is_empty()).map(|unit| format!(" {unit}")).unwrap_or_default();
         match self {
             Self::Plain => None,
             Self::Ramp { low, high, least, most, .. } if shade < SHADES => {

@@ -28,7 +28,7 @@ pub struct Drawing<'a> {
     pub title: &'a str,
     /// The name of the shown column.
     pub column: Option<&'a str>,
-    /// The unit of its values. An unknown unit is labelled as such.
+    /// The unit of its values. An unknown unit is labelled as such; identifiers have an empty one.
     pub unit: Option<&'a str>,
     /// The width in pixels; `None` is 760.
     pub width: Option<u32>,

@@ -5,14 +5,20 @@ use std::fmt::Write as _;
 use super::colour::{ColourScale, MISSING, SHADES, ramp_colour};
 use super::drawing::{Drawing, Values};
 use super::extent::{Extent, Selection, Shape};
-use super::text::{escape, format_count, format_number, format_steps, format_value, round_below, truncate};
+use super::text::{escape, fit, format_count, format_number, format_steps, format_value, round_below, width_in_ems};
 
 const MARGIN: f64 = 20.0;
 const HEADER: f64 = 66.0;
 const FOOTER: f64 = 50.0;
 const LEGEND: f64 = 168.0;
+/// Between the panel and the legend.
+const GAP: f64 = 18.0;
+/// The width of texts in the legend, which may use most of the margin.
+const LEGEND_TEXT: f64 = LEGEND - GAP + MARGIN - 4.0;
 /// Between the edge of the panel and the records.
 const PADDING: f64 = 16.0;
+/// The width of bold letters, as part of that of others.
+const BOLD: f64 = 1.1;
 const INK: &str = "#1f2421";
 const PALE: &str = "#666b67";
 const FONTS: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
@@ -74,8 +80,8 @@ pub(super) fn write(
     symbols: &str,
 ) -> String {
     let Layout { width, height, panel_width, panel_height, .. } = *layout;
-    let (title, shown, drawn) =
-        (escape(drawing.title), describe_colours(drawing), describe_counts(drawing, extent, selection));
+    let (title, shown) = (escape(drawing.title), escape(&describe_colours(drawing, f64::INFINITY)));
+    let drawn = describe_counts(drawing, extent, selection);
     let up = if layout.is_as_is { "" } else { ", north is up" };
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
@@ -83,16 +89,10 @@ pub(super) fn write(
          <title>{title}: {shown}</title>\n<desc>Map{up}. It {drawn}.</desc>\n\
          <rect width=\"{width:.0}\" height=\"{height:.0}\" fill=\"#fff\"/>\n"
     );
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few hundred characters")]
-    let letters = ((width - 2.0 * MARGIN) / 11.5) as usize;
-    write_text(
-        &mut svg,
-        (MARGIN, 34.0),
-        r#"font-size="20" font-weight="600""#,
-        INK,
-        &escape(&truncate(drawing.title, letters)),
-    );
-    write_text(&mut svg, (MARGIN, 54.0), r#"font-size="13""#, PALE, &shown);
+    let available = width - 2.0 * MARGIN;
+    let heading = fit(drawing.title, 20.0 * BOLD, available);
+    write_text(&mut svg, (MARGIN, 34.0), r#"font-size="20" font-weight="600""#, INK, &escape(&heading));
+    write_text(&mut svg, (MARGIN, 54.0), r#"font-size="13""#, PALE, &escape(&describe_colours(drawing, available)));
     let _ = writeln!(
         svg,
         "<svg x=\"{MARGIN}\" y=\"{HEADER}\" width=\"{panel_width:.0}\" height=\"{panel_height:.0}\" overflow=\"hidden\">\
@@ -113,17 +113,17 @@ pub(super) fn write(
     svg
 }
 
-/// The escaped caption of the colours.
-fn describe_colours(drawing: &Drawing<'_>) -> String {
-    let column = drawing.column.filter(|_| !matches!(drawing.values, Values::None));
-    match (column, drawing.unit) {
-        (None, _) => "locations of its records".to_owned(),
-        (Some(column), Some(unit)) => escape(&format!("{} in {}", truncate(column, 40), truncate(unit, 24))),
-        (Some(column), None) if matches!(drawing.values, Values::Numbers(_)) => {
-            escape(&format!("{}, unit unknown", truncate(column, 40)))
-        }
-        (Some(column), None) => escape(&truncate(column, 40)),
-    }
+/// The caption of the colours, in at most this width. An empty unit is that of an identifier, which has none.
+fn describe_colours(drawing: &Drawing<'_>, width: f64) -> String {
+    let Some(column) = drawing.column.filter(|_| !matches!(drawing.values, Values::None)) else {
+        return "locations of its records".to_owned();
+    };
+    let unit = match (drawing.values, drawing.unit) {
+        (Values::Numbers(_), None) => ", unit unknown".to_owned(),
+        (Values::Numbers(_), Some(unit)) if !unit.is_empty() => format!(" in {}", fit(unit, 13.0, width / 2.0)),
+        _ => String::new(),
+    };
+    fit(column, 13.0, width - 13.0 * width_in_ems(&unit)) + &unit
 }
 
 fn describe_counts(drawing: &Drawing<'_>, extent: &Extent, selection: &Selection) -> String {
@@ -144,6 +144,16 @@ fn describe_counts(drawing: &Drawing<'_>, extent: &Extent, selection: &Selection
 
 fn write_text(svg: &mut String, (x, y): (f64, f64), style: &str, colour: &str, escaped: &str) {
     let _ = writeln!(svg, r#"<text x="{x:.1}" y="{y:.1}" {style} fill="{colour}">{escaped}</text>"#);
+}
+
+/// Writes a text within a width; a viewer shows the whole of a shortened one where the pointer is.
+fn write_fitted(svg: &mut String, at: (f64, f64), style: &str, colour: &str, text: &str, (size, width): (f64, f64)) {
+    let fitted = fit(text, size, width);
+    let mut escaped = escape(&fitted);
+    if fitted != text {
+        let _ = write!(escaped, "<title>{}</title>", escape(text));
+    }
+    write_text(svg, at, style, colour, &escaped);
 }
 
 fn draw_north_arrow(svg: &mut String, x: f64, y: f64) {
@@ -176,17 +186,14 @@ fn draw_scale_bar(svg: &mut String, line: f64, layout: &Layout) -> f64 {
 }
 
 fn draw_legend(svg: &mut String, drawing: &Drawing<'_>, scale: &ColourScale<'_>, layout: &Layout) {
-    let x = MARGIN + layout.panel_width + 18.0;
+    let x = MARGIN + layout.panel_width + GAP;
     let mut y = HEADER + 12.0;
     if let Some(column) = drawing.column.filter(|_| !matches!(scale, ColourScale::Plain)) {
-        write_text(svg, (x, y), r#"font-size="13" font-weight="600""#, INK, &escape(&truncate(column, 19)));
+        write_fitted(svg, (x, y), r#"font-size="13" font-weight="600""#, INK, column, (13.0 * BOLD, LEGEND_TEXT));
         y += 17.0;
-        let unit = match scale {
-            ColourScale::Names { .. } => None,
-            _ => Some(drawing.unit.map_or_else(|| "unit unknown".to_owned(), |unit| escape(&truncate(unit, 22)))),
-        };
-        if let Some(unit) = unit {
-            write_text(svg, (x, y), r#"font-size="12""#, PALE, &unit);
+        let unit = drawing.unit.unwrap_or("unit unknown");
+        if !unit.is_empty() && !matches!(scale, ColourScale::Names { .. }) {
+            write_fitted(svg, (x, y), r#"font-size="12""#, PALE, unit, (12.0, LEGEND_TEXT));
             y += 17.0;
         }
     }
@@ -211,7 +218,7 @@ fn draw_legend(svg: &mut String, drawing: &Drawing<'_>, scale: &ColourScale<'_>,
         }
         ColourScale::Names { names, others, .. } => {
             for ((_, colour), name) in scale.colours().iter().zip(names) {
-                draw_swatch(svg, x, &mut y, colour, &escape(&truncate(name, 18)));
+                draw_swatch(svg, x, &mut y, colour, name);
             }
             if let (true, Some((_, colour))) = (*others > 0, scale.colours().get(names.len())) {
                 draw_swatch(svg, x, &mut y, colour, &format!("{} others", format_count(*others)));
@@ -223,9 +230,9 @@ fn draw_legend(svg: &mut String, drawing: &Drawing<'_>, scale: &ColourScale<'_>,
     }
 }
 
-fn draw_swatch(svg: &mut String, x: f64, y: &mut f64, colour: &str, escaped: &str) {
+fn draw_swatch(svg: &mut String, x: f64, y: &mut f64, colour: &str, text: &str) {
     let _ = writeln!(svg, r#"<rect x="{x:.1}" y="{y:.1}" width="14" height="14" rx="3" fill="{colour}"/>"#);
-    write_text(svg, (x + 22.0, *y + 11.5), r#"font-size="12""#, INK, escaped);
+    write_fitted(svg, (x + 22.0, *y + 11.5), r#"font-size="12""#, INK, text, (12.0, LEGEND_TEXT - 22.0));
     *y += 20.0;
 }
 

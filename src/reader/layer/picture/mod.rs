@@ -8,9 +8,10 @@ mod drawing;
 mod extent;
 mod layout;
 mod symbols;
-mod text;
+pub(super) mod text;
 
 use self::colour::ColourScale;
+pub(super) use self::colour::MISSING;
 use self::extent::{Extent, Shape};
 pub use drawing::{Drawing, Values};
 use headland_base::error::Result;

@@ -1,7 +1,7 @@
-//! Formats text and numbers for a map and escapes XML.
+//! Formats text and numbers for a map, shortens texts to a width and escapes XML.
 
-/// Escapes markup and replaces characters that XML forbids by blanks.
-pub(super) fn escape(text: &str) -> String {
+/// Escapes markup. Characters that XML forbids, and those that reverse the text after them, become blanks.
+pub(in crate::layer) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -9,7 +9,7 @@ pub(super) fn escape(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            '\u{fffe}' | '\u{ffff}' => escaped.push(' '),
+            '\u{fffe}' | '\u{ffff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => escaped.push(' '),
             c if c.is_control() => escaped.push(' '),
             c => escaped.push(c),
         }
@@ -17,13 +17,61 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// Truncates to `most` characters with an ellipsis.
-pub(super) fn truncate(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
+/// A text of at most `width` pixels. An ellipsis replaces the middle: names often differ at their ends, such as in the
+/// year or the crop. Of a word that is divided, such as a year, the end is left out.
+pub(super) fn fit(text: &str, size: f64, width: f64) -> String {
+    let most = width / size;
+    if width_in_ems(text) <= most {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
+    let end = tail(text, (most - ELLIPSIS) * 0.4);
+    let is_divided = text.strip_suffix(end).is_some_and(|before| !before.ends_with(' '));
+    let end = end.split_once(' ').filter(|_| is_divided).map_or(end, |(_, words)| words);
+    let start = head(text, most - ELLIPSIS - width_in_ems(end));
+    format!("{}…{}", start.trim_end(), end.trim_start())
+}
+
+/// The width of a text in font sizes, which is that of `DejaVu Sans`, one of the widest of a browser. Bold letters
+/// are wider, so the font size of a bold text counts as a tenth more.
+pub(super) fn width_in_ems(text: &str) -> f64 {
+    text.chars().map(letter_width).sum()
+}
+
+const ELLIPSIS: f64 = 1.0;
+
+fn letter_width(letter: char) -> f64 {
+    match letter {
+        // Combining accents and joiners have no width of their own.
+        '\u{300}'..='\u{36f}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{fe00}'..='\u{fe0f}' => 0.0,
+        ' ' | 'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '|' | '\'' => 0.34,
+        '!' | 'f' | 'r' | 't' | '-' | '/' | '(' | ')' | '[' | ']' => 0.42,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' | '—' => 0.99,
+        'A'..='Z' | '+' | '=' | '<' | '>' | '&' | '#' => 0.76,
+        ' '..='\u{2ff}' => 0.64,
+        '\u{300}'..='\u{10ff}' => 0.7,
+        _ => 1.05,
+    }
+}
+
+/// The longest beginning of at most this width.
+fn head(text: &str, most: f64) -> &str {
+    let mut width = 0.0;
+    let end = text.char_indices().find(|(_, letter)| {
+        width += letter_width(*letter);
+        width > most
+    });
+    end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+}
+
+/// The longest end of at most this width, which does not begin with an accent of the letter before it.
+fn tail(text: &str, most: f64) -> &str {
+    let mut width = 0.0;
+    let letters = text.char_indices().rev().take_while(|(_, letter)| {
+        width += letter_width(*letter);
+        width <= most
+    });
+    let start = letters.filter(|(_, letter)| letter_width(*letter) > 0.0).last();
+    start.and_then(|(start, _)| text.get(start..)).unwrap_or_default()
 }
 
 /// A count with thousands separators: 100,000.
@@ -119,7 +167,18 @@ mod tests {
     #[test]
     fn text_is_safe_in_xml() {
         assert_eq!(escape("<a href=\"x\">&\u{1}</a>"), "&lt;a href=&quot;x&quot;&gt;&amp; &lt;/a&gt;");
-        assert_eq!(truncate("Yield_Dry", 20), "Yield_Dry");
-        assert_eq!(truncate("Überfahrt im Norden", 10), "Überfahrt…");
+        assert_eq!(escape("a\u{202e}b\u{2066}c"), "a b c");
+    }
+
+    #[test]
+    fn long_text_keeps_its_start_and_its_end_within_the_width() {
+        assert_eq!(fit("Yield_Dry", 13.0, 150.0), "Yield_Dry");
+        assert_eq!(fit("Überfahrt im Norden des Hofes 2026: Weizen", 20.0, 300.0), "Überfahrt im Norden…Weizen");
+        for text in ["i".repeat(300), "W".repeat(300), "麦".repeat(300), "e\u{301}".repeat(300)] {
+            let short = fit(&text, 12.0, 128.0);
+            assert!(short.contains('…') && width_in_ems(&short) * 12.0 <= 128.0, "{short}");
+            assert!(width_in_ems(&short) * 12.0 > 100.0, "{short}");
+            assert!(!short.contains("…\u{301}"), "{short}");
+        }
     }
 }
