@@ -94,3 +94,26 @@ def test_what_is_no_raster_is_an_error_and_writes_no_file(cleaned: hl.Cleaned, t
         with pytest.raises(ValueError, match=message):
             layer.write_geotiff(tmp_path / name, column)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_style_of_a_user_is_not_replaced_and_that_of_headland_is(tmp_path: Path) -> None:
+    layer, raster, style = squares([1.0, 2.0]), tmp_path / "map.tif", tmp_path / "map.qml"
+    style.write_text("<qgis>mine</qgis>", encoding="utf-8")
+    with pytest.raises(hl.HeadlandError, match=r"map\.qml`: it is a style that headland did not write"):
+        layer.write_geotiff(raster, "Härte <µ> & Co")
+    assert style.read_text(encoding="utf-8") == "<qgis>mine</qgis>"
+    assert not raster.exists()
+    style.unlink()
+    layer.write_geotiff(raster, "Härte <µ> & Co")
+    before = style.read_bytes()
+    squares([1.0, 3.0]).write_geotiff(raster, "Härte <µ> & Co")
+    assert style.read_bytes() != before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["map.qml", "map.tif"]
+
+
+@pytest.mark.parametrize("name", ["map.qml", "map.tif"])
+def test_raster_and_style_appear_together_or_neither(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(hl.HeadlandError, match="a folder"):
+        squares([1.0]).write_geotiff(tmp_path / "map.tif", "Härte <µ> & Co")
+    assert [path.name for path in tmp_path.iterdir()] == [name]

@@ -132,22 +132,42 @@ pub fn write(
     fill: impl FnOnce(&mut BufWriter<&File>) -> Result<()>,
     may_keep: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
-    // A symbolic link is kept, and its target is written.
-    let real = match fs::symlink_metadata(target) {
-        Ok(metadata) if metadata.is_symlink() => {
-            fs::canonicalize(target).map_err(|cause| Error::file("write", target, &cause))?
-        }
-        _ => target.to_owned(),
-    };
-    check_replaceable(&real)?;
-    let part = PartFile::for_target(&real)?;
-    if let Some(file) = &part.file {
-        let mut out = BufWriter::with_capacity(256 * 1024, file);
-        fill(&mut out)?;
-        out.flush().map_err(|cause| Error::file("write", &part.path, &cause))?;
-    }
+    let complete = Complete::write(target, fill)?;
     may_keep()?;
-    part.rename_to(&real, true)
+    complete.replace_target()
+}
+
+/// A complete file that has not replaced its target yet, so that several files can appear together.
+#[derive(Debug)]
+pub struct Complete {
+    part: PartFile,
+    target: PathBuf,
+}
+
+impl Complete {
+    /// Writes a `.part` file through `fill`. The target stays.
+    pub fn write(target: &Path, fill: impl FnOnce(&mut BufWriter<&File>) -> Result<()>) -> Result<Self> {
+        // A symbolic link is kept, and its target is written.
+        let real = match fs::symlink_metadata(target) {
+            Ok(metadata) if metadata.is_symlink() => {
+                fs::canonicalize(target).map_err(|cause| Error::file("write", target, &cause))?
+            }
+            _ => target.to_owned(),
+        };
+        check_replaceable(&real)?;
+        let part = PartFile::for_target(&real)?;
+        if let Some(file) = &part.file {
+            let mut out = BufWriter::with_capacity(256 * 1024, file);
+            fill(&mut out)?;
+            out.flush().map_err(|cause| Error::file("write", &part.path, &cause))?;
+        }
+        Ok(Self { part, target: real })
+    }
+
+    /// Renames the file to its target.
+    pub fn replace_target(self) -> Result<()> {
+        self.part.rename_to(&self.target, true)
+    }
 }
 
 /// An error if `path` exists and is not a regular file. A link, a device or a folder is hardly what the caller means to

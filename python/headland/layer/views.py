@@ -310,6 +310,7 @@ class LayerViews:
         Args:
             path: The file, with the extension ``.tif`` or ``.tiff``. It replaces an existing one. The style has the
                 classes and colours of ``plot(column)``; it is the ``.qml`` file of the same name, which QGIS applies.
+                Both files appear, or neither.
             column: A column of numbers.
 
         Returns:
@@ -319,7 +320,8 @@ class LayerViews:
         Raises:
             ValueError: The rows are no squares of one lattice, several have one cell, such as those of ``by``, the
                 column contains no numbers, the coordinate system is unknown, or `path` has another extension.
-            HeadlandError: A file cannot be written (it is an ``OSError`` too).
+            HeadlandError: A file cannot be written, or the ``.qml`` file was not written by headland, such as one saved
+                in QGIS (it is an ``OSError`` too).
 
         >>> headland.grid(headland.clean(harvest), 10.0).write_geotiff("yield.tif", "yield_dry")
         """

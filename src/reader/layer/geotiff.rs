@@ -1,4 +1,4 @@
-//! Writes square cells as [GeoTIFF 1.1](https://docs.ogc.org/is/19-008r4/19-008r4.html), with a style for QGIS.
+//! Writes square cells as [GeoTIFF 1.1](https://docs.ogc.org/is/19-008r4/19-008r4.html), and the style for QGIS with them.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -6,16 +6,17 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use arrow_schema::Field;
-use quick_xml::escape::escape;
 use tiff::TiffError;
 use tiff::encoder::{TiffEncoder, colortype::Gray64Float};
 use tiff::tags::Tag;
 
 use super::crs::Crs;
+use super::picture::text::escape;
+use super::qgis_style;
 use super::wkb::{Cursor, points};
 use super::{Cancel, Layer};
 use headland_base::error::{Error, Kind, Result};
-use headland_base::part_file;
+use headland_base::part_file::Complete;
 
 /// Largest deviation of the edges of cells from a lattice, in sides.
 const TOLERANCE: f64 = 1e-3;
@@ -50,13 +51,15 @@ struct Raster {
 
 impl Layer {
     /// Writes a column of square cells, such as those of a grid, as a `.tif` in the system of the layer, and a `.qml` with
-    /// the colours of a map of the column, with `unit` in its labels.
+    /// the colours of a map of the column, with `unit` in its labels. Both files appear, or neither.
     pub fn write_geotiff(&self, path: &Path, index: usize, unit: Option<&str>, cancel: &Cancel) -> Result<()> {
         let field = self.schema.field(index);
         if !field.data_type().is_numeric() {
             let message = format!("a raster holds numbers: column `{}` contains none", field.name());
             return Err(Error::new(Kind::Value, message));
         }
+        let style_path = path.with_extension("qml");
+        qgis_style::check_replaceable(&style_path)?;
         let raster = self.raster()?;
         let crs = self.known_crs()?;
         let mut cells = vec![f64::NAN; raster.width as usize * raster.height as usize];
@@ -65,18 +68,25 @@ impl Layer {
                 *cell = value;
             }
         }
-        let fill = |out: &mut BufWriter<&File>| {
+        let image = Complete::write(path, |out| {
             raster.write(out, &cells, field, crs).map_err(|cause| match cause {
                 TiffError::IoError(cause) => Error::file("write", path, &cause),
                 other => Error::new(Kind::File, format!("cannot write `{}`: {other}", path.display())),
             })
-        };
-        part_file::write(path, fill, || cancel.check())?;
-        let (path, style) = (path.with_extension("qml"), self.raster_style(index, unit)?);
-        let fill = |out: &mut BufWriter<&File>| {
-            out.write_all(style.as_bytes()).map_err(|cause| Error::file("write", &path, &cause))
-        };
-        part_file::write(&path, fill, || cancel.check())
+        })?;
+        let text = qgis_style::of_raster(&self.number_classes(index, unit)?);
+        let style = Complete::write(&style_path, |out| {
+            out.write_all(text.as_bytes()).map_err(|cause| Error::file("write", &style_path, &cause))
+        })?;
+        cancel.check()?;
+        // Without the raster, a style of its own remains only if it replaced an earlier one.
+        let is_new = !style_path.exists();
+        style.replace_target()?;
+        image.replace_target().inspect_err(|_| {
+            if is_new {
+                let _ = std::fs::remove_file(&style_path);
+            }
+        })
     }
 
     fn raster(&self) -> Result<Raster> {
@@ -115,28 +125,6 @@ impl Layer {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most MAX_CELLS")]
         let [width, height] = [columns, lines].map(|count| count as u32);
         Ok(Raster { width, height, west, north: south + lines * side, side, offsets })
-    }
-
-    /// The classes and colours of a map of a column as the style of a raster, in the format of QGIS.
-    fn raster_style(&self, index: usize, unit: Option<&str>) -> Result<String> {
-        let classes = self.number_classes(index, unit)?;
-        let kind = if classes.is_exact { "EXACT" } else { "DISCRETE" };
-        let item = |(value, colour, label): &(f64, String, String)| {
-            format!(r#"<item value="{value:?}" color="{colour}" alpha="255" label="{}"/>"#, escape(label))
-        };
-        let items: Vec<String> = classes.classes.iter().map(item).collect();
-        Ok(format!(
-            r#"<!DOCTYPE qgis PUBLIC 'http://mrcc.com/qgis.dtd' 'SYSTEM'>
-<qgis version="3.22" styleCategories="Symbology"><pipe>
-<rasterrenderer type="singlebandpseudocolor" band="1" opacity="1" alphaBand="-1" nodataColor=""><rastershader>
-<colorrampshader colorRampType="{kind}" classificationMode="1" clip="0">
-{}
-</colorrampshader>
-</rastershader></rasterrenderer>
-</pipe></qgis>
-"#,
-            items.join("\n")
-        ))
     }
 }
 
@@ -212,7 +200,7 @@ fn band_metadata(field: &Field) -> String {
     let unit = field.metadata().get("unit").map(String::as_str).unwrap_or_default();
     let name = if unit.is_empty() { field.name().clone() } else { format!("{} ({unit})", field.name()) };
     let item = |name: &str, role: &str, text: &str| {
-        format!("<Item name=\"{name}\" sample=\"0\" role=\"{role}\">{}</Item>", escape(escape(text)))
+        format!("<Item name=\"{name}\" sample=\"0\" role=\"{role}\">{}</Item>", escape(&escape(text)))
     };
     let items = item("DESCRIPTION", "description", &name) + &item("UNITTYPE", "unittype", unit);
     // The tag is ASCII.

@@ -34,6 +34,7 @@ mod parquet;
 mod pickle;
 mod polygon_layer;
 mod positions;
+pub mod qgis_style;
 mod ragged_geometry;
 mod read;
 mod reproject;
