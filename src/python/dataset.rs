@@ -90,6 +90,12 @@ impl Dataset {
         Ok(Scan { dataset: Arc::clone(&self.dataset), scan })
     }
 
+    /// Returns name and text of the styles for QGIS.
+    fn qgis_styles(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
+        let dataset = Arc::clone(&self.dataset);
+        bridge::compute(py, move |cancel| dataset.qgis_styles(cancel))
+    }
+
     /// Returns the names of the SQL views.
     fn view_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         bridge::without_gil(py, || self.dataset.view_names())?.map_err(|error| errors::raise(py, &error))

@@ -17,6 +17,9 @@ README = "README.txt"
 LATEST = "latest"
 """The folder with the files of the newest state, under a name that does not change."""
 
+STYLES = "styles"
+"""The folder with the styles for QGIS."""
+
 STATE_NAME = re.compile(r"generations/\d+-[0-9a-f]{12}")
 """The name of a state's folder: the number of the generation, and a digest of its manifest."""
 

@@ -12,7 +12,8 @@ exists. So the last one has seen everything that the others removed, and has sen
 according to `current.json`, and any other state not written to for a day by the store's clock; a younger one may be in
 progress. A state begins with its manifest, so its age is known.
 
-After `current.json`, `README.txt` and the files of the newest state under `latest/` are written, see `latest.py`.
+After `current.json`, `README.txt`, the styles for QGIS, and the files of the newest state under `latest/` are written,
+see `latest.py`.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headland import _core, arguments, errors, extras
-from headland.mirror import latest, object_store, readme
+from headland.mirror import latest, object_store, qgis_styles, readme
 from headland.mirror.folder_store import FolderStore
 from headland.mirror.object_store import concurrently
-from headland.mirror.publication import MANIFEST, POINTER, STATE_NAME, STATES_PREFIX, Publication
+from headland.mirror.publication import MANIFEST, POINTER, STATE_NAME, STATES_PREFIX, STYLES, Publication
 from headland.mirror.summary import JOURNAL, PUBLISHED
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ def publish(folder: Path, target: object, options: dict[str, Any], *, archives: 
         store.put(POINTER, json.dumps(said).encode())
         again = _upload_missing(store, name, name, text, files)
     readme.write(store)
+    if last.state != name or not store.sizes(f"{STYLES}/"):
+        qgis_styles.write(store, state)
     latest.update(store, lambda: _pointer(store, folder, account).state)
     return Publication(store.url, name, len(sent) + len(again), len(files) - len(sent), sum(sent) + sum(again))
 

@@ -23,6 +23,7 @@ Folders
 latest/        The newest state. Use it in scripts and maps: its name does not
                change. Each publication replaces it, so store nothing there.
 generations/   Complete states that never change, the newest two.
+styles/        Styles for QGIS of the tables of rows.
 current.json   Names the newest state in generations/.
 archives/      The original files of the jobs, if they are published.
 
@@ -96,7 +97,9 @@ geopandas, the harvest of one year on the ground:
     part = next(Path("latest/dataset/job_type=Yield").rglob("*.parquet"))
     print(gpd.read_parquet(part))
 
-QGIS: drag latest/catalog/boundaries.parquet into the window of a map.
+QGIS: drag latest/catalog/boundaries.parquet, or a file of latest/harvest_rows,
+into the window of a map. The styles in styles/ have the classes and colours of
+maps: load one by Properties > Symbology > Style > Load Style.
 """
 
 TITLE = TEXT.partition("\n")[0].encode()

@@ -37,6 +37,8 @@ pub(super) struct Footer {
     /// Name of the bounding box column.
     pub(super) boxes: Option<String>,
     pub(super) groups: Vec<Group>,
+    /// Types of its geometries, such as `Polygon`.
+    pub(super) types: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +66,8 @@ pub(super) fn read(path: &Path, crc32: &str) -> Result<Footer> {
     let geo: Value = serde_json::from_str(geo).map_err(|cause| damaged_error(path, &cause.to_string()))?;
     let geometry = geo.get("primary_column").and_then(Value::as_str).map(str::to_owned);
     let column = geometry.as_ref().and_then(|name| geo.get("columns")?.get(name));
+    let types = column.and_then(|column| column.get("geometry_types")?.as_array()).into_iter().flatten();
+    let types = types.filter_map(Value::as_str).map(str::to_owned).collect();
     let boxes = column.and_then(|column| column.pointer("/covering/bbox/xmin/0")).and_then(Value::as_str);
     let boxes = boxes.map(str::to_owned);
     let crs = column.and_then(|column| column.get("crs")).cloned().unwrap_or_else(|| Value::from(DEFAULT_CRS));
@@ -83,7 +87,7 @@ pub(super) fn read(path: &Path, crc32: &str) -> Result<Footer> {
             bounds: boxes.as_deref().and_then(|boxes| bounds(group, boxes)),
         })
         .collect();
-    Ok(Footer { schema: Schema::new(fields), geometry, boxes, groups, metadata })
+    Ok(Footer { schema: Schema::new(fields), geometry, boxes, groups, types, metadata })
 }
 
 /// Geometry column with its coordinate system; null if unknown. See <https://geoarrow.org/extension-types.html>.

@@ -18,6 +18,7 @@ mod mixed_units;
 mod part_writer;
 mod publication_plan;
 mod published;
+mod qgis_styles;
 mod row_digest;
 mod row_origin;
 mod scan;

@@ -259,7 +259,7 @@ fn boxes_intersect(one: Sides, other: Sides) -> bool {
 }
 
 /// Reads the columns of a schema from a row group. With a bounding box, only rows whose boxes intersect it.
-fn read_group(
+pub(super) fn read_group(
     part_groups: &RowGroups,
     footer: &Footer,
     group: usize,
