@@ -36,7 +36,7 @@ EXAMPLES = [example for verb in VERBS for example in examples(verb)]
 
 def words_of(example: str) -> list[str]:
     """Return the words of an example, up to a redirection of the shell."""
-    return re.split(r" [<>|] ", example)[0].split(" ") if "'" not in example else shlex.split(example)
+    return re.split(r" [<>|] ", example)[0].split(" ") if '"' not in example else shlex.split(example)
 
 
 def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:

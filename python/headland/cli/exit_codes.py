@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 
 import headland as hl
+from headland import shell_words
 from headland.cli.output import RED, print_text, print_wrapped
 from headland.display.escaping import printable
 
@@ -54,7 +54,7 @@ def doctor_advice(error: BaseException, profile: str | None) -> str:
     is_call = getattr(error, "endpoint", None) is not None
     if not isinstance(error, DIAGNOSED) or not is_call:
         return ""
-    option = "" if profile is None else f" --profile {shlex.quote(profile)}"
+    option = "" if profile is None else f" --profile {shell_words.joined(profile)}"
     return f"`headland doctor{option}` finds out why calls fail, step by step"
 
 

@@ -6,14 +6,13 @@ import datetime as dt
 import getpass
 import json
 import os
-import shlex
 import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headland as hl
-from headland import _core, arguments
+from headland import _core, arguments, shell_words
 from headland.cli.output import print_json, print_text
 from headland.cli.parser import TEXT_WIDTH, Verbs, add_verb
 from headland.cli.profile_file import change_table, locked, read_file, read_table, replace_file
@@ -142,5 +141,8 @@ def _report(given: argparse.Namespace, file: Path, service: str | None) -> None:
     print_text(f"The profile [{given.profile}] is stored in {file} ({checked}); its shared secret is {where}.")
     option, argument = "", ""
     if given.profile != "default":
-        option, argument = f" --profile {shlex.quote(given.profile)}", json.dumps(given.profile, ensure_ascii=False)
+        option, argument = (
+            f" --profile {shell_words.joined(given.profile)}",
+            json.dumps(given.profile, ensure_ascii=False),
+        )
     print_text(f"next: headland ls job_data{option}, or hl.Client.from_profile({argument})")

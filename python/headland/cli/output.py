@@ -30,7 +30,9 @@ LINE = threading.Lock()
 
 def has_colour(file: TextIO) -> bool:
     """Return whether a stream is a terminal that shows colours; see https://no-color.org."""
-    return file.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    # The console of Windows shows control sequences as text; its newer terminal, which does not, sets this variable.
+    is_console = sys.platform == "win32" and not os.environ.get("WT_SESSION")
+    return file.isatty() and not (is_console or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb")
 
 
 def print_text(text: str, file: TextIO | None = None, *, mark: tuple[str, str] | None = None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import shlex
 import sys
 import threading
 import time
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import headland as hl
-from headland import _core
+from headland import _core, shell_words
 from headland.cli.args import count
 from headland.cli.exit_codes import INTERRUPTED, doctor_advice, exit_code, print_error
 from headland.cli.job_selection import Jobs, named_by_options
@@ -196,7 +195,7 @@ def _command(given: argparse.Namespace, folder: Path, profiles: list[str]) -> st
     filters |= {"year": given.year, "name": given.name}
     for name, value in filters.items():
         words += [] if value is None else [f"--{name}", *(value if isinstance(value, list) else [str(value)])]
-    return shlex.join(words)
+    return shell_words.joined(*words)
 
 
 def _run_each(accounts: list[Account], given: argparse.Namespace, action: MirrorAction) -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def add_report(verbs: Verbs) -> None:
     """Add the verb ``report``."""
-    examples = ("report --from farm --to report", "report --from farm --to report --field 'Stone Hill' --year 2026")
+    examples = ("report --from farm --to report", 'report --from farm --to report --field "Stone Hill" --year 2026')
     report = add_verb(verbs, "report", _report, "Write a page for each field of a mirror, and an index.", examples)
     report.add_argument("--from", dest="mirror", type=Path, required=True, metavar="DIR", help="the folder of `pull`")
     report.add_argument("--to", type=Path, required=True, metavar="FOLDER", help="the folder of the pages")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shlex
 import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headland import _core, arguments
+from headland import _core, arguments, shell_words
 from headland.errors import ConfigurationError, from_core, from_os
 from headland.files import missing_reason
 from headland.suggestions import did_you_mean
@@ -125,7 +124,7 @@ def from_profile(name: str, path: str | os.PathLike[str] | None) -> dict[str, An
     except FileNotFoundError:
         message = (
             f"cannot read the profile file `{file}`: {missing_reason(file)}; "
-            f"`headland login --profile {shlex.quote(name)}` writes it, or use `Client.from_env()`{hint}"
+            f"`headland login --profile {shell_words.joined(name)}` writes it, or use `Client.from_env()`{hint}"
         )
         raise from_core("ConfigurationError", message, {"_setting": "profiles"}, errno.ENOENT) from None
     except OSError as cause:
@@ -200,7 +199,7 @@ def _parse_profile(content: bytes, name: str, file: Path) -> dict[str, Any]:
         profile = None
         message = (
             f"there is no profile [{name}] in `{file}`; it has: {known}; "
-            f"`headland login --profile {shlex.quote(name)}` adds it"
+            f"`headland login --profile {shell_words.joined(name)}` adds it"
         )
         raise ConfigurationError(message, _setting="no profile")
     return {key: _core.Secret(value) if key in SECRETS else value for key, value in profile.items()}
