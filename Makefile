@@ -94,6 +94,7 @@ wheels: ## Build the release files into dist and check them (RELEASE="linux sdis
 audit: ## Check advisories, licences and sources of all crates, and the workflows (needs cargo-deny).
 	@cargo deny --version >/dev/null 2>&1 || { echo "make audit needs: cargo install cargo-deny"; exit 1; }
 	cargo deny --all-features --locked check $(AUDIT)
+	@cargo metadata --locked --format-version 1 --manifest-path tests/fuzz/Cargo.toml >/dev/null
 	@if command -v actionlint >/dev/null; then actionlint; else echo "The workflows were not checked: no actionlint."; fi
 
 generate: ## Write the files that are generated from the endpoint table.
