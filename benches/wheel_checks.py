@@ -14,6 +14,8 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pefile
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -65,6 +67,9 @@ def _check_content(path: Path, own_folders: Sequence[Path]) -> Iterator[str]:
             yield from (f"`{name}` names `{mark.decode()}`" for mark in marks if mark in content)
             if name.endswith((".so", ".pyd")) and _has_symbols(content):
                 yield f"`{name}` is not stripped"
+            if name.endswith(".pyd"):
+                # Those of the compiler begin so, and no system has them.
+                yield from (f"`{name}` imports `{each}`" for each in _libraries(content) if each.startswith("lib"))
         for end in (".so" if "win_" not in path.name else ".pyd", "py.typed", "LICENSE-MIT", "LICENSE-APACHE"):
             if not any(name.endswith(end) for name in names):
                 yield f"it has no `{end}`"
@@ -74,6 +79,13 @@ def _check_content(path: Path, own_folders: Sequence[Path]) -> Iterator[str]:
         yield f"its bill of materials lists {len(components)} crates, and not all"
     if any("license" not in str(each) for each in components):
         yield "its bill of materials has crates without a licence"
+
+
+def _libraries(content: bytes) -> set[str]:
+    """Return the libraries that a PE file imports, in lower case."""
+    with pefile.PE(data=content, fast_load=True) as opened:
+        opened.parse_data_directories([pefile.DIRECTORY_ENTRY["IMAGE_DIRECTORY_ENTRY_IMPORT"]])
+        return {each.dll.decode().lower() for each in opened.DIRECTORY_ENTRY_IMPORT}
 
 
 def _has_symbols(content: bytes) -> bool:
