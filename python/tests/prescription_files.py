@@ -144,7 +144,6 @@ def _good() -> list[Case]:
         "100 zones": members(cells(100), [[100 + n] for n in range(100)]),
         "holes": members([zone(ring(0, 0, 3, 3), ring(1, 1)[::-1]), zone(ring(1, 1))]),
         "several parts": members([zone(ring(0), ring(2)), zone(ring(1))]),
-        "parts that share a side": members([zone(ring(0), ring(1)), zone(ring(2))]),
         "two holes that touch": members([zone(ring(0, 0, 5, 5), ring(1, 1)[::-1], ring(2, 2)[::-1])]),
         "corners that touch": members([zone(ring(0, 0), ring(1, 1)), zone(ring(1, 0))]),
         "anticlockwise": members([zone(ring(0)[::-1]), zone(ring(1)[::-1])]),
@@ -180,6 +179,12 @@ def _containers() -> list[Case]:
 
     short = members(rows=[[100], [120]])
     two = members(cells(2))
+    index = first["rx.shx"]
+    exchanged = index[:100] + index[108:116] + index[100:108] + index[116:]
+    mixed = bytearray(first["rx.shp"])
+    struct.pack_into("<i", mixed, 32, RINGS + Z)
+    gaps = bytearray(dbf([RATE], [[rate.rjust(12)] for rate in (b"100", b"120", b"140")]))
+    gaps[32 + 32] = 0x20
     deleted = dbf([RATE], [[rate.rjust(12)] for rate in (b"100", b"120", b"140")], deleted=[1])
     return [
         Case("two shapefiles", archive(first | other), ["rx-not-one-set"], {}, None),
@@ -217,6 +222,20 @@ def _containers() -> list[Case]:
             None,
         ),
         Case("a deleted row", archive(first | {"rx.dbf": deleted}), ["rx-deleted-rows"], {}, 1),
+        Case("another order", archive(first | {"rx.shx": exchanged}), ["rx-out-of-order"], {}, 0),
+        Case(
+            "index of other offsets", archive(first | {"rx.shx": index[:100] + b"\x7f" * 24}), ["shx-damaged"], {}, None
+        ),
+        Case("a header of other shapes", archive(first | {"rx.shp": bytes(mixed)}), ["mixed-shapes"], {}, None),
+        Case("no end of fields", archive(first | {"rx.dbf": bytes(gaps)}), ["dbf-no-terminator"], {}, None),
+        Case(
+            "bytes behind the shapes",
+            archive(first | {"rx.shp": first["rx.shp"] + bytes(8)}),
+            ["shp-trailing"],
+            {},
+            None,
+        ),
+        Case("a .prj of a code", archive(first | {"rx.prj": b"EPSG:4326"}), ["crs-by-code"], {}, None),
         Case("empty .dbf", cut(".dbf", 0), ["member-lost"], {}, None),
         Case("fewer rows than shapes", archive(first | {"rx.dbf": short["rx.dbf"]}), ["row-mismatch"], {}, None),
         Case(
@@ -239,6 +258,8 @@ def _shapes() -> list[Case]:
     eight = [(WEST, SOUTH), (WEST + SIDE, SOUTH + SIDE), (WEST + SIDE, SOUTH), (WEST, SOUTH + SIDE), (WEST, SOUTH)]
     flat = [(WEST, SOUTH), (WEST + SIDE, SOUTH), (WEST + 2 * SIDE, SOUTH), (WEST, SOUTH)]
     thin = [(WEST, SOUTH), (WEST, SOUTH + SIDE), (WEST + 5e-6, SOUTH + SIDE), (WEST + 5e-6, SOUTH), (WEST, SOUTH)]
+    around = [(179.999, 10), (179.999, 10.001), (-179.999, 10.001), (-179.999, 10), (179.999, 10)]
+    spike = (WEST + 9 * SIDE, SOUTH)
     swapped = [zone([(y, x) for x, y in ring(number)]) for number in range(2)]
     metres = [
         zone([(5e5 + 80 * n + x, 5e6 + y) for x, y in ((0, 0), (0, 80), (80, 80), (80, 0), (0, 0))]) for n in range(2)
@@ -275,6 +296,11 @@ def _shapes() -> list[Case]:
         case("a zone twice", [zone(ring(0)), zone(ring(1)), zone(ring(1))], ["rx-zones-overlap"], 1),
         case("parts that overlap", [zone(ring(3)), zone(ring(0), ring(0.5))], ["rx-parts-overlap"], 1),
         case("a part twice", [zone(ring(0), ring(0)), zone(ring(1))], ["rx-parts-overlap"], 0),
+        case("parts that share a side", [zone(ring(3)), zone(ring(0), ring(1))], ["rx-invalid-ring"], 1),
+        case("a hole outside", [zone(ring(0)), zone(ring(3), ring(5)[::-1])], ["rx-invalid-ring"], 1),
+        case("a part without ground", [zone(ring(0)), zone(ring(3), flat)], ["rx-invalid-ring"], 1),
+        case("around the globe", [zone(around), zone(ring(3))], ["rx-invalid-ring"], 0),
+        case("a spike", [zone(ring(0)), zone([*ring(3)[:-1], spike, *ring(3)[-2:]])], ["rx-invalid-ring"], 1),
         case("Z", [zone(ring(0), z=7.0), zone(ring(1), z=7.0)], ["rx-z-or-m"], kind=RINGS + Z),
         case("M", [zone(ring(0), m=7.0), zone(ring(1), m=7.0)], ["rx-z-or-m"], kind=RINGS + M),
         case("sliver", [zone(ring(3)), zone(thin)], ["sliver"], 1),
@@ -313,6 +339,13 @@ def _rates() -> list[Case]:
         case("stars", (RATE,), [[100], [110], [b"*" * 12]], ["rate-null"], 2),
         case("not a number", (RATE,), [[100], [b"        12,5"], [120]], ["rate-unreadable"], 1),
         case("negative", (RATE,), [[100], [110], [-1]], ["rate-negative"], 2),
+        case(
+            "decimals that are not declared",
+            (Field(b"RATE", "N", 8),),
+            [[100], [b"   110.5"], [9]],
+            ["integer-with-decimals"],
+            1,
+        ),
         case("infinite", (Field(b"RATE", "F", 12, 3),), [[100], [b"         inf"], [120]], ["rate-unreadable"], 1),
         case("a decimal point lost", (RATE,), [[100], [110], [12000]], ["rate-outlier"], 2),
         case("zeros", (RATE,), [[0], [0], [0]], ["rate-all-zero"]),

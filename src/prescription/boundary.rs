@@ -2,7 +2,7 @@
 
 use super::ring_size::measure;
 use headland_base::error::{Error, Result};
-use headland_reader::layer::{Layer, Polygons};
+use headland_reader::layer::{Layer, Polygons, cut_at_antimeridian};
 
 /// The polygons in degrees. Another shape, another plane and no ground are errors of the argument `boundary`.
 pub(super) fn polygons(layer: &Layer) -> Result<Polygons> {
@@ -15,7 +15,10 @@ pub(super) fn polygons(layer: &Layer) -> Result<Polygons> {
         let name = own.crs().name();
         return Err(refused(format!("the system `{name}` has no known way to WGS 84; transform it first")));
     }
-    let polygons: Polygons = shapes.polygons.unwrap_or_default().into_iter().flatten().collect();
+    if let Some(row) = shapes.not_finite.first() {
+        return Err(refused(format!("row {row} has a coordinate that is not finite; repair it")));
+    }
+    let polygons = cut_at_antimeridian(shapes.polygons.unwrap_or_default().into_iter().flatten().collect());
     if !polygons.iter().flatten().any(|ring| measure(ring)[0] > 0.0) {
         return Err(refused("it has no polygon with an area".to_owned()));
     }

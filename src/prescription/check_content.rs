@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::boundary;
-use super::check_rates::is_of_rates;
 use super::displays::Display;
+use super::rate_column::is_of_rates;
 use headland_base::error::Result;
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::crs::Crs;
-use headland_reader::layer::{Layer, Polygons};
+use headland_reader::layer::{Layer, Polygons, cut_at_antimeridian, is_around_globe};
 
 /// Most zones of one display, and a number that many refuse.
 const MANY_ZONES: [usize; 2] = [100, 1_000];
@@ -50,6 +50,8 @@ pub(super) struct Checker<'a> {
     /// The row of the source for each zone.
     rows: Vec<usize>,
     pub(super) rate: Option<String>,
+    /// The rate of each zone; empty without a column of rates.
+    pub(super) rates: Vec<Option<f64>>,
     /// The square metres, counted once, of zones whose polygons or holes do not add up to their ground.
     pub(super) ground_once: BTreeMap<usize, f64>,
 }
@@ -65,6 +67,7 @@ impl<'a> Checker<'a> {
             diagnostics: Vec::new(),
             rows: Vec::new(),
             rate: None,
+            rates: Vec::new(),
             ground_once: BTreeMap::new(),
         })
     }
@@ -205,13 +208,45 @@ impl<'a> Checker<'a> {
             layer.clone().with_stated_crs(&Crs::wgs84())?
         };
         let Ok(shapes) = stated.row_shapes("source") else { return Ok(()) };
-        let polygons = shapes.polygons.unwrap_or_default();
+        let polygons = self.usable_polygons(layer, shapes.polygons, &shapes.not_finite, &shapes.short);
         if is_wgs84 && !self.check_degrees(&polygons) {
             return Ok(());
         }
         let crs = shapes.own.as_ref().map_or_else(Crs::wgs84, |own| own.crs().clone());
         self.check_ground(&polygons, &crs);
         Ok(())
+    }
+
+    /// Reports zones whose polygons are empty, unknown or around the globe. Returns the polygons, cut at the antimeridian.
+    fn usable_polygons(
+        &mut self,
+        layer: &Layer,
+        polygons: Option<Vec<Polygons>>,
+        not_finite: &[usize],
+        short: &[usize],
+    ) -> Vec<Polygons> {
+        let polygons = polygons.unwrap_or_else(|| vec![Vec::new(); layer.len()]);
+        let (what, advice) = ("a coordinate is not finite or means `no data`", "write the zone again");
+        self.report_zones(Code::RxOutsideDegrees, not_finite, what, advice);
+        self.report_zones(Code::RxInvalidRing, short, "a ring has fewer than three vertices", "delete it");
+        let is_known = |row: &usize| not_finite.binary_search(row).is_ok() || short.binary_search(row).is_ok();
+        let rows = layer.geometries().zip(&polygons).enumerate();
+        let empty: Vec<usize> = rows
+            .filter(|(_, (wkb, polygons))| wkb.is_some() && polygons.is_empty())
+            .map(|(row, _)| row)
+            .filter(|row| !is_known(row))
+            .collect();
+        self.report_zones(Code::RxNullShape, &empty, "the shape is empty", "draw it or delete the row");
+        let is_wide = |zone: &Polygons| zone.iter().flatten().any(|ring| is_around_globe(ring));
+        let wide: Vec<usize> =
+            polygons.iter().enumerate().filter(|(_, zone)| is_wide(zone)).map(|(row, _)| row).collect();
+        if wide.is_empty() {
+            return polygons;
+        }
+        let what = "a ring is wider than 180 degrees and runs around the globe";
+        let advice = "cut it at the antimeridian (RFC 7946, section 3.1.9), as `Prescription` does";
+        self.report_zones(Code::RxInvalidRing, &wide, what, advice);
+        polygons.into_iter().map(cut_at_antimeridian).collect()
     }
 
     /// Checks that coordinates are longitude and latitude.

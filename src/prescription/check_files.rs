@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::check_content::{CheckOptions, Checked, Checker};
 use headland_base::error::{Error, Result};
-use headland_reader::archive::{Code, Diagnostic, ReadOptions, Source, listed_names};
+use headland_reader::archive::{Code, Diagnostic, ReadOptions, Severity, Source, listed_names};
 use headland_reader::layer::{self, Layer};
 
 /// The files that a display needs.
@@ -25,9 +25,12 @@ const MAX_DEPTH: usize = 8;
 pub fn check_source(source: &Source, options: &CheckOptions) -> Result<Checked> {
     let mut checker = Checker::new(options)?;
     let Listing { names, bytes, is_zip } = list(source)?;
-    let Some(names) = names else {
-        checker.report(Code::UnreadableMember, "it is not a zip that can be read; it may be cut short");
-        return Ok(checker.into_checked());
+    let names = match names {
+        Ok(names) => names,
+        Err(why) => {
+            checker.report(Code::UnreadableMember, why);
+            return Ok(checker.into_checked());
+        }
     };
     check_size(&mut checker, bytes);
     if is_zip && let Some(name) = names.iter().find(|name| name.contains('/')) {
@@ -55,16 +58,18 @@ pub(super) fn check_size(checker: &mut Checker<'_>, bytes: u64) {
     }
 }
 
-/// The names of the files, their size, and whether they are in a zip. No names, if the zip cannot be read.
+/// The names of the files, or why they are unknown, their size, and whether they are in a zip.
 struct Listing {
-    names: Option<Vec<String>>,
+    names: std::result::Result<Vec<String>, &'static str>,
     bytes: u64,
     is_zip: bool,
 }
 
 fn list(source: &Source) -> Result<Listing> {
     let of_zip = |content: &bytes::Bytes| Listing {
-        names: listed_names(content).map(|names| names.iter().map(|name| plain(name)).collect()),
+        names: listed_names(content)
+            .map(|names| names.iter().map(|name| plain(name)).collect())
+            .ok_or_else(|| why_unreadable(content)),
         bytes: content.len() as u64,
         is_zip: true,
     };
@@ -88,7 +93,19 @@ fn list(source: &Source) -> Result<Listing> {
     }
     found.sort();
     let bytes = found.iter().map(|(_, size)| size).sum();
-    Ok(Listing { names: Some(found.into_iter().map(|(name, _)| name).collect()), bytes, is_zip: false })
+    Ok(Listing { names: Ok(found.into_iter().map(|(name, _)| name).collect()), bytes, is_zip: false })
+}
+
+/// What is wrong with a file that is no zip.
+fn why_unreadable(content: &[u8]) -> &'static str {
+    match content {
+        [] => "the file is empty; write it again",
+        [b'P', b'K', ..] => "the zip cannot be read; it is cut short or damaged, so write it again",
+        _ => {
+            "the file is no zip; a prescription is a shapefile (.shp, .shx, .dbf), in a zip or a folder. `Prescription` \
+             writes one from zones of other formats, and a `GeoDataFrame` of them can be checked"
+        }
+    }
 }
 
 fn walk(folder: &Path, prefix: &str, depth: usize, found: &mut Vec<(String, u64)>) -> std::io::Result<()> {
@@ -213,11 +230,24 @@ fn report(checker: &mut Checker<'_>, found: &Diagnostic) {
             let message = format!("{}; displays refuse such rings", found.message);
             checker.push(Diagnostic { code: Code::RxInvalidRing, message, ..found.clone() });
         }
+        Code::RingDirection => {
+            let message = format!("{}; a display may take them for holes, where it applies nothing", found.message);
+            checker.push(Diagnostic { code: Code::RxInvalidRing, message, ..found.clone() });
+        }
         Code::NoShx => {
             let message = "the .shx is empty or missing; displays need .shp, .shx and .dbf";
             if !checker.has(Code::RxFileMissing) {
                 checker.report(Code::RxFileMissing, message);
             }
+        }
+        Code::ShxDamaged => {
+            let message = "the .shx is damaged, and displays find the shapes by it; write the files again";
+            checker.push(Diagnostic { message: message.to_owned(), ..found.clone() });
+        }
+        Code::OutOfOrder => {
+            let message = "the .shx has the shapes in another order than the .shp; displays that read the .shp only apply \
+                           the rates of other zones, so write the files again";
+            checker.push(Diagnostic { code: Code::RxOutOfOrder, message: message.to_owned(), ..found.clone() });
         }
         Code::NoDataCoordinate => {
             let message = format!("{}; displays expect degrees", found.message);
@@ -232,25 +262,56 @@ fn report(checker: &mut Checker<'_>, found: &Diagnostic) {
             );
             checker.push(Diagnostic { code: Code::RxDeletedRows, message, ..found.clone() });
         }
-        Code::UnreadableMember
-        | Code::CutArchive
-        | Code::CutMember
-        | Code::DirectoryDamaged
-        | Code::MemberLost
-        | Code::ShxDamaged
-        | Code::RecordNumbers
-        | Code::ShpDamaged
-        | Code::RowMismatch
-        | Code::BrokenShape
-        | Code::LongRecord
-        | Code::DbfDamaged
-        | Code::DbfMoreRecords
-        | Code::DbfLength
-        | Code::OddMark
-        | Code::NoPrj
-        | Code::ShpLength
-        | Code::ShxLength
-        | Code::RecordLengths => checker.push(found.clone()),
+        code if found.severity() != Severity::Info && !is_of_column(code) && !is_checked(code) => {
+            checker.push(found.clone());
+        }
         _ => {}
     }
+}
+
+/// Whether a diagnostic is about names and cells of columns, or about their units. Those of the rates are found with the
+/// rates; displays do not read the others.
+fn is_of_column(code: Code) -> bool {
+    matches!(
+        code,
+        Code::UnnamedColumn
+            | Code::NameCut
+            | Code::ControlInName
+            | Code::DuplicateColumn
+            | Code::Memo
+            | Code::UnknownType
+            | Code::BadNumber
+            | Code::BadDate
+            | Code::BadLogical
+            | Code::LogicalDigit
+            | Code::AmbiguousDate
+            | Code::DayFirst
+            | Code::IntegerWithDecimals
+            | Code::DigitsLost
+            | Code::AfterNul
+            | Code::TextRecoded
+            | Code::Utf8DeclaredAnsi
+            | Code::TextLost
+            | Code::Latin1
+            | Code::CpgIgnored
+            | Code::CpgHabit
+            | Code::MetadataIgnored
+            | Code::UnitsByCutName
+    )
+}
+
+/// Whether the check has a finding of its own for what a diagnostic reports: files of the set, Z and M, the system.
+fn is_checked(code: Code) -> bool {
+    matches!(
+        code,
+        Code::DuplicateMember
+            | Code::RefusedName
+            | Code::RefusedLink
+            | Code::MoreMembers
+            | Code::NestedArchive
+            | Code::NoDbf
+            | Code::CrsUnknown
+            | Code::NoDataZ
+            | Code::MissingZ
+    )
 }

@@ -1,8 +1,10 @@
 //! Checks rings and ground of zones: rings that cross, holes, overlaps, and the ground of the boundary.
 
+use std::collections::BTreeMap;
+
 use super::check_content::Checker;
 use super::coverage::{self, Coverage, OwnGround};
-use super::crossings::Crossings;
+use super::ring_faults::{RingFault, RingFaults};
 use super::ring_size::{measure, measure_all};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::crs::Crs;
@@ -22,85 +24,86 @@ impl Checker<'_> {
     /// Checks polygons in degrees, or in the plane of `crs` if that has no way to degrees.
     pub(super) fn check_ground(&mut self, polygons: &[Polygons], crs: &Crs) {
         let found = coverage::measure(polygons, self.boundary.as_ref());
-        let crossed = self.check_rings(polygons);
-        self.check_own_ground(polygons, &found.own, &crossed, crs);
+        let (overlapping, astray) = self.check_own_ground(polygons, &found.own, crs);
+        self.check_rings(polygons, &overlapping, &astray);
         self.check_coverage(polygons, &found);
     }
 
-    /// Checks that holes are in their outer rings, and that the polygons of a zone do not overlap.
-    fn check_own_ground(&mut self, polygons: &[Polygons], own: &[OwnGround], crossed: &[usize], crs: &Crs) {
+    /// Measures the ground of zones whose polygons or holes do not add up to it. Returns those whose polygons overlap,
+    /// which are reported, and those whose polygons or holes are not where they belong.
+    fn check_own_ground(&mut self, polygons: &[Polygons], own: &[OwnGround], crs: &Crs) -> (Vec<usize>, Vec<usize>) {
         let (mut astray, mut twice, mut hectares) = (Vec::new(), Vec::new(), 0.0);
         for (zone, (polygons, own)) in polygons.iter().zip(own).enumerate() {
             let rounding = ROUNDING * own.outer;
-            let is_astray = own.astray > rounding || own.once <= rounding;
-            if own.outer <= 0.0 || !(is_astray || own.twice > rounding) {
+            let is_astray = own.astray > rounding || own.once <= rounding || own.twice > rounding;
+            if own.outer <= 0.0 || !is_astray {
                 continue;
             }
             // Coordinates that are not finite were reported with their file.
             let Some(outer) = outer_area(polygons, crs) else { continue };
             let scale = outer / own.outer;
             self.ground_once.insert(zone, own.once * scale);
-            if is_astray && crossed.binary_search(&zone).is_err() {
-                astray.push(zone);
-            }
             if own.twice > OVERLAP * own.once {
                 twice.push(zone);
                 hectares += own.twice * scale / 10_000.0;
+            } else {
+                astray.push(zone);
             }
         }
-        let what = "a hole is outside of its outer ring or in another hole, or leaves no ground";
-        self.report_zones(Code::RxInvalidRing, &astray, what, "repair it (`make_valid` of shapely)");
         let what = format!(
             "polygons of one zone overlap, on {hectares:.2} ha; a display applies its rate twice or not at all there"
         );
         self.report_zones(Code::RxPartsOverlap, &twice, &what, "unite them (`union_all` of shapely)");
+        (twice, astray)
     }
 
-    /// Checks each ring by itself. Returns the zones with rings that cross.
-    fn check_rings(&mut self, polygons: &[Polygons]) -> Vec<usize> {
-        let mut crossings = Crossings::new();
-        let (mut crossed, mut flat, mut sliver, mut unknown) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for (row, zone) in polygons.iter().enumerate() {
-            let found: Vec<Option<bool>> = zone.iter().map(|rings| crossings.find(rings)).collect();
-            let is_flat = |rings: &Vec<Vec<[f64; 2]>>| rings.first().is_some_and(|ring| measure(ring)[0] == 0.0);
-            let is_sliver = |rings: &Vec<Vec<[f64; 2]>>| {
-                let [area, perimeter] = measure_all(rings);
-                area > 0.0 && 2.0 * area / perimeter < SLIVER
+    /// Checks the rings of each zone. Zones in `overlapping` were reported; `astray` have a fault in any case.
+    fn check_rings(&mut self, polygons: &[Polygons], overlapping: &[usize], astray: &[usize]) {
+        let is_flat = |rings: &Vec<Vec<[f64; 2]>>| rings.iter().any(|ring| measure(ring)[0] == 0.0);
+        let is_sliver = |rings: &Vec<Vec<[f64; 2]>>| {
+            let [area, perimeter] = measure_all(rings);
+            area > 0.0 && 2.0 * area / perimeter < SLIVER
+        };
+        let mut faults = RingFaults::default();
+        let (mut found, mut sliver): (BTreeMap<RingFault, Vec<usize>>, _) = (BTreeMap::new(), Vec::new());
+        for (zone, polygons) in polygons.iter().enumerate() {
+            if polygons.iter().any(is_sliver) {
+                sliver.push(zone);
+            }
+            if overlapping.binary_search(&zone).is_ok() {
+                continue;
+            }
+            let fault = match faults.find(polygons) {
+                Some(RingFault::Crossing) => Some(RingFault::Crossing),
+                _ if polygons.iter().any(is_flat) => Some(RingFault::Flat),
+                None if astray.binary_search(&zone).is_ok() => Some(RingFault::Astray),
+                fault => fault,
             };
-            let kinds = [
-                (&mut crossed, found.contains(&Some(true))),
-                (&mut unknown, found.contains(&None)),
-                (&mut flat, zone.iter().zip(&found).any(|(rings, found)| *found == Some(false) && is_flat(rings))),
-                (&mut sliver, zone.iter().any(is_sliver)),
-            ];
-            for (rows, _) in kinds.into_iter().filter(|(_, is_kind)| *is_kind) {
-                rows.push(row);
+            if let Some(fault) = fault {
+                found.entry(fault).or_default().push(zone);
             }
         }
-        self.report_zones(
-            Code::RxInvalidRing,
-            &crossed,
-            "a ring crosses itself",
-            "repair it (`make_valid` of shapely)",
-        );
-        self.report_zones(Code::RxInvalidRing, &flat, "a ring has no area", "delete it");
-        let what = "there are too many edges to find out whether they cross";
-        self.report_zones(Code::GeometryNotChecked, &unknown, what, "simplify the zones");
+        for (fault, zones) in found {
+            let (code, what, advice) = fault.words();
+            self.report_zones(code, &zones, what, advice);
+        }
         let what = "a zone is narrower than a metre";
         self.report_zones(Code::Sliver, &sliver, what, "merge it with its neighbour (`min_area`)");
-        crossed
     }
 
     fn check_coverage(&mut self, polygons: &[Polygons], found: &Coverage) {
         let percent = |share: f64| format!("{:.1} %", share * 100.0);
         let share = found.overlap / found.zones;
         if let Some((one, other)) = found.worst.filter(|_| share > OVERLAP) {
+            let is_one_rate = self.rates.get(one).zip(self.rates.get(other)).is_some_and(|(one, other)| one == other);
+            let then = if is_one_rate {
+                "with one rate; a display applies it there once or twice, so unite them (`union_all` of shapely)"
+            } else {
+                "with different rates; a display applies one of the two there, so cut one of them (`difference` of shapely)"
+            };
             let (one, other) = (self.row(one), self.row(other));
-            let message = format!(
-                "zones overlap on {} of their area, most in rows {one} and {other}; a display applies one of the two rates \
-                 there",
-                percent(share)
-            );
+            let message =
+                format!("zones overlap on {} of their area, most in rows {one} and {other} {then}", percent(share));
             self.push(Diagnostic::new(Code::RxZonesOverlap, message).at_record(one as u64));
         }
         if let Some(display) = self.display

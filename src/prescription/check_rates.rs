@@ -24,6 +24,7 @@ impl Checker<'_> {
                 }
                 self.check_cells(layer, &name, &cells);
                 self.rate = Some(name);
+                self.rates = cells;
             }
             RateColumn::Several(diagnostic, columns) => {
                 self.push(diagnostic);
@@ -43,6 +44,15 @@ impl Checker<'_> {
         let zones = |is_it: &dyn Fn(&Option<f64>) -> bool| -> Vec<usize> {
             cells.iter().enumerate().filter(|(_, cell)| is_it(cell)).map(|(row, _)| row).collect()
         };
+        // What the reader says of other columns does not matter to displays.
+        let prefix = format!("column `{name}`");
+        let is_of_column = |found: &&Diagnostic| {
+            let code = found.code;
+            matches!(code, Code::IntegerWithDecimals | Code::DigitsLost) && found.message.starts_with(&prefix)
+        };
+        for found in layer.diagnostics().iter().filter(is_of_column) {
+            self.push(found.clone());
+        }
         let (mut null, bad) = (zones(&Option::is_none), unreadable(layer, name));
         if let Some((count, first)) = bad {
             let what = format!("`{name}` is not a number");
@@ -114,19 +124,6 @@ fn unreadable(layer: &Layer, name: &str) -> Option<(usize, u64)> {
         layer.diagnostics().iter().find(|found| found.code == Code::BadNumber && found.message.starts_with(&prefix))?;
     let count = bad.message.rsplit_once('(').and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
     Some((count.unwrap_or(1), bad.record.unwrap_or(0)))
-}
-
-/// Whether a finding is of the cells of one column.
-pub(super) fn is_of_rates(code: Code) -> bool {
-    matches!(
-        code,
-        Code::RateUnreadable
-            | Code::RateNull
-            | Code::RateNotFinite
-            | Code::RateNegative
-            | Code::RateOutlier
-            | Code::RateText
-    )
 }
 
 fn median(sorted: &[f64]) -> Option<f64> {

@@ -17,7 +17,7 @@ use super::totals::{self, Totals};
 use headland_base::error::{Error, Kind, Result};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::crs::Crs;
-use headland_reader::layer::{Layer, Polygons};
+use headland_reader::layer::{Layer, Polygons, cut_at_antimeridian, is_around_globe};
 
 /// What a prescription is made from, in addition to zones and rates.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +56,7 @@ pub struct Prescription {
 /// Errors name the row: a zone without a polygon, a rate that is not finite, an unknown coordinate system.
 pub fn make(zones: &Layer, rates: &[f64], request: &Request) -> Result<Prescription> {
     totals::area_unit(&request.unit)?;
-    let polygons = polygons_of(zones)?;
+    let (polygons, short) = polygons_of(zones)?;
     if let Some(row) = rates.iter().position(|rate| !rate.is_finite()) {
         return Err(at_row(
             row,
@@ -71,9 +71,12 @@ pub fn make(zones: &Layer, rates: &[f64], request: &Request) -> Result<Prescript
         Some(step) => to_steps(rates, step, &mut diagnostics),
         None => rates.to_vec(),
     };
-    // A rate of -0 is written as 0.
-    let rates: Vec<f64> = rates.into_iter().map(|rate| rate + 0.0).collect();
-    let (mut parts, lost) = lattice::round(&polygons, &rates);
+    // Before zones are merged, so that rates which are written alike are one.
+    let rates = to_written(&rates, &mut diagnostics);
+    let (mut parts, mut lost) = lattice::round(&polygons, &rates);
+    lost.extend(short);
+    lost.sort_unstable();
+    lost.dedup();
     if let Some(row) = lost.first() {
         let message = format!(
             "{} of {} zones have a polygon without an area after rounding to 1 cm, which was left out (first: row {row})",
@@ -91,21 +94,7 @@ pub fn make(zones: &Layer, rates: &[f64], request: &Request) -> Result<Prescript
     if written.is_empty() {
         return Err(at_row(0, "no zone has an area; are the coordinates of the zones right?".to_owned()));
     }
-    let (decimals, rounded) = rates::decimals(written.iter().map(|zone| zone.rate));
-    if let Some(zone) = rounded.and_then(|number| written.get(number)) {
-        let row = zone.rows.first().copied().unwrap_or(0);
-        let message = format!(
-            "rates are written with {} decimals and were rounded (first: {} of row {row}); `step` rounds them to what \
-             the machine can apply",
-            rates::MOST_DECIMALS,
-            zone.rate
-        );
-        diagnostics.push(Diagnostic::new(Code::RateRounded, message).at_record(row as u64));
-    }
-    let written: Vec<Zone> = written
-        .into_iter()
-        .map(|zone| Zone { rate: format!("{:.decimals$}", zone.rate).parse().unwrap_or(zone.rate), ..zone })
-        .collect();
+    let decimals = rates::decimals(written.iter().map(|zone| zone.rate));
     let texts = Texts { name: request.name.clone(), product: request.product.clone(), unit: request.unit.clone() };
     let bytes = archive_writer::write(&written, decimals, &texts)?;
     let layer = to_layer(&written, &texts)?;
@@ -131,26 +120,56 @@ pub fn make(zones: &Layer, rates: &[f64], request: &Request) -> Result<Prescript
 /// Rounds rates to multiples of a step, and reports those that become 0.
 fn to_steps(rates: &[f64], step: f64, diagnostics: &mut Vec<Diagnostic>) -> Vec<f64> {
     let rounded: Vec<f64> = rates.iter().map(|rate| rates::round_to_step(*rate, step)).collect();
-    let mut lost =
-        rates.iter().zip(&rounded).enumerate().filter(|(_, (rate, rounded))| **rate != 0.0 && **rounded == 0.0);
-    if let Some((row, (rate, _))) = lost.next() {
-        let message = format!(
-            "{} of {} rates become 0 by the `step` of {step} (first: {rate} of row {row}), so that nothing is applied there; \
-             use a smaller `step`",
-            1 + lost.count(),
-            rates.len()
-        );
-        diagnostics.push(Diagnostic::new(Code::RateToZero, message).at_record(row as u64));
-    }
+    let lost = |row: usize| is_zeroed(rates, &rounded, row);
+    let what = format!("become 0 by the `step` of {step}");
+    report_rates(Code::RateToZero, rates, &lost, &what, "nothing is applied there; use a smaller `step`", diagnostics);
     rounded
+}
+
+/// Rounds rates to the decimals that are written, and reports those that change.
+fn to_written(rates: &[f64], diagnostics: &mut Vec<Diagnostic>) -> Vec<f64> {
+    let written: Vec<f64> = rates.iter().map(|rate| rates::as_written(*rate)).collect();
+    let zeroed = |row: usize| is_zeroed(rates, &written, row);
+    let changed = |row: usize| {
+        let pair = rates.get(row).zip(written.get(row));
+        !zeroed(row) && pair.is_some_and(|(rate, written)| rates::is_changed(*rate, *written))
+    };
+    let what = format!("become 0 by the {} decimals that are written", rates::MOST_DECIMALS);
+    report_rates(Code::RateToZero, rates, &zeroed, &what, "nothing is applied there; use a smaller unit", diagnostics);
+    let what = format!("are rounded to {} decimals", rates::MOST_DECIMALS);
+    let advice = "`step` rounds them to what the machine can apply";
+    report_rates(Code::RateRounded, rates, &changed, &what, advice, diagnostics);
+    written
+}
+
+/// Whether a rate became 0.
+fn is_zeroed(rates: &[f64], rounded: &[f64], row: usize) -> bool {
+    rates.get(row).is_some_and(|rate| *rate != 0.0) && rounded.get(row).is_some_and(|rate| *rate == 0.0)
+}
+
+/// Reports rates by their number, and by the row of the first.
+fn report_rates(
+    code: Code,
+    rates: &[f64],
+    is_it: &dyn Fn(usize) -> bool,
+    what: &str,
+    advice: &str,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let mut found = rates.iter().enumerate().filter(|(row, _)| is_it(*row));
+    let Some((row, rate)) = found.next() else { return };
+    let count = 1 + found.count();
+    let message = format!("{count} of {} rates {what} (first: {rate} of row {row}); {advice}", rates.len());
+    diagnostics.push(Diagnostic::new(code, message).at_record(row as u64));
 }
 
 fn at_row(row: usize, message: String) -> Error {
     Error::new(Kind::Value, message).with(|facts| facts.record = Some(row as u64))
 }
 
-/// The polygons of all rows in degrees on WGS 84. A row without one is an error.
-fn polygons_of(zones: &Layer) -> Result<Vec<Polygons>> {
+/// The polygons of all rows in degrees on WGS 84, cut at the antimeridian, and the rows with a ring of one or two
+/// vertices. A row without a polygon is an error.
+fn polygons_of(zones: &Layer) -> Result<(Vec<Polygons>, Vec<usize>)> {
     if zones.is_empty() {
         return Err(Error::new(Kind::Value, "`zones`: there is no row"));
     }
@@ -167,6 +186,10 @@ fn polygons_of(zones: &Layer) -> Result<Vec<Polygons>> {
         let message = format!("`zones`: the system `{name}` has no known way to WGS 84; pass `frame.to_crs(4326)`");
         return Err(Error::new(Kind::Value, message));
     }
+    if let Some(row) = shapes.not_finite.first() {
+        let message = format!("`zones`: row {row} has a coordinate that is not finite; repair its polygon or drop it");
+        return Err(at_row(*row, message));
+    }
     let polygons = shapes.polygons.unwrap_or_default();
     let empty = null.or_else(|| polygons.iter().position(Vec::is_empty));
     if let Some(row) = empty.or(polygons.is_empty().then_some(0)) {
@@ -181,7 +204,13 @@ fn polygons_of(zones: &Layer) -> Result<Vec<Polygons>> {
         );
         return Err(at_row(row, message));
     }
-    Ok(polygons)
+    let polygons: Vec<Polygons> = polygons.into_iter().map(cut_at_antimeridian).collect();
+    let wide = polygons.iter().position(|zone| zone.iter().flatten().any(|ring| is_around_globe(ring)));
+    if let Some(row) = wide {
+        let message = format!("`zones`: row {row} is wider than 180 degrees, which no field is; check its coordinates");
+        return Err(at_row(row, message));
+    }
+    Ok((polygons, shapes.short))
 }
 
 /// The zones as a layer.

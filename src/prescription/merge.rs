@@ -82,7 +82,13 @@ fn zones(members: &[&Part]) -> Vec<Zone> {
         polygons: parts.map(|part| part.rings.clone()).collect(),
     };
     if rows.len() <= 1 {
-        return vec![plain(rows, &mut members.iter())];
+        // Spikes and sides that polygons of a zone share go, and rings that touch themselves are divided.
+        let polygons = if is_one_loop(members) { None } else { dissolve(members) };
+        return match polygons {
+            Some(polygons) if polygons.is_empty() => Vec::new(),
+            Some(polygons) => vec![Zone { rows, rate, polygons }],
+            None => vec![plain(rows, &mut members.iter())],
+        };
     }
     rows.sort_unstable();
     rows.dedup();
@@ -90,6 +96,15 @@ fn zones(members: &[&Part]) -> Vec<Zone> {
         Some(polygons) => vec![Zone { rows, rate, polygons }],
         None => rows.iter().map(|row| plain(vec![*row], &mut members.iter().filter(|part| part.row == *row))).collect(),
     }
+}
+
+/// Whether parts are one ring that passes no vertex twice.
+fn is_one_loop(members: &[&Part]) -> bool {
+    let [Part { rings, .. }] = members else { return false };
+    let [ring] = rings.as_slice() else { return false };
+    let mut sorted = ring.clone();
+    sorted.sort_unstable();
+    !sorted.windows(2).any(|pair| pair.first() == pair.last())
 }
 
 /// The union of parts that share edges; `None` if an edge occurs twice in one direction, so that parts overlap.

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::lattice::{Part, Ring, SCALE, Vertex, edges};
+use super::lattice::{Part, Ring, SCALE, Vertex, edges, turn};
 
 /// Largest distance of a rounded vertex from a rounded edge that it lies on, in lattice units.
 const ROUNDING: f64 = 1.5;
@@ -26,7 +26,9 @@ pub(super) fn insert_vertices(parts: &mut [Part]) {
         for (from, to) in edges(ring) {
             noded.push(from);
             grid.on_edge(from, to, &mut near);
-            noded.extend(near.iter().map(|(_, vertex)| *vertex).filter(|vertex| !ring.contains(vertex)));
+            // Vertices of the ring itself must be on the edge exactly, or narrow corners would become spikes.
+            let is_new = |vertex: &Vertex| !ring.contains(vertex) || turn(from, to, *vertex) == 0;
+            noded.extend(near.iter().map(|(_, vertex)| *vertex).filter(is_new));
         }
         *ring = noded;
     }

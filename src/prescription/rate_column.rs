@@ -111,3 +111,16 @@ fn numbers(array: &ArrayRef) -> Option<Vec<Option<f64>>> {
         .as_primitive_opt::<Int64Type>()
         .map(|array| array.iter().map(|value| value.map(|value| value as f64)).collect())
 }
+
+/// Whether a finding is of the cells of one column.
+pub(super) fn is_of_rates(code: Code) -> bool {
+    matches!(
+        code,
+        Code::RateUnreadable
+            | Code::RateNull
+            | Code::RateNotFinite
+            | Code::RateNegative
+            | Code::RateOutlier
+            | Code::RateText
+    )
+}

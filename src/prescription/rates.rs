@@ -1,7 +1,5 @@
 //! Rates of zones: rounding to a step, and the decimals that they are written with.
 
-use super::merge::same_rate;
-
 /// Most decimals that are written.
 pub(super) const MOST_DECIMALS: usize = 6;
 
@@ -16,17 +14,22 @@ pub(super) fn round_to_step(rate: f64, step: f64) -> f64 {
     format!("{rounded:.9}").parse().unwrap_or(rounded)
 }
 
-/// The decimals that all rates need, at most 6, and the first row whose rate needs more.
-pub(super) fn decimals(rates: impl Iterator<Item = f64>) -> (usize, Option<usize>) {
-    let (mut most, mut rounded) = (0, None);
-    for (row, rate) in rates.enumerate() {
-        let text = format!("{rate:.MOST_DECIMALS$}");
-        let written: f64 = text.parse().unwrap_or(f64::NAN);
-        if !same_rate(written, rate) && (written - rate).abs() > 1e-9 * rate.abs().min(1.0) {
-            rounded = rounded.or(Some(row));
-        }
-        let zeros = text.bytes().rev().take_while(|byte| *byte == b'0').count();
-        most = most.max(MOST_DECIMALS.saturating_sub(zeros));
-    }
-    (most, rounded)
+/// The number that a rate is written as; -0 is 0.
+pub(super) fn as_written(rate: f64) -> f64 {
+    let written: f64 = format!("{rate:.MOST_DECIMALS$}").parse().unwrap_or(rate);
+    written + 0.0
+}
+
+/// Whether a rate and the number that it is written as differ by more than the error of arithmetic: 0.1 + 0.2 is 0.3.
+pub(super) fn is_changed(rate: f64, written: f64) -> bool {
+    (written - rate).abs() > 1e-9 * rate.abs().min(1.0)
+}
+
+/// The decimals that all written rates need, at most 6.
+pub(super) fn decimals(rates: impl Iterator<Item = f64>) -> usize {
+    let needed = |rate: f64| {
+        let zeros = format!("{rate:.MOST_DECIMALS$}").bytes().rev().take_while(|byte| *byte == b'0').count();
+        MOST_DECIMALS.saturating_sub(zeros)
+    };
+    rates.map(needed).max().unwrap_or(0)
 }

@@ -36,6 +36,9 @@ WGS84 = "EPSG:4326"
 LEAST_REST = 1e-10
 """Smallest piece of a boundary that gets the default rate, in square degrees: about 1 m²."""
 
+MOST_DEGREES = 180
+"""Most degrees of longitude of a field; a wider one is across the antimeridian."""
+
 
 LEAST_INSIDE = 1e-3
 """Part of the zones that is inside of the boundary of another field at most."""
@@ -71,7 +74,9 @@ class Prescription(Suggesting):
     """Zones and rates, written as the shapefile that displays and the service accept.
 
     Zones are transformed to WGS 84 and rounded to 7 decimals, neighbours with one rate become one zone, and neighbours
-    share all their vertices, so that there is no gap and no overlap between them.
+    share all their vertices, so that there is no gap and no overlap between them. Rates that are written alike, with at
+    most 6 decimals, are one. Zones across the antimeridian are cut there (RFC 7946, section 3.1.9). Spikes and sides
+    that parts of a zone share are removed; other rings that `is_valid` of shapely refuses are errors of `diagnostics`.
 
     Args:
         zones: Polygons: a layer, a result of `headland.grid`, a GeoDataFrame, or an Arrow table or stream.
@@ -89,8 +94,8 @@ class Prescription(Suggesting):
 
     Raises:
         TypeError: An argument has another type.
-        ValueError: A row has no polygon or no finite rate, the coordinate system is unknown, a column is missing, or
-            the zones state another unit.
+        ValueError: A row has no polygon, no finite coordinates or no finite rate, the coordinate system is unknown, a
+            column is missing, or the zones state another unit.
 
     >>> rx = headland.Prescription(zones, "nitrogen", unit="kg/ha", step=5)
     >>> rx.write("north.zip")
@@ -161,7 +166,11 @@ class Prescription(Suggesting):
 
     @property
     def totals(self) -> Totals:
-        """Hectares and product for each rate and in all, of the polygons as written."""
+        """Hectares and product for each rate and in all, of the polygons as written.
+
+        Areas are those between geodesics on WGS 84, as ``pyproj.Geod`` computes them: within 1e-9 for sides up to
+        50 km.
+        """
         rates, area, amount, unit = self._core.totals
         return Totals([RateTotal(*total) for total in rates], area, amount, unit)
 
@@ -169,7 +178,8 @@ class Prescription(Suggesting):
         """Write the zip and return its path.
 
         Args:
-            path: A name that ends in ``.zip``. An existing file is replaced. The same input gives the same bytes.
+            path: A name that ends in ``.zip``. An existing file is replaced, as by all methods that write. The same
+                input gives the same bytes.
 
         Raises:
             ValueError: The name has another ending.
@@ -372,6 +382,13 @@ def _with_rest(layer: Layer, rates: list[float], boundary: Layer | None, default
         if not is_valid:
             why = shapely.is_valid_reason(around.iloc[row])
             raise ValueError(f"`boundary`: row {row} is invalid ({why}); repair it (`make_valid` of shapely)")
+    for argument, shapes in (("zones", zones), ("boundary", around)):
+        west, _, east, _ = shapes.total_bounds
+        if east - west > MOST_DEGREES:
+            raise ValueError(
+                f"`default`: the rest of a field across the antimeridian cannot be computed, and `{argument}` is wider "
+                "than 180 degrees; pass the rest as zones of its own"
+            )
     field = around.union_all()
     ground = shapely.union_all(zones.buffer(0).to_numpy())
     # Fields that touch share an edge, whose rounding is ground. The rest would hide that all zones are outside.

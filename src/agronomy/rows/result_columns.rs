@@ -139,6 +139,9 @@ pub(crate) fn polygons(argument: &str, layer: &Layer, plane: &LocalPlane) -> Res
     if let Some(row) = shapes.first_other {
         return Err(invalid(format!("needs polygons, but row {row} has another geometry or none; pass polygons only")));
     }
+    if let Some(row) = shapes.not_finite.first() {
+        return Err(invalid(format!("has a coordinate that is not finite in row {row}; repair its polygon")));
+    }
     let is_same_system = match (plane.own(), &shapes.own) {
         (None, None) => true,
         (Some(own), Some(other)) => own.crs().is_same(other.crs()),

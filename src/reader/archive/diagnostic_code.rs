@@ -64,6 +64,9 @@ codes! {
         "parts have too few vertices for a line or a ring; some are None in a `GeoDataFrame`";
     EntangledRings = "entangled-rings", Error,
         "assigning holes to outer rings would take too long; each ring was read as a separate polygon";
+    RingDirection = "ring-direction", Warning,
+        "rings with the direction of holes are outside of the outer rings; each was read as a polygon of its own, as if its \
+         writer did not reverse it";
     MissingM = "missing-m", Info, "vertices without M in a layer with M were read with an M of NaN";
     NoDataM = "no-data-m", Info, "M values that mean `no data` were read as NaN";
     NoDataZ = "no-data-z", Warning,
@@ -311,11 +314,12 @@ codes! {
     RxFolder = "rx-folder", Error, "prescriptions: the zip has a folder, which displays do not search";
     RxNotPolygons = "rx-not-polygons", Error, "prescriptions: shapes are not polygons";
     RxNoFeatures = "rx-no-features", Error, "prescriptions: there is no zone";
-    RxNullShape = "rx-null-shape", Error, "prescriptions: zones have no shape";
+    RxNullShape = "rx-null-shape", Error, "prescriptions: zones have no shape, or an empty one";
     RxInvalidRing = "rx-invalid-ring", Error,
-        "prescriptions: rings are not closed, have no area, cross themselves, or are holes outside of their outer ring";
+        "prescriptions: rings are not closed, have no area, cross or touch themselves, share a side, run around the globe, or \
+         are holes outside of their outer ring; zones are valid as `is_valid` of shapely has it";
     RxNotWgs84 = "rx-not-wgs84", Error, "prescriptions: the coordinate system is not WGS 84";
-    RxOutsideDegrees = "rx-outside-degrees", Error, "prescriptions: coordinates are not degrees";
+    RxOutsideDegrees = "rx-outside-degrees", Error, "prescriptions: coordinates are not degrees, or not finite";
     RxLatitudeFirst = "rx-latitude-first", Error, "prescriptions: latitudes are where longitudes belong";
     RxOutsideBoundary = "rx-outside-boundary", Error, "prescriptions: no zone is inside of the boundary";
     RxZonesOverlap = "rx-zones-overlap", Error, "prescriptions: zones overlap, so that two rates apply";
@@ -324,6 +328,8 @@ codes! {
          `union_all` of shapely unites them";
     RxDeletedRows = "rx-deleted-rows", Warning,
         "prescriptions: rows are marked as deleted, which some displays ignore; write the file without them";
+    RxOutOfOrder = "rx-out-of-order", Warning,
+        "prescriptions: the index has the shapes in another order, so that some displays apply the rates of other zones";
     RateMissing = "rate-missing", Error, "prescriptions: there is no column of rates";
     RateText = "rate-text", Error, "prescriptions: the column of rates contains texts";
     RateNull = "rate-null", Error, "prescriptions: zones have no rate";
@@ -339,7 +345,7 @@ codes! {
     RateOutlier = "rate-outlier", Warning, "prescriptions: rates are above ten times the median";
     RateRounded = "rate-rounded", Warning, "prescriptions: rates are rounded to 6 decimals";
     RateToZero = "rate-to-zero", Warning,
-        "prescriptions: rates become 0 by rounding to `step`, so that nothing is applied there";
+        "prescriptions: rates become 0 by rounding to `step` or to 6 decimals, so that nothing is applied there";
     RateWithoutZone = "rate-without-zone", Warning,
         "prescriptions: a mapping has rates of zones that are not there";
     RxZOrM = "rx-z-or-m", Warning, "prescriptions: shapes have Z or M, which some displays refuse";

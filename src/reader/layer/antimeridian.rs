@@ -5,6 +5,7 @@
 //! itself, such as the box of a world map, for which both ways have the same ends.
 
 use super::containment;
+use super::row_shapes::Polygons;
 use super::winding;
 
 /// Degrees within which a vertex is on the antimeridian.
@@ -108,6 +109,29 @@ pub(super) fn cut_polygon(mut rings: Rings) -> Vec<Rings> {
         number += 1.0;
     }
     parts
+}
+
+/// Whether a ring in degrees is wider than 180 of them. A ring across the antimeridian seems to be.
+#[must_use]
+pub fn is_around_globe(ring: &[[f64; 2]]) -> bool {
+    let (west, east) = range(ring.iter().map(|[x, _]| *x));
+    east - west > 180.0 && east - west <= 360.0
+}
+
+/// Polygons on either side of the antimeridian (RFC 7946, section 3.1.9), from polygons whose rings have no closing
+/// vertex. Maps of the world stay as they are.
+#[must_use]
+pub fn cut_at_antimeridian(polygons: Polygons) -> Polygons {
+    if !polygons.iter().flatten().any(|ring| is_around_globe(ring)) {
+        return polygons;
+    }
+    let closed = |ring: Vec<[f64; 2]>| ring.iter().chain(ring.first()).map(|[x, y]| [*x, *y, 0.0]).collect();
+    let open = |mut ring: Vec<Vertex>| -> Vec<[f64; 2]> {
+        ring.pop();
+        ring.into_iter().map(|[x, y, _]| [x, y]).collect()
+    };
+    let cut = |rings: Vec<Vec<[f64; 2]>>| cut_polygon(rings.into_iter().map(closed).collect());
+    polygons.into_iter().flat_map(cut).map(|rings| rings.into_iter().map(open).collect()).collect()
 }
 
 /// The degrees of longitude of a ring.
@@ -271,6 +295,17 @@ mod tests {
                 assert!(high - low < 2.0 && part.first() == part.last(), "{part:?}");
             }
         }
+    }
+
+    #[test]
+    fn polygons_of_open_rings_are_cut_where_they_cross() {
+        let ring = |west: f64, east: f64| vec![[west, 0.0], [east, 0.0], [east, 2.0], [west, 2.0]];
+        let parts = cut_at_antimeridian(vec![vec![ring(10.0, 11.0)], vec![ring(179.0, -179.0)]]);
+        assert_eq!(parts.len(), 3);
+        assert_eq!(parts[0], [ring(10.0, 11.0)]);
+        assert!(parts.iter().flatten().all(|ring| ring.len() == 4 && !is_around_globe(ring)), "{parts:?}");
+        let world = vec![vec![ring(-180.0, 180.0)]];
+        assert_eq!(cut_at_antimeridian(world.clone()), world);
     }
 
     #[test]

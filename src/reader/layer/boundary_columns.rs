@@ -32,7 +32,7 @@ impl BoundaryColumns {
         let stated = layer.batches().iter().flat_map(rows);
         for ((wkb, name), stated) in layer.geometries().zip(boundary_names(layer, field)).zip(stated) {
             self.field.append_option(name);
-            self.area.append_option(area::area([wkb.filter(|_| is_placed)], Some(&Crs::wgs84()))?);
+            self.area.append_option(area::known_area(wkb.filter(|_| is_placed))?);
             self.stated.append_option(stated);
         }
         Ok(())

@@ -142,7 +142,7 @@ impl NamedBoundary {
         let names = boundary_names(&layer, None);
         let places = layer.geometries().zip(names).filter_map(|(wkb, name)| Some((wkb, name?)));
         let boundary = |(wkb, name): (Option<&[u8]>, String)| {
-            let area = area::area([wkb], Some(&Crs::wgs84()))?;
+            let area = area::known_area(wkb)?;
             Self::new(job_id, &name, year, wkb, area)
         };
         places.map(boundary).collect()

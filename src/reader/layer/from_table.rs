@@ -8,6 +8,7 @@ use arrow_schema::{FieldRef, Schema};
 
 use super::Layer;
 use super::crs::{Crs, OwnPlane};
+use super::issues::IssueCounter;
 use super::pickle::type_name;
 use super::schema::geometry_field;
 use super::units::Unit;
@@ -30,7 +31,7 @@ impl Layer {
         let crs = systems.iter().find_map(|text| read_crs(text));
         let prj = crs.as_ref().map(Crs::wkt).or(systems.last().map(String::as_str));
         let mut fields: Vec<FieldRef> = table.fields().to_vec();
-        let mut types = BTreeSet::new();
+        let (mut types, mut diagnostics) = (BTreeSet::new(), Vec::new());
         if fields.iter().any(|field| type_name(field.data_type()).is_none()) || table.null_count() > 0 {
             return Err(Error::new(Kind::Value, "a column has a type that layers do not have"));
         }
@@ -39,7 +40,7 @@ impl Layer {
             let (Some(field), Some(column)) = (fields.get_mut(index), column) else {
                 return Err(Error::new(Kind::Value, "the geometry column does not contain bytes"));
             };
-            check_geometries(column, &mut types)?;
+            diagnostics.extend(check_geometries(column, &mut types)?);
             *field = Arc::new(geometry_field(&[], crs.as_ref(), prj).with_name(field.name()));
         }
         for field in &mut fields {
@@ -50,8 +51,7 @@ impl Layer {
                 *field = Arc::new(field.as_ref().clone().with_metadata(metadata));
             }
         }
-        let mut diagnostics: Vec<Diagnostic> =
-            crs.as_ref().and_then(OwnPlane::new).map(|plane| plane.diagnostic()).into_iter().collect();
+        diagnostics.extend(crs.as_ref().and_then(OwnPlane::new).map(|plane| plane.diagnostic()));
         if crs.is_none() && !systems.is_empty() {
             let message = "the coordinate system of the table is not supported, so it is unknown";
             diagnostics.push(Diagnostic::new(Code::CrsUnknown, message));
@@ -79,11 +79,13 @@ fn read_crs(text: &str) -> Option<Crs> {
     }
 }
 
-/// Checks the WKB of each record, and collects the types.
-fn check_geometries(column: &LargeBinaryArray, types: &mut BTreeSet<u32>) -> Result<()> {
+/// Checks the WKB of each record, and collects the types. Lines and polygons whose coordinates are not all finite are a
+/// diagnostic; a point without coordinates is an empty one.
+fn check_geometries(column: &LargeBinaryArray, types: &mut BTreeSet<u32>) -> Result<Option<Diagnostic>> {
+    let mut lost = IssueCounter::default();
     for (record, wkb) in column.iter().enumerate() {
         let Some(wkb) = wkb else { continue };
-        let Ok(code) = check_wkb(wkb) else {
+        let Ok((code, is_valid)) = check_wkb(wkb) else {
             let message = format!(
                 "the geometry of record {record} is not little-endian ISO WKB; write it with \
                  `shapely.to_wkb(geometries, byte_order=1, flavor=\"iso\")`, or drop the column if it is no geometry"
@@ -91,6 +93,9 @@ fn check_geometries(column: &LargeBinaryArray, types: &mut BTreeSet<u32>) -> Res
             return Err(Error::new(Kind::Value, message));
         };
         types.insert(code);
+        if !is_valid && !matches!(code % 1000, 1 | 4) {
+            lost.add(Code::NoDataCoordinate, u64::try_from(record).unwrap_or(u64::MAX));
+        }
     }
-    Ok(())
+    Ok(lost.into_diagnostic())
 }

@@ -40,6 +40,10 @@ fn applies_to_column(code: Code) -> bool {
     matches!(code, Code::BinaryColumn | Code::Memo | Code::UnknownType)
 }
 
+fn with_count(message: &str, count: u64, first: u64) -> String {
+    format!("{message} ({count} times, first at record {first})")
+}
+
 /// The count and first record of each kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct IssueCounter {
@@ -74,6 +78,12 @@ impl IssueCounter {
         self.counts.is_empty()
     }
 
+    /// The diagnostic of issues of one kind, without a member.
+    pub(super) fn into_diagnostic(self) -> Option<Diagnostic> {
+        let (Issue { code, sentence }, (count, first)) = self.counts.into_iter().next()?;
+        Some(Diagnostic::new(code, with_count(sentence, count, first)).at_record(first))
+    }
+
     /// Adds one diagnostic per kind of issue.
     pub(super) fn report(&self, member: &str, column: Option<&str>, diagnostics: &mut Vec<Diagnostic>) {
         for (Issue { code, sentence }, (count, first)) in &self.counts {
@@ -82,7 +92,7 @@ impl IssueCounter {
             let diagnostic = if applies_to_column(*code) {
                 Diagnostic::new(*code, message)
             } else {
-                Diagnostic::new(*code, format!("{message} ({count} times, first at record {first})")).at_record(*first)
+                Diagnostic::new(*code, with_count(&message, *count, *first)).at_record(*first)
             };
             diagnostics.push(diagnostic.in_member(member));
         }

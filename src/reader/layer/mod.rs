@@ -58,6 +58,7 @@ use arrow_schema::SchemaRef;
 
 use self::crs::Crs;
 pub use crate::archive::{Code, Diagnostic, ReadOptions, Source, layers};
+pub use antimeridian::{cut_at_antimeridian, is_around_globe};
 pub use boundary_columns::BoundaryColumns;
 pub use cancel::Cancel;
 pub use columns::ColumnType;

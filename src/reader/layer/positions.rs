@@ -59,10 +59,14 @@ impl Layer {
         Ok(positions)
     }
 
-    /// The area of the polygon of each record in square metres; `None` for other geometries.
+    /// The area of the polygon of each record in square metres; `None` for other geometries, and if a
+    /// vertex is not finite.
     pub fn areas(&self) -> Result<Vec<Option<f64>>> {
         let mut areas = Vec::with_capacity(self.len());
-        super::area::measure(self.geometries(), self.crs.as_ref(), &mut |area| areas.push(area))?;
+        super::area::measure(self.geometries(), self.crs.as_ref(), &mut |_, area| {
+            areas.push(area.known());
+            Ok(())
+        })?;
         Ok(areas)
     }
 }

@@ -21,6 +21,10 @@ pub struct RowShapes {
     pub polygons: Option<Vec<Polygons>>,
     /// First row whose geometry is not null and has a part that is not a polygon.
     pub first_other: Option<usize>,
+    /// Rows with a polygon whose vertices are not all finite, so that its shape is unknown. They have no polygons.
+    pub not_finite: Vec<usize>,
+    /// Rows with a ring of one or two vertices, which is left out.
+    pub short: Vec<usize>,
 }
 
 impl Layer {
@@ -47,6 +51,7 @@ impl Layer {
         let (mut longitudes, mut latitudes) = (Vec::with_capacity(self.len()), Vec::with_capacity(self.len()));
         let mut others: Vec<(usize, [f64; 2], Polygons)> = Vec::new();
         let mut first_other = None;
+        let (mut not_finite, mut short) = (Vec::new(), Vec::new());
         let mut flat = FlatCoordinates::default();
         for (row, wkb) in self.geometries().enumerate() {
             // Points are transformed at the end, all at once.
@@ -64,7 +69,13 @@ impl Layer {
                         .map_err(|error| error.with(|facts| facts.record = u64::try_from(row).ok()))?;
                     let is_other = flat.parts().any(|(part, ..)| matches!(part, Part::Point | Part::Line));
                     first_other = first_other.or_else(|| is_other.then_some(row));
-                    others.push((row, mean_position(&flat, own.is_none()), polygons(&flat)));
+                    let mut found = Polygons::new();
+                    if flat.has_lost_vertex() {
+                        not_finite.push(row);
+                    } else if !read_polygons(&flat, &mut found) {
+                        short.push(row);
+                    }
+                    others.push((row, mean_position(&flat, own.is_none()), found));
                 }
             }
             longitudes.push(longitude);
@@ -82,7 +93,8 @@ impl Layer {
                 (*longitude, *latitude) = (f64::NAN, f64::NAN);
             }
         }
-        let mut polygons = others.iter().any(|(.., polygons)| !polygons.is_empty()).then(|| {
+        let has_polygons = !not_finite.is_empty() || others.iter().any(|(.., polygons)| !polygons.is_empty());
+        let mut polygons = has_polygons.then(|| {
             let mut all: Vec<Polygons> = Vec::new();
             all.resize_with(longitudes.len(), Vec::new);
             all
@@ -92,7 +104,7 @@ impl Layer {
                 *slot = own;
             }
         }
-        Ok(RowShapes { own, xs: longitudes, ys: latitudes, polygons, first_other })
+        Ok(RowShapes { own, xs: longitudes, ys: latitudes, polygons, first_other, not_finite, short })
     }
 }
 
@@ -105,10 +117,10 @@ fn mean_position(flat: &FlatCoordinates, has_degrees: bool) -> [f64; 2] {
     [flat.xs.iter().map(|x| near(*x)).sum::<f64>() / count, flat.ys.iter().sum::<f64>() / count]
 }
 
-/// The polygons of a geometry. Rings with fewer than three vertices are left out, with their holes.
-fn polygons(flat: &FlatCoordinates) -> Polygons {
-    let mut polygons: Polygons = Vec::new();
-    let mut has_shell = false;
+/// Adds the polygons of a geometry. Rings with fewer than three vertices are left out, with their holes. Returns whether
+/// all of these are empty.
+fn read_polygons(flat: &FlatCoordinates, polygons: &mut Polygons) -> bool {
+    let (mut has_shell, mut is_complete) = (false, true);
     for (part, xs, ys) in flat.parts() {
         if !matches!(part, Part::Shell | Part::Hole) {
             continue;
@@ -118,6 +130,7 @@ fn polygons(flat: &FlatCoordinates) -> Polygons {
             ring.pop();
         }
         let is_ring = ring.len() >= 3;
+        is_complete &= is_ring || ring.is_empty();
         if part == Part::Shell {
             has_shell = is_ring;
             if is_ring {
@@ -130,5 +143,5 @@ fn polygons(flat: &FlatCoordinates) -> Polygons {
             polygon.push(ring);
         }
     }
-    polygons
+    is_complete
 }

@@ -19,7 +19,7 @@ mod wkb_size;
 
 pub(super) use self::ordinates::is_valid_coordinate;
 use self::ordinates::{NO_DATA, are_valid_coordinates, floats, has_nan_end};
-use self::rings::{Ring, assemble_polygons};
+use self::rings::{Ring, assemble_polygons, has_outer_hole};
 use self::wkb_builder::{Dimensions, WkbBuilder};
 use crate::archive::{AllocError, Code, Record, Shape, ShapeHeader, ShapeType, Vertices, check_available, try_reserve};
 
@@ -228,7 +228,11 @@ impl WkbBuilder {
             .iter()
             .map(|(start, end)| Ring::new(vertices.xy.get(start * 16..end * 16).unwrap_or_default()))
             .collect();
-        let polygons = assemble_polygons(&rings, dimensions.z || dimensions.m).unwrap_or_else(|| {
+        let assembled = assemble_polygons(&rings, dimensions.z || dimensions.m);
+        if assembled.as_ref().is_some_and(|polygons| has_outer_hole(&rings, polygons)) {
+            self.issues.add(Code::RingDirection, number);
+        }
+        let polygons = assembled.unwrap_or_else(|| {
             self.issues.add(Code::EntangledRings, number);
             (0..rings.len()).map(|ring| vec![ring]).collect()
         });

@@ -243,6 +243,13 @@ fn is_misdirected(rings: &[Ring], budget: &WorkBudget) -> bool {
     rest.iter().any(|ring| !first.bounds_meet(ring) || !ring.extremes().any(|point| first.surrounds(point, budget)))
 }
 
+/// Whether a polygon begins with a ring in the direction of holes, while another ring has that of outer rings.
+pub(super) fn has_outer_hole(rings: &[Ring], polygons: &[Vec<usize>]) -> bool {
+    let is_clockwise = |ring: &usize| rings.get(*ring).is_some_and(|ring| ring.clockwise);
+    let mut outer = polygons.iter().filter_map(|polygon| polygon.first());
+    rings.iter().any(|ring| ring.clockwise) && outer.any(|ring| !is_clockwise(ring))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,6 +309,10 @@ mod tests {
         let rings = [square(0.0, 0.0, 10.0, true), square(20.0, 0.0, 10.0, false)];
         assert_eq!(assemble_polygons(&rings, false), Some(vec![vec![0], vec![1]]));
         assert_eq!(assemble_polygons(&rings, true), Some(vec![vec![0, 1]]));
+        assert!(has_outer_hole(&rings, &[vec![0], vec![1]]) && !has_outer_hole(&rings, &[vec![0, 1]]));
+        let reversed = [square(0.0, 0.0, 10.0, false), square(20.0, 0.0, 10.0, false)];
+        assert_eq!(assemble_polygons(&reversed, false), Some(vec![vec![0], vec![1]]));
+        assert!(!has_outer_hole(&reversed, &[vec![0], vec![1]]), "a writer with one direction for all rings");
     }
 
     #[test]

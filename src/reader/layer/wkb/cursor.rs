@@ -1,5 +1,6 @@
 //! Cursor over little-endian ISO WKB that returns runs of vertices without copying.
 
+use crate::layer::shapes::is_valid_coordinate;
 use headland_base::error::{Error, Kind, Result};
 
 /// Nesting limit of collections; real files are below it.
@@ -100,12 +101,16 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Checks that bytes are one well-formed geometry, and returns its type code.
-pub(in crate::layer) fn check_wkb(wkb: &[u8]) -> Result<u32> {
+/// Checks that bytes are one well-formed geometry. Returns its type code, and whether all X and Y are coordinates; those
+/// of an empty point are not.
+pub(in crate::layer) fn check_wkb(wkb: &[u8]) -> Result<(u32, bool)> {
     let mut cursor = Cursor::new(wkb);
-    cursor.visit_runs(&mut |_, _, _| ())?;
+    let mut is_valid = true;
+    cursor.visit_runs(&mut |run, stride, _| {
+        is_valid &= points(run, stride).all(|(x, y)| is_valid_coordinate(x) && is_valid_coordinate(y));
+    })?;
     let code = wkb.get(1..5).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes);
-    code.filter(|_| cursor.bytes.is_empty()).ok_or_else(malformed)
+    Ok((code.filter(|_| cursor.bytes.is_empty()).ok_or_else(malformed)?, is_valid))
 }
 
 /// The header of a little-endian point without Z and M.

@@ -21,6 +21,8 @@ pub(in crate::layer) struct FlatCoordinates {
     pub(in crate::layer) ys: Vec<f64>,
     /// The kind and end of each run; a run starts at the end of the previous one.
     parts: Vec<(Part, usize)>,
+    /// Whether a vertex of a ring is not a coordinate and was left out.
+    lost: bool,
 }
 
 impl FlatCoordinates {
@@ -31,6 +33,11 @@ impl FlatCoordinates {
             *start = *end;
             Some((*part, self.xs.get(range.clone()).unwrap_or(&[]), self.ys.get(range).unwrap_or(&[])))
         })
+    }
+
+    /// Whether a ring has a vertex that is not finite or means `no data`, so that its shape is unknown.
+    pub(in crate::layer) fn has_lost_vertex(&self) -> bool {
+        self.lost
     }
 
     /// Changes the X of each run.
@@ -49,6 +56,7 @@ impl FlatCoordinates {
         self.xs.clear();
         self.ys.clear();
         self.parts.clear();
+        self.lost = false;
         let mut cursor = Cursor::new(wkb);
         self.append_geometry(&mut cursor, 0).map_err(|_| {
             Error::new(Kind::Archive, "the geometry is not well-formed WKB").with(|facts| {
@@ -86,6 +94,8 @@ impl FlatCoordinates {
             if is_valid_coordinate(x) && is_valid_coordinate(y) {
                 self.xs.push(x);
                 self.ys.push(y);
+            } else {
+                self.lost |= matches!(part, Part::Shell | Part::Hole);
             }
         }
         self.parts.push((part, self.xs.len()));
