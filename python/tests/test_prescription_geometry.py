@@ -63,9 +63,8 @@ def test_vertex_that_is_not_finite_is_an_error_that_names_the_row(lost: float, a
     (found,) = hl.check_prescription(zones)
     assert (found.code, found.record, found.severity) == ("rx-outside-degrees", 1, "error")
     assert "row 1: a coordinate is not finite" in found.message
-    for given in ({"boundary": zones}, {"boundary": zones, "default": 5}):
-        with pytest.raises(ValueError, match=r"`boundary`: row 1 .*(not finite|Invalid Coordinate)"):
-            make(frame([box(0)]), **given)
+    with pytest.raises(ValueError, match="`boundary`: row 1 has a coordinate that is not finite"):
+        make(frame([box(0)]), boundary=zones)
     with pytest.raises(ValueError, match="`zones`: row 1 has a coordinate that is not finite"):
         make(zones, default=5, boundary=frame([box(0, 0, 9)]))
 

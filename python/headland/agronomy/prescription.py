@@ -384,7 +384,7 @@ def _with_rest(layer: Layer, rates: list[float], boundary: Layer | None, default
             raise ValueError(f"`boundary`: row {row} is invalid ({why}); repair it (`make_valid` of shapely)")
     for argument, shapes in (("zones", zones), ("boundary", around)):
         west, _, east, _ = shapes.total_bounds
-        if east - west > MOST_DEGREES:
+        if MOST_DEGREES < east - west <= 2 * MOST_DEGREES:
             raise ValueError(
                 f"`default`: the rest of a field across the antimeridian cannot be computed, and `{argument}` is wider "
                 "than 180 degrees; pass the rest as zones of its own"
