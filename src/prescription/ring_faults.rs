@@ -276,19 +276,23 @@ mod tests {
         let eight = vec![[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [0.0, 2.0]];
         let inverted = vec![[0.0, 0.0], [4.0, 0.0], [2.0, 2.0], [4.0, 4.0], [0.0, 4.0], [2.0, 2.0]];
         let on_side = vec![[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [2.0, 0.0], [0.0, 4.0]];
+        let into_ground = vec![[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [2.0, 4.0], [2.0, 1.0], [2.0, 3.0]];
         for (ring, expected) in [
-            (spike, RingFault::SharedSide),
-            (eight, RingFault::Crossing),
-            (inverted, RingFault::Touching),
-            (on_side, RingFault::Touching),
+            (spike, [RingFault::SharedSide, RingFault::Touching]),
+            (into_ground, [RingFault::SharedSide; 2]),
+            (eight, [RingFault::Crossing; 2]),
+            (inverted, [RingFault::Touching; 2]),
+            (on_side, [RingFault::Touching; 2]),
         ] {
             for start in 0..ring.len() {
                 let mut ring = ring.clone();
                 ring.rotate_left(start);
-                assert_eq!(fault(&[vec![ring.clone()]]), Some(expected), "{ring:?}");
+                let found = fault(&[vec![ring.clone()]]);
+                assert!(found.is_some_and(|found| expected.contains(&found)), "{found:?}: {ring:?}");
                 ring.reverse();
                 ring.push(ring[ring.len() - 1]);
-                assert_eq!(fault(&[vec![ring.clone()]]), Some(expected), "{ring:?}");
+                let found = fault(&[vec![ring.clone()]]);
+                assert!(found.is_some_and(|found| expected.contains(&found)), "{found:?}: {ring:?}");
             }
         }
         let parts = [vec![square(0.0, 0.0, 2.0)], vec![square(2.0, 1.0, 2.0)]];
