@@ -207,6 +207,14 @@ fn passes_through(vertices: &[Vertex], at: Point, one: (&Vertex, &Vertex), other
         Some([before.at, after.at])
     };
     let ([before, after], [from, to]) = (around(one)?, around(other)?);
+    // Sides on each other are found where they are compared.
+    let is_along = |ray: Point, point: Point| {
+        let ahead = (ray[0] - at[0]) * (point[0] - at[0]) + (ray[1] - at[1]) * (point[1] - at[1]);
+        side(at, ray, point) == 0.0 && ahead > 0.0
+    };
+    if [from, to].iter().any(|point| is_along(before, *point) || is_along(after, *point)) {
+        return Some(false);
+    }
     let turn = side(before, at, after);
     let is_left = |point: Point| {
         let (first, second) = (side(before, at, point) > 0.0, side(at, after, point) > 0.0);
@@ -279,7 +287,7 @@ mod tests {
         let into_ground = vec![[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [2.0, 4.0], [2.0, 1.0], [2.0, 3.0]];
         for (ring, expected) in [
             (spike, [RingFault::SharedSide, RingFault::Touching]),
-            (into_ground, [RingFault::SharedSide; 2]),
+            (into_ground, [RingFault::SharedSide, RingFault::Touching]),
             (eight, [RingFault::Crossing; 2]),
             (inverted, [RingFault::Touching; 2]),
             (on_side, [RingFault::Touching; 2]),
@@ -297,6 +305,8 @@ mod tests {
         }
         let parts = [vec![square(0.0, 0.0, 2.0)], vec![square(2.0, 1.0, 2.0)]];
         assert_eq!(fault(&parts), Some(RingFault::SharedSide));
+        let holes = vec![square(0.0, 0.0, 9.0), square(1.0, 1.0, 2.0), square(3.0, 1.0, 2.0)];
+        assert_eq!(fault(&[holes]), Some(RingFault::SharedSide));
         assert_eq!(fault(&[vec![square(0.0, 0.0, 2.0), square(0.0, 0.5, 0.5)]]), Some(RingFault::SharedSide));
         let through_corners = vec![[-1.0, -1.0], [1.0, 1.0], [-1.0, 3.0]];
         assert_eq!(fault(&[vec![square(0.0, 0.0, 2.0)], vec![through_corners]]), Some(RingFault::Crossing));
