@@ -209,7 +209,9 @@ fn read(source: &Source, checker: &mut Checker<'_>) -> Option<Layer> {
     let options = ReadOptions { strict: false, ..ReadOptions::default() };
     match layer::read(source, &options) {
         Ok(layer) => {
-            for found in layer.diagnostics() {
+            let is_damaged = layer.diagnostics().iter().any(|found| found.code == Code::ShxDamaged);
+            // A damaged index is ignored by the reader, as if there were none.
+            for found in layer.diagnostics().iter().filter(|found| !is_damaged || found.code != Code::NoShx) {
                 report(checker, found);
             }
             Some(layer)
@@ -311,6 +313,7 @@ fn is_checked(code: Code) -> bool {
             | Code::NestedArchive
             | Code::NoDbf
             | Code::CrsUnknown
+            | Code::CrsWithoutProjjson
             | Code::NoDataZ
             | Code::MissingZ
     )
