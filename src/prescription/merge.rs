@@ -85,9 +85,9 @@ fn zones(members: &[&Part]) -> Vec<Zone> {
         // Spikes and sides that polygons of a zone share go, and rings that touch themselves are divided.
         let polygons = if is_one_loop(members) { None } else { dissolve(members) };
         return match polygons {
-            Some(polygons) if polygons.is_empty() => Vec::new(),
-            Some(polygons) => vec![Zone { rows, rate, polygons }],
-            None => vec![plain(rows, &mut members.iter())],
+            // A zone whose holes leave no ground stays, and the check reports it.
+            Some(polygons) if !polygons.is_empty() => vec![Zone { rows, rate, polygons }],
+            _ => vec![plain(rows, &mut members.iter())],
         };
     }
     rows.sort_unstable();
