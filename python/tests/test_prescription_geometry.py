@@ -16,6 +16,7 @@ from shapely import affinity
 from shapely.geometry import MultiPolygon, Polygon
 
 import headland as hl
+from headland.table_input import as_layer
 
 WEST, SOUTH, SIDE = 10.0, 50.0, 0.001
 
@@ -74,7 +75,7 @@ def test_vertex_that_is_not_finite_is_an_error_that_names_the_row(lost: float, a
 def test_layer_with_a_vertex_that_is_not_finite_has_no_area_and_says_so() -> None:
     coordinates = np.array(box(2).exterior.coords)
     coordinates[1, 0] = math.nan
-    layer = hl.concat([frame([box(0), Polygon(coordinates)])], units=None, originals=True)
+    layer = as_layer("zones", frame([box(0), Polygon(coordinates)]))
     for crs in (None, "as-is"):
         with pytest.raises(ValueError, match="polygon of row 1 has a coordinate that is not finite"):
             layer.area(crs)  # type: ignore[arg-type]
