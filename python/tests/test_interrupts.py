@@ -51,6 +51,15 @@ def test_ctrl_c_ends_a_batch_and_the_reader(tmp_path: Path) -> None:
     assert len(hl.read(tmp_path / "few.zip")) == 1000
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are looked for in /proc")
+def test_ctrl_c_ends_the_start_of_a_service() -> None:
+    sender = threading.Thread(target=interrupt_once_it_reads, args=(computed(),))
+    sender.start()
+    with pytest.raises(KeyboardInterrupt):
+        hl.Sandbox.demo(harvest="logged")
+    sender.join()
+
+
 def test_a_handler_may_read_an_archive(tmp_path: Path) -> None:
     large, small = tmp_path / "large.zip", tmp_path / "small.zip"
     write_points(large, 1_000_000)

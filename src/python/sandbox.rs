@@ -58,9 +58,11 @@ impl Sandbox {
             conversion_time: parse_seconds("conversion_time", conversion_time)?,
             variants,
             manual_clock: moved_clock,
+            ..service::Options::default()
         };
-        let running =
-            bridge::without_gil(py, || service::Sandbox::start(options))?.map_err(|error| errors::raise(py, &error))?;
+        let running = bridge::compute(py, move |cancel| {
+            service::Sandbox::start(service::Options { cancel: cancel.clone(), ..options })
+        })?;
         Ok(Self {
             process: std::process::id(),
             base_url: running.base_url(),

@@ -13,6 +13,7 @@ use super::keys::CUSTOMERS;
 use super::locked::locked;
 use super::store::StoredJob;
 use headland_base::error::{Error, Kind, Result};
+use headland_reader::layer::Cancel;
 
 /// Archive formats of a generated job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,14 +43,15 @@ pub(super) const SPARE_SMALL_JOBS: u32 = 100;
 impl Accounts {
     /// Generates the accounts of a seed in that style. `small` replaces the first customer's jobs with that many small
     /// jobs. Archives are generated on first use.
-    pub(super) fn new(seed: u64, style: AccountStyle, small: Option<u32>) -> Self {
-        let generate = |customer: u32| fields::generate_account(seed.wrapping_add(customer.into()), style);
+    pub(super) fn new(seed: u64, style: AccountStyle, small: Option<u32>, cancel: &Cancel) -> Result<Self> {
+        let generate = |customer: u32| fields::generate_until(seed.wrapping_add(customer.into()), style, cancel);
         let mut customers: Vec<Account> = (0..CUSTOMERS).map(generate).collect();
+        cancel.check()?;
         if let (Some(count), Some(first)) = (small, customers.first_mut()) {
             first.jobs = fields::small_jobs(seed, count.saturating_add(SPARE_SMALL_JOBS), &first.computers);
         }
         let small = small.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
-        Self { customers, small, archives: Mutex::default() }
+        Ok(Self { customers, small, archives: Mutex::default() })
     }
 
     /// Returns the first reserved small job that satisfies `is_free`.

@@ -74,6 +74,7 @@ use variants::ActiveVariants;
 
 use headland_base::error::{Error, Kind, Result};
 use headland_client::limiter::Window;
+use headland_reader::layer::Cancel;
 
 /// Settings of the service.
 #[derive(Clone, Debug)]
@@ -100,6 +101,8 @@ pub struct Options {
     pub variants: Vec<String>,
     /// Whether the clock is manual: it moves only by [`Sandbox::advance`].
     pub manual_clock: bool,
+    /// Ends the start, which takes seconds with logged harvests.
+    pub cancel: Cancel,
 }
 
 impl Default for Options {
@@ -116,6 +119,7 @@ impl Default for Options {
             conversion_time: Duration::from_secs(5),
             variants: Vec::new(),
             manual_clock: false,
+            cancel: Cancel::default(),
         }
     }
 }
@@ -136,7 +140,7 @@ impl Sandbox {
     /// Starts a service. It accepts requests when this returns.
     pub fn start(options: Options) -> Result<Self> {
         let Options { data, port, seed, harvest, small_jobs, .. } = options;
-        let Options { rate_limits, sliding, conversion_time, variants, manual_clock, .. } = options;
+        let Options { rate_limits, sliding, conversion_time, variants, manual_clock, cancel, .. } = options;
         if rate_limits.iter().any(|window| window.calls == 0 || window.period.is_zero()) {
             return Err(Error::new(Kind::Value, "a window of the rate limit needs at least one call and some time"));
         }
@@ -152,7 +156,7 @@ impl Sandbox {
         style.tank_mixes |= variants.has(Variant::TankMixes);
         let store = store::Store::open(data.as_deref(), seed)?;
         store.check_harvest(harvest)?;
-        let accounts = accounts::Accounts::new(seed, style, small_jobs);
+        let accounts = accounts::Accounts::new(seed, style, small_jobs, &cancel)?;
         let clock = clock::ServiceClock::new(manual_clock);
         let fill = || {
             for customer in 0..keys::CUSTOMERS {

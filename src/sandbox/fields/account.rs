@@ -15,10 +15,12 @@ use super::job_spec::{ArchiveLayout, Crop, JobSpec, Kind};
 use super::plane::CoordinateSystem;
 use super::prescription::Prescription;
 use super::rng::{pick, stream, uniform};
+use super::slot_ids::{IDS, slot_id, small_id};
 use super::swaths::SwathOptions;
 use super::tank_mix::added_products;
 use super::track::Track;
 use super::units::{AMERICAN, METRIC};
+use headland_reader::layer::{Cancel, run_ordered};
 use headland_wire::Value;
 
 /// Seasons with jobs.
@@ -30,9 +32,6 @@ const UTM_SEASON: i32 = 2025;
 /// Records of the single large job: the harvest of the first field in the last season.
 const LARGE_JOB_POINTS: usize = 100_000;
 
-/// Number of ids per seed.
-const IDS: u128 = 128;
-
 /// Number of job slots of a seed. The slots after them belong to field computers, field hubs and products.
 const JOB_SLOTS: u128 = 64;
 
@@ -43,8 +42,7 @@ const MAP_SLOT: u128 = 32;
 /// Slot of the first product of a tank mix after the mix itself.
 const ADDED_SLOT: u128 = JOB_SLOTS + 26;
 
-/// First id of small jobs, and the number of points of such a job.
-const SMALL_IDS: u128 = 100_000_000_000_000;
+/// Number of points of a small job.
 const SMALL_JOB_POINTS: usize = 12;
 
 /// Device type that the service treats as legacy.
@@ -132,7 +130,11 @@ const OPERATORS: &[&str] = &["Operator 1", "Operator 2", "Operator 3"];
 /// file or product. Ids are also unique within an account.
 #[must_use]
 pub fn generate_account(seed: u64, style: impl Into<AccountStyle>) -> Account {
-    let style = style.into();
+    generate_until(seed, style.into(), &Cancel::default())
+}
+
+/// Same as [`generate_account`]; jobs are missing after cancellation.
+pub fn generate_until(seed: u64, style: AccountStyle, cancel: &Cancel) -> Account {
     let fields = fields(seed);
     let mut rng = stream(seed, &[7]);
     // The order of ids is independent of time.
@@ -153,12 +155,21 @@ pub fn generate_account(seed: u64, style: impl Into<AccountStyle>) -> Account {
             }
         })
         .collect();
+    let planned: Vec<(u128, Plan)> = slots.into_iter().zip(plans()).collect();
+    let build = |step: usize, job: &mut Option<Job>| {
+        cancel.check()?;
+        let planned = planned.get(step).and_then(|(slot, plan)| Some((*slot, *plan, fields.get(plan.field)?)));
+        *job = planned.map(|(slot, plan, field)| build_job(seed, slot, Plan { style, ..plan }, field, &computers));
+        Ok(())
+    };
     let mut jobs = Vec::new();
-    for (slot, plan) in slots.into_iter().zip(plans()) {
-        if let Some(field) = fields.get(plan.field) {
-            jobs.push(build_job(seed, slot, Plan { style, ..plan }, field, &computers));
-        }
-    }
+    let mut add = |job: &mut Option<Job>| {
+        jobs.extend(job.take());
+        Ok(())
+    };
+    // A logged harvest takes a second. The only error is the cancellation, which the caller checks.
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let _ = run_ordered(threads, planned.len(), build, &mut add);
     jobs.sort_by(|a: &Job, b: &Job| b.created.cmp(&a.created).then_with(|| a.id.cmp(&b.id)));
     for computer in &mut computers {
         let is_own = |job: &&Job| job.detail.get("field_computer_id").and_then(Value::as_text) == Some(&computer.id);
@@ -193,25 +204,6 @@ fn prescribed(jobs: &[Job]) -> impl Iterator<Item = &Job> {
         .filter(|job| job.season == SEASONS[2] && job.spec.kind != Kind::Harvest && job.coverage == Coverage::Recorded)
 }
 
-/// Returns the id of a slot of a seed. Slots of different seeds never share an id; small seeds have short ids.
-fn slot_id(seed: u64, slot: u128) -> String {
-    const SHORT: u128 = 1 << 20;
-    let number = u128::from(seed) * IDS + slot;
-    // Multiplication by an odd factor permutes the numbers below a power of two. Larger numbers are unchanged.
-    let shuffled = if number < SHORT { (number * 656_893 + 400_837) % SHORT } else { number };
-    in_64_bits(shuffled)
-}
-
-/// Limits an id to 63 bits: ids are signed 64-bit integers in JSON.
-fn in_64_bits(number: u128) -> String {
-    (number % (1 << 63)).to_string()
-}
-
-/// Returns the id of a small job, above those of accounts, uploads and grain carts.
-fn small_id(seed: u64, number: u32) -> String {
-    in_64_bits(SMALL_IDS + u128::from(seed) * (1 << 32) + u128::from(number))
-}
-
 /// Properties of a job that are not random.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
@@ -243,14 +235,9 @@ fn plans() -> impl Iterator<Item = Plan> {
             let style = AccountStyle::default();
             Plan { season, field, kind, coverage: Coverage::Recorded, layout, small: None, style }
         });
-    let without_file = |season, field, kind, coverage| Plan {
-        season,
-        field,
-        kind,
-        coverage,
-        layout: ArchiveLayout::Flat,
-        small: None,
-        style: AccountStyle::default(),
+    let without_file = |season, field, kind, coverage| {
+        let (layout, small, style) = (ArchiveLayout::Flat, None, AccountStyle::default());
+        Plan { season, field, kind, coverage, layout, small, style }
     };
     regular.chain([
         without_file(2026, 1, Kind::Spraying, Coverage::None),

@@ -33,6 +33,7 @@ mod prescription;
 mod product_rates;
 mod rng;
 mod shapefile_writer;
+mod slot_ids;
 mod sprayed_map;
 mod spraying;
 mod swaths;
@@ -43,7 +44,7 @@ mod xml_export;
 mod yield_surface;
 mod zip_writer;
 
-pub use account::{generate_account, small_jobs};
+pub use account::{generate_account, generate_until, small_jobs};
 pub use account_model::{Account, AccountStyle, Computer, Hub};
 pub use failure::Failure;
 pub use grain_carts::{CartFormat, CartTruth, GrainCart};
