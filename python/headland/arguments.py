@@ -98,8 +98,11 @@ def seconds(name: str, value: object) -> float:
     return number
 
 
-def path(name: str, value: object) -> Path:
-    """Check a path and expand ``~``; an empty one is refused, because it would mean the working folder."""
+def path(name: str, value: object, *endings: str) -> Path:
+    """Check a path and expand ``~``; an empty one is refused, because it would mean the working folder.
+
+    `endings` are those of a file to write, in lower case; without them, the path may have any.
+    """
     if not isinstance(value, str | os.PathLike):
         raise TypeError(f"`{name}`: expected a path, got {type(value).__name__}")
     written = os.fspath(value)
@@ -110,7 +113,11 @@ def path(name: str, value: object) -> Path:
     if "\0" in written:
         raise ValueError(f"`{name}`: {written!r} contains a null character, which paths cannot contain")
     # Unlike that of `Path`, this leaves a name of no user, such as `~$job.zip`, unchanged.
-    return Path(os.path.expanduser(written))  # noqa: PTH111
+    checked = Path(os.path.expanduser(written))  # noqa: PTH111
+    if endings and checked.suffix.lower() not in endings:
+        known = ", ".join(endings[:-1]) + (" or " if endings[1:] else "") + endings[-1]
+        raise ValueError(f"`{name}`: expected a name that ends in {known}, got `{checked.name}`")
+    return checked
 
 
 def windows(pairs: object) -> list[tuple[int, float]]:

@@ -97,8 +97,10 @@ def _hint(file: object) -> str:
 class Download:
     """A download in progress. A file object receives the bytes once the whole file has been checked."""
 
-    def __init__(self, to: Target | None) -> None:
+    def __init__(self, to: Target | None, *, overwrite: bool = False) -> None:
         """Check the target before any call."""
+        if to is None and overwrite:
+            raise ValueError("`overwrite` is about a file: name it by `to=`; without it, `download` returns the bytes")
         self.path: str | None = None
         self._file: BinaryIO | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -158,16 +160,23 @@ def replaceable(path: Path) -> Path:
 
 
 @contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Raise a failure of the block as one to write `path`, also where a file of another name was written first."""
+    try:
+        yield
+    except OSError as cause:
+        raise from_os("File", f"cannot write `{path}`", cause) from None
+
+
+@contextmanager
 def building(path: Path) -> Iterator[Path]:
     """Create a hidden folder next to `path` for files that will be moved there, and remove it afterwards."""
     if not path.parent.is_dir():
         cause = FileNotFoundError(errno.ENOENT, f"there is no folder `{path.parent}`; create it first")
         raise from_os("File", f"cannot write `{path}`", cause)
     replaceable(path)
-    try:
+    with writing(path):
         folder = tempfile.TemporaryDirectory(prefix=f".{path.name[:40]}.", suffix=".part", dir=path.parent)
-    except OSError as cause:
-        raise from_os("File", f"cannot write `{path}`", cause) from None
     with folder:
         yield Path(folder.name)
 
@@ -181,7 +190,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """
     target = replaceable(path)
     part = target.with_name(f"{target.name[:40]}.{secrets.token_hex(8)}.part")
-    try:
+    with writing(path):
         if not target.parent.exists():
             raise FileNotFoundError(errno.ENOENT, f"there is no folder `{target.parent}`; create it first")
         file = part.open("xb")
@@ -191,8 +200,12 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             part.replace(target)
         finally:
             part.unlink(missing_ok=True)
-    except OSError as cause:
-        raise from_os("File", f"cannot write `{path}`", cause) from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file of text as ``replacing`` does."""
+    with replacing(path) as file:
+        file.write(text.encode())
 
 
 def missing_reason(path: Path) -> str:

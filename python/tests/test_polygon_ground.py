@@ -185,7 +185,7 @@ def test_plots_that_overlap_are_said(strips: hl.Cleaned) -> None:
     grid = hl.grid(strips, plots=plot_frame(one, other))
     assert values(grid)["covered"].tolist() == pytest.approx([2500, 2500], rel=1e-4)
     said = [one.message for one in grid.diagnostics if one.code == "plots-overlap"]
-    assert said == ["1 plots overlap earlier ones by 500 m2 in all; ground there counts in each"]
+    assert said == ["1 plot overlaps earlier ones by 500 m2 in all; ground there counts in each"]
     beside = hl.grid(strips, plots=plot_frame(one, shapely.box(50, 0, 90, 50)))
     assert "plots-overlap" not in [one.code for one in beside.diagnostics]
 

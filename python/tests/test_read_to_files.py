@@ -194,3 +194,75 @@ def test_failed_write_leaves_nothing(season: Path, out: Path, capsys: pytest.Cap
     assert "there is no folder" in capsys.readouterr().err
     assert main(["read", str(season / "metres.zip"), "--originals"]) == 2
     assert "`--to`" in capsys.readouterr().err
+
+
+def test_units_crop_and_zone_are_stated_in_options(
+    season: Path, out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = hl.read(season / "metres.zip")
+    frame = known.to_geopandas().drop(columns="CROP")
+    frame["TIME"] = frame["TIME"].str.removesuffix("Z")
+    bare = tmp_path / "bare.zip"
+    bare.write_bytes(shapefile(frame, tmp_path / "made", "bare", {"DISTANCE": "m", "SWATHWIDTH": "m"}))
+    command = ["read", str(bare), str(season / "nested.zip"), "--to", str(out / "season.parquet")]
+    assert main(command) == 0
+    shown = capsys.readouterr().out
+    assert "pass `--units FLOW=UNIT`" in shown
+    assert "`--timezone` names its zone" in shown
+    assert main([*command, "--units", "FLOW=kg/s"]) == 0
+    assert "`--crop corn`" in capsys.readouterr().out
+    assert main([*command, "--units", "FLOW=kg/s", "--crop", "wheat", "--timezone", "America/Chicago"]) == 0
+    assert not [line for line in capsys.readouterr().out.splitlines() if "pass `--" in line]
+    rows = gpd.read_parquet(out / "season.parquet")
+    own = rows[rows["layer"] == "bare"]
+    # The other archive states pounds per second for its column of this name.
+    assert own["flow"].tolist() == pytest.approx(known.values("FLOW"))
+    assert rows.loc[rows["layer"] == "feet", "flow"].tolist() == pytest.approx(known.values("FLOW"), rel=1e-6)
+    assert own["dry_mass"].notna().all()
+    assert own["time"].iloc[0] == pd.Timestamp("2025-08-01T05:00:00Z")
+
+
+def test_stated_options_are_refused_where_they_change_nothing(
+    season: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archives, target = [str(season / "metres.zip"), str(season / "nested.zip")], ["--to", str(out / "season.parquet")]
+    for words, message in (
+        ([*archives, *target, "--units", "FLOW"], "expected COLUMN=UNIT"),
+        ([*archives, *target, "--units", "FLWO=kg/s"], "no archive has a column `FLWO` whose unit is unknown"),
+        ([*archives, *target, "--originals", "--crop", "wheat"], "`--crop`: only harmonised columns need it"),
+        ([*archives, "--timezone", "UTC"], "`--timezone`: only harmonised columns need it"),
+        ([archives[0], *target, "--units", "FLOW=kg/s"], "`--units`: only harmonised columns need it"),
+    ):
+        assert main(["read", *words]) == 2
+        assert message in capsys.readouterr().err
+    assert written(out) == []
+
+
+def test_table_of_protein_without_yields_is_no_harvest(
+    season: Path, out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = gpd.GeoDataFrame(
+        {"protein": [11.5, 12.0], "moisture": [12.0, 13.0], "product": ["wheat"] * 2},
+        geometry=shapely.points([[10, 50], [10, 50.1]]),
+        crs=4326,
+    )
+    protein = tmp_path / "protein.zip"
+    protein.write_bytes(shapefile(frame, tmp_path / "made", "protein"))
+    assert main(["read", str(season / "metres.zip"), str(protein), "--to", str(out / "season.parquet")]) == 11
+    shown = capsys.readouterr()
+    assert "protein.zip" not in shown.out
+    assert f"not read: {protein}, layer protein: " in shown.err
+    assert "no column is a yield, a mass or a flow, so it is in no table; `--originals`" in shown.err
+    assert len(gpd.read_parquet(out / "season.parquet")) == ROWS
+
+
+def test_files_of_an_earlier_run_are_named(season: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = str(out / "season.parquet")
+    assert main(["read", str(season), "--to", target]) == 11
+    assert "earlier run" not in capsys.readouterr().out
+    assert main(["read", str(season / "metres.zip"), str(season / "nested.zip"), "--to", target]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    earlier = [line for line in shown if line.startswith("left from an earlier run: ")]
+    assert sorted(line.rpartition("season-")[2] for line in earlier) == [
+        f"{table}.parquet" for table in ("as_applied", "boundaries", "planting", "yield")
+    ]

@@ -129,7 +129,7 @@ def test_page_of_a_field_has_its_years_and_says_what_is_left_out(report: Path) -
         "99.5 % of the ground is within 10 % of the logged target",
         # What is not known is said, and so is what failed.
         "The file does not state the unit of the rate, and its rows do not prove one.",
-        "warning no-zone: `DATE` and `TIME` states no zone",
+        "warning no-zone: there is no zone in `DATE` and `TIME`",
         "What could not be read Stone Hill 2024 Planting again: the service answered CONVERSION_STATUS_FILE_NOT_FOUND",
         "Prescriptions",
         "Stone_Hill_2026_Spraying_Rx.zip: ",
@@ -161,7 +161,7 @@ def test_command_selects_fields_and_years_and_says_so(
     for text in ("Fields other than Stone Hill.", "Jobs of years other than 2026", "open it with a client"):
         assert text in index, text
     assert main([*where, "--field", "Stone Hil"]) == 2
-    assert "`fields`: no job of a field `Stone Hil` is selected: did you mean `Stone Hill`?" in capsys.readouterr().err
+    assert "`--field`: no job of a field `Stone Hil` is selected: did you mean `Stone Hill`?" in capsys.readouterr().err
 
 
 def test_other_pages_are_not_replaced(mirror: hl.Mirror, tmp_path: Path) -> None:

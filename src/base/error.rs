@@ -349,10 +349,10 @@ impl Error {
         &self.inner.facts
     }
 
-    /// The location of the error, in parentheses.
+    /// The location of the error, in parentheses. The replies of a call do not explain an error of a local file.
     fn location(&self) -> String {
-        let facts = &self.inner.facts;
-        let mut parts = Vec::new();
+        let (facts, mut parts) = (&self.inner.facts, Vec::new());
+        let of_call = Some(facts).filter(|_| self.inner.kind != Kind::File);
         if let Some(member) = &facts.member {
             parts.push(format!("member `{member}`"));
         }
@@ -370,13 +370,13 @@ impl Error {
             let of = facts.id.as_ref().map(|id| format!(" of {id}")).unwrap_or_default();
             parts.push(format!("{endpoint}{of}"));
         }
-        if let Some(status) = facts.status {
+        if let Some(status) = of_call.and_then(|facts| facts.status) {
             parts.push(format!("HTTP {status}"));
         }
-        if let Some(attempts) = facts.attempts.filter(|attempts| *attempts > 1) {
+        if let Some(attempts) = of_call.and_then(|facts| facts.attempts).filter(|attempts| *attempts > 1) {
             parts.push(format!("{attempts} attempts"));
         }
-        if let Some(elapsed) = facts.elapsed.filter(|elapsed| *elapsed > Duration::from_secs(1)) {
+        if let Some(elapsed) = of_call.and_then(|facts| facts.elapsed).filter(|elapsed| elapsed.as_secs() > 0) {
             parts.push(format!("after {:.1} s", elapsed.as_secs_f64()));
         }
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }

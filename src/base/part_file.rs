@@ -11,6 +11,8 @@ use crate::error_numbers::error_number;
 #[derive(Debug)]
 pub struct PartFile {
     path: PathBuf,
+    /// The file that errors name, since the caller does not know the name of the part.
+    target: PathBuf,
     file: Option<File>,
     /// Whether the file still has its name.
     is_named: bool,
@@ -51,14 +53,14 @@ impl PartFile {
     fn open(folder: &Path, name: &str, options: &OpenOptions) -> Result<Self> {
         let start: String = name.chars().take(40).collect();
         let path = folder.join(format!("{start}.{:016x}.part", fastrand::u64(..)));
-        // The error names the target, since the caller does not know the name of the part.
+        let target = folder.join(name);
         let file = options.open(&path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory if !folder.is_dir() => {
                 missing_folder_error(folder, name, &error)
             }
-            _ => Error::file("write", &folder.join(name), &error),
+            _ => Error::file("write", &target, &error),
         })?;
-        Ok(Self { path, file: Some(file), is_named: true })
+        Ok(Self { path, target, file: Some(file), is_named: true })
     }
 
     /// The path while it is written.
@@ -70,14 +72,14 @@ impl PartFile {
     /// Appends bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let result = self.file.as_mut().map_or_else(|| Err(closed_error()), |file| file.write_all(bytes));
-        result.map_err(|error| Error::file("write", &self.path, &error))
+        result.map_err(|error| Error::file("write", &self.target, &error))
     }
 
     /// A second handle, at the start of the file. It shares its position with the writer.
     pub fn reader(&self) -> Result<File> {
         let reader = self.file.as_ref().ok_or_else(closed_error).and_then(File::try_clone);
         let rewound = reader.and_then(|mut reader| reader.rewind().map(|()| reader));
-        rewound.map_err(|error| Error::file("read", &self.path, &error))
+        rewound.map_err(|error| Error::file("read", &self.target, &error))
     }
 
     /// Syncs the file and renames it to `target`. An existing file is only replaced with `overwrite`, even if it
@@ -159,7 +161,7 @@ impl Complete {
         if let Some(file) = &part.file {
             let mut out = BufWriter::with_capacity(256 * 1024, file);
             fill(&mut out)?;
-            out.flush().map_err(|cause| Error::file("write", &part.path, &cause))?;
+            out.flush().map_err(|cause| Error::file("write", target, &cause))?;
         }
         Ok(Self { part, target: real })
     }

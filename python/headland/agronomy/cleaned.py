@@ -148,9 +148,7 @@ class Cleaned(Suggesting):
         """
         from headland.report.one import write_one
 
-        target = arguments.path("path", path)
-        if target.suffix.lower() not in (".html", ".htm"):
-            raise ValueError(f"`path`: expected a name that ends in .html, got `{target.name}`")
+        target = arguments.path("path", path, ".html", ".htm")
         write_one(self, target)
         return target
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import headland as hl
-from headland import _core
+from headland import _core, files
 from headland.cli import layer_files, read_files
 from headland.cli.output import json_text, print_json, print_text, print_wrapped
 from headland.cli.parser import Verbs, add_verb
@@ -18,10 +18,6 @@ from headland.cli.records import print_record
 from headland.cli.tables import print_table
 from headland.display.escaping import printable
 from headland.layer.columns import type_in_words
-
-if TYPE_CHECKING:
-    import argparse
-
 
 COMPANION_FILES = ("advanced.xml", "jobdata.xml")
 """XML files that describe the tables next to them, and are read with those."""
@@ -66,6 +62,9 @@ def add_read(verbs: Verbs) -> None:
     read.add_argument("--to", type=Path, metavar="FILE", help="write FILE: .parquet, .geojson, .csv, .gpkg or .svg")
     what = "keep the columns of several archives, which are harmonised otherwise"
     read.add_argument("--originals", action="store_true", help=what)
+    read.add_argument("--units", type=_unit, action="append", metavar="COLUMN=UNIT", help="a unit that archives lack")
+    read.add_argument("--crop", metavar="NAME", help="the crop, such as corn, for dry yields")
+    read.add_argument("--timezone", metavar="ZONE", help="the zone of times, such as America/Chicago")
     what = "transform coordinates to WGS 84; QGIS and ogr2ogr transform a .gpkg to other systems"
     read.add_argument("--to-crs", type=str.upper, choices=("EPSG:4326", "WGS84"), help=what)
 
@@ -96,8 +95,7 @@ def _open_in_browser(page: Path) -> None:
 
 def _read(given: argparse.Namespace) -> int:
     write = None if given.to is None else layer_files.writer(given.to)
-    if given.originals and write is None:
-        raise ValueError("`--originals`: it is about the columns of a file; name one with `--to`")
+    read_files.check_options(given)
     if read_files.is_many(given):
         return read_files.run(given, lambda layer: _show(layer, None, as_json=given.json))
     file = given.files[0]
@@ -108,6 +106,14 @@ def _read(given: argparse.Namespace) -> int:
         write(layer)
     _show(layer, given.to, as_json=given.json)
     return 0
+
+
+def _unit(text: str) -> tuple[str, str]:
+    """Parse a column and its unit."""
+    column, equals, unit = text.rpartition("=")
+    if not (column and equals and unit):
+        raise argparse.ArgumentTypeError(f"expected COLUMN=UNIT, such as FLOW=lb/s, got {text!r}")
+    return column, unit
 
 
 def _show(layer: hl.Layer, written: Path | None, *, as_json: bool) -> None:
@@ -186,5 +192,5 @@ def _openapi(given: argparse.Namespace) -> int:
     if given.out is None:
         print_text(document)
     else:
-        given.out.write_text(f"{document}\n", encoding="utf-8")
+        files.write_text(given.out, f"{document}\n")
     return 0

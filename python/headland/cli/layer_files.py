@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headland import extras, files
 
@@ -31,16 +32,23 @@ def _write_csv(layer: hl.Layer, path: Path) -> None:
         frame.to_csv(file, index=False)
 
 
-def _write_geopackage(layer: hl.Layer, path: Path) -> None:
+def fill_geopackage(rows: hl.Layer, path: Path, **options: Any) -> None:
+    """Write rows by the driver of GeoPackage. Its errors have no numbers of the system; most are of the disk."""
     extras.require("geo", "geopandas", "pyogrio", "pyarrow")
     import pyogrio
 
+    try:
+        pyogrio.write_dataframe(rows.to_geopandas(), path, driver="GPKG", **options)
+    except RuntimeError as cause:
+        raise OSError(errno.EIO, str(cause)) from None
+
+
+def _write_geopackage(layer: hl.Layer, path: Path) -> None:
     # A GeoPackage is a database, which its driver creates under a name with this extension.
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, files.replacing(path) as file:
         made = Path(folder, path.name)
-        pyogrio.write_dataframe(layer.to_geopandas(), made, layer=layer.name, driver="GPKG")
-        with files.replacing(path) as file:
-            file.write(made.read_bytes())
+        fill_geopackage(layer, made, layer=layer.name)
+        file.write(made.read_bytes())
 
 
 def _write_map(layer: hl.Layer, path: Path) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING, cast
 
 from headland import files
 from headland.agronomy.archive_layers import ArchiveLayer, failure, find_archives, has_zips, read_layers
 from headland.agronomy.job_layers import FailedJob
+from headland.cli.option_names import in_options
 from headland.cli.original_columns import OriginalColumns
 from headland.cli.output import print_json, print_text, print_wrapped
-from headland.cli.table_files import TableFiles, kind_of, table_of
+from headland.cli.table_files import KindRows, TableFiles, Written, table_of
 from headland.display.escaping import printable
 from headland.errors import HeadlandError
 
@@ -22,12 +22,11 @@ if TYPE_CHECKING:
     import headland as hl
     from headland.archives import ReadOptions
 
+STATED = ("units", "crop", "timezone")
+"""Options that state what archives do not."""
+
 UNREADABLE, NO_FILE = 11, 12
 """Exit codes of archives that cannot be read, and of files that cannot."""
-
-LIMIT = re.compile(r"raise Limits\(\w+=\.\.\.\)| \(`Limits\(\w+=\.\.\.\)`\)")
-KIND = re.compile(r"pass (`columns=` and )?`kind=`: .*")
-"""Advice of the Python package, for which the command line has no option."""
 
 
 def is_many(given: argparse.Namespace) -> bool:
@@ -37,6 +36,15 @@ def is_many(given: argparse.Namespace) -> bool:
     path = given.files[0]
     is_pattern = not path.exists() and any(sign in str(path) for sign in "*?[")
     return is_pattern or (path.is_dir() and (has_zips(path) or not any(path.iterdir())))
+
+
+def check_options(given: argparse.Namespace) -> None:
+    """Refuse options about columns where none are written, or not harmonised ones."""
+    if given.originals and given.to is None:
+        raise ValueError("`--originals`: it is about the columns of a file; name one with `--to`")
+    named = [f"`--{name}`" for name in STATED if getattr(given, name)]
+    if named and (given.to is None or given.originals or not is_many(given)):
+        raise ValueError(f"{named[0]}: only harmonised columns need it, those that `--to` writes of several archives")
 
 
 def run(given: argparse.Namespace, describe: Callable[[hl.Layer], None]) -> int:
@@ -69,6 +77,7 @@ def _read(given: argparse.Namespace, options: ReadOptions, failed: list[FailedJo
 def _write(given: argparse.Namespace, options: ReadOptions, failed: list[FailedJob]) -> None:
     """Write all layers to one file for each kind of job, and print each layer and each file."""
     columns: dict[str, OriginalColumns] = {}
+    harmonised = KindRows(dict(given.units or ()), given.crop, given.timezone)
     with files.building(given.to) as folder:
         tables = TableFiles(given.to, folder)
         if given.originals:
@@ -82,7 +91,7 @@ def _write(given: argparse.Namespace, options: ReadOptions, failed: list[FailedJ
                     table = table_of(layer)
                     rows = columns[table].rows(layer)
                 else:
-                    table, rows = kind_of(layer)
+                    table, rows = harmonised.of(layer)
                 tables.add(table, rows)
             except OSError:
                 raise
@@ -90,32 +99,43 @@ def _write(given: argparse.Namespace, options: ReadOptions, failed: list[FailedJ
                 failed.append(failure(path, error, layer.name))
                 continue
             _print_layer(table, rows, layer, as_json=given.json)
-        for file in tables.finish():
-            split = columns[file.table].split() if given.originals else []
-            if given.json:
-                print_json({**file._asdict(), "split_columns": split})
-            else:
-                layers = f"{file.layers:,} layer{'' if file.layers == 1 else 's'}"
-                print_text(printable(f"written: {file.path}: {file.records:,} rows of {layers}"))
-                if split:
-                    print_wrapped(printable(f"  columns of one name whose units or types differ: {', '.join(split)}"))
+        if not failed:
+            harmonised.check()
+        written = tables.finish()
+    for file in written:
+        _print_file(file, columns[file.table].split() if given.originals else [], as_json=given.json)
+    for path in tables.earlier(written):
+        print_json({"earlier": path}) if given.json else print_text(printable(f"left from an earlier run: {path}"))
+
+
+def _print_file(file: Written, split: list[str], *, as_json: bool) -> None:
+    if as_json:
+        print_json({**file._asdict(), "split_columns": split})
+        return
+    counts = f"{_counted(file.records, 'row')} of {_counted(file.layers, 'layer')}"
+    print_text(printable(f"written: {file.path}: {counts}"))
+    if split:
+        print_wrapped(printable(f"  columns of one name whose units or types differ: {', '.join(split)}"))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _print_layer(table: str, rows: hl.Layer, layer: hl.Layer, *, as_json: bool) -> None:
-    diagnostics = [each for each in rows.diagnostics or layer.diagnostics if each.severity != "info"]
+    found = [each for each in rows.diagnostics or layer.diagnostics if each.severity != "info"]
+    diagnostics = [each._replace(message=in_options(each.message)) for each in found]
     if as_json:
         facts = {"source": layer.source, "layer": layer.name, "table": table, "records": len(layer)}
         print_json({**facts, "diagnostics": [each._asdict() for each in diagnostics]})
         return
-    print_text(printable(f"{layer.source}, layer {layer.name}: {len(layer):,} rows of {table}"))
+    print_text(printable(f"{layer.source}, layer {layer.name}: {_counted(len(layer), 'row')} of {table}"))
     for each in diagnostics:
         print_wrapped(printable(f"  {each.severity} {each.code}: {each.message}"), indent="    ")
 
 
 def _print_failure(job: dict[str, object], error: Exception, *, as_json: bool) -> None:
-    message = getattr(error, "_with_options", None) or str(error)
-    message = KIND.sub("it is in no table; `--originals` writes its own columns", message)
-    message = printable(LIMIT.sub(lambda found: "unpack it" if found[0].startswith("raise") else "", message))
+    message = printable(in_options(getattr(error, "_with_options", None) or str(error)))
     where = f"{job['source']}" + (f", layer {job['layer']}" if job["layer"] is not None else "")
     if as_json:
         facts = {"error": type(error).__name__.lstrip("_"), "message": message}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headland as hl
+from headland.cli.option_names import in_options
 from headland.cli.output import print_json, print_text
 from headland.cli.parser import Verbs, add_verb
 from headland.display.escaping import printable
@@ -28,11 +30,12 @@ def add_report(verbs: Verbs) -> None:
 
 def _report(given: argparse.Namespace) -> int:
     shown = False if given.quiet else None
-    if given.profile is None:
-        page = hl.Mirror(given.mirror).report(given.to, given.field, given.year, progress=shown)
-    else:
-        with hl.Client.from_profile(given.profile) as client:
+    no_client = contextlib.nullcontext(None)
+    with no_client if given.profile is None else hl.Client.from_profile(given.profile) as client:
+        try:
             page = hl.Mirror(given.mirror, client).report(given.to, given.field, given.year, progress=shown)
+        except ValueError as error:
+            raise ValueError(in_options(str(error))) from None
     if given.json:
         print_json({"page": page})
     else:

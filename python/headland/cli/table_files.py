@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+import re
+from typing import TYPE_CHECKING, NamedTuple, Protocol, get_args
 
 from headland import _core, extras, files
-from headland.agronomy.harmonize import harmonize
-from headland.cli.layer_files import text_frame
+from headland.agronomy.harmonize import JobKind, harmonize
+from headland.cli.layer_files import fill_geopackage, text_frame
 from headland.layer.layer import Layer
 from headland.layer.table_input import as_layer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 BOUNDARIES, OTHER = "boundaries", "other"
 """Tables of layers of no kind: outlines of fields, and with original columns also all others."""
+
+TABLES = (*get_args(JobKind), BOUNDARIES, OTHER)
+"""All tables."""
+
+
+HARVESTED = re.compile("yield|flow|mass")
+"""The canonical columns that a table of yields needs one of; those of unknown units count too."""
 
 
 class Written(NamedTuple):
@@ -88,11 +97,9 @@ class _GeoPackage:
         self._path = path
 
     def add(self, layer: Layer) -> None:
-        import pyogrio
-
         # Boundaries of one file are polygons, and those of another are multipolygons.
-        options: dict[str, Any] = {"layer": self._path.stem, "driver": "GPKG", "geometry_type": "Unknown"}
-        pyogrio.write_dataframe(layer.to_geopandas(), self._path, append=self._path.exists(), **options)
+        options = {"layer": self._path.stem, "geometry_type": "Unknown"}
+        fill_geopackage(layer, self._path, append=self._path.exists(), **options)
 
     def finish(self) -> None:
         pass
@@ -127,13 +134,35 @@ FORMATS: dict[str, type[Format]] = {
 """Formats by the extension of a file."""
 
 
-def kind_of(layer: Layer) -> tuple[str, Layer]:
-    """Return the table of a layer, and its rows there: the canonical columns of a kind, or those of boundaries."""
-    outline = _core.boundary_table(layer._core)  # noqa: SLF001 - a layer of this package
-    if outline is not None:
-        return BOUNDARIES, Layer(outline)
-    rows = Layer(_core.kind_table(harmonize(layer)._core))  # noqa: SLF001 - a layer of this package
-    return rows.metadata["headland:kind"], rows
+class KindRows:
+    """Makes the rows of layers in the tables of their kinds, with what the user states of all archives."""
+
+    def __init__(self, units: Mapping[str, str], crop: str | None, timezone: str | None) -> None:
+        self._units, self._crop, self._timezone = units, crop, timezone
+        self._unused = set(units)
+
+    def of(self, layer: Layer) -> tuple[str, Layer]:
+        """Return the table of a layer, and its rows there: the canonical columns of a kind, or those of boundaries."""
+        outline = _core.boundary_table(layer._core)  # noqa: SLF001 - a layer of this package
+        if outline is not None:
+            return BOUNDARIES, Layer(outline)
+        # Archives of other displays state the units of the same columns.
+        units = {name: unit for name, unit in self._units.items() if layer.units.get(name) == "unknown"}
+        self._unused -= units.keys()
+        made = harmonize(layer, units=units, crop=self._crop, timezone=self._timezone)
+        rows = Layer(_core.kind_table(made._core))  # noqa: SLF001 - a layer of this package
+        kind = rows.metadata["headland:kind"]
+        if kind == "yield" and not any(HARVESTED.search(str(each["column"])) for each in made.provenance):
+            # Such as a table of protein, which is of a harvest but none itself.
+            raise ValueError(
+                "no column is a yield, a mass or a flow, so it is in no table; `--originals` writes its own"
+            )
+        return kind, rows
+
+    def check(self) -> None:
+        """Raise an error, after all layers, if none has a column whose unit is stated."""
+        for name in sorted(self._unused):
+            raise ValueError(f"`--units`: no archive has a column `{name}` whose unit is unknown")
 
 
 def table_of(layer: Layer) -> str:
@@ -157,18 +186,20 @@ class TableFiles:
 
     def add(self, table: str, rows: Layer) -> None:
         """Append the rows of a layer to a table, whose file the first one creates."""
-        if table not in self._open:
-            suffix = self._target.suffix
-            self._open[table] = FORMATS[suffix.lower()](self._folder / f"{table}{suffix}")
-        self._open[table].add(rows)
+        with files.writing(self._target):
+            if table not in self._open:
+                suffix = self._target.suffix
+                self._open[table] = FORMATS[suffix.lower()](self._folder / f"{table}{suffix}")
+            self._open[table].add(rows)
         records, layers = self._counts.get(table, (0, 0))
         self._counts[table] = (records + len(rows), layers + 1)
 
     def finish(self) -> list[Written]:
         """Complete all files, and move them to their names: that of the target, if there is one kind."""
         kinds = [table for table in self._counts if table != BOUNDARIES] or [*self._counts]
-        for table in self._counts:
-            self._open[table].finish()
+        with files.writing(self._target):
+            for table in self._counts:
+                self._open[table].finish()
         written = []
         for table, counts in sorted(self._counts.items()):
             target = self._target
@@ -176,5 +207,12 @@ class TableFiles:
             files.replaceable(path)
             written.append(Written(path, table, *counts))
         for file in written:
-            (self._folder / f"{file.table}{file.path.suffix}").replace(files.replaceable(file.path))
+            with files.writing(file.path):
+                (self._folder / f"{file.table}{file.path.suffix}").replace(files.replaceable(file.path))
         return written
+
+    def earlier(self, written: list[Written]) -> list[Path]:
+        """Return the files of other tables under these names, which an earlier run with other archives wrote."""
+        target = self._target
+        names = [target, *(target.with_name(f"{target.stem}-{table}{target.suffix}") for table in TABLES)]
+        return [path for path in names if path.exists() and path not in [file.path for file in written]]

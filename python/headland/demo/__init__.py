@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headland as hl
+from headland import files
 from headland.client.client import Client
 from headland.display.escaping import printable
 from headland.report import INDEX, Field, check_page, draw_field, field_card, number_jobs, write_index
@@ -92,7 +93,7 @@ def write_all(out: Path, pulled: list[Pulled], *, calls: int, seconds: float) ->
     mapped = [job for job in ordered if job.is_mapped]
     for job in pulled:
         if job.is_mapped:
-            (out / f"{job.stem}.svg").write_text(job.svg, encoding="utf-8")
+            files.write_text(out / f"{job.stem}.svg", job.svg)
             job.files.append(f"{job.stem}.svg")
     fields = [
         Field(card[1], list(jobs), small[card], f"#field-{index}")

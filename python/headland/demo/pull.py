@@ -11,6 +11,7 @@ from headland.agronomy.clean import clean
 from headland.archives import layers, read
 from headland.errors import ConversionFailed, HeadlandError, NoCoverage
 from headland.report import Amount, Job, add_layer
+from headland.report.page import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -65,7 +66,7 @@ def pull(
     jobs = list(client.job_data.list())
     say(f"{len(jobs)} jobs; asking for all of them before waiting for any")
     asked: list[tuple[Pulled, Conversion | None]] = [request(client, job, uploaded, truth) for job in jobs]
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     pulled = []
     for number, (job, handle) in enumerate(asked, 1):
         started = time.monotonic()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from headland import arguments
+from headland import arguments, files
 from headland.display.escaping import printable, shortened
 
 if TYPE_CHECKING:
@@ -55,16 +55,17 @@ class Map:
 
         Raises:
             ValueError: The name has another ending.
-            OSError: The file cannot be written.
+            HeadlandError: The file cannot be written (it is an ``OSError`` too).
 
         >>> layer.plot().save("map.svg")
         """
-        target = arguments.path("path", path)
-        kind = target.suffix.lower()
-        if kind not in (".svg", ".html"):
-            raise ValueError(f"`path`: expected a name that ends in .svg or .html, got `{target.name}`")
-        text = self._svg if kind == ".svg" else PAGE.format(title=html.escape(printable(self._caption)), svg=self._svg)
-        target.write_text(text, encoding="utf-8")
+        target = arguments.path("path", path, ".svg", ".html")
+        text = (
+            self._svg
+            if target.suffix.lower() == ".svg"
+            else PAGE.format(title=html.escape(printable(self._caption)), svg=self._svg)
+        )
+        files.write_text(target, text)
         return target
 
     def _repr_svg_(self) -> str:

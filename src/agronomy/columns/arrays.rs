@@ -44,7 +44,7 @@ pub(crate) fn add_times(
                 format!("; the clock goes back at record {record}, as at the end of daylight saving time")
             });
             let message = format!(
-                "`{}` states no zone: `time` keeps the display's clock; `timezone` names its zone{change}",
+                "there is no zone in `{}`: `time` keeps the display's clock; `timezone` names its zone{change}",
                 names.join("` and `")
             );
             diagnostics.push(Diagnostic::new(Code::NoZone, message));

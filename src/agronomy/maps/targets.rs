@@ -109,8 +109,9 @@ impl Targets {
         let mut diagnostics = Vec::new();
         let (plots, overlap) = self.overlap;
         if plots > 0 {
+            let which = if plots == 1 { "plot overlaps" } else { "plots overlap" };
             let message =
-                format!("{plots} plots overlap earlier ones by {overlap:.0} m2 in all; ground there counts in each");
+                format!("{plots} {which} earlier ones by {overlap:.0} m2 in all; ground there counts in each");
             diagnostics.push(Diagnostic::new(Code::PlotsOverlap, message));
         }
         let outside: f64 = self.outside.iter().sum();

@@ -91,8 +91,8 @@ impl RowOrder {
         let mut diagnostics = Vec::new();
         if self.separated > 0 {
             let message = format!(
-                "rows of one time are of {} machines, or of one whose clock was set, and no column of numbers tells them \
-                 apart, so that their tracks do; add a column `machine` of numbers, or clean the machines apart",
+                "{} machines logged rows at the same times, or the clock of one was set, and no column numbers them, so \
+                 their rows are separated by position; add a column `machine` of numbers, or clean each machine alone",
                 self.separated
             );
             diagnostics.push(Diagnostic::new(Code::MachinesUnknown, message));

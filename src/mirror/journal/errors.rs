@@ -8,7 +8,15 @@ use headland_base::error::{Error, Kind};
 
 /// Error of `SQLite` for the journal at `path`.
 pub(super) fn journal_error(path: &Path, cause: &rusqlite::Error) -> Error {
-    let advice = match cause.sqlite_error_code() {
+    let code = cause.sqlite_error_code();
+    // `ENOSPC`, `EIO` and `EACCES`, the same on every system.
+    let number = match code {
+        Some(ErrorCode::DiskFull) => Some(28),
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => Some(5),
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Some(13),
+        _ => None,
+    };
+    let advice = match code {
         Some(ErrorCode::DiskFull) => "finished work is kept; free space on this disk and run it again to resume",
         Some(ErrorCode::SystemIoFailure) => {
             "finished work is kept; check the disk (full or disconnected?), then run it again"
@@ -31,4 +39,5 @@ pub(super) fn journal_error(path: &Path, cause: &rusqlite::Error) -> Error {
         _ => "this is unexpected: run `verify`, and report this message",
     };
     Error::new(Kind::File, format!("cannot use the journal `{}`: {cause}; {advice}", path.display()))
+        .with(|facts| facts.os_error = number)
 }

@@ -24,6 +24,7 @@ use crate::layer::ordered_pipeline::threads;
 use crate::layer::schema;
 pub use bbox::Bounds;
 use headland_base::error::{Error, Kind, Result};
+use headland_base::error_numbers::error_number;
 use headland_base::part_file;
 pub use table_file::TableFile;
 pub use writer::{Table, Writer};
@@ -35,8 +36,7 @@ impl Layer {
     /// Writes GeoParquet 1.1. An unknown CRS is written as `null`, since the default of the format is WGS 84. The format
     /// has no M, which is left out, and no surfaces of triangles, which are written as polygons. After cancellation, the file is not replaced and no temporary file remains.
     pub fn write_parquet(&self, path: &Path, cancel: &Cancel) -> Result<()> {
-        let to_error =
-            |cause: ParquetError| Error::new(Kind::File, format!("cannot write `{}`: {cause}", path.display()));
+        let to_error = |cause: ParquetError| write_error(&format!("`{}`", path.display()), &cause);
         let fill = |out: &mut BufWriter<&File>| self.write_parquet_to(out, ROW_GROUP, threads(), cancel, &to_error);
         part_file::write(path, fill, || cancel.check())
     }
@@ -77,6 +77,15 @@ impl Layer {
         let fields: Vec<_> = self.schema.fields().iter().zip(&names).map(renamed).collect();
         Arc::new(Schema::new_with_metadata(fields, self.schema.metadata().clone()))
     }
+}
+
+/// The error of a failed write of `target`, with the number of the system if the disk was the cause.
+fn write_error(target: &str, cause: &ParquetError) -> Error {
+    let (text, number) = match cause {
+        ParquetError::External(cause) => (cause.to_string(), cause.downcast_ref().and_then(error_number)),
+        _ => (cause.to_string(), None),
+    };
+    Error::new(Kind::File, format!("cannot write {target}: {text}")).with(|facts| facts.os_error = number)
 }
 
 /// Splits and joins batches to groups of `rows`; the last may be shorter.

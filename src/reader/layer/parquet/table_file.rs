@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use arrow_array::RecordBatch;
 use parquet::errors::ParquetError;
 
-use super::{ROW_GROUP, Table, Writer, row_groups};
+use super::{ROW_GROUP, Table, Writer, row_groups, write_error};
 use crate::layer::ordered_pipeline::threads;
 use crate::layer::{Cancel, Layer};
-use headland_base::error::{Error, Kind, Result};
+use headland_base::error::{Error, Result};
 
 /// Rows from which a row group is written. A layer with more rows is not kept until the next one is read, and groups of
 /// fewer rows compress badly.
@@ -25,11 +25,6 @@ pub struct TableFile {
     table: Option<Table>,
     pending: Vec<RecordBatch>,
     types: BTreeSet<u32>,
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "the writer passes errors on by value")]
-fn write_error(cause: ParquetError) -> Error {
-    Error::new(Kind::File, format!("cannot write the table: {cause}"))
 }
 
 impl TableFile {
@@ -54,7 +49,8 @@ impl TableFile {
             let out = Box::new(BufWriter::with_capacity(256 * 1024, file));
             // A few rows do not show whether values repeat.
             let sample = self.pending.iter().max_by_key(|batch| batch.num_rows());
-            self.writer = Some(Writer::begin(out, table.clone(), sample, threads(), &write_error)?);
+            let to_error = &|cause: ParquetError| write_error("the table", &cause);
+            self.writer = Some(Writer::begin(out, table.clone(), sample, threads(), to_error)?);
         }
         let pending = std::mem::take(&mut self.pending);
         for group in row_groups(&pending, ROW_GROUP) {
