@@ -22,8 +22,15 @@ FILTER: Mapping[str, str] = {
     "name": '`filter(lambda record: "North" in record["name"])` selects by name, or `read_all(name=...)`',
     "date": "`list(date=...)` lists the jobs that were uploaded since then",
     "since": "`list(date=...)` lists the jobs that were uploaded since then",
+    "type": "`job_type=...` selects a kind",
 }
 """Arguments that a filtered list does not have, by their names."""
+
+READ_ALL: Mapping[str, str] = {
+    "type": FILTER["type"],
+    "limit": '`ids=[job["id"] for job in client.job_data.list()[:2]]` reads the first two of the list',
+}
+"""Arguments that reading all jobs does not have."""
 
 _TYPE = '`.filter(job_type="Yield")` of the list selects a kind'
 
@@ -35,6 +42,7 @@ LIST: Mapping[str, str] = {
     "type": _TYPE,
     "name": '`.filter(lambda job: "North" in job["name"])` of the list selects by name, or `read_all(name=...)`',
     "ids": "`read_all(ids=[...])` reads these jobs",
+    "limit": "`list()[:2]` reads the first two",
     "since": "`list(date=...)` lists the jobs that were uploaded since then",
 }
 """Arguments that a list of jobs does not have."""
@@ -56,6 +64,12 @@ PLOT: Mapping[str, str] = {
     "legend": "a map always has a legend, and `label=...` names its column",
 }
 """Arguments that a map does not have."""
+
+ZONE: Mapping[str, str] = dict.fromkeys(("timezone", "tz"), '`zone="America/Chicago"` is the zone')
+"""Arguments that `Layer.with_time` does not have."""
+
+UNIT: Mapping[str, str] = {"unit": 'rates need one, such as `unit="kg/ha"`'}
+"""An argument that a prescription needs."""
 
 _CELLS = "`cells=...` is the side of the cells in metres"
 
@@ -83,38 +97,54 @@ NO_HINTS: Mapping[str, str] = MappingProxyType({})
 
 
 def explained(hints: Mapping[str, str] = NO_HINTS) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Let a function raise ``TypeError`` with a hint for an argument that it does not have.
+    """Let a function raise ``TypeError`` with a hint for an argument that it does not have, or that it needs.
 
     >>> @explained({"cmap": "all maps have the same colours"})
     ... def plot(column, *, width=None): ...
     """
 
     def decorate(method: Callable[P, T]) -> Callable[P, T]:
-        code = method.__code__
-        accepted = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-
-        def check(named: Iterable[str]) -> None:
-            for name in named:
-                if name not in accepted:
-                    raise unknown_argument(name, accepted - {"self", "cls"}, hints)
-
+        check = _check(method, hints)
         if inspect.iscoroutinefunction(method):
 
             @functools.wraps(method)
             async def awaited(*given: Any, **named: Any) -> Any:
-                check(named)
+                check(len(given), named)
                 return await method(*given, **named)
 
             return cast("Callable[P, T]", awaited)
 
         @functools.wraps(method)
         def checked(*given: P.args, **named: P.kwargs) -> T:
-            check(named)
+            check(len(given), named)
             return method(*given, **named)
 
         return checked
 
     return decorate
+
+
+def _check(method: Callable[..., object], hints: Mapping[str, str]) -> Callable[[int, Mapping[str, object]], None]:
+    """Return the check of a call: the number of arguments without a name, and the others."""
+    code = method.__code__
+    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    options = own[code.co_argcount :]
+    needed = [name for name in options if name in hints and name not in (method.__kwdefaults__ or {})]
+    # Options of reading are checked by the core.
+    is_open = bool(code.co_flags & inspect.CO_VARKEYWORDS)
+
+    def check(count: int, named: Mapping[str, object]) -> None:
+        for name in named:
+            if name not in own and (name in hints or not is_open):
+                raise unknown_argument(name, {*own} - {"self", "cls"}, hints)
+        if options and count > code.co_argcount:
+            known = ", ".join(f"`{name}=...`" for name in options)
+            raise TypeError(f"too many arguments without a name; those with a name are {known}")
+        for name in needed:
+            if name not in named:
+                raise TypeError(f"`{name}` is missing: {hints[name]}")
+
+    return check
 
 
 def unknown_argument(name: str, known: Iterable[str], hints: Mapping[str, str]) -> TypeError:

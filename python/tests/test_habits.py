@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import pydoc
 import traceback
@@ -36,6 +37,11 @@ def prescription(**changed: Any) -> Any:
     """Return a prescription of one zone."""
     zone = gpd.GeoDataFrame({"rate": [100.0]}, geometry=[shapely.box(9.0, 51.0, 9.001, 51.001)], crs=4326)
     return hl.Prescription(zone, "rate", **{"unit": "kg/ha", **changed})
+
+
+def layer_of_texts() -> Any:
+    """Return a layer without times."""
+    return hl.harmonize(pd.DataFrame({"YIELD": [1.0], "DAY": ["2026-09-01"]}), kind="yield")
 
 
 def cleaned_job() -> Any:
@@ -197,6 +203,12 @@ def test_wrong_attributes_suggest_the_right_one(client: hl.Client) -> None:
         ),
         (lambda client: client.job_data.upload(files="a.zip"), r"`files`: did you mean `file`\?"),
         (lambda client: client.job_data.request("1", formats="BIN"), r"`formats`: did you mean `format`\?"),
+        (lambda client: client.job_data.read_all(limit=2), "`limit`: `ids=.*` reads the first two of the list"),
+        (lambda client: client.job_data.read_all(type="yield"), "`type`: `job_type=...` selects a kind"),
+        (lambda client: client.job_data.list(limit=2), r"`limit`: `list\(\)\[:2\]` reads the first two"),
+        (lambda client: client.job_data.list().filter(type="yield"), "`type`: `job_type=...` selects a kind"),
+        (lambda _: LOOSE.Mirror("farm").report("pages", year=2026), r"`year`: did you mean `years`\?"),
+        (lambda _: layer_of_texts().with_time("at", date="DAY", timezone="UTC"), "`timezone`: `zone=.*` is the zone"),
     ],
 )
 def test_wrong_names_of_arguments_name_the_right_one(
@@ -204,6 +216,46 @@ def test_wrong_names_of_arguments_name_the_right_one(
 ) -> None:
     with pytest.raises(TypeError, match=f"^unexpected keyword argument {message}"):
         call(client)
+
+
+def test_missing_and_unnamed_arguments_are_named(client: Any) -> None:
+    zones: Any = TWO_ROWS
+    for call, message in (
+        (LOOSE.Client, r"^`Client\(\)` has no keys: `Client.from_env\(\)` reads them .*`access_key`$"),
+        (LOOSE.AsyncClient, r"^`AsyncClient\(\)` has no keys: `AsyncClient.from_env\(\)`"),
+        (lambda: LOOSE.Prescription(zones, "rate"), '^`unit` is missing: rates need one, such as `unit="kg/ha"`$'),
+        (lambda: client.job_data.download("1", "a.zip"), "^too many arguments without a name; .*`to=...`"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            call()
+
+
+def test_mixed_calls_of_both_clients_name_the_remedy(client: hl.Client) -> None:
+    jobs: Any = client.job_data.list()
+    opened: Any = client
+
+    async def await_list() -> None:
+        await jobs
+
+    async def iterate() -> None:
+        async for _ in jobs:
+            pass
+
+    async def open_client() -> None:
+        async with opened:
+            pass
+
+    for call, message in (
+        (await_list, "^job_data.list is a list, which is not awaited: read it by `for`"),
+        (iterate, "^job_data.list of a `Client` is read by `for`; lists of `headland.AsyncClient` by `async for`"),
+        (open_client, "^a `Client` is opened by `with`; `headland.AsyncClient` is for `async with`"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            asyncio.run(call())
+    pending: Any = iterate()
+    with pytest.raises(TypeError, match=r"got coroutine; `await` it first$"):
+        hl.clean(pending)
+    pending.close()
 
 
 def test_attribute_error_inside_a_property_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,8 +104,9 @@ def test_existing_file_is_replaced_and_kept_if_writing_fails(frame: gpd.GeoDataF
 
 def test_wrong_targets_and_frames_are_errors(client: hl.Client, small_job: str, tmp_path: Path) -> None:
     table = pd.DataFrame({"share": [0.5]})
+    (tmp_path / "folder.parquet").mkdir()
     with pytest.raises(hl.HeadlandError, match=r"not a regular file.*choose another path"):
-        hl.write_parquet(table, tmp_path)
+        hl.write_parquet(table, tmp_path / "folder.parquet")
     with pytest.raises(FileNotFoundError, match=r"there is no folder `.*missing`; create it first") as caught:
         hl.write_parquet(table, tmp_path / "missing" / "table.parquet")
     assert isinstance(caught.value, hl.HeadlandError)
@@ -123,4 +124,4 @@ def test_wrong_targets_and_frames_are_errors(client: hl.Client, small_job: str, 
     table.attrs["thing"] = object()
     with pytest.raises(TypeError, match="JSON"):
         hl.write_parquet(table, tmp_path / "job.parquet")
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [tmp_path / "folder.parquet"]

@@ -13,7 +13,7 @@ from headland.layer.table_input import TableLike, as_layer
 @argument_hints.explained(argument_hints.GRID)
 def grid(
     cleaned: Cleaned,
-    cells: float = 10.0,
+    cells: float | None = None,
     *,
     plots: TableLike | None = None,
     by: str | Iterable[str] | None = None,
@@ -28,7 +28,8 @@ def grid(
 
     Args:
         cleaned: The result of `headland.clean`.
-        cells: Side of the cells in metres. Cells are multiples of it in `crs`, so that years of a field share them.
+        cells: Side of the cells in metres; ``None`` is 10. Cells are multiples of it in `crs`, so that years of a field
+            share them.
         plots: Polygons instead of cells, with their columns: a layer, a GeoDataFrame, or an Arrow table or stream.
         by: Names of columns of ``cleaned.layer``, such as ``"variety"``: each value gets its own row. ``None`` is a row
             for each season of a harvest, with ``crop`` and ``year``, or for each of several other jobs; ``[]`` puts all
@@ -47,8 +48,8 @@ def grid(
 
     Raises:
         TypeError: An argument has another type.
-        ValueError: `cells` is not above 0, a column is missing, `plots` are no polygons, or `crs` is not in metres or
-            stretches lengths by more than 1 %, as web Mercator does.
+        ValueError: `cells` is not above 0 or given with `plots`, a column is missing, `plots` are no polygons, or `crs`
+            is not in metres or stretches lengths by more than 1 %, as web Mercator does.
 
     Rules and references: the guide to yield maps of the documentation.
 
@@ -60,12 +61,14 @@ def grid(
             f"`cleaned`: expected the result of `headland.clean`, got {type(cleaned).__name__}; "
             "pass `headland.clean(layer)`"
         )
+    if plots is not None and cells is not None:
+        raise ValueError("`cells`: a map has either square cells or `plots`; leave one out")
     around = None if plots is None else as_layer("plots", plots)
     names = [by] if isinstance(by, str) else by
     columns = None if names is None else list(dict.fromkeys(arguments.text("by", name, '"variety"') for name in names))
     made = _core.grid(
         cleaned._core,  # noqa: SLF001 - an object of this package
-        arguments.finite_number("cells", cells),
+        arguments.finite_number("cells", 10.0 if cells is None else cells),
         None if around is None else around._core,  # noqa: SLF001 - a layer of this package
         columns,
         _system(crs),

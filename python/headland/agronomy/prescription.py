@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from headland import _core, arguments, extras
-from headland.argument_hints import explained
+from headland.argument_hints import UNIT, explained
 from headland.files import replacing
 from headland.layer.layer import Diagnostic, Layer
 from headland.layer.table_input import TableLike, as_layer
@@ -107,7 +107,7 @@ class Prescription(Suggesting):
     _table = "rx.layer"
     _table_class = Layer
 
-    @explained()
+    @explained(UNIT)
     def __init__(
         self,
         zones: TableLike,

@@ -212,7 +212,7 @@ class Calls(OpenClient[Pages[Any], LocationPages]):
     ) -> bytes | Path | BinaryIO:
         """Download a file."""
         texts, overwrite = arguments.texts(call, given), arguments.flag("overwrite", overwrite)
-        with Download(to) as download:
+        with Download(to, overwrite=overwrite) as download:
             with self:
                 delivered = self.core.download(call, texts, download.path, overwrite, limits)
             return download.finish(delivered)
@@ -312,7 +312,7 @@ class AsyncCalls(OpenClient[AsyncPages[Any], AsyncLocationPages]):
     ) -> bytes | Path | BinaryIO:
         """Download a file."""
         texts, overwrite = arguments.texts(call, given), arguments.flag("overwrite", overwrite)
-        with Download(to) as download:
+        with Download(to, overwrite=overwrite) as download:
             with self:
                 delivered = await self.core.download_async(call, texts, download.path, overwrite, limits)
             return download.finish(delivered)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
@@ -41,6 +42,16 @@ class _ClientBase(Suggesting):
     """Settings of both clients."""
 
     _calls: OpenClient[Any, Any]
+
+    def __new__(cls, *_: object, **given: object) -> Self:
+        """Refuse to be created without keys."""
+        if not given:
+            name = cls.__name__
+            raise TypeError(
+                f"`{name}()` has no keys: `{name}.from_env()` reads them from the environment, `{name}.from_profile()` "
+                f"from the file of `headland login`; or pass {', '.join(f'`{each}`' for each in settings.REQUIRED)}"
+            )
+        return super().__new__(cls)
 
     def __init__(
         self,
@@ -157,6 +168,9 @@ class _ClientBase(Suggesting):
 
 # Errors of wrong arguments name the public class.
 _ClientBase.__init__.__qualname__ = "Client.__init__"
+# The signature that `help` shows is not that of `__new__`.
+_init: Any = _ClientBase.__init__
+_ClientBase.__signature__ = inspect.signature(_init.__get__(0))  # type: ignore[attr-defined]
 
 
 class Client(_ClientBase, ClientRows):
@@ -225,6 +239,13 @@ class Client(_ClientBase, ClientRows):
     def __exit__(self, *_: object) -> None:
         """Close the connections."""
         self.close()
+
+    def __aenter__(self) -> NoReturn:
+        """Refuse: its calls are not awaited."""
+        raise TypeError("a `Client` is opened by `with`; `headland.AsyncClient` is for `async with`")
+
+    def __aexit__(self, *_: object) -> None:
+        """Exist, so that `async with` reaches the error of `__aenter__`."""
 
 
 class AsyncClient(_ClientBase, AsyncClientRows):

@@ -64,7 +64,7 @@ class Conversion(_Handle):
     @argument_hints.explained(argument_hints.RESULT)
     def result(self, to: Target | None = None, *, overwrite: bool = False) -> bytes | Path | BinaryIO:
         """Return the file as bytes, or write it to a folder, path or file object; waits if it is not ready."""
-        with Download(to) as download:
+        with Download(to, overwrite=overwrite) as download:
             with self._calls:
                 delivered = self._core.result(download.path, arguments.flag("overwrite", overwrite))
             return download.finish(delivered)
@@ -96,7 +96,7 @@ class AsyncConversion(_Handle):
     @argument_hints.explained(argument_hints.RESULT)
     async def result(self, to: Target | None = None, *, overwrite: bool = False) -> bytes | Path | BinaryIO:
         """Return the file as bytes, or write it to a folder, path or file object; waits if it is not ready."""
-        with Download(to) as download:
+        with Download(to, overwrite=overwrite) as download:
             with self._calls:
                 delivered = await self._core.result_async(download.path, arguments.flag("overwrite", overwrite))
             return download.finish(delivered)

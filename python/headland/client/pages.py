@@ -127,6 +127,12 @@ class _Pages(Generic[Record]):
         """Export the schema of the columns by the Arrow C data interface; makes no call."""
         return self._reading.core.__arrow_c_schema__()
 
+    def __await__(self) -> NoReturn:
+        """Refuse: a list reads nothing before it is iterated."""
+        raise TypeError(
+            f"{self._name} is a list, which is not awaited: read it by `for`, or `async for` if it is async"
+        )
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
@@ -173,6 +179,10 @@ class Pages(_Pages[Record]):
             if page is None:
                 raise StopIteration
             self._next_records = iter(page)
+
+    def __aiter__(self) -> NoReturn:
+        """Refuse: the pages of a `Client` are not awaited."""
+        raise TypeError(f"{self._name} of a `Client` is read by `for`; lists of `headland.AsyncClient` by `async for`")
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Record: ...
@@ -349,8 +359,7 @@ class AsyncPages(_Pages[Record]):
             total = await reading.core.total_async()
             reading.is_probed = True
         if total is None:
-            message = "the service returns no total count for this list"
-            raise TypeError(message)
+            raise TypeError("the service returns no total count for this list")
         return total
 
     async def first(self) -> Record | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from headland import _core, arguments
 from headland.agronomy.job_layers import FailedJob, JobLayers
 from headland.archives import ReadOptions, with_options
+from headland.argument_hints import READ_ALL, explained
 from headland.client.job_selection import Selection
 from headland.display.progress_bar import choose_display
 from headland.display.waiting_line import LINE
@@ -94,6 +95,7 @@ class ReadAll:
     get: Any
     request: Any
 
+    @explained(READ_ALL)
     @with_options
     def read_all(
         self,
@@ -190,6 +192,7 @@ class AsyncReadAll:
     get: Any
     request: Any
 
+    @explained(READ_ALL)
     @with_options
     async def read_all(
         self,

@@ -111,8 +111,8 @@ class Layer(LayerViews):
         """Write GeoJSON (RFC 7946): one feature per line, outer rings counter-clockwise, shortest exact digits.
 
         Args:
-            path: The file. It appears under its name once it is complete, and replaces an existing file. A link is
-                followed; a target that is not a regular file is refused.
+            path: The file, ``.geojson`` or ``.json``. It appears under its name once it is complete, and replaces an
+                existing file. A link is followed; a target that is not a regular file is refused.
             crs: ``None`` transforms coordinates to WGS 84 (degrees, longitude first), as the format requires;
                 ``"as-is"`` writes them in the layer's own system and units.
 
@@ -122,13 +122,13 @@ class Layer(LayerViews):
             format has no units.
 
         Raises:
-            ValueError: The coordinate system is unknown and ``crs`` is not ``"as-is"``, or ``crs`` has another value.
+            ValueError: The coordinate system is unknown and ``crs`` is not ``"as-is"``, or another ending or ``crs``.
             HeadlandError: A coordinate cannot be transformed to WGS 84 or is beyond 180 or 90 degrees (RFC 7946), or
                 the file cannot be written (then it is an ``OSError`` too).
 
         >>> headland.read("job.zip").write_geojson("job.geojson")
         """
-        target = arguments.path("path", path)
+        target = arguments.path("path", path, ".geojson", ".json")
         self._core.write_geojson(target, _as_is(crs))
         return target
 
@@ -136,8 +136,8 @@ class Layer(LayerViews):
         """Write GeoParquet 1.1, compressed with zstd: all columns and types, the coordinate system and the units.
 
         Args:
-            path: The file. It appears under its name once it is complete, and replaces an existing file. A link is
-                followed; a target that is not a regular file is refused.
+            path: The file, such as ``job.parquet``. It appears under its name once it is complete, and replaces an
+                existing file. A link is followed; a target that is not a regular file is refused.
 
         Returns:
             The path. Geometries are well-known binary in the layer's own system, which the file stores as PROJJSON, or
@@ -147,11 +147,12 @@ class Layer(LayerViews):
             GeoParquet has neither M, which is left out with a warning, nor surfaces of triangles, which are polygons.
 
         Raises:
+            ValueError: The name ends neither in ``.parquet`` nor in ``.geoparquet`` or ``.pq``.
             HeadlandError: The file cannot be written (it is an ``OSError`` too).
 
         >>> headland.read("job.zip").write_parquet("job.parquet")
         """
-        target = arguments.path("path", path)
+        target = arguments.path("path", path, ".parquet", ".geoparquet", ".pq")
         if self._core.has_m:
             errors.warn(
                 f"the M values of layer `{self.name}` are not in `{target}`: GeoParquet has none; `to_arrow` keeps them"
@@ -159,6 +160,7 @@ class Layer(LayerViews):
         self._core.write_parquet(target)
         return target
 
+    @argument_hints.explained(argument_hints.ZONE)
     def with_time(
         self,
         name: str,

@@ -49,7 +49,7 @@ def write_parquet(frame: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     import pandas as pd
     import pyarrow.parquet as pq
 
-    target = arguments.path("path", path)
+    target = arguments.path("path", path, ".parquet", ".geoparquet", ".pq")
     if not isinstance(frame, pd.DataFrame):
         hint = "; call its own `write_parquet`" if hasattr(frame, "write_parquet") else ""
         raise TypeError(f"`frame`: expected a frame of pandas or geopandas, got {type(frame).__name__}{hint}")

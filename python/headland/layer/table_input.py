@@ -97,6 +97,8 @@ def _refuse(name: str, value: object) -> NoReturn:
     hint = ""
     if isinstance(value, str | bytes | os.PathLike) or hasattr(value, "read"):
         hint = "; read archives with `headland.read`"
+    elif hasattr(value, "cr_code"):
+        hint = "; `await` it first"
     elif _is_series(value):
         hint = "; pass a frame, such as `series.to_frame()`"
     elif hasattr(value, "_parts"):

@@ -246,6 +246,7 @@ class Mirror(PublishedDataset):
         """
         return Verification(*self._core.verify(arguments.flag("deep", deep)))
 
+    @argument_hints.explained()
     def report(
         self,
         folder: str | os.PathLike[str],

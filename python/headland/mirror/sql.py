@@ -102,9 +102,11 @@ def run(
     try:
         relation = connection.sql(query, params=parameters or None)
     except duckdb.BinderException as reason:
-        if "not found in FROM clause" not in str(reason) or _core.Dataset(folder).is_current:
+        if "not found in FROM clause" not in str(reason):
             raise
-        raise ValueError(f"{str(reason).splitlines()[0]}{UPGRADE}") from None
+        # The second line has similar names.
+        text = " ".join(str(reason).splitlines()[:2]).strip()
+        raise ValueError(f"{text}{'' if _core.Dataset(folder).is_current else UPGRADE}") from None
     except duckdb.CatalogException as reason:
         if "Table with name" not in str(reason):
             raise
