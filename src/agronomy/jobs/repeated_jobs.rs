@@ -59,14 +59,14 @@ fn ratio(count: usize, of: usize) -> f64 {
 /// The rows of a job that are compared; none without times or locations.
 fn places(part: &Part) -> Vec<Place> {
     let located = if part.layer.geometry_index().is_some() { part.layer.positions().ok().flatten() } else { None };
-    let (Some(times), Some(located)) = (times(&part.layer), located) else { return Vec::new() };
+    let (Some(times), Some([xs, ys])) = (times(&part.layer), located) else { return Vec::new() };
     #[expect(clippy::cast_possible_truncation, reason = "degrees times a factor")]
     let rounded = |degrees: f64| (degrees * PER_DEGREE).round() as i64;
-    let place = |(time, place): (Option<i64>, Option<(f64, f64)>)| {
-        let (time, (x, y)) = time.zip(place)?;
+    let place = |(time, (x, y)): (Option<i64>, (f64, f64))| {
+        let time = time.filter(|_| x.is_finite() && y.is_finite())?;
         // Times of logs are whole seconds, mostly of some step.
         (time.div_euclid(100_000).wrapping_mul(0x9E37_79B9).div_euclid(1 << 16).rem_euclid(COMPARED) == 0)
             .then(|| [time, rounded(x), rounded(y)])
     };
-    times.into_iter().zip(located).filter_map(place).collect()
+    times.into_iter().zip(xs.into_iter().zip(ys)).filter_map(place).collect()
 }
