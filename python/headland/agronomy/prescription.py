@@ -227,8 +227,8 @@ def _sentence(rx: Prescription) -> str:
     count = sum(each.zones for each in totals.rates)
     zones = f"{count:,} zone{'' if count == 1 else 's'} with {len(totals.rates):,} rate{'s'[: len(totals.rates) > 1]}"
     parts = [zones, f"{totals.area:,.2f} ha", f"{totals.amount:,.0f} {totals.unit}"]
-    counts = {severity: found.count(severity) for severity in ("error", "warning")}
-    parts += [f"{count} {severity}{'s'[: count > 1]}" for severity, count in counts.items() if count]
+    counted = [(found.count(severity), severity) for severity in ("error", "warning")]
+    parts += [f"{count} {severity}{'s'[: count > 1]}" for count, severity in counted if count]
     return ", ".join(parts)
 
 
@@ -270,8 +270,7 @@ def _check_unit(layer: Layer, rate: str, unit: str) -> None:
             )
     if len(texts) > 1:
         raise ValueError(
-            f"`zones`: column `{column}` states several units: {', '.join(map(repr, texts))}; convert all to one, "
-            "and drop the column"
+            f"`zones`: column `{column}` states several units: {', '.join(map(repr, texts))}; convert all and drop it"
         )
 
 
@@ -398,5 +397,4 @@ def _with_rest(layer: Layer, rates: list[float], boundary: Layer | None, default
         )
     rest = field.difference(ground)
     parts = [each for each in shapely.get_parts(rest) if each.geom_type == "Polygon" and each.area > LEAST_REST]
-    frame = gpd.GeoDataFrame(geometry=[*zones, *parts], crs=WGS84)
-    return as_layer("zones", frame), rates + [default] * len(parts)
+    return as_layer("zones", gpd.GeoDataFrame(geometry=[*zones, *parts], crs=WGS84)), rates + [default] * len(parts)

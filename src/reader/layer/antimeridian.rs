@@ -4,8 +4,7 @@
 //! more than 180 degrees therefore takes the short way. An exception is a ring whose sides run along the antimeridian
 //! itself, such as the box of a world map, for which both ways have the same ends.
 
-use super::containment;
-use super::row_shapes::Polygons;
+use super::containment::{self, Polygons};
 use super::winding;
 
 /// Degrees within which a vertex is on the antimeridian.

@@ -3,6 +3,9 @@
 use super::wkb::{FlatCoordinates, Part};
 use headland_base::error::Result;
 
+/// Polygons, their rings, and the vertices of these. The first ring of a polygon is the outer one; the others are holes.
+pub type Polygons = Vec<Vec<Vec<[f64; 2]>>>;
+
 /// Whether the polygons of a geometry contain a position, in the same coordinates. Holes are outside.
 pub(crate) fn contains(wkb: &[u8], (x, y): (f64, f64)) -> Result<bool> {
     let mut flat = FlatCoordinates::default();

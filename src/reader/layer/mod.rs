@@ -62,6 +62,7 @@ pub use antimeridian::{cut_at_antimeridian, is_around_globe};
 pub use boundary_columns::BoundaryColumns;
 pub use cancel::Cancel;
 pub use columns::ColumnType;
+pub use containment::Polygons;
 pub(crate) use containment::contains;
 use headland_base::error::Result;
 pub use job_file::read_job;
@@ -69,7 +70,6 @@ pub use ordered_pipeline::{run_ordered, threads};
 pub use parquet::{Bounds, ROW_GROUP, Table, TableFile, Writer, row_groups};
 pub use ragged_geometry::Ragged;
 pub use read::read;
-pub use row_shapes::Polygons;
 pub use stream::{Stream, TypePolicy};
 pub use times::{LocalTimes, Offsets};
 

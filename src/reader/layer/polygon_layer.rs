@@ -7,8 +7,8 @@ use arrow_array::{ArrayRef, LargeBinaryArray};
 use arrow_schema::{Field, FieldRef, Schema};
 
 use super::Layer;
+use super::containment::Polygons;
 use super::crs::Crs;
-use super::row_shapes::Polygons;
 use super::schema::geometry_field;
 use super::winding::is_reversed;
 use headland_base::error::{Error, Kind, Result};

@@ -1,13 +1,11 @@
 //! Geometries of all rows as arrays: positions and polygons in degrees on WGS 84, or in the layer's own plane.
 
 use super::Layer;
+use super::containment::Polygons;
 use super::crs::{OwnPlane, Transform};
 use super::shapes::is_valid_coordinate;
 use super::wkb::{FlatCoordinates, Part, flat_point};
 use headland_base::error::{Error, Result};
-
-/// Polygons, their rings, and the vertices of these. The first ring of a polygon is the outer one; the others are holes.
-pub type Polygons = Vec<Vec<Vec<[f64; 2]>>>;
 
 /// Geometries of all rows: longitudes and latitudes in degrees on WGS 84, or the coordinates of the layer.
 #[derive(Debug)]
