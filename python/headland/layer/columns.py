@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from headland import _core
+from headland import _core, errors
 from headland.display.escaping import printable
 from headland.suggestions import did_you_mean
 
@@ -22,6 +22,9 @@ FIRST = (
     *("swath_width", "distance", "interval", "heading", "elevation", "pass_number", "working"),
 )
 """Columns of a harmonised layer in the order in which they are looked for; the others follow."""
+
+MOST_HIDDEN = 0.05
+"""Most cells on the ground of others, as crops of one field share those of their border."""
 
 NUMBERS = {"Int": "whole number", "UInt": "whole number", "Float": "number"}
 
@@ -62,6 +65,19 @@ def missing_column(layer: ShownTable, column: str) -> str:
     if added and not own:
         hint = f"; `headland.harmonize(layer)` adds `{added}`"
     return printable(f"there is no column `{column}`{hint or '; there are: ' + ', '.join(layer.columns)}")
+
+
+def warn_of_hidden_cells(layer: ShownTable) -> None:
+    """Warn if cells of a grid cover others on a map: those of another crop or year on the same ground."""
+    if not {"x", "y", "covered", "share"} <= {*layer.columns}:
+        return
+    places = list(zip(layer.values("x"), layer.values("y"), strict=True))
+    hidden = len(places) - len(set(places))
+    if hidden > MOST_HIDDEN * len(places):
+        errors.warn(
+            f"{hidden:,} of {len(places):,} cells have the ground of another one, of another crop or year, and cover "
+            "each other on the map; clean and map each job, or select one year of `to_geopandas()`"
+        )
 
 
 def _similar(column: str, names: Collection[str], cutoff: float = 0.6) -> str | None:

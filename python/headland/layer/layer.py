@@ -331,7 +331,8 @@ class Layer(LayerViews):
             crs: ``"as-is"`` draws unchanged coordinates, also if their system is unknown.
 
         Returns:
-            The map. A layer of more than some thousand records is thinned evenly, and the map states the counts.
+            The map. A layer of more than some thousand records is thinned evenly, and the map states the counts. A
+            `HeadlandWarning` says if cells of a grid cover others, such as those of several years.
 
         Raises:
             ValueError: The layer has no geometry or no such column, the column has neither numbers nor text, `vmin` is
@@ -341,7 +342,7 @@ class Layer(LayerViews):
         >>> headland.read("job.zip").plot("YIELD").save("yield.svg")
         """
         from headland.display.map import Map
-        from headland.layer.columns import missing_column
+        from headland.layer.columns import missing_column, warn_of_hidden_cells
 
         texts = {"column": column, "label": label, "title": title, "unit": unit}
         given = {name: None if text is None else arguments.text(name, text) for name, text in texts.items()}
@@ -354,10 +355,10 @@ class Layer(LayerViews):
             vmax=None if vmax is None else arguments.number("vmax", vmax),
             as_is=_as_is(crs),
         )
+        warn_of_hidden_cells(self)
         shown = given["column"] or self._core.map_column()
         name, label = self._core.map_texts(given["column"])
-        named = given["label"] or label or shown or "locations"
-        return Map(svg, shown, f"{named} of {given['title'] or name}")
+        return Map(svg, shown, f"{given['label'] or label or shown or 'locations'} of {given['title'] or name}")
 
     def explore(self, column: str | None = None) -> Any:
         """Show the records on an interactive map with lonboard, or with folium if that is what is installed.
@@ -390,8 +391,6 @@ class Layer(LayerViews):
 
 def _from_parts(kind: type[Layer], about: str, buffers: list[bytes]) -> Layer:
     """Return the layer of pickled parts."""
-    from headland import _core
-
     return kind(_core.Layer.from_parts(about, buffers))
 
 

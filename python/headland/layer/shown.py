@@ -43,6 +43,9 @@ class ShownTable(Protocol):
     def describe(self) -> list[Column]:
         """Return the columns."""
 
+    def values(self, column: str) -> list[Any]:
+        """Return the values of a column."""
+
     def __len__(self) -> int:
         """Return the number of records."""
 
