@@ -95,7 +95,7 @@ def test_speed_far_from_the_usual_one_is_a_reason(speed: float, is_wrong: bool) 
 
 @pytest.mark.parametrize(
     ("moisture", "is_wrong"),
-    [(0.5, False), (4.5, False), (38.5, False), (60.0, False), (-1.0, True), (101.0, True), (np.nan, True)],
+    [(0.5, True), (4.5, False), (38.5, False), (60.0, False), (-1.0, True), (101.0, True), (np.nan, True)],
 )
 def test_moisture_of_a_whole_pass_that_is_no_percentage_is_a_reason(moisture: float, is_wrong: bool) -> None:
     # Half an hour between passes: no other value is near in time.

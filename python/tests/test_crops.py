@@ -102,7 +102,7 @@ def test_unknown_crop_argument_names_the_known_ones() -> None:
 def test_yield_by_the_names_of_farms_is_found(name: str, unit: str, expected: str) -> None:
     frame = harvest().drop(columns=["Yield", "Moisture"]).assign(**{name: 9000.0})
     layer = hl.harmonize(frame, kind="yield", crop="corn", units={"Distance": "m", "Swath": "m", name: unit})
-    computed = {"yield_wet_mass": ["yield_wet"], "yield_dry_matter": ["yield_dry"]}.get(expected, [])
+    computed = ["yield_wet"] if expected == "yield_wet_mass" else [] if expected == "yield" else ["yield_dry"]
     assert [column for column in layer.columns if column.startswith("yield")] == [expected, *computed]
     assert next(entry for entry in layer.provenance if entry["column"] == expected)["source"] == name
 

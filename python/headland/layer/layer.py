@@ -255,8 +255,7 @@ class Layer(LayerViews):
             The sum over all records, without holes; areas of two records count twice, rows without a width do not.
 
         Raises:
-            ValueError: The coordinate system is unknown and ``crs`` is not ``"as-is"``, ``crs`` has another value, or a
-                polygon has a coordinate that is not finite.
+            ValueError: The coordinate system is unknown and ``crs`` is not ``"as-is"``, or ``crs`` has another value.
             ArchiveError: A coordinate is outside its system, or degrees cannot be transformed to WGS 84.
 
         >>> hectares = headland.read("job.zip").area() / 10_000

@@ -68,7 +68,10 @@ impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
         let text = error.to_string();
         match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(text),
+            // Clients that recover one file at a time also meet a failure of the locking protocol.
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
+                Self::Busy(text)
+            }
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Foreign(text),
             _ => Self::Other(text),
         }
@@ -255,7 +258,8 @@ mod tests {
     #[test]
     fn only_busy_errors_are_retried() {
         let path = Path::new("x");
-        let mut answers = vec![Ok(7), Err(failure(ffi::SQLITE_LOCKED)), Err(failure(ffi::SQLITE_BUSY))];
+        let busy = [ffi::SQLITE_LOCKED, ffi::SQLITE_PROTOCOL, ffi::SQLITE_BUSY].map(|code| Err(failure(code)));
+        let mut answers: Vec<_> = std::iter::once(Ok(7)).chain(busy).collect();
         assert_eq!(retry_while_busy(path, || answers.pop().unwrap()).unwrap(), 7);
         let mut answers = vec![Ok(7), Err(failure(ffi::SQLITE_CORRUPT))];
         assert!(retry_while_busy(path, || answers.pop().unwrap()).is_err());

@@ -10,7 +10,7 @@ use std::f64::consts::PI;
 use super::antimeridian;
 use super::crs::{Crs, OwnPlane};
 use super::wkb::{FlatCoordinates, Part};
-use headland_base::error::{Error, Kind, Result};
+use headland_base::error::Result;
 
 /// The semi-major axis of WGS 84 in metres.
 pub(in crate::layer) const SEMI_MAJOR: f64 = 6_378_137.0;
@@ -28,22 +28,12 @@ pub(in crate::layer) const E2: f64 = 0.006_694_379_990_141_317;
 /// The area in square metres of all polygons in `geometries` (ISO WKB; `None` for null). `None` without polygons.
 ///
 /// Overlaps count once per polygon. Points and lines are ignored. The planar area, if a projected system has no way to
-/// WGS 84. Without `crs`, the planar area in squared units of the coordinates. A polygon with a vertex that is not finite
-/// has no known area, which is an error that names its record.
+/// WGS 84. Without `crs`, the planar area in squared units of the coordinates. Vertices that are not finite are in no area.
 pub fn area<'a>(geometries: impl IntoIterator<Item = Option<&'a [u8]>>, crs: Option<&Crs>) -> Result<Option<f64>> {
     let mut total: Option<f64> = None;
-    measure(geometries, crs, &mut |record, area| match area {
-        Measured::Polygons(area) => {
+    measure(geometries, crs, &mut |found| {
+        if let Measured::Polygons(area) | Measured::NotFinite(area) = found {
             total = Some(area + total.unwrap_or(0.0));
-            Ok(())
-        }
-        Measured::Other => Ok(()),
-        Measured::NotFinite => {
-            let message = format!(
-                "the polygon of row {record} has a coordinate that is not finite, so its area is unknown; repair it or \
-                 drop the row"
-            );
-            Err(Error::new(Kind::Value, message).with(|facts| facts.record = u64::try_from(record).ok()))
         }
     })?;
     Ok(total)
@@ -56,8 +46,8 @@ pub(super) enum Measured {
     Polygons(f64),
     /// It has no polygon.
     Other,
-    /// A vertex of its polygons is not finite.
-    NotFinite,
+    /// A vertex of its polygons is not finite; square metres between the others.
+    NotFinite(f64),
 }
 
 impl Measured {
@@ -70,18 +60,15 @@ impl Measured {
 /// The area of the polygons of one geometry on WGS 84; `None` if there is none or it is unknown.
 pub(super) fn known_area(wkb: Option<&[u8]>) -> Result<Option<f64>> {
     let mut found = None;
-    measure([wkb], Some(&Crs::wgs84()), &mut |_, area| {
-        found = area.known();
-        Ok(())
-    })?;
+    measure([wkb], Some(&Crs::wgs84()), &mut |area| found = area.known())?;
     Ok(found)
 }
 
-/// Passes the record and the area of each geometry, as [`area`] has it, to `add`.
+/// Passes the area of each geometry, as [`area`] has it, to `add`.
 pub(super) fn measure<'a>(
     geometries: impl IntoIterator<Item = Option<&'a [u8]>>,
     crs: Option<&Crs>,
-    add: &mut dyn FnMut(usize, Measured) -> Result<()>,
+    add: &mut dyn FnMut(Measured),
 ) -> Result<()> {
     let own = crs.and_then(OwnPlane::new);
     let unit = own.as_ref().map_or(1.0, |own| own.metres().into_iter().product::<f64>().abs());
@@ -120,7 +107,7 @@ pub(super) fn measure<'a>(
             total = total.map(|total| (total + polygon.abs()) * unit);
         }
         let is_lost = wkb.is_some() && flat.has_lost_vertex();
-        add(record, if is_lost { Measured::NotFinite } else { total.map_or(Measured::Other, Measured::Polygons) })?;
+        add(total.map_or(Measured::Other, if is_lost { Measured::NotFinite } else { Measured::Polygons }));
     }
     Ok(())
 }
@@ -225,6 +212,7 @@ pub(in crate::layer) fn authalic_q(sine: f64, eccentricity: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use headland_base::error::Kind;
 
     type Rings<'a> = &'a [&'a [(f64, f64)]];
 
@@ -287,16 +275,13 @@ mod tests {
     }
 
     #[test]
-    fn polygon_with_a_vertex_that_is_not_finite_has_no_area() {
+    fn vertex_that_is_not_finite_is_in_no_area_which_is_unknown_then() {
         for lost in [f64::NAN, f64::INFINITY, -1e39] {
-            let ring = [FIELD[0], FIELD[1], (FIELD[2].0, lost), FIELD[3]];
-            let wkb = [polygon(3, &[FIELD]), polygon(3, &[&ring])];
-            let geometries = || wkb.iter().map(|wkb| Some(wkb.as_slice()));
-            for crs in [None, Some(Crs::wgs84())] {
-                let error = area(geometries(), crs.as_ref()).unwrap_err();
-                assert_eq!((error.kind(), error.facts().record), (Kind::Value, Some(1)));
-            }
-            assert_eq!(known_area(geometries().nth(1).flatten()).unwrap(), None);
+            let ring = [FIELD[0], FIELD[1], (FIELD[2].0, lost), FIELD[2], FIELD[3]];
+            let wkb = polygon(3, &[&ring]);
+            let whole = area([Some(polygon(3, &[FIELD]).as_slice())], None).unwrap();
+            assert_eq!(area([Some(wkb.as_slice())], None).unwrap(), whole);
+            assert_eq!(known_area(Some(wkb.as_slice())).unwrap(), None);
         }
     }
 

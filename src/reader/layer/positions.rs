@@ -63,10 +63,7 @@ impl Layer {
     /// vertex is not finite.
     pub fn areas(&self) -> Result<Vec<Option<f64>>> {
         let mut areas = Vec::with_capacity(self.len());
-        super::area::measure(self.geometries(), self.crs.as_ref(), &mut |_, area| {
-            areas.push(area.known());
-            Ok(())
-        })?;
+        super::area::measure(self.geometries(), self.crs.as_ref(), &mut |area| areas.push(area.known()))?;
         Ok(areas)
     }
 }
