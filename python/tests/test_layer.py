@@ -280,18 +280,18 @@ def test_a_picture(layer: hl.Layer) -> None:
 
 
 def test_a_file_that_cannot_be_written(layer: hl.Layer, tmp_path: Path) -> None:
-    for write in (layer.write_parquet, layer.write_geojson):
+    for write, name in ((layer.write_parquet, "job.parquet"), (layer.write_geojson, "job.geojson")):
         for error in (hl.HeadlandError, OSError):
             with pytest.raises(error, match="nowhere"):
-                write(tmp_path / "nowhere" / "job.out")
+                write(tmp_path / "nowhere" / name)
 
 
 def test_a_folder_that_is_missing_is_named_and_no_part(layer: hl.Layer, client: hl.Client, tmp_path: Path) -> None:
     job = next(iter(client.job_data.list()))["id"]
-    target = tmp_path / "maps" / "job.out"
+    target = tmp_path / "maps" / "job.zip"
     writes: list[Callable[[], object]] = [
-        lambda: layer.write_parquet(target),
-        lambda: layer.write_geojson(target),
+        lambda: layer.write_parquet(target.with_suffix(".parquet")),
+        lambda: layer.write_geojson(target.with_suffix(".geojson")),
         lambda: client.job_data.download(job, to=target),
     ]
     for write in writes:

@@ -38,6 +38,9 @@ const GROUND: &str = r#"{"moisture_delay": null}"#;
 /// single readings are missing in most logs.
 const SAID: f64 = 0.05;
 
+/// Part of the dry mass that moistures change which no row around has, before those of the rows around are used.
+const OUTLIERS: f64 = 0.002;
+
 /// The mean yield of a job in a field, in metres and kilograms. Mass, ground and mean are there together or not at all, so
 /// that sums of them can be divided.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,6 +93,8 @@ struct Sums {
     mean: FieldMean,
     covered: f64,
     dry: f64,
+    /// The same with the moistures of the rows around where the cleaning replaced one.
+    settled: f64,
     /// Ground of rows whose mass was not logged.
     without_mass: f64,
     /// Wet mass of rows with a dry mass, and of rows without one, whose moisture was not logged.
@@ -155,8 +160,9 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
         // A moisture that no row around has says nothing of the grain; the cleaning replaced it.
         let is_replaced = wet > 0.0 && reasons.get(row).is_some_and(|bits| bits & MOISTURE != 0);
         let water = at(&moistures).zip(at(&markets)).filter(|_| is_replaced);
-        let dry = dry.map(|dry| water.map_or(dry, |(own, market)| wet * (100.0 - own) / (100.0 - market)));
+        let settled = dry.map(|dry| water.map_or(dry, |(own, market)| wet * (100.0 - own) / (100.0 - market)));
         sums.dry += dry.unwrap_or_default();
+        sums.settled += settled.unwrap_or_default();
         sums.wet[usize::from(dry.is_none())] += wet;
         if dry.is_none_or(|dry| dry <= 0.0) {
             sums.mean.rows_without_yield = sums.mean.rows_without_yield.saturating_add(1);
@@ -165,6 +171,8 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     let means = sums.into_iter().map(|((field, crop, year), sums)| {
         let [with, without] = sums.wet;
         let with_mass = sums.covered - sums.without_mass;
+        // Single outliers are what was logged.
+        let dry = if (sums.settled / sums.dry - 1.0).abs() > OUTLIERS { sums.settled } else { sums.dry };
         let is_known = sums.dry > 0.0 && with_mass > 0.0;
         if is_known && sums.without_mass > SAID * sums.covered {
             let message = format!(
@@ -189,7 +197,7 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
             crop: crop.map(str::to_owned),
             year,
             covered_area: is_known.then_some(sums.covered),
-            dry_mass: is_known.then_some(sums.dry * (1.0 + filled) * ground),
+            dry_mass: is_known.then_some(dry * (1.0 + filled) * ground),
             market_moisture: basis,
             ..sums.mean
         }
