@@ -47,6 +47,22 @@ def test_each_cell_has_the_value_of_its_row(cleaned: hl.Cleaned, tmp_path: Path,
         assert np.isfinite(values).sum() == np.isfinite(expected).sum(), "other cells have no data"
 
 
+STATISTICS = """<PAMDataset><PAMRasterBand band="1"><Metadata>
+<MDI key="STATISTICS_MEAN">1</MDI></Metadata></PAMRasterBand></PAMDataset>"""
+"""What GDAL writes beside a raster."""
+
+
+def test_statistics_of_the_raster_before_do_not_stay(cleaned: hl.Cleaned, tmp_path: Path) -> None:
+    cells, path = hl.grid(cleaned, 10.0), tmp_path / "map.tif"
+    cells.write_geotiff(path, "m2")
+    (tmp_path / "map.tif.aux.xml").write_text(STATISTICS, encoding="utf-8")
+    with rasterio.open(path) as raster:
+        assert raster.tags(1)["STATISTICS_MEAN"] == "1"
+    cells.write_geotiff(path, "yield_wet")
+    with rasterio.open(path) as raster:
+        assert "STATISTICS_MEAN" not in raster.tags(1)
+
+
 @pytest.mark.parametrize("column", ["yield_wet", "rows", "m2"])
 def test_the_style_has_the_classes_and_colours_of_the_map(cleaned: hl.Cleaned, tmp_path: Path, column: str) -> None:
     cells = hl.grid(cleaned, 10.0)

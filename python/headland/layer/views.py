@@ -329,4 +329,7 @@ class LayerViews:
         if target.suffix.lower() not in {".tif", ".tiff"}:
             raise ValueError(f"`path`: a GeoTIFF has the extension `.tif` or `.tiff`, got `{target.name}`")
         _core.write_geotiff(self._core, target, arguments.text("column", column))
+        # Statistics and overviews that GDAL keeps in files of their own are those of the raster before.
+        for ending in (".aux.xml", ".ovr"):
+            target.with_name(target.name + ending).unlink(missing_ok=True)
         return target
