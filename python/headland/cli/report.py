@@ -35,7 +35,7 @@ def _report(given: argparse.Namespace) -> int:
         try:
             page = hl.Mirror(given.mirror, client).report(given.to, given.field, given.year, progress=shown)
         except ValueError as error:
-            raise ValueError(in_options(str(error))) from None
+            raise ValueError(in_options(str(error)).replace("`folder`", "`--to`")) from None
     if given.json:
         print_json({"page": page})
     else:

@@ -276,16 +276,20 @@ class Mirror(PublishedDataset):
         Raises:
             ConfigurationError: Nothing was published yet.
             ArchiveError: A published file is missing or damaged.
-            ValueError: An unknown field, a year without a job, or the folder has a file with the name of a page that is
-                no page of headland. Nothing is written.
+            ValueError: An unknown field, a year without a job, a folder inside a mirror, or one that has a file with
+                the name of a page that is no page of headland. Nothing is written.
             HeadlandError: A page cannot be written; also an ``OSError``.
             ImportError: duckdb or pandas is not installed; ``pip install 'headland[sql]'`` installs both.
 
         >>> index = mirror.report("report", years=2026)
         """
+        from headland.mirror.publish import mirror_conflict
         from headland.report.account import write_report
 
         target = arguments.path("folder", folder)
+        problem = mirror_conflict("folder", target, self.folder)
+        if problem is not None:
+            raise ValueError(problem)
         names = None if fields is None else [arguments.text("fields", name) for name in arguments.as_list(fields)]
         if names == []:
             raise ValueError("`fields` is empty; omit it to report all fields")

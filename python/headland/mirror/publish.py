@@ -144,7 +144,7 @@ def _open(folder: Path, target: object, options: dict[str, Any]) -> AnyStore:
         extras.require("s3", "obstore")
         url = arguments.text("target", os.fspath(target))
         problem = object_store.url_problem(url)
-        _refuse(problem or _mirror_conflict(object_store.local_path(url), folder))
+        _refuse(problem or mirror_conflict("target", object_store.local_path(url), folder))
         return object_store.open_store(url, options)
     if options:
         raise ValueError(
@@ -152,7 +152,7 @@ def _open(folder: Path, target: object, options: dict[str, Any]) -> AnyStore:
             "'s3://bucket/farm' or 'file:///srv/farm', or omit the option"
         )
     place = arguments.path("target", target).absolute()
-    _refuse(object_store.path_problem(place) or _mirror_conflict(place, folder))
+    _refuse(object_store.path_problem(place) or mirror_conflict("target", place, folder))
     return FolderStore(place)
 
 
@@ -161,8 +161,8 @@ def _refuse(problem: str | None) -> None:
         raise ValueError(problem)
 
 
-def _mirror_conflict(place: Path | None, folder: Path) -> str | None:
-    """Return an error if a path leads into a mirror, this or another; None if it does not, or there is no path."""
+def mirror_conflict(name: str, place: Path | None, folder: Path) -> str | None:
+    """Return the error of an argument that leads into a mirror, this or another; None if it is no such path."""
     if place is None:
         return None
     target, own = place.resolve(), folder.resolve()
@@ -174,7 +174,7 @@ def _mirror_conflict(place: Path | None, folder: Path) -> str | None:
     if around is None:
         return None
     return (
-        f"`target` is inside a mirror, that in `{around}`, whose next sync would treat it as its own: "
+        f"`{name}` is inside a mirror, that in `{around}`, whose next sync would treat it as its own: "
         "pass the address of a folder outside it"
     )
 
