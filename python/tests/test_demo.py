@@ -139,7 +139,7 @@ def test_demo_measures_every_job(demo: tuple[Path, dict[str, Any], str], truth: 
         if job["kind"] == "yield":
             assert job["mean"][0] == pytest.approx(job["dry"][0] / job["covered"] * 10_000, rel=1e-9)
             assert job["basis"] is not None
-        assert job["mean"][0] == pytest.approx(total / job["area"] * 10_000, rel=tolerance)
+        assert job["mean"][0] == pytest.approx(total / job["covered"] * 10_000, rel=tolerance)
     assert sum(job["calls"] for job in summary["jobs"]) == summary["calls"] - 1, "and one call for the list"
     problems = [job["problem"] for job in summary["jobs"] if job["problem"]]
     assert len(set(problems)) == 7, "one job without coverage, and one for each way in which a conversion fails"
@@ -172,11 +172,11 @@ def test_table_has_measured_and_true_totals(page: Page, truth: dict[str, Any]) -
     rows = {(re.sub(r"(.+)\1 .*", r"\1", cells[0]), *cells[1:3]): cells[3:] for cells in page.rows if len(cells) == 9}
     assert len(rows) == len(truth)
     crop, mean, area, total, known, difference = rows["Stone Hill", "2026", "Yield"]
-    # The mean is the dry mass on ground that is counted once; the area is that of the rows.
-    assert (crop, mean, area) == ("sunflower", "2.16 t/ha at 10 % water, ground once", "11.59 ha worked")
+    # The mean is the dry mass on ground that is counted once, as the area.
+    assert (crop, mean, area) == ("sunflower", "2.16 t/ha at 10 % water", "11.48 ha")
     assert (total, known, difference) == ("24.74 t as harvested", "24.74 t as harvested", "0.00 %")
     _, mean, area, total, known, difference = rows["Cattle Gate", "2024", "As applied"]
-    assert (mean, area, total, known, difference) == ("not measured", "43.44 ha worked", "not measured", "7,976 kg", "")
+    assert (mean, area, total, known, difference) == ("not measured", "43.07 ha", "not measured", "7,976 kg", "")
     assert rows["Barn Quarter", "2026", "Planting"][3:] == ["8,876 thousand seeds", "8,876 thousand seeds", "0.00 %"]
     assert sum("not measured" in cells for cells in rows.values()) == 6
 

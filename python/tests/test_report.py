@@ -120,8 +120,9 @@ def test_page_of_a_field_has_its_years_and_says_what_is_left_out(report: Path) -
         f"{FIELD} 5 jobs, 2024 to 2026",
         # The numbers are those of `clean`, with their moisture.
         "one scale of sorghum: 3.86 to 6.36 t/ha; one scale of sunflower: 1.39 to 2.55 t/ha",
-        "Cleaned 2.16 t/ha at 10 % water, of the rows that are used",
-        "Stone Hill 2026 Harvest: 2,604 points logged 24.7 t at 10 % water on 11.6 ha; left out are",
+        "Mean 2.16 t/ha at 10 % water, all grain by the area Area ",
+        "Cleaned map 2.16 t/ha at 10 % water, of used rows on new ground",
+        "Stone Hill 2026 Harvest: 2,604 points logged 24.7 t at 10 % water on 11.6 ha worked; left out are",
         "The map shows the rows that are used, in cells of 10 m.",
         # Products and totals, of the rows and of the service.
         "24.74 t as harvested",
@@ -129,7 +130,7 @@ def test_page_of_a_field_has_its_years_and_says_what_is_left_out(report: Path) -
         "99.5 % of the ground is within 10 % of the logged target",
         # What is not known is said, and so is what failed.
         "The file does not state the unit of the rate, and its rows do not prove one.",
-        "warning no-zone: there is no zone in `DATE` and `TIME`",
+        "Times are those of the clock of the display, because the file states no zone.",
         "What could not be read Stone Hill 2024 Planting again: the service answered CONVERSION_STATUS_FILE_NOT_FOUND",
         "Prescriptions",
         "Stone_Hill_2026_Spraying_Rx.zip: ",
@@ -178,7 +179,7 @@ def test_cleaned_job_saves_the_same_page(mirror: hl.Mirror, tmp_path: Path) -> N
     cleaned = hl.clean(hl.read(mirror.folder / "archives" / archive[:2] / f"{archive}.zip"))
     page = read(cleaned.save(tmp_path / "job.html")).text
     assert str(cleaned) in page
-    assert "Cleaned 2.16 t/ha at 10 % water" in page
+    assert "Cleaned map 2.16 t/ha at 10 % water" in page
     with pytest.raises(ValueError, match=r"ends in \.html"):
         cleaned.save(tmp_path / "job.pdf")
 

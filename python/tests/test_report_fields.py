@@ -113,7 +113,7 @@ def test_ground_of_a_tank_mix_counts_once(mirror: hl.Mirror, report: Path) -> No
     query = "SELECT sum(worked_area) / 10000 FROM application_rows WHERE job_name = $name"
     (hectares,) = mirror.sql(query, name=MIX).fetchall()[0]
     text = page_of(report, "Schoolhouse").text
-    assert f"{hectares:,.2f} ha worked, overlap counted each time" in text
+    assert f"Worked {hectares:,.2f} ha, overlap counted each time" in text
     assert re.search(rf"Burndown mix [\d,]+ L {hectares:,.2f} ha UAN 28-0-0 [\d,]+ L in the mix", text)
     assert "0.00 ha" not in text
 

@@ -73,7 +73,7 @@ def sentence(
     if logged[column] and unit not in ("", "unknown"):
         amount = f"{quantities.amount(logged[column], unit, is_grain=is_grain)}{moisture} on "
     points = "1 point" if logged["rows"] == 1 else f"{logged['rows']:,} points"
-    text = f"{shortened(name, MAX_TITLE)}: {points} logged {amount}{quantities.number(logged['ha'])} ha; "
+    text = f"{shortened(name, MAX_TITLE)}: {points} logged {amount}{quantities.number(logged['ha'])} ha worked; "
     text += f"left out are {_listed([f'{count:,} {words}' for words, count in reasons.items()])}; " if reasons else ""
     if not used["rows"]:
         return f"{text}no point is left."

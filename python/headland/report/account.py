@@ -29,7 +29,7 @@ from .page import (
     write_index,
     write_page,
 )
-from .places import apart, field_in, plain, where
+from .places import apart, field_in, grounds, plain, where
 from .prescriptions import map_name, read_maps, section
 
 if TYPE_CHECKING:
@@ -213,6 +213,8 @@ def chosen(
     groups: dict[tuple[str, bool], list[Record]] = defaultdict(list)
     unread: list[Record] = []
     jobs = [job for job in catalog.jobs.values() if years is None or catalog.year(job) in years]
+    unnamed = [job for job in jobs if catalog.archive(job) is not None and not catalog.field(job)]
+    ground = grounds({job["id"]: str(job.get("name") or job["id"]) for job in unnamed}, catalog.boxes)
     for job in jobs:
         if catalog.archive(job) is None:
             is_chosen = job.get("file_reason") and (fields is None or catalog.stated_field(job) in fields)
@@ -220,7 +222,7 @@ def chosen(
             continue
         field = catalog.field(job)
         if fields is None or field in fields:
-            groups[field or str(job.get("name") or job["id"]), field is None].append(job)
+            groups[field or ground[job["id"]], field is None].append(job)
     check_fields(fields, {name for name, is_job in groups if not is_job}, catalog)
     if years is not None and not jobs:
         there = ", ".join(map(str, sorted({year for job in catalog.jobs.values() if (year := catalog.year(job))})))
@@ -234,7 +236,8 @@ def chosen(
             title = f"{name} ({number} of {len(found)})" if others else name
             about = where(box, others) if others and box is not None else ""
             if is_job:
-                about = f"The field is unknown; this is the name of the job. {about}".strip()
+                whose = "the name of the job" if len(ids) == 1 else "how the names of jobs on one ground begin"
+                about = f"The field is unknown; this is {whose}. {about}".strip()
             # A job without a field may have the name of a field.
             page = file_name(f"{title}\0" if is_job else title)
             places.append(Place(name, is_job, [job for job in records if job["id"] in ids], title, about, page))

@@ -13,6 +13,7 @@ from .formats import (
     dates_text,
     difference_text,
     for_readers,
+    ground_text,
     mean_text,
     number,
     shown,
@@ -64,8 +65,8 @@ def figure(job: Job) -> str:
     texts = "".join(f"<p class='{kind}'>{for_readers(text)}</p>" for kind, text in sentences)
     rates = f"<div class='map rates'>{job.rates_svg}</div>" if job.rates_svg else ""
     return (
-        f"<figure id='job-{job.number}' data-scale='{scale_attribute(job)}'><div class='map'>{job.svg}</div>"
-        f"<figcaption><dl>{rows}</dl>{parts_table(found)}{texts}{rates}"
+        f"<figure id='job-{job.number}' data-scale='{scale_attribute(job)}'>"
+        f"<div><div class='map'>{job.svg}</div>{rates}</div><figcaption><dl>{rows}</dl>{parts_table(found)}{texts}"
         f"{warnings(job)}{details(job)}<p class='back'><a href='#row-{job.number}'>table row</a></p>"
         "</figcaption></figure>"
     )
@@ -111,42 +112,44 @@ def part_area(part: Part) -> str:
 
 
 def warnings(job: Job) -> str:
-    """Return what is to know of the rows, unfolded."""
+    """Return what is to know of the rows, folded."""
     if not job.warnings:
         return ""
     items = "".join(f"<li>{for_readers(text)}</li>" for text in job.warnings)
-    return f"<details open><summary>To know of these rows</summary><div><ul>{items}</ul></div></details>"
+    summary = f"To know of these rows ({len(job.warnings)})"
+    return f"<details><summary>{summary}</summary><div><ul>{items}</ul></div></details>"
 
 
 def numbers_of(job: Job, found: Measured) -> list[tuple[str, str]]:
     """Return names and values of the caption."""
     reason = found.problem or "The layer does not state it."
     crop = "Product" if found.kind == "as_applied" else "Crop"
-    total, area = total_text(found.total, found.kind), area_text(found.area)
+    total, area = total_text(found.total, found.kind), ground_text(found)
     if total is not None and found.kind == "yield":
         total += " as harvested"
-    if area is not None and found.kind is not None:
-        area += " worked, overlap counted each time"
+    if found.covered is not None:
+        area = f"{area}, overlap counted once"
     dates = dates_text(found)
     if dates is not None and found.is_local:
         dates = f"<span title='Times of the clock of the display; the file states no zone.'>{dates}</span>"
     return [
         (crop, shown(found.item) if found.item else "<span class='soft'>not stated</span>"),
         *([("Variety", shown(found.parts[0].name))] if found.kind == "yield" and len(found.parts) == 1 else []),
-        *([("Cleaned", f"{shown(job.cleaned_mean)}, of the rows that are used")] if job.cleaned_mean else []),
         ("Mean", mean(found) or not_measured(reason)),
-        ("Area", compared(area, job.area_difference) or not_measured(NO_AREA)),
-        *covered_ground(found),
+        ("Area", area or not_measured(NO_AREA)),
         ("Total", compared(total, job.difference) or not_measured(reason)),
         *dry_total(found),
-        ("Work", dates or "<span class='soft'>not stated</span>"),
+        ("Time", dates or "<span class='soft'>not stated</span>"),
+        *worked(job, found),
+        *([("Cleaned map", f"{shown(job.cleaned_mean)}, of used rows on new ground")] if job.cleaned_mean else []),
     ]
 
 
-def covered_ground(found: Measured) -> list[tuple[str, str]]:
-    """Return the worked ground, if it is known."""
-    text = area_text(found.covered)
-    return [] if text is None else [("Ground", f"{text}, overlap counted once")]
+def worked(job: Job, found: Measured) -> list[tuple[str, str]]:
+    """Return the area worked next to the ground that counts once."""
+    text = None if found.covered is None else area_text(found.area)
+    area = compared(text and f"{text}, overlap counted each time", job.area_difference)
+    return [] if area is None else [("Worked", area)]
 
 
 def dry_total(found: Measured) -> list[tuple[str, str]]:
@@ -167,9 +170,11 @@ def mean(found: Measured) -> str | None:
     text = mean_text(found.mean, found.kind)
     if text is None:
         return None
+    if found.covered is None:
+        return f"{text}, by the area worked"
     if found.kind != "yield":
-        return f"{text}, of the area worked"
-    return f"{text} {quantities.at_moisture(found.basis)}, of the ground"
+        return f"{text}, the total by the area"
+    return f"{text} {quantities.at_moisture(found.basis)}, all grain by the area"
 
 
 def details(job: Job) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from html import escape
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from headland import _core
 from headland.errors import HeadlandError
 from headland.layer.layer import Layer
+from headland.layer.table_input import as_layer
 
 from .job import add_diagnostics, add_texts
 from .measure import LABELS, dry_label, numbers
@@ -17,7 +19,7 @@ from .measure import LABELS, dry_label, numbers
 if TYPE_CHECKING:
     from .job import CleanedRows, Job
 
-__all__ = ["draw_field"]
+__all__ = ["draw_field", "leave_out", "without_counts"]
 
 WIDTH = 460
 """The width of a map in pixels: a third of a wide screen."""
@@ -40,6 +42,9 @@ THUMBNAIL_CELLS = 400
 MOST_THUMBNAIL = 60_000
 """Maximum bytes of a small map."""
 
+MOST_THUMBNAIL_ROWS = 1_500
+"""Maximum number of rows of a small map without cells, of about 30 bytes each."""
+
 MOST_BYTES = 1_700_000
 """Maximum bytes of all maps of a field, without the other parts of its page."""
 
@@ -54,6 +59,9 @@ RATES = ("yield_dry", "yield_wet", "rate")
 
 PANEL = re.compile(r'<svg x="\d+" y="\d+" width="(\d+)" height="(\d+)".*?</svg>', re.DOTALL)
 """The panel of a map without title and legend."""
+
+COUNTS = re.compile(r"<text [^>]*>draws ([\d,]+) of \1 \w+</text>\n?| It draws ([\d,]+) of \2 \w+\.(?=</desc>)")
+"""The counts of a map that draws everything, which mean nothing to a grower."""
 
 CLASSES = re.compile(r"\b(?:should_be_off|nothing_asked|no_target|no_rate)\b")
 """Classes of target and applied, which a legend has as words."""
@@ -93,6 +101,7 @@ def draw_field(jobs: list[Job]) -> str:
             draw_on_scale(job, layer, column, limits)
     for job in jobs:
         draw_rates(job)
+        job.svg, job.rates_svg = without_counts(job.svg), without_counts(job.rates_svg)
     leave_out(jobs, sum(len(job.svg) + len(job.rates_svg) for job in jobs) - MOST_BYTES)
     return small
 
@@ -202,8 +211,8 @@ def thumbnail(job: Job) -> str:
             cells = cells_of(job, job.cleaned, THUMBNAIL_CELLS)
             if cells is not None:
                 column, _, layer = cells
-        svg = "" if layer is None else layer.plot(column, width=WIDTH).svg
-    except (HeadlandError, ValueError):
+        svg = "" if layer is None else thinned(layer).plot(column, width=WIDTH).svg
+    except (HeadlandError, ImportError, ValueError):
         return ""
     found = PANEL.search(svg)
     if found is None or len(found[0]) > MOST_THUMBNAIL:
@@ -211,3 +220,18 @@ def thumbnail(job: Job) -> str:
     inner = re.sub(r' x="\d+" y="\d+"', "", found[0], count=1)
     title = f"Map of {job.title}"
     return f"<svg viewBox='0 0 {found[1]} {found[2]}' role='img' aria-label='{escape(title)}'>{inner}</svg>"
+
+
+def thinned(layer: Layer) -> Layer:
+    """Return a layer with so few rows that its map is small."""
+    step = math.ceil(len(layer) / MOST_THUMBNAIL_ROWS)
+    if step == 1:
+        return layer
+    import pyarrow as pa
+
+    return as_layer("layer", pa.table(layer).take([*range(0, len(layer), step)]))
+
+
+def without_counts(svg: str) -> str:
+    """Return a map without the counts of what it draws, unless it draws a part."""
+    return COUNTS.sub("", svg)

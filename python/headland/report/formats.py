@@ -20,6 +20,7 @@ __all__ = [
     "dates_text",
     "difference_text",
     "for_readers",
+    "ground_text",
     "mean_text",
     "number",
     "shown",
@@ -31,6 +32,12 @@ ADVICE = re.compile(r"`[^`]*=[^`]*`|`(?:headland\.\w+|harmonize|timezone|step|mi
 
 CLAUSE = re.compile(r"(?<=[;:]) (?=(?:[^`]*`[^`]*`)*[^`]*$)")
 """The space between two clauses of a message, outside of code."""
+
+CODE = re.compile(r"(?:(?:info|warning|error) ([a-z-]+): )?(.*)", re.DOTALL)
+"""Severity and code of a diagnostic, and its message."""
+
+PLAIN = {"no-zone": "Times are those of the clock of the display, because the file states no zone."}
+"""Diagnostics of every file in the words of a grower."""
 
 KINDS = {"yield": "Yield", "as_applied": "As applied", "planting": "Planting"}
 """Headings of the kinds of jobs, in the order of a card."""
@@ -50,6 +57,14 @@ def total_text(total: Amount | None, kind: str | None) -> str | None:
     if kind == "yield" and total.unit == "kg":
         return f"{total.value / 1000:,.2f} t"
     return f"{total.value:,.0f} {total.unit}"
+
+
+def ground_text(found: Measured) -> str | None:
+    """Return the ground that counts once, else the area worked, which is named so."""
+    if found.covered is not None:
+        return area_text(found.covered)
+    text = area_text(found.area)
+    return f"{text} worked" if text and found.kind else text
 
 
 def mean_text(mean: Amount | None, kind: str | None) -> str | None:
@@ -83,8 +98,11 @@ def day(time: datetime) -> str:
 
 
 def for_readers(text: str) -> str:
-    """Return a message without its advice for Python: the clauses that name an argument or a function."""
-    first, *more = CLAUSE.split(text)
+    """Return a message without its code, and without advice for Python: clauses that name an argument or a function."""
+    code, text = CODE.fullmatch(text).groups()  # type: ignore[union-attr]  # both parts may be empty
+    if code in PLAIN:
+        return PLAIN[code]
+    first, *more = CLAUSE.split(re.sub(r"^([\d,]+ more) of [a-z-]+$", r"\1 of this kind", text))
     kept = [first, *(clause for clause in more if not ADVICE.search(clause))]
     return shown(" ".join(kept).rstrip(";:"))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass
 from dataclasses import field as attribute
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -12,7 +12,7 @@ from headland.display import quantities
 from headland.errors import HeadlandError
 
 from .boxes import Box, box_of
-from .formats import KINDS
+from .formats import KINDS, mean_text
 from .measure import Amount, Measured, measure, numbers
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Job:
     sentence: str = ""
     """What was logged, what is left out and why, and the mean of the rest; or why nothing was cleaned."""
     cleaned_mean: str = ""
-    """The mean yield of the rows that are used, with its moisture."""
+    """The mean of the rows that are used, of a harvest with its moisture."""
     comparison: RateComparison | None = None
     """Target and applied until they are drawn."""
     rates: str = ""
@@ -224,23 +224,26 @@ def add_texts(texts: list[str], more: list[str]) -> None:
 
 def said_of(diagnostics: list[tuple[str, str, str]]) -> list[str]:
     """Return the messages of distinct diagnostics; of many of one code, some and the number of the others."""
-    shown: Counter[str] = Counter()
-    texts = []
+    codes: dict[str, list[str]] = defaultdict(list)
     for severity, code, message in diagnostics:
-        shown[code] += 1
-        if shown[code] <= MAX_SAME:
-            texts.append(f"{severity} {code}: {message}")
-    return texts + [f"{count - MAX_SAME:,} more of {code}" for code, count in shown.items() if count > MAX_SAME]
+        codes[code].append(f"{severity} {code}: {message}")
+    texts = []
+    for code, same in codes.items():
+        texts += same[:MAX_SAME]
+        texts += [f"{len(same) - MAX_SAME:,} more of {code}"] if len(same) > MAX_SAME else []
+    return texts
 
 
 def cleaned_mean(cleaned: CleanedRows) -> str:
-    """Return the mean yield of the used rows of a harvest with its moisture; empty if it is unknown."""
-    report = cleaned.report
-    if "yield_without" not in report.columns or report.units.get("yield_without") != "kg/ha":
+    """Return the mean of the used rows, that of a harvest with its moisture; empty if it is unknown."""
+    report, core = cleaned.report, cleaned._core  # noqa: SLF001 - an object of this package
+    column, kind = ("yield_without", "yield") if core.is_harvest else ("rate_without", None)
+    unit = report.units.get(column, "unknown")
+    mean = report.values(column)[-1] if column in report.columns else None
+    if mean is None or unit in ("", "unknown") or (core.is_harvest and unit != "kg/ha"):
         return ""
-    mean = report.values("yield_without")[-1]
-    basis = quantities.at_moisture(cleaned._core.dry_basis)  # noqa: SLF001 - an object of this package
-    return "" if mean is None else f"{mean / 1000.0:,.2f} t/ha {basis}"
+    text = mean_text(Amount(mean, unit), kind) or ""
+    return f"{text} {quantities.at_moisture(core.dry_basis)}" if core.is_harvest else text
 
 
 def compare(job: Job, layer: Layer) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from headland.display import quantities
 
-from .formats import area_text, difference_text, for_readers, mean_text, shown, total_text
+from .formats import difference_text, for_readers, ground_text, mean_text, shown, total_text
 from .job import kind_text
 
 if TYPE_CHECKING:
@@ -42,8 +42,9 @@ def head_of(*, has_truth: bool) -> tuple[str, ...]:
 
 
 def numeric(name: str) -> str:
-    """Return the class attribute of a column of numbers, or of long texts."""
-    return " class='number'" if name in NUMBERS else " class='text'" if name == "Crop or product" else ""
+    """Return the class of a column of numbers, with its name for narrow screens, or that of long texts."""
+    text = " class='text'" if name == "Crop or product" else ""
+    return f" class='number' data-name='{name}'" if name in NUMBERS else text
 
 
 def row(job: Job, *, has_truth: bool, is_field: bool = False) -> str:
@@ -65,7 +66,7 @@ def row(job: Job, *, has_truth: bool, is_field: bool = False) -> str:
         "Kind": shown(kind_text(job)),
         "Crop or product": shown(found.item or ""),
         "Mean": mean or not_measured(reason),
-        "Area": with_basis(area_text(found.area), "worked" if found.kind else "") or not_measured(NO_AREA),
+        "Area": ground_text(found) or not_measured(NO_AREA),
         "Total": with_basis(total, harvested) or not_measured(reason),
         "Truth": with_basis(total_text(job.known, found.kind), harvested) or "",
         "Difference": difference(job),
@@ -80,10 +81,10 @@ def with_basis(text: str | None, basis: str) -> str | None:
 
 
 def mean_basis(found: Measured) -> str:
-    """Return the moisture of a mean yield, and the area of any mean."""
-    if found.kind != "yield":
-        return "worked"
-    return f"{quantities.at_moisture(found.basis)}, ground once"
+    """Return the moisture of a mean yield, and the area of a mean that is not by the ground counted once."""
+    if found.kind == "yield":
+        return quantities.at_moisture(found.basis)
+    return "worked" if found.covered is None else ""
 
 
 def difference(job: Job) -> str:

@@ -87,10 +87,11 @@ class Measured:
     is_local: bool = False
     """Whether times are those of the display's clock."""
     area: float | None = None
-    """Square metres."""
+    """Square metres worked, overlap counted each time."""
     covered: float | None = None
     """Square metres of worked ground, each piece once."""
     mean: Amount | None = None
+    """All dry mass of a harvest, or the amount, by the ground that counts once; by the area if that is unknown."""
     basis: float | str | None = None
     """Percent of water in the mean of a harvest, or `several`; None if it is the mass as harvested."""
     dry: Amount | None = None
@@ -167,11 +168,17 @@ def numbers(layer: Layer, column: str) -> list[float]:
 
 
 def item(layer: Layer, wanted: tuple[str, ...]) -> str | None:
-    """Return the texts of some columns: the crop of a harvest, crop and variety of a planting, or the product."""
+    """Return the texts of some columns: the crop of a harvest, crop and variety of a planting, or the product.
+
+    A crop that harmonising was given, or that the archive states, is that of the dry mass, and in no column.
+    """
     stated = {str(entry["column"]) for entry in layer.provenance}
+    named = layer.metadata.get("headland:crop")
     texts = []
     for column in wanted:
-        if column in stated and column in layer.columns:
+        if column == "crop" and named:
+            texts.append(named)
+        elif column in stated and column in layer.columns:
             different = sorted({value for value in layer.values(column) if isinstance(value, str) and value.strip()})
             more = f" and {len(different) - MAX_NAMES} more" if len(different) > MAX_NAMES else ""
             texts += [" + ".join(different[:MAX_NAMES]) + more] if different else []
@@ -279,6 +286,9 @@ def measure_amount(found: Measured, layer: Layer) -> None:
         rows = zip(layer.values("amount"), layer.values("worked_area"), strict=True)
         both = [(amount, area) for amount, area in rows if amount is not None and area is not None]
         found.mean = ratio([amount for amount, _ in both], [area for _, area in both], unit)
+        if found.mean is not None and found.covered and found.area:
+            # Ground without an amount has the mean of the other, as that of a harvest.
+            found.mean = found.mean._replace(value=found.mean.value * found.area / found.covered)
 
 
 def total(layer: Layer, column: str, unit: str) -> Amount | None:

@@ -9,12 +9,13 @@ import unicodedata
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+from headland.display import quantities
 from headland.errors import from_core
 from headland.files import replacing
 
 from .card import field_card
 from .draw import leave_out
-from .formats import KINDS, area_text, for_readers, shown
+from .formats import KINDS, for_readers, ground_text, mean_text, shown
 from .jobs_table import jobs_table
 from .style import STYLE
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .job import Job
+    from .measure import Measured
 
 __all__ = ["INDEX", "Field", "check_page", "file_name", "listed", "number_jobs", "write_index", "write_page"]
 
@@ -31,9 +33,9 @@ INDEX = "index.html"
 TITLE = "Every field on a map"
 
 MEANING = (
-    "Areas and totals are measured from the layers alone. The mean of a harvest is its mass at the stated moisture by "
-    "the ground, each piece counted once; its total is the mass as harvested, so mean times area is another mass. "
-    "Areas are worked: overlap counts each time. Other means are amount by worked area."
+    "All numbers are measured from the files alone. Area is the ground, and overlap counts once; worked counts it "
+    "each time. Mean is everything by that ground, for a harvest all grain at the stated moisture; its total is the "
+    "mass as harvested, so mean times area is another mass. A cleaned map leaves out rows, so that its mean differs."
 )
 
 GENERATOR = "<meta name='generator' content='headland'>"
@@ -237,17 +239,18 @@ def entry(field: Field) -> str:
     years = span(field.jobs)
     count = f"{counted(sum(job.is_mapped for job in field.jobs), 'map')}{f', {years}' if years else ''}"
     found = latest.measured
-    ground = None if found is None else area_text(found.area)
-    size = "" if ground is None else f"<br>{ground} worked"
-    means = dict.fromkeys(mean_of(job) for job in harvests if job.year == latest.year and job.cleaned_mean)
-    mean = "".join(f"<br>{shown(text)}" for text in means)
+    ground = None if found is None else ground_text(found)
+    size = "" if ground is None else f"<br>{ground}"
+    means = dict.fromkeys(mean_of(job, job.measured) for job in harvests if job.year == latest.year and job.measured)
+    mean = "".join(f"<br>{shown(text)}" for text in means if text)
     return (
         f"<a href='{escape(field.href)}'><span class='frame'>{field.thumbnail}</span>"
         f"<b>{shown(field.name)}</b><small>{count}{size}{mean}</small></a>"
     )
 
 
-def mean_of(job: Job) -> str:
-    """Return crop, year and mean of a harvest."""
-    crop = "" if job.measured is None or not job.measured.group else f"{job.measured.group} "
-    return f"{crop}{job.year or ''}: {job.cleaned_mean}"
+def mean_of(job: Job, found: Measured) -> str:
+    """Return crop, year and mean of a harvest; empty without a mean."""
+    text = mean_text(found.mean, found.kind)
+    crop = f"{found.group} " if found.group else ""
+    return "" if text is None else f"{crop}{job.year or ''}: {text} {quantities.at_moisture(found.basis)}"

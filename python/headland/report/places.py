@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
+from itertools import takewhile
 from typing import TYPE_CHECKING
+
+from .boxes import common
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from .boxes import Box
 
-__all__ = ["apart", "field_in", "plain", "where"]
+__all__ = ["apart", "field_in", "grounds", "plain", "where"]
 
 APART = 2_000.0
 """Metres between the jobs of different fields of one name; parts of one field are closer."""
+
+COMMON = 0.5
+"""The part of the larger box that jobs of one field share."""
 
 DEGREE = 111_195.0
 """Metres of a degree of latitude."""
@@ -53,6 +59,27 @@ def apart(boxes: Mapping[str, Box | None]) -> list[tuple[list[str], Box | None]]
         return [(unplaced, None)]
     groups[0][0].extend(unplaced)
     return [*groups]
+
+
+def grounds(names: Mapping[str, str], boxes: Mapping[str, Box]) -> dict[str, str]:
+    """Return the name of the ground of each job: of several on one ground, the words with which their names begin."""
+    groups: list[list[str]] = []
+    for job in names:
+        box = boxes.get(job)
+        placed = [] if box is None else [(each, boxes[each[0]]) for each in groups if each[0] in boxes]
+        own = next((each for each, other in placed if box is not None and common(box, other) >= COMMON), None)
+        if own is None:
+            own = []
+            groups.append(own)
+        own.append(job)
+    return {job: beginning([names[each] for each in group]) for group in groups for job in group}
+
+
+def beginning(names: list[str]) -> str:
+    """Return the words with which all names begin; without any, the first name."""
+    words = zip(*(name.split() for name in names), strict=False)
+    same = [each[0] for each in takewhile(lambda each: len({*each}) == 1, words)]
+    return names[0] if len(names) == 1 else " ".join(same) or names[0]
 
 
 def union(one: Box, other: Box) -> Box:

@@ -9,7 +9,7 @@ from headland.agronomy.check_prescription import check_prescription
 from headland.errors import HeadlandError
 
 from .boxes import Box, box_of, common
-from .draw import LEFT_OUT
+from .draw import LEFT_OUT, without_counts
 from .formats import day, for_readers, shown
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def drawn(name: str, record: dict[str, Any], zones: Layer) -> RateMap:
     column = next((each for each in zones.columns if each.upper() == "RATE"), None)
     plot = zones.plot(column, title=name, width=WIDTH)
     sentences = [f"{each.severity} {each.code}: {each.message}" for each in check_prescription(zones)]
-    return RateMap(name, ", ".join(filter(None, about)), box_of(zones), plot.svg, sentences)
+    return RateMap(name, ", ".join(filter(None, about)), box_of(zones), without_counts(plot.svg), sentences)
 
 
 def section(maps: Sequence[RateMap], heading: str) -> str:
@@ -109,8 +109,5 @@ def section(maps: Sequence[RateMap], heading: str) -> str:
 def checked(sentences: list[str]) -> str:
     """Return what a display would refuse or misread."""
     items = "".join(f"<li>{for_readers(text)}</li>" for text in sentences)
-    return (
-        f"<details open><summary>What a display may refuse</summary><div><ul>{items}</ul></div></details>"
-        if items
-        else ""
-    )
+    summary = f"What a display may refuse ({len(sentences)})"
+    return f"<details><summary>{summary}</summary><div><ul>{items}</ul></div></details>" if items else ""

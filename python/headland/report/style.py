@@ -35,16 +35,16 @@ table { border-collapse: collapse; width: 100%; font-size: .86rem; font-variant-
 th { text-align: left; color: var(--soft); font-weight: 600; }
 th, td { padding: .34rem .9rem .34rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 .jobs thead th { position: sticky; top: 0; background: var(--card); box-shadow: inset 0 -1px var(--line); border: 0; }
-.jobs td { white-space: nowrap; } .jobs td:first-child { white-space: normal; min-width: 7.5rem; }
-.jobs td.text { white-space: normal; min-width: 9rem; max-width: 22rem; overflow-wrap: anywhere; }
-.jobs td a { display: inline-block; max-width: 15rem; overflow: hidden; text-overflow: ellipsis; vertical-align: top; }
+.jobs td { white-space: nowrap; } .jobs td .soft { white-space: normal; }
+.jobs td:first-child, .jobs td.text { white-space: normal; min-width: 7.5rem; max-width: 15rem;
+  overflow-wrap: anywhere; }
 .jobs td.bad { white-space: normal; min-width: 22rem; }
 .number { text-align: right; }
 :target { scroll-margin-top: 3rem; }
 tr:target td, figure:target { background: color-mix(in srgb, var(--accent) 14%, var(--card)); }
 .contents { display: grid; grid-template-columns: repeat(auto-fill, minmax(190px, 1fr)); gap: 1rem; margin-top: 1rem; }
 .contents a { display: block; border: 1px solid var(--line); border-radius: 10px; padding: .6rem; text-decoration: none;
-  color: var(--ink); }
+  color: var(--ink); min-width: 0; overflow-wrap: anywhere; }
 .contents a:hover { border-color: var(--accent); }
 .contents b { display: block; margin-top: .4rem; }
 .contents small { color: var(--soft); }
@@ -58,9 +58,10 @@ figure { margin: 0; border: 1px solid var(--line); border-radius: 10px; padding:
 @media (prefers-color-scheme: dark) { .map > svg, .frame { filter: brightness(.945); } }
 figure:only-child { grid-column: 1 / -1; display: grid; gap: 0 1.4rem; align-items: start; max-width: 910px;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 345px), 420px)); }
-figcaption { padding: .6rem .1rem 0; font-size: .86rem; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .9rem; margin: 0; }
-dt { color: var(--soft); } dd { margin: 0; font-variant-numeric: tabular-nums; }
+figcaption { padding: .6rem .1rem 0; font-size: .86rem; min-width: 0; overflow-wrap: anywhere; }
+figcaption th, details table { overflow-wrap: normal; }
+dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .1rem .9rem; margin: 0; }
+dt { color: var(--soft); } dd { margin: 0; min-width: 0; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 .reason, .said { margin: .5rem 0 0; }
 .rates { margin-top: .7rem; } figcaption > table { margin-top: .5rem; }
 details { margin-top: .6rem; } summary { cursor: pointer; color: var(--accent); }
@@ -68,6 +69,17 @@ details > div { overflow-x: auto; max-height: 22rem; overflow-y: auto; }
 details:not(:has(table)) > div { max-height: none; }
 details table { font-size: .8rem; } details ul { padding-left: 1.1rem; font-size: .8rem; }
 .back { text-align: right; margin: .3rem 0 0; }
+@media screen and (max-width: 800px) {
+  .jobs, .jobs tbody { display: block; } .jobs thead { display: none; }
+  .jobs tr { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .2rem .8rem; padding: .6rem 0;
+    border-bottom: 1px solid var(--line); }
+  .jobs td, .jobs td:first-child, .jobs td.text, .jobs td.bad { border: 0; padding: 0; min-width: 0; max-width: none;
+    white-space: normal; order: 1; }
+  .jobs td:first-child { grid-column: 1 / -1; font-weight: 600; order: 0; }
+  .jobs td.number { text-align: left; order: 0; }
+  .jobs td.number::before { content: attr(data-name); display: block; color: var(--soft); font-size: .78rem; }
+  .jobs td.bad { grid-column: 2 / -1; }
+}
 @media (max-width: 600px) { body { padding: 1.2rem .7rem 3rem; } .panel, .card { padding: .8rem .5rem; }
   .contents { grid-template-columns: repeat(auto-fill, minmax(140px, 1fr)); gap: .6rem; } figure { padding: .3rem; }
   h3 small { display: block; margin: 0; } }
@@ -79,13 +91,13 @@ details table { font-size: .8rem; } details ul { padding-left: 1.1rem; font-size
   nav, .heading nav, .back { display: none; } .heading { display: block; }
   a { text-decoration: none; color: inherit; }
   .panel, .card { border: 0; padding: 0; margin: 0 0 1rem; }
-  .scroll { overflow: visible; } .jobs { font-size: 8pt; } .jobs td, .jobs td a { white-space: normal; min-width: 0; }
+  .scroll { overflow: visible; } .jobs { font-size: 8pt; } .jobs td { white-space: normal; min-width: 0; }
   .jobs thead th { position: static; }
   .maps { display: block; }
-  figure, figure:only-child { display: grid; grid-template-columns: 76mm 1fr; gap: 0 .8rem; align-items: start;
-    max-width: none; margin: 0 0 .6rem; }
+  figure, figure:only-child { display: grid; grid-template-columns: 60mm minmax(0, 1fr); gap: 0 .8rem;
+    align-items: start; max-width: none; padding: .4rem; margin: 0 0 .6rem; }
   figcaption, figcaption table, details ul { padding-top: 0; font-size: 7.5pt; line-height: 1.35; }
-  .rates { max-width: 76mm; }
+  details:not([open]) { display: none; } .reason, .said { margin-top: .3rem; }
   .contents { grid-template-columns: repeat(4, 1fr); }
   figure, .contents a, tr, h2, h3, .heading { break-inside: avoid; }
   h2, h3, h4, summary, .heading { break-after: avoid; }
