@@ -8,7 +8,8 @@ from typing import get_args
 import geopandas as gpd
 import pytest
 import shapely
-from prescription_files import CASES, SIDE, SOUTH, WEST, Case, archive, members
+from prescription_files import CASES, Case
+from prescription_members import SIDE, SOUTH, WEST, archive, members
 from shapefiles import Shape
 
 import headland as hl

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 import shapefile
 import shapely
-from prescription_files import WGS84
+from prescription_members import WGS84
 
 import headland as hl
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyproj
 import pytest
 import shapely
-from prescription_files import archive, members, ring, zone
+from prescription_members import archive, members, ring, zone
 from shapely import affinity
 from shapely.geometry import MultiPolygon, Polygon
 

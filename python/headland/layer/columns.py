@@ -23,7 +23,7 @@ FIRST = (
 )
 """Columns of a harmonised layer in the order in which they are looked for; the others follow."""
 
-MOST_HIDDEN = 0.05
+MOST_HIDDEN = 0.25
 """Most cells on the ground of others, as crops of one field share those of their border."""
 
 NUMBERS = {"Int": "whole number", "UInt": "whole number", "Float": "number"}
