@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn long_text_keeps_its_start_and_its_end_within_the_width() {
         assert_eq!(fit("Yield_Dry", 13.0, 150.0), "Yield_Dry");
-        assert_eq!(fit("Überfahrt im Norden des Hofes 2026: Weizen", 20.0, 300.0), "Überfahrt im Norden…Weizen");
+        assert_eq!(fit("Überfahrt im Norden des Hofes 2026: Weizen", 20.0, 300.0), "Überfahrt im Norde…Weizen");
         for text in ["i".repeat(300), "W".repeat(300), "麦".repeat(300), "e\u{301}".repeat(300)] {
             let short = fit(&text, 12.0, 128.0);
             assert!(short.contains('…') && width_in_ems(&short) * 12.0 <= 128.0, "{short}");
