@@ -61,6 +61,9 @@ def test_statistics_of_the_raster_before_do_not_stay(cleaned: hl.Cleaned, tmp_pa
     cells.write_geotiff(path, "yield_wet")
     with rasterio.open(path) as raster:
         assert "STATISTICS_MEAN" not in raster.tags(1)
+    (tmp_path / "map.tif.ovr").mkdir()
+    with pytest.raises(hl.HeadlandError, match=r"cannot remove `.*map\.tif\.ovr`"):
+        cells.write_geotiff(path, "yield_wet")
 
 
 @pytest.mark.parametrize("column", ["yield_wet", "rows", "m2"])

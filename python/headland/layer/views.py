@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from headland import _core, arguments, extras
+from headland import _core, arguments, errors, extras
 from headland.layer.shown import Column
 
 if TYPE_CHECKING:
@@ -320,8 +320,8 @@ class LayerViews:
         Raises:
             ValueError: The rows are no squares of one lattice, several have one cell, such as those of ``by``, the
                 column contains no numbers, the coordinate system is unknown, or `path` has another extension.
-            HeadlandError: A file cannot be written, or the ``.qml`` file was not written by headland, such as one saved
-                in QGIS (it is an ``OSError`` too).
+            HeadlandError: A file cannot be written, statistics of GDAL of an earlier raster cannot be removed, or the
+                ``.qml`` file was not written by headland, such as one saved in QGIS (it is an ``OSError`` too).
 
         >>> headland.grid(headland.clean(harvest), 10.0).write_geotiff("yield.tif", "yield_dry")
         """
@@ -330,6 +330,9 @@ class LayerViews:
             raise ValueError(f"`path`: a GeoTIFF has the extension `.tif` or `.tiff`, got `{target.name}`")
         _core.write_geotiff(self._core, target, arguments.text("column", column))
         # Statistics and overviews that GDAL keeps in files of their own are those of the raster before.
-        for ending in (".aux.xml", ".ovr"):
-            target.with_name(target.name + ending).unlink(missing_ok=True)
+        for stale in (target.with_name(target.name + ending) for ending in (".aux.xml", ".ovr")):
+            try:
+                stale.unlink(missing_ok=True)
+            except OSError as cause:
+                raise errors.from_os("File", f"cannot remove `{stale}`, which is of the raster before", cause) from None
         return target
