@@ -34,8 +34,8 @@ test: test-rust test-python ## All tests, Rust and Python.
 	@$(MAKE) --no-print-directory compared
 
 compared: ## List the data that tests could not compare, since it is missing next to the checkout.
-	@echo $(call compared,$(CORPUS),HEADLAND_CORPUS,HEADLAND_CORPUS|corpus::folder)
-	@echo $(call compared,$(SPECIFICATION),HEADLAND_SPEC,HEADLAND_SPEC)
+	@echo $(call compared,$(CORPUS),HEADLAND_CORPUS,HEADLAND_CORPUS|import .*\bCORPUS\b|corpus::folder)
+	@echo $(call compared,$(SPECIFICATION),HEADLAND_SPEC,HEADLAND_SPEC|import .*\bSPECIFICATION\b)
 
 test-rust: ## The core, without Python.
 	cargo test --locked
