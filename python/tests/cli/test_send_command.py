@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from commands import headland
 from sent_maps import environment, made, members
 from shapefiles import zipped
 
@@ -101,7 +102,7 @@ def test_interrupted_send_is_continued_by_the_same_command(
     _, err = first.communicate()
     if number == signal.SIGINT:
         assert "interrupted; the same send of a file continues" in err
-    second = subprocess.run(command, env=environment(farm), capture_output=True, text=True, check=True)
+    second = headland("send", file, computer, service=farm)
     assert second.stdout.startswith("Map ")
     assert f"is queued for field computer {computer}" in second.stdout
     assert second.stdout.endswith(f"{said}\n")

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import io
-import json
-import os
-import subprocess
-import sys
 import zipfile
 from typing import TYPE_CHECKING
 
+import commands
 import pytest
+from commands import lines
 
 import headland as hl
 
@@ -201,32 +199,23 @@ def test_the_asynchronous_client_does_the_same(moved: hl.Sandbox, user: hl.Clien
 
 
 def test_the_command_line_lists_shows_uploads_and_sends(moved: hl.Sandbox, tmp_path: Path) -> None:
-    def headland(*words: object) -> subprocess.CompletedProcess[str]:
-        keys = {f"HEADLAND_{name.upper()}": str(value) for name, value in moved.credentials.items()}
-        return subprocess.run(
-            [sys.executable, "-m", "headland", *map(str, words), "--json"],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env={**os.environ, "HEADLAND_RATE_LIMITS": "", **keys},
-        )
-
-    def lines(*words: object) -> list[dict[str, str]]:
-        done = headland(*words)
-        assert done.returncode == 0, done.stderr
-        return [json.loads(line) for line in done.stdout.splitlines()]
+    def headland(*words: object) -> list[dict[str, str]]:
+        return lines(commands.headland(*words, "--json", service=moved))
 
     file = tmp_path / "rx.zip"
     file.write_bytes(shapefile("a").getvalue())
-    (created,) = lines("upload", "prescriptionmaps", file)
-    computer = lines("ls", "fieldcomputers")[0]["id"]
-    assert lines("send", created["id"], computer) == [{"prescription_map": created["id"], "field_computer": computer}]
-    assert headland("send", created["id"], computer).returncode == 5
-    assert lines("ls", "prescriptionmaps", "--limit", 1)[0]["id"] == created["id"]
-    hub = lines("ls", "fieldhubs")[0]["id"]
-    assert "report" in lines("get", "fieldhubs", hub)[0]
-    (where,) = lines("get", "prescriptionmaps", created["id"], "--to", tmp_path / "back.zip")
+    (created,) = headland("upload", "prescriptionmaps", file)
+    computer = headland("ls", "fieldcomputers")[0]["id"]
+    assert headland("send", created["id"], computer) == [
+        {"prescription_map": created["id"], "field_computer": computer}
+    ]
+    assert commands.headland("send", created["id"], computer, service=moved).returncode == 5
+    assert headland("ls", "prescriptionmaps", "--limit", 1)[0]["id"] == created["id"]
+    hub = headland("ls", "fieldhubs")[0]["id"]
+    assert "report" in headland("get", "fieldhubs", hub)[0]
+    (where,) = headland("get", "prescriptionmaps", created["id"], "--to", tmp_path / "back.zip")
     assert where["path"].endswith("back.zip")
-    assert lines("call", "field_computers.prescription_maps", computer, "--state", "queued")[0]["id"] == created["id"]
-    assert lines("call", "field_hubs.current_location", hub)[0]["sub_type"] == "Field Hub"
+    assert (
+        headland("call", "field_computers.prescription_maps", computer, "--state", "queued")[0]["id"] == created["id"]
+    )
+    assert headland("call", "field_hubs.current_location", hub)[0]["sub_type"] == "Field Hub"

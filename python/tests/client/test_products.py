@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
 import pytest
+from commands import headland, lines
 
 import headland as hl
 
@@ -99,12 +97,7 @@ def test_both_clients_and_the_command_line_agree(service: hl.Sandbox, tables: li
             return list(await client.job_data.products(detail["id"]))
 
     assert asyncio.run(read()) == list(table)
-    environment = {f"HEADLAND_{name.upper()}": str(value) for name, value in service.credentials.items()}
-    words = [sys.executable, "-m", "headland", "call", "job_data.products", detail["id"]]
-    done = subprocess.run(
-        words, check=True, capture_output=True, text=True, env=environment | {"HEADLAND_LIMITER_STATE": "memory"}
-    )
-    assert [json.loads(line) for line in done.stdout.splitlines()] == list(table)
+    assert lines(headland("call", "job_data.products", detail["id"], service=service)) == list(table)
 
 
 def test_there_must_be_such_a_job(client: hl.Client) -> None:

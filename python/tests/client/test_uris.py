@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import io
-import json
-import subprocess
-import sys
 import zipfile
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from commands import headland, lines
 
 import headland as hl
 
@@ -137,9 +135,5 @@ def test_the_asynchronous_client_and_the_command_line_follow_too(named: hl.Sandb
     found, hubs = asyncio.run(read())
     assert found == detail
     assert hubs == list(user.field_hubs.list())
-    environment: dict[str, str] = {f"HEADLAND_{name.upper()}": str(value) for name, value in named.credentials.items()}
-    words = [sys.executable, "-m", "headland", "call", "get_uri", uri, "--json"]
-    done = subprocess.run(
-        words, check=True, capture_output=True, text=True, env=environment | {"HEADLAND_LIMITER_STATE": "memory"}
-    )
-    assert json.loads(done.stdout)["id"] == detail["id"]
+    (printed,) = lines(headland("call", "get_uri", uri, "--json", service=named))
+    assert printed["id"] == detail["id"]
