@@ -48,18 +48,36 @@ class Job(NamedTuple):
         return float(np.median(self.harmonized.to_pandas()["interval"]))
 
 
+FOUND: dict[tuple[str, str], Job] = {}
+"""Harvests that were read before, by the address of their service and their name."""
+
+
 def read(service: hl.Sandbox, names: Iterable[str] | None = None) -> list[Job]:
-    """Return the logged harvests with these names, or all."""
+    """Return the logged harvests with these names, or all; each is read once for all tests."""
     jobs = []
     with hl.Client(**service.credentials, rate_limits=()) as client:
         for job in service.truth:
             truth = job["harvest"]
             if truth is None or (names is not None and job["job_name"] not in set(names)):
                 continue
-            layer = client.job_data.read(job["job_id"], layer=job["layer"])
-            harmonized = hl.harmonize(layer, job=client.job_data.get(job["job_id"]))
-            jobs.append(Job(job["job_name"], layer, harmonized, truth))
+            key = (service.base_url, job["job_name"])
+            if key not in FOUND:
+                layer = client.job_data.read(job["job_id"], layer=job["layer"])
+                harmonized = hl.harmonize(layer, job=client.job_data.get(job["job_id"]))
+                FOUND[key] = Job(job["job_name"], layer, harmonized, truth)
+            jobs.append(FOUND[key])
     return jobs
+
+
+CLEANED: dict[int, hl.Cleaned] = {}
+"""Harvests that were cleaned before, by the identity of their layer, which `FOUND` keeps."""
+
+
+def cleaned_of(job: Job) -> hl.Cleaned:
+    """Return a harvest that is cleaned with the true antenna, once for all tests."""
+    if id(job.harmonized) not in CLEANED:
+        CLEANED[id(job.harmonized)] = hl.clean(job.harmonized, antenna=job.truth.antenna)
+    return CLEANED[id(job.harmonized)]
 
 
 def true_map(truth: HarvestTruth) -> pd.Series:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import shapely
-from logged_jobs import JOBS, SEEDS, SERIES, Job, made_map, read, rmse, true_map, usual_map
+from logged_jobs import JOBS, SEEDS, SERIES, Job, cleaned_of, made_map, read, rmse, true_map, usual_map
 
 import headland as hl
 
@@ -25,7 +25,7 @@ def jobs(request: pytest.FixtureRequest, logged_service: Callable[[int], hl.Sand
     """Return harvests that are cleaned with the true antenna; `make soak` tries all of more seeds."""
     found = read(logged_service(request.param), JOBS if SERIES == 1 else None)
     assert len(found) >= len(JOBS)
-    return [(job, hl.clean(job.harmonized, antenna=job.truth.antenna)) for job in found]
+    return [(job, cleaned_of(job)) for job in found]
 
 
 @pytest.fixture(scope="module")

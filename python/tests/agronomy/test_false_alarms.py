@@ -8,7 +8,7 @@ import pytest
 from checkout import CORPUS
 from driven_rows import field, job
 from generated_logs import LOGS, harvest
-from logged_jobs import JOBS, read
+from logged_jobs import JOBS, cleaned_of, read
 
 import headland as hl
 
@@ -22,9 +22,9 @@ ALARMS = {"much-left-out", "machines-unknown", "rows-missing", "rows-not-in-orde
 """Codes that no healthy job has, besides those that end with `-contradicts`. Logged harvests have `no-values`."""
 
 
-def alarms(layer: hl.Layer, antenna: float = 0.0) -> list[str]:
+def alarms(layer: hl.Layer, cleaned: hl.Cleaned | None = None) -> list[str]:
     """Return the alarms of all steps from the rows to the map, with their messages."""
-    cleaned = hl.clean(layer, antenna=antenna)
+    cleaned = hl.clean(layer) if cleaned is None else cleaned
     parts = (layer, cleaned.layer, hl.grid(cleaned, 10.0))
     found = {str(message.code): message.message for part in parts for message in part.diagnostics}
     return [f"{code}: {text}" for code, text in found.items() if code in ALARMS or "contradict" in code]
@@ -38,7 +38,7 @@ def service(logged_service: Callable[[int], hl.Sandbox]) -> hl.Sandbox:
 
 def test_logged_harvests_have_no_alarm(service: hl.Sandbox) -> None:
     for found in read(service, JOBS):
-        assert alarms(found.harmonized, found.truth.antenna) == [], found.name
+        assert alarms(found.harmonized, cleaned_of(found)) == [], found.name
 
 
 def test_sprayings_and_plantings_have_no_alarm(service: hl.Sandbox) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import shapely
 from driven_rows import LONGITUDE, circle, field, job, metric, plain, straight, values
-from logged_jobs import SERIES, read
+from logged_jobs import SERIES, cleaned_of, read
 
 import headland as hl
 
@@ -28,8 +28,7 @@ UTM = 32600 + int((LONGITUDE + 180) // 6) + 1
 @pytest.fixture(scope="module", params=NAMES)
 def logged(request: pytest.FixtureRequest, logged_service: Callable[[int], hl.Sandbox]) -> hl.Cleaned:
     """Return a cleaned logged harvest of one machine, and one of two."""
-    one = read(logged_service(0), [request.param])[0]
-    return hl.clean(one.harmonized, antenna=one.truth.antenna)
+    return cleaned_of(read(logged_service(0), [request.param])[0])
 
 
 def crossing() -> hl.Cleaned:
