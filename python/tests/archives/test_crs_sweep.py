@@ -16,7 +16,7 @@ from shapefiles import RINGS, Shape, shp, zipped
 
 import headland as hl
 
-EVERY = 1 if os.environ.get("HEADLAND_SERIES") else 25
+EVERY = 1 if os.environ.get("HEADLAND_SERIES") else 50
 """A long series tests each system, otherwise one of many."""
 
 CENTIMETRE = 0.01

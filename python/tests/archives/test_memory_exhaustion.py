@@ -147,15 +147,22 @@ def test_large_index_and_buffered_shp_are_errors(tmp_path: Path) -> None:
     refused(tmp_path, "hl.read(source, strict=False)", "t.shx")
 
 
+@pytest.fixture(scope="module")
+def zeros(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a zip of a large table of zeros, which takes a second to write."""
+    folder = tmp_path_factory.mktemp("zeros")
+    table(folder / "t.dbf", b"G", 254, 400 << 20)
+    archive = folder / "t.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
+        target.write(folder / "t.dbf", "inside/t.dbf")
+    return archive
+
+
 @pytest.mark.parametrize("threads", [None, 1])
 @pytest.mark.parametrize("strict", [True, False])
-def test_zips_of_zeros_are_errors_like_folders(tmp_path: Path, threads: int | None, strict: bool) -> None:
-    table(tmp_path / "t.dbf", b"G", 254, 400 << 20)
-    archive = tmp_path / "t.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
-        target.write(tmp_path / "t.dbf", "inside/t.dbf")
+def test_zips_of_zeros_are_errors_like_folders(zeros: Path, threads: int | None, strict: bool) -> None:
     limits = "limits=hl.Limits(ratio=2_000)"
-    refused(archive, f"hl.read(source, threads={threads}, strict={strict}, {limits})", "inside/t.dbf")
+    refused(zeros, f"hl.read(source, threads={threads}, strict={strict}, {limits})", "inside/t.dbf")
 
 
 @pytest.mark.parametrize("call", ["read", "open"])

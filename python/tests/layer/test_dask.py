@@ -390,7 +390,7 @@ def test_a_frame_from_before_a_sync_that_publishes_many_times_is_computed_after_
         mirror.sync()
         before = mirror.status()
         frame = mirror.to_dask(columns=["job_id"])
-        for _ in range(6):
+        for _ in range(4):
             service.add_job()
         mirror.sync()
         after = mirror.status()
