@@ -31,7 +31,7 @@ CODES = sorted({int(code) for code in re.findall(r" \d+[a-zA-Z](\d+)", TABLE.rea
 LINES = [line.split("|") for line in TABLE.with_name("datums.txt").read_text().splitlines()[1:]]
 GEOGRAPHIC = sorted({int(line[0]) for line in LINES if not line[4]} | own_datums())
 
-EVERY = 1 if os.environ.get("HEADLAND_SERIES") else 25
+EVERY = 1 if os.environ.get("HEADLAND_SERIES") else 50
 """Number of systems for each query of PROJ's database; a long series queries each."""
 
 FARMED = {

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import sys
 import webbrowser
 from typing import TYPE_CHECKING, Any
@@ -77,9 +78,33 @@ def test_help_of_every_verb_has_two_examples(capsys: pytest.CaptureFixture[str],
         assert callable(_parser().parse(words_of(example)).run)
 
 
+@pytest.fixture(scope="module")
+def prepared(service: hl.Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the files that examples name."""
+    folder = tmp_path_factory.mktemp("prepared")
+    job = min(service.truth, key=lambda truth: truth["rows"])["job_id"]
+    with hl.Client(**service.credentials, rate_limits=(), limiter_state="memory") as client:
+        client.job_data.download(job, to=folder / "job.zip")
+        client.job_data.download(job, format="BIN", to=folder / "harvest.jdp.zip")
+    (folder / "season").mkdir()
+    shutil.copy(folder / "job.zip", folder / "season")
+    (folder / "north-40.zip").write_bytes(shapefile().getvalue())
+    cell = [(-111, 45.5), (-111, 45.501), (-110.999, 45.501), (-110.999, 45.5), (-111, 45.5)]
+    zones = gpd.GeoDataFrame({"N": [80.0]}, geometry=[Polygon(cell)], crs=4326)
+    zones.to_parquet(folder / "zones.parquet")
+    hl.Prescription(zones, "N", unit="kg/ha").write(folder / "rx.zip")
+    shutil.copy(folder / "rx.zip", folder / "zones.zip")
+    return folder
+
+
 @pytest.mark.parametrize("example", [each for each in EXAMPLES if not each.startswith("sandbox")])
 def test_example_works(
-    service: hl.Sandbox, client: hl.Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, example: str
+    service: hl.Sandbox,
+    client: hl.Client,
+    prepared: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    example: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     keys: dict[str, Any] = {**service.credentials}
@@ -94,16 +119,9 @@ def test_example_works(
     monkeypatch.setitem(sys.modules, "keyring", None)
     monkeypatch.setattr(headland.demo, "run", lambda *_, **__: 0)
     job = min(service.truth, key=lambda truth: truth["rows"])["job_id"]
-    client.job_data.download(job, to=tmp_path / ("job.zip" if example.startswith("read") else "other.zip"))
-    (tmp_path / "season").mkdir()
-    client.job_data.download(job, to=tmp_path / "season" / "job.zip")
-    client.job_data.download(job, format="BIN", to=tmp_path / "harvest.jdp.zip")
-    (tmp_path / "north-40.zip").write_bytes(shapefile().getvalue())
-    cell = [(-111, 45.5), (-111, 45.501), (-110.999, 45.501), (-110.999, 45.5), (-111, 45.5)]
-    zones = gpd.GeoDataFrame({"N": [80.0]}, geometry=[Polygon(cell)], crs=4326)
-    zones.to_parquet(tmp_path / "zones.parquet")
-    hl.Prescription(zones, "N", unit="kg/ha").write(tmp_path / "rx.zip")
-    (tmp_path / "zones.zip").write_bytes((tmp_path / "rx.zip").read_bytes())
+    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
+    if not example.startswith("read"):
+        (tmp_path / "job.zip").rename(tmp_path / "other.zip")
     words = words_of(example)
     if words[0] == "rx" and "zones.zip" in words:
         words[words.index("N")] = "RATE"

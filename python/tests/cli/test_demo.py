@@ -17,7 +17,6 @@ from checkout import CORPUS
 from commands import headland
 
 import headland as hl
-import headland.demo as demo_of_headland
 from headland.agronomy.clean import clean
 from headland.cli import main
 from headland.layer.table_input import as_layer
@@ -232,7 +231,7 @@ def few_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
     def small(**options: Any) -> hl.Sandbox:
         return hl.Sandbox(small_jobs=2, **options)
 
-    monkeypatch.setattr(demo_of_headland.Sandbox, "demo", small)
+    monkeypatch.setattr("headland.demo.Sandbox.demo", small)
 
 
 @pytest.mark.timeout(300)

@@ -42,7 +42,7 @@ def test_optional_arguments_are_omitted(nothing: dict[str, Any]) -> None:
     assert arguments.texts("job_data.list", nothing) == {}
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(st.text(), st.text(alphabet="./\\%?#&\r\n aA1\x00"), st.sampled_from([".", "..", "%2e%2e", "a/b"])))
 def test_no_id_changes_the_path(client: hl.Client, service: hl.Sandbox, text: str) -> None:
     before = len(service.requests)

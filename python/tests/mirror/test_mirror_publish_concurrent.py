@@ -1,4 +1,4 @@
-"""Two concurrent publications to one address: the final state is complete for every interleaving."""
+"""Two concurrent publications to one address: the final state is complete however they interleave."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ DAY = 86_400
 
 MOST = 30
 """More operations on the store than a publication here needs."""
+
+EVERY = 1 if os.environ.get("HEADLAND_SERIES") else 3
+"""Each number of operations of one is tried with every third number of the other; a long series tries all."""
 
 
 class Turns:
@@ -115,7 +118,7 @@ def publish_interleaved(
     monkeypatch: pytest.MonkeyPatch,
     check: Callable[[Path, object], None],
 ) -> list[int]:
-    """Publish two mirrors in every order of their requests, and check each result; return their numbers of requests."""
+    """Publish two mirrors in each order of their requests, check each result, and return their numbers of requests."""
     do, turns = Store._do, Turns(0, 0)
     monkeypatch.setattr(Store, "_do", lambda self, *rest, **given: turns.take(lambda: do(self, *rest, **given)))
     monkeypatch.setattr("headland.mirror.object_store.ThreadPoolExecutor", InPlace)
@@ -123,6 +126,8 @@ def publish_interleaved(
         for first, second in itertools.product(range(MOST), range(1, MOST)):
             if first > turns.counts[0] > 0 or second > turns.counts[1] > 0:
                 # One of the two had ended earlier.
+                continue
+            if (first + second) % EVERY:
                 continue
             shutil.copytree(begun, target)
             turns = Turns(first, second)

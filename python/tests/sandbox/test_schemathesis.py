@@ -40,7 +40,7 @@ from headland import _core
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-VALID, INVALID = (share * int(os.environ.get("HEADLAND_SERIES", "1")) for share in (7, 3))
+VALID, INVALID = (share * int(os.environ.get("HEADLAND_SERIES", "1")) for share in (4, 2))
 """Number of examples for each operation and content type; `make soak` runs many more."""
 
 CHECKS = [

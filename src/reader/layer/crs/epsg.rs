@@ -14,7 +14,7 @@ use super::projection::{
 use super::transform::on_ellipsoid;
 use super::{from_wkt, wkt};
 
-/// Projected systems that their parameters prove. `python/tests/archives/epsg_table.py` makes them from PROJ's database.
+/// Projected systems that their parameters prove. `python/tests/archives/epsg_table.py` makes them from PROJ.
 const SYSTEMS: &str = include_str!("systems.txt");
 
 /// The letter of each projection in the table.
