@@ -1,5 +1,13 @@
 """From an access key to tidy, mapped field data.
 
+- The service: `Client` and `AsyncClient` have its calls, `Sandbox` is a local service, `Mirror` a copy of an account.
+- Files: `read` makes a `Layer` of an archive, `read_many` of several, and `open` streams one.
+- Harvests: `harmonize`, `clean`, `grid`, `field_means` and `concat` make tables and maps with known units.
+- Prescriptions: `Prescription`, `check_prescription` and `compare_rates`.
+- Errors derive from `HeadlandError`, and `doctor` finds out why calls fail.
+
+`help(headland.clean)` describes one of them.
+
 >>> import headland as hl
 >>> with hl.Sandbox.demo() as service, service.client() as client:
 ...     job = client.job_data.list().first()
@@ -153,6 +161,8 @@ if not _TYPE_CHECKING:
         from headland.suggestions import did_you_mean
 
         hint = "" if name.startswith("_") else did_you_mean(name, [*__all__, *_MODULES])
+        if name in {"read_all", "jobs"}:
+            hint = ": `client.job_data.read_all` reads jobs of an account, and `headland.read_many` reads archives"
         if name in _OPTIONAL_MODULES:
             hint = f" yet: run `import headland.{name}` first"
         raise AttributeError(f"`headland` has no attribute `{name}`{hint}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import inspect
 import io
@@ -15,7 +16,7 @@ from headland.files import missing_reason, read_bytes
 from headland.layer.layer import Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import Self
 
@@ -25,6 +26,15 @@ Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/{1,3}[^/]")
 """The beginning of a URL. A `Path` has dropped one of its slashes; a drive has one letter."""
+
+JOURNAL = "journal.sqlite"
+"""The file that identifies the folder of a mirror."""
+
+NO_LAYER, SEVERAL_LAYERS = "contains no layer", "choose one with `layer`"
+"""Parts of the messages about archives without a layer, and with several."""
+
+SHOWN = 3
+"""Mirrors that a message names."""
 
 MEMBERS, BYTES, RATIO, NESTING, NAME = _core.LIMITS
 
@@ -138,7 +148,9 @@ def read(source: Source, **options: Unpack[ReadOptions]) -> Layer:
     >>> layer = headland.read("job.zip")
     >>> layer.write_parquet("job.parquet")
     """
-    return Layer(_core.read(to_core_source(source), options))
+    found = to_core_source(source)
+    with naming_folders(found):
+        return Layer(_core.read(found, options))
 
 
 def layers(source: Source, *, strict: bool = True, limits: Limits | None = None) -> list[str]:
@@ -156,7 +168,39 @@ def layers(source: Source, *, strict: bool = True, limits: Limits | None = None)
     >>> for name in headland.layers("job.zip"):
     ...     layer = headland.read("job.zip", layer=name)
     """
-    return _core.layers(to_core_source(source), {"strict": strict, "limits": limits})
+    found = to_core_source(source)
+    with naming_folders(found):
+        return _core.layers(found, {"strict": strict, "limits": limits})
+
+
+@contextlib.contextmanager
+def naming_folders(source: bytes | Path) -> Iterator[None]:
+    """Say of a folder that cannot be read as one archive what reads it: a mirror, or one of many archives."""
+    try:
+        yield
+    except errors.ArchiveError as error:
+        advice = "" if isinstance(source, bytes) or not source.is_dir() else _advice(source, str(error))
+        if not advice:
+            raise
+        raise errors.ArchiveError(advice, _source=str(source)) from None
+
+
+def _advice(folder: Path, message: str) -> str:
+    """Return what reads a folder that is no archive; empty if it is one that is damaged."""
+    has_none = NO_LAYER in message
+    if not has_none and SEVERAL_LAYERS not in message:
+        return ""
+    if (folder / JOURNAL).exists():
+        return f"`{folder}` is a mirror: `headland.Mirror({str(folder)!r})` reads its tables"
+    mirrors = sorted(each.parent for each in folder.glob(f"*/{JOURNAL}"))
+    if mirrors:
+        names = ", ".join(f"`{each}`" for each in mirrors[:SHOWN]) + (", ..." if len(mirrors) > SHOWN else "")
+        return f"`{folder}` has mirrors in it ({names}): `headland.Mirror({str(mirrors[0])!r})` reads one"
+    if not has_none:
+        return ""
+    count = sum(name.lower().endswith(".zip") for _, _, names in os.walk(folder) for name in names)
+    many = f"`headland.read_many({str(folder)!r})` reads all, and `headland.read` one file of them"
+    return f"`{folder}` is a folder of {count:,} archive{'' if count == 1 else 's'}: {many}" if count else ""
 
 
 def to_core_source(source: Source) -> bytes | Path:

@@ -84,6 +84,15 @@ FILE: Mapping[str, str] = {"path": _TO, "folder": _TO, "file": _TO, "filename": 
 RESULT: Mapping[str, str] = {**FILE, "timeout": "`wait(timeout=...)` limits the wait, and `result()` follows it"}
 """Arguments that the result of a conversion does not have."""
 
+SANDBOX_DEMO: Mapping[str, str] = {
+    "clock": '`headland.Sandbox(clock="moved", rate_limits=(), conversion_time=0)` has it',
+    **dict.fromkeys(
+        ("data", "port", "small_jobs", "window", "variants"),
+        "`headland.Sandbox(...)` has it, and the limits of a service",
+    ),
+}
+"""Arguments that `Sandbox` has and `Sandbox.demo` has not."""
+
 MIRROR: Mapping[str, str] = {
     "year": (
         'a mirror selects by the upload, `since="2026-01-01"`, or by `ids=[...]`; a year is read by '

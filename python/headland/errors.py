@@ -237,6 +237,9 @@ _OS_CLASSES: dict[tuple[str, int], tuple[type[HeadlandError], type[OSError]]] = 
 """The class of a kind and the system's class, by error number; for any other number, ``OSError``."""
 
 
+LISTED = ("job_data", "prescription_maps", "field_computers", "field_hubs", "grain_carts")
+"""Groups of calls whose lists have the ids that their other calls take."""
+
 _COMBINED: dict[tuple[type[HeadlandError], type[OSError]], type[HeadlandError]] = {}
 """Combined classes, created on first use."""
 
@@ -252,12 +255,24 @@ def _combined_class(cls: type[HeadlandError], os_class: type[OSError]) -> type[H
 def from_core(kind: str, message: str, facts: Facts, os_error: int | None) -> Exception:
     """Create the exception for an error of the core."""
     cls, message = _CLASSES[kind], printable(message)
+    if cls is NotFound:
+        message += _ids_of(facts)
     if not issubclass(cls, HeadlandError):
         return cls(message)
     os_class = None
     if os_error is not None:
         cls, os_class = _OS_CLASSES.get((kind, os_error), (cls, OSError))
     return _revive(cls, os_class, message, facts, os_error)
+
+
+def _ids_of(facts: Facts) -> str:
+    """Return where the ids of a group are listed, if a name was given in place of one; empty otherwise."""
+    group, _, method = (facts.get("endpoint") or "").partition(".")
+    given = facts.get("id") or ""
+    if group not in LISTED or method == "send" or not given.strip() or given.isdigit():
+        return ""
+    command = f"headland ls {group}" + (" --name TEXT" if group == "job_data" else "")
+    return f"; expected an id as of `client.{group}.list()` or `{command}`"
 
 
 def _revive(

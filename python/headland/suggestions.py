@@ -67,7 +67,7 @@ class Suggesting:
 
         def __getattr__(self, name: str) -> NoReturn:
             """Raise an error that names the right attribute, that of its layer, or a similar one."""
-            hint = self._instead.get(name, "")
+            hint = self._instead.get(name, "").replace("{name}", name)
             if not hint and not name.startswith("_") and hasattr(self._table_class, name):
                 hint = f"its rows have it, `{self._table}.{name}`"
             raise missing_attribute(self, name, hint=hint and f": {hint}")

@@ -8,6 +8,7 @@ from headland import _core, arguments
 from headland.agronomy.prescription import Prescription
 from headland.archives import Source, to_core_source
 from headland.layer.layer import Diagnostic
+from headland.layer.listings import Diagnostics
 from headland.layer.table_input import TableLike, as_layer, is_table
 
 
@@ -61,4 +62,4 @@ def with_rate_column(
         else to_core_source(cast("Source", source))
     )
     found, taken = _core.check_prescription(checked, column, around, name)
-    return [Diagnostic(**each) for each in found], taken
+    return Diagnostics(Diagnostic(**each) for each in found), taken

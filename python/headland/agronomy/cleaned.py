@@ -11,6 +11,7 @@ from headland import _core, arguments
 from headland.agronomy import cleaning_sentence
 from headland.agronomy.delay import Delay
 from headland.argument_hints import CLEANED_MAP, explained
+from headland.display import quantities
 from headland.layer.layer import Layer
 from headland.suggestions import Suggesting
 
@@ -179,7 +180,9 @@ class Cleaned(Suggesting):
         notes |= set() if self._core.is_harvest else {"speed"}
         reasons = cleaning_sentence.left_out(layer["reasons"], layer["used"], notes)
         name = layer._core.map_texts(None)[0]  # noqa: SLF001 - a layer of this package
-        return cleaning_sentence.sentence(name, report.head(len(report)), report.units, self._core.dry_basis, reasons)
+        rows, basis = report.head(len(report)), self._core.dry_basis
+        ground = sum(filter(None, layer["m2"])) / quantities.HECTARE
+        return cleaning_sentence.sentence(name, rows, report.units, basis, reasons=reasons, ground=ground)
 
     def __repr__(self) -> str:
         """Return rows and delay in one line."""

@@ -53,9 +53,17 @@ def left_out(reasons: Sequence[int], used: Sequence[bool], notes: Collection[str
 
 
 def sentence(
-    name: str, report: Sequence[dict[str, Any]], units: dict[str, str], basis: str | None, reasons: dict[str, int]
+    name: str,
+    report: Sequence[dict[str, Any]],
+    units: dict[str, str],
+    basis: str | None,
+    *,
+    reasons: dict[str, int],
+    ground: float,
 ) -> str:
-    """Return points, amount and hectares logged, the points left out by reason, and the cleaned mean.
+    """Return points, amount and ground logged, the points left out by reason, and the cleaned mean.
+
+    The ground counts once, as in the mean, so that the amount divided by it is near the mean.
 
     Args:
         name: The name of the job.
@@ -63,6 +71,7 @@ def sentence(
         units: The units of the columns of the report.
         basis: Percent of water of the masses, or `several`; ``None`` if they are as logged.
         reasons: The points that are left out, by reason.
+        ground: Hectares that the points cover.
     """
     logged, used = report[0], report[-1]
     is_grain = "kg" in logged
@@ -73,7 +82,9 @@ def sentence(
     if logged[column] and unit not in ("", "unknown"):
         amount = f"{quantities.amount(logged[column], unit, is_grain=is_grain)}{moisture} on "
     points = "1 point" if logged["rows"] == 1 else f"{logged['rows']:,} points"
-    text = f"{shortened(name, MAX_TITLE)}: {points} logged {amount}{quantities.number(logged['ha'])} ha worked; "
+    once, worked = quantities.number(ground), quantities.number(logged["ha"])
+    area = f"{once} ha of ground" + (f" ({worked} ha with overlaps)" if worked != once else "")
+    text = f"{shortened(name, MAX_TITLE)}: {points} logged {amount}{area}; "
     text += f"left out are {_listed([f'{count:,} {words}' for words, count in reasons.items()])}; " if reasons else ""
     if not used["rows"]:
         return f"{text}no point is left."

@@ -54,11 +54,13 @@ class _Pairs(Listing[tuple[int, dict[str, Any], "Layer"]]):
         return f"{len(self):,} layer{'' if len(self) == 1 else 's'}"
 
     def _columns(self) -> dict[str, Callable[[tuple[int, dict[str, Any], Layer]], object]]:
+        # An archive has no id, its path has its name, and its columns show its kind.
+        is_archive = any("source" in job for _, job, _ in self)
+        names = ("source",) if is_archive else ("id", "name")
         return {
             "index": lambda each: each[0],
-            "id": lambda each: each[1].get("id") or each[1].get("source"),
-            "name": lambda each: each[1].get("name"),
-            "kind": lambda each: each[1].get("sub_type") or each[1].get("job_type"),
+            **{name: lambda each, name=name: each[1].get(name) for name in names},
+            "kind": lambda each: each[1].get("sub_type") or each[1].get("job_type") or kind_of(each[2]),
             "start": lambda each: _day(each[1].get("start_date")),
             "records": lambda each: len(each[2]),
         }
@@ -164,6 +166,14 @@ class JobLayers(Suggesting):
             counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
             raise ValueError(f'layers of several kinds are not one table ({counts}): read one, `job_type="yield"`')
         return parts
+
+
+def kind_of(layer: Layer) -> str | None:
+    """Return the kind of a layer; ``None`` if its columns do not show it."""
+    try:
+        return harmonize(layer).metadata.get("headland:kind")
+    except ValueError:
+        return None
 
 
 def _day(time: Any) -> str:

@@ -9,12 +9,14 @@ import re
 import struct
 import unicodedata
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from headland import _core, arguments, extras
+from headland.agronomy.rate_totals import RateTotal, Totals
 from headland.argument_hints import UNIT, explained
 from headland.files import replacing
 from headland.layer.layer import Diagnostic, Layer
+from headland.layer.listings import Diagnostics
 from headland.layer.table_input import TableLike, as_layer
 from headland.suggestions import Suggesting
 
@@ -42,32 +44,6 @@ MOST_DEGREES = 180
 
 LEAST_INSIDE = 1e-3
 """Part of the zones that is inside of the boundary of another field at most."""
-
-
-class RateTotal(NamedTuple):
-    """Ground and product of one rate of a prescription."""
-
-    rate: float
-    """The rate."""
-    zones: int
-    """The number of zones."""
-    area: float
-    """Hectares."""
-    amount: float
-    """Product in the unit of ``Totals.unit``."""
-
-
-class Totals(NamedTuple):
-    """Ground and product of a prescription, by rate and in all."""
-
-    rates: list[RateTotal]
-    """One entry for each rate, the lowest first."""
-    area: float
-    """Hectares of all zones."""
-    amount: float
-    """Product of all zones."""
-    unit: str
-    """The unit of amounts, such as ``kg``."""
 
 
 class Prescription(Suggesting):
@@ -162,7 +138,7 @@ class Prescription(Suggesting):
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """What a display would refuse or misread, and what was changed; errors first. ``record`` is a row."""
-        return [Diagnostic(**diagnostic) for diagnostic in self._core.diagnostics] + self._unused
+        return Diagnostics([*(Diagnostic(**each) for each in self._core.diagnostics), *self._unused])
 
     @property
     def totals(self) -> Totals:

@@ -7,7 +7,7 @@ import os  # noqa: TC003 -- for `typing.get_type_hints`
 from typing import TYPE_CHECKING, Any, SupportsBytes, cast
 
 from headland import _core, arguments
-from headland.agronomy.zone_files import is_zone_file, read_zones
+from headland.agronomy.zone_files import ARCHIVES, TABLES, is_zone_file, read_zones
 from headland.archives import read
 from headland.display import quantities
 from headland.display.escaping import shortened
@@ -199,7 +199,12 @@ def compare_rates(
         asked = read(bytes(target))
     else:
         asked = as_layer("target", cast("TableLike", target))
-    return compare_rates_again(job, asked, part)
+    try:
+        return compare_rates_again(job, asked, part)
+    except ValueError as error:
+        if not isinstance(asked, str) or f"no column `{asked}`" not in str(error):
+            raise
+        raise ValueError(f"{error}; the name of a file of zones ends in {', '.join((*ARCHIVES, *TABLES))}") from None
 
 
 def compare_rates_again(layer: Layer, target: str | Layer | None, tolerance: float) -> RateComparison:
@@ -228,11 +233,9 @@ def _sentence(
     share = {one: f"{100.0 * ha / whole:.1f} %" for one, ha in ground.items()}
     difference = everything["difference"]
     known = " where both are known" if any(ground.get(one) for one in UNKNOWN) else ""
-    change = (
-        ""
-        if difference is None
-        else f", {100.0 * abs(difference):.1f} % {'more' if difference >= 0 else 'less'} than asked{known}"
-    )
+    percent = f"{100.0 * abs(difference or 0.0):.1f} %"
+    than = "as much as" if percent == "0.0 %" else f"{percent} {'more' if (difference or 0.0) > 0 else 'less'} than"
+    change = "" if difference is None else f", {than} asked{known}"
     apart = [
         f"on {quantities.number(ground[one])} ha ({share[one]}) {words}"
         for one, words in APART.items()

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from headland import _core, arguments
 from headland.agronomy.archive_layers import Paths, find_archives, job_of, read_layers
-from headland.agronomy.harmonize import harmonize
-from headland.agronomy.job_layers import FailedJob, JobLayers
+from headland.agronomy.job_layers import FailedJob, JobLayers, kind_of
 from headland.archives import ReadOptions, with_options
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def read_many(
                 if on_error == "raise":
                     raise found.error
                 failed.append(found)
-            elif wanted is None or _kind(found.layer) in wanted:
+            elif wanted is None or kind_of(found.layer) in wanted:
                 pairs.append((job_of(found.path, found.layer), found.layer))
     return JobLayers(pairs, failed)
 
@@ -73,11 +72,3 @@ def _kinds(job_type: object) -> set[str] | None:
         if kind is None:
             raise ValueError(f"`job_type`: expected 'yield', 'as_applied', 'planting' or an alias, got {word!r}")
     return {kind for kind in kinds.values() if kind is not None}
-
-
-def _kind(layer: Layer) -> str | None:
-    """Return the kind of a layer; ``None`` if its columns do not show it."""
-    try:
-        return harmonize(layer).metadata.get("headland:kind")
-    except ValueError:
-        return None

@@ -157,7 +157,7 @@ def _columns(layer: hl.Layer) -> list[dict[str, object]]:
 
 def _print(layer: hl.Layer, written: Path | None) -> None:
     system = [] if layer._core.geometry_column is None else [layer.crs or "no coordinate system"]  # noqa: SLF001 - own
-    print_wrapped(printable(", ".join([f"{layer.name}: {len(layer)} records", *system])))
+    print_wrapped(printable(", ".join([f"{layer.name}: {len(layer):,} records", *system])))
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     geometry = layer._core.geometry_column  # noqa: SLF001 - of this package
     columns = _columns(layer)

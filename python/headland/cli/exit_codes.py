@@ -7,7 +7,7 @@ import sys
 
 import headland as hl
 from headland import shell_words
-from headland.cli.output import RED, print_text, print_wrapped
+from headland.cli.output import RED, print_text, print_wrapped, width_of, wrapped
 from headland.display.escaping import printable
 
 CONFLICT = 5
@@ -73,7 +73,8 @@ def print_error(error: BaseException, *, as_json: bool, profile: str | None = No
         about = {} if profile is None else {"profile": profile}
         print_text(json.dumps({"error": name, "message": message, **about, **facts}, default=str), sys.stderr)
     elif isinstance(error, UsageError):
-        print_text(f"{error.usage}{error.prog}: error: {message}", sys.stderr, mark=(RED, "error"))
+        lines = wrapped(f"{error.prog}: error: {message}", width_of(sys.stderr))
+        print_text("\n".join([error.usage.rstrip("\n"), *lines]), sys.stderr, mark=(RED, "error"))
     else:
         about_text = "" if profile is None else f"{profile}: "
         print_wrapped(f"headland: {about_text}{name}: {message}", sys.stderr, mark=name)

@@ -33,6 +33,9 @@ RELIST = "1d"
 POLL_INTERVAL = 0.1
 """Seconds between two checks for Ctrl-C; an unlimited wait would not detect it on every system."""
 
+FIRST_LINE, NEXT_LINES = 60.0, 600.0
+"""Seconds of a pull without a display until its first line of progress, and between the others."""
+
 VERIFICATION_FAILED = 11
 """The exit code if verifying finds a problem."""
 
@@ -112,7 +115,8 @@ def add_pull(verbs: Verbs) -> None:
         "--name", metavar="TEXT", help="only jobs whose name contains TEXT; * and ? match as in file names"
     )
     pull.add_argument("--no-locations", dest="locations", action="store_false", help="omit locations of devices")
-    pull.add_argument("--quiet", action="store_true", help="show no progress")
+    silence = "show no progress, but a line on standard error after a minute without one and then every ten minutes"
+    pull.add_argument("--quiet", action="store_true", help=silence)
 
 
 def _folder(text: str) -> Path:
@@ -317,12 +321,16 @@ def _selected(client: hl.Client, given: argparse.Namespace) -> list[str]:
 
 
 class _ProgressListener:
-    """Shows the progress of an account, and ends it on Ctrl-C."""
+    """Shows the progress of an account, and ends it on Ctrl-C.
+
+    Without a display, a long pull would be silent for minutes, as if it hung: it writes a line now and then.
+    """
 
     def __init__(self, name: str, display: progress_bar.Display | None, stop: threading.Event) -> None:
         self._name, self._display, self._stop = name, display, stop
         self._last: dict[str, Any] = {}
         self._changed = 0.0
+        self._next_line = time.monotonic() + FIRST_LINE
 
     def __call__(self, snapshot: dict[str, Any]) -> None:
         """Receive the progress."""
@@ -331,8 +339,12 @@ class _ProgressListener:
         now = time.monotonic()
         if snapshot != self._last:
             self._last, self._changed = snapshot, now
+        line = progress.line(snapshot, now - self._changed)
         if self._display is not None:
-            self._display.show(self._name, progress.fraction(snapshot), progress.line(snapshot, now - self._changed))
+            self._display.show(self._name, progress.fraction(snapshot), line)
+        elif now >= self._next_line and snapshot["phase"] != "done":
+            self._next_line = now + NEXT_LINES
+            print_text(f"{self._name}: {line}" if self._name else line, sys.stderr)
 
 
 def _account_fields(account: Account) -> dict[str, Any]:
@@ -353,10 +365,12 @@ def _summarize(pulled: Pulled, given: argparse.Namespace) -> None:
     elif outcome is None or status is None:
         print_text(_named(account, str(plan)))
     else:
-        print_text("\n".join(map(printable, _summary(account, outcome, status))))
+        # The calls of the plan are part of this pull, also if it is not shown.
+        calls = outcome.calls + sum(each.made for each in plan.by_purpose.values())
+        print_text("\n".join(map(printable, _summary(account, outcome, status, calls))))
 
 
-def _summary(account: Account, outcome: hl.mirror.Outcome, status: hl.mirror.Status) -> Iterator[str]:
+def _summary(account: Account, outcome: hl.mirror.Outcome, status: hl.mirror.Status, calls: int) -> Iterator[str]:
     """Return the summary of a pull and the next step."""
     counts = [f"{outcome.new:,} new", f"{outcome.changed:,} changed", f"{outcome.gone:,} gone"]
     counts += [
@@ -364,7 +378,7 @@ def _summary(account: Account, outcome: hl.mirror.Outcome, status: hl.mirror.Sta
         for state in ("no coverage", "failed", "quarantined")
         if (files := status.jobs.get(state, 0) + status.grain_carts.get(state, 0))
     ]
-    done = f"{formatting.number(outcome.calls, 'call')}, {_core.format_size(outcome.bytes)}"
+    done = f"{formatting.number(calls, 'call')}, {_core.format_size(outcome.bytes)}"
     yield _named(account, f"{', '.join(counts)}; {done}")
     for each in status.unavailable:
         yield f"  {each.state}: {each.kind} {each.id} ({each.name}): {each.reason}"

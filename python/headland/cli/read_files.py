@@ -11,19 +11,24 @@ from headland.agronomy.job_layers import FailedJob
 from headland.cli.option_names import in_options
 from headland.cli.original_columns import OriginalColumns
 from headland.cli.output import print_json, print_text, print_wrapped
-from headland.cli.table_files import KindRows, TableFiles, Written, table_of
+from headland.cli.table_files import OTHER, KindRows, TableFiles, Written, table_of
+from headland.cli.tables import print_table
 from headland.display.escaping import printable
 from headland.errors import HeadlandError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     import headland as hl
     from headland.archives import ReadOptions
 
 STATED = ("units", "crop", "timezone")
 """Options that state what archives do not."""
+
+ROW = ("name", "layer", "kind", "records", "crs")
+"""Columns of the table of archives."""
 
 UNREADABLE, NO_FILE = 11, 12
 """Exit codes of archives that cannot be read, and of files that cannot."""
@@ -54,14 +59,43 @@ def run(given: argparse.Namespace, describe: Callable[[hl.Layer], None]) -> int:
         {"layer": given.layer, "encoding": given.encoding, "strict": not given.lenient, "to_crs": given.to_crs},
     )
     failed: list[FailedJob] = []
-    if given.to is None:
+    if given.to is None and given.json:
         for found in _read(given, options, failed):
             describe(found.layer)
+    elif given.to is None:
+        print_table(map(_row, _read(given, options, failed)), ROW, right=["records"])
     else:
         _write(given, options, failed)
     for job, error in failed:
         _print_failure(job, error, as_json=given.json)
     return max((NO_FILE if isinstance(error, OSError) else UNREADABLE for _, error in failed), default=0)
+
+
+class Remarks:
+    """Diagnostics of many layers by their code: a line for each archive would hide what failed."""
+
+    def __init__(self) -> None:
+        self._said: dict[tuple[str, str], list[tuple[Path, str]]] = {}
+
+    def add(self, path: Path, diagnostics: list[hl.Diagnostic]) -> None:
+        """Add the diagnostics of a layer."""
+        for each in diagnostics:
+            self._said.setdefault((each.severity, each.code), []).append((path, each.message))
+
+    def show(self) -> None:
+        """Print a line for each code."""
+        for (severity, code), said in self._said.items():
+            paths = {path for path, _ in said}
+            where = f"{said[0][0]}" if len(paths) == 1 else f"{len(paths):,} archives"
+            such_as = ", such as" if len({message for _, message in said}) > 1 else ""
+            print_wrapped(printable(f"{severity} {code} in {where}{such_as}: {said[0][1]}"), indent="    ")
+
+
+def _row(found: ArchiveLayer) -> dict[str, object]:
+    """Return the line of a layer in the table of all archives."""
+    layer = found.layer
+    kind = table_of(layer)
+    return dict(zip(ROW, (found.path, layer.name, "" if kind == OTHER else kind, len(layer), layer.crs), strict=True))
 
 
 def _read(given: argparse.Namespace, options: ReadOptions, failed: list[FailedJob]) -> Iterator[ArchiveLayer]:
@@ -77,6 +111,7 @@ def _read(given: argparse.Namespace, options: ReadOptions, failed: list[FailedJo
 def _write(given: argparse.Namespace, options: ReadOptions, failed: list[FailedJob]) -> None:
     """Write all layers to one file for each kind of job, and print each layer and each file."""
     columns: dict[str, OriginalColumns] = {}
+    remarks = Remarks()
     harmonised = KindRows(dict(given.units or ()), given.crop, given.timezone)
     with files.building(given.to) as folder:
         tables = TableFiles(given.to, folder)
@@ -98,10 +133,11 @@ def _write(given: argparse.Namespace, options: ReadOptions, failed: list[FailedJ
             except (HeadlandError, ValueError) as error:
                 failed.append(failure(path, error, layer.name))
                 continue
-            _print_layer(table, rows, layer, as_json=given.json)
+            remarks.add(path, _print_layer(table, rows, layer, as_json=given.json))
         if not failed:
             harmonised.check()
         written = tables.finish()
+    remarks.show()
     for file in written:
         _print_file(file, columns[file.table].split() if given.originals else [], as_json=given.json)
     for path in tables.earlier(written):
@@ -122,16 +158,16 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _print_layer(table: str, rows: hl.Layer, layer: hl.Layer, *, as_json: bool) -> None:
+def _print_layer(table: str, rows: hl.Layer, layer: hl.Layer, *, as_json: bool) -> list[hl.Diagnostic]:
+    """Print a layer, in JSON with its diagnostics; return those that are left to print."""
     found = [each for each in rows.diagnostics or layer.diagnostics if each.severity != "info"]
     diagnostics = [each._replace(message=in_options(each.message)) for each in found]
     if as_json:
         facts = {"source": layer.source, "layer": layer.name, "table": table, "records": len(layer)}
         print_json({**facts, "diagnostics": [each._asdict() for each in diagnostics]})
-        return
+        return []
     print_text(printable(f"{layer.source}, layer {layer.name}: {_counted(len(layer), 'row')} of {table}"))
-    for each in diagnostics:
-        print_wrapped(printable(f"  {each.severity} {each.code}: {each.message}"), indent="    ")
+    return diagnostics
 
 
 def _print_failure(job: dict[str, object], error: Exception, *, as_json: bool) -> None:

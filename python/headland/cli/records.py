@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
 import sys
@@ -88,7 +89,8 @@ def _text(value: Any) -> str:
         return ", ".join(cell(each) for each in value if not isinstance(each, Mapping))
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return cell(value)
+    # As in lists; `--json` has all digits.
+    return f"{value.astimezone(dt.UTC):%Y-%m-%d %H:%M:%SZ}" if isinstance(value, dt.datetime) else cell(value)
 
 
 @cache

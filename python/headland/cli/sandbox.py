@@ -81,18 +81,19 @@ def _serve(given: argparse.Namespace) -> int:
 
 def _serve_until(signals: list[int], given: argparse.Namespace) -> int:
     variants = [name for names in given.variants or [] for name in names.split(",")]
+    limits = _limits(given.rate_limit)
     with hl.Sandbox(
         given.data,
         port=given.port,
         seed=given.seed,
         harvest=given.harvest,
-        rate_limits=_limits(given.rate_limit),
+        rate_limits=limits,
         window=given.window,
         conversion_time=given.conversion_time,
         variants=variants,
         clock=given.clock,
     ) as running:
-        _announce(running, as_json=given.json)
+        _announce(running, limits, as_json=given.json)
         if given.clock == "moved":
             threading.Thread(target=_advance_clock, args=(running,), daemon=True).start()
         while not signals:
@@ -119,15 +120,13 @@ def _advance_clock(running: hl.Sandbox) -> None:
 def _limits(given: list[str] | None) -> list[tuple[int, float]]:
     if given is None:
         return list(sandbox.RATE_LIMITS)
-    if given == ["off"]:
-        return []
     try:
         return [window for text in given for window in settings.windows(text)]
     except ValueError:
         raise ValueError(f"`--rate-limit`: expected CALLS/SECONDS such as 30/60, got {','.join(given)!r}") from None
 
 
-def _announce(running: hl.Sandbox, *, as_json: bool) -> None:
+def _announce(running: hl.Sandbox, limits: list[tuple[int, float]], *, as_json: bool) -> None:
     # One token is valid for all three addresses, so `legacy_token` would be a duplicate.
     keys = {
         **{name: value for name, value in running.credentials.items() if name != "legacy_token"},
@@ -143,5 +142,6 @@ def _announce(running: hl.Sandbox, *, as_json: bool) -> None:
     print_text(f"The service answers at {running.base_url} until you press Ctrl-C. To use it from another terminal:")
     # PowerShell on Windows, and every other shell.
     form = '$env:{}="{}"' if sys.platform == "win32" else "export {}={}"
-    for name, value in running.credentials.items():
+    # The client's own limit is that of real services: the command line would wait for a limit that does not exist here.
+    for name, value in {**running.credentials, "rate_limits": settings.written_windows(limits)}.items():
         print_text(form.format(f"{settings.PREFIX}{name.upper()}", value))

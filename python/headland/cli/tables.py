@@ -142,7 +142,9 @@ class _Columns:
 
 
 def _print_aligned(rows: Iterator[list[object]], measured: Iterator[list[object]] | None, table: _Columns) -> None:
-    first = list(islice(rows, MEASURED)) if measured is None else []
+    first = list(islice(rows, MEASURED if measured is None else 1))
+    if not first:
+        return
     table.measure(first if measured is None else list(islice(measured, MEASURED)))
     head = table.line(table.names)
     print_text(head, mark=(BOLD, head))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self
 
 from headland import _core, arguments
 from headland.client import doctor_report, settings
@@ -42,6 +42,14 @@ class _ClientBase(Suggesting):
     """Settings of both clients."""
 
     _calls: OpenClient[Any, Any]
+    _instead: ClassVar = {
+        **dict.fromkeys(("jobs", "list", "list_jobs", "get_jobs"), "`client.job_data.list()` lists the jobs"),
+        **dict.fromkeys(("read", "get", "download", "request", "upload"), "`client.job_data.{name}` has it for jobs"),
+        "read_all": "`client.job_data.read_all` reads the jobs of a year or a name",
+        "mirror": "`headland.Mirror(folder, client)` is a copy of the account",
+        **dict.fromkeys(("maps", "prescriptions", "send"), "`client.prescription_maps` lists, uploads and sends maps"),
+        **dict.fromkeys(("computers", "displays"), "`client.field_computers.list()` lists the displays"),
+    }
 
     def __new__(cls, *_: object, **given: object) -> Self:
         """Refuse to be created without keys."""

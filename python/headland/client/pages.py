@@ -129,9 +129,8 @@ class _Pages(Generic[Record]):
 
     def __await__(self) -> NoReturn:
         """Refuse: a list reads nothing before it is iterated."""
-        raise TypeError(
-            f"{self._name} is a list, which is not awaited: read it by `for`, or `async for` if it is async"
-        )
+        loop = "async for" if isinstance(self, AsyncPages) else "for"
+        raise TypeError(f"{self._name} is a list, which is not awaited: read it by `{loop}`")
 
     if not TYPE_CHECKING:
 
@@ -335,10 +334,8 @@ class AsyncPages(_Pages[Record]):
         return True
 
     def __getitem__(self, index: object) -> NoReturn:
-        """Refuse: an index cannot be awaited."""
-        raise TypeError(
-            f"{self._name} has no index, because its pages are awaited: use `async for` or `await pages.first()`"
-        )
+        """Refuse: an index cannot be awaited, and a plain `for` reads by indexes."""
+        raise TypeError(f"{self._name} of an `AsyncClient` is read by `async for`, or `await pages.first()`")
 
     @explained(FILTER)
     def filter(

@@ -16,13 +16,16 @@ from headland.files import missing_reason
 from headland.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 FORMS = {
-    "rate_limits": "pairs of calls and seconds, such as 30/60,15/30",
+    "rate_limits": "pairs of calls and seconds, such as 30/60,15/30, or off",
     "timeout": "the seconds of connect, read and call, such as 10,60,600, or those and min_throughput: 10,60,600,1024",
 }
 """The written form of settings that are not plain text."""
+
+OFF = "off"
+"""The written form of no window."""
 
 PREFIX = "HEADLAND_"
 PROFILES = Path("~/.config/headland/profiles.toml")
@@ -72,7 +75,9 @@ def timeout(value: object) -> Timeout:
     """Check time limits; a plain tuple of the first three or of all four values is accepted too."""
     takes = "`timeout`: expected a `headland.Timeout(connect=10, read=60, call=600)` or a tuple of those three, got"
     if not isinstance(value, list | tuple):
-        raise TypeError(f"{takes} {value!r}")
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        hint = f"; `headland.Timeout(call={value!r})` limits a whole call" if is_number else ""
+        raise TypeError(f"{takes} {value!r}{hint}")
     if len(value) not in (3, 4):
         raise ValueError(f"{takes} {value!r}")
     given = Timeout(*value)
@@ -255,6 +260,13 @@ def _parse_timeout(text: str) -> Timeout:
 
 
 def windows(text: str) -> list[tuple[int, float]]:
-    """Parse windows such as ``30/60,15/30``, calls per seconds; an empty text disables the limiter."""
+    """Parse windows such as ``30/60,15/30``, calls per seconds; ``off`` or an empty text disables the limiter."""
+    if text.strip().lower() == OFF:
+        return []
     pairs = [pair.split("/") for pair in text.split(",") if pair.strip()]
     return [(int(calls), float(seconds)) for calls, seconds in pairs]
+
+
+def written_windows(pairs: Iterable[tuple[int, float]]) -> str:
+    """Return windows in the form that `windows` parses: an empty variable would be an unset one in PowerShell."""
+    return ",".join(f"{calls}/{seconds:g}" for calls, seconds in pairs) or OFF

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import shutil
 import textwrap
 from typing import TYPE_CHECKING, TypeVar
@@ -26,8 +27,11 @@ INDENT = 2
 MIN_LAST = 24
 """Minimum width of a last column, whose text is wrapped."""
 
-MILLION, MAX_WHOLE = 1e6, 1e15
-"""Numbers from the first on have no fraction in a table, below the second no exponent."""
+MIN_NUMBER, TENTH, THOUSAND, MAX_WHOLE = 1e-5, 0.1, 1e3, 1e15
+"""Largest numbers of a column that change its form: below the first and from the last on they have exponents."""
+
+MAX_NAMES = 0.6
+"""Part of the width that the names of rows may take in each block."""
 
 LONG_WORD = 40
 """Characters of a word that may be broken in HTML, so that the other columns stay visible."""
@@ -59,18 +63,23 @@ def text_table(
 ) -> list[str]:
     """Return a table as lines: numbers and the columns `right` are right-aligned, a last text wraps at spaces.
 
-    Columns that do not fit the width, by default that of the console, follow below, in `most` blocks altogether.
+    Columns that do not fit the width, by default that of the console, follow below, in `most` blocks altogether. Each
+    block begins with the texts that name its rows. A single row that does not fit has a line for each column.
     """
-    titles, cells = list(head), [list(row) for row in rows]
+    titles, cells = list(head), _with_rounded_numbers([list(row) for row in rows])
     numbers = {*right, *_number_columns(cells)}
     last = len(titles) - 1
     texts = [[printable(title) for title in titles]]
     texts += [[_text(cell, None if index == last else MAX_CELL) for index, cell in enumerate(row)] for row in cells]
     room = shutil.get_terminal_size(CONSOLE).columns - INDENT if width is None else width
+    names = _names(texts, numbers, room)
+    blocks = _blocks(texts, room, names, can_wrap=last not in numbers)
+    if len(blocks) > 1 and len(cells) == 1 and max(map(len, texts[0])) + 2 + MIN_LAST <= room:
+        return _wrapped(list(zip(*texts, strict=True)), (), room)
     lines: list[str] = []
-    for number, block in enumerate(_blocks(texts, room, can_wrap=last not in numbers)):
+    for number, block in enumerate(blocks):
         if number == most:
-            left_out = len(titles) - block[0]
+            left_out = len({*range(len(titles))}.difference(*blocks[:most]))
             return [*lines, "", f"and {left_out} more column{'s' if left_out > 1 else ''}"]
         shown = [[row[index] for index in block] for row in texts]
         places = {place for place, index in enumerate(block) if index in numbers}
@@ -79,20 +88,29 @@ def text_table(
     return lines
 
 
-def _blocks(texts: Sequence[Sequence[str]], width: int, *, can_wrap: bool) -> list[list[int]]:
-    """Return the columns of each block, so that a block fits the width."""
-    blocks: list[list[int]] = []
+def _names(texts: Sequence[Sequence[str]], numbers: Collection[int], width: int) -> list[int]:
+    """Return the first columns if they are texts, which name the rows; as many as leave space for numbers."""
+    names: list[int] = []
     taken = 0
     for index, column in enumerate(zip(*texts, strict=True)):
-        needed = max(map(len, column))
-        if can_wrap and index == len(texts[0]) - 1:
-            needed = min(needed, MIN_LAST)
-        if blocks and taken + needed + 2 <= width:
+        taken += max(map(len, column)) + 2
+        if index in numbers or taken > MAX_NAMES * width or index == len(texts[0]) - 1:
+            break
+        names.append(index)
+    return names
+
+
+def _blocks(texts: Sequence[Sequence[str]], width: int, names: list[int], *, can_wrap: bool) -> list[list[int]]:
+    """Return the columns of each block, so that a block fits the width; the others than the first repeat the names."""
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    if can_wrap and widths:
+        widths[-1] = min(widths[-1], MIN_LAST)
+    blocks: list[list[int]] = []
+    for index, needed in enumerate(widths):
+        if blocks and sum(widths[each] + 2 for each in blocks[-1]) + needed <= width:
             blocks[-1].append(index)
-            taken += needed + 2
         else:
-            blocks.append([index])
-            taken = needed
+            blocks.append([*names, index] if blocks else [index])
     return blocks
 
 
@@ -122,12 +140,12 @@ def table_html(
     can_wrap: bool = True,
     right: Collection[int] = (),
 ) -> str:
-    """Return an HTML table with escaped texts: ``None`` is an empty cell, numbers have six digits.
+    """Return an HTML table with escaped texts: ``None`` is an empty cell, numbers of a column have equal decimals.
 
     Texts are on the left, numbers and the columns `right` on the right, also in notebooks whose own style differs. A
     table that is wider than the page scrolls.
     """
-    titles, cells = list(head), [list(row) for row in rows]
+    titles, cells = list(head), _with_rounded_numbers([list(row) for row in rows])
     numbers = {*right, *_number_columns(cells)}
     sides = ["right" if index in numbers else "left" for index in range(max(len(titles), *map(len, cells), 0))]
 
@@ -187,18 +205,53 @@ def _number_columns(rows: Iterable[Sequence[object]]) -> set[int]:
     return {index for index, found in kinds.items() if found == {True}}
 
 
+class Rounded(float):
+    """A number with the decimals of its column."""
+
+    decimals: int
+
+    def __str__(self) -> str:
+        """Return the number with its decimals."""
+        return f"{self:.{self.decimals}f}"
+
+
+def _with_rounded_numbers(rows: list[list[object]]) -> list[list[object]]:
+    """Round the numbers of each column to the decimals that its largest one needs, so that they compare at a glance."""
+    for index in range(max(map(len, rows), default=0)):
+        cells = [row[index] for row in rows if index < len(row)]
+        values = [cell for cell in cells if isinstance(cell, float) and math.isfinite(cell)]
+        decimals = _decimals(values)
+        if decimals is None:
+            continue
+        for row in rows:
+            cell = row[index] if index < len(row) else None
+            if isinstance(cell, float) and math.isfinite(cell):
+                row[index] = Rounded(cell)
+                row[index].decimals = decimals  # type: ignore[attr-defined]
+    return rows
+
+
+def _decimals(values: Sequence[float]) -> int | None:
+    """Return the decimals of a column; ``None`` for numbers that need an exponent."""
+    top = max(map(abs, values), default=0.0)
+    if not MIN_NUMBER <= top < MAX_WHOLE:
+        return None if top else 0
+    whole = len(str(int(top))) if top >= 1.0 else 0
+    most = (
+        max(0, 5 - whole) if top >= THOUSAND else min(6 - whole, 4) if top >= TENTH else 3 - math.floor(math.log10(top))
+    )
+    return next(
+        each for each in range(most + 1) if each == most or all(round(v, each) == round(v, most) for v in values)
+    )
+
+
 def _text(cell: object, most: int | None) -> str:
     if cell is None:
         return ""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    text = _six_digits(cell) if isinstance(cell, float) else str(cell)
+    text = f"{cell:.6g}" if isinstance(cell, float) and not isinstance(cell, Rounded) else str(cell)
     return printable(text) if most is None else shortened(text, most)
-
-
-def _six_digits(value: float) -> str:
-    """Return a number with six digits, or with all before the point: 1.77274e+06 kg are hard to read."""
-    return f"{value:.0f}" if MILLION <= abs(value) < MAX_WHOLE else f"{value:.6g}"
 
 
 def _breaking(text: str) -> str:

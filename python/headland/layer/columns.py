@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from headland import _core, errors
@@ -22,6 +23,9 @@ FIRST = (
     *("swath_width", "distance", "interval", "heading", "elevation", "pass_number", "working"),
 )
 """Columns of a harmonised layer in the order in which they are looked for; the others follow."""
+
+MEANS = ("job_name", "field", "year", "crop", "mean", "covered_area", "dry_mass")
+"""Columns of a table of means in the order in which they are looked for."""
 
 MOST_HIDDEN = 0.25
 """Most cells on the ground of others, as crops of one field share those of their border."""
@@ -44,7 +48,9 @@ def ordered_columns(layer: ShownTable) -> tuple[list[Column], list[Column]]:
     columns = layer.describe()
     added = {entry["column"] for entry in layer.provenance}
     if not added & {column.name for column in columns}:
-        return columns, []
+        # Of a table of means, what is looked for comes first too, and the order of its columns is that of the core.
+        order = {name: index for index, name in enumerate(MEANS)} if "mean" in layer.columns else {}
+        return sorted(columns, key=lambda each: order.get(each.name, len(order))), []
     geometry = layer._core.geometry_column  # noqa: SLF001 - a layer of this package
     computed = {*added, geometry, "job_id", "job_name", "source", "field"}
     place = {name: index for index, name in enumerate(FIRST)}
@@ -65,6 +71,18 @@ def missing_column(layer: ShownTable, column: str) -> str:
     if added and not own:
         hint = f"; `headland.harmonize(layer)` adds `{added}`"
     return printable(f"there is no column `{column}`{hint or '; there are: ' + ', '.join(layer.columns)}")
+
+
+def check_named(layer: ShownTable, units: object) -> None:
+    """Refuse units of a column that a layer does not have; the core checks all else.
+
+    Raises:
+        ValueError: The message names a similar column, or what `harmonize` adds.
+    """
+    named = units if isinstance(units, Mapping) else ()
+    for name in named:
+        if isinstance(name, str) and name not in layer.columns:
+            raise ValueError(missing_column(layer, name))
 
 
 def warn_of_hidden_cells(layer: ShownTable) -> None:

@@ -60,9 +60,10 @@ def _column_table(layer: ShownLayer, columns: Iterable[Column]) -> str:
 
 
 def _unit(column: Column, units: dict[str, str]) -> str:
-    """Return the unit; counts and codes need none."""
+    """Return the unit; counts, codes and shares need none."""
     unit = units.get(column.name, "")
-    return "" if unit == "unknown" and not column.type.startswith("Float") else unit
+    has_none = unit == "1" or (unit == "unknown" and (column.name == "share" or not column.type.startswith("Float")))
+    return "" if has_none else unit
 
 
 def _rows(layer: ShownLayer) -> str:

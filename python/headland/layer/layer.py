@@ -6,6 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from headland import _core, argument_hints, arguments, errors
+from headland.layer.columns import check_named
+from headland.layer.listings import Diagnostics
 from headland.layer.views import LayerViews
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ class Layer(LayerViews):
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """Diagnostics of the reading, ordered by member and record."""
-        return [Diagnostic(**diagnostic) for diagnostic in self._core.diagnostics]
+        return Diagnostics(Diagnostic(**diagnostic) for diagnostic in self._core.diagnostics)
 
     def __repr__(self) -> str:
         """Return name, size and coordinate system in one line; a table without geometries shows its first rows too."""
@@ -224,8 +226,7 @@ class Layer(LayerViews):
 
         >>> layer = headland.read("job.zip").to_units({"YIELD": "t/ha"}, crop="corn")
         """
-        from headland import _core
-
+        check_named(self, units)
         return type(self)(_core.to_units(self._core, units, None if crop is None else arguments.text("crop", crop)))
 
     @property

@@ -6,8 +6,9 @@ from collections.abc import Mapping  # noqa: TC003 -- for `typing.get_type_hints
 from typing import TYPE_CHECKING, Literal, NoReturn, Unpack
 
 from headland import _core, arguments, extras
-from headland.archives import ReadOptions, Source, to_core_source, with_options
+from headland.archives import ReadOptions, Source, naming_folders, to_core_source, with_options
 from headland.layer.layer import Diagnostic, Layer
+from headland.layer.listings import Diagnostics
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -105,7 +106,7 @@ class LayerReader:
     @property
     def diagnostics(self) -> list[Diagnostic]:
         """Diagnostics so far; complete after the last batch."""
-        return [Diagnostic(**diagnostic) for diagnostic in self._core.diagnostics]
+        return Diagnostics(Diagnostic(**diagnostic) for diagnostic in self._core.diagnostics)
 
     def close(self) -> None:
         """Close the archive; closing again is no error."""
@@ -205,4 +206,6 @@ def open(  # noqa: A001 -- it is `hl.open`, as `read` is `hl.read`
     ...         frame = batch.to_geopandas()
     """
     size = arguments.whole_number("batch_size", batch_size, 1, MAX_ROWS)
-    return LayerReader(_core.open_reader(to_core_source(source), options, types, size))
+    found = to_core_source(source)
+    with naming_folders(found):
+        return LayerReader(_core.open_reader(found, options, types, size))

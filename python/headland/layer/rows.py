@@ -45,7 +45,7 @@ class Rows(list[dict[str, Any]]):
 
     def _title(self, name: str) -> str:
         unit = self._units.get(name, "unknown")
-        return name if unit in ("unknown", name) else f"{name} ({unit})"
+        return name if unit in ("unknown", "1", name) else f"{name} ({unit})"
 
 
 def _cut(cell: object) -> object:

@@ -34,4 +34,4 @@ def text(layer: ShownLayer) -> str:
     if layer._core.geometry_column is not None or len(layer) == 0:  # noqa: SLF001 - as above
         return heading(layer)
     rest = [f"first {SHOWN} of {len(layer):,} rows"] if len(layer) > SHOWN else []
-    return "\n".join([heading(layer), *(f"  {line}" for line in (*layer.head(SHOWN).lines(), *rest))])
+    return "\n".join([heading(layer), *(f"  {line}".rstrip() for line in (*layer.head(SHOWN).lines(), *rest))])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from headland import _core, arguments, errors, extras
+from headland.layer.listings import Columns
 from headland.layer.shown import Column
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class LayerViews:
 
     def describe(self) -> list[Column]:
         """Return name, type and null count of each column."""
-        return [Column(*column) for column in self._core.describe()]
+        return Columns(Column(*column) for column in self._core.describe())
 
     def __len__(self) -> int:
         """Return the number of records."""

@@ -34,6 +34,11 @@ Units = Literal["metric", "us"]
 CANONICAL = "columns such as `yield_dry` are in `mirror.sql('FROM harvest_rows')`, `application_rows`, `planting_rows`"
 """Where the columns of `headland.harmonize` are, in errors."""
 
+TABLES = {
+    "table": f"{CANONICAL}; Dask reads the files of a table: `dask.dataframe.read_parquet(f'{{folder}}/harvest_rows')`"
+}
+"""Arguments that `to_dask` does not have."""
+
 SIDES = 4
 """Number of sides of a box."""
 
@@ -191,7 +196,7 @@ class PublishedDataset(Suggesting):
         warn_mixed_units(mixed, is_converted=units is not None)
         return relation
 
-    @explained()
+    @explained(TABLES)
     def to_dask(
         self,
         *,

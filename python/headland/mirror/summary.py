@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from headland import _core
+from headland import _core, archives
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-JOURNAL = "journal.sqlite"
+JOURNAL = archives.JOURNAL
 """The file that identifies the folder of a mirror."""
 
 TABLES = ("dataset", "catalog", "harvest_rows", "application_rows", "planting_rows")

@@ -246,11 +246,10 @@ def chosen(
 
 def lead(places: list[Place], jobs: list[Job]) -> str:
     """Return the summary of a report."""
-    fields = counted(sum(not each.is_job for each in places), "field")
-    unknown = sum(len(each.records) for each in places if each.is_job)
-    without = f" ({unknown:,} without a field)" if unknown else ""
+    named = sum(not each.is_job for each in places)
+    few = f"; the files name {'none' if not named else f'{named:,}'} of them" if named < len(places) else ""
     years = span(jobs)
-    return f"{fields}, {counted(len(jobs), 'job')}{without}{f', {years}' if years else ''}"
+    return f"{counted(len(places), 'field')}, {counted(len(jobs), 'job')}{f', {years}' if years else ''}{few}"
 
 
 def check_fields(wanted: Collection[str] | None, found: set[str], catalog: Catalog) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict
 
 from headland import _core, arguments
-from headland.argument_hints import explained
+from headland.argument_hints import SANDBOX_DEMO, explained
 from headland.client import map_file
 from headland.client.client import AsyncClient, Client
 from headland.sandbox.faults import Faults
@@ -131,7 +131,7 @@ class Sandbox:
         self.faults = Faults(self._core)
 
     @classmethod
-    @explained()
+    @explained(SANDBOX_DEMO)
     def demo(
         cls,
         *,

@@ -94,7 +94,7 @@ def test_read(client: hl.Client, small_job: str, tmp_path: Path) -> None:
     assert summary["written"] == str(parquet)
     assert parquet.read_bytes()[:4] == b"PAR1"
     done = headland("read", archive, "--layer", layer.name, "--to", geojson)
-    assert f"{len(layer)} records" in done.stdout
+    assert f"{len(layer):,} records" in done.stdout
     assert len(json.loads(geojson.read_text())["features"]) == len(layer)
 
 

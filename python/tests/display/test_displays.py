@@ -49,6 +49,9 @@ def test_cleaned_harvest_is_one_sentence_whose_points_add_up(cleaned: hl.Cleaned
     assert (
         f"{logged['rows']:,} points logged {logged['kg'] / 1000:.1f} t at 15.5 % water on {logged['ha']:.2f} ha" in text
     )
+    ground = sum(filter(None, cleaned.layer["m2"])) / 1e4
+    assert f" t at 15.5 % water on {ground:.2f} ha of ground" in text
+    assert logged["kg"] / ground == pytest.approx(used["yield_without"], rel=0.05), "one basis of total and mean"
     assert f"the other {used['rows']:,} are used, with a mean of {used['yield_without'] / 1000:.2f} t/ha" in text
     assert text.endswith("t/ha at 15.5 % water.")
     assert "with a spike of the flow" in text
@@ -207,6 +210,29 @@ def test_text_table_keeps_every_column_within_the_width(width: int) -> None:
     assert max(map(len, lines)) <= width
     assert all(f"cell {index}" in "\n".join(lines) for index in range(3))
     assert text_table(("a",), []) == ["a"]
+
+
+def test_rows_keep_their_names_and_numbers_their_decimals() -> None:
+    head = ("field", "name", "mass (kg)", "ha", "share", "mean of all of the ground (kg/ha)", "remarks of it (m)")
+    rows = [
+        ["north", "all", 61988.409, 12.97464847, 1.0, 4777.65, None],
+        ["north", "ends", 750.5, 0.00616, 0.0, 5.0, 3],
+    ]
+    assert text_table(head, rows, width=70) == [
+        "field  name  mass (kg)       ha  share",
+        "north  all       61988  12.9746      1",
+        "north  ends        750   0.0062      0",
+        "",
+        "field  name  mean of all of the ground (kg/ha)  remarks of it (m)",
+        "north  all                              4777.6",
+        "north  ends                                5.0                  3",
+    ]
+    assert text_table(head, rows[:1], width=70)[:4] == [
+        "field                              north",
+        "name                               all",
+        "mass (kg)                          61988",
+        "ha                                 12.9746",
+    ]
 
 
 def test_list_that_is_a_table_is_still_a_list() -> None:

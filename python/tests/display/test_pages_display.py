@@ -319,7 +319,7 @@ def test_asynchronous_list(service: hl.Sandbox, client: hl.Client) -> None:
                 assert [record async for record in pages] == records
                 assert (await pages.to_arrow())["id"].to_pylist() == [record["id"] for record in records]
             for index in (0, -1, slice(5)):
-                with pytest.raises(TypeError, match=r"use `async for` or `await pages\.first"):
+                with pytest.raises(TypeError, match=r"read by `async for`, or `await pages\.first"):
                     pages[index]
             spraying = pages.filter(job_type="sprayer")
             expected = [record for record in records if record["sub_type"] == "Sprayer"]

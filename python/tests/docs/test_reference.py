@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import code
 import contextlib
 import io
 import json
@@ -104,6 +105,42 @@ def test_every_example_of_a_call_runs(
 ) -> None:
     prepare(given, tmp_path, monkeypatch)
     run_block(page, block, renewed(given, tmp_path, f"{page.stem} {block.line}", block.source), monkeypatch)
+
+
+class Prompt(code.InteractiveConsole):
+    """The plain interpreter, which compiles what is pasted and runs nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wrong: list[str] = []
+
+    def runcode(self, code: object) -> None:
+        """Run nothing."""
+
+    def showsyntaxerror(self, *_: object, **__: object) -> None:
+        """Keep the line that is refused."""
+        self.wrong.append(self.buffer[-1])
+
+
+def test_blocks_can_be_pasted_into_the_plain_interpreter() -> None:
+    wrong = {}
+    for page in PAGES:
+        for block in blocks(page):
+            # Without top-level `await`, which only notebooks and `python -m asyncio` take.
+            if block.language == "python" and is_plain(block.source):
+                prompt = Prompt()
+                for line in [*block.source.splitlines(), ""]:
+                    prompt.push(line)
+                wrong |= {f"{name_of(page)}:{block.line}": prompt.wrong} if prompt.wrong else {}
+    assert wrong == {}, "an indented block ends with an empty line, and has none inside"
+
+
+def is_plain(source: str) -> bool:
+    """Return whether a block needs no event loop."""
+    with contextlib.suppress(SyntaxError):
+        compile(source, "<block>", "exec")
+        return True
+    return False
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in CALLS and blocks(page)], ids=name_of)

@@ -122,7 +122,7 @@ def test_page_of_a_field_has_its_years_and_says_what_is_left_out(report: Path) -
         "one scale of sorghum: 3.86 to 6.36 t/ha; one scale of sunflower: 1.39 to 2.55 t/ha",
         "Mean 2.16 t/ha at 10 % water, all grain by the area Area ",
         "Cleaned map 2.16 t/ha at 10 % water, of used rows on new ground",
-        "Stone Hill 2026 Harvest: 2,604 points logged 24.7 t at 10 % water on 11.6 ha worked; left out are",
+        "Stone Hill 2026 Harvest: 2,604 points logged 24.7 t at 10 % water on 11.5 ha of ground (11.6 ha",
         "The map shows the rows that are used, in cells of 10 m.",
         # Products and totals, of the rows and of the service.
         "24.74 t as harvested",
@@ -143,7 +143,7 @@ def test_index_links_every_field_and_lists_what_is_missing(report: Path) -> None
     index = read(report / "index.html")
     pages = {link.partition("#")[0] for link in index.links} - {""}
     assert pages == {path.name for path in report.iterdir()} - {"index.html"}
-    assert "1 field, 6 jobs (1 without a field), 2024 to 2026" in index.text
+    assert "2 fields, 6 jobs, 2024 to 2026; the files name 1 of them" in index.text
     assert "sunflower 2026: 2.16 t/ha at 10 % water" in index.text
     assert "What could not be read" in index.text
     (own,) = pages - {file_name(FIELD)}

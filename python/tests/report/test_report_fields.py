@@ -282,7 +282,7 @@ def test_page_of_several_jobs_of_one_season_counts_and_totals_all(mirror: hl.Mir
 
 
 def test_index_counts_jobs_without_a_field_apart(report: Path) -> None:
-    assert "6 fields, 8 jobs (1 without a field), 2025 to 2026" in read(report / "index.html").text
+    assert "7 fields, 8 jobs, 2025 to 2026; the files name 6 of them" in read(report / "index.html").text
 
 
 def test_print_has_no_links_and_wraps_long_products() -> None:

@@ -71,7 +71,7 @@ def test_harvest_has_one_mean_and_the_ground_once(tmp_path: Path) -> None:
     # Other numbers are named as what they are.
     assert f"Cleaned map {job.cleaned_mean}, of used rows on new ground" in page
     assert re.search(r"Worked [\d.]+ ha, overlap counted each time", page)
-    assert re.search(r"on [\d.]+ ha worked; ", page)
+    assert re.search(r"on [\d.]+ ha of ground", page)
 
 
 def test_mean_times_area_is_the_total_of_a_sprayer() -> None:
