@@ -59,7 +59,7 @@ class _Pairs(Listing[tuple[int, dict[str, Any], "Layer"]]):
         names = ("source",) if is_archive else ("id", "name")
         return {
             "index": lambda each: each[0],
-            **{name: lambda each, name=name: each[1].get(name) for name in names},
+            **{name: _stated(name) for name in names},
             "kind": lambda each: each[1].get("sub_type") or each[1].get("job_type") or kind_of(each[2]),
             "start": lambda each: _day(each[1].get("start_date")),
             "records": lambda each: len(each[2]),
@@ -174,6 +174,10 @@ def kind_of(layer: Layer) -> str | None:
         return harmonize(layer).metadata.get("headland:kind")
     except ValueError:
         return None
+
+
+def _stated(name: str) -> Callable[[tuple[int, dict[str, Any], Layer]], object]:
+    return lambda each: each[1].get(name)
 
 
 def _day(time: Any) -> str:
