@@ -127,15 +127,29 @@ impl Secrets {
     /// Whether a body may contain one of them.
     #[must_use]
     pub fn may_be_in(&self, body: &[u8]) -> bool {
-        let mut is_start = [false; 256];
-        let firsts = self.needles.iter().filter_map(|needle| needle.text.first());
         // Any character of a secret may be percent-encoded, escaped, or a reference.
-        for first in firsts.chain(b"%\\&") {
-            is_start[usize::from(first.to_ascii_lowercase())] = true;
-            is_start[usize::from(first.to_ascii_uppercase())] = true;
-        }
+        let escapes = b"%\\&";
+        let set = |bytes: &mut dyn Iterator<Item = &u8>| {
+            let mut is_in = [false; 256];
+            for byte in bytes {
+                is_in[usize::from(byte.to_ascii_lowercase())] = true;
+                is_in[usize::from(byte.to_ascii_uppercase())] = true;
+            }
+            is_in
+        };
+        let texts = || self.needles.iter().map(|needle| needle.text.as_slice());
+        let is_first = set(&mut texts().filter_map(<[u8]>::first).chain(escapes));
+        // Few pairs of characters begin a secret, while many single ones do. A secret of one character has no second.
+        let is_second = set(&mut texts().filter_map(|text| text.get(1)).chain(escapes));
+        let has_short = texts().any(|text| text.len() == 1);
+        let may_begin = |position: usize, first: &u8| {
+            let second = body.get(position.saturating_add(1));
+            has_short || escapes.contains(first) || second.is_some_and(|second| is_second[usize::from(*second)])
+        };
         let begins = |position| self.needles.iter().any(|needle| needle.match_end(body, position).is_some());
-        body.iter().enumerate().any(|(position, byte)| is_start[usize::from(*byte)] && begins(position))
+        body.iter()
+            .enumerate()
+            .any(|(position, first)| is_first[usize::from(*first)] && may_begin(position, first) && begins(position))
     }
 
     /// The kind and the mask of the secret that is equal to the whole text.

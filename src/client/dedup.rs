@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
+use headland_wire::Value;
+
 /// The ids of the returned records, with 128 bits each: a million use at most 64 MB (`tests/memory.rs`).
 ///
 /// An id is stored as a hash with keys that are new for each list. Two of a million ids collide with a probability of
@@ -17,6 +19,20 @@ impl SeenIds {
     /// Adds a record; false if it is already in the set.
     pub(super) fn insert(&mut self, identity: &str) -> bool {
         self.ids.insert(self.key(identity))
+    }
+
+    /// Removes the records that are in the set, and adds the others, also those of one page that have the same id.
+    pub(super) fn retain_new(&mut self, records: &mut Vec<Value>) {
+        let mut keys = Vec::with_capacity(records.len());
+        records.retain(|record| {
+            let key = self.key(&record.identity());
+            let is_new = !self.ids.contains(&key);
+            if is_new {
+                keys.push(key);
+            }
+            is_new
+        });
+        self.ids.extend(keys);
     }
 
     /// Whether a record is in the set.

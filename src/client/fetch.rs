@@ -44,6 +44,8 @@ pub(super) struct RawPage {
     page: u64,
     pub(super) response: FullResponse,
     facts: Box<Facts>,
+    /// The page, if it was decoded for its total count and all its values can be read.
+    pub(super) decoded: Option<Page>,
 }
 
 impl Fetcher {
@@ -63,7 +65,7 @@ impl Fetcher {
         let mut attempts = context.attempts(&call, context.timeouts.call);
         let response = attempts.read_full().await?;
         let facts = attempts.finish(Error::new(Kind::Decode, "")).facts().clone();
-        Ok(RawPage { page, response, facts: Box::new(facts) })
+        Ok(RawPage { page, response, facts: Box::new(facts), decoded: None })
     }
 
     /// Decodes a page. Unreadable values are null if the caller requested that.
@@ -78,9 +80,13 @@ impl Fetcher {
         Ok(page)
     }
 
-    /// The total count of a list, even if its records are unreadable.
-    pub(super) fn total(&self, raw: &RawPage) -> Result<Option<u64>> {
-        self.decode(raw, decode_index_leniently).map(|(page, _)| page.total_count)
+    /// The total count of a list, even if values of its records are unreadable. `list(pages)` asks for it, so the page is
+    /// kept.
+    pub(super) fn total(&self, raw: &mut RawPage) -> Result<Option<u64>> {
+        let (page, unreadable) = self.decode(raw, decode_index_leniently)?;
+        let total = page.total_count;
+        raw.decoded = unreadable.is_empty().then_some(page);
+        Ok(total)
     }
 
     fn warn(&self, page: u64, unreadable: &[Unreadable]) {

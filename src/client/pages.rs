@@ -129,7 +129,7 @@ impl Pages {
             if self.is_done {
                 return Ok(None);
             }
-            let (raw, is_ahead) = match self.fetch().await {
+            let (mut raw, is_ahead) = match self.fetch().await {
                 Ok(fetched) => fetched,
                 // The previous page announced this one, so the list has shrunk since. Read the previous page again.
                 Err(error)
@@ -140,7 +140,11 @@ impl Pages {
                 }
                 Err(error) => return Err(error),
             };
-            let page = self.decode_page(&raw)?;
+            let page = match raw.decoded.take() {
+                Some(page) => page,
+                None => self.fetcher.decode_page(&raw)?,
+            };
+            self.check_first_page(&page)?;
             if !is_ahead || page.total_count == self.total {
                 break page;
             }
@@ -173,14 +177,19 @@ impl Pages {
     pub async fn first(&mut self) -> Result<Option<Value>> {
         self.probe_first().await?;
         let First::Probed(raw) = &self.first else { return Ok(None) };
-        Ok(self.decode_page(raw)?.items.into_iter().next())
+        let page = match &raw.decoded {
+            Some(page) => page,
+            None => &self.fetcher.decode_page(raw)?,
+        };
+        self.check_first_page(page)?;
+        Ok(page.items.first().cloned())
     }
 
     /// Reads and stores the first page.
     async fn probe_first(&mut self) -> Result<()> {
         if matches!(self.first, First::Unread) {
-            let (raw, _) = self.fetch().await?;
-            self.total = self.fetcher.total(&raw)?;
+            let (mut raw, _) = self.fetch().await?;
+            self.total = self.fetcher.total(&mut raw)?;
             self.first = First::Probed(raw);
         }
         Ok(())
@@ -205,10 +214,7 @@ impl Pages {
         let mut items = page.items;
         // A page is a snapshot: two records with the same id on it are different, such as the last locations of two
         // devices.
-        items.retain(|item| !self.seen.contains(&item.identity()));
-        for item in &items {
-            self.seen.insert(&item.identity());
-        }
+        self.seen.retain_new(&mut items);
         let is_empty = items.is_empty();
         if !is_empty {
             self.step_backs = 0;
@@ -360,19 +366,14 @@ impl Pages {
         self.prefetch.page_count(self.next, behind, slots)
     }
 
-    fn decode_page(&self, raw: &RawPage) -> Result<Page> {
-        let page = self.fetcher.decode_page(raw)?;
-        if self.next == 0 { self.check_first_page(page) } else { Ok(page) }
-    }
-
     /// A first page without items is an error if the list has records: the items have another name, or are missing.
-    fn check_first_page(&self, page: Page) -> Result<Page> {
+    fn check_first_page(&self, page: &Page) -> Result<()> {
         match page.total_count {
-            Some(total) if total > 0 && page.items.is_empty() => Err(self.error(format!(
+            Some(total) if self.next == 0 && total > 0 && page.items.is_empty() => Err(self.error(format!(
                 "the service reports {total} records (TotalCount), but its first page has none under `{}`",
                 self.fetcher.index.kind
             ))),
-            _ => Ok(page),
+            _ => Ok(()),
         }
     }
 

@@ -50,8 +50,9 @@ pub fn quote_big_ints(body: &[u8]) -> Cow<'_, [u8]> {
 fn is_long(body: &[u8], place: usize) -> bool {
     let at = place.saturating_add(1).saturating_mul(MIN_DIGITS).saturating_sub(1);
     let (before, after) = body.split_at_checked(at).unwrap_or_default();
-    let digits = |bytes: &mut dyn Iterator<Item = &u8>| bytes.take_while(|byte| byte.is_ascii_digit()).count();
-    digits(&mut before.iter().rev()).saturating_add(digits(&mut after.iter())) >= MIN_DIGITS
+    let is_digit = |byte: &&u8| byte.is_ascii_digit();
+    let (before, after) = (before.iter().rev().take_while(is_digit), after.iter().take_while(is_digit));
+    before.count().saturating_add(after.count()) >= MIN_DIGITS
 }
 
 /// Returns the length of the text that begins here, with its quotes.

@@ -1,11 +1,14 @@
 //! Reads the replies of specification 2.1 from either content type.
 
+use std::cell::RefCell;
+
+use super::json::{self, List};
 use super::node::Node;
 use super::path::Unreadable;
 use super::record_reader::RecordReader;
 use super::reply::{Content, Page, STATUS, ServiceResponse, check_detail, response_from, to_page};
 use super::value::Value;
-use super::{json, xml};
+use super::xml;
 use crate::limits::check_values;
 use headland_api::envelope::SERVICE_INDEX;
 use headland_api::{Index, Shape};
@@ -14,7 +17,7 @@ use headland_base::names;
 
 /// Reads one record.
 pub fn decode_detail(content: Content, body: &[u8], shape: &'static Shape) -> Result<Value> {
-    let record = parse(content, body, shape.name, shape.name, |node| {
+    let record = parse(content, body, shape.name, shape.name, None, |node| {
         RecordReader::new(content, shape.name, shape.name, false).read(node, shape, None)
     });
     check_detail(record?.0, shape)
@@ -36,9 +39,10 @@ fn read_page(
     index: &'static Index,
     is_lenient: bool,
 ) -> Result<(Page, Vec<Unreadable>)> {
-    let (envelope, unreadable) = parse(content, body, index.kind, SERVICE_INDEX.name, |node| {
-        let reader = RecordReader::new(content, index.kind, SERVICE_INDEX.name, is_lenient);
-        reader.read(node, &SERVICE_INDEX, Some(index))
+    let reader = RefCell::new(RecordReader::new(content, index.kind, SERVICE_INDEX.name, is_lenient));
+    let list = List { kind: index.kind, read_item: &|node| reader.borrow_mut().read_item(node, index) };
+    let (envelope, unreadable) = parse(content, body, index.kind, SERVICE_INDEX.name, Some(list), |node| {
+        reader.borrow_mut().read(node, &SERVICE_INDEX, Some(index))
     })?;
     Ok((to_page(envelope, index)?, unreadable))
 }
@@ -49,7 +53,7 @@ fn read_page(
 pub fn decode_response(body: &[u8]) -> Option<ServiceResponse> {
     check_values(body).ok()?;
     let (content, what) = (Content::from_body(body)?, "a ServiceResponse");
-    parse(content, body, what, what, |node| Ok(service_response(content, node))).ok().flatten()
+    parse(content, body, what, what, None, |node| Ok(service_response(content, node))).ok().flatten()
 }
 
 fn service_response(content: Content, node: Node<'_>) -> Option<ServiceResponse> {
@@ -76,10 +80,11 @@ fn parse<T>(
     body: &[u8],
     what: &str,
     root: &str,
+    list: Option<List<'_>>,
     read: impl FnOnce(Node<'_>) -> Result<T>,
 ) -> Result<T> {
     match content {
-        Content::Json => json::parse(body, what, root, read),
+        Content::Json => json::parse(body, what, root, list, read),
         Content::Xml => read(xml::parse(body, what, root)?),
     }
 }

@@ -13,22 +13,33 @@ use super::bigint::quote_big_ints;
 use super::node::Node;
 use super::path::{excerpt, written};
 use headland_base::error::{Error, Kind};
-use headland_base::names::strip_bom;
+use headland_base::names::{self, strip_bom};
+
+/// A list of the outermost object whose items are read as soon as each is parsed, so that a page is never in memory as nodes.
+#[derive(Clone, Copy)]
+pub(super) struct List<'p> {
+    /// Its name.
+    pub(super) kind: &'static str,
+    /// Reads an item.
+    pub(super) read_item: &'p dyn Fn(Node<'_>),
+}
 
 /// Parses a whole body and gives it to `read`; nothing may follow the value. `serde_json` refuses what is nested more than 128 deep.
-/// Messages call the body `what`, and the path of a fault starts with `root`.
+/// Messages call the body `what`, and the path of a fault starts with `root`. The items of `list` are [`Node::Read`].
 pub(super) fn parse<T>(
     body: &[u8],
     what: &str,
     root: &str,
+    list: Option<List<'_>>,
     read: impl FnOnce(Node<'_>) -> headland_base::error::Result<T>,
 ) -> headland_base::error::Result<T> {
     let body = &*quote_big_ints(strip_bom(body));
     let path = RefCell::default();
+    let seed = NodeSeed { path: &path, level: list.map_or(Level::Inside, Level::Root) };
     // Checked at once, which is quicker than text by text; where it is not UTF-8, serde_json says at which line and column.
     let node = match std::str::from_utf8(body) {
-        Ok(text) => whole(serde_json::Deserializer::from_str(text), &path),
-        Err(_) => whole(serde_json::Deserializer::from_slice(body), &path),
+        Ok(text) => whole(serde_json::Deserializer::from_str(text), seed),
+        Err(_) => whole(serde_json::Deserializer::from_slice(body), seed),
     };
     match node {
         Ok(node) => read(node),
@@ -45,15 +56,28 @@ pub(super) fn parse<T>(
 /// Reads the value that is the whole body.
 fn whole<'de, R: Read<'de>>(
     mut reader: serde_json::Deserializer<R>,
-    path: &RefCell<Vec<String>>,
+    seed: NodeSeed<'_>,
 ) -> serde_json::Result<Node<'de>> {
-    let node = NodeSeed(path).deserialize(&mut reader)?;
+    let node = seed.deserialize(&mut reader)?;
     reader.end().map(|()| node)
 }
 
 /// Reads a value. An error leaves the names of the members around it, innermost first.
 #[derive(Clone, Copy)]
-struct NodeSeed<'p>(&'p RefCell<Vec<String>>);
+struct NodeSeed<'p> {
+    path: &'p RefCell<Vec<String>>,
+    level: Level<'p>,
+}
+
+/// The place of a value in the body.
+#[derive(Clone, Copy)]
+enum Level<'p> {
+    /// The whole body, whose object may have the list.
+    Root(List<'p>),
+    /// The list.
+    Items(List<'p>),
+    Inside,
+}
 
 /// A name, without a copy where it stands in the body as it is.
 #[derive(Deserialize)]
@@ -103,8 +127,15 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node<'de>, A::Error> {
+        let inside = Self { level: Level::Inside, ..self };
+        if let Level::Items(list) = self.level {
+            while let Some(item) = seq.next_element_seed(inside)? {
+                (list.read_item)(item);
+            }
+            return Ok(Node::Read);
+        }
         let mut items = Vec::new();
-        while let Some(item) = seq.next_element_seed(self)? {
+        while let Some(item) = seq.next_element_seed(inside)? {
             items.push(item);
         }
         Ok(Node::List(items))
@@ -112,15 +143,21 @@ impl<'de> Visitor<'de> for NodeSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node<'de>, A::Error> {
         let mut members = Vec::new();
+        let mut list = match self.level {
+            Level::Root(list) => Some(list),
+            Level::Items(_) | Level::Inside => None,
+        };
         while let Some(Key(name)) = map.next_key()? {
             if members.is_empty() {
                 // Records of lists have about so many; an empty object takes none.
                 members.reserve(8);
             }
-            match map.next_value_seed(self) {
+            // A list that occurs again continues the first one, which is known only when that has been read.
+            let level = list.take_if(|list| names::same(&name, list.kind)).map_or(Level::Inside, Level::Items);
+            match map.next_value_seed(Self { level, ..self }) {
                 Ok(value) => members.push((name, value)),
                 Err(error) => {
-                    self.0.borrow_mut().push(excerpt(&name).into_owned());
+                    self.path.borrow_mut().push(excerpt(&name).into_owned());
                     return Err(error);
                 }
             }

@@ -18,6 +18,8 @@ pub(super) enum Node<'a> {
     Number(Number),
     Text(Cow<'a, str>),
     List(Vec<Node<'a>>),
+    /// A list whose items were read while it was parsed.
+    Read,
     /// The members in the order of the reply. A name may occur several times.
     Object(Vec<(Cow<'a, str>, Node<'a>)>),
 }
@@ -26,7 +28,7 @@ impl Node<'_> {
     /// The value of a field that no shape names. Members with the same name become a list.
     pub(super) fn into_tree(self) -> Tree {
         match self {
-            Self::Null | Self::Empty => Tree::Null,
+            Self::Null | Self::Empty | Self::Read => Tree::Null,
             Self::Boolean(truth) => Tree::Bool(truth),
             Self::Number(number) => Tree::Number(number),
             Self::Text(text) => Tree::String(text.into_owned()),
@@ -56,7 +58,7 @@ impl fmt::Display for Node<'_> {
             Self::Boolean(truth) => write!(f, "{truth}"),
             Self::Number(number) => write!(f, "{number}"),
             Self::Text(text) => write!(f, "`{}`", excerpt(text)),
-            Self::List(_) => f.write_str("a list"),
+            Self::List(_) | Self::Read => f.write_str("a list"),
             Self::Object(members) => match members.first() {
                 Some((name, _)) => write!(f, "an object that contains `{}`", excerpt(name)),
                 None => f.write_str("an object"),

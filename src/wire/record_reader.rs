@@ -24,17 +24,22 @@ pub(super) struct RecordReader {
     path: Vec<Step<'static>>,
     /// The values of records that are null because they cannot be read. `None`: such a value is an error.
     unreadable: Option<Vec<Unreadable>>,
+    /// The records that were read while the reply was parsed.
+    records: Result<Vec<Value>>,
+    order: Order,
 }
 
 impl RecordReader {
     pub(super) fn new(content: Content, what: &'static str, root: &'static str, is_lenient: bool) -> Self {
-        Self { content, what, root, path: Vec::new(), unreadable: is_lenient.then(Vec::new) }
+        let unreadable = is_lenient.then(Vec::new);
+        let (path, records, order) = (Vec::new(), Ok(Vec::new()), Order::default());
+        Self { content, what, root, path, unreadable, records, order }
     }
 
     /// Reads a whole reply as a record of `shape`, and `items` where it is the envelope of a list. Gives the values of its
     /// records that could not be read, too.
     pub(super) fn read(
-        mut self,
+        &mut self,
         node: Node<'_>,
         shape: &'static Shape,
         items: Option<&'static Index>,
@@ -43,7 +48,22 @@ impl RecordReader {
             Node::Object(_) | Node::Empty => self.record(members(node), shape, items, &mut Order::default())?,
             other => return Err(self.no_record(&other, shape)),
         };
-        Ok((record, self.unreadable.unwrap_or_default()))
+        Ok((record, self.unreadable.take().unwrap_or_default()))
+    }
+
+    /// Reads a record of the list before its envelope. After an error the others are skipped: the list has that error,
+    /// unless the envelope has one before it.
+    pub(super) fn read_item(&mut self, node: Node<'_>, index: &'static Index) {
+        let Ok(records) = &self.records else { return };
+        let (position, mut order) = (records.len(), std::mem::take(&mut self.order));
+        self.path.push(Step::Field(index.kind));
+        let item = self.item(node, index.item, position, &mut order);
+        self.path.clear();
+        self.order = order;
+        match (&mut self.records, item) {
+            (Ok(records), Ok(item)) => records.push(item),
+            (records, item) => *records = item.map(|item| vec![item]),
+        }
     }
 
     fn record(
@@ -189,6 +209,7 @@ impl RecordReader {
     ) -> Result<Vec<Value>> {
         match (node, element) {
             (Node::Null, _) | (Node::Empty, Some(_)) => Ok(Vec::new()),
+            (Node::Read, _) => std::mem::replace(&mut self.records, Ok(Vec::new())),
             // An element of XML is an item even if it is blank.
             (Node::Text(text), element)
                 if text.trim().is_empty() && (element.is_some() || self.content == Content::Json) =>

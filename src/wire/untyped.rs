@@ -16,12 +16,12 @@ use headland_base::names;
 /// Decodes a body. Nothing may follow the value, and `serde_json` limits the nesting to 127 levels.
 pub fn decode_plain(body: &[u8]) -> Result<Value> {
     check_values(body)?;
-    json::parse(body, "JSON", "JSON", |node| Ok(value(node, false)))
+    json::parse(body, "JSON", "JSON", None, |node| Ok(value(node, false)))
 }
 
 fn value(node: Node<'_>, is_id: bool) -> Value {
     match node {
-        Node::Null | Node::Empty => Value::Null,
+        Node::Null | Node::Empty | Node::Read => Value::Null,
         Node::Boolean(truth) => Value::Boolean(truth),
         Node::Number(number) if is_id => Value::Text(number.to_string()),
         Node::Number(number) => match (number.as_i64(), number.as_f64()) {

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Datelike as _, SecondsFormat, Utc};
 
-use super::{Cell, DAY};
+use super::{Cell, DAY, days_since_epoch};
 
 /// The result of parsing a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub fn read(text: &str) -> Read {
     if text.is_empty() || is_zero(text) {
         return Read::Nothing;
     }
-    parse(&Cell::parse(text)).map_or(Read::Wrong, Read::Time)
+    parse_usual(text).or_else(|| parse(&Cell::parse(text))).map_or(Read::Wrong, Read::Time)
 }
 
 /// Parses a time that a caller states: a date, or a date and a time of day with their zone. The error says what is missing.
@@ -43,6 +43,34 @@ pub fn stated(text: &str) -> std::result::Result<DateTime<Utc>, String> {
 /// Whether this is a zero date, which means that there is no value (specification 2.3).
 fn is_zero(text: &str) -> bool {
     text.starts_with("0000-") || text.starts_with("0001-01-01")
+}
+
+/// Parses `2026-09-01T12:00:00Z`, with or without decimals: most times of services have this form, whose parts need no
+/// search.
+fn parse_usual(text: &str) -> Option<DateTime<Utc>> {
+    let text = text.as_bytes();
+    let number = |range: std::ops::Range<usize>| {
+        let add = |number: u32, digit: &u8| digit.is_ascii_digit().then(|| number * 10 + u32::from(*digit - b'0'));
+        text.get(range)?.iter().try_fold(0, add)
+    };
+    let signs = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':')];
+    if !signs.iter().all(|(place, sign)| text.get(*place) == Some(sign)) {
+        return None;
+    }
+    let day = days_since_epoch(number(0..4)?, number(5..7)?, number(8..10)?)?;
+    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
+    let decimals = match text.get(19..)?.strip_suffix(b"Z")? {
+        [] => &[],
+        [b'.', decimals @ ..] => decimals,
+        _ => return None,
+    };
+    if hour > 23 || minute > 59 || second > 59 || !decimals.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let decimals = decimals.iter().chain(&[b'0'; 6]).take(6);
+    let micros = decimals.fold(0, |micros, digit| micros * 10 + u32::from(*digit - b'0'));
+    let seconds = i64::from(day) * 86_400 + i64::from(hour * 3_600 + minute * 60 + second);
+    DateTime::from_timestamp(seconds, micros * 1_000)
 }
 
 /// The order of other dates is unknown. Python supports the years 1 to 9999; an offset may leave that range.
@@ -113,6 +141,26 @@ mod tests {
         assert_eq!(read("9999-12-31T23:59:59-14:00"), Read::Wrong);
         assert_eq!(read("+12345-01-01T00:00:00"), Read::Wrong);
         assert!(matches!(read("9999-12-31T23:59:59Z"), Read::Time(_)));
+    }
+
+    #[test]
+    fn usual_form_is_parsed_like_every_other() {
+        let usual = "2024-02-29T23:59:59.1234567Z";
+        let signs: Vec<char> = "019-:T.Z ".chars().collect();
+        for length in 0..=usual.len() {
+            for (at, _) in usual.char_indices() {
+                for sign in &signs {
+                    let text = format!("{}Z", &usual[..length]);
+                    let text: String = text.chars().enumerate().map(|(i, c)| if i == at { *sign } else { c }).collect();
+                    if let Some(time) = parse_usual(&text) {
+                        assert_eq!(Some(time), parse(&Cell::parse(&text)), "{text}");
+                    }
+                }
+            }
+        }
+        for text in ["2024-02-29T23:59:59Z", "2024-02-29T23:59:59.Z", "2024-02-29T23:59:59.000Z", usual] {
+            assert!(parse_usual(text).is_some(), "{text}");
+        }
     }
 
     #[test]
