@@ -1,7 +1,7 @@
 //! Set of the ids of a list's records: records may move between pages while the list is read.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 use headland_wire::Value;
 
@@ -11,8 +11,28 @@ use headland_wire::Value;
 /// about 1.5e-27.
 #[derive(Debug, Default)]
 pub(super) struct SeenIds {
-    ids: HashSet<(u64, u64)>,
+    ids: HashSet<(u64, u64), BuildHasherDefault<Hashed>>,
     keys: (RandomState, RandomState),
+}
+
+/// The hash of a key whose parts are hashes already: the last part.
+#[derive(Debug, Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, part: u64) {
+        self.0 = part;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 impl SeenIds {
