@@ -206,11 +206,15 @@ pub(crate) fn texts(layer: &Layer, column: usize) -> Vec<ArrayRef> {
 
 /// Numbers as an array in which NaN is null.
 pub(crate) fn nullable(cells: impl IntoIterator<Item = f64>) -> ArrayRef {
-    let cells: Vec<f64> = cells.into_iter().collect();
+    let mut cells: Vec<f64> = cells.into_iter().collect();
     if cells.iter().all(|cell| cell.is_finite()) {
         return Arc::new(Float64Array::from(cells));
     }
-    Arc::new(cells.into_iter().map(|cell| cell.is_finite().then_some(cell)).collect::<Float64Array>())
+    let is_valid = BooleanArray::from(cells.iter().map(|cell| cell.is_finite()).collect::<Vec<bool>>());
+    for cell in cells.iter_mut().filter(|cell| !cell.is_finite()) {
+        *cell = 0.0;
+    }
+    Arc::new(Float64Array::new(cells.into(), Some(is_valid.values().clone().into())))
 }
 
 #[cfg(test)]

@@ -61,14 +61,12 @@ impl Rows {
         names: [&str; N],
         formula: impl Fn([f64; N]) -> f64,
     ) -> Option<Vec<f64>> {
-        let columns: Vec<&[f64]> = names.iter().map(|name| self.get(name)).collect::<Option<_>>()?;
-        let rows = columns.first()?.len();
-        let row = |row: usize| {
-            std::array::from_fn(|index| {
-                columns.get(index).and_then(|column| column.get(row)).copied().unwrap_or(f64::NAN)
-            })
-        };
-        Some((0..rows).map(|index| formula(row(index))).collect())
+        let mut columns: [&[f64]; N] = [&[]; N];
+        for (column, name) in columns.iter_mut().zip(names) {
+            *column = self.get(name)?;
+        }
+        let row = |row: usize| columns.map(|column| column.get(row).copied().unwrap_or(f64::NAN));
+        Some((0..columns.first()?.len()).map(|index| formula(row(index))).collect())
     }
 
     /// The ground of each row by its polygon, else by distance and width. 0 where the row does not work.

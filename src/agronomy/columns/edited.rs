@@ -32,43 +32,42 @@ pub(crate) fn edited(layer: &Layer, is_again: bool) -> Option<Diagnostic> {
 fn contradictions(layer: &Layer) -> impl Iterator<Item = String> {
     let values = CanonicalValues::new(layer, None);
     let column = |name: &str, unit: &str| values.numbers(name, unit).unwrap_or_default();
-    let product = |columns: [&[f64]; 2], factor: f64| -> Vec<f64> {
-        columns[0].iter().zip(columns[1]).map(|(one, other)| one * other * factor).collect()
-    };
+    let products =
+        |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(one, other)| one * other).collect::<Vec<f64>>();
     let wet = column("wet_mass", "kg");
-    let by_flow = product([&column("flow", "kg/s"), &column("interval", "s")], 1.0);
-    let shares: Vec<f64> = column("moisture", "%")
-        .iter()
-        .zip(row_markets(layer).unwrap_or_default())
-        .map(|(moisture, market)| (100.0 - moisture) / (100.0 - market))
-        .collect();
-    let mut found = vec![
-        difference("wet_mass", "`flow` x `interval`", &wet, &by_flow),
-        difference("dry_mass", "`wet_mass` and `moisture`", &column("dry_mass", "kg"), &product([&wet, &shares], 1.0)),
-    ];
+    let by_flow = products(&column("flow", "kg/s"), &column("interval", "s"));
+    let mut found = vec![difference("wet_mass", "`flow` x `interval`", &wet, by_flow.iter().copied())];
+    let (dry, moisture, market) =
+        (column("dry_mass", "kg"), column("moisture", "%"), row_markets(layer).unwrap_or_default());
+    let dried = wet.iter().zip(moisture.iter().zip(&market));
+    let dried = dried.map(|(wet, (moisture, market))| wet * ((100.0 - moisture) / (100.0 - market)));
+    found.push(difference("dry_mass", "`wet_mass` and `moisture`", &dry, dried));
     let has_polygons = layer.geometry_types().iter().any(|code| matches!(code % 1000, 3 | 6));
     if !has_polygons {
         let area = column("worked_area", "m2");
-        let stepped = product([&column("distance", "m"), &column("swath_width", "m")], 1.0);
-        found.push(difference("worked_area", "`distance` x `swath_width`", &area, &stepped));
+        let stepped = products(&column("distance", "m"), &column("swath_width", "m"));
+        found.push(difference("worked_area", "`distance` x `swath_width`", &area, stepped.into_iter()));
         if by_flow.is_empty() {
-            let by_yield = product([&column("yield_wet_mass", "kg/ha"), &area], 1.0 / HECTARE);
-            found.push(difference("wet_mass", "`yield_wet_mass` x `worked_area`", &wet, &by_yield));
+            let by_yield =
+                products(&column("yield_wet_mass", "kg/ha"), &area).into_iter().map(|kg| kg * (1.0 / HECTARE));
+            found.push(difference("wet_mass", "`yield_wet_mass` x `worked_area`", &wet, by_yield));
         }
     }
     found.into_iter().flatten()
 }
 
 /// What is said of a computed column that differs from what it follows from.
-fn difference(name: &str, source: &str, computed: &[f64], expected: &[f64]) -> Option<String> {
-    let ratios = || computed.iter().zip(expected).map(|(one, other)| one / other).filter(|ratio| *ratio > 0.0);
-    let ratios: Vec<f64> = ratios().filter(|ratio| ratio.is_finite()).collect();
-    let other: Vec<f64> = ratios.iter().copied().filter(|ratio| (ratio - 1.0).abs() > SAME).collect();
+fn difference(name: &str, source: &str, computed: &[f64], expected: impl Iterator<Item = f64>) -> Option<String> {
+    let ratios = computed.iter().zip(expected).map(|(one, other)| one / other);
+    let (mut count, mut other) = (0_usize, Vec::new());
+    for ratio in ratios.filter(|ratio| *ratio > 0.0 && ratio.is_finite()) {
+        count = count.saturating_add(1);
+        other.extend(((ratio - 1.0).abs() > SAME).then_some(ratio));
+    }
     #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
-    let is_edited = other.len() as f64 > FEW * ratios.len() as f64;
-    is_edited.then(|| {
-        format!("`{name}` is {:.3} times what follows from {source} in {} rows", median(other.clone()), other.len())
-    })
+    let is_edited = other.len() as f64 > FEW * count as f64;
+    let rows = other.len();
+    is_edited.then(|| format!("`{name}` is {:.3} times what follows from {source} in {rows} rows", median(other)))
 }
 
 /// What is said of rows whose crop is not the one of the layer.

@@ -15,6 +15,7 @@ pub(crate) mod harmonize;
 pub(crate) mod job_products;
 pub(crate) mod market_moisture;
 pub(crate) mod matching;
+pub(crate) mod no_values;
 pub(crate) mod own_columns;
 pub(crate) mod provenance;
 pub(crate) mod row_ratios;

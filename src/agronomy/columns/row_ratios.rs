@@ -74,25 +74,34 @@ fn quantile(column: &[f64], step: usize, share: f64) -> f64 {
 pub(crate) fn running_median(values: &[f64], count: usize) -> Vec<f64> {
     let half = count / 2;
     let mut window: Vec<f64> = Vec::with_capacity(count + 1);
-    let insert = |window: &mut Vec<f64>, value: f64| {
-        if value.is_finite() {
-            let place = window.partition_point(|other| *other < value);
-            window.insert(place, value);
+    let known = |value: Option<&f64>| value.copied().filter(|value| value.is_finite());
+    let mut exchange = |gone: Option<f64>, new: Option<f64>| {
+        let at = |window: &[f64], value: f64| window.partition_point(|other| *other < value);
+        match (gone, new) {
+            (Some(gone), Some(new)) => {
+                let (from, to) = (at(&window, gone), at(&window, new));
+                // Only the values between both move.
+                if from < to {
+                    window.copy_within(from + 1..to, from);
+                    window[to - 1] = new;
+                } else {
+                    window.copy_within(to..from, to + 1);
+                    window[to] = new;
+                }
+            }
+            (Some(gone), None) => drop(window.remove(at(&window, gone))),
+            (None, Some(new)) => window.insert(at(&window, new), new),
+            (None, None) => {}
         }
+        if window.is_empty() { f64::NAN } else { window[window.len() / 2] }
     };
     for value in values.iter().take(half) {
-        insert(&mut window, *value);
+        exchange(None, known(Some(value)));
     }
     (0..values.len())
         .map(|index| {
-            if let Some(value) = values.get(index + half) {
-                insert(&mut window, *value);
-            }
-            if let Some(value) = index.checked_sub(half + 1).map(|gone| values[gone]).filter(|v| v.is_finite()) {
-                let place = window.partition_point(|other| *other < value);
-                window.remove(place);
-            }
-            if window.is_empty() { f64::NAN } else { window[window.len() / 2] }
+            let gone = index.checked_sub(half + 1).map(|gone| &values[gone]);
+            exchange(known(gone), known(values.get(index + half)))
         })
         .collect()
 }

@@ -5,7 +5,7 @@ use crate::columns::crops::Crop;
 use crate::columns::matching::{Match, values};
 use crate::columns::row_ratios::{Ratio, median, thinned};
 use crate::columns::statements::Job;
-use crate::columns::unit_proofs::{columns, prove_lengths, prove_named, prove_speed, quotient, unit};
+use crate::columns::unit_proofs::{Columns, prove_lengths, prove_named, prove_speed, quotient, unit};
 use crate::times::context::RowTimes;
 use headland_base::error::Result;
 use headland_reader::archive::{Code, Diagnostic};
@@ -32,14 +32,17 @@ pub(crate) fn check_units(
 ) -> Result<()> {
     let head = layer.head(CHECKED_ROWS);
     let first_times = times.map(|times| times.head(CHECKED_ROWS));
+    let mut columns = Columns::read(&head, matches, first_times.as_ref());
     for name in ["interval", "distance", "swath_width", "speed"] {
         // Only all rows sum to the area of the job.
-        let is_total = name == "swath_width" && job.area.is_some();
-        let (rows, times) = if is_total { (layer, times) } else { (&head, first_times.as_ref()) };
-        check_length(rows, name, matches, times, job, diagnostics)?;
+        if name == "swath_width" && job.area.is_some() {
+            check_length(&mut Columns::read(layer, matches, times), name, matches, job, diagnostics)?;
+        } else {
+            check_length(&mut columns, name, matches, job, diagnostics)?;
+        }
     }
     check_width(&head, matches, diagnostics);
-    check_mass(&head, matches, first_times.as_ref(), crop, diagnostics);
+    check_mass(&mut columns, matches, crop, diagnostics);
     check_target(&head, matches, diagnostics);
     Ok(())
 }
@@ -47,10 +50,9 @@ pub(crate) fn check_units(
 /// A distance against positions, an interval against times, a width against polygons and the area of the job, and a speed
 /// against distance and interval.
 fn check_length(
-    layer: &Layer,
+    columns: &mut Columns<'_>,
     name: &str,
     matches: &[Match],
-    times: Option<&RowTimes>,
     job: &Job,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<()> {
@@ -61,14 +63,14 @@ fn check_length(
     };
     let mut open = matches.to_vec();
     open.iter_mut().filter(|found| found.canonical == name).for_each(|found| found.unit = None);
-    let columns = columns(layer, &mut open, times);
-    prove_lengths(layer, &mut open, &columns, job)?;
-    prove_speed(&mut open, &columns);
+    columns.state_interval(&mut open);
+    prove_lengths(&mut open, columns, job)?;
+    prove_speed(&mut open, columns);
     let proven = open.iter().find(|found| found.canonical == name);
     if let Some((proven, evidence)) = proven.and_then(|proven| proven.unit.zip(proven.evidence.as_deref()))
         && proven != stated
     {
-        let column = column_name(layer, found);
+        let column = column_name(columns.layer, found);
         let message = format!(
             "column `{column}` is stated in {stated}, but the rows show {proven} ({evidence}); if they are right, pass \
              `units={{\"{column}\": \"{proven}\"}}`"
@@ -96,22 +98,16 @@ fn check_width(layer: &Layer, matches: &[Match], diagnostics: &mut Vec<Diagnosti
 }
 
 /// A yield times the ground of its row against the mass that the flow or another column gives, where all are stated.
-fn check_mass(
-    layer: &Layer,
-    matches: &[Match],
-    times: Option<&RowTimes>,
-    crop: Option<&Crop>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+fn check_mass(columns: &mut Columns<'_>, matches: &[Match], crop: Option<&Crop>, diagnostics: &mut Vec<Diagnostic>) {
     let is_stated = |name: &&str| unit(matches, name).is_some();
     if !["flow", "distance", "swath_width"].iter().all(is_stated) {
         return;
     }
     let mut matches = matches.to_vec();
-    let columns = columns(layer, &mut matches, times);
+    columns.state_interval(&mut matches);
     for name in YIELDS.iter().filter(|name| **name != "yield").filter(|name| unit(&matches, name).is_some()) {
         let before = diagnostics.len();
-        prove_named(name, &columns, crop, false, &mut matches.clone(), diagnostics);
+        prove_named(name, columns, crop, false, &mut matches.clone(), diagnostics);
         // One column is enough to say it.
         if diagnostics.len() > before {
             return;

@@ -1,5 +1,6 @@
 //! Proves units in steps: positions, totals of the job, polygons, then the yield.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use crate::columns::canonical::{DRY_YIELD, WET_YIELD, YIELDS};
@@ -23,16 +24,14 @@ const WIDTHS: std::ops::RangeInclusive<f64> = 1.0..=60.0;
 const LENGTHS: &[&str] = &["in", "ft", "m", "cm", "mm"];
 
 /// Original columns by canonical name, in their own units.
-pub(crate) struct Columns {
+pub(crate) struct Columns<'a> {
+    pub(crate) layer: &'a Layer,
+    times: Option<&'a RowTimes>,
     values: HashMap<&'static str, Vec<f64>>,
+    /// Seconds by the clock, without and with the distances: several proofs need them.
+    by_time: [OnceCell<Option<Vec<f64>>>; 2],
     /// In seconds.
     pub(crate) interval: Option<Vec<f64>>,
-}
-
-impl Columns {
-    pub(crate) fn get(&self, name: &str) -> Option<&[f64]> {
-        self.values.get(name).map(Vec::as_slice)
-    }
 }
 
 /// States the units of `matches` that can be proven. [`name_yields`] comes before it.
@@ -104,8 +103,9 @@ fn prove(
     if !open_lengths && open_yields.is_empty() {
         return Ok(Proven::default());
     }
-    let columns = columns(layer, matches, times);
-    prove_lengths(layer, matches, &columns, job)?;
+    let mut columns = Columns::read(layer, matches, times);
+    columns.state_interval(matches);
+    prove_lengths(matches, &columns, job)?;
     let mut proven = Proven::default();
     for name in open_yields {
         let column = matches.iter().find(|found| found.canonical == name).map(|found| found.column);
@@ -125,7 +125,7 @@ fn prove(
 /// Proves the units and the basis of one yield.
 pub(crate) fn prove_named(
     name: &'static str,
-    columns: &Columns,
+    columns: &Columns<'_>,
     crop: Option<&Crop>,
     may_guess_interval: bool,
     matches: &mut [Match],
@@ -154,7 +154,8 @@ pub(crate) fn prove_named(
 }
 
 /// Distance by the positions of rows; swath width by the polygon of the row, or by the applied area of the job.
-pub(crate) fn prove_lengths(layer: &Layer, matches: &mut [Match], columns: &Columns, job: &Job) -> Result<()> {
+pub(crate) fn prove_lengths(matches: &mut [Match], columns: &Columns<'_>, job: &Job) -> Result<()> {
+    let layer = columns.layer;
     let open_distance = columns.get("distance").filter(|_| unit(matches, "distance").is_none());
     if let Some(distance) = open_distance {
         let steps = steps(layer, columns);
@@ -191,7 +192,7 @@ pub(crate) fn prove_lengths(layer: &Layer, matches: &mut [Match], columns: &Colu
     Ok(())
 }
 
-pub(crate) fn prove_speed(matches: &mut [Match], columns: &Columns) {
+pub(crate) fn prove_speed(matches: &mut [Match], columns: &Columns<'_>) {
     let Some(speed) = columns.get("speed").filter(|_| unit(matches, "speed").is_none()) else { return };
     let (Some(distance), Some(interval)) = (metric(columns, matches, "distance", "m"), &columns.interval) else {
         return;
@@ -204,55 +205,70 @@ pub(crate) fn prove_speed(matches: &mut [Match], columns: &Columns) {
     state(matches, "speed", found, "speed x interval / distance: median");
 }
 
-pub(crate) fn columns(layer: &Layer, matches: &mut [Match], times: Option<&RowTimes>) -> Columns {
-    let used = [
-        "distance",
-        "swath_width",
-        "flow",
-        "interval",
-        "speed",
-        "moisture",
-        "pass_number",
-        "section",
-        "machine",
-        "longitude",
-        "latitude",
-    ];
-    let is_used = |name: &str| used.contains(&name) || YIELDS.contains(&name);
-    let mut values: HashMap<&'static str, Vec<f64>> = HashMap::new();
-    for found in matches.iter().filter(|found| is_used(found.canonical)) {
-        values.insert(found.canonical, matching::values(layer, found));
+impl<'a> Columns<'a> {
+    /// Reads the columns. [`Self::state_interval`] comes before a proof.
+    pub(crate) fn read(layer: &'a Layer, matches: &[Match], times: Option<&'a RowTimes>) -> Self {
+        let used = [
+            "distance",
+            "swath_width",
+            "flow",
+            "interval",
+            "speed",
+            "moisture",
+            "pass_number",
+            "section",
+            "machine",
+            "longitude",
+            "latitude",
+        ];
+        let is_used = |name: &str| used.contains(&name) || YIELDS.contains(&name);
+        let used = matches.iter().filter(|found| is_used(found.canonical));
+        let values = used.map(|found| (found.canonical, matching::values(layer, found))).collect();
+        Self { layer, times, values, by_time: Default::default(), interval: None }
     }
-    let mut columns = Columns { values, interval: None };
-    let is_needed = !has(matches, "interval") || unit(matches, "interval").is_none();
-    let by_time = match times.filter(|_| is_needed) {
-        None => None,
-        Some(times) => {
+
+    pub(crate) fn get(&self, name: &str) -> Option<&[f64]> {
+        self.values.get(name).map(Vec::as_slice)
+    }
+
+    /// The interval by the units of `matches`, else by the clock, which proves the unit of one that is logged without it.
+    pub(crate) fn state_interval(&mut self, matches: &mut [Match]) {
+        let is_needed = !has(matches, "interval") || unit(matches, "interval").is_none();
+        let distance = metric(self, matches, "distance", "m");
+        let by_time = if is_needed { self.by_time(distance.as_deref()) } else { None };
+        if let (Some(logged), Some(steps)) =
+            (self.get("interval").filter(|_| unit(matches, "interval").is_none()), by_time)
+        {
+            let ratios = thinned(&Ratio { columns: &[logged, steps], moisture: None }, |row, _| quotient(row));
+            let units = factors(&["s", "min", "ms"], "s");
+            state(matches, "interval", nearest(ratios, &units, 0.05, 0.05), "interval / mean step of time: median");
+        }
+        self.interval = if has(matches, "interval") {
+            metric(self, matches, "interval", "s")
+        } else {
+            by_time.map(<[f64]>::to_vec)
+        };
+    }
+
+    fn by_time(&self, distance: Option<&[f64]>) -> Option<&[f64]> {
+        let times = self.times?;
+        let intervals = || {
             let keys = ["section", "machine", "longitude", "latitude"].into_iter();
-            let known = keys.filter_map(|name| Some((name, columns.get(name)?.to_vec())));
-            let distance = metric(&columns, matches, "distance", "m").map(|distance| ("distance", distance));
+            let known = keys.filter_map(|name| Some((name, self.get(name)?.to_vec())));
             let rows = Rows {
-                columns: known.chain(distance).collect(),
+                columns: known.chain(distance.map(|distance| ("distance", distance.to_vec()))).collect(),
                 times: Some(times.micros.clone()),
                 resolution: times.resolution,
                 ..Rows::default()
             };
-            clock_intervals(layer, &rows)
-        }
-    };
-    if let (Some(logged), Some(steps)) =
-        (columns.get("interval").filter(|_| unit(matches, "interval").is_none()), &by_time)
-    {
-        let ratios = thinned(&Ratio { columns: &[logged, steps], moisture: None }, |row, _| quotient(row));
-        let units = factors(&["s", "min", "ms"], "s");
-        state(matches, "interval", nearest(ratios, &units, 0.05, 0.05), "interval / mean step of time: median");
+            clock_intervals(self.layer, &rows)
+        };
+        self.by_time[usize::from(distance.is_some())].get_or_init(intervals).as_deref()
     }
-    columns.interval = if has(matches, "interval") { metric(&columns, matches, "interval", "s") } else { by_time };
-    columns
 }
 
 /// The length in metres from the row before, of the same machine, section and pass.
-fn steps(layer: &Layer, columns: &Columns) -> Vec<f64> {
+fn steps(layer: &Layer, columns: &Columns<'_>) -> Vec<f64> {
     let (x, y) = positions(layer, |name| columns.get(name));
     let key = |name: &str, row: usize| {
         columns.get(name).and_then(|column| column.get(row)).map_or(0, |value| value.to_bits())
@@ -281,7 +297,7 @@ pub(crate) fn unit(matches: &[Match], name: &str) -> Option<Unit> {
 }
 
 /// A column in `to`, if its unit is known.
-pub(crate) fn metric(columns: &Columns, matches: &[Match], name: &str, to: &str) -> Option<Vec<f64>> {
+pub(crate) fn metric(columns: &Columns<'_>, matches: &[Match], name: &str, to: &str) -> Option<Vec<f64>> {
     let factor = unit(matches, name)?.factor(Unit::parse(to)?, None).ok()?;
     Some(columns.get(name)?.iter().map(|value| value * factor).collect())
 }

@@ -359,7 +359,10 @@ fn working_codes<L: Iterator<Item = Vec<f64>>>(
     if !codes.is_empty() {
         // The last grain of a pass trickles for long.
         let least = LEAST_AMOUNT * median(amount.iter().copied().filter(|value| *value > 0.0).collect());
-        for later in delays() {
+        let mut delays = delays();
+        while !codes.is_empty()
+            && let Some(later) = delays.next()
+        {
             #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
             codes.retain(|(code, count)| {
                 let own = raw.iter().zip(&later).filter(|(own, grain)| own.total_cmp(code).is_eq() && **grain > least);

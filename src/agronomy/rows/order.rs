@@ -55,23 +55,29 @@ impl RowOrder {
         let mut row: Vec<usize> = (0..source.len()).collect();
         sort(&mut row, logged, &source, &section, logged.time);
         let moments = moments(&row, &source, &section, logged.time);
-        let has_several = moments.len() < row.len();
+        let has_several = !moments.is_empty();
         // Rows that are logged again, and products of one mix, are at one location, and of one track.
         let is_apart =
             |a: usize, b: usize| (logged.x[a] - logged.x[b]).hypot(logged.y[a] - logged.y[b]) > SAME_LOCATION;
         let has_apart =
             moments.iter().any(|moment| row[moment.clone()].windows(2).any(|pair| is_apart(pair[0], pair[1])));
-        let is_shared = logged.has_shapes && 2 * moments.len() <= row.len();
+        let is_shared = logged.has_shapes && has_several && 2 * moments.len() <= row.len();
         let is_coarse = has_several && is_coarse(logged, &row, &moments);
         let spread = if is_coarse { logged.time.map(|time| spread(logged, &row, &moments, time)) } else { None };
         let time = spread.as_deref().or(logged.time);
         let is_one_section = section.iter().all(|one| Some(one) == section.first());
         let mut separated = 0;
+        // Nothing else changes the order of the rows.
+        let mut is_sorted = spread.is_none();
         if is_one_section && !logged.has_shapes {
-            sort(&mut row, logged, &source, &section, time);
+            if !is_sorted {
+                sort(&mut row, logged, &source, &section, time);
+                is_sorted = true;
+            }
             let is_mixed = is_interleaved(logged, &row, &source);
             if is_mixed || (has_apart && !is_coarse) {
                 let numbers = separate(logged, &row, &source, time);
+                is_sorted = false;
                 if !is_mixed && are_sections(logged, &row, &source, &numbers, time) {
                     section = numbers.iter().map(|number| i64::from(*number)).collect();
                 } else if numbers.iter().any(|number| *number > 0) {
@@ -79,7 +85,9 @@ impl RowOrder {
                 }
             }
         }
-        sort(&mut row, logged, &source, &section, time);
+        if !is_sorted {
+            sort(&mut row, logged, &source, &section, time);
+        }
         let tracks = runs_of(&row, |a, b| source[a] == source[b] && section[a] == section[b]);
         let fit = if logged.has_shapes { Fit::default() } else { fit(logged, &row, &tracks) };
         let time = spread.or_else(|| logged.time.map(<[f64]>::to_vec));
@@ -286,12 +294,13 @@ fn sort(row: &mut [usize], logged: &LoggedRows<'_>, source: &[u32], section: &[i
     }
 }
 
-/// Rows of one source, section and time. Without times, each row is a moment of its own.
+/// Rows of one source, section and time; empty if each row is a moment of its own, as without times.
 fn moments(row: &[usize], source: &[u32], section: &[i64], time: Option<&[f64]>) -> Vec<Range<usize>> {
-    runs_of(row, |a, b| {
+    let is_one = |a: usize, b: usize| {
         let is_one_time = time.is_some_and(|time| time[a].total_cmp(&time[b]).is_eq() && time[a].is_finite());
         is_one_time && source[a] == source[b] && section[a] == section[b]
-    })
+    };
+    if row.windows(2).any(|pair| is_one(pair[0], pair[1])) { runs_of(row, is_one) } else { Vec::new() }
 }
 
 /// Whether rows of one time follow each other along the track, so that the clock is coarser than the log.

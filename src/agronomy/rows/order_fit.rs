@@ -142,10 +142,21 @@ fn is_rough(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>]) -> 
     if count < LEAST_STEPS {
         return false;
     }
-    known.sort_unstable_by(f64::total_cmp);
-    let most = known.get(count / 10..count - count / 10).unwrap_or_default();
-    if most.chunk_by(|a, b| a.total_cmp(b).is_eq()).take(FEW_DISTANCES + 1).count() > FEW_DISTANCES {
-        return false;
+    // The lowest and the highest tenth are not among most.
+    known.select_nth_unstable_by(count / 10, f64::total_cmp);
+    let above = &mut known[count / 10..];
+    let most = count - 2 * (count / 10);
+    if most < above.len() {
+        above.select_nth_unstable_by(most, f64::total_cmp);
+    }
+    let mut different: Vec<u64> = Vec::new();
+    for metres in &above[..most] {
+        if !different.contains(&metres.to_bits()) {
+            different.push(metres.to_bits());
+        }
+        if different.len() > FEW_DISTANCES {
+            return false;
+        }
     }
     let steps = tracks.iter().flat_map(|track| row[track.clone()].windows(2));
     let differences = steps.filter_map(|pair| {

@@ -212,7 +212,15 @@ impl TimeContext<'_> {
         }
         if *self.layer.schema().field(column).data_type() == DataType::LargeUtf8 {
             let texts = arrays(self.layer, column).flat_map(AsArray::as_string::<i64>);
-            return Column::Written(texts.map(|text| text.and_then(parse_date)).collect());
+            // Rows of one day follow each other.
+            let mut last = ("", None);
+            let mut date = |text| {
+                if text != last.0 {
+                    last = (text, parse_date(text));
+                }
+                last.1
+            };
+            return Column::Written(texts.map(|text| text.and_then(&mut date)).collect());
         }
         let digits = |value: &f64| Written::parse(&format!("{value:06}"));
         Column::Written(numbers(self.layer, column).iter().map(digits).collect())
