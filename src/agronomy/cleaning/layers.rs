@@ -351,12 +351,16 @@ fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
     lines.push(("logged", logged, f64::NAN, logged.rate()));
     for reason in REASONS {
         let mut sums = sum(&|k| rows.reasons[k] & reason.bit != 0);
-        sums.only = sum(&|k| rows.reasons[k] & !(allowed & !reason.bit) == reason.bit).rows;
-        let without = sum(&|k| rows.used[k] && rows.reasons[k] & reason.bit == 0);
-        let with = sum(&|k| rows.passes.number[k] > 0 && rows.reasons[k] & !(allowed | reason.bit) == 0);
-        if sums.rows > 0 {
-            lines.push((reason.name, sums, without.rate(), with.rate()));
+        if sums.rows == 0 {
+            continue;
         }
+        sums.only = sum(&|k| rows.reasons[k] & !(allowed & !reason.bit) == reason.bit).rows;
+        // Used rows have allowed reasons only.
+        let is_allowed = allowed & reason.bit != 0;
+        let without = if is_allowed { sum(&|k| rows.used[k] && rows.reasons[k] & reason.bit == 0) } else { used };
+        let is_kept = |k: usize| rows.passes.number[k] > 0 && rows.reasons[k] & !(allowed | reason.bit) == 0;
+        let with = if is_allowed { used } else { sum(&is_kept) };
+        lines.push((reason.name, sums, without.rate(), with.rate()));
     }
     let left_out = sum(&|k| rows.used[k] && !rows.is_in_mean(k));
     lines.push(("little_new_ground", left_out, used.rate(), used.rate()));

@@ -190,6 +190,13 @@ fn crops(layer: &Layer) -> Vec<Option<&str>> {
     let cells = texts.filter_map(|array| array.as_string_opt::<i64>()).flat_map(|array| {
         (0..array.len()).map(|row| array.is_valid(row).then(|| array.value(row).trim()).filter(|crop| !crop.is_empty()))
     });
-    // Spellings of one crop are one crop.
-    cells.map(|crop| crop.map(|text| Crop::find(text).map_or(text, |crop| crop.name))).collect()
+    // Spellings of one crop are one crop. Rows of one crop follow each other.
+    let mut last = ("", "");
+    let mut name = |text| {
+        if text != last.0 {
+            last = (text, Crop::find(text).map_or(text, |crop| crop.name));
+        }
+        last.1
+    };
+    cells.map(|crop| crop.map(&mut name)).collect()
 }

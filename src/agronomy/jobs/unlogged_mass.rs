@@ -23,11 +23,13 @@ pub(super) fn rows_without_mass(rows: &CleanRows, kg: &[f64]) -> Vec<bool> {
     if !is_without.contains(&true) {
         return is_without;
     }
-    for moment in tracks.moments().iter().filter(|moment| moment.iter().any(|k| kg[*k] > 0.0)) {
-        for k in moment {
-            is_without[*k] = false;
+    tracks.visit_moments(|moment| {
+        if moment.iter().any(|k| kg[*k] > 0.0) {
+            for k in moment {
+                is_without[*k] = false;
+            }
         }
-    }
+    });
     for run in tracks.tracks.iter().flat_map(|track| pass_runs(track, &rows.passes.number)) {
         let start = run.start;
         let first = run.take_while(|k| is_without[*k]).count();

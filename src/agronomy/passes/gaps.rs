@@ -110,8 +110,8 @@ impl<'a> PassEdges<'a> {
             let (dx, dy) = (self.xs[j] - self.xs[i], self.ys[j] - self.ys[i]);
             let (along, across) = (dx * east + dy * north, east * dy - north * dx);
             let b = self.inside[j];
-            let is_parallel = (rows.heading[a] - rows.heading[b]).cos().abs() > PARALLEL;
-            if self.pass[b] == self.pass[a] || !is_parallel || along.abs() > longest || across.abs() > most {
+            let is_parallel = || (rows.heading[a] - rows.heading[b]).cos().abs() > PARALLEL;
+            if self.pass[b] == self.pass[a] || along.abs() > longest || across.abs() > most || !is_parallel() {
                 continue;
             }
             let side = usize::from(across < 0.0);
@@ -154,17 +154,16 @@ pub(crate) fn track_distance(
     is_harvest: bool,
 ) -> Option<(f64, f64)> {
     let is_inside = |k: usize| pass[k] > 0 && !excluded[k] && rows.width[k] > 0.0 && rows.x[k].is_finite();
-    let moments = rows.moments();
     // One location for each moment: the middle of its rows.
-    let mut centres: Vec<(f64, f64, usize, f64)> = Vec::with_capacity(moments.len());
-    for moment in &moments {
+    let mut centres: Vec<(f64, f64, usize, f64)> = Vec::new();
+    rows.visit_moments(|moment| {
         let (mut x, mut y, mut width, mut count) = (0.0, 0.0, 0.0, 0.0);
         let inside = || moment.iter().copied().filter(|k| is_inside(*k));
         for k in inside().filter(|k| !rows.is_mixed_in(*k)) {
             (x, y, width, count) = (x + rows.x[k], y + rows.y[k], width + rows.width[k], count + 1.0);
         }
         centres.extend(inside().next().map(|k| (x / count, y / count, k, width)));
-    }
+    });
     let width = usual_width(centres.iter().map(|centre| centre.3));
     centres.retain(|centre| centre.3 > 0.95 * width);
     let xs: Vec<f64> = centres.iter().map(|centre| centre.0).collect();
@@ -179,9 +178,9 @@ pub(crate) fn track_distance(
             let (other_x, other_y, b, _) = centres[*j as usize];
             let (dx, dy) = (other_x - x, other_y - y);
             let (along, across) = (dx * east + dy * north, (east * dy - north * dx).abs());
-            let is_parallel = (rows.heading[*k] - rows.heading[b]).cos().abs() > PARALLEL;
-            let is_next = pass[b] != pass[*k] && is_parallel && along.abs() <= longest && across > NEAREST * width;
-            is_next.then_some(across)
+            let is_parallel = || (rows.heading[*k] - rows.heading[b]).cos().abs() > PARALLEL;
+            let is_beside = pass[b] != pass[*k] && along.abs() <= longest && across > NEAREST * width;
+            (is_beside && is_parallel()).then_some(across)
         });
         found.extend(across.min_by(f64::total_cmp));
     }

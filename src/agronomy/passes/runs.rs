@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::columns::derived::GAP;
+use crate::rows::shifted_values::first_after;
 use crate::rows::track_rows::{TrackRows, turn};
 
 /// A pass has at least this many rows, or lasts as many seconds.
@@ -162,11 +163,10 @@ impl Fixes {
     }
 
     fn window(&self, run: &Range<usize>, fix: usize, seconds: f64) -> Range<usize> {
-        let times = &self.time[run.clone()];
-        let first = times.partition_point(|time| *time < self.time[fix] - seconds - 1e-6);
-        let last = times.partition_point(|time| *time <= self.time[fix] + seconds + 1e-6);
+        let first = first_after(&self.time, run, fix, |time| time < self.time[fix] - seconds - 1e-6);
+        let last = first_after(&self.time, run, fix, |time| time <= self.time[fix] + seconds + 1e-6);
         // A row without a time is alone in its window.
-        (run.start + first).min(fix)..(run.start + last).max(fix + 1)
+        first.min(fix)..last.max(fix + 1)
     }
 
     /// Change of the heading over a window around a fix, within its run. A log of few rows needs a wider one.

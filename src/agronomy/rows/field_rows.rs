@@ -275,14 +275,16 @@ fn numbered(numbers: &[i64], jobs: &Jobs) -> (Vec<u32>, Vec<(u32, i64)>) {
 /// The number of the product of each row; empty if no row names one.
 fn numbered_texts(values: &CanonicalValues<'_>) -> Vec<u32> {
     let mut known: HashMap<&str, u32> = HashMap::new();
-    values.texts("product").map_or_else(Vec::new, |texts| {
-        texts
-            .map(|text| {
-                let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
-                *known.entry(text.unwrap_or_default()).or_insert(next)
-            })
-            .collect()
-    })
+    let mut last = ("", None);
+    let number = |text: Option<_>| {
+        let text = text.unwrap_or_default();
+        let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
+        // Rows of one product follow each other.
+        let number = last.1.filter(|_| last.0 == text).unwrap_or_else(|| *known.entry(text).or_insert(next));
+        last = (text, Some(number));
+        number
+    };
+    values.texts("product").map_or_else(Vec::new, |texts| texts.map(number).collect())
 }
 
 /// The interval of each row, and whether it is assumed: logged, else distance / speed, else the usual one of the layer.

@@ -54,13 +54,17 @@ impl Measurements {
         let source = |k: usize| if is_shared { rows.machine[k] } else { rows.track[k] };
         // Times count from the first row.
         let moment = |k: usize| if is_short { (rows.time[k] + 1e-6).floor() } else { rows.time[k] };
-        let members = |group: Vec<usize>| {
-            let changes = group.windows(2).filter(|pair| rows.time[pair[0]] < rows.time[pair[1]]);
-            let times = 1.0 + changes.map(|_| 1.0).sum::<f64>();
-            Members { source: source(group[0]), rows: group, times }
-        };
-        let members: Vec<Members> =
-            rows.collect(|k| !is_repeated(k), source, moment).into_iter().map(members).collect();
+        let mut members: Vec<Members> = Vec::new();
+        rows.visit_groups(
+            |k| !is_repeated(k),
+            source,
+            moment,
+            |group| {
+                let changes = group.windows(2).filter(|pair| rows.time[pair[0]] < rows.time[pair[1]]);
+                let times = 1.0 + changes.map(|_| 1.0).sum::<f64>();
+                members.push(Members { source: source(group[0]), rows: group.to_vec(), times });
+            },
+        );
         let mut tracks: Vec<Range<usize>> = Vec::new();
         for track in members.chunk_by(|a, b| a.source == b.source) {
             let start = tracks.last().map_or(0, |last| last.end);

@@ -67,18 +67,23 @@ impl Surroundings {
         let logs: Vec<f64> = trusted.iter().map(|k| rate[*k].ln()).collect();
         let points = Neighbours::new(&xs, &ys, reach / 3.0);
         let (mut found, mut near, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        let mut usual = 0.5 * reach;
         for k in (0..rows.len()).filter(|k| is_asked(*k)) {
             let (x, y) = (location.0[k], location.1[k]);
-            // The nearest rows are mostly within half of the reach.
-            points.within(x, y, 0.5 * reach, &mut found);
-            if found.len() <= MOST {
-                points.within(x, y, reach, &mut found);
+            // The nearest rows are mostly little further away than those of the row before, else within half of the reach.
+            for radius in [usual.min(0.5 * reach), 0.5 * reach, reach] {
+                points.within(x, y, radius, &mut found);
+                if found.len() > MOST {
+                    break;
+                }
             }
             near.clear();
             let others = found.iter().map(|index| *index as usize).filter(|index| trusted[*index] != k);
             near.extend(others.map(|index| ((xs[index] - x).powi(2) + (ys[index] - y).powi(2), index)));
             if near.len() > MOST {
-                near.select_nth_unstable_by(MOST - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                let furthest =
+                    near.select_nth_unstable_by(MOST - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).1.0;
+                usual = 1.1 * furthest.sqrt();
                 near.truncate(MOST);
             }
             if near.len() < LEAST {

@@ -13,8 +13,12 @@ pub(crate) struct SharedFlow {
 impl SharedFlow {
     /// Finds the rows, if at most times all sections log the same flow per ground. `None` if each section has its own.
     pub(crate) fn find(rows: &TrackRows, flow: &[f64]) -> Option<Self> {
-        let has_sections = |group: &Vec<usize>| group.iter().any(|k| rows.track[*k] != rows.track[group[0]]);
-        let groups: Vec<Vec<usize>> = rows.moments().into_iter().filter(has_sections).collect();
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        rows.visit_moments(|group| {
+            if group.iter().any(|k| rows.track[*k] != rows.track[group[0]]) {
+                groups.push(group.to_vec());
+            }
+        });
         let (mut compared, mut same) = (0_usize, 0_usize);
         for group in &groups {
             let rates = group.iter().map(|k| flow[*k] / (rows.distance[*k] * rows.width[*k]));

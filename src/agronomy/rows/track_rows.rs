@@ -111,24 +111,26 @@ impl TrackRows {
         column
     }
 
-    /// Rows of each machine and time: the sections of a header. Rows without a time are in none.
-    pub(crate) fn moments(&self) -> Vec<Vec<usize>> {
-        self.collect(|_| true, |k| self.machine[k], |k| self.time[k])
+    /// Passes the rows of each machine and time: the sections of a header. Rows without a time are in none.
+    pub(crate) fn visit_moments(&self, visit: impl FnMut(&[usize])) {
+        self.visit_groups(|_| true, |k| self.machine[k], |k| self.time[k], visit);
     }
 
-    /// Rows that `is_in` accepts by their source and moment, in order of source and time. Rows without a time are in none.
-    pub(crate) fn collect(
+    /// Passes the rows that `is_in` accepts by their source and moment, in order of source and time. Rows without a time are in
+    /// none.
+    pub(crate) fn visit_groups(
         &self,
         is_in: impl Fn(usize) -> bool,
         source: impl Fn(usize) -> u32,
         moment: impl Fn(usize) -> f64,
-    ) -> Vec<Vec<usize>> {
+        visit: impl FnMut(&[usize]),
+    ) {
         let mut order: Vec<usize> = (0..self.len()).filter(|k| self.time[*k].is_finite() && is_in(*k)).collect();
         order.sort_unstable_by(|a, b| {
             source(*a).cmp(&source(*b)).then(self.time[*a].total_cmp(&self.time[*b])).then(a.cmp(b))
         });
         let is_one = |a: &usize, b: &usize| source(*a) == source(*b) && moment(*a).total_cmp(&moment(*b)).is_eq();
-        order.chunk_by(is_one).map(<[usize]>::to_vec).collect()
+        order.chunk_by(is_one).for_each(visit);
     }
 
     /// Speed in m/s; not a number where it is unknown.
@@ -279,6 +281,13 @@ impl TrackRows {
         let mut order: Vec<usize> =
             (0..self.len()).filter(|k| self.x[*k].is_finite() && self.time[*k].is_finite()).collect();
         let location = |k: usize| (self.x[k].to_bits(), self.y[k].to_bits(), self.product[k]);
+        // Most logs have few locations twice, which one number for each shows.
+        let mut locations: Vec<u64> =
+            order.iter().map(|k| self.x[*k].to_bits().rotate_left(32) ^ self.y[*k].to_bits()).collect();
+        locations.sort_unstable();
+        if locations.windows(2).filter(|pair| pair[0] == pair[1]).count() * LEAST_COPY <= self.len() {
+            return is_copy;
+        }
         order.sort_unstable_by_key(|k| (location(*k), self.row[*k]));
         let mut pairs = Vec::new();
         for rows in order.chunk_by(|a, b| location(*a) == location(*b)) {
