@@ -7,18 +7,19 @@ use chrono::{TimeDelta, Utc};
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::archive_log;
+use super::archive_repair::{forget_damaged, repair, repair_archive_log};
 use super::archive_store::{Finding, Problem};
+use super::call_queue::{Queue, Task};
 use super::dataset;
-use super::ingest::{forget_damaged, repair, repair_archive_log};
+use super::estimate::Plan;
+use super::execute_call::{NULL_DETAIL, execute};
 use super::journal::{Journal, Published, ReadTxn, Record};
 use super::layout::Folder;
 use super::lists::{self, List};
-use super::locations;
+use super::location_lists;
 use super::options::Options;
-use super::plan::Plan;
 use super::progress::{Phase, Progress};
 use super::publisher_thread;
-use super::queue::{NULL_DETAIL, Queue, Task, execute};
 use super::status::{self, Status};
 use super::sync;
 use super::sync_cycle::{CycleMode, SyncCycle};
@@ -268,7 +269,7 @@ async fn pull(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<()> {
 
 /// Remaining work. Unfinished lists of locations are resumed.
 fn load_queue(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<Queue> {
-    let devices = locations::due_devices(writer, cycle)?;
+    let devices = location_lists::due_devices(writer, cycle)?;
     writer.journal.read(|txn| Queue::load(txn, devices, cycle.number, &writer.options.filter, writer.now()))
 }
 
@@ -286,14 +287,14 @@ async fn read_lists(writer: &MirrorWriter, cycle: &SyncCycle) -> Result<()> {
                 cycle.relist.is_some() && !is_of_cycle && detail != NULL_DETAIL
             }
         };
-        let mut computers = locations::present_records(txn, List::Computers)?;
+        let mut computers = location_lists::present_records(txn, List::Computers)?;
         computers.retain(is_due);
         Ok(computers)
     })?;
     let details = computers.into_iter().map(|computer| Task::Record { list: List::Computers, id: computer.id });
     run_concurrently(writer, details.collect()).await?;
     let mut fresh = Vec::new();
-    for device in locations::due_devices(writer, cycle)? {
+    for device in location_lists::due_devices(writer, cycle)? {
         if !writer.journal.read(|txn| device.has_begun(txn))? {
             fresh.push(Task::Locations(device, cycle.number));
         }

@@ -5,42 +5,48 @@
 pub mod dataset;
 
 mod archive_log;
+mod archive_repair;
 mod archive_store;
-mod catalog_tables;
+mod call_queue;
+mod current_pointer;
+mod estimate;
+mod execute_call;
 mod filter;
 mod fs;
 mod handle;
 mod ingest;
 mod journal;
+mod journal_tables;
 mod layout;
 mod lists;
-mod locations;
+mod location_lists;
 mod lock;
 mod options;
-mod plan;
 mod progress;
 mod published_folders;
 mod publisher_thread;
-mod queue;
 mod replace_folder;
 mod source_archives;
 mod status;
 mod sync;
 mod sync_cycle;
+mod unused_archives;
 mod writer;
 
+pub use archive_repair::{quarantine, repair};
 pub use archive_store::{Finding, Problem};
+pub use estimate::{Plan, Planned};
 pub use filter::Filter;
 pub use fs::{Disk, FaultInjector, Operation};
 pub use handle::{Mirror, Outcome};
-pub use ingest::{collect_garbage, ingest, quarantine, recover, repair};
+pub use ingest::{ingest, recover};
 pub use journal::{
     Archive, Calls, Changes, Cursor, FileState, Item, ItemKind, Journal, Listed, Location, Published, ReadTxn, Reading,
     Record, Relist, Removed, StateCount, TypeCount, WriteTxn,
 };
 pub use layout::{Folder, Generation};
 pub use options::Options;
-pub use plan::{Plan, Planned};
 pub use progress::{Event, Phase, Progress, Snapshot, format_size, format_span};
 pub use replace_folder::{Replacement, replace_folder};
 pub use status::{Unavailable, account};
+pub use unused_archives::collect_garbage;

@@ -1,47 +1,15 @@
-//! The published generation: the file that names it, and folders with its files whose names do not change.
+//! Folders of a mirror with plain names, such as `dataset`: copies of those of the published generation.
 //!
-//! `current.json` is replaced atomically and names one complete generation. The folders follow it: each is replaced as
-//! a whole, and a kill between them is repaired by the next writer.
+//! The folders follow `current.json`: each is replaced as a whole, and a kill between them is repaired by the next writer.
 
 use std::fs;
-use std::io::{ErrorKind, Write as _};
-use std::path::{Component, Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 
 use super::archive_store::{Finding, Problem};
-use super::fs::{file_name, fs_error};
-use super::layout::{FOLDERS, Folder, Generation, OLD_LINK, POINTER};
+use super::layout::{FOLDERS, Folder, OLD_LINK, POINTER};
 use super::lock::is_locked;
 use super::replace_folder::{files_below, has_files, replace_folder};
 use headland_base::error::{Error, Result};
-
-/// Content of the pointer.
-#[derive(Serialize, Deserialize)]
-struct Pointer {
-    format: u32,
-    /// Path of the generation, such as `generations/000003`.
-    state: String,
-}
-
-/// Folder of the state that the pointer names, or the link of an earlier version; `None` if both are missing or wrong.
-/// The folder may be missing.
-pub(super) fn pointed_state(mirror: &Path) -> Result<Option<PathBuf>> {
-    let path = mirror.join(POINTER);
-    let state = match fs::read(&path) {
-        Ok(text) => serde_json::from_slice::<Pointer>(&text).ok().map(|pointer| PathBuf::from(pointer.state)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => fs::read_link(mirror.join(OLD_LINK)).ok(),
-        Err(cause) if cause.kind() == ErrorKind::NotADirectory => None,
-        Err(cause) => return Err(fs_error("read", &path, &cause)),
-    };
-    let is_state = |state: &PathBuf| {
-        let mut parts = state.components();
-        parts.next() == Some(Component::Normal("generations".as_ref()))
-            && matches!(parts.next(), Some(Component::Normal(_)))
-            && parts.next().is_none()
-    };
-    Ok(state.filter(is_state).map(|state| mirror.join(state)))
-}
 
 /// Whether a folder cannot be renamed because a reader has opened a file in it, as on Windows.
 fn is_in_use(error: &Error) -> bool {
@@ -51,13 +19,6 @@ fn is_in_use(error: &Error) -> bool {
 }
 
 impl Folder {
-    /// The published generation; `None` if nothing names a generation of this folder.
-    pub fn current(&self) -> Result<Option<Generation>> {
-        let Some(path) = pointed_state(self.path())?.filter(|path| path.is_dir()) else { return Ok(None) };
-        let number = file_name(&path).and_then(|name| name.parse().ok());
-        Ok(number.map(|number| Generation { number, path }))
-    }
-
     /// Folders that differ from the published generation; none if nothing is named, or while a writer replaces them.
     pub(super) fn outdated_folders(&self) -> Result<Vec<Finding>> {
         let Some(current) = self.current()? else { return Ok(Vec::new()) };
@@ -91,15 +52,6 @@ impl Folder {
             self.point_to(&current.path)?;
         }
         self.update_folders(&current.path)
-    }
-
-    /// Names a generation as the published one, atomically.
-    pub(super) fn point_to(&self, generation: &Path) -> Result<()> {
-        let state = format!("generations/{}", file_name(generation).unwrap_or_default());
-        let text = serde_json::to_vec(&Pointer { format: 1, state }).unwrap_or_default();
-        let mut part = self.disk().create_part(self.path(), POINTER)?;
-        part.write_all(&text).map_err(|cause| part.write_error(&cause))?;
-        part.keep(&self.path().join(POINTER))
     }
 
     /// Makes the folders equal to those of a generation, and removes what the pointer replaces.

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::catalog_tables;
+use super::archive_repair::{forget_damaged, forget_missing_archives, quarantine};
 use super::dataset::{self, Publication, Published as PublishedDataset};
-use super::ingest::{collect_garbage, forget_damaged, forget_missing_archives, quarantine};
 use super::journal::{Journal, Published, ReadTxn};
+use super::journal_tables;
 use super::layout::Folder;
 use super::progress::{Event, Progress};
 use super::source_archives::source_archives;
+use super::unused_archives::collect_garbage;
 use super::writer::{MirrorWriter, Workspace};
 use headland_agronomy::MarketMoisture;
 use headland_base::error::{Error, Kind, Result};
@@ -155,7 +156,7 @@ fn publish(
         }
         let (revision, wanted, tables) = journal.read(|txn| {
             let wanted = source_archives(&workspace.folder, txn, market_moisture)?;
-            Ok((txn.revision()?, wanted, catalog_tables::build_tables(txn)?))
+            Ok((txn.revision()?, wanted, journal_tables::build_tables(txn)?))
         })?;
         let publication = dataset::publish(folder, &wanted, &tables, cancel)?;
         let (Publication::Published(PublishedDataset { rejected, .. }) | Publication::Lost(rejected)) = &publication;

@@ -13,9 +13,10 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
+use super::call_queue::{NextStep, Queue, Task};
+use super::execute_call::execute;
 use super::progress::{Phase, time_at_limit};
 use super::publisher_thread::Publisher;
-use super::queue::{NextStep, Queue, Task, execute};
 use super::writer::{MirrorWriter, is_fatal};
 use headland_base::error::{Error, Kind, Result};
 use headland_client::limiter::Budget;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::boundary;
-use super::displays::Display;
+use super::display_limits::Display;
 use super::rate_column::is_of_rates;
 use headland_base::error::Result;
 use headland_reader::archive::{Code, Diagnostic};

@@ -11,7 +11,7 @@ use super::check_files;
 use super::lattice::{self, to_degrees};
 use super::merge::{self, Zone};
 use super::noding::insert_vertices;
-use super::rates;
+use super::rate_rounding;
 use super::small_parts::merge_small;
 use super::totals::{self, Totals};
 use headland_base::error::{Error, Kind, Result};
@@ -94,7 +94,7 @@ pub fn make(zones: &Layer, rates: &[f64], request: &Request) -> Result<Prescript
     if written.is_empty() {
         return Err(at_row(0, "no zone has an area; are the coordinates of the zones right?".to_owned()));
     }
-    let decimals = rates::decimals(written.iter().map(|zone| zone.rate));
+    let decimals = rate_rounding::decimals(written.iter().map(|zone| zone.rate));
     let texts = Texts { name: request.name.clone(), product: request.product.clone(), unit: request.unit.clone() };
     let bytes = archive_writer::write(&written, decimals, &texts)?;
     let layer = to_layer(&written, &texts)?;
@@ -119,7 +119,7 @@ pub fn make(zones: &Layer, rates: &[f64], request: &Request) -> Result<Prescript
 
 /// Rounds rates to multiples of a step, and reports those that become 0.
 fn to_steps(rates: &[f64], step: f64, diagnostics: &mut Vec<Diagnostic>) -> Vec<f64> {
-    let rounded: Vec<f64> = rates.iter().map(|rate| rates::round_to_step(*rate, step)).collect();
+    let rounded: Vec<f64> = rates.iter().map(|rate| rate_rounding::round_to_step(*rate, step)).collect();
     let lost = |row: usize| is_zeroed(rates, &rounded, row);
     let what = format!("become 0 by the `step` of {step}");
     report_rates(Code::RateToZero, rates, &lost, &what, "nothing is applied there; use a smaller `step`", diagnostics);
@@ -128,15 +128,15 @@ fn to_steps(rates: &[f64], step: f64, diagnostics: &mut Vec<Diagnostic>) -> Vec<
 
 /// Rounds rates to the decimals that are written, and reports those that change.
 fn to_written(rates: &[f64], diagnostics: &mut Vec<Diagnostic>) -> Vec<f64> {
-    let written: Vec<f64> = rates.iter().map(|rate| rates::as_written(*rate)).collect();
+    let written: Vec<f64> = rates.iter().map(|rate| rate_rounding::as_written(*rate)).collect();
     let zeroed = |row: usize| is_zeroed(rates, &written, row);
     let changed = |row: usize| {
         let pair = rates.get(row).zip(written.get(row));
-        !zeroed(row) && pair.is_some_and(|(rate, written)| rates::is_changed(*rate, *written))
+        !zeroed(row) && pair.is_some_and(|(rate, written)| rate_rounding::is_changed(*rate, *written))
     };
-    let what = format!("become 0 by the {} decimals that are written", rates::MOST_DECIMALS);
+    let what = format!("become 0 by the {} decimals that are written", rate_rounding::MOST_DECIMALS);
     report_rates(Code::RateToZero, rates, &zeroed, &what, "nothing is applied there; use a smaller unit", diagnostics);
-    let what = format!("are rounded to {} decimals", rates::MOST_DECIMALS);
+    let what = format!("are rounded to {} decimals", rate_rounding::MOST_DECIMALS);
     let advice = "`step` rounds them to what the machine can apply";
     report_rates(Code::RateRounded, rates, &changed, &what, advice, diagnostics);
     written

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::groups::Groups;
+use super::disjoint_sets::DisjointSets;
 use super::lattice::{Part, Ring, Vertex, doubled_area, edges};
 
 /// A zone as written: the rows that it comes from, its rate, and polygons of rings.
@@ -44,21 +44,21 @@ fn metres(from: Vertex, to: Vertex) -> f64 {
 
 /// Merges the parts of each group of one rate. Parts of one row that have its rate stay one zone.
 pub(super) fn merge(parts: &[Part], rates: &[f64], shared: &BTreeMap<(usize, usize), f64>) -> Vec<Zone> {
-    let mut groups = Groups::new(parts.len());
+    let mut sets = DisjointSets::new(parts.len());
     for (one, other) in shared.keys() {
         if is_equal(parts, *one, *other) {
-            groups.join(*one, *other);
+            sets.union(*one, *other);
         }
     }
     let mut first_of_row: BTreeMap<usize, usize> = BTreeMap::new();
     for (number, part) in parts.iter().enumerate() {
         if rates.get(part.row).is_some_and(|rate| same_rate(*rate, part.rate)) {
-            groups.join(*first_of_row.entry(part.row).or_insert(number), number);
+            sets.union(*first_of_row.entry(part.row).or_insert(number), number);
         }
     }
     let mut members: BTreeMap<usize, Vec<&Part>> = BTreeMap::new();
     for (number, part) in parts.iter().enumerate() {
-        members.entry(groups.root(number)).or_default().push(part);
+        members.entry(sets.find(number)).or_default().push(part);
     }
     members.into_values().flat_map(|members| zones(&members)).collect()
 }

@@ -5,7 +5,7 @@
 //! intersecting (ESRI Shapefile Technical Description, 1998, `Polygon`). Holes outside of their ring, and polygons in
 //! others, have no such fault and are found by their ground.
 
-use super::groups::Groups;
+use super::disjoint_sets::DisjointSets;
 use super::orientation::{Point, side};
 use headland_reader::archive::Code;
 
@@ -232,17 +232,17 @@ fn has_pieces(touches: &mut Vec<Touch>, rings: usize) -> bool {
     let point = |touch: &Touch| (touch.polygon, touch.at.map(f64::to_bits));
     touches.sort_unstable_by_key(|touch| (point(touch), touch.ring));
     touches.dedup();
-    let mut groups = Groups::new(rings + touches.len());
+    let mut sets = DisjointSets::new(rings + touches.len());
     let mut first_at_point = 0;
     let mut last = None;
     for (number, touch) in touches.iter().enumerate() {
         if last.replace(point(touch)) != Some(point(touch)) {
             first_at_point = rings + number;
         }
-        if groups.root(touch.ring) == groups.root(first_at_point) {
+        if sets.find(touch.ring) == sets.find(first_at_point) {
             return true;
         }
-        groups.join(touch.ring, first_at_point);
+        sets.union(touch.ring, first_at_point);
     }
     false
 }

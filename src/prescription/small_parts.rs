@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::groups::Groups;
+use super::disjoint_sets::DisjointSets;
 use super::lattice::{Part, SCALE, doubled_area, to_degrees};
 use super::merge::same_rate;
 
@@ -15,22 +15,22 @@ pub(super) fn merge_small(
     shared: &BTreeMap<(usize, usize), f64>,
     min_area: f64,
 ) -> BTreeSet<usize> {
-    let mut groups = Groups::new(parts.len());
+    let mut sets = DisjointSets::new(parts.len());
     let mut changed = BTreeSet::new();
     loop {
         let rates: Vec<f64> = parts.iter().map(|part| part.rate).collect();
         let rate = |number: usize| rates.get(number).copied().unwrap_or_default();
         for (one, other) in shared.keys().filter(|(one, other)| same_rate(rate(*one), rate(*other))) {
-            groups.join(*one, *other);
+            sets.union(*one, *other);
         }
         let mut areas: BTreeMap<usize, f64> = BTreeMap::new();
         for (number, part) in parts.iter().enumerate() {
-            *areas.entry(groups.root(number)).or_default() += area(part);
+            *areas.entry(sets.find(number)).or_default() += area(part);
         }
-        // Each round takes all small groups whose neighbours are larger, so that rounds are few.
+        // Each round takes all small sets whose neighbours are larger, so that rounds are few.
         let mut sides: BTreeMap<usize, BTreeMap<usize, f64>> = BTreeMap::new();
         for ((one, other), length) in shared {
-            let (one, other) = (groups.root(*one), groups.root(*other));
+            let (one, other) = (sets.find(*one), sets.find(*other));
             if one != other {
                 *sides.entry(one).or_default().entry(other).or_default() += length;
                 *sides.entry(other).or_default().entry(one).or_default() += length;
@@ -51,7 +51,7 @@ pub(super) fn merge_small(
             return changed;
         }
         for (number, part) in parts.iter_mut().enumerate() {
-            if let Some(rate) = taken.get(&groups.root(number)) {
+            if let Some(rate) = taken.get(&sets.find(number)) {
                 part.rate = *rate;
                 changed.insert(part.row);
             }

@@ -105,7 +105,7 @@ fn regular_file_is_a_table_of_loads_with_units_header_and_points() {
     let header: Vec<(&str, &str)> = layer.metadata().iter().map(|(key, value)| (&**key, &**value)).collect();
     assert_eq!(header, [("GrcVersion", "1.6"), ("Field", "Smith, north"), ("Farm", ""), ("TotalPounds", "42000")]);
     assert!(layer.schema().metadata()["headland.metadata"].contains("\"Field\":\"Smith, north\""));
-    assert_eq!(layer.crs_epsg(), Some(4326));
+    assert_eq!(layer.crs().and_then(|crs| crs.epsg()), Some(4326));
     let points = layer.geojson(false).unwrap();
     assert!(points.contains("[-98.5,45.25]") && points.contains("[-98.75,45.5]"), "{points}");
 }

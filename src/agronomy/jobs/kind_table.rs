@@ -10,7 +10,7 @@ use crate::columns::provenance as metadata;
 use crate::jobs::concat::{constant, field_names};
 use headland_base::error::{Error, Kind, Result};
 use headland_reader::layer::crs::Crs;
-use headland_reader::layer::field_names::stated_field;
+use headland_reader::layer::farm_fields::stated_field;
 use headland_reader::layer::{BoundaryColumns, Layer};
 
 /// The canonical columns of a harmonised layer in WGS 84, behind `source` and `layer`.

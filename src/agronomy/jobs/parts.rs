@@ -7,7 +7,7 @@ use crate::columns::provenance as metadata;
 use headland_base::error::Result;
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
-use headland_reader::layer::field_names::{KnownFields, NamedBoundary, NamedGround, sample_positions, stated_field};
+use headland_reader::layer::farm_fields::{KnownFields, NamedBoundary, NamedGround, sample_positions, stated_field};
 
 /// Jobs without a field that one diagnostic names.
 const MOST_NAMED: usize = 10;

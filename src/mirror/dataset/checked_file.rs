@@ -9,7 +9,7 @@ use bytes::{Buf as _, Bytes};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::checksums::BLOCK;
+use super::file_checksums::BLOCK;
 use crate::fs::fs_error;
 use headland_base::error::{Error, Kind, Result};
 use headland_base::hex::hex;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, LargeStringArray, RecordBatch};
 
-use super::field_names::sample_positions;
+use super::farm_fields::sample_positions;
 use super::hilbert::Sides;
 use super::row_digest;
 use super::schema::{self, Columns};

@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, Float64Array, Int32Array, Int64Array, RecordB
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::canonical::row_year;
-use super::catalog::{self, CatalogWriter};
+use super::catalog_writer::{self, CatalogWriter};
 use super::convert::ConvertedLayer;
 use super::manifest::{Manifest, Part, Table};
 use super::row_origin::FieldName;
@@ -122,7 +122,7 @@ impl LayerTables {
     pub(super) fn read(last: (&Path, &Manifest)) -> Result<Self> {
         let mut tables = Self::new();
         for table in tables.tables() {
-            for batch in catalog::read_previous(last, table.name)? {
+            for batch in catalog_writer::read_previous(last, table.name)? {
                 table.split(&batch)?;
             }
         }

@@ -79,7 +79,7 @@ pub(super) struct Part {
     pub(super) rows: u64,
     pub(super) bytes: u64,
     pub(super) sha256: String,
-    /// Checksums of its blocks, as in [`super::checksums::FileChecksums`]. Empty in format 1.
+    /// Checksums of its blocks, as in [`super::file_checksums::FileChecksums`]. Empty in format 1.
     #[serde(default)]
     pub(super) crc32: String,
     pub(super) row_groups: usize,

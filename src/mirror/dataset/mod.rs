@@ -5,11 +5,11 @@
 mod boundaries;
 mod canonical;
 mod canonical_writer;
-mod catalog;
+mod catalog_writer;
 mod checked_file;
-mod checksums;
 mod convert;
-mod field_names;
+mod farm_fields;
+mod file_checksums;
 mod footer;
 mod hilbert;
 mod layer_tables;
@@ -36,8 +36,8 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 
-use self::catalog::CatalogWriter;
-use self::field_names::FieldNames;
+use self::catalog_writer::CatalogWriter;
+use self::farm_fields::FieldNames;
 use self::layer_tables::LayerTables;
 use self::manifest::Manifest;
 use self::publication_plan::Plan;
@@ -271,7 +271,7 @@ impl<'a> Attempt<'a> {
         wanted: &[SourceArchive],
     ) -> std::result::Result<(manifest::Table, FieldNames), PublishError> {
         if let Some(last) = writer.last.filter(|(_, last)| last.boundaries == known)
-            && let Ok(rows) = catalog::read_previous(last, boundaries::TABLE_NAME)
+            && let Ok(rows) = catalog_writer::read_previous(last, boundaries::TABLE_NAME)
             && let Some(table) = writer.link_previous(boundaries::TABLE_NAME)?
         {
             return Ok((table, FieldNames::new(&rows, plan.named_ground(wanted))?));

@@ -7,8 +7,8 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use parquet::errors::ParquetError;
 
-use super::checksums::{Checksums, FileChecksums};
 use super::convert::ConvertedLayer;
+use super::file_checksums::{Checksums, FileChecksums};
 use super::hilbert::{Sides, are_apart, join_boxes};
 use super::row_origin::{CanonicalOrigin, RowOrigin};
 use super::source_archive::SourceArchive;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::convert::{self, ConvertedLayer};
-use super::field_names::{FieldNames, NamedGround};
+use super::farm_fields::{FieldNames, NamedGround};
 use super::hilbert::Sides;
 use super::manifest::{self, Manifest};
 use super::row_origin::{CanonicalOrigin, RowOrigin};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::checksums::Checksums;
+use super::file_checksums::Checksums;
 use super::manifest::{self, Manifest};
 use super::row_origin::RowOrigin;
 use super::source_archive::SourceArchive;

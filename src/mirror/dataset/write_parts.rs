@@ -7,7 +7,7 @@ use std::vec::IntoIter;
 use super::canonical;
 use super::canonical_writer::{CanonicalFiles, CanonicalWriter};
 use super::convert::{self, ConvertedLayer};
-use super::field_names::{FieldNames, stated_field};
+use super::farm_fields::{FieldNames, stated_field};
 use super::layer_tables::LayerTables;
 use super::manifest::Part;
 use super::part_writer::{ChecksummedFile, RowGroupWriter};

@@ -1,18 +1,19 @@
 //! The journal: one `SQLite` file with the records of the account and the finished work, one transaction per finished
 //! step.
 
-mod checksums;
 mod cursors;
 mod errors;
 mod file_states;
 mod items;
 mod listing;
-mod locations;
 pub(super) mod open;
-mod queue;
+mod record_checksums;
+mod record_version;
 mod records;
+mod remaining_work;
 mod schema;
 mod sql_values;
+mod stored_locations;
 mod transaction;
 
 use std::path::PathBuf;
@@ -23,10 +24,11 @@ use rusqlite::{Transaction, TransactionBehavior};
 pub use cursors::{Calls, Cursor, Published, Reading, Relist};
 pub(crate) use items::REFUSED;
 pub use items::{Archive, FileState, Item, ItemKind};
-pub use listing::{Changes, Listed, Removed};
-pub use locations::Location;
-pub use queue::{StateCount, TypeCount};
+pub use listing::{Changes, Removed};
+pub use record_version::Listed;
 pub use records::Record;
+pub use remaining_work::{StateCount, TypeCount};
+pub use stored_locations::Location;
 pub use transaction::{ReadTxn, WriteTxn};
 
 use super::archive_log::{self, LogEntry};

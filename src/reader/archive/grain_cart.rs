@@ -72,6 +72,17 @@ impl GrainCart {
         reader.report(diagnostics);
         Ok(reader.cart)
     }
+
+    /// The cells of the column at a position.
+    pub(crate) fn cells_at(&self, position: usize) -> impl Iterator<Item = &str> {
+        self.loads.iter().map(move |load| load.get(position).map(|cell| cell.trim()).unwrap_or_default())
+    }
+
+    /// The cells of a named column; `None` if there is no such column.
+    pub(crate) fn column_cells(&self, name: &str) -> Option<Vec<&str>> {
+        let position = self.names.iter().position(|known| same(known, name))?;
+        Some(self.cells_at(position).collect())
+    }
 }
 
 /// The requested encoding, or else UTF-8 if the text is valid, or else Latin-1.

@@ -1,16 +1,52 @@
-//! Columns of a table of field boundaries: name and areas of each row.
+//! Reads the columns of field boundaries, and builds the columns of a table of them: name and areas of each row.
 
 use std::sync::Arc;
 
 use arrow_array::builder::{Float64Builder, StringBuilder};
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field};
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, FieldRef};
 
-use super::boundary::Meaning;
+use super::boundary::{Meaning, meaning};
 use super::crs::Crs;
-use super::field_names::{boundary_names, cell_text, find_column};
 use super::{Layer, area};
 use headland_base::error::Result;
+
+/// The names of fields that a boundary layer has, one for each row: the field, else `other`, else the boundary itself.
+pub(super) fn boundary_names(layer: &Layer, other: Option<&str>) -> Vec<Option<String>> {
+    let (field, name) = (find_column(layer, Meaning::Field), find_column(layer, Meaning::Name));
+    let mut names = Vec::with_capacity(layer.len());
+    for batch in layer.batches() {
+        let cell = |column: Option<usize>, row: usize| cell_text(batch.columns().get(column?)?, row);
+        // The name of a boundary, such as `Boundary 1`, need not be that of its field.
+        let text = |row| cell(field, row).or_else(|| other.map(str::to_owned)).or_else(|| cell(name, row));
+        names.extend((0..batch.num_rows()).map(text));
+    }
+    names
+}
+
+/// First column with this meaning.
+fn find_column(layer: &Layer, wanted: Meaning) -> Option<usize> {
+    let schema = layer.schema();
+    let is_it = |(index, field): (usize, &FieldRef)| {
+        (Some(index) != layer.geometry_index() && meaning(field.name()) == Some(wanted)).then_some(index)
+    };
+    schema.fields().iter().enumerate().find_map(is_it)
+}
+
+/// Cell as text; `None` for null and for empty text.
+fn cell_text(array: &ArrayRef, row: usize) -> Option<String> {
+    let text = match array.data_type() {
+        _ if array.is_null(row) => return None,
+        DataType::LargeUtf8 => array.as_string::<i64>().value(row).to_owned(),
+        DataType::Int32 => array.as_primitive::<Int32Type>().value(row).to_string(),
+        DataType::Int64 => array.as_primitive::<Int64Type>().value(row).to_string(),
+        DataType::Float64 => array.as_primitive::<Float64Type>().value(row).to_string(),
+        _ => return None,
+    };
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
 
 /// Builders of `field`, `area_m2` and `area_stated`.
 #[derive(Default)]

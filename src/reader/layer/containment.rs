@@ -1,4 +1,4 @@
-//! Tells whether a polygon contains a position.
+//! Point-in-polygon test by ray casting.
 
 use super::wkb::{FlatCoordinates, Part};
 use headland_base::error::Result;

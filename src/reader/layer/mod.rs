@@ -20,7 +20,7 @@ mod column_metadata;
 mod columns;
 mod containment;
 mod deletion_flags;
-pub mod field_names;
+pub mod farm_fields;
 mod fmis;
 mod from_table;
 mod geojson;
@@ -201,12 +201,6 @@ impl Layer {
     #[must_use]
     pub fn crs_wkt(&self) -> Option<&str> {
         self.prj.as_deref()
-    }
-
-    /// The EPSG code, if certain.
-    #[must_use]
-    pub fn crs_epsg(&self) -> Option<u32> {
-        self.crs.as_ref().and_then(Crs::epsg)
     }
 
     /// Metadata of the whole layer in source order: the header of a grain cart file, the job of an FMIS folder, or the

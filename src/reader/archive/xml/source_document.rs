@@ -1,8 +1,8 @@
 //! Selects the XML document of a source: the file itself, or the only `.xml` of a zip or a folder.
 
 use super::Document;
+use crate::archive::limits::Limits;
 use crate::archive::member::Member;
-use crate::archive::options::Limits;
 use crate::archive::source::Source;
 use crate::archive::unicode_names::find_name;
 use headland_base::error::{Error, Kind, Result};

@@ -6,7 +6,7 @@ use super::end_of_central_directory::{DirectoryLocation, ENTRY_SIGNATURE, find_e
 use super::local_headers::first_member_offset;
 use crate::archive::codepage_tables;
 use crate::archive::endian::{u16_le, u32_le, u64_le};
-use crate::archive::options::Limits;
+use crate::archive::limits::Limits;
 use crate::archive::read_at::{ReadAt, read_exact_at};
 use headland_base::error::{Error, Kind, Result};
 

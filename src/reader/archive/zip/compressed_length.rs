@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::archive::decompress::{Decompressor, Method, Step};
-use crate::archive::options::Limits;
+use crate::archive::limits::Limits;
 use crate::archive::read_at::ReadAt;
 
 /// Bytes per read, and bytes per inflating step.

@@ -13,7 +13,7 @@ use crate::archive::decompress::Method;
 use crate::archive::diagnostic::Diagnostic;
 use crate::archive::diagnostic_code::Code;
 use crate::archive::endian::{u16_le, u32_le};
-use crate::archive::options::Limits;
+use crate::archive::limits::Limits;
 use crate::archive::read_at::{ReadAt, read_exact_at};
 use headland_base::error::{Argument, Error, Kind, Result};
 

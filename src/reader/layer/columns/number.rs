@@ -63,6 +63,14 @@ fn parse_plain(text: &[u8]) -> Option<PlainDecimal> {
     Some(PlainDecimal { negative, mantissa, decimals })
 }
 
+/// The number of a text cell; `None` if it is blank or no number.
+pub(in crate::layer) fn parse_float_cell(cell: &str) -> Option<f64> {
+    match parse_float(cell.as_bytes()) {
+        Cell::Value(value) => Some(value),
+        Cell::Null | Cell::Invalid => None,
+    }
+}
+
 /// Parses a float from the part of a cell before its first NUL.
 pub(in crate::layer) fn parse_float(cell: &[u8]) -> Cell<f64> {
     let text = cell.trim_ascii();

@@ -1,4 +1,4 @@
-//! What a reader of a .prj must know about its coordinate system.
+//! Diagnostics of a coordinate system: a contradicted code, no PROJJSON, or a datum that is offset from WGS 84.
 
 use super::{Crs, OwnPlane, epsg, transform};
 use crate::archive::{Code, Diagnostic};

@@ -18,12 +18,14 @@ mod plane_map;
 mod projection;
 mod projjson;
 mod transform;
+mod utm;
 mod wkt;
 
 pub use local_plane::LocalPlane;
 pub use own_plane::OwnPlane;
-pub use plane_map::{PlaneMap, utm};
+pub use plane_map::PlaneMap;
 pub use transform::Transform;
+pub use utm::utm;
 
 use definition::Definition;
 use headland_base::error::{Error, Kind, Result};

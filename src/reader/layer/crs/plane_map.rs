@@ -3,8 +3,9 @@
 use super::definition::Definition;
 use super::own_plane::MAX_STRETCH;
 use super::transform::Transform;
+use super::utm::{invalid, name_argument, utm};
 use super::{Crs, LocalPlane, OwnPlane};
-use headland_base::error::{Error, Kind, Result};
+use headland_base::error::{Kind, Result};
 
 /// Largest error of the polynomial in metres.
 const MAX_ERROR: f64 = 1e-4;
@@ -138,20 +139,6 @@ impl PlaneMap {
     }
 }
 
-/// The UTM zone of WGS 84 at a position in degrees: EPSG:32601 to 32660, 32701 to 32760 in the south.
-///
-/// Zones are 6 degrees wide everywhere, without the exceptions of Norway and Svalbard.
-pub fn utm(longitude: f64, latitude: f64) -> Result<Crs> {
-    if !(longitude.is_finite() && latitude.is_finite()) {
-        return Err(invalid("cannot find the UTM zone: no row has ground and a position".to_owned()));
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number from 0 to 59")]
-    let zone = ((longitude + 180.0).rem_euclid(360.0) / 6.0).floor().min(59.0) as u32;
-    let code = if latitude < 0.0 { 32_701 } else { 32_601 } + zone;
-    Crs::from_code(&format!("EPSG:{code}"))
-        .unwrap_or_else(|| Err(invalid(format!("the code EPSG:{code} is unknown; pass `crs`"))))
-}
-
 /// Adds the value at a node to the coefficients.
 fn add_node(terms: &mut [[f64; POWERS]; POWERS], [u, v]: [f64; 2], value: f64) {
     let at = |polynomial: &[f64; POWERS], t: f64| polynomial.iter().rev().fold(0.0, |sum, term| sum * t + term);
@@ -204,14 +191,6 @@ fn advice(plane: &LocalPlane, middle: [f64; 2]) -> String {
         || "leave `crs` out".to_owned(),
         |zone| format!("pass `crs=\"{zone}\"`, the UTM zone of the field"),
     )
-}
-
-fn invalid(message: String) -> Error {
-    Error::new(Kind::Value, message).with(name_argument)
-}
-
-fn name_argument(facts: &mut headland_base::error::Facts) {
-    facts.field = Some("crs".to_owned());
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //!
 //! Dates and times stay text. Columns labelled UTC have been seen with local time, and times with missing digits.
 
-mod cells;
 mod validate;
 
 use std::sync::Arc;
@@ -10,10 +9,9 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeBinaryArray, LargeStringArray};
 use arrow_schema::Field;
 
-use self::cells::{cells_at, column_cells, parse_number};
 use crate::archive::{Code, Diagnostic, GrainCart, Member, ReadOptions};
 use crate::layer::Layer;
-use crate::layer::columns::number::{Cell, IntegerCell, parse_float, parse_integer};
+use crate::layer::columns::number::{Cell, IntegerCell, parse_float, parse_float_cell, parse_integer};
 use crate::layer::crs::Crs;
 use crate::layer::issues::IssueCounter;
 use crate::layer::schema::{self, schema_error};
@@ -54,7 +52,7 @@ pub(super) fn read(
             continue;
         }
         let mut issues = IssueCounter::default();
-        let array = build_column(name, cells_at(&cart, position), &mut issues);
+        let array = build_column(name, cart.cells_at(position), &mut issues);
         issues.report(member.name(), Some(name), &mut diagnostics);
         fields.push(Field::new(name, array.data_type().clone(), true));
         arrays.push(array);
@@ -123,9 +121,9 @@ fn float_column<'a>(cells: impl Iterator<Item = &'a str>, issues: &mut IssueCoun
 
 /// The position of each load; null if a coordinate is missing or out of range.
 fn build_points(cart: &GrainCart, member: &Member, diagnostics: &mut Vec<Diagnostic>) -> LargeBinaryArray {
-    let (latitudes, longitudes) = (column_cells(cart, "Latitude"), column_cells(cart, "Longitude"));
+    let (latitudes, longitudes) = (cart.column_cells("Latitude"), cart.column_cells("Longitude"));
     let parse_cell =
-        |column: &Option<Vec<&str>>, row: usize| column.as_ref()?.get(row).and_then(|cell| parse_number(cell));
+        |column: &Option<Vec<&str>>, row: usize| column.as_ref()?.get(row).and_then(|cell| parse_float_cell(cell));
     let (mut without_position, mut bad_positions) = (Vec::new(), Vec::new());
     let point = |row: usize| {
         let (Some(latitude), Some(longitude)) = (parse_cell(&latitudes, row), parse_cell(&longitudes, row)) else {

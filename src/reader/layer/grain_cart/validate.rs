@@ -1,7 +1,7 @@
 //! Checks the consistency of a grain cart file. Reports diagnostics and changes nothing.
 
-use super::cells::{column_cells, parse_number};
 use crate::archive::{Code, Diagnostic, GrainCart, Member};
+use crate::layer::columns::number::parse_float_cell;
 use headland_base::names::same;
 
 /// Header totals, their columns, and the unit of the total.
@@ -24,13 +24,14 @@ pub(super) fn report(cart: &GrainCart, member: &Member, diagnostics: &mut Vec<Di
 fn check_totals(cart: &GrainCart) -> Vec<Diagnostic> {
     let differing = |(key, column, unit): &(&str, &str, &str)| {
         let (_, stated) = cart.header.iter().find(|(known, _)| same(known, key))?;
-        let total = parse_number(stated)?;
+        let total = parse_float_cell(stated)?;
         let position = cart.names.iter().position(|name| same(name, column))?;
         let found = cart.units.get(position).map(String::as_str).unwrap_or_default();
         if !found.is_empty() && !same(found, unit) {
             return None;
         }
-        let sum = column_cells(cart, column)?.into_iter().filter_map(parse_number).fold(0.0, |sum, value| sum + value);
+        let sum =
+            cart.column_cells(column)?.into_iter().filter_map(parse_float_cell).fold(0.0, |sum, value| sum + value);
         let scale = decimal_scale(stated);
         let rounded = (sum * scale).round() / scale;
         // The tolerance covers the rounding error of the sum.
@@ -54,10 +55,11 @@ fn decimal_scale(text: &str) -> f64 {
 
 /// Bushels that equal weight divided by test weight, truncated instead of rounded.
 fn check_bushels(cart: &GrainCart) -> Option<Diagnostic> {
-    let (weights, tests) = (column_cells(cart, "Weight")?, column_cells(cart, "TestWeight")?);
-    let bushels = column_cells(cart, "WetBushels")?;
+    let (weights, tests) = (cart.column_cells("Weight")?, cart.column_cells("TestWeight")?);
+    let bushels = cart.column_cells("WetBushels")?;
     let is_truncated = |(weight, test, cell): (&str, &str, &str)| {
-        let (Some(weight), Some(test), Some(written)) = (parse_number(weight), parse_number(test), parse_number(cell))
+        let (Some(weight), Some(test), Some(written)) =
+            (parse_float_cell(weight), parse_float_cell(test), parse_float_cell(cell))
         else {
             return false;
         };
@@ -82,7 +84,7 @@ fn check_times(cart: &GrainCart, column: &str) -> Option<Diagnostic> {
                 .zip(*b"dd:dd:d")
                 .all(|(byte, form)| if form == b'd' { byte.is_ascii_digit() } else { byte == form })
     };
-    let (first, count) = count_matches(column_cells(cart, column)?.into_iter().map(is_truncated))?;
+    let (first, count) = count_matches(cart.column_cells(column)?.into_iter().map(is_truncated))?;
     let message = format!(
         "{count} times of `{column}` are truncated to seven characters, so the last digit of their seconds is missing; \
          they were kept unchanged"
@@ -97,7 +99,7 @@ fn check_utc(cart: &GrainCart) -> Option<Diagnostic> {
         return None;
     }
     let [date, time, local_date, local_time] =
-        ["LoadDate", "LoadTime", "LocalDate", "LocalTime"].map(|name| column_cells(cart, name).unwrap_or_default());
+        ["LoadDate", "LoadTime", "LocalDate", "LocalTime"].map(|name| cart.column_cells(name).unwrap_or_default());
     let cell_of_row = |column: &[&str], row: usize| column.get(row).copied().unwrap_or_default().to_owned();
     let is_suspect = |row: usize| {
         let (date, local_date) = (cell_of_row(&date, row), cell_of_row(&local_date, row));

@@ -1,4 +1,4 @@
-//! Rates of zones: rounding to a step, and the decimals that they are written with.
+//! Rounds the rates of zones to a step, and counts the decimals that they are written with.
 
 /// Most decimals that are written.
 pub(super) const MOST_DECIMALS: usize = 6;

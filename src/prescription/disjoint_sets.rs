@@ -1,16 +1,16 @@
-//! Disjoint groups of numbered parts, joined pair by pair.
+//! Disjoint sets (union-find) of numbered parts: which zones or rings are connected.
 
-/// Groups of numbers, each with its least number as the root.
+/// Sets of numbers, each with its least number as the root.
 #[derive(Debug)]
-pub(super) struct Groups(Vec<usize>);
+pub(super) struct DisjointSets(Vec<usize>);
 
-impl Groups {
+impl DisjointSets {
     pub(super) fn new(count: usize) -> Self {
         Self((0..count).collect())
     }
 
-    /// The least number of the group.
-    pub(super) fn root(&mut self, number: usize) -> usize {
+    /// The root of the set of a number.
+    pub(super) fn find(&mut self, number: usize) -> usize {
         let mut root = number;
         while let Some(parent) = self.0.get(root).copied().filter(|parent| *parent != root) {
             root = parent;
@@ -22,8 +22,9 @@ impl Groups {
         root
     }
 
-    pub(super) fn join(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.root(one), self.root(other));
+    /// Joins the sets of two numbers.
+    pub(super) fn union(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.find(one), self.find(other));
         if let Some(parent) = self.0.get_mut(one.max(other)) {
             *parent = one.min(other);
         }

@@ -1,14 +1,14 @@
-//! Plan of a sync: changes, calls, time and bytes, before it runs.
+//! Estimates the work of a sync before it runs: changes, calls, time and bytes.
 
 use std::fmt;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+use super::call_queue::{Queue, Remaining};
 use super::filter::Filter;
 use super::journal::ReadTxn;
 use super::progress::{format_size, format_span, time_at_limit};
-use super::queue::{Queue, Remaining};
 use super::sync_cycle::SyncCycle;
 use headland_base::error::Result;
 use headland_client::limiter::Budget;

@@ -9,8 +9,8 @@ use super::row_origin::FieldName;
 use super::schema::JOB_ID;
 use super::source_archive::SourceArchive;
 use headland_base::error::Result;
-use headland_reader::layer::field_names::{KnownFields, NamedBoundary};
-pub(super) use headland_reader::layer::field_names::{NamedGround, sample_positions, stated_field};
+use headland_reader::layer::farm_fields::{KnownFields, NamedBoundary};
+pub(super) use headland_reader::layer::farm_fields::{NamedGround, sample_positions, stated_field};
 
 /// Boundaries and jobs that name a field.
 pub(super) struct FieldNames(KnownFields);

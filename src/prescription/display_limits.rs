@@ -1,4 +1,4 @@
-//! Limits that makers of displays document for prescriptions in shapefiles.
+//! Limits of displays on prescriptions: zones, bytes, acres and names, as their makers document them.
 
 use headland_base::error::{Error, Kind, Result};
 

@@ -8,7 +8,7 @@ use arrow_schema::{DataType, Field, FieldRef, Schema};
 
 use super::journal::{FileState, Item, ItemKind, ReadTxn, Record};
 use super::lists::List;
-use super::locations::present_records;
+use super::location_lists::present_records;
 use headland_api::Shape;
 use headland_api::field_computers::FIELD_COMPUTER_DETAIL;
 use headland_api::field_hubs::{FIELD_HUB_DETAIL, FIELD_HUB_REPORT};
