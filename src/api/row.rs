@@ -230,6 +230,21 @@ impl Parameter {
 }
 
 impl Endpoint {
+    /// The encoded values of the path parameters, if a path has the form of this row in any letter case.
+    #[must_use]
+    pub fn match_path<'a>(&self, path: &'a str) -> Option<Vec<&'a str>> {
+        let (mut expected, mut found) = (self.path.split('/'), path.split('/'));
+        let mut values = Vec::new();
+        loop {
+            match (expected.next(), found.next()) {
+                (None, None) => return Some(values),
+                (Some(word), Some(segment)) if word.starts_with('{') && !segment.is_empty() => values.push(segment),
+                (Some(word), Some(segment)) if word.eq_ignore_ascii_case(segment) => {}
+                _ => return None,
+            }
+        }
+    }
+
     /// The group, empty for rows of the client itself.
     #[must_use]
     pub fn group(&self) -> &'static str {

@@ -8,6 +8,7 @@ mod conversion_poll;
 mod dedup;
 mod delivery;
 mod destination;
+mod dispatch_call;
 mod dispatch_services;
 mod doctor;
 mod download;
@@ -21,7 +22,6 @@ mod map_sending;
 mod multipart;
 mod own_uploads;
 mod pages;
-mod payload;
 mod prefetch;
 mod products;
 mod receive_file;
@@ -106,7 +106,7 @@ impl Client {
 
     /// Makes a call of the dispatch service or the legacy order service and returns the reply; null if it is empty.
     pub async fn payload(&self, row: &'static Endpoint, arguments: &Arguments) -> Result<Value> {
-        payload::payload(self, row, arguments).await
+        dispatch_call::payload(self, row, arguments).await
     }
 
     /// Downloads a file of at most `max_bytes` bytes (`None`: 4 GiB), waiting for its conversion until the deadline of

@@ -10,7 +10,7 @@ use http::header::LOCATION;
 
 use super::arguments::Arguments;
 use super::config::check_page_size;
-use super::payload::decode_json;
+use super::dispatch_call::decode_json;
 use super::setup::Client;
 use crate::transport::NextLink;
 use headland_api::{self as api, Endpoint, Returns};

@@ -108,7 +108,7 @@ fn field_data_rows() -> impl Iterator<Item = &'static Endpoint> {
 
 /// The row that reads a path, and the ids in the path. The row with the fewest ids takes precedence.
 fn find_row(path: &str, wants_file: bool) -> std::result::Result<(&'static Endpoint, Vec<String>), &'static str> {
-    let here = || field_data_rows().filter_map(|row| Some((row, match_path(row.path, path)?)));
+    let here = || field_data_rows().filter_map(|row| Some((row, row.match_path(path)?)));
     let fewest = here().map(|(_, ids)| ids.len()).min().ok_or("is not a path of the interface")?;
     let mut readable = here().filter(|(row, ids)| row.method == Method::Get && ids.len() == fewest).peekable();
     match readable.peek() {
@@ -122,21 +122,8 @@ fn find_row(path: &str, wants_file: bool) -> std::result::Result<(&'static Endpo
             Returns::Detail(_) | Returns::OneOf(_) | Returns::Index(_) => !wants_file,
             _ => false,
         })
+        .map(|(row, ids)| (row, ids.into_iter().map(decode).collect()))
         .ok_or("requests a format, but is not the path of a file")
-}
-
-/// The ids in a path, if it matches the template `form`.
-fn match_path(form: &str, path: &str) -> Option<Vec<String>> {
-    let (mut words, mut segments) = (form.split('/'), path.split('/'));
-    let mut ids = Vec::new();
-    loop {
-        match (words.next(), segments.next()) {
-            (None, None) => return Some(ids),
-            (Some(word), Some(segment)) if word.starts_with('{') && !segment.is_empty() => ids.push(decode(segment)),
-            (Some(word), Some(segment)) if word.eq_ignore_ascii_case(segment) => {}
-            _ => return None,
-        }
-    }
 }
 
 #[cfg(test)]

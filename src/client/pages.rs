@@ -10,7 +10,7 @@
 //! Some pages are fetched concurrently, see `prefetch.rs`. If the list changed meanwhile, it is read again page by
 //! page. The memory for the ids grows with the list, see `dedup.rs`.
 
-mod resume;
+mod options;
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use headland_base::error::{Error, Kind, Result};
 use headland_wire::columns::{self, to_batch};
 use headland_wire::{Page, Value};
 
-pub use resume::Position;
+pub use options::Position;
 
 /// Largest number of readings of a list that changes.
 const MAX_READINGS: u32 = 3;

@@ -7,11 +7,11 @@
 
 use http::StatusCode;
 
+use super::database::StoredJob;
 use super::fields::{Computer, Hub, Job};
 use super::keys::Scope;
 use super::reply::Reply;
-use super::state::{Call, ServiceState};
-use super::store::StoredJob;
+use super::service_state::{Call, ServiceState};
 use super::variants::Variant;
 use headland_wire::Value;
 

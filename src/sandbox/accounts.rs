@@ -6,12 +6,12 @@ use std::sync::Mutex;
 use bytes::Bytes;
 
 use super::cart_store::StoredCart;
+use super::database::StoredJob;
 use super::fields::{
     self, Account, AccountStyle, Computer, Coverage, GrainCart, HarvestGrid, Hub, Job, Prescription, Truth,
 };
 use super::keys::CUSTOMERS;
 use super::locked::locked;
-use super::store::StoredJob;
 use headland_base::error::{Error, Kind, Result};
 use headland_reader::layer::Cancel;
 

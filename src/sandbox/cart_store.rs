@@ -2,9 +2,9 @@
 
 use rusqlite::{OptionalExtension as _, Row, params};
 
+use super::database::{Database, NewUpload, SqlResult};
 use super::locked::locked;
 use super::paging::{PageBounds, PageRequest};
-use super::store::{NewUpload, SqlResult, Store};
 
 /// A grain cart file.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +13,7 @@ pub(super) struct StoredCart {
     pub(super) name: String,
 }
 
-impl Store {
+impl Database {
     /// Inserts the generated files of a customer that are missing.
     pub(super) fn add_generated_carts(&self, customer: u32, carts: impl Iterator<Item = StoredCart>) -> SqlResult<()> {
         let mut connection = locked(&self.0);

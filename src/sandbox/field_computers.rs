@@ -4,7 +4,7 @@ use http::StatusCode;
 
 use super::fields::Job;
 use super::reply::{Answer, Content, Reply};
-use super::state::{Call, ServiceState};
+use super::service_state::{Call, ServiceState};
 use super::{job_data, locations, prescription_maps, telemetry};
 use headland_api::field_computers::FIELD_COMPUTER_DETAIL;
 use headland_api::{Index, Returns};

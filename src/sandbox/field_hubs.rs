@@ -3,7 +3,7 @@
 use super::fields::Hub;
 use super::locations::{self, find_hub, hub_device, reports_until_now};
 use super::reply::Answer;
-use super::state::{Call, ServiceState};
+use super::service_state::{Call, ServiceState};
 use super::telemetry::Device;
 use headland_api::{Index, Returns};
 use headland_wire::{Name, Value};

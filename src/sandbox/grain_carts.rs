@@ -8,7 +8,7 @@ use super::cart_store::StoredCart;
 use super::fields::CartFormat;
 use super::multipart::ReceivedUpload;
 use super::reply::{Answer, Content, Reply};
-use super::state::{Call, ServiceState};
+use super::service_state::{Call, ServiceState};
 use super::upload_check;
 use super::variants::Variant;
 use headland_api::{Index, Returns};

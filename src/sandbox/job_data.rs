@@ -3,10 +3,10 @@
 use chrono::{DateTime, SubsecRound as _, Utc};
 use http::StatusCode;
 
+use super::database::{JobFilter, StoredJob};
 use super::multipart::ReceivedUpload;
 use super::reply::{Answer, Content, Reply};
-use super::state::{Call, ServiceState};
-use super::store::{JobFilter, StoredJob};
+use super::service_state::{Call, ServiceState};
 use super::variants::Variant;
 use super::{job_files, prescription_maps, upload_check};
 use headland_api::job_data::JOB_DATA_DETAIL;

@@ -10,10 +10,10 @@ use http::{StatusCode, header};
 
 use super::accounts::ArchiveFormat;
 use super::clock::{add_span, seconds_until};
+use super::database::{Origin, StoredJob};
 use super::fields::{Coverage, Failure, Job};
 use super::reply::{Answer, Content, Reply};
-use super::state::{Call, ServiceState};
-use super::store::{Origin, StoredJob};
+use super::service_state::{Call, ServiceState};
 use super::variants::Variant;
 use headland_api::envelope::SERVICE_RESPONSE;
 use headland_api::job_data::FORMATS;

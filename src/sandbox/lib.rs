@@ -7,8 +7,8 @@
 //! - HTTP: `server`, `service`, `authenticate`, `routes`, `negotiate`, `rate_limit`, `response`.
 //! - Endpoints: `job_data`, `job_files`, `field_computers`, `field_hubs`, `prescription_maps`,
 //!   `locations`, `grain_carts`, `access_scope`.
-//! - Storage: `store`, `map_store`, `cart_store`, `accounts`, `upload_files`. `telemetry` computes its records from the
-//!   clock. `job_edits` changes jobs on behalf of tests.
+//! - Storage: `database`, `map_store`, `cart_store`, `accounts`, `upload_files`. `telemetry` computes its records from the
+//!   clock. `job_changes` changes jobs on behalf of tests.
 //! - `dispatch` has the same layers for the dispatch service and the legacy order service.
 //!
 //! Field computers are online by a timetable. Computer 1 of an account is online in the first ten minutes of each half
@@ -20,6 +20,8 @@ mod accounts;
 mod authenticate;
 mod cart_store;
 mod clock;
+mod database;
+mod database_job_changes;
 mod dispatch;
 mod encode;
 mod encode_job;
@@ -29,8 +31,8 @@ mod field_computers;
 mod field_hubs;
 pub mod fields;
 mod grain_carts;
+mod job_changes;
 mod job_data;
-mod job_edits;
 mod job_files;
 mod keys;
 mod locations;
@@ -48,10 +50,8 @@ mod response;
 mod routes;
 mod server;
 mod service;
+mod service_state;
 mod spray_jobs;
-mod state;
-mod store;
-mod store_edits;
 mod telemetry;
 mod upload_check;
 mod upload_files;
@@ -154,7 +154,7 @@ impl Sandbox {
         let ring = keys::KeyRing::new(seed)?;
         let mut style = fields::AccountStyle::from(harvest);
         style.tank_mixes |= variants.has(Variant::TankMixes);
-        let store = store::Store::open(data.as_deref(), seed)?;
+        let store = database::Database::open(data.as_deref(), seed)?;
         store.check_harvest(harvest)?;
         let accounts = accounts::Accounts::new(seed, style, small_jobs, &cancel)?;
         let clock = clock::ServiceClock::new(manual_clock);
@@ -174,7 +174,8 @@ impl Sandbox {
         let base = format!("http://127.0.0.1:{port}");
         let known = store.upload_files().map_err(map_error)?;
         let uploads = upload_files::UploadFiles::open(data.as_deref(), &known)?;
-        let state = state::ServiceState { store, uploads, accounts, variants, conversion_time, base, log_start };
+        let state =
+            service_state::ServiceState { store, uploads, accounts, variants, conversion_time, base, log_start };
         let service = Arc::new(service::Service {
             ring,
             clock,

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::fields::{Computer, Hub};
 use super::reply::{Answer, Reply};
-use super::state::{Call, ServiceState};
+use super::service_state::{Call, ServiceState};
 use super::telemetry::{Device, Reports};
 use headland_api::Index;
 

@@ -5,9 +5,9 @@
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, Row, params};
 
+use super::database::{Database, NewUpload, SqlResult, from_micros, unused_id};
 use super::fields::Prescription;
 use super::locked::locked;
-use super::store::{NewUpload, SqlResult, Store, from_micros, unused_id};
 
 /// A prescription map.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +38,7 @@ pub(super) struct Sending<'a> {
     pub(super) delivered: DateTime<Utc>,
 }
 
-impl Store {
+impl Database {
     /// Inserts the generated maps of a customer that are missing, as delivered.
     pub(super) fn add_generated_maps(&self, customer: u32, maps: &[Prescription]) -> SqlResult<()> {
         let mut connection = locked(&self.0);

@@ -12,9 +12,9 @@ use futures_util::StreamExt as _;
 use futures_util::stream::unfold;
 use http::{HeaderMap, Request, StatusCode, header};
 
+use super::database::{NewUpload, SqlResult};
 use super::reply::Reply;
-use super::state::ServiceState;
-use super::store::{NewUpload, SqlResult};
+use super::service_state::ServiceState;
 use super::upload_files::UploadFiles;
 use headland_base::part_file::PartFile;
 

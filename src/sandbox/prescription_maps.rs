@@ -8,7 +8,7 @@ use super::job_files::base_name;
 use super::map_store::{SendOutcome, Sending, StoredMap};
 use super::multipart::ReceivedUpload;
 use super::reply::{Answer, Content, Reply};
-use super::state::{Call, ServiceState};
+use super::service_state::{Call, ServiceState};
 use super::telemetry::next_poll;
 use super::upload_check;
 use super::variants::Variant;

@@ -32,8 +32,8 @@ impl Route {
 
     /// Finds the rows of one service; `path` is relative to the service's address.
     pub(super) fn find_in(service: Service, method: &str, path: &str, query: &Query) -> Self {
-        let matching: Vec<(&'static Endpoint, Vec<String>)> =
-            service_rows(service).filter_map(|row| Some((row, match_path(row.path, path)?))).collect();
+        let matching: Vec<(&'static Endpoint, Vec<&str>)> =
+            service_rows(service).filter_map(|row| Some((row, row.match_path(path)?))).collect();
         let Some(fewest) = matching.iter().map(|(_, ids)| ids.len()).min() else { return Self::Unknown };
         let candidates: Vec<_> = matching.into_iter().filter(|(_, ids)| ids.len() == fewest).collect();
         let wants_file = query.get("format").is_some();
@@ -47,7 +47,9 @@ impl Route {
             .map(|(row, _)| *row)
             .collect();
         match candidates.into_iter().next() {
-            Some((_, ids)) if !rows.is_empty() => Self::Found { rows, ids },
+            Some((_, ids)) if !rows.is_empty() => {
+                Self::Found { rows, ids: ids.into_iter().map(|id| percent_decode(id, false)).collect() }
+            }
             _ => Self::WrongMethod(allowed_methods(service, path)),
         }
     }
@@ -94,29 +96,11 @@ fn service_rows(service: Service) -> impl Iterator<Item = &'static Endpoint> {
 
 /// Returns the allowed methods of a path, for `Allow`.
 pub(super) fn allowed_methods(service: Service, path: &str) -> Vec<&'static str> {
-    let mut methods: Vec<&'static str> = service_rows(service)
-        .filter(|row| match_path(row.path, path).is_some())
-        .map(|row| row.method.as_str())
-        .collect();
+    let mut methods: Vec<&'static str> =
+        service_rows(service).filter(|row| row.match_path(path).is_some()).map(|row| row.method.as_str()).collect();
     methods.sort_unstable();
     methods.dedup();
     methods
-}
-
-/// Returns the parameter values if `path` matches `pattern`.
-fn match_path(pattern: &str, path: &str) -> Option<Vec<String>> {
-    let (mut expected, mut found) = (pattern.split('/'), path.split('/'));
-    let mut ids = Vec::new();
-    loop {
-        match (expected.next(), found.next()) {
-            (None, None) => return Some(ids),
-            (Some(word), Some(segment)) if word.starts_with('{') && !segment.is_empty() => {
-                ids.push(percent_decode(segment, false));
-            }
-            (Some(word), Some(segment)) if word.eq_ignore_ascii_case(segment) => {}
-            _ => return None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use super::rate_limit::{RateLimit, WindowState};
 use super::reply::{Answer, Content, Reply};
 use super::response::{ResponseOptions, to_response};
 use super::routes::{Route, allowed_methods};
-use super::state::{Call, ServiceState};
+use super::service_state::{Call, ServiceState};
 use super::variants::Variant;
 use super::{field_computers, field_hubs, grain_carts, job_data, job_files, multipart, prescription_maps};
 use headland_api::access_key::ACCESS_KEY;

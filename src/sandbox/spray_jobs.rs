@@ -7,10 +7,10 @@ use chrono::{Duration, SubsecRound as _};
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::Sandbox;
+use super::database::{Database, NewUpload, SqlResult, from_micros};
 use super::fields::{Prescription, SprayOptions, SprayTruth, spray_map};
 use super::locked::locked;
 use super::map_store::StoredMap;
-use super::store::{NewUpload, SqlResult, Store, from_micros};
 use headland_base::error::{Error, Kind, Result};
 use headland_prescription::read_as_display;
 use headland_reader::archive::Source;
@@ -92,7 +92,7 @@ impl Sandbox {
     }
 }
 
-impl Store {
+impl Database {
     /// Records the map that an uploaded job was sprayed from, and the fields of its detail.
     fn set_sprayed(&self, job: &str, map: &str, options: &SprayOptions, truth: &SprayTruth) -> SqlResult<()> {
         let start = options.end - Duration::seconds(truth.seconds);

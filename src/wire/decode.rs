@@ -9,7 +9,7 @@ use super::record_reader::RecordReader;
 use super::reply::{Content, Page, STATUS, ServiceResponse, check_detail, response_from, to_page};
 use super::value::Value;
 use super::xml;
-use crate::limits::check_values;
+use crate::value_limit::check_values;
 use headland_api::envelope::SERVICE_INDEX;
 use headland_api::{Index, Shape};
 use headland_base::error::Result;

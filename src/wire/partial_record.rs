@@ -1,4 +1,4 @@
-//! What was read of a record so far, and what the next record of a list can rely on.
+//! A record while it is read: its fields so far, and the member order that the next record of a list repeats.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

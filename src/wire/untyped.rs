@@ -7,9 +7,9 @@ use serde_json::Value as Tree;
 
 use super::extra_fields::UniqueNames;
 use super::json;
-use super::limits::check_values;
 use super::node::Node;
 use super::value::{Name, Value};
+use super::value_limit::check_values;
 use headland_base::error::Result;
 use headland_base::names;
 

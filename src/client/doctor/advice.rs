@@ -1,4 +1,4 @@
-//! What `headland doctor` says to do next.
+//! Advice of `headland doctor`: the next step for each cause of failing calls.
 
 use crate::transport::Certificate;
 

@@ -14,6 +14,7 @@ use super::classify::Classified;
 use super::faults::classify_fault;
 use super::retry_policy::RetryClass;
 use super::skew::Stamp;
+use super::timeouts::Timeouts;
 use super::{Auth, BaseUrl, Fault, NextLink, Observer, Reply, Request, Skew, Transport, Warnings};
 use crate::limiter::Limiter;
 use headland_api::{Endpoint, Method};
@@ -56,31 +57,6 @@ pub struct ServiceContext {
 impl std::fmt::Debug for ServiceContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ServiceContext").field("base", &self.base.as_str()).finish_non_exhaustive()
-    }
-}
-
-/// Timeouts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timeouts {
-    /// For opening a connection.
-    pub connect: Duration,
-    /// For each wait for bytes.
-    pub read: Duration,
-    /// For a call with all its attempts and pauses, and each record, list or error that it returns. While a file is
-    /// received, `min_throughput` and `read` replace it.
-    pub call: Duration,
-    /// Minimum bytes per second of a file, measured over 30 seconds; 1,024 by default. Zero disables the check.
-    pub min_throughput: u64,
-}
-
-impl Default for Timeouts {
-    fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(10),
-            read: Duration::from_secs(60),
-            call: Duration::from_secs(600),
-            min_throughput: 1_024,
-        }
     }
 }
 

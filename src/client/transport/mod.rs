@@ -20,6 +20,7 @@ mod reply_masking;
 mod retry_policy;
 mod skew;
 mod system_certificates;
+mod timeouts;
 mod wait_messages;
 mod warnings;
 
@@ -41,13 +42,14 @@ pub use body::{Body, is_truncated_document, unmarked_end_fault};
 pub use certificate::Certificate;
 pub use classify::{Classified, classify_response};
 pub use connections::Connections;
-pub use context::{Call, Jitter, QueueTime, ServiceContext, Timeouts};
+pub use context::{Call, Jitter, QueueTime, ServiceContext};
 pub use http_client::HttpClient;
 pub use location::NextLink;
 pub use probe::Probe;
 pub use proxy::{ignored_proxy, proxy_for};
 pub use retry_policy::Outcome;
 pub use skew::Skew;
+pub use timeouts::Timeouts;
 pub use warnings::Warnings;
 
 /// A request with its credentials, ready to be sent.

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::dispatch_records::Kind;
 use super::operations::{id_of, missing};
 use super::payload::{Object, edit_items, field, has_id, merge_fields, new_id, text};
 use super::replies::{Call, deleted, json_content};
-use super::store::Kind;
 use crate::reply::{Answer, Reply};
 use headland_base::times::iso::{self, Read};
 

@@ -4,10 +4,10 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::completions::{check_completion, default_requirements};
+use super::dispatch_records::{Kind, NewRecord};
 use super::operations::id_of;
 use super::payload::{Object, field, merge_fields, required, text};
 use super::replies::{Call, conflict, deleted, json_content};
-use super::store::{Kind, NewRecord};
 use crate::reply::{Answer, Reply};
 
 /// Operators of a customer.

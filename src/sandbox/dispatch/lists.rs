@@ -4,11 +4,11 @@ use http::StatusCode;
 use http::header::{self, HeaderName};
 use serde_json::Value;
 
+use super::dispatch_records::{Kind, ListFilter};
 use super::legacy::TOKEN_OPERATOR;
 use super::paging::Page;
 use super::replies::{Call, json_content};
 use super::seed::ACTIVE;
-use super::store::{Kind, ListFilter};
 use crate::faults::Fault;
 use crate::reply::{Answer, Reply};
 use crate::variants::Variant;

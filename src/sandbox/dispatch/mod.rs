@@ -26,6 +26,7 @@
 mod address;
 mod body;
 mod completions;
+mod dispatch_records;
 mod legacy;
 mod lists;
 mod operations;
@@ -34,9 +35,8 @@ mod payload;
 mod replies;
 mod routes;
 mod seed;
-mod store;
 
 pub(super) use address::Address;
+pub(super) use dispatch_records::Kind;
 pub(super) use routes::{answer, fault_reply};
 pub(super) use seed::fill;
-pub(super) use store::Kind;

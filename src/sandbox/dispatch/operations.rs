@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::dispatch_records::{Kind, NewRecord};
 use super::payload::{Object, edit_items, field, has_id, merge_fields, new_id, required, text};
 use super::replies::{Call, conflict, deleted};
-use super::store::{Kind, NewRecord};
 use crate::reply::{Answer, Reply};
 
 /// Status of a new field operation (specification 3).

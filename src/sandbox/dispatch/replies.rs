@@ -9,7 +9,7 @@ use super::payload::Object;
 use crate::faults::Fault;
 use crate::query::Query;
 use crate::reply::{Answer, Content, Reply};
-use crate::state::ServiceState;
+use crate::service_state::ServiceState;
 use crate::variants::Variant;
 use headland_wire::Value as Field;
 

@@ -15,7 +15,7 @@ use crate::multipart;
 use crate::query::Query;
 use crate::reply::{Answer, Reply};
 use crate::routes::Route;
-use crate::state::ServiceState;
+use crate::service_state::ServiceState;
 use headland_api::{Body, Endpoint, Returns};
 
 /// Returns the fault replies that differ from the field data API: a token is checked instead of a signature.

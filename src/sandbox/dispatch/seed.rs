@@ -6,12 +6,12 @@ use rusqlite::Connection;
 use serde_json::{Map, Value, json};
 
 use super::completions::KNOWN_TYPES;
+use super::dispatch_records::{Kind, NewRecord, insert};
 use super::legacy::{OPERATORS, order};
 use super::operations::{PRE_RELEASED, RELEASED, id_of, operation};
 use super::payload::{Object, merge_fields, new_id};
-use super::store::{Kind, NewRecord, insert};
+use crate::database::{Database, SqlResult};
 use crate::keys::CUSTOMERS;
-use crate::store::{SqlResult, Store};
 
 /// Section of active batches.
 pub(super) const ACTIVE: &str = "active";
@@ -37,7 +37,7 @@ const BLENDS: usize = 70;
 const ORDERS: [usize; 2] = [95, 20];
 
 /// Adds the records of all customers, unless the state already had them.
-pub(crate) fn fill(store: &Store, seed: u64) -> SqlResult<()> {
+pub(crate) fn fill(store: &Database, seed: u64) -> SqlResult<()> {
     store.fill_once(seed, |connection| (0..CUSTOMERS).try_for_each(|customer| SeedData { connection, customer }.fill()))
 }
 

@@ -3,8 +3,8 @@
 use super::grain_carts::GrainCart;
 use super::job::Job;
 use super::job_spec::HarvestStyle;
+use super::machine_location::Track;
 use super::prescription::Prescription;
-use super::track::Track;
 use headland_wire::Value;
 
 /// How the jobs of an account are written. The default is ideal.

@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 
 use super::failure::Failure;
 use super::fmis_export::fmis_zip;
-use super::harvest_log::{HarvestGrid, HarvestTruth};
 use super::job_spec::{JobSpec, ProductTotal, Total};
+use super::logged_harvest::{HarvestGrid, HarvestTruth};
 use super::xml_export::parsed_xml;
 use super::zip_writer::{display_zip, shapefile_zip};
 use headland_base::error::{Error, Kind, Result};

@@ -7,7 +7,7 @@ use chrono::{Duration, NaiveDateTime, Timelike};
 use super::attributes::{Cells, Table};
 use super::boundaries::Field;
 use super::deterministic_math::{round_to_i64, scaled, unscaled};
-use super::harvest_log::HarvestLog;
+use super::logged_harvest::HarvestLog;
 use super::plane::CoordinateSystem;
 use super::product_rates::{AddedProduct, ProductLog};
 use super::rng::{noise, stream};

@@ -2,11 +2,11 @@
 
 use std::f64::consts::TAU;
 
-use super::deterministic_math::{sin_cos, usize_to_f64};
 use super::grain_transport::STEP;
-use super::harvest_passes::{Event, PlannedPass};
-use super::plane::Point;
-use super::rng::{noise, uniform};
+use super::passes::{Event, PlannedPass};
+use crate::fields::deterministic_math::{sin_cos, usize_to_f64};
+use crate::fields::plane::Point;
+use crate::fields::rng::{noise, uniform};
 
 /// Acceleration and braking in m/s².
 const ACCELERATION: f64 = 0.6;

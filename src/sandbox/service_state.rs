@@ -6,11 +6,11 @@ use chrono::{DateTime, Utc};
 use http::{StatusCode, header};
 
 use super::accounts::Accounts;
+use super::database::Database;
 use super::keys::Scope;
 use super::paging::PageBounds;
 use super::query::Query;
 use super::reply::{Answer, Content, Reply};
-use super::store::Store;
 use super::upload_files::UploadFiles;
 use super::variants::{ActiveVariants, Variant};
 use headland_api::{Endpoint, Index};
@@ -22,7 +22,7 @@ const PRODUCTION_HOST: &str = "https://Fields.Example.com";
 /// The service without HTTP.
 #[derive(Debug)]
 pub(super) struct ServiceState {
-    pub(super) store: Store,
+    pub(super) store: Database,
     pub(super) uploads: UploadFiles,
     pub(super) accounts: Accounts,
     pub(super) variants: ActiveVariants,

@@ -1,9 +1,9 @@
 //! Plans the passes of a combine: two rounds of the headland, then parallel passes that overlap and reach into it.
 
-use super::boundaries::Field;
-use super::plane::Point;
-use super::rng::uniform;
-use super::swaths::{crossings, inset};
+use crate::fields::boundaries::Field;
+use crate::fields::plane::Point;
+use crate::fields::rng::uniform;
+use crate::fields::swaths::{crossings, inset};
 
 /// Shortest pass in metres that a combine harvests on its own.
 const SHORTEST: f64 = 40.0;

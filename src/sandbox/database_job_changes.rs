@@ -3,13 +3,13 @@
 use chrono::{DateTime, Utc};
 use rusqlite::{OptionalExtension as _, params};
 
+use super::database::{Database, SqlResult, StoredJob};
 use super::locked::locked;
-use super::store::{SqlResult, Store, StoredJob};
 
 /// Customer of removed jobs. The rows stay, so that a restart does not add the jobs again.
 const REMOVED_CUSTOMER: i64 = -1;
 
-impl Store {
+impl Database {
     /// Whether a job with that id exists or was removed.
     pub(super) fn has_job_id(&self, id: &str) -> SqlResult<bool> {
         locked(&self.0).query_row("SELECT EXISTS (SELECT 1 FROM job WHERE id = ?)", [id], |row| row.get(0))

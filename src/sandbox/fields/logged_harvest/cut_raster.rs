@@ -1,7 +1,7 @@
 //! Raster of the ground that a harvest has cut: half-metre cells with the first pass over each.
 
-use super::deterministic_math::{i64_to_f64, round_to_i64, usize_to_f64};
-use super::plane::Point;
+use crate::fields::deterministic_math::{i64_to_f64, round_to_i64, usize_to_f64};
+use crate::fields::plane::Point;
 
 /// Side of a cell in metres.
 const CELL: f64 = 0.5;
@@ -11,7 +11,7 @@ const CELL_AREA: f64 = CELL * CELL;
 
 /// Ground of a field, in cells.
 #[derive(Debug)]
-pub(super) struct CutGround {
+pub(in crate::fields) struct CutGround {
     /// Direction of the columns. It differs from that of the rows, so that the edges of passes cross cells everywhere.
     axis: Point,
     origin: (f64, f64),
@@ -22,7 +22,7 @@ pub(super) struct CutGround {
 
 impl CutGround {
     /// Creates uncut ground around a boundary, with a margin in metres.
-    pub(super) fn new(boundary: &[Point], rows: Point, margin: f64) -> Self {
+    pub(in crate::fields) fn new(boundary: &[Point], rows: Point, margin: f64) -> Self {
         let axis = Point::new(rows.east - 0.07 * rows.north, rows.north + 0.07 * rows.east).unit();
         let range = |axis: Point| {
             let levels = boundary.iter().map(|vertex| vertex.dot(axis));
@@ -47,14 +47,14 @@ impl CutGround {
     }
 
     /// Returns whether another pass has cut a location before. A pass never covers itself.
-    pub(super) fn is_cut_before(&self, location: Point, pass: u16) -> bool {
+    pub(in crate::fields) fn is_cut_before(&self, location: Point, pass: u16) -> bool {
         let (column, line) = self.to_cells(location);
         let index = self.index(round_to_i64(column.floor()), round_to_i64(line.floor()));
         index.and_then(|index| self.cells.get(index)).is_some_and(|first| *first != 0 && *first != pass)
     }
 
     /// Marks the cells with their centre inside a convex quadrilateral as cut by a pass, unless they were cut before.
-    pub(super) fn cut(&mut self, corners: [Point; 4], pass: u16) {
+    pub(in crate::fields) fn cut(&mut self, corners: [Point; 4], pass: u16) {
         let corners = corners.map(|corner| self.to_cells(corner));
         let range = |values: [f64; 4]| {
             let low = values.iter().copied().fold(f64::MAX, f64::min);
@@ -78,12 +78,12 @@ impl CutGround {
     }
 
     /// Cut area in m².
-    pub(super) fn area(&self) -> f64 {
+    pub(in crate::fields) fn area(&self) -> f64 {
         usize_to_f64(self.cells.iter().filter(|pass| **pass != 0).count()) * CELL_AREA
     }
 
     /// Centre of each cell, and whether it was cut.
-    pub(super) fn centres(&self) -> impl Iterator<Item = (Point, bool)> {
+    pub(in crate::fields) fn centres(&self) -> impl Iterator<Item = (Point, bool)> {
         let line_direction = self.axis.left();
         let at = |cells: usize, origin: f64| (usize_to_f64(cells) + 0.5) * CELL + origin;
         self.cells.chunks(self.columns.max(1)).enumerate().flat_map(move |(line, cells)| {

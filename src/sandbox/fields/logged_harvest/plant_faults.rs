@@ -6,11 +6,11 @@
 use std::f64::consts::TAU;
 use std::ops::Range;
 
-use super::deterministic_math::{round_to_i64, sin_cos};
 use super::grain_transport::{places, rows_in};
-use super::harvest_rows::{MachineSetup, Row, reason};
-use super::plane::Point;
-use super::rng::uniform;
+use super::log_rows::{MachineSetup, Row, reason};
+use crate::fields::deterministic_math::{round_to_i64, sin_cos};
+use crate::fields::plane::Point;
+use crate::fields::rng::uniform;
 
 /// Seconds without another planted fault on both sides of one, and without an end of the pass.
 const MARGIN: i64 = 12;

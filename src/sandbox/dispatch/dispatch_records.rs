@@ -5,10 +5,10 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde_json::Value;
 
 use super::payload::Object;
+use crate::database::{Database, SqlResult};
 use crate::keys::guid;
 use crate::locked::locked;
 use crate::reply::Reply;
-use crate::store::{SqlResult, Store};
 
 /// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub(super) struct NewRecord<'a> {
     pub(super) section: &'a str,
 }
 
-impl Store {
+impl Database {
     /// Returns a record.
     pub(super) fn record(&self, customer: u32, kind: Kind, id: &str) -> SqlResult<Option<Object>> {
         record(&locked(&self.0), customer, kind, id)

@@ -1,8 +1,8 @@
 //! True yield and moisture of a harvest at every location: soil, season, and patches of tens of metres.
 
-use super::deterministic_math::{i64_to_f64, round_to_i64, usize_to_f64};
-use super::plane::Point;
-use super::rng::{Surface, stream};
+use crate::fields::deterministic_math::{i64_to_f64, round_to_i64, usize_to_f64};
+use crate::fields::plane::Point;
+use crate::fields::rng::{Surface, stream};
 
 /// Smooth noise around 0: random values on a lattice, interpolated with two continuous derivatives.
 #[derive(Clone, Debug)]
@@ -45,29 +45,29 @@ fn split(coordinate: f64) -> (i64, f64) {
 
 /// Values of the surface at a location.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Grain {
+pub(in crate::fields) struct Grain {
     /// Kilograms per m² at the market's moisture.
-    pub(super) dry: f64,
+    pub(in crate::fields) dry: f64,
     /// Kilograms per m² as harvested.
-    pub(super) wet: f64,
+    pub(in crate::fields) wet: f64,
     /// Water in percent of the wet mass.
-    pub(super) moisture: f64,
+    pub(in crate::fields) moisture: f64,
 }
 
 /// Average values of a crop.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CropMeans {
+pub(in crate::fields) struct CropMeans {
     /// Yield in kg/ha at the market's moisture.
-    pub(super) dry: f64,
+    pub(in crate::fields) dry: f64,
     /// Moisture at harvest in percent.
-    pub(super) moisture: f64,
+    pub(in crate::fields) moisture: f64,
     /// Moisture of the market in percent.
-    pub(super) market: f64,
+    pub(in crate::fields) market: f64,
 }
 
 /// True yield and moisture.
 #[derive(Clone, Debug)]
-pub(super) struct YieldSurface {
+pub(in crate::fields) struct YieldSurface {
     means: CropMeans,
     soil: Surface,
     season: Surface,
@@ -79,7 +79,7 @@ pub(super) struct YieldSurface {
 impl YieldSurface {
     /// Generates the surface of a seed over a field of that soil. All of the field is within `reach` metres of the
     /// origin.
-    pub(super) fn new(seed: u64, soil: &Surface, means: CropMeans, reach: f64) -> Self {
+    pub(in crate::fields) fn new(seed: u64, soil: &Surface, means: CropMeans, reach: f64) -> Self {
         let mut rng = stream(seed, &[21]);
         let season = Surface::new(&mut rng, 5, 0.2, reach / 1.3);
         let broad = Patches::new(&mut rng, 42.0, 0.28, reach);
@@ -89,7 +89,7 @@ impl YieldSurface {
     }
 
     /// Returns yield and moisture at a location.
-    pub(super) fn value_at(&self, location: Point) -> Grain {
+    pub(in crate::fields) fn value_at(&self, location: Point) -> Grain {
         let CropMeans { dry, moisture, market } = self.means;
         let soil = self.soil.value_at(location);
         let patches = 1.0 + self.broad.value_at(location) + self.narrow.value_at(location);
@@ -101,7 +101,7 @@ impl YieldSurface {
 }
 
 /// Returns the distance of the farthest vertex from the origin, plus a margin for turns.
-pub(super) fn reach(boundary: &[Point]) -> f64 {
+pub(in crate::fields) fn reach(boundary: &[Point]) -> f64 {
     boundary.iter().map(|vertex| vertex.length()).fold(0.0, f64::max) + i64_to_f64(60)
 }
 

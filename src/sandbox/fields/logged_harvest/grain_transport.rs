@@ -5,7 +5,7 @@
 //! series: threshing and cleaning, then the elevator. Each stage releases a fixed share of its content in a step. The
 //! model therefore conserves mass, and the mean residence time of a stage is exactly its time constant.
 
-use super::deterministic_math::{i64_to_f64, round_to_i64};
+use crate::fields::deterministic_math::{i64_to_f64, round_to_i64};
 
 /// Seconds of a simulated step.
 pub(super) const STEP: f64 = 0.5;

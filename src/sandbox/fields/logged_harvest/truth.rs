@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::cut_ground::CutGround;
-use super::deterministic_math::{i64_to_f64, round_to_i64};
-use super::plane::{CoordinateSystem, Plane};
+use super::cut_raster::CutGround;
 use super::yield_surface::YieldSurface;
+use crate::fields::deterministic_math::{i64_to_f64, round_to_i64};
+use crate::fields::plane::{CoordinateSystem, Plane};
 use headland_base::error::{Error, Kind, Result};
 
 /// Smallest side of a cell of the true map, in metres: smaller cells hold too few cells of the ground's raster.
@@ -47,20 +47,20 @@ pub struct HarvestGrid {
 
 /// What a combine logged beyond the points, and the truth.
 #[derive(Debug)]
-pub(super) struct HarvestLog {
+pub(in crate::fields) struct HarvestLog {
     /// Moisture in hundredths of a percent.
-    pub(super) moisture: Vec<Option<i64>>,
-    pub(super) is_header_down: Vec<bool>,
+    pub(in crate::fields) moisture: Vec<Option<i64>>,
+    pub(in crate::fields) is_header_down: Vec<bool>,
     /// Number of the machine of each row; empty with one machine.
-    pub(super) machines: Vec<i64>,
-    pub(super) truth: HarvestTruth,
-    pub(super) ground: CutGround,
-    pub(super) surface: YieldSurface,
+    pub(in crate::fields) machines: Vec<i64>,
+    pub(in crate::fields) truth: HarvestTruth,
+    pub(in crate::fields) ground: CutGround,
+    pub(in crate::fields) surface: YieldSurface,
 }
 
 impl HarvestLog {
     /// Returns the true map in squares with that side, snapped to its multiples in the UTM zone.
-    pub(super) fn grid(&self, plane: &Plane, cell: f64) -> Result<HarvestGrid> {
+    pub(in crate::fields) fn grid(&self, plane: &Plane, cell: f64) -> Result<HarvestGrid> {
         if !(SMALLEST_CELL..=1_000.0).contains(&cell) {
             let text = format!("invalid cell: expected {SMALLEST_CELL} to 1000 metres, got {cell}");
             return Err(Error::new(Kind::Value, text));

@@ -1,11 +1,11 @@
 //! Logs the rows of a combine: what its display writes each interval, with the reasons that the drive itself gives a row.
 
 use super::combine_drive::Step;
-use super::deterministic_math::{i64_to_f64, usize_to_f64};
+use super::cut_crop::MachineDrive;
 use super::grain_transport::{STEP, Transport, rows_in, shifted, sums};
-use super::harvest_cut::MachineDrive;
-use super::plane::Point;
-use super::rng::noise;
+use crate::fields::deterministic_math::{i64_to_f64, usize_to_f64};
+use crate::fields::plane::Point;
+use crate::fields::rng::noise;
 
 /// Bits of the reasons.
 pub(super) mod reason {
@@ -89,7 +89,7 @@ pub(super) fn log_rows(
     let full = chamber.iter().copied().fold(0.0, f64::max);
     let seconds = |row: i64| {
         let start = usize_to_f64(drive.first_step) * STEP;
-        super::deterministic_math::round_to_i64(start).saturating_add((row + 1).saturating_mul(setup.interval))
+        crate::fields::deterministic_math::round_to_i64(start).saturating_add((row + 1).saturating_mul(setup.interval))
     };
     let (mut drift, mut fix) = (Point::new(0.0, 0.0), Point::new(0.0, 0.0));
     let mut moisture = usual_moisture;

@@ -97,12 +97,12 @@ pub(super) struct JobFilter {
 
 /// The database connection.
 #[derive(Debug)]
-pub(super) struct Store(pub(super) Mutex<Connection>);
+pub(super) struct Database(pub(super) Mutex<Connection>);
 
 /// Result of a query.
 pub(super) type SqlResult<T> = rusqlite::Result<T>;
 
-impl Store {
+impl Database {
     /// Opens the state in `folder`, which is created if missing. `None` opens an empty state in memory.
     pub(super) fn open(folder: Option<&Path>, seed: u64) -> Result<Self> {
         let Some(folder) = folder else {

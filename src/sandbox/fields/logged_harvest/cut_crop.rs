@@ -1,10 +1,10 @@
 //! Cuts the crop along the drives of the machines: grain and fresh ground of each step, and the dry mass.
 
 use super::combine_drive::Step;
-use super::cut_ground::CutGround;
-use super::deterministic_math::{i64_to_f64, round_to_i64};
-use super::plane::Point;
+use super::cut_raster::CutGround;
 use super::yield_surface::YieldSurface;
+use crate::fields::deterministic_math::{i64_to_f64, round_to_i64};
+use crate::fields::plane::Point;
 
 /// Largest width of an element of the header, in metres. Three elements share a value of the surface.
 const ELEMENT: f64 = 0.5;

@@ -5,20 +5,31 @@
 //! Beal & Tian (2001): 8 to 14 s of raw delay. Faults are planted last. Truth and archive come from the same model, and
 //! no function that filters such data takes part.
 
-use super::combine_drive::drive;
-use super::cut_ground::CutGround;
-use super::deterministic_math::{i64_to_f64, round_to_i64, scaled};
-use super::grain_transport::Transport;
-use super::harvest::FLOW;
-use super::harvest_cut::{CutSteps, MachineDrive, cut_crop};
-use super::harvest_faults::{merge, plant_faults};
-use super::harvest_log::{HarvestLog, HarvestTruth};
-use super::harvest_passes::plan_passes;
-use super::harvest_rows::{MachineSetup, Row, log_rows, steps_in_row};
-use super::job_spec::{JobLog, JobSpec};
-use super::rng::{stream, uniform};
-use super::swaths::{LENGTH_DECIMALS, LoggedPoint, SwathLog};
-use super::yield_surface::{CropMeans, YieldSurface, reach};
+mod combine_drive;
+mod cut_crop;
+mod cut_raster;
+mod grain_transport;
+mod log_rows;
+mod passes;
+mod plant_faults;
+mod truth;
+mod yield_surface;
+
+use self::combine_drive::drive;
+use self::cut_crop::{CutSteps, MachineDrive, cut_crop};
+use self::cut_raster::CutGround;
+use self::grain_transport::Transport;
+use self::log_rows::{MachineSetup, Row, log_rows, steps_in_row};
+use self::passes::plan_passes;
+use self::plant_faults::{merge, plant_faults};
+pub(super) use self::truth::HarvestLog;
+pub use self::truth::{HarvestGrid, HarvestTruth};
+use self::yield_surface::{CropMeans, YieldSurface, reach};
+use crate::fields::deterministic_math::{i64_to_f64, round_to_i64, scaled};
+use crate::fields::job_spec::{JobLog, JobSpec};
+use crate::fields::rng::{stream, uniform};
+use crate::fields::simple_harvest::FLOW;
+use crate::fields::swaths::{LENGTH_DECIMALS, LoggedPoint, SwathLog};
 
 /// Smallest field with two machines, in m².
 const TWO_MACHINES: f64 = 300_000.0;

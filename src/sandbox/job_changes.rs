@@ -2,7 +2,7 @@
 
 use super::Sandbox;
 use super::accounts::to_stored_job;
-use super::store::SqlResult;
+use super::database::SqlResult;
 use headland_base::error::{Error, Kind, Result};
 
 impl Sandbox {
