@@ -23,7 +23,6 @@ from headland.agronomy.check_prescription import check_prescription
 from headland.agronomy.clean import clean
 from headland.agronomy.cleaned import Cleaned
 from headland.agronomy.concat import concat
-from headland.agronomy.delay import Delay, MachineDelay
 from headland.agronomy.field_means import field_means
 from headland.agronomy.grid import grid
 from headland.agronomy.harmonize import harmonize
@@ -31,6 +30,7 @@ from headland.agronomy.job_layers import FailedJob, JobLayers
 from headland.agronomy.prescription import Prescription
 from headland.agronomy.rates import RateComparison, compare_rates
 from headland.agronomy.read_many import read_many
+from headland.agronomy.sensor_delay import Delay, MachineDelay
 from headland.archives import Limits, layers, read
 from headland.client.budget import Budget
 from headland.client.client import AsyncClient, Client

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, Self, TypeAlias, TypedDict, final, type_check_only
 
-from headland.agronomy.delay import MachineDelay
+from headland.agronomy.sensor_delay import MachineDelay
 from headland.archives import Limits, ReadOptions
 from headland.layer.diagnostic_codes import DiagnosticCode, Severity
 from headland.sandbox.harvest_truth import HarvestGrid

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-def plain(word: str) -> str:
+def without_separators(word: str) -> str:
     """Return a word in lower case without separators, such as `jobdata` for `Job-Data`."""
     return "".join(letter for letter in word.casefold() if letter.isalnum())
 
@@ -23,8 +23,8 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     ': did you mean `job_data`?'
     """
     # Case and separators are the most frequent differences: `JobData`, `job-data`.
-    words = {plain(each): each for each in known}
-    found = difflib.get_close_matches(plain(name), words, n=1, cutoff=cutoff)
+    words = {without_separators(each): each for each in known}
+    found = difflib.get_close_matches(without_separators(name), words, n=1, cutoff=cutoff)
     return f": did you mean `{words[found[0]]}`?" if found else ""
 
 

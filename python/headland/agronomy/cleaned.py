@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from headland import _core, arguments
 from headland.agronomy import cleaning_sentence
-from headland.agronomy.delay import Delay
+from headland.agronomy.sensor_delay import Delay
 from headland.argument_hints import CLEANED_MAP, explained
 from headland.display import quantities
 from headland.layer.layer import Layer
@@ -147,7 +147,7 @@ class Cleaned(Suggesting):
 
         >>> cleaned.save("field.html")
         """
-        from headland.report.one import write_one
+        from headland.report.cleaned_job_page import write_one
 
         target = arguments.path("path", path, ".html", ".htm")
         write_one(self, target)

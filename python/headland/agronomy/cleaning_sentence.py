@@ -82,7 +82,7 @@ def sentence(
     if logged[column] and unit not in ("", "unknown"):
         amount = f"{quantities.amount(logged[column], unit, is_grain=is_grain)}{moisture} on "
     points = "1 point" if logged["rows"] == 1 else f"{logged['rows']:,} points"
-    once, worked = quantities.number(ground), quantities.number(logged["ha"])
+    once, worked = quantities.short_number(ground), quantities.short_number(logged["ha"])
     area = f"{once} ha of ground" + (f" ({worked} ha with overlaps)" if worked != once else "")
     text = f"{shortened(name, MAX_TITLE)}: {points} logged {amount}{area}; "
     text += f"left out are {_listed([f'{count:,} {words}' for words, count in reasons.items()])}; " if reasons else ""

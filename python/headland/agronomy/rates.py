@@ -224,7 +224,9 @@ def _sentence(
     start = f"{name}, {product}" if product else name
     ground = {one: group[f"class {one}"]["ha"] for one in (*APART, *RATED) if f"class {one}" in group}
     whole, left = everything["ha"], sum(ground.get(one, 0.0) for one in ("off", "nothing_asked", "no_rate"))
-    on = quantities.number(whole) if not left else f"{quantities.number(whole - left)} of {quantities.number(whole)}"
+    on = quantities.short_number(whole)
+    if left:
+        on = f"{quantities.short_number(whole - left)} of {on}"
     applied = f"{quantities.amount(everything['applied'], unit)} applied on {on} ha"
     if not any(ha for one, ha in ground.items() if one not in UNKNOWN):
         kind = "" if target == "logged" else f" ({target})"
@@ -237,7 +239,7 @@ def _sentence(
     than = "as much as" if percent == "0.0 %" else f"{percent} {'more' if (difference or 0.0) > 0 else 'less'} than"
     change = "" if difference is None else f", {than} asked{known}"
     apart = [
-        f"on {quantities.number(ground[one])} ha ({share[one]}) {words}"
+        f"on {quantities.short_number(ground[one])} ha ({share[one]}) {words}"
         for one, words in APART.items()
         if ground.get(one)
     ]

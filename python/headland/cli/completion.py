@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headland.cli.calls import method_names
+from headland.cli.argument_parser import OneOf, Parser, Verbs, add_verb
+from headland.cli.call import method_names
 from headland.cli.completion_scripts import Option, Verb, bash, fish, zsh
 from headland.cli.output import print_text
-from headland.cli.parser import OneOf, Parser, Verbs, add_verb
 
 if TYPE_CHECKING:
     import argparse

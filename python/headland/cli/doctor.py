@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import headland as hl
+from headland.cli.argument_parser import Verbs, add_verb
 from headland.cli.output import print_json, print_wrapped
-from headland.cli.parser import Verbs, add_verb
 from headland.client import settings
 
 if TYPE_CHECKING:

@@ -1,16 +1,15 @@
-"""Selects jobs for verbs by the filters of ``client.job_data.read_all``, and names options in errors of arguments."""
+"""Selects jobs for verbs by the filters of ``client.job_data.read_all``."""
 
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from headland.cli.output import print_text
 from headland.client.job_selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     import headland as hl
 
@@ -44,16 +43,3 @@ class Jobs:
             else:
                 if not is_other:
                     yield job
-
-
-@contextmanager
-def named_by_options(options: Mapping[str, str]) -> Iterator[None]:
-    """Name the option that sets an argument in errors of the block, in place of the argument."""
-    try:
-        yield
-    except ValueError as error:
-        message = str(error)
-        for argument, option in options.items():
-            message = message.replace(f"`{argument}`", f"`{option}`")
-        error.args = (message,)
-        raise

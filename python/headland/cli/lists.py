@@ -5,11 +5,12 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from headland.cli.args import count
-from headland.cli.calls import add_service_verb, client_of
-from headland.cli.job_selection import Jobs, named_by_options
-from headland.cli.kinds import KINDS, kind
+from headland.cli.call_arguments import count
+from headland.cli.job_selection import Jobs
+from headland.cli.message_options import named_by_options
 from headland.cli.output import print_json
+from headland.cli.record_groups import KINDS, kind
+from headland.cli.service_client import add_service_verb, client_of
 from headland.cli.tables import print_table
 from headland.client.job_selection import Selection
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import headland as hl
-    from headland.cli.parser import Verbs
+    from headland.cli.argument_parser import Verbs
 
 COLUMNS = {
     "field_computers": ("id", "name"),

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import headland as hl
 from headland import _core, arguments, shell_words
+from headland.cli.argument_parser import TEXT_WIDTH, Verbs, add_verb
 from headland.cli.output import print_json, print_text
-from headland.cli.parser import TEXT_WIDTH, Verbs, add_verb
 from headland.cli.profile_file import change_table, locked, read_file, read_table, replace_file
 from headland.cli.secret_store import SERVICE, Keyring
 from headland.client import settings

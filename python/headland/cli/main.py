@@ -8,10 +8,28 @@ from typing import TYPE_CHECKING
 
 import headland as hl
 from headland import start_up
-from headland.cli import archive, calls, completion, doctor, lists, login, prescription, pull, report, sandbox
-from headland.cli.exit_codes import INTERRUPTED, doctor_advice, exit_code, print_error
+from headland.cli import (
+    budget,
+    call,
+    completion,
+    demo,
+    doctor,
+    get,
+    lists,
+    login,
+    openapi,
+    prescription,
+    pull,
+    read,
+    report,
+    sandbox,
+    send,
+    upload,
+)
+from headland.cli.argument_parser import Parser
+from headland.cli.error_output import doctor_advice, print_error
+from headland.cli.exit_codes import INTERRUPTED, exit_code
 from headland.cli.output import print_text
-from headland.cli.parser import Parser
 from headland.display.escaping import printable
 
 if TYPE_CHECKING:
@@ -19,22 +37,22 @@ if TYPE_CHECKING:
 
 
 VERBS = (
-    archive.add_demo,
+    demo.add_demo,
     login.add_login,
     doctor.add_doctor,
     lists.add_ls,
-    calls.add_get,
+    get.add_get,
     pull.add_pull,
     report.add_report,
-    archive.add_read,
+    read.add_read,
     prescription.add_rx,
     prescription.add_check,
-    calls.add_upload,
-    calls.add_send,
-    calls.add_call,
-    calls.add_budget,
+    upload.add_upload,
+    send.add_send,
+    call.add_call,
+    budget.add_budget,
     sandbox.add_sandbox,
-    archive.add_openapi,
+    openapi.add_openapi,
     completion.add_completion,
 )
 """What adds the verbs, in the order of the help."""

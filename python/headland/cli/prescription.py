@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import headland as hl
 from headland.agronomy.check_prescription import with_rate_column
 from headland.agronomy.zone_files import read_zones
+from headland.cli.argument_parser import Verbs, add_verb
 from headland.cli.output import print_json, print_text, print_wrapped
-from headland.cli.parser import Verbs, add_verb
 from headland.cli.tables import print_table
 from headland.display.escaping import printable
 

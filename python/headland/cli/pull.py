@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import headland as hl
 from headland import _core, shell_words
-from headland.cli.args import count
-from headland.cli.exit_codes import INTERRUPTED, doctor_advice, exit_code, print_error
-from headland.cli.job_selection import Jobs, named_by_options
+from headland.cli.argument_parser import Verbs, add_verb
+from headland.cli.call_arguments import count
+from headland.cli.error_output import doctor_advice, print_error
+from headland.cli.exit_codes import INTERRUPTED, exit_code
+from headland.cli.job_selection import Jobs
+from headland.cli.message_options import named_by_options
 from headland.cli.output import print_json, print_text
-from headland.cli.parser import Verbs, add_verb
 from headland.client import settings
 from headland.display import progress_bar
 from headland.display.escaping import printable
@@ -378,14 +380,14 @@ def _summary(account: Account, outcome: hl.mirror.Outcome, status: hl.mirror.Sta
         for state in ("no coverage", "failed", "quarantined")
         if (files := status.jobs.get(state, 0) + status.grain_carts.get(state, 0))
     ]
-    done = f"{formatting.number(calls, 'call')}, {_core.format_size(outcome.bytes)}"
+    done = f"{formatting.counted(calls, 'call')}, {_core.format_size(outcome.bytes)}"
     yield _named(account, f"{', '.join(counts)}; {done}")
     for each in status.unavailable:
         yield f"  {each.state}: {each.kind} {each.id} ({each.name}): {each.reason}"
     for note in outcome.notes:
         yield f"  note: {note}"
     if status.rows:
-        yield f"  {formatting.number(status.rows, 'row')} in {account.folder / 'dataset'}"
+        yield f"  {formatting.counted(status.rows, 'row')} in {account.folder / 'dataset'}"
         mirror = f"headland.Mirror({str(account.folder)!r})"
         query = "SELECT * FROM field_means"
         yield f"  next in Python: {mirror}.sql({query!r}), means of all jobs in one unit each;"

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, cast
 from headland import files
 from headland.agronomy.archive_layers import ArchiveLayer, failure, find_archives, has_zips, read_layers
 from headland.agronomy.job_layers import FailedJob
-from headland.cli.option_names import in_options
-from headland.cli.original_columns import OriginalColumns
+from headland.cli.merged_files import OTHER, KindRows, TableFiles, Written, table_of
+from headland.cli.message_options import error_text, in_options
 from headland.cli.output import print_json, print_text, print_wrapped
-from headland.cli.table_files import OTHER, KindRows, TableFiles, Written, table_of
+from headland.cli.schema_union import OriginalColumns
 from headland.cli.tables import print_table
 from headland.display.escaping import printable
 from headland.errors import HeadlandError
@@ -171,7 +171,7 @@ def _print_layer(table: str, rows: hl.Layer, layer: hl.Layer, *, as_json: bool) 
 
 
 def _print_failure(job: dict[str, object], error: Exception, *, as_json: bool) -> None:
-    message = printable(in_options(getattr(error, "_with_options", None) or str(error)))
+    message = printable(in_options(error_text(error)))
     where = f"{job['source']}" + (f", layer {job['layer']}" if job["layer"] is not None else "")
     if as_json:
         facts = {"error": type(error).__name__.lstrip("_"), "message": message}

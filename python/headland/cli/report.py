@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headland as hl
-from headland.cli.option_names import in_options
+from headland.cli.argument_parser import Verbs, add_verb
+from headland.cli.message_options import in_options, replace_arguments
 from headland.cli.output import print_json, print_text
-from headland.cli.parser import Verbs, add_verb
 from headland.display.escaping import printable
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _report(given: argparse.Namespace) -> int:
         try:
             page = hl.Mirror(given.mirror, client).report(given.to, given.field, given.year, progress=shown)
         except ValueError as error:
-            raise ValueError(in_options(str(error)).replace("`folder`", "`--to`")) from None
+            raise ValueError(replace_arguments(in_options(str(error)), {"folder": "--to"})) from None
     if given.json:
         print_json({"page": page})
     else:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import headland as hl
+from headland.cli.argument_parser import Verbs, add_verb
 from headland.cli.output import print_json, print_text
-from headland.cli.parser import Verbs, add_verb
 from headland.client import settings
 from headland.sandbox import sandbox
 

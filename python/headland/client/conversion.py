@@ -4,37 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO, Self, overload
 
-from headland import argument_hints, arguments
+from headland import _core, argument_hints, arguments
+from headland.client.handle import Handle
 from headland.files import Download, Target
 
 if TYPE_CHECKING:
     import os
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from headland import _core
 
-
-class _Handle:
-    """The id of a conversion, common to both handles."""
-
-    __slots__ = ("_calls", "_core")
-
-    def __init__(self, core: _core.Conversion, calls: AbstractContextManager[None]) -> None:
-        self._core = core
-        self._calls = calls
-
-    @property
-    def id(self) -> str:
-        """The id, with which another process resumes the conversion: ``client.conversion(id)``."""
-        return self._core.id
-
-    def __repr__(self) -> str:
-        """Return the id for display."""
-        return f"<{type(self).__name__} {self.id}>"
-
-
-class Conversion(_Handle):
+class Conversion(Handle[_core.Conversion]):
     """A file that the service may have to convert first.
 
     >>> handles = [client.job_data.request(job["id"]) for job in client.job_data.list()]
@@ -70,7 +49,7 @@ class Conversion(_Handle):
             return download.finish(delivered)
 
 
-class AsyncConversion(_Handle):
+class AsyncConversion(Handle[_core.Conversion]):
     """A file that the service may have to convert first, with coroutines."""
 
     __slots__ = ()

@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from headland import arguments
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from headland import _core
+from headland import _core, arguments
+from headland.client.handle import Handle
 
 
-class _Handle:
-    """The id of a delivery, common to both handles."""
-
-    __slots__ = ("_calls", "_core")
-
-    def __init__(self, core: _core.Delivery, calls: AbstractContextManager[None]) -> None:
-        self._core = core
-        self._calls = calls
-
-    @property
-    def id(self) -> str:
-        """The id, with which another process resumes the wait: ``client.delivery(id)``."""
-        return self._core.id
-
-    def __repr__(self) -> str:
-        """Return the id for display."""
-        return f"<{type(self).__name__} {self.id}>"
-
-
-class Delivery(_Handle):
+class Delivery(Handle[_core.Delivery]):
     """A prescription map on its way to a field computer, which fetches it when it is switched on and online.
 
     >>> try:
@@ -55,7 +32,7 @@ class Delivery(_Handle):
         return self
 
 
-class AsyncDelivery(_Handle):
+class AsyncDelivery(Handle[_core.Delivery]):
     """A prescription map on its way to a field computer, with coroutines."""
 
     __slots__ = ()

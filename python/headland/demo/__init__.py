@@ -17,13 +17,13 @@ from headland.display.escaping import printable
 from headland.report import INDEX, Field, check_page, draw_field, field_card, number_jobs, write_index
 from headland.sandbox.sandbox import Sandbox
 
-from .archives import find_archives
 from .pull import Pulled, pull
+from .uploads import find_uploads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .archives import Archive
+    from .uploads import Archive
 
 # Rate limits of service and client: those of the specification, in seconds instead of minutes, for a short demo.
 SERVICE_WINDOWS = ((30, 2.0),)
@@ -44,7 +44,7 @@ def run(
 
     out = Path("demo") if out is None else out
     check_page(out / INDEX)
-    found, left_out = find_archives(archives) if archives is not None else ([], [])
+    found, left_out = find_uploads(archives) if archives is not None else ([], [])
     for name in left_out:
         say(f"left out {name}: a table without shapes has no place on a map")
     started = time.monotonic()

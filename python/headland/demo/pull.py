@@ -11,7 +11,7 @@ from headland.agronomy.clean import clean
 from headland.archives import layers, read
 from headland.errors import ConversionFailed, HeadlandError, NoCoverage
 from headland.report import Amount, Job, add_layer
-from headland.report.page import make_folder
+from headland.report.html_pages import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from headland.display.escaping import shortened
 from headland.display.quantities import iso_text
-from headland.display.tables import aligned, table_html
+from headland.display.tables import aligned, number_columns, table_html
 
 SHOWN = 5
 """Records that a list shows."""
@@ -53,7 +53,7 @@ def title(call: str, page: int | None, head: Head) -> str:
 def text(call: str, page: int | None, head: Head) -> str:
     """Return the title and the first records as an aligned table."""
     rows = _rows(head.records)
-    right = _number_columns(rows, head.records)
+    right = _right_columns(rows, head.records)
     lines = aligned(rows, lambda index, _: index in right)
     return "\n".join([title(call, page, head), *(f"  {line}" for line in lines)])
 
@@ -61,7 +61,7 @@ def text(call: str, page: int | None, head: Head) -> str:
 def html(call: str, page: int | None, head: Head) -> str:
     """Return the same as an HTML table; all texts are escaped, and no script or download is included."""
     names, *rows = _rows(head.records) or [[]]
-    table = table_html(names, rows, right=_number_columns([names, *rows], head.records)) if names else ""
+    table = table_html(names, rows, right=_right_columns([names, *rows], head.records)) if names else ""
     return f"<div><p>{escape(title(call, page, head))}</p>{table}</div>"
 
 
@@ -79,12 +79,10 @@ def _rows(records: list[Any]) -> list[list[str]]:
     return [list(row) for row in zip(*columns[:MAX_COLUMNS], strict=True)]
 
 
-def _number_columns(rows: list[list[str]], records: list[Any]) -> set[int]:
+def _right_columns(rows: list[list[str]], records: list[Any]) -> set[int]:
     """Return the positions of the columns of numbers among those that are shown."""
     names = rows[0] if rows else []
-    values = [[each.get(name) for each in records if isinstance(each, dict)] for name in names]
-    kinds = ({type(value) for value in column if value is not None} for column in values)
-    return {index for index, found in enumerate(kinds) if found and found <= {int, float}}
+    return number_columns([each.get(name) for name in names] for each in records if isinstance(each, dict))
 
 
 def _names(records: list[dict[str, Any]]) -> list[str]:

@@ -8,7 +8,7 @@ import threading
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
-from headland.display.waiting_line import has_display, is_notebook, terminal_width
+from headland.display.terminal import has_display, is_notebook, terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,7 +16,7 @@ SEVERAL = "several"
 """The moisture of a column whose rows have different ones."""
 
 
-def number(value: float) -> str:
+def short_number(value: float) -> str:
     """Return a number with three significant digits or all digits before the point."""
     digits = max(3 - len(str(int(abs(value)))), 0)
     return f"{value:,.{digits}f}".replace("-", MINUS)
@@ -24,16 +24,16 @@ def number(value: float) -> str:
 
 def hectares(square_metres: float) -> str:
     """Return an area in hectares with three significant digits."""
-    return f"{number(square_metres / HECTARE)} ha"
+    return f"{short_number(square_metres / HECTARE)} ha"
 
 
 def amount(value: float, unit: str, *, is_grain: bool = False) -> str:
     """Return an amount: grain in tonnes, seeds in thousands, others in their unit."""
     if is_grain and unit.startswith("kg"):
-        return f"{number(value / 1000.0)} t{unit[2:]}"
+        return f"{short_number(value / 1000.0)} t{unit[2:]}"
     if unit == "seeds":
         return f"{value / 1000.0:,.0f} thousand seeds"
-    return f"{value:,.0f} {unit}" if unit.startswith("seeds") else f"{number(value)} {unit}"
+    return f"{value:,.0f} {unit}" if unit.startswith("seeds") else f"{short_number(value)} {unit}"
 
 
 def at_moisture(basis: str | float | None) -> str:

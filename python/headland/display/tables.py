@@ -67,7 +67,7 @@ def text_table(
     block begins with the texts that name its rows. A single row that does not fit has a line for each column.
     """
     titles, cells = list(head), _with_rounded_numbers([list(row) for row in rows])
-    numbers = {*right, *_number_columns(cells)}
+    numbers = {*right, *number_columns(cells)}
     last = len(titles) - 1
     texts = [[printable(title) for title in titles]]
     texts += [[_text(cell, None if index == last else MAX_CELL) for index, cell in enumerate(row)] for row in cells]
@@ -146,7 +146,7 @@ def table_html(
     table that is wider than the page scrolls.
     """
     titles, cells = list(head), _with_rounded_numbers([list(row) for row in rows])
-    numbers = {*right, *_number_columns(cells)}
+    numbers = {*right, *number_columns(cells)}
     sides = ["right" if index in numbers else "left" for index in range(max(len(titles), *map(len, cells), 0))]
 
     def line(tag: str, row: Iterable[str]) -> str:
@@ -194,7 +194,7 @@ class Listing(list[Item]):
         return f"<div><p>{_escaped(self._heading())}</p>{table}</div>"
 
 
-def _number_columns(rows: Iterable[Sequence[object]]) -> set[int]:
+def number_columns(rows: Iterable[Sequence[object]]) -> set[int]:
     """Return the columns that have numbers and nothing else."""
     kinds: dict[int, set[bool]] = {}
     for row in rows:

@@ -13,13 +13,12 @@ import os
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headland.display.terminal import has_display, is_notebook, terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-DEFAULT_WIDTH = 80
-"""Default width of a terminal of unknown width, in columns."""
 
 MIN_SECONDS = 2.0
 """Shorter waits show no line."""
@@ -29,28 +28,6 @@ LOGGED_SECONDS = 60.0
 
 MAX_OVERDUE = 60.0
 """Seconds after its expected end for which a wait is shown."""
-
-
-def is_notebook() -> bool:
-    """Return whether the process is a Jupyter kernel, without an import."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return getattr(shell, "kernel", None) is not None
-
-
-def has_display() -> bool:
-    """Return whether standard error is a terminal or the output of a notebook."""
-    try:
-        return sys.stderr is not None and (is_notebook() or bool(sys.stderr.isatty()))
-    except Exception:  # noqa: BLE001 - programs replace standard error by objects of their own
-        return False
-
-
-def terminal_width(out: TextIO) -> int:
-    """Return the width of the terminal, or a default if it is unknown."""
-    try:
-        return os.get_terminal_size(out.fileno()).columns or DEFAULT_WIDTH
-    except (AttributeError, OSError, ValueError):
-        return DEFAULT_WIDTH
 
 
 class Wait(NamedTuple):

@@ -1,4 +1,4 @@
-"""The attributes of a layer that its displays read; they cannot import its class, which imports them."""
+"""Protocol of a layer for its displays, which must not import the class of layers."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from headland import _core
 from headland.display.quantities import iso_text
 
 
-def number(count: int, singular: str) -> str:
+def counted(count: int, singular: str) -> str:
     """Format a count with its noun."""
     return f"{count:,} {singular if count == 1 else singular + 's'}"
 

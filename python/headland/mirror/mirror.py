@@ -284,7 +284,7 @@ class Mirror(PublishedDataset):
         >>> index = mirror.report("report", years=2026)
         """
         from headland.mirror.publish import mirror_conflict
-        from headland.report.account import write_report
+        from headland.report.mirror_report import write_report
 
         target = arguments.path("folder", folder)
         problem = mirror_conflict("folder", target, self.folder)

@@ -134,7 +134,7 @@ class Plan(JsonValues):
 
     def _reasons(self) -> list[tuple[str, str, str]]:
         lists, details, asked, collected = (self.by_purpose[name] for name in PURPOSES)
-        made = [f"{formatting.number(each.made, 'call')} made for this plan" for each in (lists, details)]
+        made = [f"{formatting.counted(each.made, 'call')} made for this plan" for each in (lists, details)]
         listed = "jobs since the newest known one, locations"
         if self.is_relist:
             listed = "all jobs, grain carts, devices, maps, locations"

@@ -37,13 +37,13 @@ def line(snapshot: Snapshot, elapsed: float = 0.0) -> str:
         snapshot: Progress from the core.
         elapsed: Seconds since the snapshot.
     """
-    calls = formatting.number(snapshot["calls_done"], "call")
+    calls = formatting.counted(snapshot["calls_done"], "call")
     match snapshot["phase"]:
         case "lists":
             return f"reading the lists, {calls}"
         case "pulling":
             return ", ".join(
-                [f"{formatting.number(snapshot['calls_left'], 'call')} left", *_pulling_parts(snapshot, elapsed)]
+                [f"{formatting.counted(snapshot['calls_left'], 'call')} left", *_pulling_parts(snapshot, elapsed)]
             )
         case "publishing":
             return f"writing the dataset, {calls}, {_core.format_size(snapshot['bytes'])}"

@@ -183,16 +183,16 @@ def _overview(status: Status) -> list[tuple[str, str]]:
         due = sum(
             counts.get(state, 0) for counts in (status.jobs, status.grain_carts) for state in ("unasked", "asked")
         )
-        known = f"all that was downloaded; {formatting.number(due, 'file')} not" if due else "everything known"
+        known = f"all that was downloaded; {formatting.counted(due, 'file')} not" if due else "everything known"
         is_new = known if status.is_published else "older than the known records"
-        files = formatting.number(status.parts, "file")
-        rows = formatting.number(status.rows, "row")
+        files = formatting.counted(status.parts, "file")
+        rows = formatting.counted(status.rows, "row")
         published = f"{rows} in {files}, {_core.format_size(status.rows_bytes)}, {is_new}"
         if status.damage is not None:
             published += f": {status.damage}"
     facts = [
         ("published", published),
-        ("archives", f"{formatting.number(status.archives, 'archive')}, {_core.format_size(status.bytes)}"),
+        ("archives", f"{formatting.counted(status.archives, 'archive')}, {_core.format_size(status.bytes)}"),
         ("on the disk", _core.format_size(status.disk)),
         (
             "lists",

@@ -7,12 +7,12 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from headland.display.escaping import printable
-from headland.display.quantities import MINUS, number
+from headland.display.quantities import MINUS, short_number
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from .measure import Amount, Measured
+    from .measured_totals import Amount, Measured
 
 __all__ = [
     "KINDS",
@@ -22,7 +22,7 @@ __all__ = [
     "for_readers",
     "ground_text",
     "mean_text",
-    "number",
+    "short_number",
     "shown",
     "total_text",
 ]
@@ -73,7 +73,9 @@ def mean_text(mean: Amount | None, kind: str | None) -> str | None:
         return None
     if kind == "yield":
         return f"{mean.value / 1000:,.2f} t/ha"
-    return f"{mean.value:,.0f} {mean.unit}" if mean.unit.startswith("seeds") else f"{number(mean.value)} {mean.unit}"
+    return (
+        f"{mean.value:,.0f} {mean.unit}" if mean.unit.startswith("seeds") else f"{short_number(mean.value)} {mean.unit}"
+    )
 
 
 def difference_text(percent: float) -> str:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from headland.display import quantities
 
 from .formats import difference_text, for_readers, ground_text, mean_text, shown, total_text
-from .job import kind_text
+from .report_job import kind_text
 
 if TYPE_CHECKING:
-    from .job import Job
-    from .measure import Measured
+    from .measured_totals import Measured
+    from .report_job import Job
 
 __all__ = ["jobs_table", "not_measured"]
 

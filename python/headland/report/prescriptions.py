@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from headland.agronomy.check_prescription import check_prescription
 from headland.errors import HeadlandError
 
-from .boxes import Box, box_of, common
-from .draw import LEFT_OUT, without_counts
+from .bounding_boxes import Box, box_of, common
+from .draw_maps import LEFT_OUT, without_counts
 from .formats import day, for_readers, shown
 
 if TYPE_CHECKING:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import numbers
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from headland.display.quantities import HECTARE, amount, at_moisture, hectares
-from headland.display.tables import Listing, table_html, text_table
+from headland.display.quantities import amount, at_moisture, hectares
+from headland.display.tables import table_html, text_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from headland import _core
-
-T = TypeVar("T", bound="Mapping[str, Any]")
-"""The dict of a job or a grain cart file."""
 
 HEAD = ("truth", "value")
 """Titles of the table of a harvest."""
@@ -91,37 +87,3 @@ class HarvestTruth:
             ("rows", f"{len(self.reasons):,}, of which {sum(map(bool, self.reasons)):,} have a reason"),
             ("crs", self.crs),
         ]
-
-
-class Truths(Listing[T]):
-    """True totals of the jobs of a service, shown as a table."""
-
-    __slots__ = ()
-
-    def _title(self) -> str:
-        return f"true totals of {len(self):,} job{'' if len(self) == 1 else 's'}"
-
-    def _columns(self) -> dict[str, Callable[[T], object]]:
-        return {
-            "job_id": lambda each: each["job_id"],
-            "job_name": lambda each: each["job_name"],
-            "kind": lambda each: each["sub_type"],
-            "rows": lambda each: each["rows"],
-            "area (ha)": lambda each: round(each["area"] / HECTARE, 4),
-            "total": lambda each: round(each["total"]["value"], 2),
-            "unit": lambda each: each["total"]["unit"],
-            "what": lambda each: each["total"]["label"],
-        }
-
-
-class CartTruths(Listing[T]):
-    """True totals of the grain cart files of a service, shown as a table."""
-
-    __slots__ = ()
-
-    def _title(self) -> str:
-        return f"true totals of {len(self):,} grain cart file{'' if len(self) == 1 else 's'}"
-
-    def _columns(self) -> dict[str, Callable[[T], object]]:
-        names = ("id", "name", "field", "loads", "total_pounds", "total_dry_bushels", "is_newest")
-        return {name: itemgetter(name) for name in names}

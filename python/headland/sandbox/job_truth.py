@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
+from headland.display.quantities import HECTARE
+from headland.display.tables import Listing
 from headland.sandbox.harvest_truth import HarvestTruth  # noqa: TC001 -- for `typing.get_type_hints`
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+T = TypeVar("T", bound="Mapping[str, Any]")
+"""The dict of a job or a grain cart file."""
 
 
 class Total(TypedDict):
@@ -85,3 +94,37 @@ class CartTruth(TypedDict):
     total_pounds: float
     total_dry_bushels: float
     is_newest: bool
+
+
+class Truths(Listing[T]):
+    """True totals of the jobs of a service, shown as a table."""
+
+    __slots__ = ()
+
+    def _title(self) -> str:
+        return f"true totals of {len(self):,} job{'' if len(self) == 1 else 's'}"
+
+    def _columns(self) -> dict[str, Callable[[T], object]]:
+        return {
+            "job_id": lambda each: each["job_id"],
+            "job_name": lambda each: each["job_name"],
+            "kind": lambda each: each["sub_type"],
+            "rows": lambda each: each["rows"],
+            "area (ha)": lambda each: round(each["area"] / HECTARE, 4),
+            "total": lambda each: round(each["total"]["value"], 2),
+            "unit": lambda each: each["total"]["unit"],
+            "what": lambda each: each["total"]["label"],
+        }
+
+
+class CartTruths(Listing[T]):
+    """True totals of the grain cart files of a service, shown as a table."""
+
+    __slots__ = ()
+
+    def _title(self) -> str:
+        return f"true totals of {len(self):,} grain cart file{'' if len(self) == 1 else 's'}"
+
+    def _columns(self) -> dict[str, Callable[[T], object]]:
+        names = ("id", "name", "field", "loads", "total_pounds", "total_dry_bushels", "is_newest")
+        return {name: itemgetter(name) for name in names}

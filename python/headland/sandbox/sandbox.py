@@ -9,8 +9,8 @@ from headland.argument_hints import SANDBOX_DEMO, explained
 from headland.client import map_file
 from headland.client.client import AsyncClient, Client
 from headland.sandbox.faults import Faults
-from headland.sandbox.harvest_truth import CartTruths, HarvestTruth, Truths
-from headland.sandbox.job_truth import CartTruth, SprayTruth, Truth  # noqa: TC001 -- for `typing.get_type_hints`
+from headland.sandbox.harvest_truth import HarvestTruth
+from headland.sandbox.job_truth import CartTruth, CartTruths, SprayTruth, Truth, Truths
 
 if TYPE_CHECKING:
     import datetime as dt

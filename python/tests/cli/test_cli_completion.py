@@ -10,8 +10,8 @@ import pytest
 
 from headland import _core
 from headland.cli import main
-from headland.cli.kinds import KINDS
 from headland.cli.main import _parser
+from headland.cli.record_groups import KINDS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,6 +16,7 @@ from nbclient import NotebookClient
 
 import headland as hl
 from headland import activity
+from headland.display import terminal as terminals
 from headland.display import waiting_line
 from headland.display.waiting_line import WaitingLine
 
@@ -163,7 +164,7 @@ def test_line_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = open_terminal(monkeypatch)
     line = WaitingLine()
     line.begin(1, "w" * 200, 5.0, progress=None)
-    assert len(terminal.visible()) == waiting_line.DEFAULT_WIDTH - 1
+    assert len(terminal.visible()) == terminals.DEFAULT_WIDTH - 1
 
 
 def test_wrong_switch_is_refused(service: hl.Sandbox) -> None:

@@ -18,7 +18,7 @@ from headland.cli import main
 from headland.layer.table_input import as_layer
 from headland.report import Field as Entry
 from headland.report import Job, add_layer, draw_field, number_jobs, write_index, write_page
-from headland.report.page import file_name
+from headland.report.html_pages import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

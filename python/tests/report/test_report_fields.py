@@ -19,9 +19,9 @@ from headland.cli import main
 from headland.display import progress_bar
 from headland.report import Job, number_jobs, write_page
 from headland.report.formats import for_readers
+from headland.report.html_pages import file_name
 from headland.report.jobs_table import jobs_table
-from headland.report.measure import Measured
-from headland.report.page import file_name
+from headland.report.measured_totals import Measured
 from headland.report.style import STYLE
 
 if TYPE_CHECKING:

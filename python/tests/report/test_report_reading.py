@@ -18,9 +18,9 @@ from headland.agronomy.clean import clean
 from headland.cli import main
 from headland.layer.table_input import as_layer
 from headland.report import Field, Job, add_layer, draw_field, field_card, number_jobs, write_index, write_page
-from headland.report.draw import without_counts
+from headland.report.draw_maps import without_counts
+from headland.report.field_locations import grounds
 from headland.report.formats import for_readers
-from headland.report.places import grounds
 from headland.report.style import STYLE
 
 if TYPE_CHECKING:

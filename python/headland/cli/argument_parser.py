@@ -7,8 +7,7 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from headland.cli.exit_codes import UsageError
-from headland.suggestions import did_you_mean, plain
+from headland.suggestions import did_you_mean, without_separators
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,6 +29,15 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     return f"there is no {what} `{name}`{suggestion and f' ({suggestion})'}; the {what}s: {', '.join(words)}"
 
 
+class UsageError(ValueError):
+    """An invalid command line, with the usage."""
+
+    def __init__(self, message: str, prog: str, usage: str) -> None:
+        super().__init__(message)
+        self.prog = prog
+        self.usage = usage
+
+
 class OneOf:
     """Converts a word to one of several names, in any spelling of `spellings`."""
 
@@ -40,7 +48,7 @@ class OneOf:
 
     def __call__(self, text: str) -> str:
         """Return the name, or raise the error that `argparse` prints."""
-        name = self._spellings.get(plain(text))
+        name = self._spellings.get(without_separators(text))
         if name is None:
             raise argparse.ArgumentTypeError(unknown(self._what, text, self.names))
         return name

@@ -13,11 +13,11 @@ from headland.errors import HeadlandError
 from headland.layer.layer import Layer
 from headland.layer.table_input import as_layer
 
-from .job import add_diagnostics, add_texts
-from .measure import LABELS, dry_label, numbers
+from .measured_totals import LABELS, dry_label, numbers
+from .report_job import add_diagnostics, add_texts
 
 if TYPE_CHECKING:
-    from .job import CleanedRows, Job
+    from .report_job import CleanedRows, Job
 
 __all__ = ["draw_field", "leave_out", "without_counts"]
 

@@ -1,4 +1,4 @@
-"""Finds archives in a folder: zips, and loose shapefiles, which are zipped for the upload."""
+"""Finds what the demo uploads from a folder: zips, and loose shapefiles, which are zipped."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Archive:
         return buffer
 
 
-def find_archives(folder: Path) -> tuple[list[Archive], list[str]]:
+def find_uploads(folder: Path) -> tuple[list[Archive], list[str]]:
     """Find every zip and every loose `.shp` with its siblings below `folder`, ordered by path.
 
     The second list contains the tables without shapes.

@@ -1,4 +1,4 @@
-"""The delay of a sensor of a combine, and the chart of the curve that it is the minimum of."""
+"""The delay of a combine's sensor, and a chart of how well neighbouring passes agree at each shift."""
 
 from __future__ import annotations
 

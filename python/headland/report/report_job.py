@@ -1,4 +1,4 @@
-"""One job of a report: what its layer says, its cleaned map, target and applied, and what is to know of its rows."""
+"""One job of a report: its layer, its cleaned map, its target and applied rates, and its diagnostics."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from headland.agronomy.rates import compare_rates
 from headland.display import quantities
 from headland.errors import HeadlandError
 
-from .boxes import Box, box_of
+from .bounding_boxes import Box, box_of
 from .formats import KINDS, mean_text
-from .measure import Amount, Measured, measure, numbers
+from .measured_totals import Amount, Measured, measure, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -13,8 +13,8 @@ from headland.display import quantities
 from headland.errors import from_core
 from headland.files import replacing
 
-from .card import field_card
-from .draw import leave_out
+from .draw_maps import leave_out
+from .field_cards import field_card
 from .formats import KINDS, for_readers, ground_text, mean_text, shown
 from .jobs_table import jobs_table
 from .style import STYLE
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
-    from .job import Job
-    from .measure import Measured
+    from .measured_totals import Measured
+    from .report_job import Job
 
 __all__ = ["INDEX", "Field", "check_page", "file_name", "listed", "number_jobs", "write_index", "write_page"]
 

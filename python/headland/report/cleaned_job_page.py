@@ -10,14 +10,14 @@ from headland import _core
 from headland.errors import HeadlandError
 from headland.layer.layer import Layer
 
-from .draw import SIDES, draw_field
-from .job import Job, add_layer
-from .page import number_jobs, write_page
+from .draw_maps import SIDES, draw_field
+from .html_pages import number_jobs, write_page
+from .report_job import Job, add_layer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from .job import CleanedRows
+    from .report_job import CleanedRows
 
 __all__ = ["write_one"]
 

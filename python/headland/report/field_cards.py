@@ -15,16 +15,16 @@ from .formats import (
     for_readers,
     ground_text,
     mean_text,
-    number,
+    short_number,
     shown,
     total_text,
 )
-from .job import kind_text
 from .jobs_table import NO_AREA, not_measured
+from .report_job import kind_text
 
 if TYPE_CHECKING:
-    from .job import Job
-    from .measure import Measured, Part
+    from .measured_totals import Measured, Part
+    from .report_job import Job
 
 __all__ = ["field_card"]
 
@@ -50,7 +50,7 @@ def scale_text(job: Job) -> str:
     low, high = job.scale or (0.0, 0.0)
     found = job.measured
     group = f" of {found.group}" if found is not None and found.group else ""
-    return shown(f"one scale{group}: {number(low)} to {number(high)} {job.unit}")
+    return shown(f"one scale{group}: {short_number(low)} to {short_number(high)} {job.unit}")
 
 
 def figure(job: Job) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headland.cli.parser import OneOf
-from headland.suggestions import plain
+from headland.cli.argument_parser import OneOf
+from headland.suggestions import without_separators
 
 KINDS = ("job_data", "prescription_maps", "field_computers", "field_hubs", "grain_carts")
 """The groups of the client that have lists, by the names of its attributes."""
@@ -19,6 +19,6 @@ def kind(*names: str) -> OneOf:
     """Return the type of an argument that names one of these kinds; singulars and dashes are accepted too."""
     spellings = {}
     for name in names:
-        spellings[plain(name)] = name
-        spellings[plain(name.removesuffix("s"))] = name
+        spellings[without_separators(name)] = name
+        spellings[without_separators(name.removesuffix("s"))] = name
     return OneOf("kind", spellings)

@@ -13,9 +13,9 @@ from headland.display import quantities
 from headland.errors import HeadlandError
 from headland.suggestions import did_you_mean
 
-from .draw import draw_field
-from .job import Job, add_layer
-from .page import (
+from .draw_maps import draw_field
+from .field_locations import apart, field_in, grounds, normalized_name, where
+from .html_pages import (
     INDEX,
     Field,
     check_page,
@@ -29,8 +29,8 @@ from .page import (
     write_index,
     write_page,
 )
-from .places import apart, field_in, grounds, plain, where
 from .prescriptions import map_name, read_maps, section
+from .report_job import Job, add_layer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from headland.client.client import Client
     from headland.mirror.progress import StepReporter
 
-    from .boxes import Box
+    from .bounding_boxes import Box
     from .prescriptions import RateMap
 
 __all__ = ["write_report"]
@@ -103,7 +103,7 @@ class Catalog:
             if all(isinstance(side, float) and abs(side) <= HALF_TURN for side in box):
                 self.boxes.setdefault(job_id, cast("Box", box))
         stated = (str(job["field_name"]) for job in self.jobs.values() if job.get("field_name"))
-        self.fields = {plain(name): name for name in [*stated, *self.fields_of_jobs.values()]}
+        self.fields = {normalized_name(name): name for name in [*stated, *self.fields_of_jobs.values()]}
         """All fields by their plain names."""
 
     def archive(self, job: Record) -> Path | None:
@@ -373,10 +373,10 @@ def reported(rows: Iterable[Record]) -> list[str]:
     texts = []
     for row, names in products.values():
         amounts = [
-            f"{quantities.number(row['applied_volume'])} {units}" if row.get("applied_volume") else "",
-            f"{quantities.number(row['total_weight'] / 1000.0)} t" if row.get("total_weight") else "",
+            f"{quantities.short_number(row['applied_volume'])} {units}" if row.get("applied_volume") else "",
+            f"{quantities.short_number(row['total_weight'] / 1000.0)} t" if row.get("total_weight") else "",
             f"on {quantities.hectares(row['applied_area'])}" if row.get("applied_area") else "",
-            f"target {quantities.number(row['target_rate'])} {units}" if row.get("target_rate") else "",
+            f"target {quantities.short_number(row['target_rate'])} {units}" if row.get("target_rate") else "",
         ]
         made = f" of {', '.join(dict.fromkeys(names))}" if names else ""
         what = ", ".join(filter(None, amounts)) or "no amount"

@@ -1,4 +1,4 @@
-"""Finds the field of a job without rows, and tells fields of one name apart by their places."""
+"""Assigns jobs without rows to fields by name, and separates fields of one name by their locations."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import math
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from .boxes import common
+from .bounding_boxes import common
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from .boxes import Box
+    from .bounding_boxes import Box
 
-__all__ = ["apart", "field_in", "grounds", "plain", "where"]
+__all__ = ["apart", "field_in", "grounds", "normalized_name", "where"]
 
 APART = 2_000.0
 """Metres between the jobs of different fields of one name; parts of one field are closer."""
@@ -30,14 +30,14 @@ def field_in(name: str, fields: Mapping[str, str]) -> str | None:
 
     Args:
         name: The name of a job or a map.
-        fields: The names of fields by their plain names.
+        fields: The names of fields by their normalized names.
     """
-    words = plain(name).split()
+    words = normalized_name(name).split()
     beginnings = (" ".join(words[:count]) for count in range(len(words), 0, -1))
     return next((fields[each] for each in beginnings if each in fields), None)
 
 
-def plain(name: str) -> str:
+def normalized_name(name: str) -> str:
     """Return a name without case and without the spaces that file names replace."""
     return " ".join(name.replace("_", " ").casefold().split())
 

@@ -1,4 +1,4 @@
-"""Boxes around layers, which tell what is on the same field."""
+"""Bounding boxes of layers in degrees, and how much two of them overlap."""
 
 from __future__ import annotations
 

@@ -1,19 +1,17 @@
-"""Verbs that need no service: ``read``, ``demo`` and ``openapi``."""
+"""The verb ``read``: describes an archive or converts it, and prints XML as a tree."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import shutil
 import sys
 from pathlib import Path
 
 import headland as hl
-from headland import _core, files
 from headland.cli import layer_files, read_files
-from headland.cli.output import json_text, print_json, print_text, print_wrapped
-from headland.cli.parser import Verbs, add_verb
+from headland.cli.argument_parser import Verbs, add_verb
+from headland.cli.output import print_json, print_text, print_wrapped
 from headland.cli.records import print_record
 from headland.cli.tables import print_table
 from headland.display.escaping import printable
@@ -34,20 +32,6 @@ FIRST_ROWS = 5
 ROWS_WIDTH = 100
 """Columns of text for the rows in a file or a pipe."""
 
-PAGE = "index.html"
-"""Name of the page that the demo writes."""
-
-
-def add_demo(verbs: Verbs) -> None:
-    """Add the verb ``demo``."""
-    examples = ("demo --open", "demo --archives my-shapefiles --out maps")
-    demo = add_verb(verbs, "demo", _demo, "Start a service, pull every job and map every field.", examples)
-    demo.add_argument("--archives", type=Path, metavar="DIR", help="also upload and map the archives in DIR")
-    demo.add_argument("--out", type=Path, metavar="DIR", help="folder for the maps and tables")
-    demo.add_argument("--open", action="store_true", help="open the page with the maps in the browser")
-    demo.add_argument("--geojson", action="store_true", help="write each layer as GeoJSON too")
-    demo.add_argument("--quiet", action="store_true", help="show no progress")
-
 
 def add_read(verbs: Verbs) -> None:
     """Add the verb ``read``."""
@@ -67,30 +51,6 @@ def add_read(verbs: Verbs) -> None:
     read.add_argument("--timezone", metavar="ZONE", help="the zone of times, such as America/Chicago")
     what = "transform coordinates to WGS 84; QGIS and ogr2ogr transform a .gpkg to other systems"
     read.add_argument("--to-crs", type=str.upper, choices=("EPSG:4326", "WGS84"), help=what)
-
-
-def add_openapi(verbs: Verbs) -> None:
-    """Add the verb ``openapi``."""
-    examples = ("openapi", "openapi --out service.json")
-    openapi = add_verb(verbs, "openapi", _openapi, "Print the interface as an OpenAPI 3.1 document.", examples)
-    openapi.add_argument("--out", type=Path, metavar="FILE", help="write FILE instead")
-
-
-def _demo(given: argparse.Namespace) -> int:
-    from headland.demo import run
-
-    code = run(given.archives, given.out, json=given.json, quiet=given.quiet, geojson=given.geojson)
-    if given.open:
-        _open_in_browser((Path("demo") if given.out is None else given.out) / PAGE)
-    return code
-
-
-def _open_in_browser(page: Path) -> None:
-    """Open a page in the browser; without one, the printed path of the page is all that the user needs."""
-    import webbrowser
-
-    if page.exists() and not webbrowser.open(page.resolve().as_uri()):
-        print_text("headland: there is no browser to open the page in", sys.stderr)
 
 
 def _read(given: argparse.Namespace) -> int:
@@ -183,14 +143,3 @@ def _print(layer: hl.Layer, written: Path | None) -> None:
 def _is_readable(key: str, value: str) -> bool:
     """Return whether a text of a sidecar is for people: no id of an organisation or a record, no JSON and no XML."""
     return bool(value.strip()) and ID.search(key) is None and value.lstrip()[:1] not in MARKUP and key != "Version"
-
-
-def _openapi(given: argparse.Namespace) -> int:
-    document = _core.openapi()
-    if not given.json:
-        document = json_text(json.loads(document), indent=2)
-    if given.out is None:
-        print_text(document)
-    else:
-        files.write_text(given.out, f"{document}\n")
-    return 0
