@@ -13,7 +13,7 @@ mod rows;
 mod times;
 
 pub use cleaning::delays::MachineDelay;
-pub use cleaning::layers::{Cleaned, clean};
+pub use cleaning::layers::{Cleaned, clean_rows};
 pub use columns::aliases::name_rank;
 pub use columns::canonical::JobKind;
 pub use columns::canonical_rows::{canonical_fields, canonical_rows, first_year, layer_kind, row_field};
@@ -37,6 +37,6 @@ pub use maps::grid::{GridOptions, grid};
 pub use maps::prescribed_rate::{PrescribedRate, assumed_rate, prescribed_rate};
 pub use maps::shown_column::{column_label, map_column, shown_column, unit_label};
 pub use maps::title::map_title;
-pub use maps::zone_texts::{ZoneTexts, is_same_unit, zone_products, zone_units};
+pub use maps::zone_units::{ZoneTexts, is_same_unit, zone_products, zone_units};
 pub use passes::flow_delay::Delay;
 pub use rates::{RateComparison, RateTarget, compare_rates};

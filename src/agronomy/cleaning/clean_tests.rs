@@ -1,6 +1,6 @@
 //! Tests of cleaning on a small field with a known pattern, delay and ground.
 
-use crate::cleaning::clean::{CleanRows, clean_rows};
+use crate::cleaning::clean_rows::{CleanRows, clean_rows};
 use crate::cleaning::reasons;
 use crate::cleaning::recipe::Recipe;
 use crate::columns::canonical::JobKind;

@@ -1,6 +1,6 @@
 //! Diagnostics of a cleaning: ground, positions, delays and machines that are uncertain.
 
-use crate::cleaning::clean::CleanRows;
+use crate::cleaning::clean_rows::CleanRows;
 use crate::cleaning::left_out::left_out;
 use crate::cleaning::machine_ratio::yields_differ;
 use crate::cleaning::reasons::MOISTURE;

@@ -1,6 +1,6 @@
-//! Cleans each season of a layer for itself, and puts the rows of all together.
+//! Cleans each season of a layer separately, and concatenates their rows.
 
-use crate::cleaning::clean::{CleanRows, clean_rows};
+use crate::cleaning::clean_rows::{CleanRows, clean_rows};
 use crate::cleaning::diagnostics::clean_diagnostics;
 use crate::cleaning::recipe::Recipe;
 use crate::columns::provenance as keys;

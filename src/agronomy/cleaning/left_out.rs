@@ -1,6 +1,6 @@
 //! Compares what a cleaning uses with what was logged, and says what is left out and which argument changes it.
 
-use crate::cleaning::clean::CleanRows;
+use crate::cleaning::clean_rows::CleanRows;
 use crate::cleaning::reasons::{self, REASONS};
 use crate::columns::canonical::JobKind;
 use crate::columns::derived::HECTARE;
@@ -129,7 +129,7 @@ fn much_left_out(rows: &CleanRows, sums: &Sums) -> Option<Diagnostic> {
 
 /// The largest reasons with their mass, ground and argument.
 fn largest(rows: &CleanRows, unit: &str) -> String {
-    let allowed = crate::cleaning::clean::allowed_bits(rows.kind == JobKind::Yield, &rows.recipe);
+    let allowed = crate::cleaning::clean_rows::allowed_bits(rows.kind == JobKind::Yield, &rows.recipe);
     let amounts = logged_amounts(rows);
     let mut found: Vec<(f64, f64, &str, u32)> = REASONS
         .iter()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cleaning::clean::CleanRows;
+use crate::cleaning::clean_rows::CleanRows;
 use crate::cleaning::delays::MachineDelay;
 use crate::columns::canonical::JobKind;
 use crate::columns::row_ratios::median;

@@ -3,7 +3,7 @@
 use crate::cleaning::delays::PlacedFlow;
 use crate::cleaning::steps::Moisture;
 use crate::columns::market_moisture::basis_of;
-use crate::ground::coverage::Coverage;
+use crate::ground::swath_coverage::Coverage;
 use crate::rows::section_mass::SharedFlow;
 use crate::rows::track_rows::TrackRows;
 

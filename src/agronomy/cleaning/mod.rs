@@ -1,12 +1,12 @@
 //! Cleaning of jobs: delays, ground and masses, and the reasons why rows mislead.
 
-pub(crate) mod clean;
+pub(crate) mod clean_rows;
 #[cfg(test)]
 pub(crate) mod clean_tests;
+pub(crate) mod cleaned_layers;
 pub(crate) mod delays;
 pub(crate) mod diagnostics;
 pub(crate) mod each_season;
-pub(crate) mod layers;
 pub(crate) mod left_out;
 pub(crate) mod machine_ratio;
 pub(crate) mod masses;

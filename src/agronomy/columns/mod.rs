@@ -21,10 +21,10 @@ pub(crate) mod provenance;
 pub(crate) mod row_ratios;
 pub(crate) mod statements;
 pub(crate) mod unit_checks;
-pub(crate) mod unit_closure;
+pub(crate) mod unit_inference;
 #[cfg(test)]
-pub(crate) mod unit_closure_tests;
+pub(crate) mod unit_inference_tests;
 pub(crate) mod unit_proofs;
-pub(crate) mod unused;
+pub(crate) mod unused_columns;
 pub(crate) mod values;
 pub(crate) mod yield_basis;

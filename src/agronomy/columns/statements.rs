@@ -1,4 +1,4 @@
-//! What the caller and the service state of a layer.
+//! Units, crop, time zone and totals of a layer, as the caller or the service states them.
 
 use crate::columns::canonical::JobKind;
 use crate::columns::job_products::JobProduct;

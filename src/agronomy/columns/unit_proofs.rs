@@ -9,7 +9,7 @@ use crate::columns::derived::Rows;
 use crate::columns::matching::{self, Match};
 use crate::columns::row_ratios::{Ratio, thinned};
 use crate::columns::statements::Job;
-use crate::columns::unit_closure::{Candidates, Harvest, Proven, nearest, prove_yield};
+use crate::columns::unit_inference::{Candidates, Harvest, Proven, nearest, prove_yield};
 use crate::rows::claims::{clock_intervals, positions};
 use crate::times::context::RowTimes;
 use headland_base::error::Result;

@@ -1,4 +1,4 @@
-//! Tells the seasons and jobs of a layer apart, whose ground counts once in each of them.
+//! Splits the rows of a layer into seasons and jobs; ground counts once in each of them.
 
 use std::collections::HashMap;
 use std::fmt;

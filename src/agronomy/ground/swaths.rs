@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::columns::derived::GAP;
 use crate::columns::row_ratios::median;
 use crate::ground::convex_clip::{Point, area};
-use crate::ground::first_owner::owned_area;
 use crate::ground::logged_shapes::{LARGEST_COORDINATE, Shapes};
+use crate::ground::polygon_coverage::owned_area;
 use headland_reader::layer::Polygons;
 
 /// Rows whose headings differ by less are joined.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::ground::coverage::{Coverage, cover};
-use crate::ground::first_owner::owned_area;
 use crate::ground::logged_shapes::Shapes;
+use crate::ground::polygon_coverage::owned_area;
+use crate::ground::swath_coverage::{Coverage, cover};
 use crate::ground::swaths::{SwathRows, Swaths, build_swaths};
 
 struct Rows {

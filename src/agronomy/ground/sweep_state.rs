@@ -1,4 +1,4 @@
-//! What a sweep over polygons keeps while it gives their ground away.
+//! The state of a sweep line over polygons that assigns each piece of ground to its first polygon.
 
 use crate::ground::convex_clip::Point;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::ground::coverage::{Coverage, cover};
 use crate::ground::logged_shapes::Shapes;
+use crate::ground::swath_coverage::{Coverage, cover};
 use crate::ground::swaths::{SwathRows, Swaths, build_swaths};
 use crate::rows::lengths::usual_width;
 use crate::rows::track_rows::TrackRows;

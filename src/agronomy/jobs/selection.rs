@@ -1,4 +1,4 @@
-//! Selects jobs by types and names: one answer for lists, reads, the command line and mirrors.
+//! Selects jobs by their types and names, for lists, reads, the command line and mirrors alike.
 
 use std::collections::BTreeSet;
 

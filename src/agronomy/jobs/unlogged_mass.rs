@@ -1,6 +1,6 @@
 //! Rows that harvest ground and whose mass was not logged, which is not the same as none.
 
-use crate::cleaning::clean::CleanRows;
+use crate::cleaning::clean_rows::CleanRows;
 use crate::passes::runs::pass_runs;
 
 /// Seconds at the beginning of a pass in which no grain has reached the sensor yet, at most.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, LargeStringArray};
 use arrow_schema::{DataType, Field};
 
-use crate::cleaning::clean::CleanRows;
+use crate::cleaning::clean_rows::CleanRows;
 use crate::cleaning::diagnostics::not_shifted;
 use crate::cleaning::layers::{Cleaned, field};
 use crate::cleaning::left_out::left_out;

@@ -1,5 +1,6 @@
 //! Maps of cleaned jobs: cells and plots, their totals, titles and the columns that they show.
 
+pub(crate) mod column_words;
 pub(crate) mod grid;
 pub(crate) mod plots;
 pub(crate) mod prescribed_rate;
@@ -13,5 +14,4 @@ pub(crate) mod targets;
 pub(crate) mod title;
 pub(crate) mod unit_squares;
 pub(crate) mod weighed_total;
-pub(crate) mod words;
-pub(crate) mod zone_texts;
+pub(crate) mod zone_units;

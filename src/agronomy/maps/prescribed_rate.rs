@@ -1,10 +1,10 @@
-//! Finds the column of rates in a prescription: one answer for checks and comparisons.
+//! Finds the column of rates in a prescription, for its checks and for comparisons with applied rates.
 
 use arrow_schema::{DataType, Field};
 
 use crate::columns::cell_values::numbers;
 use crate::columns::row_ratios::median;
-use crate::maps::words::{NUTRIENTS, RATE_STEMS, YIELD_STEMS, is_other_name, words};
+use crate::maps::column_words::{NUTRIENTS, RATE_STEMS, YIELD_STEMS, column_words, is_other_name};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 use headland_reader::layer::crs::Crs;

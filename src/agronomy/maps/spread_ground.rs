@@ -1,7 +1,7 @@
 //! Spreads the fresh ground of rows over square cells and over plots.
 
 use crate::ground::convex_clip::{Point, area};
-use crate::ground::coverage::Coverage;
+use crate::ground::swath_coverage::Coverage;
 use crate::maps::plots::{Overlay, Plots};
 use crate::maps::unit_squares::Raster;
 

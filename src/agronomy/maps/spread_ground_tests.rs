@@ -1,7 +1,7 @@
 //! Tests of ground spread over cells and plots, with areas worked out on paper.
 
 use crate::ground::convex_clip::Point;
-use crate::ground::coverage_tests::cover_all;
+use crate::ground::swath_coverage_tests::cover_all;
 use crate::maps::spread_ground::{Cells, Part, onto_cells, onto_polygons};
 
 fn rectangle(west: f64, south: f64, east: f64, north: f64) -> Vec<Point> {

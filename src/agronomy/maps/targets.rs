@@ -6,14 +6,14 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 
-use crate::cleaning::clean::CleanRows;
+use crate::cleaning::clean_rows::CleanRows;
 use crate::cleaning::layers::field;
 use crate::columns::canonical::JobKind;
 use crate::columns::cell_values::nullable;
 use crate::columns::row_ratios::median;
-use crate::ground::coverage::Coverage;
-use crate::ground::first_owner::{first_owner, owned_area};
 use crate::ground::logged_shapes::Shapes;
+use crate::ground::polygon_coverage::{owned_area, polygon_coverage};
+use crate::ground::swath_coverage::Coverage;
 use crate::maps::spread_ground::{Part, onto_cells, onto_polygons};
 use crate::rows::gather::gather_index;
 use crate::rows::result_columns::{polygon_layer, polygons};

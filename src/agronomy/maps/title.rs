@@ -6,8 +6,8 @@ use arrow_array::cast::AsArray;
 
 use crate::columns::canonical::JobKind;
 use crate::columns::provenance as keys;
+use crate::maps::column_words::capitalized;
 use crate::maps::shown_column::{column_label, shown_column};
-use crate::maps::words::capitalized;
 use headland_reader::layer::Layer;
 
 /// A title with more names states their number.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::cleaning::clean::CleanRows;
+use crate::cleaning::clean_rows::CleanRows;
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::cleaning::clean::CleanRows;
+use crate::cleaning::clean_rows::CleanRows;
 use crate::columns::derived::GAP;
 use crate::passes::runs::pass_runs;
 use crate::rows::track_rows::TrackRows;

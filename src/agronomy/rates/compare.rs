@@ -6,10 +6,10 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, LargeStringArray};
 use arrow_schema::{DataType, Field};
 
+use super::choose_targets::Targets;
 use super::classes::{Class, Compared, classify, error_of};
 use super::part::{Part, parts};
-use super::target::{RateTarget, RateUnit};
-use super::targets::Targets;
+use super::target_values::{RateTarget, RateUnit};
 use super::{causes, job_totals, report, steps};
 use crate::cleaning::layers::field;
 use crate::cleaning::recipe::Recipe;

@@ -6,12 +6,12 @@ use arrow_array::{ArrayRef, LargeStringArray};
 use arrow_schema::DataType;
 
 use super::part::{Part, products};
-use super::target::RateUnit;
+use super::target_values::RateUnit;
 use crate::cleaning::layers::field;
 use crate::columns::cell_values::nullable;
 use crate::columns::derived::HECTARE;
 use crate::columns::job_products::{JOB_TOTALS, JobProduct};
-use crate::maps::zone_texts::is_same_product;
+use crate::maps::zone_units::is_same_product;
 use headland_base::error::Result;
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;

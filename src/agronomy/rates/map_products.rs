@@ -2,7 +2,7 @@
 
 use super::job_totals::reported_products;
 use super::part::Part;
-use crate::maps::zone_texts::{is_same_product, zone_products};
+use crate::maps::zone_units::{is_same_product, zone_products};
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;

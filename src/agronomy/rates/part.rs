@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::causes::causes;
-use crate::cleaning::clean::{CleanRows, clean_rows};
+use crate::cleaning::clean_rows::{CleanRows, clean_rows};
 use crate::cleaning::diagnostics::clean_diagnostics;
 use crate::cleaning::left_out::left_out;
 use crate::cleaning::reasons::{DUPLICATE, POSITION};

@@ -6,11 +6,11 @@ use arrow_array::{ArrayRef, Int64Array, LargeStringArray};
 use arrow_schema::DataType;
 
 use super::causes;
+use super::choose_targets::Targets;
 use super::classes::Class;
 use super::classes::Compared;
 use super::part::{Part, products};
-use super::target::RateUnit;
-use super::targets::Targets;
+use super::target_values::RateUnit;
 use crate::cleaning::layers::field;
 use crate::columns::cell_values::nullable;
 use crate::columns::derived::HECTARE;

@@ -1,4 +1,4 @@
-//! What a log says of the order of its rows.
+//! The logged columns that order rows: machine, section, time, sequence, position and distance.
 
 /// Metres: rows that are nearer to each other are at the same location.
 pub(crate) const SAME_LOCATION: f64 = 0.01;

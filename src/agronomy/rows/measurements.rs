@@ -1,4 +1,4 @@
-//! Measurements of flow: rows that log parts of one measurement are judged together.
+//! Groups rows that log parts of one flow measurement, so that they are accepted or rejected together.
 //!
 //! A display that logs five times a second, or each section of a header with one sensor, writes the same harvest in more
 //! rows. What is a spike must not depend on that.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::columns::row_ratios::median;
-use crate::ground::first_owner::owned_area;
 use crate::ground::logged_shapes::Shapes;
+use crate::ground::polygon_coverage::owned_area;
 use headland_base::error::{Error, Result};
 use headland_reader::layer::crs::LocalPlane;
 use headland_reader::layer::{Layer, Polygons};

@@ -1,4 +1,4 @@
-//! Tells tracks apart where rows of several sections or machines are logged without a column that does.
+//! Separates the tracks of sections or machines by continuous movement, where no column names them.
 
 use std::cell::LazyCell;
 

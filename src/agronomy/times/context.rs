@@ -1,4 +1,4 @@
-//! The times of rows, and what is known of the job beside the columns that state them.
+//! Times of rows with their evidence, and what reading them needs: time zone, and the start of the job.
 
 use headland_base::times::DAY;
 use headland_reader::archive::{Code, Diagnostic};

@@ -1,4 +1,4 @@
-//! Random harvests in all combinations of units: what is proven is right, or nothing is.
+//! Tests inferred units on random harvests in all combinations of units: each is right or left open.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::columns::crops::{CROPS, Crop};
 use crate::columns::matching::Match;
-use crate::columns::unit_closure::{Candidates, Harvest, prove_yield};
+use crate::columns::unit_inference::{Candidates, Harvest, prove_yield};
 use headland_reader::layer::units::Unit;
 
 fn unit(text: &str) -> Unit {

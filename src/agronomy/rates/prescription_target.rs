@@ -2,14 +2,14 @@
 
 use super::map_products::products_of_map;
 use super::part::Part;
-use super::target::{RateUnit, Target, contradicts, rates};
+use super::target_values::{RateUnit, Target, contradicts, rates};
 use super::zones::{ZoneOverlaps, visit_zones};
 use crate::columns::canonical::JobKind;
 use crate::columns::harmonize::harmonize;
 use crate::columns::provenance as keys;
 use crate::columns::statements::Statements;
 use crate::maps::prescribed_rate::{PrescribedRate, assumed_rate, prescribed_rate};
-use crate::maps::zone_texts::{is_same_unit, zone_units};
+use crate::maps::zone_units::{is_same_unit, zone_units};
 use crate::rows::result_columns::polygons;
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};

@@ -1,8 +1,8 @@
 //! The targets of a comparison: the logged one, another column, or a prescription at the middle of the swaths.
 
 use super::part::Part;
-use super::planned::planned;
-use super::target::{RateTarget, RateUnit, Target, contradicts, rates};
+use super::prescription_target::prescription_target;
+use super::target_values::{RateTarget, RateUnit, Target, contradicts, rates};
 use crate::columns::values::CanonicalValues;
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};

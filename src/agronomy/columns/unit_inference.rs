@@ -1,4 +1,4 @@
-//! Proves units that nothing states, by arithmetic on the columns of the layer.
+//! Infers units that no file states: only one combination of units makes mass, flow, area and yield agree.
 //!
 //! Grain that flows past the sensor in one interval is the yield times the area of the row. Each combination of candidate
 //! units gives a ratio of the two; the true one gives 1. What all combinations close to 1 agree on is proven.

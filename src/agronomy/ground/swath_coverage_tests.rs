@@ -1,7 +1,7 @@
 //! Tests of ground counted once, with areas worked out on paper.
 
 use crate::ground::convex_clip::{Point, area};
-use crate::ground::coverage::{Coverage, cover};
+use crate::ground::swath_coverage::{Coverage, cover};
 use crate::ground::swaths::Swaths;
 
 fn rectangle(west: f64, south: f64, east: f64, north: f64) -> Vec<Point> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, LargeStringArray};
 use arrow_schema::{DataType, Field};
 
-use crate::cleaning::clean::{CleanRows, allowed_bits};
+use crate::cleaning::clean_rows::{CleanRows, allowed_bits};
 use crate::cleaning::delays::MachineDelay;
 use crate::cleaning::diagnostics::outside;
 use crate::cleaning::each_season::clean_seasons;

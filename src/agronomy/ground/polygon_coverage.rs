@@ -9,8 +9,8 @@
 use crate::ground::boundary_bands::{BandItems, Chain, LEAST_HEIGHT, Run, push_chain, x_at};
 use crate::ground::convex_clip::Point;
 use crate::ground::logged_shapes::Shapes;
-use crate::ground::owner_strips::Strips;
 use crate::ground::sweep_state::{NONE, Owned, SweepState, Visit};
+use crate::ground::sweep_strips::Strips;
 
 /// Larger clusters are cut into two bands of half the height.
 const MOST_CHAINS: usize = 12;

@@ -1,4 +1,4 @@
-//! Columns whose name or unit says what they are and that are not used, and why: one diagnostic for a layer.
+//! Reports columns that look like canonical ones but are not used, with the reason, in one diagnostic of a layer.
 
 use crate::columns::aliases;
 use crate::columns::canonical::{Content, JobKind, YIELDS, canonical};
