@@ -12,8 +12,8 @@ mod rates;
 mod rows;
 mod times;
 
+pub use cleaning::cleaned_layers::{Cleaned, clean};
 pub use cleaning::delays::MachineDelay;
-pub use cleaning::layers::{Cleaned, clean_rows};
 pub use columns::aliases::name_rank;
 pub use columns::canonical::JobKind;
 pub use columns::canonical_rows::{canonical_fields, canonical_rows, first_year, layer_kind, row_field};

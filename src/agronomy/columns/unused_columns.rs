@@ -3,7 +3,7 @@
 use crate::columns::aliases;
 use crate::columns::canonical::{Content, JobKind, YIELDS, canonical};
 use crate::columns::matching::{Match, Unused};
-use crate::maps::words::{RATE_STEMS, YIELD_STEMS};
+use crate::maps::column_words::{RATE_STEMS, YIELD_STEMS};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 use headland_reader::layer::units::{Quantity, Unit};

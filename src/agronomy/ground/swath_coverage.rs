@@ -1,7 +1,7 @@
 //! Counts ground once: what each swath covers that no earlier swath covered, as convex pieces.
 
 use crate::ground::convex_clip::{Convex, Cuts, Extent, HalfPlane, Point, area, extent};
-use crate::ground::polygon_coverage::polygon_coverage;
+use crate::ground::polygon_coverage::first_owner;
 use crate::ground::swaths::{Logged, Swaths};
 use crate::rows::neighbours::ExtentGrid;
 

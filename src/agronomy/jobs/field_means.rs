@@ -9,7 +9,7 @@ use arrow_array::{ArrayRef, Int32Array, Int64Array, LargeStringArray, RecordBatc
 use arrow_schema::{DataType, Field};
 use chrono::{DateTime, Datelike as _};
 
-use crate::cleaning::layers::{Cleaned, clean_rows, field as column};
+use crate::cleaning::cleaned_layers::{Cleaned, clean, field as column};
 use crate::cleaning::reasons::{DUPLICATE, MOISTURE};
 use crate::columns::canonical::JobKind;
 use crate::columns::canonical_rows::{crop_array, first_year, layer_kind};

@@ -7,8 +7,8 @@ use arrow_array::{ArrayRef, Int64Array, LargeStringArray};
 use arrow_schema::{DataType, Field};
 
 use crate::cleaning::clean_rows::CleanRows;
+use crate::cleaning::cleaned_layers::{Cleaned, field};
 use crate::cleaning::diagnostics::not_shifted;
-use crate::cleaning::layers::{Cleaned, field};
 use crate::cleaning::left_out::left_out;
 use crate::columns::canonical::JobKind;
 use crate::columns::cell_values::nullable;

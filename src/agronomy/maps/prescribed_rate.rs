@@ -4,7 +4,7 @@ use arrow_schema::{DataType, Field};
 
 use crate::columns::cell_values::numbers;
 use crate::columns::row_ratios::median;
-use crate::maps::column_words::{NUTRIENTS, RATE_STEMS, YIELD_STEMS, column_words, is_other_name};
+use crate::maps::column_words::{NUTRIENTS, RATE_STEMS, YIELD_STEMS, is_other_name, words};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 use headland_reader::layer::crs::Crs;

@@ -10,9 +10,7 @@ use arrow_schema::{DataType, Field};
 use crate::columns::aliases;
 use crate::columns::canonical::{DRY_YIELD, WET_YIELD, canonical, is_canonical};
 use crate::columns::provenance as keys;
-use crate::maps::column_words::{
-    NUTRIENTS, RATE_STEMS, ROW_SUMS, YIELD_STEMS, capitalized, column_words, is_other_name,
-};
+use crate::maps::column_words::{NUTRIENTS, RATE_STEMS, ROW_SUMS, YIELD_STEMS, capitalized, is_other_name, words};
 use headland_base::error::{Error, Kind, Result};
 use headland_reader::layer::Layer;
 use headland_reader::layer::units::Unit;

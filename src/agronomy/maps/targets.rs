@@ -7,12 +7,12 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 
 use crate::cleaning::clean_rows::CleanRows;
-use crate::cleaning::layers::field;
+use crate::cleaning::cleaned_layers::field;
 use crate::columns::canonical::JobKind;
 use crate::columns::cell_values::nullable;
 use crate::columns::row_ratios::median;
 use crate::ground::logged_shapes::Shapes;
-use crate::ground::polygon_coverage::{owned_area, polygon_coverage};
+use crate::ground::polygon_coverage::{first_owner, owned_area};
 use crate::ground::swath_coverage::Coverage;
 use crate::maps::spread_ground::{Part, onto_cells, onto_polygons};
 use crate::rows::gather::gather_index;

@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray as _;
 use arrow_schema::DataType;
 
 use crate::columns::cell_values::{arrays, trimmed};
-use crate::maps::column_words::{RATE_STEMS, column_words};
+use crate::maps::column_words::{RATE_STEMS, words};
 use headland_reader::layer::Layer;
 use headland_reader::layer::units::Unit;
 

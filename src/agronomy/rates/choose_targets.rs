@@ -1,7 +1,7 @@
 //! The targets of a comparison: the logged one, another column, or a prescription at the middle of the swaths.
 
 use super::part::Part;
-use super::prescription_target::prescription_target;
+use super::prescription_target::planned;
 use super::target_values::{RateTarget, RateUnit, Target, contradicts, rates};
 use crate::columns::values::CanonicalValues;
 use headland_base::error::{Error, Result};

@@ -11,7 +11,7 @@ use super::classes::{Class, Compared, classify, error_of};
 use super::part::{Part, parts};
 use super::target_values::{RateTarget, RateUnit};
 use super::{causes, job_totals, report, steps};
-use crate::cleaning::layers::field;
+use crate::cleaning::cleaned_layers::field;
 use crate::cleaning::recipe::Recipe;
 use crate::columns::canonical::JobKind;
 use crate::columns::cell_values::nullable;
