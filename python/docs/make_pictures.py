@@ -8,17 +8,20 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
 
 import headland as hl
+from headland.layer.layer import Layer
+from headland.layer.table_input import as_layer
 
 FOLDER = Path(__file__).parent / "pictures"
 NAMES = (
     *("logged", "cleaned", "reasons", "delay", "moisture"),
     *("first_map", "planting", "rates", "cells", "prescription", "zones"),
-    *("machines", "strips", "years"),
+    *("machines", "strips", "years", "year", "harvest"),
 )
 """The pictures that each build makes, next to `before_after`."""
 GAP = 20
@@ -26,8 +29,9 @@ GAP = 20
 GUIDES = FOLDER.parent / "how_to"
 ZONES, COMBINES = GUIDES / "zones_from_three_years.md", GUIDES / "several_combines.md"
 STRIPS, YEARS = GUIDES / "yield_by_plot.md", GUIDES / "mean_by_field_and_year.md"
+HARVEST = GUIDES / "map_a_harvest.md"
 PRESCRIPTION = FOLDER.parent / "tutorials" / "prescription_and_back.md"
-PAGES = [ZONES, COMBINES, STRIPS, YEARS, PRESCRIPTION]
+PAGES = [ZONES, COMBINES, STRIPS, YEARS, HARVEST, PRESCRIPTION]
 """Pages whose own code draws their pictures."""
 
 
@@ -55,7 +59,7 @@ def harvest() -> dict[str, str]:
         job = client.job_data.list().first()
         layer = hl.harmonize(client.job_data.read(job["id"]), job=client.job_data.get(job["id"]))
     cleaned = hl.clean(layer)
-    logged, after = cleaned.map("logged").svg, cleaned.map().svg
+    logged, after = on_one_ground(cleaned), cleaned.map().svg
     return {
         "before_after": row([logged, after], 760 + GAP, 520, "A harvest as logged, and its map after cleaning"),
         "logged": logged,
@@ -64,6 +68,17 @@ def harvest() -> dict[str, str]:
         "delay": cleaned.delay.plot().svg,
         "moisture": layer.plot("moisture").svg,
     }
+
+
+def on_one_ground(cleaned: hl.Cleaned) -> str:
+    """Draw the logged points on the ground of the cells, so that a field is at the same place in both maps."""
+    cells = hl.grid(cleaned, 10.0)
+    points = Layer(cleaned._core.before()).to_geopandas()  # noqa: SLF001 -- the rows of `cleaned.map("logged")`
+    west, south, east, north = cells.to_geopandas().to_crs(points.crs).total_bounds
+    rows = as_layer("layer", points.cx[west:east, south:north])
+    rates = sorted(rate for rate in cells["yield_dry"] if rate is not None)
+    low, high = rates[len(rates) // 50], rates[-len(rates) // 50]
+    return rows.plot("logged", title="Stone_Hill_2026_Harvest", label="Yield as logged", vmin=low, vmax=high).svg
 
 
 def operations() -> dict[str, str]:
@@ -76,7 +91,7 @@ def operations() -> dict[str, str]:
     cells = hl.grid(hl.clean(layers["Yield"]), 40.0)
     return {
         "first_map": hl.harmonize(layers["Yield"], job=details["Yield"]).plot("yield_dry").svg,
-        "planting": layers["Planter"].plot().svg,
+        "planting": layers["Planter"].plot(title="Planting of Stone Hill 2026", label="Seeds").svg,
         "cells": cells.plot("yield_dry").svg,
     }
 
@@ -85,18 +100,23 @@ def prescriptions() -> dict[str, str]:
     """Run the code of two pages, and draw what it made."""
     zones, tutorial = of_page(ZONES), of_page(PRESCRIPTION)
     return {
-        "zones": zones["rx"].layer.plot("RATE").svg,
-        "prescription": tutorial["rx"].layer.plot("RATE").svg,
-        "rates": tutorial["comparison"].map().svg,
+        "zones": zones["rx"].layer.plot("RATE", title="Zones from three years", label="Rate").svg,
+        "prescription": tutorial["rx"].layer.plot("RATE", title="A prescription of urea", label="Rate").svg,
+        "rates": tutorial["comparison"]
+        .layer.plot("rate_class", title="Target and applied rates", label="Applied, of the target")
+        .svg,
     }
 
 
 def guides() -> dict[str, str]:
     """Run the code of three guides, and draw what it made."""
     years = [each.svg for each in of_page(YEARS)["maps"]]
+    cells = of_page(HARVEST)["cells"]
     return {
         "machines": of_page(COMBINES)["by_machine"].plot("machine").svg,
         "strips": of_page(STRIPS)["plots"].plot("yield_dry", title="Stone Hill 2026, four strips").svg,
+        "harvest": cells.plot("yield_dry", title="Stone Hill 2026").svg,
+        "year": years[0],
         "years": row(years, 400 + GAP, 380, "Maps of one field in three years"),
     }
 
@@ -104,7 +124,12 @@ def guides() -> dict[str, str]:
 def of_page(page: Path) -> dict[str, Any]:
     """Run the code of a page, and return its names."""
     names: dict[str, Any] = {}
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+    with (
+        tempfile.TemporaryDirectory() as folder,  # where the page writes its files
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(io.StringIO()),
+        warnings.catch_warnings(),
+    ):
         for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
             exec(code, names)  # noqa: S102 -- it is a page of this documentation
     names["client"].close()

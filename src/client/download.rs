@@ -71,7 +71,8 @@ pub(super) fn not_ready(
     time_left: Duration,
 ) -> headland_base::error::Error {
     let message = format!(
-        "the service needs more time for this file: it requests a retry in {:.1} s, but the deadline is in {:.1} s",
+        "the service needs more time for this file: it requests a retry in {:.1} s, but the deadline is in {:.1} s; \
+         call again after that, or pass a longer timeout",
         pause.as_secs_f64(),
         time_left.as_secs_f64()
     );

@@ -112,7 +112,7 @@ impl fmt::Display for Plan {
         }
         let [least, most] = [self.time.0, self.time.1].map(|time| format_span(time.as_secs_f64().max(1.0)));
         if self.time.1.is_zero() {
-            write!(f, ", at once")?;
+            write!(f, ", no wait at the client's rate limit")?;
         } else if least == most || self.time.0.is_zero() {
             write!(f, ", about {most}")?;
         } else {

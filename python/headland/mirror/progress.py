@@ -40,7 +40,7 @@ def line(snapshot: Snapshot, elapsed: float = 0.0) -> str:
     calls = formatting.counted(snapshot["calls_done"], "call")
     match snapshot["phase"]:
         case "lists":
-            return f"reading the lists, {calls}"
+            return ", ".join([f"reading the lists, {calls}", *_wait_parts(snapshot)])
         case "pulling":
             return ", ".join(
                 [f"{formatting.counted(snapshot['calls_left'], 'call')} left", *_pulling_parts(snapshot, elapsed)]
@@ -59,11 +59,15 @@ def _pulling_parts(snapshot: Snapshot, elapsed: float) -> list[str]:
     left = snapshot["seconds_left"]
     if left is not None:
         parts.append(f"about {_core.format_span(left - elapsed)}")
-    if snapshot["waiting_until"] is not None:
-        parts.append(f"conversion until {formatting.clock(snapshot['waiting_until'])}")
-    elif snapshot["limit_until"] is not None:
-        parts.append(f"limit until {formatting.clock(snapshot['limit_until'])}")
-    return parts
+    return [*parts, *_wait_parts(snapshot)]
+
+
+def _wait_parts(snapshot: Snapshot) -> list[str]:
+    """Return what is waited for, if there is nothing else to do."""
+    for reason, until in (("conversion", snapshot["waiting_until"]), ("limit", snapshot["limit_until"])):
+        if until is not None:
+            return [f"{reason} until {formatting.clock(until)}"]
+    return []
 
 
 def fraction(snapshot: Snapshot) -> tuple[int, int]:

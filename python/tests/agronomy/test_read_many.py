@@ -138,3 +138,27 @@ def test_a_link_to_a_folder_above_is_not_followed(season: Path, tmp_path: Path) 
     jobs = hl.read_many(tmp_path)
     assert [job["name"] for job, _ in jobs] == ["yield"]
     assert not jobs.failed
+
+
+def test_folder_that_is_no_archive_names_what_reads_it(season: Path, tmp_path: Path) -> None:
+    for read in (hl.read, hl.open):
+        with pytest.raises(hl.ArchiveError, match=r"is a folder of 8 archives: `headland\.read_many\('"):
+            read(season)
+        (tmp_path / "farm").mkdir(exist_ok=True)
+        (tmp_path / "farm" / "journal.sqlite").touch()
+        with pytest.raises(hl.ArchiveError, match=r"`.*farm` is a mirror: `headland\.Mirror\('"):
+            read(tmp_path / "farm")
+        with pytest.raises(hl.ArchiveError, match=r"has mirrors in it \(`.*farm`\): `headland\.Mirror\('"):
+            read(tmp_path)
+
+
+def test_many_archives_are_one_table_with_their_kinds(season: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["read", str(season)]) == 11
+    shown = capsys.readouterr()
+    head, *rows = (line.split("\t") for line in shown.out.splitlines())
+    assert head == ["name", "layer", "kind", "records", "crs"]
+    kinds = {row[0].rpartition("/")[2]: row[2] for row in rows}
+    assert kinds.items() >= {(f"{kind}.zip", kind) for kind in KINDS}
+    assert kinds["outline.zip"] == "boundaries"
+    listed = repr(hl.read_many(season))
+    assert all(f"  {kind}  " in listed for kind in KINDS)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import re
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import pytest
 import headland as hl
 from headland.cli import main
 from headland.cli import pull as pull_verb
+from headland.cli import sandbox as sandbox_verb
 from headland.mirror import summary
 
 if TYPE_CHECKING:
@@ -103,3 +106,36 @@ def test_results_and_errors_of_several_profiles_are_shown_as_they_come(
         monkeypatch.setattr(pull_verb, name, fake)
     assert main(["pull", "--to", str(tmp_path), "--profile", "north", "east", "south"]) == 4
     assert capsys.readouterr() == ("", "")
+
+
+def test_pull_without_a_display_writes_a_line_after_a_minute_and_then_every_ten(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("headland.cli.pull.time.monotonic", lambda: now[0])
+    listener = pull_verb._ProgressListener("north", None, threading.Event())
+    until = dt.datetime(2026, 10, 1, 14, 3, 24, tzinfo=dt.UTC)
+    snapshot = {"phase": "lists", "calls_done": 30, "waiting_until": None, "limit_until": until}
+    shown = []
+    for now[0] in (1001.0, 1059.0, 1060.0, 1061.0, 1659.0, 1660.0):
+        listener(snapshot)
+        shown.append(capsys.readouterr().err)
+    line = f"north: reading the lists, 30 calls, limit until {until.astimezone():%H:%M:%S}\n"
+    assert shown == ["", "", line, "", "", line]
+
+
+@pytest.mark.parametrize(("limits", "written"), [([(30, 60.0)], "30/60"), ([], "off")])
+def test_sandbox_prints_its_own_limit_for_the_command_line(
+    service: hl.Sandbox,
+    limits: list[tuple[int, float]],
+    written: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sandbox_verb._announce(service, limits, as_json=False)
+    variables = dict(re.findall(r"(HEADLAND_\w+)=\"?([^\"\n]*)", capsys.readouterr().out))
+    assert variables["HEADLAND_RATE_LIMITS"] == written
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with hl.Client.from_env() as client:
+        assert [tuple(window[:2]) for window in client.budget().windows] == limits

@@ -107,3 +107,13 @@ def test_warning_of_a_task_points_at_the_line_of_the_user(monkeypatch: pytest.Mo
         warnings.simplefilter("always")
         exec("import asyncio\nasyncio.run(run())", {"__name__": "user", "run": run})
     assert [(warning.filename, warning.lineno) for warning in seen] == [("<string>", 2)] * 2
+
+
+def test_name_in_place_of_an_id_says_where_ids_are(client: hl.Client) -> None:
+    with pytest.raises(
+        hl.NotFound, match=r"expected an id as of `client\.job_data\.list\(\)` or `headland ls job_data"
+    ):
+        client.job_data.get("Stone Hill 2026 Harvest")
+    with pytest.raises(hl.NotFound) as caught:
+        client.job_data.get("1")
+    assert "expected an id" not in str(caught.value)

@@ -123,7 +123,7 @@ class Prompt(code.InteractiveConsole):
 
 
 def test_blocks_can_be_pasted_into_the_plain_interpreter() -> None:
-    wrong = {}
+    wrong: dict[str, list[str]] = {}
     for page in PAGES:
         for block in blocks(page):
             # Without top-level `await`, which only notebooks and `python -m asyncio` take.

@@ -268,7 +268,7 @@ def test_plan_states_calls_and_their_purposes(service: hl.Sandbox, mirror: hl.Mi
     head, *lines = str(plan).splitlines()
     assert head == plan.text
     least, most = plan.calls_left
-    assert head.startswith(f"{least} to {most} calls, at once, ")
+    assert head.startswith(f"{least} to {most} calls, no wait at the client's rate limit, ")
     counts = {line.split()[0]: line.split()[1] for line in lines}
     assert counts["details"] == str(plan.by_purpose["details"].least)
     assert "all jobs" in lines[1]

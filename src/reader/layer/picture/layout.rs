@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use super::colour::{ColourScale, MISSING, SHADES, ramp_colour};
 use super::drawing::{Drawing, Values};
 use super::extent::{Extent, Selection, Shape};
-use super::text::{escape, fit, format_count, format_number, format_steps, format_value, round_below, width_in_ems};
+use super::text::{
+    escape, fit, format_count, format_number, format_steps, format_value, round_below, two_lines, width_in_ems,
+};
 
 const MARGIN: f64 = 20.0;
 const HEADER: f64 = 66.0;
@@ -189,8 +191,11 @@ fn draw_legend(svg: &mut String, drawing: &Drawing<'_>, scale: &ColourScale<'_>,
     let x = MARGIN + layout.panel_width + GAP;
     let mut y = HEADER + 12.0;
     if let Some(column) = drawing.column.filter(|_| !matches!(scale, ColourScale::Plain)) {
-        write_fitted(svg, (x, y), r#"font-size="13" font-weight="600""#, INK, column, (13.0 * BOLD, LEGEND_TEXT));
-        y += 17.0;
+        let (first, rest) = two_lines(column, 13.0 * BOLD, LEGEND_TEXT);
+        for line in [first, rest].into_iter().filter(|line| !line.is_empty()) {
+            write_fitted(svg, (x, y), r#"font-size="13" font-weight="600""#, INK, line, (13.0 * BOLD, LEGEND_TEXT));
+            y += 17.0;
+        }
         let unit = drawing.unit.unwrap_or("unit unknown");
         if !unit.is_empty() && !matches!(scale, ColourScale::Names { .. }) {
             write_fitted(svg, (x, y), r#"font-size="12""#, PALE, unit, (12.0, LEGEND_TEXT));
@@ -200,15 +205,16 @@ fn draw_legend(svg: &mut String, drawing: &Drawing<'_>, scale: &ColourScale<'_>,
     match scale {
         ColourScale::Plain => {}
         ColourScale::Ramp { low, high, least, most, is_limited, .. } => {
-            let limits = format!("colours: {} to {}", format_value(*low), format_value(*high));
-            let colours = if *is_limited { &limits } else { "colours: 2 % to 98 %" };
-            let has_more = *is_limited || least < low || most > high;
             y = draw_ramp(svg, (x, y), layout, [*low, *high]);
-            if has_more {
-                write_text(svg, (x, y), r#"font-size="11""#, PALE, colours);
+            if *is_limited || least < low || most > high {
+                let colours = format!("colours: {} to {}", format_value(*low), format_value(*high));
+                let quantiles = if *is_limited { "" } else { "(2nd to 98th percentile)" };
                 let all = format!("all values: {} to {}", format_value(*least), format_value(*most));
-                write_text(svg, (x, y + 14.0), r#"font-size="11""#, PALE, &all);
-                y += 26.0;
+                for text in [colours.as_str(), quantiles, &all].into_iter().filter(|text| !text.is_empty()) {
+                    write_text(svg, (x, y), r#"font-size="11""#, PALE, text);
+                    y += 14.0;
+                }
+                y -= 2.0;
             }
         }
         ColourScale::Steps { steps, .. } => {
@@ -238,7 +244,8 @@ fn draw_swatch(svg: &mut String, x: f64, y: &mut f64, colour: &str, text: &str) 
 
 /// Draws the ramp with its numbers. Returns the y of the next entry.
 fn draw_ramp(svg: &mut String, (x, y): (f64, f64), layout: &Layout, [low, high]: [f64; 2]) -> f64 {
-    let length = (layout.panel_height - 128.0).clamp(96.0, 220.0);
+    // Below the ramp is space for three lines of text and a swatch.
+    let length = (HEADER + layout.panel_height - 82.0 - y).clamp(96.0, 220.0);
     #[expect(clippy::cast_precision_loss, reason = "a few shades")]
     let part = length / SHADES as f64;
     for shade in 0..SHADES {

@@ -31,6 +31,16 @@ pub(super) fn fit(text: &str, size: f64, width: f64) -> String {
     format!("{}…{}", start.trim_end(), end.trim_start())
 }
 
+/// A text that is longer than `width` pixels in two parts, the first of which fits; the second may be empty.
+pub(super) fn two_lines(text: &str, size: f64, width: f64) -> (&str, &str) {
+    if width_in_ems(text) * size <= width {
+        return (text, "");
+    }
+    let fits = |at: &usize| text.get(..*at).is_some_and(|part| width_in_ems(part) * size <= width);
+    let end = text.match_indices(' ').map(|(at, _)| at).take_while(fits).last();
+    end.and_then(|at| text.split_at_checked(at)).map_or((text, ""), |(first, rest)| (first, rest.trim_start()))
+}
+
 /// The width of a text in font sizes, which is that of `DejaVu Sans`, one of the widest of a browser. Bold letters
 /// are wider, so the font size of a bold text counts as a tenth more.
 pub(super) fn width_in_ems(text: &str) -> f64 {
