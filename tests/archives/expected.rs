@@ -3,6 +3,7 @@
 
 use arrow_array::{Array, ArrayRef};
 use headland::layer::Layer;
+use headland::layer::crs::Crs;
 use serde_json::Value;
 
 use crate::canonical_text;
@@ -24,7 +25,7 @@ pub(crate) fn compare(
         return;
     }
     // The reader states only certain codes; GDAL also guesses from the name and the numbers.
-    if let (Some(code), Some(theirs)) = (layer.crs().and_then(|crs| crs.epsg()), expected["crs"].as_str())
+    if let (Some(code), Some(theirs)) = (layer.crs().and_then(Crs::epsg), expected["crs"].as_str())
         && theirs.starts_with("EPSG:")
         && theirs != format!("EPSG:{code}")
     {

@@ -10,6 +10,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
 use headland::archive::{ReadOptions, Source};
 use headland::error::{Error, Kind};
+use headland::layer::crs::Crs;
 use headland::layer::{self, Layer};
 use headland::sandbox::fields::{Coverage, HarvestStyle, Job, generate_account};
 
@@ -100,7 +101,7 @@ fn fmis_and_shp_of_one_job_have_equal_rows_totals_and_units_4_4() {
         let equal = (0..own.len()).filter(|row| second(*row) == clocks.value(*row)).count();
         // Half a second may be rounded either way.
         assert!(equal * 50 >= own.len() * 49, "{}: {equal} of {} times", job.name, own.len());
-        assert_eq!(own.crs().and_then(|crs| crs.epsg()), Some(4326));
+        assert_eq!(own.crs().and_then(Crs::epsg), Some(4326));
         assert_eq!(own.geometries().flatten().count(), own.len(), "{}", job.name);
         let id = own.metadata().iter().find(|(key, _)| key == "ID").unwrap();
         assert_eq!(id.1, job.id);

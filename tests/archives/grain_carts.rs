@@ -9,6 +9,7 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::DataType;
 use headland::archive::{ReadOptions, Source};
 use headland::error::{Error, Kind};
+use headland::layer::crs::Crs;
 use headland::layer::{self, Layer};
 use proptest::prelude::*;
 
@@ -105,7 +106,7 @@ fn regular_file_is_a_table_of_loads_with_units_header_and_points() {
     let header: Vec<(&str, &str)> = layer.metadata().iter().map(|(key, value)| (&**key, &**value)).collect();
     assert_eq!(header, [("GrcVersion", "1.6"), ("Field", "Smith, north"), ("Farm", ""), ("TotalPounds", "42000")]);
     assert!(layer.schema().metadata()["headland.metadata"].contains("\"Field\":\"Smith, north\""));
-    assert_eq!(layer.crs().and_then(|crs| crs.epsg()), Some(4326));
+    assert_eq!(layer.crs().and_then(Crs::epsg), Some(4326));
     let points = layer.geojson(false).unwrap();
     assert!(points.contains("[-98.5,45.25]") && points.contains("[-98.75,45.5]"), "{points}");
 }

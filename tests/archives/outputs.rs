@@ -4,6 +4,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use headland::archive::ReadOptions;
 use headland::error::Kind;
+use headland::layer::crs::Crs;
 use headland::layer::picture::Picture;
 use headland::layer::{self, Cancel, Layer};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -97,7 +98,7 @@ fn degrees_out_of_range_are_an_error_that_as_is_overrides() {
 fn a_layer_can_be_read_in_wgs_84() {
     let options = ReadOptions { to_crs: Some("EPSG:4326".to_owned()), ..ReadOptions::default() };
     let layer = squares(Some(builder::UTM_12), &options).unwrap();
-    assert_eq!(layer.crs().and_then(|crs| crs.epsg()), Some(4326));
+    assert_eq!(layer.crs().and_then(Crs::epsg), Some(4326));
     let plain = squares(Some(builder::UTM_12), &ReadOptions::default()).unwrap();
     assert_eq!(layer.geojson(true).unwrap(), plain.geojson(false).unwrap());
     let other = ReadOptions { to_crs: Some("EPSG:32612".to_owned()), ..ReadOptions::default() };
@@ -291,13 +292,13 @@ fn prj_with_an_epsg_code_is_that_system_if_it_is_known() {
         ("EPSG:3035", 3035, "EPSG:3035"),
     ] {
         let layer = read(prj);
-        assert_eq!((layer.crs().and_then(|crs| crs.epsg()), layer.crs().unwrap().name()), (Some(code), name), "{prj}");
+        assert_eq!((layer.crs().and_then(Crs::epsg), layer.crs().unwrap().name()), (Some(code), name), "{prj}");
         assert!(codes(&layer).contains(&"crs-by-code") && !codes(&layer).contains(&"crs-unknown"), "{prj}");
         assert!(layer.crs().unwrap().projjson().is_some() && layer.crs().unwrap().to_wgs84().is_ok(), "{prj}");
     }
     for prj in ["EPSG:99999", "EPSG:", "EPSG:4326 or so"] {
         let layer = read(prj);
-        assert!(layer.crs().is_none() && layer.crs().and_then(|crs| crs.epsg()).is_none(), "{prj}");
+        assert!(layer.crs().is_none() && layer.crs().and_then(Crs::epsg).is_none(), "{prj}");
         assert!(codes(&layer).contains(&"crs-unknown") && !codes(&layer).contains(&"crs-by-code"), "{prj}");
     }
     assert_eq!(read("EPSG:99999").crs_wkt(), None, "an unknown code does not look like a known one");

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use headland::archive::{Diagnostic, ReadOptions, Source};
 use headland::error::{Error, Kind, Result};
+use headland::layer::crs::Crs;
 use headland::layer::{self, ColumnType, Layer, Stream, TypePolicy};
 
 use crate::{builder, corpus, grain_carts};
@@ -323,7 +324,7 @@ fn transformed_coordinates_and_selected_columns_work_in_batches() {
     let options = ReadOptions { to_crs: Some("EPSG:4326".to_owned()), columns, ..ReadOptions::default() };
     let source = builder::source(zip);
     let stream = Stream::open(&source, &options, &TypePolicy::Header, 7).unwrap();
-    assert_eq!(stream.head().crs().and_then(|crs| crs.epsg()), Some(4326));
+    assert_eq!(stream.head().crs().and_then(Crs::epsg), Some(4326));
     assert_eq!((stream.head().name(), stream.head().len()), ("t", 0));
     for size in SIZES {
         same(layer::read(&source, &options), &source, &options, size, "WGS 84");

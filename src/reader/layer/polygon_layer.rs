@@ -143,7 +143,7 @@ mod tests {
         let layer = layer(&rows, &Crs::wgs84()).unwrap();
         assert_eq!((layer.name(), layer.source(), layer.len()), ("grid", "clean", 3));
         assert_eq!((layer.geometry_types(), layer.geometry_column()), (&[3, 6][..], Some("geometry")));
-        assert_eq!(layer.crs().and_then(|crs| crs.epsg()), Some(4326));
+        assert_eq!(layer.crs().and_then(Crs::epsg), Some(4326));
         let shapes = layer.row_shapes("layer").unwrap();
         assert_eq!(shapes.first_other, None);
         let found = shapes.polygons.unwrap();
