@@ -42,7 +42,7 @@ for how, (keeps_, heading) in HEADINGS.items():
 fault("no heading", lambda log: without(log, "heading"), keeps=True)
 
 # Widths and distances.
-for factor in (0.3048, 0.5, 0.6, 1.6, 2.0, 1 / 0.3048, 100.0, 1000.0):
+for factor in (0.04, 0.1, 0.2, 0.3048, 0.5, 0.6, 1.6, 2.0, 1 / 0.3048, 100.0, 1000.0):
     fault(f"width x {factor:.4g}", lambda log, f: changed(log, "swath", f * numbers(log, "swath")), factor, keeps=False)
 for factor in (0.0254, 0.3048, 1 / 0.3048, 100.0):
     fault(
@@ -50,6 +50,13 @@ for factor in (0.0254, 0.3048, 1 / 0.3048, 100.0):
         lambda log, f: changed(log, "distance", f * numbers(log, "distance")),
         factor,
         keeps=False,
+    )
+for factor in (0.7, 0.8, 0.9144, 1.0936, 1.1):
+    fault(
+        f"distance x {factor:.4g}",
+        lambda log, f: changed(log, "distance", f * numbers(log, "distance")),
+        factor,
+        keeps=True,
     )
 for role_ in ("swath", "distance"):
     for value_ in (np.nan, -1.0, 65535.0):
@@ -77,6 +84,62 @@ for how, rounded in {"rounded": np.round, "cut": np.floor, "in half": lambda met
         rounded,
         keeps=how != "in half",
     )
+
+
+def narrowed(log: Log, width: float, share: float) -> gpd.GeoDataFrame:
+    """Return the log with the last rows at a part of the width, and the grain of that part."""
+    is_last = np.arange(count(log)) > (1 - share) * count(log)
+    flow = column(log, "flow")
+    part = np.where(is_last, width, 1.0)
+    return frame_of(log, changed(log, "swath", numbers(log, "swath") * part).assign(**{flow: log.frame[flow] * part}))
+
+
+for width_, share_ in ((2 / 3, 0.33), (0.5, 0.33), (2 / 3, 0.45), (0.5, 0.1)):
+    fault(f"width x {width_:.2f} in the last {share_:.0%}", narrowed, width_, share_, keeps=False)
+
+
+def stamped(log: Log, metres: float, *, is_round: bool) -> gpd.GeoDataFrame:
+    """Return the log with a buffer around each point, as of a plan for another purpose."""
+    plane = log.frame.to_crs(log.frame.estimate_utm_crs())
+    buffers = plane.buffer(metres, cap_style="round" if is_round else "square")
+    return moved(log, slice(None), buffers.to_crs(log.frame.crs))
+
+
+for metres_, round_ in ((0.5, False), (1.0, False), (2.0, True), (6.0, False)):
+    shape_ = "circles" if round_ else "squares"
+    fault(f"{shape_} of {metres_:g} m", lambda log, m, r: stamped(log, m, is_round=r), metres_, round_, keeps=True)
+
+
+def scaled(log: Log, factor: float) -> gpd.GeoDataFrame:
+    """Return the log with positions whose steps have another length, as those of a wrong coordinate system."""
+    middle = log.frame.union_all().centroid
+    return moved(log, slice(None), log.frame.geometry.scale(factor, factor, origin=middle))
+
+
+for factor in (0.7, 0.9, 1.1, 1.4):
+    fault(f"positions x {factor:g}", scaled, factor, keeps=False)
+
+
+def labelled(log: Log, system: int, label: int) -> gpd.GeoDataFrame:
+    """Return the log in a coordinate system under the name of another one."""
+    return frame_of(log, log.frame.to_crs(system).set_crs(label, allow_override=True))
+
+
+for system_, label_ in ((3035, 3857), (3857, 2154), (3857, 32633)):
+    fault(f"{system_} labelled {label_}", labelled, system_, label_, keeps=False)
+
+
+def resampled(log: Log, rows: int, position: str) -> gpd.GeoDataFrame:
+    """Return a log of fewer rows, each with the sum of distances, the mean of values and one of the positions."""
+    group = np.arange(count(log)) // rows
+    names = {log.columns["distance"]: "sum", **{log.columns[role]: "mean" for role in ("flow", "moisture") if role in log.columns}}
+    frame = log.frame.groupby(group).agg(dict.fromkeys(log.frame.columns, position) | names)
+    return frame_of(log, gpd.GeoDataFrame(frame, geometry="geometry", crs=log.frame.crs))
+
+
+for rows_ in (5, 10, 15):
+    for position_ in ("first", "last"):
+        fault(f"{rows_} rows as one at the {position_}", resampled, rows_, position_, keeps=False)
 fault("distance constant", lambda log: changed(log, "distance", np.full(count(log), 9.0)), keeps=False)
 
 # Sensors. A sentinel is no value: what it replaced is lost, which is within 3 % for these shares.
@@ -128,6 +191,7 @@ fault("no moisture", lambda log: without(log, "moisture"), keeps=False)
 for value_, share_ in (
     (np.nan, 0.1),
     (np.nan, 0.35),
+    (np.inf, 0.01),
     (-999.0, 0.05),
     (-1.0, 0.1),
     (65_535.0, 0.01),

@@ -3,12 +3,13 @@
 use crate::cleaning::clean_rows::CleanRows;
 use crate::cleaning::left_out::left_out;
 use crate::cleaning::machine_ratio::yields_differ;
-use crate::cleaning::reasons::MOISTURE;
+use crate::cleaning::reasons::{MOISTURE, SWATH};
 use crate::columns::canonical::JobKind;
 use crate::columns::derived::HECTARE;
 use crate::columns::row_ratios::median;
 use crate::ground::convex_clip::Point;
 use crate::ground::logged_shapes::are_inside;
+use crate::passes::flow_delay::LONGEST_INTERVAL;
 use crate::passes::gaps::{PassGaps, WIDTHS};
 use crate::rows::field_rows::{FieldRows, LOGGED_FLOW};
 use crate::rows::track_rows::WrongHeadings;
@@ -30,6 +31,9 @@ const BOUNDARY_ROWS: usize = 2_000;
 
 /// Of the covered ground, what was driven without grain before it is said.
 const LEAST_EMPTY: f64 = 0.002;
+
+/// Of the ground, what is beyond the logged widths before it is said.
+const LEAST_WIDENED: f64 = 0.02;
 
 /// One of this many rows is there twice before it is said.
 const TWINS: usize = 20;
@@ -91,6 +95,8 @@ pub(crate) fn clean_diagnostics(rows: &CleanRows) -> Vec<Diagnostic> {
         diagnostics.push(Diagnostic::new(Code::JobTwice, message));
     }
     diagnostics.extend(width_contradicts(rows));
+    diagnostics.extend(widened(rows));
+    diagnostics.extend(coarse_ends(rows));
     diagnostics.extend(yields_differ(rows));
     diagnostics.extend(unusual_moisture(rows));
     diagnostics.extend(left_out(rows));
@@ -165,6 +171,51 @@ fn width_contradicts(rows: &CleanRows) -> Option<Diagnostic> {
              wrong, pass its unit as `units=`, or a corrected column"
         );
         Diagnostic::new(Code::WidthContradicts, message)
+    })
+}
+
+/// A diagnostic if much ground is that of the usual width, though its rows log a narrower one.
+fn widened(rows: &CleanRows) -> Option<Diagnostic> {
+    let is_widened = |k: &usize| rows.reasons[*k] & SWATH != 0 && rows.ground.coverage.fresh[*k] > 0.0;
+    let widened: Vec<usize> = (0..rows.passes.number.len()).filter(is_widened).collect();
+    // What is beyond the logged width, of the ground that is new.
+    let beyond = |k: &usize| {
+        let logged = rows.rows.distance[*k] * rows.rows.width[*k] / rows.ground.coverage.full[*k];
+        rows.ground.coverage.fresh[*k] * (1.0 - logged).max(0.0)
+    };
+    let (more, all): (f64, f64) = (widened.iter().map(beyond).sum(), rows.ground.coverage.fresh.iter().sum());
+    (more > LEAST_WIDENED * all).then(|| {
+        let width = median(widened.iter().map(|k| rows.rows.width[*k]).collect());
+        let message = format!(
+            "{} rows log a narrower width than usual, {width:.2} m in the median, on ground that no other row covers; they count \
+             with the usual width, as after a wrong entry, which is {:.2} ha or {:.1} % of the ground more: if they were \
+             narrower, as in a strip trial, pass `full_width` of 0 in the `recipe` of `headland.clean`",
+            widened.len(),
+            more / HECTARE,
+            100.0 * more / all
+        );
+        Diagnostic::new(Code::MeanContradicts, message)
+    })
+}
+
+/// A diagnostic if rows are so far apart in time that passes begin and end anywhere between two of them.
+fn coarse_ends(rows: &CleanRows) -> Option<Diagnostic> {
+    let inside: Vec<usize> = (0..rows.passes.number.len()).filter(|k| rows.passes.number[*k] > 0).collect();
+    let interval = median(inside.iter().map(|k| rows.rows.interval[*k]).collect());
+    let step = median(inside.iter().map(|k| rows.rows.distance[*k]).collect());
+    let is_coarse = rows.rows.has_time && interval > LONGEST_INTERVAL && rows.ground.swaths.logged().is_empty();
+    is_coarse.then(|| {
+        let mut passes: Vec<i32> = inside.iter().map(|k| rows.passes.number[*k]).collect();
+        passes.sort_unstable();
+        passes.dedup();
+        #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
+        let share = passes.len() as f64 / inside.len().max(1) as f64;
+        let message = format!(
+            "rows are {interval:.0} s and {step:.0} m apart, so that passes begin and end up to that much earlier or later, and \
+             the ground and what follows from it are known to {:.0} % only; export every row of the log if it has more",
+            100.0 * share
+        );
+        Diagnostic::new(Code::GroundIncomplete, message)
     })
 }
 

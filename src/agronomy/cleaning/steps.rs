@@ -7,6 +7,7 @@ use crate::columns::canonical::JobKind;
 use crate::columns::derived::HECTARE;
 use crate::columns::row_ratios::median;
 use crate::ground::convex_clip::Point;
+use crate::ground::outer_edges::outer_edges;
 use crate::ground::seasons::Jobs;
 use crate::ground::swath_coverage::Coverage;
 use crate::passes::flow_delay::{Delay, Sensor};
@@ -209,14 +210,14 @@ impl Middle {
 
     /// Marks rows within some metres of the boundary.
     pub(crate) fn mark_edge(&self, pass: &[i32], boundary: &[Polygons], metres: f64, bits: &mut [u32]) {
-        let rings: Vec<&[Point]> = boundary.iter().flatten().flatten().map(Vec::as_slice).collect();
-        mark(bits, reasons::EDGE, |k| pass[k] > 0 && self.is_near(&rings, k, metres));
+        let edges = outer_edges(boundary);
+        mark(bits, reasons::EDGE, |k| pass[k] > 0 && self.is_near(&edges, k, metres));
     }
 
-    /// Whether a row is within some metres of a ring.
-    fn is_near(&self, rings: &[&[Point]], k: usize, metres: f64) -> bool {
+    /// Whether a row is within some metres of an edge.
+    fn is_near(&self, edges: &[[Point; 2]], k: usize, metres: f64) -> bool {
         let (x, y) = (self.x[k], self.y[k]);
-        rings.iter().flat_map(|ring| crate::ground::convex_clip::edges(ring)).any(|([ax, ay], [bx, by])| {
+        edges.iter().any(|[[ax, ay], [bx, by]]| {
             let (dx, dy) = (bx - ax, by - ay);
             let squared = dx * dx + dy * dy;
             let share = if squared > 0.0 { (((x - ax) * dx + (y - ay) * dy) / squared).clamp(0.0, 1.0) } else { 0.0 };

@@ -11,6 +11,9 @@ pub(crate) const HECTARE: f64 = 10_000.0;
 /// Cubic metres in a bushel of the United States.
 const BUSHEL: f64 = 0.035_239_070_166_88;
 
+/// The source of an area where the steps between positions contradict the distances.
+pub(crate) const STEPPED: &str = "step between positions x swath_width";
+
 /// Ground of each row in m2, also of a further product on it. It is no column of a layer.
 const GROUND: &str = "ground";
 /// Area of a polygon, as a part of distance x width, in the median row, if both mean the same ground.
@@ -44,6 +47,10 @@ pub(crate) struct Rows {
     pub(crate) resolution: i64,
     /// Square metres of the polygons of each row; empty without polygons.
     pub polygons: Vec<f64>,
+    /// Whether those were stamped on points, and are no ground.
+    pub(crate) is_stamped: bool,
+    /// Whether the distances are the steps between positions, which contradict the logged ones.
+    pub(crate) has_steps: bool,
     /// What follows from a yield of the display besides the flow, and its mass as a part of that of the flow, if they differ.
     pub(crate) other_mass: Option<(&'static str, f64)>,
     /// Rows of a further product on the ground of an earlier row; empty if there are none.
@@ -131,7 +138,11 @@ pub(crate) fn compute(rows: &mut Rows, is_yield: bool) -> Vec<Computed> {
     let mut computed = Vec::new();
     let mut has_own = false;
     if let Some(ground) = rows.ground() {
-        let source = if rows.polygons.is_empty() { "distance x swath_width" } else { "area of the polygon" };
+        let source = match (rows.polygons.is_empty(), rows.has_steps) {
+            (false, _) => "area of the polygon",
+            (true, true) => STEPPED,
+            (true, false) => "distance x swath_width",
+        };
         let mut once = ground.clone();
         for (once, _) in once.iter_mut().zip(&rows.is_further).filter(|(_, is_further)| **is_further) {
             *once = 0.0;

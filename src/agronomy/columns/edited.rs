@@ -1,8 +1,9 @@
 //! Columns of a harmonised layer that no longer follow from each other, since some of them were changed afterwards.
 
 use crate::columns::crops::Crop;
-use crate::columns::derived::HECTARE;
+use crate::columns::derived::{HECTARE, STEPPED};
 use crate::columns::market_moisture::{layer_crop, row_markets};
+use crate::columns::provenance as keys;
 use crate::columns::row_ratios::median;
 use crate::columns::values::CanonicalValues;
 use headland_reader::archive::{Code, Diagnostic};
@@ -46,7 +47,10 @@ fn contradictions(layer: &Layer) -> impl Iterator<Item = String> {
     if !has_polygons {
         let area = column("worked_area", "m2");
         let stepped = products(&column("distance", "m"), &column("swath_width", "m"));
-        found.push(difference("worked_area", "`distance` x `swath_width`", &area, stepped.into_iter()));
+        // The steps between positions contradict the distances, which is said of the original columns.
+        if values.metadata("worked_area", keys::SOURCE) != Some(STEPPED) {
+            found.push(difference("worked_area", "`distance` x `swath_width`", &area, stepped.into_iter()));
+        }
         if by_flow.is_empty() {
             let by_yield =
                 products(&column("yield_wet_mass", "kg/ha"), &area).into_iter().map(|kg| kg * (1.0 / HECTARE));
@@ -72,6 +76,10 @@ fn difference(name: &str, source: &str, computed: &[f64], expected: impl Iterato
 
 /// What is said of rows whose crop is not the one of the layer.
 fn other_crop(layer: &Layer) -> Option<String> {
+    // The caller stated another one, which is said already.
+    if layer.diagnostics().iter().any(|diagnostic| diagnostic.code == Code::CropContradicts) {
+        return None;
+    }
     let values = CanonicalValues::new(layer, None);
     let (named, stated) = (Crop::find(values.common_text("crop")?)?, layer_crop(layer)?);
     (named != stated)

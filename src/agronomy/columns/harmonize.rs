@@ -25,7 +25,7 @@ use crate::columns::unit_checks::check_units;
 use crate::columns::unit_inference::Proven;
 use crate::columns::unit_proofs::{name_yields, prove_units};
 use crate::columns::unused_columns::{report, unknown_names};
-use crate::ground::logged_areas::{further_products, polygon_areas};
+use crate::ground::logged_areas::{further_products, polygon_areas, settle_polygons};
 use crate::rows::claims::settle;
 use crate::rows::result_columns::{insert_columns, select_columns};
 use crate::times::context::RowTimes;
@@ -104,8 +104,7 @@ fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
         kg_per_bushel: crop.and_then(Crop::kg_per_bushel).or(proven.kg_per_bushel),
         resolution: times.as_ref().map_or(1, |times| times.resolution),
         polygons: polygon_areas(&layer),
-        other_mass: None,
-        is_further: Vec::new(),
+        ..Rows::default()
     };
     if kind == JobKind::Yield
         && let Some(markets) = markets(&layer, statements, crop, &matches, &mut diagnostics)
@@ -140,6 +139,7 @@ fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
     if let Some(seconds) = proven.interval {
         added.push(constant_interval(&layer, seconds, &mut rows));
     }
+    diagnostics.extend(settle_polygons(&mut rows));
     settle(&layer, kind, &mut rows, &mut added, &mut diagnostics);
     if kind != JobKind::Yield {
         rows.is_further = further_products(&layer, &rows, &added);

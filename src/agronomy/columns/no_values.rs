@@ -41,8 +41,8 @@ fn is_code(value: f64) -> bool {
         || [8, 10, 12, 14, 15, 16, 31, 32].into_iter().any(|bits| value.total_cmp(&(2.0_f64.powi(bits) - 1.0)).is_eq())
 }
 
-/// Makes values null that no sensor measures, and returns their number: below 0, and of grain and widths those far above all
-/// others, such as 65,535.
+/// Makes values null that no sensor measures, and returns their number: infinite ones, those below 0, and of grain
+/// and widths those far above all others, such as 65,535.
 pub(crate) fn discard_no_values(name: &str, values: &mut [f64]) -> usize {
     let mut most = f64::INFINITY;
     let mut least = 0.0;
@@ -67,7 +67,7 @@ pub(crate) fn discard_no_values(name: &str, values: &mut [f64]) -> usize {
         }
     }
     let mut count = 0_usize;
-    for value in values.iter_mut().filter(|value| **value < least || **value > most) {
+    for value in values.iter_mut().filter(|value| **value < least || **value > most || value.is_infinite()) {
         *value = f64::NAN;
         count = count.saturating_add(1);
     }

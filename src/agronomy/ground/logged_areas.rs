@@ -6,6 +6,8 @@ use arrow_array::cast::AsArray as _;
 
 use crate::columns::added::Added;
 use crate::columns::derived::Rows;
+use crate::columns::row_ratios::median;
+use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 
 /// The area of the polygons of each row in m2; empty without polygons, and where their coordinate system is unknown.
@@ -13,6 +15,46 @@ pub(crate) fn polygon_areas(layer: &Layer) -> Vec<f64> {
     let has_polygons = layer.geometry_types().iter().any(|code| matches!(code % 1000, 3 | 6));
     let areas = if has_polygons { layer.areas().unwrap_or_default() } else { Vec::new() };
     areas.into_iter().map(|area| area.unwrap_or(f64::NAN)).collect()
+}
+
+/// Rows with a polygon, a distance and a width that a comparison needs.
+const LEAST_POLYGONS: usize = 30;
+/// Area of a polygon, as a part of distance x width, that means the same ground.
+const SAME_GROUND: std::ops::RangeInclusive<f64> = 0.9..=1.1;
+/// Part by which areas of one shape differ at most: coordinate systems stretch them.
+const ONE_SHAPE: f64 = 0.01;
+
+/// The area of the polygons of the median row, as a part of distance x width, if that is another ground, and whether one shape
+/// was stamped on all points, as a buffer is.
+pub(crate) fn other_polygons(areas: &[f64], distance: &[f64], width: &[f64]) -> Option<(f64, bool)> {
+    let both = areas.iter().zip(distance.iter().zip(width).map(|(distance, width)| distance * width));
+    let both: Vec<(f64, f64)> =
+        both.map(|(area, m2)| (*area, *area / m2)).filter(|(area, ratio)| *area > 0.0 && *ratio > 0.0).collect();
+    let ratio = median(both.iter().map(|(_, ratio)| *ratio).collect());
+    if both.len() < LEAST_POLYGONS || SAME_GROUND.contains(&ratio) {
+        return None;
+    }
+    let usual = median(both.iter().map(|(area, _)| *area).collect());
+    Some((ratio, both.iter().all(|(area, _)| (area / usual - 1.0).abs() < ONE_SHAPE)))
+}
+
+/// Takes polygons that were stamped on points for no ground. Says where polygons are another ground than distance x width.
+pub(crate) fn settle_polygons(rows: &mut Rows) -> Option<Diagnostic> {
+    let lengths = rows.get("distance").zip(rows.get("swath_width"));
+    let (ratio, is_stamped) = lengths.and_then(|(distance, width)| other_polygons(&rows.polygons, distance, width))?;
+    if is_stamped {
+        (rows.polygons, rows.is_stamped) = (Vec::new(), true);
+        let message = format!(
+            "the polygons are all of one area, {ratio:.2} times `distance` x `swath_width` in the median row, as of points with a \
+             buffer; they are taken as points, and `distance` x `swath_width` as the ground"
+        );
+        return Some(Diagnostic::new(Code::GroundIncomplete, message));
+    }
+    let message = format!(
+        "the polygons have {ratio:.2} times the area of `distance` x `swath_width` in the median row; they are the ground: if they \
+         are no swaths, pass points, and if the width or the distance is wrong, its unit as `units=`"
+    );
+    Some(Diagnostic::new(Code::WidthContradicts, message))
 }
 
 /// Time, machine and section, and geometry of a row.

@@ -2,9 +2,11 @@
 
 pub(crate) mod boundary_bands;
 pub(crate) mod convex_clip;
+pub(crate) mod group_ground;
 pub(crate) mod layer_area;
 pub(crate) mod logged_areas;
 pub(crate) mod logged_shapes;
+pub(crate) mod outer_edges;
 pub(crate) mod polygon_coverage;
 pub(crate) mod seasons;
 pub(crate) mod swath_coverage;

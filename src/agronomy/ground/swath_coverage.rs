@@ -22,10 +22,8 @@ const MOST_COMPARISONS: usize = 50_000;
 
 /// Comparisons for one swath once all swaths together took `MEAN_COMPARISONS` on average.
 const FEW_COMPARISONS: usize = 100;
-
 /// Comparisons for one swath on average.
 const MEAN_COMPARISONS: usize = 300;
-
 /// Comparisons for few swaths.
 const LEAST_COMPARISONS: usize = 1_000_000;
 
@@ -51,6 +49,14 @@ struct Polygons {
     places: Vec<u32>,
     /// Whether earlier polygons are not subtracted.
     is_whole: bool,
+}
+
+impl Polygons {
+    fn new(logged: &Logged, rows: &[u32]) -> Self {
+        let places = rows.iter().filter_map(|row| Some((*row, logged.place(*row as usize)?)));
+        let (rows, places) = places.unzip();
+        Self { logged: logged.clone(), rows, places, is_whole: false }
+    }
 }
 
 /// Convex pieces, those of one row one after the other.
@@ -185,11 +191,6 @@ impl Coverage {
 
     /// The polygons of some of `count` rows, which are in order of time. No ground is counted yet.
     fn of_polygons(logged: &[Logged], rows: &[u32], count: usize) -> Self {
-        let polygons = |logged: &Logged| {
-            let places = rows.iter().filter_map(|row| Some((*row, logged.place(*row as usize)?)));
-            let (rows, places) = places.unzip();
-            Polygons { logged: logged.clone(), rows, places, is_whole: false }
-        };
         let area = |row: usize| {
             let place = logged.iter().find_map(|logged| Some((logged, logged.place(row)?)));
             place.map_or(0.0, |(logged, place)| logged.shapes.area(place as usize))
@@ -198,7 +199,7 @@ impl Coverage {
             full: (0..count).map(area).collect(),
             fresh: vec![0.0; count],
             pieces: Pieces::default(),
-            polygons: logged.iter().map(polygons).collect(),
+            polygons: logged.iter().map(|logged| Polygons::new(logged, rows)).collect(),
             limited: 0,
         }
     }
@@ -218,17 +219,22 @@ impl Coverage {
     }
 }
 
-/// Subtracts from each swath all earlier ones.
+/// Subtracts from each swath all earlier ones of its group; without groups, all.
 ///
 /// `by_time` lists the rows of all machines in order of time, each once. Rows that are `excluded` cover nothing and
 /// have no fresh ground. Time is limited: where hundreds of swaths cross each other, ground can be lost (`limited`), but
 /// none is counted twice.
-pub(crate) fn cover(swaths: &Swaths, by_time: &[u32], excluded: &[bool]) -> Coverage {
+pub(crate) fn cover(swaths: &Swaths, by_time: &[u32], excluded: &[bool], groups: &[u32]) -> Coverage {
     let rows = swaths.len();
+    let group = |row: &u32| groups.get(*row as usize);
     let is_excluded = |row: u32| excluded.get(row as usize).copied().unwrap_or(false);
     if !swaths.logged().is_empty() {
-        let used: Vec<u32> = by_time.iter().copied().filter(|row| !is_excluded(*row)).collect();
-        let mut coverage = Coverage::of_polygons(swaths.logged(), &used, rows);
+        let mut used: Vec<u32> = by_time.iter().copied().filter(|row| !is_excluded(*row)).collect();
+        used.sort_by_key(group);
+        let mut coverage = Coverage::of_polygons(swaths.logged(), &[], rows);
+        let of_group =
+            |rows: &[u32]| swaths.logged().iter().map(|logged| Polygons::new(logged, rows)).collect::<Vec<_>>();
+        coverage.polygons = used.chunk_by(|a, b| group(a) == group(b)).flat_map(of_group).collect();
         coverage.subtract_earlier();
         return coverage;
     }
@@ -257,7 +263,8 @@ pub(crate) fn cover(swaths: &Swaths, by_time: &[u32], excluded: &[bool]) -> Cove
         }
         earlier.sort_unstable();
         let swath = swaths.polygon(*row);
-        let covering = earlier.iter().map(|other| swaths.polygon(used[*other as usize]));
+        let covering = earlier.iter().map(|other| used[*other as usize]).filter(|other| group(other) == group(row));
+        let covering = covering.map(|other| swaths.polygon(other));
         let fresh = if cutter.subtract_all(swath, covering) {
             cutter.pieces.iter().map(Convex::area).sum()
         } else {

@@ -11,7 +11,7 @@ fn rectangle(west: f64, south: f64, east: f64, north: f64) -> Vec<Point> {
 /// Covers polygons in their order, ten seconds apart.
 pub(crate) fn cover_all(polygons: &[Vec<Point>]) -> Coverage {
     let all: Vec<u32> = (0_u32..).take(polygons.len()).collect();
-    cover(&Swaths::from_polygons(polygons), &all, &[])
+    cover(&Swaths::from_polygons(polygons), &all, &[], &[])
 }
 
 /// Checks fresh areas, also after the polygons were turned and moved, and the sums of pieces.
@@ -71,7 +71,7 @@ fn row_without_a_swath_covers_nothing() {
 #[test]
 fn excluded_rows_cover_nothing_and_later_rows_come_first_in_time() {
     let swaths = Swaths::from_polygons(&vec![rectangle(0.0, 0.0, 2.0, 9.0); 3]);
-    let coverage = cover(&swaths, &[2, 1, 0, 7], &[false, false, true]);
+    let coverage = cover(&swaths, &[2, 1, 0, 7], &[false, false, true], &[]);
     assert_eq!(coverage.fresh, [0.0, 18.0, 0.0]);
     assert_eq!(coverage.full, [18.0; 3]);
     let mut rows = Vec::new();

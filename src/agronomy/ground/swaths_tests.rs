@@ -105,7 +105,7 @@ fn circle_has_the_area_of_the_polygons_around_it() {
     driven.antenna = distance / 2.0;
     let swaths = driven.build();
     let all: Vec<u32> = (0..rows).collect();
-    let coverage = cover(&swaths, &all, &[]);
+    let coverage = cover(&swaths, &all, &[], &[]);
     assert_close(&coverage.full, &vec![distance * width; positions.len()]);
     // The square ends of the first and the last row overlap in two triangles.
     let overlap = (width / 2.0) * (width / 2.0) * half_turn.tan();

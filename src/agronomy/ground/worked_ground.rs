@@ -73,7 +73,7 @@ impl WorkedGround {
             let ((idle_a, time_a), (idle_b, time_b)) = (key(a), key(b));
             idle_a.cmp(&idle_b).then(time_a.total_cmp(&time_b)).then(a.cmp(b))
         });
-        let coverage = cover(&swaths, &by_time, options.excluded);
+        let coverage = cover(&swaths, &by_time, options.excluded, &[]);
         let share: Vec<f64> =
             coverage.fresh.iter().zip(&coverage.full).map(|(fresh, full)| 1.0 - fresh / full).collect();
         let nominal = (0..rows.len()).map(|k| {

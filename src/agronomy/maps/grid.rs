@@ -14,6 +14,7 @@ use crate::columns::canonical::JobKind;
 use crate::columns::cell_values::nullable;
 use crate::columns::derived::HECTARE;
 use crate::columns::provenance as keys;
+use crate::ground::group_ground::GroupGround;
 use crate::ground::seasons::Seasons;
 use crate::maps::spread_ground::Part;
 use crate::maps::targets::{Targets, beside, plots_layer, system_of_ground};
@@ -51,13 +52,18 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
         None if cleaned.seasons.is_one() => RowGroups::default(),
         None => RowGroups::numbered(&cleaned.seasons.of_row, cleaned.seasons.all.len()),
     };
-    let map = match plots {
-        Some(plots) => Targets::from_plots(rows, plots)?,
-        None => Targets::from_cells(rows, options.cell, options.crs.as_ref())?,
-    };
     let group_of: Vec<u32> = rows.rows.row.iter().map(|row| groups.of_row.get(*row).copied().unwrap_or(0)).collect();
+    let own = options.by.is_some().then(|| GroupGround::find(rows, &group_of, &cleaned.seasons)).flatten();
+    let (coverage, own) = match &own {
+        Some(own) if own.are_products => (&own.coverage, None),
+        own => (&rows.ground.coverage, own.as_ref().map(|own| &own.coverage)),
+    };
+    let map = match plots {
+        Some(plots) => Targets::from_plots(rows, (coverage, own), plots)?,
+        None => Targets::from_cells(rows, (coverage, own), options.cell, options.crs.as_ref())?,
+    };
     let sums = sum_parts(rows, &map, &group_of, !groups.of_row.is_empty(), &factors.by_row);
-    check_sums(rows, &map, &sums, &factors.by_row)?;
+    check_sums(rows, &map, (&sums, &coverage.fresh), &factors.by_row)?;
     let targets: Vec<u32> = sums.iter().map(|sums| sums.target).collect();
     let mut results = result_columns(rows, &map, &sums);
     results.extend(map.centres(&targets));
@@ -79,7 +85,7 @@ pub fn grid(cleaned: &Cleaned, plots: Option<&Layer>, options: &GridOptions) -> 
             .with_diagnostics(factors.diagnostics)
             .with_diagnostics(not_shifted(rows))
             .with_diagnostics(left_out(rows))
-            .with_diagnostics(map.plot_diagnostics(rows))
+            .with_diagnostics(map.plot_diagnostics(coverage))
             .with_diagnostics(mass_diagnostic(rows));
         let title = map_title(cleaned.layer(), None);
         layer
@@ -169,6 +175,7 @@ fn sum_parts(rows: &CleanRows, map: &Targets, group_of: &[u32], is_grouped: bool
     let same_target = |a: &Part, b: &Part| a.target == b.target;
     let mut parts = map.parts.chunk_by(same_target).peekable();
     let mut applied = map.applied.chunk_by(same_target).peekable();
+    let mut behind = map.behind.as_deref().unwrap_or_default().chunk_by(same_target).peekable();
     for target in (0_u32..).take(map.areas.len()) {
         lines.clear();
         let first = sums.len();
@@ -189,8 +196,15 @@ fn sum_parts(rows: &CleanRows, map: &Targets, group_of: &[u32], is_grouped: bool
             sums[index].covered += part.area;
             if is_harvest {
                 sums[index].add(amounts(rows, factors, k), part.area, rows.ground.coverage.fresh[k]);
-            } else if amounts(rows, factors, k).is_some() {
+            } else if map.behind.is_none() && amounts(rows, factors, k).is_some() {
                 // A row without a rate is no rate of 0.
+                sums[index].m2 += part.area;
+            }
+        }
+        for part in behind.next_if(is_own).into_iter().flatten() {
+            let k = part.row as usize;
+            if amounts(rows, factors, k).is_some() {
+                let index = line(&mut sums, group(k));
                 sums[index].m2 += part.area;
             }
         }
@@ -198,7 +212,8 @@ fn sum_parts(rows: &CleanRows, map: &Targets, group_of: &[u32], is_grouped: bool
             let k = part.row as usize;
             let index = line(&mut sums, group(k));
             // One pass applies all products of a mix.
-            sums[index].applied += if rows.rows.is_mixed_in(k) { 0.0 } else { part.area };
+            let is_again = rows.rows.is_mixed_in(k) && group_of[k] == group_of[k - 1];
+            sums[index].applied += if is_again { 0.0 } else { part.area };
             let ground = sums[index].m2;
             sums[index].add(amounts(rows, factors, k), part.area, rows.ground.coverage.full[k]);
             sums[index].applied_m2 += sums[index].m2 - ground;
@@ -225,7 +240,7 @@ impl Sums {
 }
 
 /// Checks that nothing is lost: the targets and what is outside hold what the rows hold.
-fn check_sums(rows: &CleanRows, map: &Targets, sums: &[Sums], factors: &[f64]) -> Result<()> {
+fn check_sums(rows: &CleanRows, map: &Targets, (sums, ground_of): (&[Sums], &[f64]), factors: &[f64]) -> Result<()> {
     if map.can_overlap {
         return Ok(());
     }
@@ -235,7 +250,7 @@ fn check_sums(rows: &CleanRows, map: &Targets, sums: &[Sums], factors: &[f64]) -
         let (fresh, full) = (rows.ground.coverage.fresh[k], rows.ground.coverage.full[k]);
         let has_ground = if is_harvest { fresh > 0.0 } else { full > 0.0 };
         mass += amounts(rows, factors, k).filter(|_| has_ground).map_or(0.0, |amounts| amounts[0]);
-        ground += fresh;
+        ground += ground_of[k];
     }
     let held = [sums.iter().map(|sums| sums.amounts[0]).sum(), sums.iter().map(|sums| sums.covered).sum::<f64>()];
     for (name, (rows, map)) in ["mass", "ground"].into_iter().zip([mass, ground].into_iter().zip(held)) {

@@ -42,6 +42,8 @@ pub(crate) struct Squares {
 pub(crate) struct Targets {
     /// New ground of rows, each piece of ground once.
     pub(crate) parts: Vec<Part>,
+    /// Ground of rows that counts once in each group, if groups share the ground.
+    pub(crate) behind: Option<Vec<Part>>,
     /// Whole swaths of jobs that apply something: overlap received it twice.
     pub(crate) applied: Vec<Part>,
     /// Ground of each row in no target, in m2.
@@ -57,7 +59,13 @@ pub(crate) struct Targets {
 }
 
 impl Targets {
-    pub(crate) fn from_cells(rows: &CleanRows, cell: f64, crs: Option<&Crs>) -> Result<Self> {
+    /// `own` is the ground of groups that share theirs.
+    pub(crate) fn from_cells(
+        rows: &CleanRows,
+        (coverage, own): (&Coverage, Option<&Coverage>),
+        cell: f64,
+        crs: Option<&Crs>,
+    ) -> Result<Self> {
         if !(cell > 0.0 && cell.is_finite()) {
             return Err(Error::for_argument(
                 "cells",
@@ -65,28 +73,32 @@ impl Targets {
             ));
         }
         let crs = crs.cloned().map_or_else(|| system_of_ground(rows), Ok)?;
-        let [west, south, east, north] = extent_of_ground(&rows.ground.coverage);
+        let [west, south, east, north] = extent_of_ground(coverage);
         let map = PlaneMap::new(&rows.plane, &crs, [west, south, east, north])?;
         let spread = |coverage: &Coverage| {
             let message = || format!("`cells`: cells of {cell} m are too many for this field; pass a larger side");
             onto_cells(coverage, |point| map.apply(point), cell).ok_or_else(|| Error::for_argument("cells", message()))
         };
-        let mut found = spread(&rows.ground.coverage)?;
-        let mut applied = Vec::new();
-        if let Some(whole) = whole_swaths(rows) {
-            let other = spread(&whole)?;
-            let places: HashMap<(i64, i64), u32> = found.cells.iter().copied().zip(0_u32..).collect();
+        let mut found = spread(coverage)?;
+        let places: HashMap<(i64, i64), u32> = found.cells.iter().copied().zip(0_u32..).collect();
+        let onto_same = |coverage: &Coverage| {
+            let other = spread(coverage)?;
             // A swath may end a rounding error beyond the union of all new ground.
             let target = |part: &Part| places.get(other.cells.get(part.target as usize)?).copied();
-            applied = other.parts.iter().filter_map(|part| Some(Part { target: target(part)?, ..*part })).collect();
-            applied.sort_unstable_by_key(|part| (part.target, part.row));
-        }
+            let parts = other.parts.iter().filter_map(|part| Some(Part { target: target(part)?, ..*part }));
+            let mut parts: Vec<Part> = parts.collect();
+            parts.sort_unstable_by_key(|part| (part.target, part.row));
+            Ok::<_, Error>(parts)
+        };
+        let applied = whole_swaths(rows).as_ref().map(onto_same).transpose()?.unwrap_or_default();
+        let behind = own.map(onto_same).transpose()?;
         // Cells are squares in the system, which stretches lengths; their area is that on the ground.
         let areas = cell_areas(&map, [f64::midpoint(west, east), f64::midpoint(south, north)], &found.cells, cell);
         let outside = vec![0.0; rows.passes.number.len()];
         let cells = std::mem::take(&mut found.cells);
         Ok(Self {
             parts: found.parts,
+            behind,
             applied,
             outside,
             areas,
@@ -96,16 +108,21 @@ impl Targets {
         })
     }
 
-    pub(crate) fn from_plots(rows: &CleanRows, plots: &Layer) -> Result<Self> {
+    pub(crate) fn from_plots(
+        rows: &CleanRows,
+        (coverage, own): (&Coverage, Option<&Coverage>),
+        plots: &Layer,
+    ) -> Result<Self> {
         let shapes = polygons("plots", plots, &rows.plane)?;
         let (areas, overlap) = plot_areas(&shapes)?;
-        let (parts, outside) = onto_polygons(&rows.ground.coverage, &shapes);
+        let (parts, outside) = onto_polygons(coverage, &shapes);
+        let behind = own.map(|own| onto_polygons(own, &shapes).0);
         let applied = whole_swaths(rows).map_or_else(Vec::new, |whole| onto_polygons(&whole, &shapes).0);
-        Ok(Self { parts, applied, outside, areas, cells: None, can_overlap: true, overlap })
+        Ok(Self { parts, behind, applied, outside, areas, cells: None, can_overlap: true, overlap })
     }
 
     /// Diagnostics about plots that overlap, and about ground in no plot.
-    pub(crate) fn plot_diagnostics(&self, rows: &CleanRows) -> Vec<Diagnostic> {
+    pub(crate) fn plot_diagnostics(&self, coverage: &Coverage) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
         let (plots, overlap) = self.overlap;
         if plots > 0 {
@@ -115,7 +132,7 @@ impl Targets {
             diagnostics.push(Diagnostic::new(Code::PlotsOverlap, message));
         }
         let outside: f64 = self.outside.iter().sum();
-        let all: f64 = rows.ground.coverage.fresh.iter().sum();
+        let all: f64 = coverage.fresh.iter().sum();
         if self.can_overlap && self.parts.is_empty() && all > 0.0 {
             let message = "no row works ground in a plot, so the map is empty; check the coordinate system of `plots`";
             diagnostics.push(Diagnostic::new(Code::OutsidePlots, message));

@@ -144,6 +144,10 @@ const LEAST_FOUND: usize = 30;
 const NEAREST: f64 = 0.2;
 /// Widths in which the next track is looked for.
 const FURTHEST: f64 = 4.0;
+/// Metres in which it is looked for where few rows have one within these widths: more than machines are wide. Tracks that are
+/// as far apart show the width if most rows have one, and if they are about equally far.
+const FAR: f64 = 60.0;
+const EQUALLY: f64 = 1.5;
 
 /// The usual width of the machine, all sections of a moment together, and the first decile of the distances to the next
 /// parallel track, of a stretch in which nearly all contradict the width if there is one. `None` if few rows have one.
@@ -168,21 +172,35 @@ pub(crate) fn track_distance(
     centres.retain(|centre| centre.3 > 0.95 * width);
     let xs: Vec<f64> = centres.iter().map(|centre| centre.0).collect();
     let ys: Vec<f64> = centres.iter().map(|centre| centre.1).collect();
-    let points = Neighbours::new(&xs, &ys, width);
-    let (mut near, mut found) = (Vec::new(), Vec::new());
-    for (x, y, k, _) in centres.iter().step_by(centres.len().div_ceil(MOST_ROWS).max(1)) {
-        let (north, east) = rows.heading[*k].sin_cos();
-        let longest = (1.5 * rows.distance[*k]).min(LONGEST_STEP);
-        points.within(*x, *y, (FURTHEST * width).hypot(longest), &mut near);
-        let across = near.iter().filter_map(|j| {
-            let (other_x, other_y, b, _) = centres[*j as usize];
-            let (dx, dy) = (other_x - x, other_y - y);
-            let (along, across) = (dx * east + dy * north, (east * dy - north * dx).abs());
-            let is_parallel = || (rows.heading[*k] - rows.heading[b]).cos().abs() > PARALLEL;
-            let is_beside = pass[b] != pass[*k] && along.abs() <= longest && across > NEAREST * width;
-            (is_beside && is_parallel()).then_some(across)
-        });
-        found.extend(across.min_by(f64::total_cmp));
+    let step = centres.len().div_ceil(MOST_ROWS).max(1);
+    let next_tracks = |reach: f64| {
+        let points = Neighbours::new(&xs, &ys, reach / FURTHEST);
+        let (mut near, mut found) = (Vec::new(), Vec::new());
+        for (x, y, k, _) in centres.iter().step_by(step) {
+            let (north, east) = rows.heading[*k].sin_cos();
+            let longest = (1.5 * rows.distance[*k]).min(LONGEST_STEP);
+            points.within(*x, *y, reach.hypot(longest), &mut near);
+            let across = near.iter().filter_map(|j| {
+                let (other_x, other_y, b, _) = centres[*j as usize];
+                let (dx, dy) = (other_x - x, other_y - y);
+                let (along, across) = (dx * east + dy * north, (east * dy - north * dx).abs());
+                let is_parallel = || (rows.heading[*k] - rows.heading[b]).cos().abs() > PARALLEL;
+                let is_beside = pass[b] != pass[*k] && along.abs() <= longest && across > NEAREST * width;
+                (is_beside && is_parallel()).then_some(across)
+            });
+            found.extend(across.min_by(f64::total_cmp));
+        }
+        found
+    };
+    let found = next_tracks(FURTHEST * width);
+    let sampled = centres.len().div_ceil(step);
+    if found.len() < LEAST_FOUND.max(sampled / 4) && FURTHEST * width < FAR {
+        let far = next_tracks(FAR);
+        let is_most = far.len() >= LEAST_FOUND && 2 * far.len() > sampled;
+        let tenths = is_most.then(|| [1, 5].map(|tenth| decile(far.clone(), tenth)));
+        if let Some([low, middle]) = tenths.filter(|[low, middle]| middle / low < EQUALLY) {
+            return Some((width, f64::midpoint(low, middle)));
+        }
     }
     if found.len() < LEAST_FOUND {
         return None;

@@ -18,7 +18,7 @@ use crate::rows::order::RowOrder;
 use crate::rows::order_fit::Fit;
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
-use headland_reader::layer::crs::OwnPlane;
+use headland_reader::layer::crs::{Crs, OwnPlane};
 
 /// Metres of a degree of latitude.
 const DEGREE: f64 = 111_195.0;
@@ -87,7 +87,8 @@ pub(crate) fn order(layer: &Layer, rows: &Rows, (x, y): (&[f64], &[f64]), counte
         x,
         y,
         distance: whole("distance").unwrap_or_default(),
-        has_shapes: layer.geometry_types().iter().any(|code| matches!(code % 1000, 3 | 6)),
+        is_geographic: layer.crs().is_none_or(Crs::is_geographic),
+        has_shapes: !rows.is_stamped && layer.geometry_types().iter().any(|code| matches!(code % 1000, 3 | 6)),
     })
 }
 
@@ -150,6 +151,7 @@ pub(crate) fn settle(
         for (metres, step) in rows.columns.get_mut("distance").into_iter().flatten().zip(steps) {
             *metres = if step.is_finite() { step } else { *metres };
         }
+        rows.has_steps = true;
     }
     if rows.get("speed").is_none() {
         add_speed(layer, &found, rows, added);

@@ -21,7 +21,7 @@ use crate::rows::places::{Places, read_places};
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
-use headland_reader::layer::crs::LocalPlane;
+use headland_reader::layer::crs::{Crs, LocalPlane};
 use headland_reader::layer::units::Quantity;
 
 /// The rule of a flow that a sensor logged.
@@ -96,7 +96,7 @@ impl FieldRows {
                 format!("the kind of job of layer `{}` is unknown; pass it to `headland.harmonize`", layer.name()),
             )
         })?;
-        let Places { plane, x, y, areas, shapes } = read_places(layer)?;
+        let places = read_places(layer)?;
         let named_crop =
             layer.metadata().iter().find(|(key, _)| key == keys::CROP).and_then(|(_, name)| Crop::find(name));
         let values = CanonicalValues::new(layer, named_crop.and_then(Crop::kg_per_bushel));
@@ -105,6 +105,7 @@ impl FieldRows {
         for name in ["distance", "swath_width"] {
             values.check_unit(name)?;
         }
+        let Places { plane, x, y, areas, shapes } = places.without_stamps(&values);
         let mut diagnostics = Vec::new();
         let (time, counter) = (values.seconds(), values.numbers("order", ""));
         let logged = values.numbers("distance", "m");
@@ -121,6 +122,7 @@ impl FieldRows {
             x: &x,
             y: &y,
             distance: logged.as_deref().unwrap_or_default(),
+            is_geographic: layer.crs().is_none_or(Crs::is_geographic),
             has_shapes: shapes.is_some(),
         });
         if order.separated > 0 {

@@ -1,5 +1,6 @@
 //! Rows of a job: their order, steps, masses and places, and what the log claims of them.
 
+pub(crate) mod calibration;
 pub(crate) mod claims;
 pub(crate) mod field_rows;
 #[cfg(test)]

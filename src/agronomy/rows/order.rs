@@ -107,17 +107,12 @@ impl RowOrder {
         }
         if self.fit.is_random() {
             diagnostics.push(Diagnostic::new(Code::RowsNotInOrder, self.unordered()));
+        } else if let Some((code, message)) = self.scaled() {
+            diagnostics.push(Diagnostic::new(code, message));
         } else if let Some([share, of_way]) = self.fit.missing_shares() {
-            let why = match self.fit.longer() {
-                Some(times) => format!(
-                    "nearly all by {times:.2} times, so that the positions or the distances have another unit or coordinate \
-                     system: pass `crs=`, or the unit of the distances as `units=`"
-                ),
-                None => "rows are missing between them, and their ground and grain with them".to_owned(),
-            };
             let message = format!(
                 "{:.0} % of the rows are further from the row before than the distance that they log, over {:.0} % of the way: \
-                 {why}",
+                 rows are missing between them, and their ground and grain with them",
                 100.0 * share,
                 100.0 * of_way
             );
@@ -132,12 +127,31 @@ impl RowOrder {
             let message =
                 "the distances have so few different values that they miss the steps between positions, which are used";
             diagnostics.push(Diagnostic::new(Code::UnitsContradict, message));
-        } else if self.fit.is_short() {
+        } else if self.fit.is_short() && self.fit.ratio.is_none() {
             let message = "the distances are longer than the steps between positions, which are used; if the distances have \
                            another unit, pass it as `units=`";
             diagnostics.push(Diagnostic::new(Code::UnitsContradict, message));
         }
         diagnostics
+    }
+
+    /// What is said of distances that are not those of the steps by one ratio.
+    fn scaled(&self) -> Option<(Code, String)> {
+        let ratio = self.fit.ratio?;
+        if let Some(times) = self.fit.thinned() {
+            let message = format!(
+                "the steps between positions are {times} times as long as the distances, as where one of {times} rows of a log is \
+                 kept: times and steps between the rows that are there are used, and their values count for those between"
+            );
+            return Some((Code::RowsMissing, message));
+        }
+        let what =
+            if self.fit.uses_steps() { "the steps are used" } else { "amounts by area follow from the distances" };
+        let message = format!(
+            "the distances are {ratio:.3} times the steps between positions, so that one of both has another unit or coordinate \
+             system, or a wrong calibration; {what}: pass the unit of the distances as `units=`, or the system as `crs=`"
+        );
+        Some((if self.fit.is_long() { Code::RowsMissing } else { Code::UnitsContradict }, message))
     }
 
     /// Why rows in no order have no mass and no passes.
@@ -184,6 +198,7 @@ impl RowOrder {
         const STRETCH: usize = 121;
         let time = self.time.as_deref().filter(|_| !self.is_shared)?;
         let distance = if self.fit.is_rough { &[] } else { distance };
+        let scale = self.fit.ratio.map_or(1.0, f64::recip);
         let (mut raw, mut is_part) = (vec![f64::NAN; time.len()], vec![false; time.len()]);
         let mut last = None;
         for (row, before) in self.steps() {
@@ -198,7 +213,7 @@ impl RowOrder {
             let before = last.take().filter(|first| is_again(before, *first)).unwrap_or(before);
             let seconds = time[row] - time[before];
             let step = (x[row] - x[before]).hypot(y[row] - y[before]);
-            let own = distance.get(if self.fit.is_ahead { before } else { row }).copied().unwrap_or(f64::NAN);
+            let own = scale * distance.get(if self.fit.is_ahead { before } else { row }).copied().unwrap_or(f64::NAN);
             is_part[row] = own > 0.0 && step > LONG_STEP * own;
             raw[row] = if is_part[row] { seconds * own / step } else { seconds };
         }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::columns::row_ratios::median;
+use crate::rows::calibration::distance_ratio;
 use crate::rows::logged_rows::{LoggedRows, SAME_LOCATION};
 
 /// Steps longer than this many distances miss rows, or are no steps.
@@ -23,6 +24,9 @@ const NEARLY_ALL: f64 = 0.9;
 const FEW_DISTANCES: usize = 3;
 /// Part by which rough distances differ from the steps in the median: more than positions wander in a second.
 const ROUGH: f64 = 0.05;
+/// Of how many rows of a log one was kept, and the part by which the ratio of steps to distances may differ from that.
+const THINNED: std::ops::RangeInclusive<f64> = 2.0..=20.0;
+const WHOLE: f64 = 0.03;
 /// Steps that a test needs.
 pub(crate) const LEAST_STEPS: usize = 30;
 
@@ -46,6 +50,11 @@ pub(crate) struct Fit {
     pub(crate) is_ahead: bool,
     /// Whether the distances are too rough to be those of the steps.
     pub(crate) is_rough: bool,
+    /// The distances as a part of the steps, if that is one ratio that is not 1.
+    pub(crate) ratio: Option<f64>,
+    /// Whether the positions have the scale of the ground.
+    is_geographic: bool,
+    has_time: bool,
 }
 
 impl Fit {
@@ -86,20 +95,28 @@ impl Fit {
 
     /// Whether the steps between positions are used in place of the distances.
     pub(crate) fn uses_steps(self) -> bool {
-        self.is_rough || self.is_short()
+        let is_proven = self.is_geographic || self.thinned().is_some();
+        self.is_rough || self.is_short() || (self.ratio.is_some() && is_proven)
     }
 
-    /// How many times as long as their distances the steps along the track are, if nearly all are longer.
-    pub(crate) fn longer(self) -> Option<f64> {
-        let [steps, distances] = self.along;
-        (as_f64(self.missing) > NEARLY_ALL * as_f64(self.steps)).then(|| steps / distances)
+    /// Of how many rows of a log one is there, if the steps are as many times as long as the distances.
+    pub(crate) fn thinned(self) -> Option<f64> {
+        let times = self.ratio?.recip();
+        let is_whole = THINNED.contains(&times.round()) && (times / times.round() - 1.0).abs() < WHOLE;
+        (self.has_time && is_whole).then(|| times.round())
+    }
+
+    /// Whether nearly all steps are much longer than their distances.
+    pub(crate) fn is_long(self) -> bool {
+        as_f64(self.missing) > NEARLY_ALL * as_f64(self.steps)
     }
 
     /// Of the steps, those over missing rows, and of the way, what they are over, if they are too many.
     pub(crate) fn missing_shares(self) -> Option<[f64; 2]> {
         let share = as_f64(self.missing) / as_f64(self.steps);
         let of_way = self.missing_way / (self.way + self.missing_way).max(f64::MIN_POSITIVE);
-        let is_missing = self.steps >= LEAST_STEPS && (share > MOST_MISSING || of_way > MOST_MISSING_WAY);
+        let is_missing =
+            self.ratio.is_none() && self.steps >= LEAST_STEPS && (share > MOST_MISSING || of_way > MOST_MISSING_WAY);
         is_missing.then_some([share, of_way])
     }
 }
@@ -114,7 +131,8 @@ fn as_f64(count: usize) -> f64 {
 pub(crate) fn fit(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>]) -> Fit {
     let is_rough = is_rough(logged, row, tracks);
     let distances = if is_rough { &[] } else { logged.distance };
-    let mut fits = [false, true].map(|is_ahead| Fit { is_ahead, is_rough, ..Fit::default() });
+    let (is_geographic, has_time) = (logged.is_geographic, logged.time.is_some());
+    let mut fits = [false, true].map(|is_ahead| Fit { is_ahead, is_rough, is_geographic, has_time, ..Fit::default() });
     for track in tracks {
         let rows = &row[track.clone()];
         let mut before = (0.0, 0.0, 0.0);
@@ -132,7 +150,9 @@ pub(crate) fn fit(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>
         }
     }
     let [behind, ahead] = fits;
-    if ahead.missing * 2 < behind.missing { ahead } else { behind }
+    let found = if ahead.missing * 2 < behind.missing { ahead } else { behind };
+    let ratio = if is_rough { None } else { distance_ratio(logged, row, tracks, found.is_ahead) };
+    Fit { ratio, ..found }
 }
 
 /// Whether the distances are in whole metres or constant, so that they miss the steps between positions.

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use crate::columns::row_ratios::median;
+use crate::columns::values::CanonicalValues;
+use crate::ground::logged_areas::other_polygons;
 use crate::ground::logged_shapes::Shapes;
 use crate::ground::polygon_coverage::owned_area;
 use headland_base::error::{Error, Result};
@@ -21,6 +23,16 @@ pub(crate) struct Places {
     /// Square metres of the ground of the polygons of each row; NaN without a polygon.
     pub(crate) areas: Option<Vec<f64>>,
     pub(crate) shapes: Option<Arc<Shapes>>,
+}
+
+impl Places {
+    /// The places without polygons that were stamped on points, which are no ground.
+    pub(crate) fn without_stamps(self, values: &CanonicalValues<'_>) -> Self {
+        let number = |name: &str| values.numbers(name, "m").unwrap_or_default();
+        let (distance, width) = (number("distance"), number("swath_width"));
+        let other = self.areas.as_ref().and_then(|areas| other_polygons(areas, &distance, &width));
+        if other.is_some_and(|(_, is_stamped)| is_stamped) { Self { areas: None, shapes: None, ..self } } else { self }
+    }
 }
 
 /// Reads the positions and polygons of a layer in the plane around their median.

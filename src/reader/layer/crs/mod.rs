@@ -119,6 +119,12 @@ impl Crs {
         &self.name
     }
 
+    /// Whether coordinates are longitudes and latitudes.
+    #[must_use]
+    pub fn is_geographic(&self) -> bool {
+        matches!(self.definition, Definition::Geographic(_))
+    }
+
     /// The transform to longitude and latitude on WGS 84. An error names the unsupported projection or datum.
     pub fn to_wgs84(&self) -> Result<Transform> {
         self.way_to_wgs84().map_err(|reason| {
