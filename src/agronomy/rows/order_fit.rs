@@ -84,7 +84,7 @@ impl Fit {
 
     /// Whether the rows are in the order of a log, and none are missing.
     pub(crate) fn is_whole(self) -> bool {
-        !self.is_random() && self.missing_shares().is_none()
+        !self.is_random() && self.ratio.is_none() && self.missing_shares().is_none()
     }
 
     /// Whether the steps along the track are shorter than the distances, which have another unit or are no distances then.

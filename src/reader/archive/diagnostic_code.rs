@@ -252,8 +252,8 @@ codes! {
         "a mass is one of several that are possible: of a yield or ground without a moisture or a mass, or of flow and yield that \
          differ";
     GroundIncomplete = "ground-incomplete", Warning,
-        "cleaning: the ground of some rows was not counted, or not completely: a width or distance that no machine has, a \
-         polygon without an area, or too many swaths that cross each other";
+        "the ground of some rows was not counted, or not completely: a width or distance that no machine has, a polygon without \
+         an area or around a point, rows far apart, or too many swaths that cross each other";
     MachinesUnknown = "machines-unknown", Warning,
         "rows are of several machines that no column tells apart; their tracks do";
     NoGrain = "no-grain", Info,
@@ -265,7 +265,7 @@ codes! {
          on the way, or a column changes its unit";
     RowsOutside = "rows-outside", Info, "cleaning: rows are outside of the boundary; they are used";
     RowsMissing = "rows-missing", Warning,
-        "rows are further from the row before than the distance that they log, so that rows are missing between them";
+        "rows are further from the row before than the distance that they log, as where rows are missing between them";
     RowsNotInOrder = "rows-not-in-order", Error,
         "the rows are in no order of a log, so that nothing tells their steps and passes";
     NoValues = "no-values", Info,
@@ -277,7 +277,7 @@ codes! {
     WorkingContradicts = "working-contradicts", Warning,
         "most of the grain or product is on rows that do not work by their state, which is not used";
     WidthContradicts = "width-contradicts", Info,
-        "cleaning: the width differs from the distance between neighbouring passes; nothing is corrected";
+        "the width differs from the distance between neighbouring passes, or polygons from distance x width; nothing is corrected";
     RateHigh = "rate-high", Info, "cleaning: rates are far above all others; they are used as they are";
     AppliedTwice = "applied-twice", Info,
         "cleaning: a part of the product was applied on ground that was covered before, and raises the mean of the map";
@@ -285,7 +285,8 @@ codes! {
     MuchLeftOut = "much-left-out", Warning,
         "cleaning: much of the mass, product or ground that was logged is not in the result";
     MeanContradicts = "mean-contradicts", Warning,
-        "cleaning: the mean of the rows that are used differs from that of all rows on the ground that they cover";
+        "cleaning: the mean of the rows that are used differs from that of all rows on the ground that they cover, or rows count \
+         with more ground than they log";
     JobTwice = "job-twice", Warning,
         "the same rows are there twice: in one layer the second ones are left out, of several layers all count";
     NotShifted = "not-shifted", Warning,
