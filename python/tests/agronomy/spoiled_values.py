@@ -132,7 +132,10 @@ for system_, label_ in ((3035, 3857), (3857, 2154), (3857, 32633)):
 def resampled(log: Log, rows: int, position: str) -> gpd.GeoDataFrame:
     """Return a log of fewer rows, each with the sum of distances, the mean of values and one of the positions."""
     group = np.arange(count(log)) // rows
-    names = {log.columns["distance"]: "sum", **{log.columns[role]: "mean" for role in ("flow", "moisture") if role in log.columns}}
+    names = {
+        log.columns["distance"]: "sum",
+        **{log.columns[role]: "mean" for role in ("flow", "moisture") if role in log.columns},
+    }
     frame = log.frame.groupby(group).agg(dict.fromkeys(log.frame.columns, position) | names)
     return frame_of(log, gpd.GeoDataFrame(frame, geometry="geometry", crs=log.frame.crs))
 

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray as _;
 
 use crate::columns::added::Added;
 use crate::columns::derived::Rows;
-use crate::columns::row_ratios::median;
+use crate::columns::row_ratios::{median, median_and_range};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 
@@ -23,6 +23,8 @@ const LEAST_POLYGONS: usize = 30;
 const SAME_GROUND: std::ops::RangeInclusive<f64> = 0.9..=1.1;
 /// Part by which areas of one shape differ at most: coordinate systems stretch them.
 const ONE_SHAPE: f64 = 0.01;
+/// Range of both quartiles of distance x width, as a part of the median, of rows that are not all equal.
+const LEAST_SPREAD: f64 = 0.03;
 
 /// The area of the polygons of the median row, as a part of distance x width, if that is another ground, and whether one shape
 /// was stamped on all points, as a buffer is.
@@ -30,12 +32,13 @@ pub(crate) fn other_polygons(areas: &[f64], distance: &[f64], width: &[f64]) -> 
     let both = areas.iter().zip(distance.iter().zip(width).map(|(distance, width)| distance * width));
     let both: Vec<(f64, f64)> =
         both.map(|(area, m2)| (*area, *area / m2)).filter(|(area, ratio)| *area > 0.0 && *ratio > 0.0).collect();
-    let ratio = median(both.iter().map(|(_, ratio)| *ratio).collect());
-    if both.len() < LEAST_POLYGONS || SAME_GROUND.contains(&ratio) {
-        return None;
-    }
+    let (ratio, spread) = median_and_range(both.iter().map(|(_, ratio)| *ratio).collect());
     let usual = median(both.iter().map(|(area, _)| *area).collect());
-    Some((ratio, both.iter().all(|(area, _)| (area / usual - 1.0).abs() < ONE_SHAPE)))
+    let is_one_shape = both.iter().all(|(area, _)| (area / usual - 1.0).abs() < ONE_SHAPE);
+    let is_other = !SAME_GROUND.contains(&ratio);
+    // Where the machine changes its speed, swaths of one area are none.
+    let is_stamped = is_one_shape && (is_other || spread > LEAST_SPREAD * ratio);
+    (both.len() >= LEAST_POLYGONS && (is_other || is_stamped)).then_some((ratio, is_stamped))
 }
 
 /// Takes polygons that were stamped on points for no ground. Says where polygons are another ground than distance x width.

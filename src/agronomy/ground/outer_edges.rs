@@ -37,13 +37,15 @@ pub(crate) fn outer_edges(boundary: &[Polygons]) -> Vec<[Point; 2]> {
             *sides |= own;
         }
     }
-    let outer = pieces.into_iter().zip(is_inside).filter(|(_, sides)| *sides != [true, true]).map(|(piece, _)| piece);
+    let outer = pieces.into_iter().zip(is_inside).enumerate().filter(|(_, (_, sides))| *sides != [true, true]);
     // Pieces of one edge that follow each other are one again.
-    let mut joined: Vec<(usize, [Point; 2])> = Vec::new();
-    for (number, piece) in outer {
+    let mut joined: Vec<([usize; 2], [Point; 2])> = Vec::new();
+    for (place, ((number, piece), _)) in outer {
         match joined.last_mut() {
-            Some((last, [_, end])) if *last == number && *end == piece[0] => *end = piece[1],
-            _ => joined.push((number, piece)),
+            Some((last, [_, end])) if *last == [number, place.saturating_sub(1)] => {
+                (*last, *end) = ([number, place], piece[1])
+            }
+            _ => joined.push(([number, place], piece)),
         }
     }
     joined.into_iter().map(|(_, piece)| piece).collect()

@@ -246,11 +246,11 @@ fn check_sums(rows: &CleanRows, map: &Targets, (sums, ground_of): (&[Sums], &[f6
     }
     let is_harvest = rows.kind == JobKind::Yield;
     let (mut mass, mut ground) = (0.0, 0.0);
-    for k in 0..rows.passes.number.len() {
+    for (k, own) in ground_of.iter().enumerate() {
         let (fresh, full) = (rows.ground.coverage.fresh[k], rows.ground.coverage.full[k]);
         let has_ground = if is_harvest { fresh > 0.0 } else { full > 0.0 };
         mass += amounts(rows, factors, k).filter(|_| has_ground).map_or(0.0, |amounts| amounts[0]);
-        ground += ground_of[k];
+        ground += own;
     }
     let held = [sums.iter().map(|sums| sums.amounts[0]).sum(), sums.iter().map(|sums| sums.covered).sum::<f64>()];
     for (name, (rows, map)) in ["mass", "ground"].into_iter().zip([mass, ground].into_iter().zip(held)) {

@@ -102,9 +102,7 @@ impl FieldRows {
         let values = CanonicalValues::new(layer, named_crop.and_then(Crop::kg_per_bushel));
         let crop = named_crop.or_else(|| values.common_text("crop").and_then(Crop::find));
         let values = CanonicalValues::new(layer, crop.and_then(Crop::kg_per_bushel));
-        for name in ["distance", "swath_width"] {
-            values.check_unit(name)?;
-        }
+        ["distance", "swath_width"].into_iter().try_for_each(|name| values.check_unit(name))?;
         let Places { plane, x, y, areas, shapes } = places.without_stamps(&values);
         let mut diagnostics = Vec::new();
         let (time, counter) = (values.seconds(), values.numbers("order", ""));

@@ -138,7 +138,7 @@ impl RowOrder {
     /// What is said of distances that are not those of the steps by one ratio.
     fn scaled(&self) -> Option<(Code, String)> {
         let ratio = self.fit.ratio?;
-        if let Some(times) = self.fit.thinned() {
+        if let Some(times) = self.fit.thinned {
             let message = format!(
                 "the steps between positions are {times} times as long as the distances, as where one of {times} rows of a log is \
                  kept: times and steps between the rows that are there are used, and their values count for those between"

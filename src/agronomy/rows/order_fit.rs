@@ -54,7 +54,8 @@ pub(crate) struct Fit {
     pub(crate) ratio: Option<f64>,
     /// Whether the positions have the scale of the ground.
     is_geographic: bool,
-    has_time: bool,
+    /// Of how many rows of a log one is there, if the steps are as many times as long as the distances.
+    pub(crate) thinned: Option<f64>,
 }
 
 impl Fit {
@@ -95,15 +96,8 @@ impl Fit {
 
     /// Whether the steps between positions are used in place of the distances.
     pub(crate) fn uses_steps(self) -> bool {
-        let is_proven = self.is_geographic || self.thinned().is_some();
+        let is_proven = self.is_geographic || self.thinned.is_some();
         self.is_rough || self.is_short() || (self.ratio.is_some() && is_proven)
-    }
-
-    /// Of how many rows of a log one is there, if the steps are as many times as long as the distances.
-    pub(crate) fn thinned(self) -> Option<f64> {
-        let times = self.ratio?.recip();
-        let is_whole = THINNED.contains(&times.round()) && (times / times.round() - 1.0).abs() < WHOLE;
-        (self.has_time && is_whole).then(|| times.round())
     }
 
     /// Whether nearly all steps are much longer than their distances.
@@ -131,8 +125,8 @@ fn as_f64(count: usize) -> f64 {
 pub(crate) fn fit(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>]) -> Fit {
     let is_rough = is_rough(logged, row, tracks);
     let distances = if is_rough { &[] } else { logged.distance };
-    let (is_geographic, has_time) = (logged.is_geographic, logged.time.is_some());
-    let mut fits = [false, true].map(|is_ahead| Fit { is_ahead, is_rough, is_geographic, has_time, ..Fit::default() });
+    let is_geographic = logged.is_geographic;
+    let mut fits = [false, true].map(|is_ahead| Fit { is_ahead, is_rough, is_geographic, ..Fit::default() });
     for track in tracks {
         let rows = &row[track.clone()];
         let mut before = (0.0, 0.0, 0.0);
@@ -152,7 +146,9 @@ pub(crate) fn fit(logged: &LoggedRows<'_>, row: &[usize], tracks: &[Range<usize>
     let [behind, ahead] = fits;
     let found = if ahead.missing * 2 < behind.missing { ahead } else { behind };
     let ratio = if is_rough { None } else { distance_ratio(logged, row, tracks, found.is_ahead) };
-    Fit { ratio, ..found }
+    let is_whole = |times: &f64| THINNED.contains(&times.round()) && (times / times.round() - 1.0).abs() < WHOLE;
+    let thinned = ratio.map(f64::recip).filter(|times| logged.time.is_some() && is_whole(times)).map(f64::round);
+    Fit { ratio, thinned, ..found }
 }
 
 /// Whether the distances are in whole metres or constant, so that they miss the steps between positions.
