@@ -121,7 +121,7 @@ def test_rows_that_count_with_more_than_their_width_are_said_and_can_keep_it(wid
 def test_rows_that_are_far_apart_say_how_well_the_ground_is_known(rows: int) -> None:
     found = said(resampled(harvest(), rows, "last"), "yield")
     assert f"rows are {rows} s" in found["ground-incomplete"]
-    assert "not-shifted" in found
+    assert "a delay of the flow to some seconds" in found["ground-incomplete"]
 
 
 def products(log: Log, move: float, days: int) -> gpd.GeoDataFrame:

@@ -9,7 +9,6 @@ use crate::columns::derived::HECTARE;
 use crate::columns::row_ratios::median;
 use crate::ground::convex_clip::Point;
 use crate::ground::logged_shapes::are_inside;
-use crate::passes::flow_delay::LONGEST_INTERVAL;
 use crate::passes::gaps::{PassGaps, WIDTHS};
 use crate::rows::field_rows::{FieldRows, LOGGED_FLOW};
 use crate::rows::track_rows::WrongHeadings;
@@ -31,6 +30,10 @@ const BOUNDARY_ROWS: usize = 2_000;
 
 /// Of the covered ground, what was driven without grain before it is said.
 const LEAST_EMPTY: f64 = 0.002;
+
+/// Seconds between rows, above which they are far apart, and passes by rows, above which that is said.
+const LONGEST_INTERVAL: f64 = 7.5;
+const LEAST_UNKNOWN: f64 = 0.04;
 
 /// Of the ground, what is beyond the logged widths before it is said.
 const LEAST_WIDENED: f64 = 0.02;
@@ -204,15 +207,16 @@ fn coarse_ends(rows: &CleanRows) -> Option<Diagnostic> {
     let interval = median(inside.iter().map(|k| rows.rows.interval[*k]).collect());
     let step = median(inside.iter().map(|k| rows.rows.distance[*k]).collect());
     let is_coarse = rows.rows.has_time && interval > LONGEST_INTERVAL && rows.ground.swaths.logged().is_empty();
-    is_coarse.then(|| {
-        let mut passes: Vec<i32> = inside.iter().map(|k| rows.passes.number[*k]).collect();
-        passes.sort_unstable();
-        passes.dedup();
-        #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
-        let share = passes.len() as f64 / inside.len().max(1) as f64;
+    let mut passes: Vec<i32> = inside.iter().map(|k| rows.passes.number[*k]).collect();
+    passes.sort_unstable();
+    passes.dedup();
+    #[expect(clippy::cast_precision_loss, reason = "rows are far fewer than 2^53")]
+    let share = passes.len() as f64 / inside.len().max(1) as f64;
+    (is_coarse && share > LEAST_UNKNOWN).then(|| {
+        let delay = if rows.kind == JobKind::Yield { ", and a delay of the flow to some seconds at best" } else { "" };
         let message = format!(
-            "rows are {interval:.0} s and {step:.0} m apart, so that passes begin and end up to that much earlier or later, and \
-             the ground and what follows from it are known to {:.0} % only; export every row of the log if it has more",
+            "rows are {interval:.0} s and {step:.0} m apart, so that passes begin and end up to that much earlier or later: the \
+             ground and what follows from it are known to {:.0} % only{delay}; export every row of the log if it has more",
             100.0 * share
         );
         Diagnostic::new(Code::GroundIncomplete, message)

@@ -28,8 +28,6 @@ const OPPOSITE: f64 = -0.8;
 const NEAR: f64 = 1.5;
 /// At most about this many candidates look for partners, evenly thinned.
 const MOST_CANDIDATES: usize = 8_000;
-/// Seconds between rows, above which a delay is not found.
-pub(crate) const LONGEST_INTERVAL: f64 = 7.5;
 /// An estimate needs this many pairs and this contrast.
 const LEAST_PAIRS: usize = 200;
 const LEAST_CONTRAST: f64 = 0.08;
@@ -109,9 +107,7 @@ pub(crate) fn estimate(sensor: &Sensor<'_>, is_own: impl Fn(u32) -> bool, values
     let interval = median(candidates.iter().map(|k| rows.interval[*k]).collect());
     let apart = [halves[0] - halves[1], halves[0] - seconds, halves[1] - seconds].map(f64::abs);
     let apart = if apart.iter().any(|apart| apart.is_nan()) { f64::NAN } else { apart.into_iter().fold(0.0, f64::max) };
-    let reason = if interval > LONGEST_INTERVAL {
-        Some(format!("rows are {interval:.0} s apart, which is about as long as the delay of a machine"))
-    } else if depth.is_nan() || depth < LEAST_CONTRAST {
+    let reason = if depth.is_nan() || depth < LEAST_CONTRAST {
         Some(format!(
             "the curve, or that of neighbours alone, has a contrast of {depth:.3}; {LEAST_CONTRAST} is needed: no pattern"
         ))
