@@ -43,7 +43,7 @@ pub(crate) fn outer_edges(boundary: &[Polygons]) -> Vec<[Point; 2]> {
     for (place, ((number, piece), _)) in outer {
         match joined.last_mut() {
             Some((last, [_, end])) if *last == [number, place.saturating_sub(1)] => {
-                (*last, *end) = ([number, place], piece[1])
+                (*last, *end) = ([number, place], piece[1]);
             }
             _ => joined.push(([number, place], piece)),
         }
