@@ -3,8 +3,8 @@
 use crate::cleaning::clean_rows::CleanRows;
 use crate::cleaning::reasons::{DUPLICATE, POSITION};
 use crate::columns::canonical::JobKind;
-use crate::ground::swath_coverage::{Coverage, cover};
 use crate::ground::seasons::Seasons;
+use crate::ground::swath_coverage::{Coverage, cover};
 
 /// Ground of groups.
 pub(crate) struct GroupGround {
