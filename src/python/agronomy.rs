@@ -181,6 +181,7 @@ fn job_product(product: &Bound<'_, PyAny>) -> JobProduct {
         name: item("product_name").and_then(|value| value.extract().ok()),
         amount: number("applied_volume"),
         area: number("applied_area"),
+        total_weight: number("total_weight"),
         weight_per_ha: number("average_weight_per_area"),
     }
 }

@@ -224,3 +224,18 @@ def test_names_of_the_applied_rate_are_read(name: str) -> None:
     }
     layer = hl.harmonize(frame, kind="as_applied")
     assert layer.to_pandas()["amount"].sum() == pytest.approx(log.truth.total, rel=0.01)
+
+
+@pytest.mark.parametrize("name", ["yield_dry", "yield_wet", "Flow_original", "flow"])
+def test_change_of_a_harmonised_column_is_said(name: str) -> None:
+    edited = hl.harmonize(harvest().frame, kind="yield").to_geopandas()
+    edited[name] *= 1.1
+    assert "columns-contradict" in codes(hl.field_means(edited))
+
+
+def test_change_of_the_rows_that_a_cleaning_uses_is_said() -> None:
+    cleaned = hl.clean(hl.harmonize(harvest().frame, kind="yield"))
+    assert "columns-contradict" not in codes(hl.clean(cleaned.layer).layer)
+    frame = cleaned.layer.to_geopandas()
+    frame.loc[frame.index[frame["used"]][:500], "used"] = False
+    assert "columns-contradict" in codes(hl.clean(frame).layer)

@@ -193,7 +193,7 @@ def test_plots_that_overlap_are_said(strips: hl.Cleaned) -> None:
 def test_plots_and_boundary_without_rows_are_said(strips: hl.Cleaned) -> None:
     far = plot_frame(shapely.box(5000, 5000, 5100, 5100))
     grid = hl.grid(strips, plots=far)
-    assert ["no row" in one.message for one in grid.diagnostics if one.code == "outside-plots"] == [True]
+    assert ["no row" in one.message for one in grid.diagnostics if one.code == "much-left-out"] == [True]
     codes = [one.code for one in hl.clean(strips.layer, boundary=far).layer.diagnostics]
     assert "outside-boundary" in codes
     near = plot_frame(shapely.box(-10, -10, 200, 300))

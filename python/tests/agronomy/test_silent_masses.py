@@ -90,7 +90,7 @@ def test_seasons_of_one_table_have_a_mean_each() -> None:
 
 def test_harvest_in_two_layers_is_said() -> None:
     layer = hl.harmonize(LOG, kind="yield")
-    other = hl.harmonize(changed(Time=LOG["Time"] + pd.Timedelta(hours=3)), kind="yield")
+    other = hl.harmonize(changed(Time=LOG["Time"] + pd.Timedelta(days=3)), kind="yield")
     assert "job-twice" not in text(hl.field_means([layer, other]).diagnostics)
     part = hl.harmonize(changed(LOG.iloc[:2000]), kind="yield")
     for second in (layer, part):

@@ -11,11 +11,13 @@ use crate::cleaning::clean_rows::{CleanRows, allowed_bits};
 use crate::cleaning::delays::MachineDelay;
 use crate::cleaning::diagnostics::outside;
 use crate::cleaning::each_season::clean_seasons;
-use crate::cleaning::reasons::{OVERLAP, POSITION, REASONS};
+use crate::cleaning::high_yield::high_yield;
+use crate::cleaning::reasons::{POSITION, REASONS, main_reason};
 use crate::cleaning::recipe::Recipe;
 use crate::columns::canonical::JobKind;
 use crate::columns::cell_values::nullable;
 use crate::columns::derived::HECTARE;
+use crate::columns::edited::edited_use;
 use crate::columns::harmonize::harmonize;
 use crate::columns::provenance as keys;
 use crate::columns::statements::Statements;
@@ -51,15 +53,16 @@ impl std::fmt::Debug for Cleaned {
 /// of polygons around the field.
 pub fn clean(layer: Layer, recipe: Option<&str>, arguments: &str, boundary: Option<&Layer>) -> Result<Cleaned> {
     let recipe = Recipe::parse(recipe, arguments)?;
+    let changed = edited_use(&layer);
     let layer = harmonize(without_columns(layer)?, &Statements::default())?;
     let mut field = FieldRows::read(&layer)?;
     field.check_ground(&layer)?;
     let boundary = boundary.map(|boundary| polygons("boundary", boundary, &field.plane)).transpose()?;
     let mut diagnostics = std::mem::take(&mut field.diagnostics);
-    diagnostics.extend(boundary.as_ref().and_then(|boundary| outside(boundary, &field)));
+    diagnostics.extend(changed.into_iter().chain(boundary.as_ref().and_then(|boundary| outside(boundary, &field))));
     let seasons = Seasons::find(&layer, field.kind, &field.jobs);
     let (rows, said) = clean_seasons(field, &seasons, &recipe, &boundary.unwrap_or_default())?;
-    diagnostics.extend(said);
+    diagnostics.extend(said.into_iter().chain(high_yield(&layer, &rows)));
     let recipe = rows.recipe.to_json()?;
     let report = report(&layer, &rows)?;
     let layer = with_columns(layer, columns(&rows))?.with_diagnostics(diagnostics);
@@ -177,12 +180,6 @@ impl Cleaned {
         let swaths = polygon_layer(self.layer.name(), self.layer.source(), columns, &shapes, &rows.plane.crs())?;
         Ok(swaths.with_entry(keys::JOB_NAME, Some(&map_title(&self.layer, None))))
     }
-}
-
-/// The first reason of a row that is not used.
-fn main_reason(bits: u32, is_used: bool) -> &'static str {
-    let first = REASONS.iter().find(|reason| bits & reason.bit != 0 && (is_used || reason.bit != OVERLAP));
-    first.map_or("used", |reason| reason.name)
 }
 
 /// Cells of a column, in the order of the tracks.
@@ -327,7 +324,7 @@ fn logged(rows: &CleanRows) -> Sums {
 
 /// Rows, mass, ground and mean yield: logged, by reason, and used.
 fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
-    let amount = rows.masses.dry.as_ref().or(rows.masses.wet.as_ref()).or(rows.amount.as_ref());
+    let amount = rows.masses.best().or(rows.amount.as_ref());
     let sum = |is_in: &dyn Fn(usize) -> bool| {
         let mut sums = Sums::default();
         for k in (0..rows.passes.number.len()).filter(|k| is_in(*k)) {
@@ -367,7 +364,7 @@ fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
     lines.push(("used", used, used.rate(), used.rate()));
 
     let is_harvest = rows.kind == JobKind::Yield;
-    let (amount, unit) = if is_harvest { ("kg", "kg") } else { ("amount", rows.amount_unit) };
+    let (name, unit) = if is_harvest { ("kg", "kg") } else { ("amount", rows.amount_unit) };
     let per_ha = if unit.is_empty() { String::new() } else { format!("{unit}/ha") };
     let integers = |pick: &dyn Fn(&Sums) -> i64| -> ArrayRef {
         Arc::new(lines.iter().map(|(_, sums, ..)| Some(pick(sums))).collect::<Int64Array>())
@@ -390,7 +387,7 @@ fn report(layer: &Layer, rows: &CleanRows) -> Result<Layer> {
     let columns = vec![
         (field("reason", DataType::LargeUtf8, ""), names),
         (field("rows", DataType::Int64, ""), integers(&|sums| sums.rows)),
-        number(amount, unit, lines.iter().map(|(_, sums, ..)| sums.amount).collect()),
+        number(name, unit, lines.iter().map(|(_, sums, ..)| amount.map_or(f64::NAN, |_| sums.amount)).collect()),
         number("ha", "ha", lines.iter().map(|(_, sums, ..)| sums.m2 / HECTARE).collect()),
         number(without, &per_ha, lines.iter().map(|(.., without, _)| *without).collect()),
         number(with, &per_ha, lines.iter().map(|(.., with)| *with).collect()),

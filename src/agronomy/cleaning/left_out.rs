@@ -208,7 +208,8 @@ fn high_rates(rows: &CleanRows) -> Option<Diagnostic> {
 /// A diagnostic if much was applied on ground that was covered before: by overlaps, or by rates of a machine that was off.
 fn applied_twice(rows: &CleanRows) -> Option<Diagnostic> {
     let amount = rows.amount.as_ref().filter(|_| rows.kind != JobKind::Yield)?;
-    let known = || (0..amount.len()).filter(|k| rows.passes.number[*k] > 0 && amount[*k] > 0.0);
+    let is_copy = |k: usize| rows.reasons[k] & reasons::DUPLICATE != 0;
+    let known = || (0..amount.len()).filter(|k| rows.passes.number[*k] > 0 && amount[*k] > 0.0 && !is_copy(*k));
     let all: f64 = known().map(|k| amount[k]).sum();
     let again: f64 = known().map(|k| amount[k] * rows.ground.share[rows.first_product(k)].clamp(0.0, 1.0)).sum();
     (again > MOST_AGAIN * all).then(|| {

@@ -7,6 +7,7 @@ pub(crate) mod cleaned_layers;
 pub(crate) mod delays;
 pub(crate) mod diagnostics;
 pub(crate) mod each_season;
+pub(crate) mod high_yield;
 pub(crate) mod left_out;
 pub(crate) mod machine_ratio;
 pub(crate) mod masses;

@@ -44,3 +44,9 @@ pub(crate) fn mark(reasons: &mut [u32], bit: u32, is_marked: impl Fn(usize) -> b
         }
     }
 }
+
+/// The first reason of a row that is not used.
+pub(crate) fn main_reason(bits: u32, is_used: bool) -> &'static str {
+    let first = REASONS.iter().find(|reason| bits & reason.bit != 0 && (is_used || reason.bit != OVERLAP));
+    first.map_or("used", |reason| reason.name)
+}

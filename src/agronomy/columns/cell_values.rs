@@ -77,21 +77,51 @@ pub(crate) fn decimal_sign(layer: &Layer, column: usize) -> Result<char, String>
         return Err("it is empty".to_owned());
     }
     let other = |sign| filled(layer, column).find(|text| number(text, sign).is_none());
-    if other('.').is_none() {
-        return Ok('.');
-    }
-    if let Some(text) = other(',') {
-        return Err(format!("it has texts such as `{text}`"));
-    }
+    let sign = match (other('.'), other(',')) {
+        (None, _) => '.',
+        (_, None) => ',',
+        (_, Some(text)) => return Err(unreadable(layer, column, text)),
+    };
     let is_grouped = |text: &str| {
         let digits = text.trim_start_matches(['+', '-']);
-        digits.split_once(',').is_none_or(|(whole, part)| part.len() == 3 && whole != "0" && whole.len() <= 3)
+        let is_group = |(whole, part): (&str, &str)| part.len() == 3 && whole != "0" && whole.len() <= 3;
+        // Without a sign, only numbers below a thousand have no group.
+        digits.split_once(sign).map_or(sign == ',' || digits.len() <= 3, is_group)
     };
-    if filled(layer, column).all(is_grouped) {
-        let text = filled(layer, column).find(|text| text.contains(',')).unwrap_or_default();
-        return Err(format!("the comma of texts such as `{text}` can be that of decimals or of thousands"));
+    let with_sign = || filled(layer, column).filter(|text| text.contains(sign));
+    // Decimals of one length have it in all cells.
+    let is_uniform = sign == '.' && filled(layer, column).all(|text| text.contains(sign));
+    if !is_uniform
+        && filled(layer, column).all(is_grouped)
+        && let Some(text) = with_sign().next()
+    {
+        let name = if sign == '.' { "dot" } else { "comma" };
+        return Err(format!("the {name} of texts such as `{text}` can be that of decimals or of thousands"));
     }
-    Ok(',')
+    Ok(sign)
+}
+
+/// One of this many cells is a text among numbers at most: a header or its units once more.
+const STRAY: usize = 20;
+
+/// Why a column is no numbers: an other text, and where the first one is, if nearly all cells are numbers.
+fn unreadable(layer: &Layer, column: usize, text: &str) -> String {
+    let cells = arrays(layer, column).filter_map(|array| array.as_string_opt::<i64>()).flat_map(|array| array.iter());
+    let is_other = |text: &str| !text.is_empty() && number(text, '.').is_none() && number(text, ',').is_none();
+    let others: Vec<(usize, &str)> = cells
+        .enumerate()
+        .filter_map(|(row, cell)| Some((row, trimmed(cell?))))
+        .filter(|(_, text)| is_other(text))
+        .collect();
+    match others.as_slice() {
+        [(row, text), ..] if others.len().saturating_mul(STRAY) < layer.len() => {
+            format!(
+                "rows have numbers, but {} the text `{text}` or others, the first in row {row}; remove them",
+                others.len()
+            )
+        }
+        _ => format!("it has texts such as `{text}`"),
+    }
 }
 
 /// A column of 64-bit integers.
@@ -240,7 +270,13 @@ mod tests {
                 numbers(&layer, 0).into_iter().zip(expected).all(|(found, value)| found.total_cmp(&value).is_eq());
             assert!(same, "{cells:?}");
         }
-        for cells in [["9,123", "8,456", "12,000"], ["16.3", "16,3", ""], ["16 %", "", ""], ["", " ", "\0"]] {
+        for cells in [
+            ["9,123", "8,456", "12,000"],
+            ["9.123", "8.456", "870"],
+            ["16.3", "16,3", ""],
+            ["16 %", "", ""],
+            ["", " ", "\0"],
+        ] {
             assert!(decimal_sign(&layer(&cells), 0).is_err(), "{cells:?}");
         }
     }

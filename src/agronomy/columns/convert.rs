@@ -166,6 +166,10 @@ fn conversion(field: &Field, stated: &str, from: Unit, to: Unit, kg_per_bushel: 
 
 /// The unit of `system` for a column. Yields are bushels in the United States, also where the column holds a mass.
 pub(crate) fn in_system(field: &Field, unit: Unit, system: System) -> Option<Unit> {
+    // Coordinates of cells are those of their system.
+    if ["x", "y"].contains(&field.name().as_str()) {
+        return None;
+    }
     let is_mass_rate = unit.quantity() == (Quantity::Mass, Some(Quantity::Area));
     if system == System::Us && is_mass_rate && field.name().to_lowercase().starts_with("yield") {
         return Some(BUSHELS_PER_ACRE);

@@ -18,8 +18,9 @@ use crate::columns::edited::edited;
 use crate::columns::job_products::{JOB_TOTALS, totals_entry};
 use crate::columns::market_moisture::{MARKET, crops_of, dry_again};
 use crate::columns::matching::{Match, Unused, implied_kind, match_columns, values};
-use crate::columns::own_columns::restored;
+use crate::columns::own_columns::{are_degrees, restored, with_points as with_own_points};
 use crate::columns::provenance as keys;
+use crate::columns::row_diagnostics::row_diagnostics;
 use crate::columns::statements::{Job, Statements};
 use crate::columns::unit_checks::check_units;
 use crate::columns::unit_inference::Proven;
@@ -65,6 +66,7 @@ fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
         || !statements.stated.columns.is_empty()
         || !statements.stated.units.is_empty();
     if keys::is_harmonized(&layer) {
+        let layer = with_own_points(layer, statements.crs.as_ref())?;
         let is_concat = keys::is_concatenated(&layer);
         // Another crop may prove other units.
         if !is_stated && (statements.crop.is_none() || is_concat) {
@@ -88,8 +90,7 @@ fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
     let mut unused = Vec::new();
     let matches = match_columns(&layer, &statements.stated, &mut unused, &mut diagnostics)?;
     let kind = kind(&layer, statements, &matches)?;
-    let belongs = |name: &str| canonical(name).is_none_or(|column| column.kinds.contains(&kind));
-    let mut matches: Vec<Match> = matches.into_iter().filter(|found| belongs(found.canonical)).collect();
+    let mut matches = of_kind(matches, kind, &mut unused);
     let times = row_times(&layer, &matches, statements.job.start, &mut diagnostics);
     let (crop, unknown_crop) = crop(&layer, statements, &matches, &mut diagnostics)?;
     let layer = with_points(layer, &matches, statements)?;
@@ -146,9 +147,8 @@ fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
     }
     let no_market = (!rows.columns.contains_key(MARKET)).then(|| crop_unknown(crop, unknown_crop.as_deref()));
     add_computed(&layer, kind, &mut rows, &mut added);
-    if kind == JobKind::Yield {
-        diagnostics.extend(mass_diagnostics(&rows, &added, no_market, &diagnostics));
-    }
+    let said = row_diagnostics(&layer, (kind, &statements.job), (&rows, &added), no_market, &diagnostics);
+    diagnostics.extend(said);
     if added.is_empty() && unknown.is_empty() {
         let message = format!(
             "no column of layer `{}` has a known meaning; `columns` names them, such as `columns={{\"yield\": \"Yld\"}}`",
@@ -200,9 +200,11 @@ fn with_points(layer: Layer, matches: &[Match], statements: &Statements) -> Resu
         return Ok(layer);
     };
     let (x, y) = (values(&layer, x), values(&layer, y));
-    let is_within = |values: &[f64], most: f64| values.iter().all(|value| value.is_nan() || value.abs() <= most);
-    let is_degrees = is_within(&x, 180.0) && is_within(&y, 90.0) && x.iter().any(|value| !value.is_nan());
-    if is_degrees { layer.with_points(&x, &y, statements.crs.as_ref().unwrap_or(&Crs::wgs84())) } else { Ok(layer) }
+    if are_degrees(&x, &y) {
+        layer.with_points(&x, &y, statements.crs.as_ref().unwrap_or(&Crs::wgs84()))
+    } else {
+        Ok(layer)
+    }
 }
 
 /// The kind of job: stated, from the service, from the sidecar, or from the columns.
@@ -262,37 +264,15 @@ fn crop(
     Ok((crop, names.into_iter().next().filter(|_| crop.is_none())))
 }
 
-/// Diagnostics of the masses of a harvest: none dry, for which `unknown` is the reason, of an assumed basis, or one of two.
-fn mass_diagnostics(rows: &Rows, added: &[Added], unknown: Option<Diagnostic>, said: &[Diagnostic]) -> Vec<Diagnostic> {
-    let has = |name: &str| added.iter().any(|column| column.field.name() == name);
-    let is_dry_only = has("yield_dry_mass") && rows.dry_basis.is_none() || has("yield_dry_volume");
-    let unknown = unknown.filter(|_| has("wet_mass") || is_dry_only);
-    let is_contradicted = said.iter().any(|diagnostic| diagnostic.code == Code::UnitsContradict);
-    let other = rows.other_mass.filter(|_| !is_contradicted).map(|(source, ratio)| {
-        let message = format!(
-            "masses follow from `flow` x `interval`, but {source} is {ratio:.3} times that in the median row, as after a \
-             calibration of one of them: if the yield is right, harmonise without the column of the flow"
-        );
-        Diagnostic::new(Code::MassAssumed, message)
-    });
-    unknown.into_iter().chain(assumed_basis(added, rows.dry_basis.is_some())).chain(other).collect()
-}
-
-/// The diagnostic for masses that follow from a dry yield whose water nothing states.
-fn assumed_basis(added: &[Added], has_basis: bool) -> Option<Diagnostic> {
-    let metadata = |name: &str, key: &str| {
-        added.iter().find(|column| column.field.name() == name)?.field.metadata().get(key).cloned()
-    };
-    let source = metadata("wet_mass", keys::SOURCE).or_else(|| metadata("dry_mass", keys::SOURCE))?;
-    let name = source.split_once(" x ")?.0;
-    let is_assumed = name == "yield_dry_volume" || name == "yield_dry_mass" && !has_basis;
-    is_assumed.then(|| {
-        let message = format!(
-            "masses follow from `{name}`, which is assumed to be at the market moisture of {} %; `market_moisture` states another",
-            metadata("dry_mass", keys::MOISTURE_BASIS).unwrap_or_default()
-        );
-        Diagnostic::new(Code::MassAssumed, message)
-    })
+/// The matches that a kind of job has. The others are not used, which is said if none of these says what was yielded or applied.
+fn of_kind(matches: Vec<Match>, kind: JobKind, unused: &mut Vec<Unused>) -> Vec<Match> {
+    let belongs = |found: &Match| canonical(found.canonical).is_none_or(|column| column.kinds.contains(&kind));
+    let (matches, others): (Vec<Match>, Vec<Match>) = matches.into_iter().partition(belongs);
+    if implied_kind(&matches).is_none() {
+        let reason = format!("no column of {}", kind.as_str());
+        unused.extend(others.iter().map(|found| Unused::new(found.column, found.canonical, reason.clone())));
+    }
+    matches
 }
 
 /// The diagnostic for a harvest without a dry mass, for want of a crop or of its market moisture.

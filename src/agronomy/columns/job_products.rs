@@ -16,6 +16,9 @@ pub struct JobProduct {
     pub amount: Option<f64>,
     /// Square metres.
     pub area: Option<f64>,
+    /// Harvested kilograms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_weight: Option<f64>,
     /// Planted kilograms per hectare of the area.
     #[serde(default)]
     pub weight_per_ha: Option<f64>,

@@ -7,14 +7,16 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array as _, ArrayRef, Date32Array, RecordBatch, RecordBatchOptions, TimestampMicrosecondArray};
 use arrow_schema::{DataType, Field, Schema};
 
-use crate::columns::canonical::{Canonical, Content, JobKind, RATE, canonical};
+use crate::columns::canonical::{CANONICAL, Canonical, Content, JobKind, RATE, canonical};
 use crate::columns::cell_values::{arrays, flags, integers, numbers, texts, trimmed};
 use crate::columns::convert::known_crop;
 use crate::columns::crops::Crop;
 use crate::columns::market_moisture::{MARKET, basis_of};
 use crate::columns::matching::Match;
+use crate::columns::own_units::{check_units, is_rate, stated_quantity, stated_unit, unknown_rates};
 use crate::columns::provenance as keys;
 use crate::columns::statements::Statements;
+use crate::rows::result_columns::select_columns;
 use crate::times::row_times::row_times;
 use headland_base::error::{Error, Kind, Result};
 use headland_base::times::parse_date;
@@ -24,8 +26,13 @@ use headland_reader::layer::units::Unit;
 
 /// Computed columns that no display logs. Tables with all of a line are of headland: rows, cleaned rows and swaths, maps,
 /// and means of fields.
-const MARKS: [&[&str]; 6] =
-    [&["worked_area"], &["market_moisture"], &["wet_mass"], &["dry_mass"], &["reasons", "used"], &["m2", "covered"]];
+const MARKS: &[&[&str]] =
+    &[&["worked_area"], &["market_moisture"], &["wet_mass"], &["dry_mass"], &["reasons", "used"], &["m2", "covered"]];
+/// Those of rows.
+const ROW_MARKS: &[&[&str]] = &[&["worked_area"], &["wet_mass"], &["dry_mass"]];
+
+/// Letters to which a shapefile truncates names.
+const TRUNCATED: usize = 10;
 
 /// The rule of columns that are recognised.
 const RULE: &str = "headland";
@@ -68,18 +75,29 @@ const CLEANED: [&str; 10] = [
 
 /// The layer with the provenance of columns that have canonical names, in their fixed units; `None` for other tables.
 pub(crate) fn restored(layer: &Layer, statements: &Statements) -> Result<Option<Layer>> {
-    let schema = layer.schema();
-    let has = |name: &str| schema.fields().iter().any(|field| field.name() == name && is_own_unit(field));
-    if keys::is_harmonized(layer) || !MARKS.iter().any(|names| names.iter().all(|name| has(name))) {
+    if layer.schema().fields().iter().any(|field| keys::is_added(field)) {
         return Ok(None);
     }
-    let layer = &placed(layer)?;
+    // Metadata of the file can outlive those of its columns.
+    let known_kind = layer.metadata().iter().find(|(key, _)| key == keys::KIND);
+    let known_kind = known_kind.and_then(|(_, kind)| JobKind::find(kind));
+    let marks = if keys::is_harmonized(layer) { ROW_MARKS } else { MARKS };
+    let layer = &full_names(layer)?;
+    let schema = layer.schema();
+    let has = |name: &str| schema.fields().iter().any(|field| field.name() == name && is_own_unit(field));
+    if !marks.iter().any(|names| names.iter().all(|name| has(name))) {
+        return Ok(None);
+    }
+    let layer = &with_points(placed(layer)?, statements.crs.as_ref())?;
+    let schema = layer.schema();
     let crop = match &statements.crop {
         Some(name) => Some(known_crop(name)?),
         None => common(layer, "crop").and_then(|name| Crop::find(&name)),
     };
     let is_cleaned = has("reasons") && has("used");
-    let table = Table { layer, statements, crop, is_cleaned, quantity: common(layer, "quantity") };
+    let quantity = common(layer, "quantity").or_else(|| stated_quantity(&schema, statements).map(str::to_owned));
+    let table = Table { layer, statements, crop, is_cleaned, quantity };
+    check_units(layer, statements, |name| table.fixed(name))?;
     let (mut fields, mut columns) = (Vec::new(), Vec::new());
     for (index, field) in schema.fields().iter().enumerate() {
         let own = if layer.geometry_index() == Some(index) { None } else { table.restored(index, field) };
@@ -95,8 +113,14 @@ pub(crate) fn restored(layer: &Layer, statements: &Statements) -> Result<Option<
             .map_err(|cause| Error::new(Kind::Value, format!("the columns do not form a table: {cause}")))
     });
     let batches = batches.collect::<Result<Vec<_>>>()?;
-    let kind = statements.kind.or(statements.job.kind).unwrap_or_else(|| table.kind());
+    let kind = statements.kind.or(statements.job.kind).or(known_kind).unwrap_or_else(|| table.kind());
+    let unknown = if kind == JobKind::Yield {
+        None
+    } else {
+        unknown_rates(&schema, |field| table.unit(field.name(), field).is_some())
+    };
     let layer = layer.clone().with_batches(schema, batches, layer.geometry_index());
+    let layer = layer.with_diagnostics(unknown.into_iter().collect());
     Ok(Some(layer.with_entry(keys::KIND, Some(kind.as_str())).with_entry(keys::CROP, crop.map(|crop| crop.name))))
 }
 
@@ -189,28 +213,33 @@ impl Table<'_> {
 
     /// The unit of a canonical name: stated, else the fixed one. `None` for other names and for rates without a quantity.
     fn unit(&self, name: &str, field: &Field) -> Option<String> {
-        let by_user = self.statements.stated.units.iter().find(|(column, _)| column == field.name());
-        let by_user = by_user.map(|(_, unit)| unit);
-        let stated = by_user.or_else(|| field.metadata().get("unit")).and_then(|unit| Unit::parse(unit));
-        let fixed = match (name, canonical(name)) {
+        let stated = stated_unit(self.statements, field);
+        let Some(fixed) = self.fixed(name) else {
+            return stated.filter(|_| is_rate(name)).map(|unit| unit.to_string());
+        };
+        Some(stated.map_or_else(|| fixed.to_owned(), |unit| unit.to_string()))
+    }
+
+    /// The unit that headland writes a column in. `None` for other names, for yields as stated, and for rates without a quantity.
+    fn fixed(&self, name: &str) -> Option<&'static str> {
+        Some(match (name, canonical(name)) {
             ("time" | "date" | "order", _) => "",
             (_, Some(Canonical { unit: RATE, .. })) => match self.quantity.as_deref() {
                 Some("mass") => "kg/ha",
                 Some("volume") => "L/ha",
                 Some("count") => "seeds/ha",
-                _ => return stated.map(|unit| unit.to_string()),
+                _ => return None,
             },
             ("amount", _) => match self.quantity.as_deref() {
                 Some("mass") => "kg",
                 Some("volume") => "L",
                 Some("count") => "seeds",
-                _ => return stated.map(|unit| unit.to_string()),
+                _ => return None,
             },
-            ("yield", _) => return stated.map(|unit| unit.to_string()),
+            ("yield", _) => return None,
             (_, Some(column)) => column.unit,
             (_, None) => COMPUTED.iter().find(|(computed, _)| *computed == name).map(|(_, unit)| *unit)?,
-        };
-        Some(stated.map_or_else(|| fixed.to_owned(), |unit| unit.to_string()))
+        })
     }
 
     /// The moisture of dry masses, the weight of a bushel and the quantity of a rate.
@@ -252,6 +281,42 @@ impl Table<'_> {
             JobKind::AsApplied
         }
     }
+}
+
+/// The layer with the whole names of columns that a shapefile truncated, if each can be that of one column only.
+fn full_names(layer: &Layer) -> Result<Layer> {
+    let schema = layer.schema();
+    let is_there = |name: &str| schema.index_of(name).is_ok();
+    let whole = |field: &Field| {
+        let known = CANONICAL.iter().map(|column| column.name).chain(COMPUTED.iter().map(|(name, _)| *name));
+        let mut found =
+            known.filter(|name| name.len() > TRUNCATED && name.get(..TRUNCATED) == Some(field.name().as_str()));
+        found.next().filter(|name| found.next().is_none() && !is_there(name))
+    };
+    let is_truncated = is_there("worked_are") || is_there("wet_mass") || is_there("dry_mass");
+    if !is_truncated || schema.fields().iter().all(|field| whole(field).is_none()) {
+        return Ok(layer.clone());
+    }
+    let renamed = |field: &Arc<Field>| {
+        whole(field).map_or_else(|| Arc::clone(field), |name| Arc::new(field.as_ref().clone().with_name(name)))
+    };
+    select_columns(layer.clone(), schema.fields().iter().map(renamed).enumerate().collect())
+}
+
+/// A table without a geometry gets points of its longitudes and latitudes.
+pub(crate) fn with_points(layer: Layer, crs: Option<&Crs>) -> Result<Layer> {
+    let schema = layer.schema();
+    let column = |name: &str| schema.index_of(name).ok().map(|index| numbers(&layer, index));
+    let Some((x, y)) = column("longitude").zip(column("latitude")).filter(|_| layer.geometry_index().is_none()) else {
+        return Ok(layer);
+    };
+    if are_degrees(&x, &y) { layer.with_points(&x, &y, crs.unwrap_or(&Crs::wgs84())) } else { Ok(layer) }
+}
+
+/// Whether numbers can be longitudes and latitudes, and some are known.
+pub(crate) fn are_degrees(x: &[f64], y: &[f64]) -> bool {
+    let is_within = |values: &[f64], most: f64| values.iter().all(|value| value.is_nan() || value.abs() <= most);
+    is_within(x, 180.0) && is_within(y, 90.0) && x.iter().any(|value| !value.is_nan())
 }
 
 /// Whether a computed column is in a unit of its own, if one is stated: a vendor's `dry_mass` in lb/ac is a yield.

@@ -15,9 +15,9 @@ const STATE_STEMS: &[&str] = &["workstat", "headerst", "boomst", "clutch", "impl
 
 impl Unused {
     /// Whether rows lose a measurement. Texts and numbers of machines can be anything, and points have the position.
-    fn is_measured(&self) -> bool {
+    fn is_measured(&self, has_points: bool) -> bool {
         if ["longitude", "latitude"].contains(&self.canonical) {
-            return false;
+            return !has_points;
         }
         let content = canonical(self.canonical).map(|column| column.content);
         ["", "time"].contains(&self.canonical) || matches!(content, Some(Content::Number | Content::Flag))
@@ -87,7 +87,8 @@ pub(crate) fn report(layer: &Layer, unused: &[Unused]) -> Option<Diagnostic> {
         let role = if unused.canonical.is_empty() { String::new() } else { format!(" as `{}`", unused.canonical) };
         format!("`{name}`{role} ({})", unused.reason)
     };
-    let columns: Vec<String> = unused.iter().filter(|unused| unused.is_measured()).map(one).collect();
+    let columns: Vec<String> =
+        unused.iter().filter(|unused| unused.is_measured(layer.geometry_index().is_some())).map(one).collect();
     if columns.is_empty() {
         return None;
     }

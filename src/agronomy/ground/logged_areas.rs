@@ -8,6 +8,8 @@ use crate::columns::added::Added;
 use crate::columns::derived::Rows;
 use crate::columns::row_ratios::{median, median_and_range};
 use headland_reader::archive::{Code, Diagnostic};
+use crate::rows::repeated_rows::has_repeats;
+use crate::rows::unnamed_products::{LEAST, is_same_rate};
 use headland_reader::layer::Layer;
 
 /// The area of the polygons of each row in m2; empty without polygons, and where their coordinate system is unknown.
@@ -63,27 +65,43 @@ pub(crate) fn settle_polygons(rows: &mut Rows) -> Option<Diagnostic> {
 /// Time, machine and section, and geometry of a row.
 type Place<'a> = (Option<i64>, [Option<u64>; 2], &'a [u8]);
 
-/// Rows of a further product on the ground of an earlier row: another product at the same time and place, by the same
+/// Rows of a further product on the ground of an earlier row: another product or rate at the same time and place, by the same
 /// machine and section. Empty if there are none. The ground of a tank mix counts once.
 pub(crate) fn further_products(layer: &Layer, rows: &Rows, added: &[Added]) -> Vec<bool> {
-    let Some(product) = added.iter().find(|column| column.field.name() == "product") else { return Vec::new() };
-    let products =
-        product.arrays.iter().filter_map(|array| array.as_string_opt::<i64>()).flat_map(|array| array.iter());
-    let products: Vec<Option<&str>> = products.collect();
-    if products.windows(2).all(|pair| pair.first() == pair.last()) {
+    let product = added.iter().filter(|column| column.field.name() == "product").flat_map(|column| &column.arrays);
+    let products = product.filter_map(|array| array.as_string_opt::<i64>()).flat_map(|array| array.iter());
+    let mut products: Vec<Option<&str>> = products.collect();
+    if products.windows(2).all(|pair| pair.first() == pair.last()) && !has_repeats(layer, rows) {
         return Vec::new();
     }
+    products.resize(layer.len(), None);
     let key =
         |name: &str, row: usize| rows.columns.get(name).and_then(|column| column.get(row)).map(|value| value.to_bits());
     let time = |row: usize| rows.times.as_ref().and_then(|times| times.get(row).copied().flatten());
-    let mut seen: HashMap<Place<'_>, Vec<Option<&str>>> = HashMap::new();
+    let rate = |row: usize| {
+        let rates = rows.get("applied_rate").filter(|_| time(row).is_some());
+        rates.and_then(|rates| rates.get(row)).copied().unwrap_or(f64::NAN)
+    };
+    let mut by_rate: Vec<usize> = Vec::new();
+    let mut seen: HashMap<Place<'_>, Vec<(Option<&str>, f64)>> = HashMap::new();
     let further = layer.geometries().zip(&products).enumerate().map(|(row, (wkb, product))| {
         let Some(wkb) = wkb else { return false };
         let known = seen.entry((time(row), [key("machine", row), key("section", row)], wkb)).or_default();
-        let is_further = !known.is_empty() && !known.contains(product);
-        known.push(*product);
+        let is_named = !known.is_empty() && known.iter().all(|(name, _)| name != product);
+        let is_other = |(name, other): &(Option<&str>, f64)| name != product || !is_same_rate(*other, rate(row));
+        let is_further = !known.is_empty() && known.iter().all(is_other);
+        if is_further && !is_named {
+            by_rate.push(row);
+        }
+        known.push((*product, rate(row)));
         is_further
     });
-    let further: Vec<bool> = further.collect();
+    let mut further: Vec<bool> = further.collect();
+    // Single rows of one moment are no mix.
+    if by_rate.len() * LEAST <= further.len() {
+        for row in by_rate {
+            further[row] = false;
+        }
+    }
     if further.contains(&true) { further } else { Vec::new() }
 }

@@ -204,17 +204,31 @@ pub fn job_means(layer: &Layer, field: Option<&str>) -> JobMeans {
     });
     let means: Vec<FieldMean> = means.collect();
     let unknown = means.iter().filter(|mean| mean.covered_area.is_none());
-    diagnostics.extend(unknown.map(|mean| mean_unknown(mean, covered_area.as_ref().err())));
+    let lacking = lacking(&wet, &numbers("moisture", "%"), &markets);
+    diagnostics.extend(unknown.map(|mean| mean_unknown(mean, covered_area.as_ref().err(), lacking)));
     JobMeans { means, covered_area, diagnostics }
 }
 
-/// Why there is no mean; `error` is that of the ground.
-fn mean_unknown(mean: &FieldMean, error: Option<&Error>) -> Diagnostic {
+/// Why rows have no dry mass.
+fn lacking(wet: &[f64], moistures: &[f64], markets: &[f64]) -> &'static str {
+    match (wet.iter().any(|kg| *kg > 0.0), moistures.is_empty(), markets.is_empty()) {
+        (true, true, _) => {
+            "rows have wet masses, but no moisture, and so no dry mass; add a column with the moisture in percent, or with the \
+             usual one in each row"
+        }
+        (true, false, true) => {
+            "rows have wet masses, but no market moisture, and so no dry mass; `market_moisture=` of `harmonize` states it, or \
+             `crop=` of which it is known"
+        }
+        _ => "no row has a dry mass; `columns`, `units` or `crop` may state what is missing",
+    }
+}
+
+/// Why there is no mean; `error` is that of the ground, and `lacking` why there is no mass.
+fn mean_unknown(mean: &FieldMean, error: Option<&Error>, lacking: &str) -> Diagnostic {
     let reason = match error {
         Some(reason) => reason.message().into_owned(),
-        None if mean.worked_area > 0.0 => {
-            "no row has a dry mass; `columns`, `units` or `crop` may state what is missing".to_owned()
-        }
+        None if mean.worked_area > 0.0 => lacking.to_owned(),
         None => "no ground was worked".to_owned(),
     };
     let place = mean.field.as_ref().map(|field| format!(" in field `{field}`")).unwrap_or_default();

@@ -1,10 +1,13 @@
 //! Jobs of a table of means whose rows are those of another one, such as the same harvest in two files.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use crate::columns::row_ratios::median;
+use crate::columns::values::CanonicalValues;
 use crate::ground::seasons::times;
 use crate::jobs::parts::Part;
 use headland_reader::archive::{Code, Diagnostic};
+use headland_reader::layer::Layer;
 
 /// One of this many moments is compared, which bounds the memory of a season.
 const COMPARED: i64 = 7;
@@ -12,6 +15,73 @@ const COMPARED: i64 = 7;
 const LEAST_ROWS: usize = 20;
 /// Parts of a degree in which machines are at one location: no two are there at one time.
 const PER_DEGREE: f64 = 1e5;
+
+/// Parts by which masses of two exports of one job differ, and of the rows of one of them, those on the ground of the other.
+const SAME_MASS: f64 = 0.03;
+const SAME_GROUND: f64 = 0.8;
+/// Microseconds between their first rows: the clock of a zone and a night.
+const SAME_TIME: i64 = 36 * 3_600_000_000;
+/// Part of a swath that is the side of a cell, so that machines on every second pass share few cells, and its metres without one.
+const SIDE: f64 = 0.45;
+const USUAL_WIDTH: f64 = 6.0;
+/// Rows of an export that are compared at most.
+const MOST_COMPARED: usize = 2_000;
+/// Metres of a degree of latitude.
+const DEGREE: f64 = 111_195.0;
+
+/// What two exports of one job have in common, be the rows at other times, intervals or some metres aside.
+struct Export {
+    mass: f64,
+    start: Option<i64>,
+    /// Cells in a degree of longitude and of latitude.
+    scale: [f64; 2],
+    cells: HashSet<[i64; 2]>,
+    sample: Vec<[f64; 2]>,
+}
+
+impl Export {
+    fn read(layer: &Layer) -> Option<Self> {
+        let values = CanonicalValues::new(layer, None);
+        let [xs, ys] = layer.positions().ok().flatten().filter(|_| layer.geometry_index().is_some())?;
+        let mass = values.numbers("wet_mass", "kg").or_else(|| values.numbers("dry_mass", "kg"))?;
+        let rows =
+            xs.into_iter().zip(ys).zip(&mass).filter(|((x, y), kg)| x.is_finite() && y.is_finite() && **kg > 0.0);
+        let places: Vec<[f64; 2]> = rows.map(|((x, y), _)| [x, y]).collect();
+        let latitude = places.first()?[1];
+        let width = median(values.numbers("swath_width", "m").unwrap_or_default());
+        let per_degree = DEGREE / (SIDE * if width > 0.0 { width } else { USUAL_WIDTH });
+        let scale = [per_degree * latitude.to_radians().cos(), per_degree];
+        Some(Self {
+            mass: mass.iter().filter(|kg| kg.is_finite()).sum(),
+            start: times(layer).and_then(|times| times.into_iter().flatten().min()),
+            scale,
+            cells: places.iter().map(|place| cell(*place, scale)).collect(),
+            sample: places.iter().copied().step_by(places.len().div_ceil(MOST_COMPARED).max(1)).collect(),
+        })
+    }
+
+    /// Of the rows of another export, the part on or next to cells of this one.
+    fn holds(&self, other: &Self) -> f64 {
+        let is_near = |place: &&[f64; 2]| {
+            let [x, y] = cell(**place, self.scale);
+            (-1..=1).any(|dx| (-1..=1).any(|dy| self.cells.contains(&[x.saturating_add(dx), y.saturating_add(dy)])))
+        };
+        ratio(other.sample.iter().filter(is_near).count(), other.sample.len())
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        let apart = self.start.zip(other.start).map_or(0, |(one, other)| one.saturating_sub(other).saturating_abs());
+        let is_enough = self.sample.len().min(other.sample.len()) >= LEAST_ROWS;
+        let is_same_mass = (self.mass / other.mass - 1.0).abs() <= SAME_MASS;
+        is_enough && apart <= SAME_TIME && is_same_mass && self.holds(other).max(other.holds(self)) >= SAME_GROUND
+    }
+}
+
+/// The cell of a location.
+#[expect(clippy::cast_possible_truncation, reason = "degrees times a factor")]
+fn cell([x, y]: [f64; 2], [per_x, per_y]: [f64; 2]) -> [i64; 2] {
+    [(x * per_x).floor() as i64, (y * per_y).floor() as i64]
+}
 
 /// Time and location of a row.
 type Place = [i64; 3];
@@ -21,6 +91,11 @@ pub(super) fn repeated_jobs(parts: &[Part]) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     let mut known: HashMap<Place, usize> = HashMap::new();
     let mut counts: Vec<usize> = Vec::with_capacity(parts.len());
+    let mut exports: Vec<Option<Export>> = Vec::with_capacity(parts.len());
+    let name = |number: usize| {
+        let name = parts.get(number).map(|part| part.job_name.as_deref().unwrap_or_else(|| part.layer.source()));
+        name.filter(|name| !name.is_empty()).map_or_else(|| format!("layer {number}"), |name| format!("`{name}`"))
+    };
     for (number, part) in parts.iter().enumerate().filter(|_| parts.len() > 1) {
         let places = places(part);
         counts.push(places.len());
@@ -33,18 +108,29 @@ pub(super) fn repeated_jobs(parts: &[Part]) -> Vec<Diagnostic> {
         let most = shared.into_iter().max_by_key(|(other, count)| (*count, usize::MAX - other));
         let fewer = |other: usize| places.len().min(counts.get(other).copied().unwrap_or(0));
         if let Some((other, count)) = most.filter(|(other, count)| *count >= LEAST_ROWS && 2 * count > fewer(*other)) {
-            let name = |number: usize, part: &Part| {
-                let name = part.job_name.as_deref().unwrap_or_else(|| part.layer.source());
-                if name.is_empty() { format!("layer {number}") } else { format!("`{name}`") }
-            };
             let message = format!(
                 "{:.0} % of the rows of {} are at the times and locations of rows of {}: both count as a job of their own, so leave \
                  out one of them",
                 100.0 * ratio(count, fewer(other)),
-                name(number, part),
-                parts.get(other).map(|part| name(other, part)).unwrap_or_default()
+                name(number),
+                name(other)
             );
             diagnostics.push(Diagnostic::new(Code::JobTwice, message));
+            exports.push(None);
+        } else {
+            let export = Export::read(&part.layer);
+            let is_again =
+                |known: &Option<Export>| known.as_ref().zip(export.as_ref()).is_some_and(|(a, b)| a.is_same(b));
+            if let Some(other) = exports.iter().position(is_again) {
+                let message = format!(
+                    "{} and {} have the same ground and mass within a day, as two exports of one job have: both count as a job of \
+                     their own, so leave out one of them",
+                    name(other),
+                    name(number)
+                );
+                diagnostics.push(Diagnostic::new(Code::JobTwice, message));
+            }
+            exports.push(export);
         }
         known.extend(places.into_iter().map(|place| (place, number)));
     }

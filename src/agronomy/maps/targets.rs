@@ -135,7 +135,7 @@ impl Targets {
         let all: f64 = coverage.fresh.iter().sum();
         if self.can_overlap && self.parts.is_empty() && all > 0.0 {
             let message = "no row works ground in a plot, so the map is empty; check the coordinate system of `plots`";
-            diagnostics.push(Diagnostic::new(Code::OutsidePlots, message));
+            diagnostics.push(Diagnostic::new(Code::MuchLeftOut, message));
         } else if outside > TOLERANCE * all {
             let message = format!("{outside:.0} of {all:.0} m2 of worked ground are in no plot, and not in the map");
             diagnostics.push(Diagnostic::new(Code::OutsidePlots, message));

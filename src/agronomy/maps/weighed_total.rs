@@ -6,6 +6,9 @@ use crate::cleaning::clean_rows::CleanRows;
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};
 
+/// Factors that the calibration of a sensor explains.
+const PLAUSIBLE: std::ops::RangeInclusive<f64> = 0.5..=2.0;
+
 /// Factors of the rows of a map.
 pub(crate) struct Factors {
     /// Factor of each row, in the order of the tracks.
@@ -51,8 +54,18 @@ pub(crate) fn scale_factors(rows: &CleanRows, totals: &[(Option<i64>, f64)]) -> 
             factors.by_row[k] = factor;
         }
         let of = machine.map_or_else(String::new, |machine| format!(" of machine {machine}"));
-        let message = format!("masses{of} are multiplied by {factor:.4}, so that the worked ground holds {total} kg");
+        let message = format!(
+            "masses{of} are multiplied by {factor:.4}, so that the worked ground holds {total} kg as harvested"
+        );
         factors.diagnostics.push(Diagnostic::new(Code::MapScaled, message));
+        if !PLAUSIBLE.contains(&factor) {
+            let message = format!(
+                "`total` is {total} kg, but the rows hold {:.0} kg{of}: it is in kilograms as harvested, not in tonnes, pounds or \
+                 bushels",
+                total / factor
+            );
+            factors.diagnostics.push(Diagnostic::new(Code::TotalContradicts, message));
+        }
     }
     Ok(factors)
 }

@@ -58,6 +58,15 @@ impl RateUnit {
 }
 
 fn without_rate(layer: &Layer) -> Error {
+    let schema = layer.schema();
+    if schema.index_of("applied_rate").is_ok() {
+        let message = format!(
+            "the unit of `applied_rate` of layer `{}` is unknown; pass `units={{\"applied_rate\": \"L/ha\"}}` to \
+             `headland.harmonize`, or the unit that it has",
+            layer.name()
+        );
+        return Error::for_argument("units", message);
+    }
     let message = format!(
         "layer `{}` has no applied rate; pass `columns={{\"applied_rate\": ...}}` to `headland.harmonize`",
         layer.name()

@@ -12,7 +12,7 @@ use crate::columns::canonical::JobKind;
 use crate::columns::cell_values::numbers;
 use crate::columns::derived::{GAP, Rows, resolution};
 use crate::columns::row_ratios::median;
-use crate::rows::lengths::fill_distances;
+use crate::rows::lengths::{fill_distances, fill_widths};
 use crate::rows::logged_rows::LoggedRows;
 use crate::rows::order::RowOrder;
 use crate::rows::order_fit::Fit;
@@ -159,6 +159,7 @@ pub(crate) fn settle(
     settle_state(layer, kind, &found, rows, added, diagnostics);
     if !found.fit.is_random() {
         fill_distances(&found, (&x, &y), rows);
+        fill_widths(&found, rows);
     }
     if kind == JobKind::Planting {
         diagnostics.extend(few_seeds(rows, added));

@@ -1,6 +1,5 @@
 //! Reads the rows of a harmonised layer as arrays in a local plane.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::columns::canonical::JobKind;
@@ -18,6 +17,7 @@ use crate::rows::logged_rows::LoggedRows;
 use crate::rows::mass_without_flow::{check_mass, row_mass};
 use crate::rows::order::RowOrder;
 use crate::rows::places::{Places, read_places};
+use crate::rows::unnamed_products::numbered_products;
 use headland_base::error::{Error, Result};
 use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
@@ -169,6 +169,7 @@ impl FieldRows {
         }
         let heading = values.numbers("heading", "deg").unwrap_or_else(|| vec![f64::NAN; values.rows()]);
         Ok(Self {
+            product: numbered_products(&values, (amount.as_deref(), &area), (&order, &x, &y), &mut diagnostics),
             kind,
             plane,
             heading: heading.into_iter().map(from_compass).collect(),
@@ -182,7 +183,6 @@ impl FieldRows {
             order,
             machines,
             jobs,
-            product: numbered_texts(&values),
             flow,
             flow_rule,
             moisture,
@@ -270,21 +270,6 @@ fn numbered(numbers: &[i64], jobs: &Jobs) -> (Vec<u32>, Vec<(u32, i64)>) {
     all.shrink_to_fit();
     let position = |number: &(u32, i64)| u32::try_from(all.binary_search(number).unwrap_or(0)).unwrap_or(u32::MAX);
     (numbers.iter().map(position).collect(), all)
-}
-
-/// The number of the product of each row; empty if no row names one.
-fn numbered_texts(values: &CanonicalValues<'_>) -> Vec<u32> {
-    let mut known: HashMap<&str, u32> = HashMap::new();
-    let mut last = ("", None);
-    let number = |text: Option<_>| {
-        let text = text.unwrap_or_default();
-        let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
-        // Rows of one product follow each other.
-        let number = last.1.filter(|_| last.0 == text).unwrap_or_else(|| *known.entry(text).or_insert(next));
-        last = (text, Some(number));
-        number
-    };
-    values.texts("product").map_or_else(Vec::new, |texts| texts.map(number).collect())
 }
 
 /// The interval of each row, and whether it is assumed: logged, else distance / speed, else the usual one of the layer.

@@ -12,6 +12,9 @@ const DISTANCE_ROWS: usize = 15;
 const LONGEST_STEP: f64 = 30.0;
 /// Metres between positions of a machine that stands, at most.
 const STANDING: f64 = 0.5;
+/// Columns of what was applied or yielded on the ground of a row.
+const AMOUNTS: [&str; 6] =
+    ["applied_rate", "yield_wet_mass", "yield_dry_mass", "yield_dry_matter", "yield_wet_volume", "yield_dry_volume"];
 /// Widths are equal if they are within this many metres.
 pub(crate) const WIDTH_STEP: f64 = 0.001;
 
@@ -59,6 +62,20 @@ pub(crate) fn fill_distances(order: &RowOrder, places: (&[f64], &[f64]), rows: &
     let one = |(logged, used): (&f64, f64)| if logged.is_nan() { used } else { *logged };
     let filled = logged.iter().zip(used).map(one).collect();
     rows.columns.insert("distance", filled);
+}
+
+/// Fills null widths of rows that applied or yielded something, like the distances.
+pub(crate) fn fill_widths(order: &RowOrder, rows: &mut Rows) {
+    // The mass of a flow needs no width.
+    let amount = AMOUNTS.iter().find_map(|name| rows.get(name)).filter(|_| rows.get("flow").is_none());
+    let Some((logged, amount)) = rows.get("swath_width").zip(amount) else { return };
+    if !logged.iter().any(|width| width.is_nan()) {
+        return;
+    }
+    let used = filled_widths(logged.to_vec(), order).into_iter().zip(amount);
+    let one = |(logged, (used, amount)): (&f64, (f64, &f64))| if *amount > 0.0 { used } else { *logged };
+    let filled = logged.iter().zip(used).map(one).collect();
+    rows.columns.insert("swath_width", filled);
 }
 
 /// The widths, with the usual one of the track for those that are null.

@@ -16,6 +16,7 @@ pub(crate) mod order;
 pub(crate) mod order_fit;
 pub(crate) mod outliers;
 pub(crate) mod places;
+pub(crate) mod repeated_rows;
 pub(crate) mod result_columns;
 #[cfg(test)]
 pub(crate) mod result_columns_tests;
@@ -23,3 +24,4 @@ pub(crate) mod section_mass;
 pub(crate) mod shifted_values;
 pub(crate) mod track_continuity;
 pub(crate) mod track_rows;
+pub(crate) mod unnamed_products;

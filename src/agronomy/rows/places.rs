@@ -39,8 +39,10 @@ impl Places {
 pub(crate) fn read_places(layer: &Layer) -> Result<Places> {
     let name = layer.name();
     if layer.geometry_index().is_none() {
-        let message =
-            format!("layer `{name}` has no geometry, so positions are unknown; pass one with points or polygons");
+        let message = format!(
+            "layer `{name}` has no geometry, so positions are unknown; pass one with points or polygons, or with columns of \
+             longitudes and latitudes that are numbers in degrees"
+        );
         return Err(Error::for_argument("layer", message));
     }
     let found = layer.row_shapes("layer")?;

@@ -229,7 +229,9 @@ codes! {
     FieldUnknown = "field-unknown", Warning,
         "concatenating: nothing names the field of some jobs, so it is null in their rows";
     CropContradicts = "crop-contradicts", Warning,
-        "harmonising: the stated crop is not the one that the job or its rows name; the stated one is used";
+        "harmonising: the stated crop, that of the job and that of its rows differ; the first of these is used";
+    TotalContradicts = "total-contradicts", Warning,
+        "harmonising and map: the rows hold another mass, product or ground than the job or `total` states";
     CropUnknown = "crop-unknown", Warning,
         "harmonising: the crop or its market moisture is unknown, so there is no dry mass; `crop` states it";
     TargetNotLogged = "target-not-logged", Warning,
@@ -278,6 +280,8 @@ codes! {
         "most of the grain or product is on rows that do not work by their state, which is not used";
     WidthContradicts = "width-contradicts", Info,
         "the width differs from the distance between neighbouring passes, or polygons from distance x width; nothing is corrected";
+    YieldHigh = "yield-high", Warning,
+        "cleaning: the mean yield is above any that a field of this crop had; a unit or a column of the flow may be wrong";
     RateHigh = "rate-high", Info, "cleaning: rates are far above all others; they are used as they are";
     AppliedTwice = "applied-twice", Info,
         "cleaning: a part of the product was applied on ground that was covered before, and raises the mean of the map";
