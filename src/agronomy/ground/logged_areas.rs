@@ -7,9 +7,9 @@ use arrow_array::cast::AsArray as _;
 use crate::columns::added::Added;
 use crate::columns::derived::Rows;
 use crate::columns::row_ratios::{median, median_and_range};
-use headland_reader::archive::{Code, Diagnostic};
 use crate::rows::repeated_rows::has_repeats;
 use crate::rows::unnamed_products::{LEAST, is_same_rate};
+use headland_reader::archive::{Code, Diagnostic};
 use headland_reader::layer::Layer;
 
 /// The area of the polygons of each row in m2; empty without polygons, and where their coordinate system is unknown.
