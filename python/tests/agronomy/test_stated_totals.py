@@ -24,7 +24,7 @@ def client(logged_service: Callable[[int], hl.Sandbox]) -> Iterator[hl.Client]:
 
 def job(client: hl.Client, name: str) -> tuple[gpd.GeoDataFrame, Any]:
     """Return rows and detail of the first job of this name."""
-    record = next(record for record in client.job_data.list() if name in record["name"])
+    record = next(record for record in client.job_data.list() if name in (record["name"] or ""))
     return client.job_data.read(record["id"]).to_geopandas(), client.job_data.get(record["id"])
 
 
@@ -44,7 +44,7 @@ def said(layer: hl.Layer, code: str) -> str:
 def test_rows_of_jobs_agree_with_their_totals(client: hl.Client) -> None:
     products = []
     for record in client.job_data.list():
-        if "2026" in record["name"]:
+        if "2026" in (record["name"] or ""):
             try:
                 frame = client.job_data.read(record["id"])
             except hl.NoCoverage:
@@ -73,7 +73,7 @@ def test_part_of_the_rows_is_said(client: hl.Client) -> None:
 
 def test_job_of_another_field_is_named_as_such(client: hl.Client) -> None:
     frame, detail = job(client, "2026 Harvest")
-    others = [record for record in client.job_data.list() if "Harvest" in record["name"]]
+    others = [record for record in client.job_data.list() if "Harvest" in (record["name"] or "")]
     other = next(
         found
         for found in (client.job_data.get(record["id"]) for record in others)
