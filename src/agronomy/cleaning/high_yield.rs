@@ -13,7 +13,7 @@ use headland_reader::layer::Layer;
 /// Records: Guinness World Records for wheat (17.96 t/ha, United Kingdom 2022; 17.40, New Zealand 2020), barley (16.21) and
 /// oilseed rape (7.19); National Corn Growers Association, yield contest (corn 623.8 bu/ac, 2023); Georgia Corn and Soybean
 /// Production (soybean 218.3 bu/ac, 2024); National Sorghum Producers, yield contest (sorghum above 240 bu/ac). The others
-/// are twice the highest national means of FAOSTAT. Roots and cotton are as harvested.
+/// are estimates: twice the yield of good fields. Roots and cotton are as harvested.
 const MOST: &[(&str, f64)] = &[
     ("barley", 19.0),
     ("bean", 9.0),
