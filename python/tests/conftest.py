@@ -30,9 +30,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.fixture(autouse=True)
 def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
-    """Isolate the tests from the environment, the profiles and the state folder of the user who runs them."""
+    """Isolate the tests from the environment, the terminal, the profiles and the state folder of the user."""
     for name in NAMES:
         monkeypatch.delenv(f"{PREFIX}{name.upper()}", raising=False)
+    # pytest-xdist states the size of a terminal, where tests in one process have none.
+    for name in ("COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
     for name in ("HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
 

@@ -79,9 +79,9 @@ def check_named(layer: ShownTable, units: object) -> None:
     Raises:
         ValueError: The message names a similar column, or what `harmonize` adds.
     """
-    named = units if isinstance(units, Mapping) else ()
-    for name in named:
-        if isinstance(name, str) and name not in layer.columns:
+    named = units.items() if isinstance(units, Mapping) else ()
+    for name, unit in named:
+        if isinstance(name, str) and isinstance(unit, str) and name not in layer.columns:
             raise ValueError(missing_column(layer, name))
 
 

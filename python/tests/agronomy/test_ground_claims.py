@@ -182,7 +182,7 @@ def test_infinite_rates_are_no_values_and_change_no_state() -> None:
     frame = changed(log, "rate", rate)
     assert "working-contradicts" not in said(frame, "as_applied")
     messages = " ".join(found.message for found in hl.harmonize(frame, kind="as_applied").diagnostics)
-    assert "14 values of column `Applied Rate` are none that a sensor measures" in messages
+    assert f"{np.isinf(rate).sum()} values of column `Applied Rate` are none that a sensor measures" in messages
 
 
 def test_crop_that_the_caller_states_is_no_edit() -> None:
