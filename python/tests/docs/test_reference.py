@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.timeout(300)  # building all pages takes a busy machine a while
+pytestmark = pytest.mark.timeout(900)  # building all pages takes a busy machine a while
 
 MADE = {"_build", "notebooks"}
 """Folders that the build of the pages makes."""
