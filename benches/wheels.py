@@ -83,7 +83,7 @@ def build(name: str, root: Path, out: Path) -> Path:
         options.append("--zig")
     _run(["rustup", "target", "add", target], root)
     command = ["maturin", "build", "--release", "--locked", "--target", target, "--out", str(out), *options]
-    _run(command, root, {"CARGO_ENCODED_RUSTFLAGS": _rustflags(root)})
+    _run(command, root, {"CARGO_ENCODED_RUSTFLAGS": _rustflags(root), "CARGO_PROFILE_RELEASE_LTO": "fat"})
     path = max(out.glob("*.whl"), key=lambda path: path.stat().st_mtime)
     _repack(path, root)
     return path
