@@ -98,7 +98,7 @@ for width_, share_ in ((2 / 3, 0.33), (0.5, 0.33), (2 / 3, 0.45), (0.5, 0.1)):
     fault(f"width x {width_:.2f} in the last {share_:.0%}", narrowed, width_, share_, keeps=False)
 
 
-def stamped(log: Log, metres: float, *, is_round: bool) -> gpd.GeoDataFrame:
+def buffered(log: Log, metres: float, *, is_round: bool) -> gpd.GeoDataFrame:
     """Return the log with a buffer around each point, as of a plan for another purpose."""
     plane = log.frame.to_crs(log.frame.estimate_utm_crs())
     buffers = plane.buffer(metres, cap_style="round" if is_round else "square")
@@ -107,7 +107,7 @@ def stamped(log: Log, metres: float, *, is_round: bool) -> gpd.GeoDataFrame:
 
 for metres_, round_ in ((0.5, False), (1.0, False), (2.0, True), (6.0, False)):
     shape_ = "circles" if round_ else "squares"
-    fault(f"{shape_} of {metres_:g} m", lambda log, m, r: stamped(log, m, is_round=r), metres_, round_, keeps=True)
+    fault(f"{shape_} of {metres_:g} m", lambda log, m, r: buffered(log, m, is_round=r), metres_, round_, keeps=True)
 
 
 def scaled(log: Log, factor: float) -> gpd.GeoDataFrame:

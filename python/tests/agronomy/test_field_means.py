@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import geopandas as gpd
@@ -92,9 +91,7 @@ def test_mean_without_ground_or_mass_is_null_and_says_why() -> None:
 
 
 def test_worked_area_is_that_of_logged_polygons_and_counts_once_for_several_products() -> None:
-    # Polygons of one size would be buffers of points.
-    ends = [500_000 + 2 * k + 0.5 * (k % 2) for k in range(11)]
-    shapes = [shapely.box(west, 4_500_000, east, 4_500_006) for west, east in itertools.pairwise(ends)]
+    shapes = [shapely.box(x, 4_500_000, x + 2, 4_500_006) for x in range(500_000, 500_020, 2)]
     rows = {"Distance_m": 3.0, "swath_width": 6.0, "applied_rate": 150.0, "time": pd.Timestamp("2024-05-01", tz="UTC")}
     mix = [pd.DataFrame({**rows, "product": name}, index=range(10)) for name in ("A", "B", "C")]
     table = gpd.GeoDataFrame(pd.concat(mix, ignore_index=True), geometry=shapes * 3, crs=32614)

@@ -11,7 +11,7 @@ import pytest
 import shapely
 from generated_logs import harvest, planter, sprayer
 from spoiled_logs import changed, count, frame_of, numbers, taken
-from spoiled_values import labelled, narrowed, resampled, stamped
+from spoiled_values import labelled, narrowed, resampled, buffered
 
 import headland as hl
 
@@ -93,7 +93,7 @@ def test_even_part_of_the_rows_has_the_ground_of_all_and_no_other_unit(log: Log,
 @pytest.mark.parametrize("log", [harvest(), sprayer()], ids=["harvest", "sprayer"])
 def test_buffers_of_points_are_no_ground(log: Log) -> None:
     for metres, is_round in ((1.0, False), (2.0, False), (3.75, True)):
-        frame = stamped(log, metres, is_round=is_round)
+        frame = buffered(log, metres, is_round=is_round)
         layer, whole = (hl.harmonize(each, kind=log.kind) for each in (frame, log.frame))
         assert "as of points with a buffer" in said(frame, log.kind)["ground-incomplete"]
         sums = [hl.grid(hl.clean(each), 10.0).to_pandas().sum(numeric_only=True) for each in (layer, whole)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 import spoiled_values
+from checkout import DOCS
 from generated_logs import LOGS, Log
 from spoiled_logs import FAULTS, MissingColumnError
 
@@ -90,6 +91,11 @@ def spoiled(fault: str, turn: int) -> tuple[str, Log, gpd.GeoDataFrame]:
         with suppress(MissingColumnError):
             return name, log, FAULTS[fault].spoil(log)
     raise AssertionError(fault)
+
+
+def test_page_of_evidence_states_the_number_of_faults() -> None:
+    page = (DOCS / "how_we_know.md").read_text(encoding="utf-8")
+    assert f"| {len(FAULTS)} faults on one log each" in page
 
 
 @pytest.mark.parametrize("turn", range(SERIES))

@@ -54,3 +54,15 @@ pub(crate) fn high_yield(layer: &Layer, rows: &CleanRows) -> Option<Diagnostic> 
         Diagnostic::new(Code::YieldHigh, message)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_limit_is_of_a_known_crop() {
+        for (name, _) in MOST {
+            assert_eq!(Crop::find(name).map(|crop| crop.name), Some(*name), "a limit of this name is never compared");
+        }
+    }
+}

@@ -104,7 +104,7 @@ pub(crate) fn decimal_sign(layer: &Layer, column: usize) -> Result<char, String>
 /// One of this many cells is a text among numbers at most: a header or its units once more.
 const STRAY: usize = 20;
 
-/// Why a column is no numbers: an other text, and where the first one is, if nearly all cells are numbers.
+/// Why a column cannot be read as numbers: a text, and its row if nearly all cells are numbers.
 fn unreadable(layer: &Layer, column: usize, text: &str) -> String {
     let cells = arrays(layer, column).filter_map(|array| array.as_string_opt::<i64>()).flat_map(|array| array.iter());
     let is_other = |text: &str| !text.is_empty() && number(text, '.').is_none() && number(text, ',').is_none();

@@ -47,8 +47,8 @@ pub(crate) struct Rows {
     pub(crate) resolution: i64,
     /// Square metres of the polygons of each row; empty without polygons.
     pub polygons: Vec<f64>,
-    /// Whether those were stamped on points, and are no ground.
-    pub(crate) is_stamped: bool,
+    /// Whether those were buffers of points, and are no ground.
+    pub(crate) has_buffers: bool,
     /// Whether the distances are the steps between positions, which contradict the logged ones.
     pub(crate) has_steps: bool,
     /// What follows from a yield of the display besides the flow, and its mass as a part of that of the flow, if they differ.

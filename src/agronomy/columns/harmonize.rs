@@ -18,7 +18,7 @@ use crate::columns::edited::edited;
 use crate::columns::job_products::{JOB_TOTALS, totals_entry};
 use crate::columns::market_moisture::{MARKET, crops_of, dry_again};
 use crate::columns::matching::{Match, Unused, implied_kind, match_columns, values};
-use crate::columns::own_columns::{are_degrees, restored, with_points as with_own_points};
+use crate::columns::own_columns::{points_of, restored, with_points as with_own_points};
 use crate::columns::provenance as keys;
 use crate::columns::row_diagnostics::row_diagnostics;
 use crate::columns::statements::{Job, Statements};
@@ -33,7 +33,6 @@ use crate::times::context::RowTimes;
 use crate::times::row_times::row_times;
 use headland_base::error::{Error, Kind, Result};
 use headland_reader::archive::{Code, Diagnostic};
-use headland_reader::layer::crs::Crs;
 use headland_reader::layer::{Layer, LocalTimes};
 
 /// The times of a layer that are on the display's clock, whose zone the caller knows.
@@ -140,7 +139,7 @@ fn harmonized(layer: Layer, statements: &Statements) -> Result<Layer> {
     if let Some(seconds) = proven.interval {
         added.push(constant_interval(&layer, seconds, &mut rows));
     }
-    diagnostics.extend(settle_polygons(&mut rows));
+    diagnostics.extend(settle_polygons(&layer, &mut rows));
     settle(&layer, kind, &mut rows, &mut added, &mut diagnostics);
     if kind != JobKind::Yield {
         rows.is_further = further_products(&layer, &rows, &added);
@@ -200,11 +199,7 @@ fn with_points(layer: Layer, matches: &[Match], statements: &Statements) -> Resu
         return Ok(layer);
     };
     let (x, y) = (values(&layer, x), values(&layer, y));
-    if are_degrees(&x, &y) {
-        layer.with_points(&x, &y, statements.crs.as_ref().unwrap_or(&Crs::wgs84()))
-    } else {
-        Ok(layer)
-    }
+    points_of(layer, (&x, &y), statements.crs.as_ref())
 }
 
 /// The kind of job: stated, from the service, from the sidecar, or from the columns.

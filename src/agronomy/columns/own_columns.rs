@@ -310,11 +310,16 @@ pub(crate) fn with_points(layer: Layer, crs: Option<&Crs>) -> Result<Layer> {
     let Some((x, y)) = column("longitude").zip(column("latitude")).filter(|_| layer.geometry_index().is_none()) else {
         return Ok(layer);
     };
-    if are_degrees(&x, &y) { layer.with_points(&x, &y, crs.unwrap_or(&Crs::wgs84())) } else { Ok(layer) }
+    points_of(layer, (&x, &y), crs)
+}
+
+/// The layer with points of its longitudes and latitudes, if the numbers can be those.
+pub(crate) fn points_of(layer: Layer, (x, y): (&[f64], &[f64]), crs: Option<&Crs>) -> Result<Layer> {
+    if are_degrees(x, y) { layer.with_points(x, y, crs.unwrap_or(&Crs::wgs84())) } else { Ok(layer) }
 }
 
 /// Whether numbers can be longitudes and latitudes, and some are known.
-pub(crate) fn are_degrees(x: &[f64], y: &[f64]) -> bool {
+fn are_degrees(x: &[f64], y: &[f64]) -> bool {
     let is_within = |values: &[f64], most: f64| values.iter().all(|value| value.is_nan() || value.abs() <= most);
     is_within(x, 180.0) && is_within(y, 90.0) && x.iter().any(|value| !value.is_nan())
 }

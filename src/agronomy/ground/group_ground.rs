@@ -1,5 +1,7 @@
 //! The ground of groups of rows of a job that applies something, counted once in each of them.
 
+use std::collections::HashMap;
+
 use crate::cleaning::clean_rows::CleanRows;
 use crate::cleaning::reasons::{DUPLICATE, POSITION};
 use crate::columns::canonical::JobKind;
@@ -21,8 +23,12 @@ impl GroupGround {
             return None;
         }
         let season = |k: usize| seasons.of_row.get(rows.rows.row[k]).copied().unwrap_or(0);
-        let count = u32::try_from(seasons.all.len().max(1)).unwrap_or(1);
-        let groups: Vec<u32> = (0..group_of.len()).map(|k| group_of[k] * count + season(k)).collect();
+        let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+        let number = |k: usize| {
+            let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
+            *known.entry((group_of[k], season(k))).or_insert(next)
+        };
+        let groups: Vec<u32> = (0..group_of.len()).map(number).collect();
         let excluded: Vec<bool> = rows.reasons.iter().map(|bits| bits & (DUPLICATE | POSITION) != 0).collect();
         let time = &rows.rows.time;
         let mut by_time: Vec<u32> = (0_u32..).take(time.len()).collect();

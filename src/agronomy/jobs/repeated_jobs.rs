@@ -16,7 +16,7 @@ const LEAST_ROWS: usize = 20;
 /// Parts of a degree in which machines are at one location: no two are there at one time.
 const PER_DEGREE: f64 = 1e5;
 
-/// Parts by which masses of two exports of one job differ, and of the rows of one of them, those on the ground of the other.
+/// Part by which masses of two exports of one job differ at most, and part of the rows of one that are on the ground of the other.
 const SAME_MASS: f64 = 0.03;
 const SAME_GROUND: f64 = 0.8;
 /// Microseconds between their first rows: the clock of a zone and a night.
@@ -29,31 +29,44 @@ const MOST_COMPARED: usize = 2_000;
 /// Metres of a degree of latitude.
 const DEGREE: f64 = 111_195.0;
 
-/// What two exports of one job have in common, be the rows at other times, intervals or some metres aside.
-struct Export {
+/// Mass and start of a job, which two exports of it have in common.
+struct Totals {
     mass: f64,
     start: Option<i64>,
+}
+
+impl Totals {
+    fn read(layer: &Layer) -> Option<Self> {
+        let mass = masses(&CanonicalValues::new(layer, None))?.into_iter().filter(|kg| kg.is_finite()).sum();
+        Some(Self { mass, start: times(layer).and_then(|times| times.into_iter().flatten().min()) })
+    }
+
+    fn are_those_of(&self, other: &Self) -> bool {
+        let apart = self.start.zip(other.start).map_or(0, |(one, other)| one.saturating_sub(other).saturating_abs());
+        apart <= SAME_TIME && (self.mass / other.mass - 1.0).abs() <= SAME_MASS
+    }
+}
+
+/// The ground of a job as cells, which hold the rows of another export of it that has other moments or lies some metres aside.
+struct Ground {
     /// Cells in a degree of longitude and of latitude.
     scale: [f64; 2],
     cells: HashSet<[i64; 2]>,
     sample: Vec<[f64; 2]>,
 }
 
-impl Export {
+impl Ground {
     fn read(layer: &Layer) -> Option<Self> {
         let values = CanonicalValues::new(layer, None);
         let [xs, ys] = layer.positions().ok().flatten().filter(|_| layer.geometry_index().is_some())?;
-        let mass = values.numbers("wet_mass", "kg").or_else(|| values.numbers("dry_mass", "kg"))?;
-        let rows =
-            xs.into_iter().zip(ys).zip(&mass).filter(|((x, y), kg)| x.is_finite() && y.is_finite() && **kg > 0.0);
+        let rows = xs.into_iter().zip(ys).zip(masses(&values)?);
+        let rows = rows.filter(|((x, y), kg)| x.is_finite() && y.is_finite() && *kg > 0.0);
         let places: Vec<[f64; 2]> = rows.map(|((x, y), _)| [x, y]).collect();
         let latitude = places.first()?[1];
         let width = median(values.numbers("swath_width", "m").unwrap_or_default());
         let per_degree = DEGREE / (SIDE * if width > 0.0 { width } else { USUAL_WIDTH });
         let scale = [per_degree * latitude.to_radians().cos(), per_degree];
         Some(Self {
-            mass: mass.iter().filter(|kg| kg.is_finite()).sum(),
-            start: times(layer).and_then(|times| times.into_iter().flatten().min()),
             scale,
             cells: places.iter().map(|place| cell(*place, scale)).collect(),
             sample: places.iter().copied().step_by(places.len().div_ceil(MOST_COMPARED).max(1)).collect(),
@@ -61,7 +74,7 @@ impl Export {
     }
 
     /// Of the rows of another export, the part on or next to cells of this one.
-    fn holds(&self, other: &Self) -> f64 {
+    fn share_of(&self, other: &Self) -> f64 {
         let is_near = |place: &&[f64; 2]| {
             let [x, y] = cell(**place, self.scale);
             (-1..=1).any(|dx| (-1..=1).any(|dy| self.cells.contains(&[x.saturating_add(dx), y.saturating_add(dy)])))
@@ -69,12 +82,15 @@ impl Export {
         ratio(other.sample.iter().filter(is_near).count(), other.sample.len())
     }
 
-    fn is_same(&self, other: &Self) -> bool {
-        let apart = self.start.zip(other.start).map_or(0, |(one, other)| one.saturating_sub(other).saturating_abs());
+    fn is_that_of(&self, other: &Self) -> bool {
         let is_enough = self.sample.len().min(other.sample.len()) >= LEAST_ROWS;
-        let is_same_mass = (self.mass / other.mass - 1.0).abs() <= SAME_MASS;
-        is_enough && apart <= SAME_TIME && is_same_mass && self.holds(other).max(other.holds(self)) >= SAME_GROUND
+        is_enough && self.share_of(other).max(other.share_of(self)) >= SAME_GROUND
     }
+}
+
+/// The masses of rows in kilograms, wet ones if they are known.
+fn masses(values: &CanonicalValues<'_>) -> Option<Vec<f64>> {
+    values.numbers("wet_mass", "kg").or_else(|| values.numbers("dry_mass", "kg"))
 }
 
 /// The cell of a location.
@@ -91,7 +107,7 @@ pub(super) fn repeated_jobs(parts: &[Part]) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     let mut known: HashMap<Place, usize> = HashMap::new();
     let mut counts: Vec<usize> = Vec::with_capacity(parts.len());
-    let mut exports: Vec<Option<Export>> = Vec::with_capacity(parts.len());
+    let mut totals: Vec<Option<Totals>> = Vec::with_capacity(parts.len());
     let name = |number: usize| {
         let name = parts.get(number).map(|part| part.job_name.as_deref().unwrap_or_else(|| part.layer.source()));
         name.filter(|name| !name.is_empty()).map_or_else(|| format!("layer {number}"), |name| format!("`{name}`"))
@@ -116,12 +132,17 @@ pub(super) fn repeated_jobs(parts: &[Part]) -> Vec<Diagnostic> {
                 name(other)
             );
             diagnostics.push(Diagnostic::new(Code::JobTwice, message));
-            exports.push(None);
+            totals.push(None);
         } else {
-            let export = Export::read(&part.layer);
-            let is_again =
-                |known: &Option<Export>| known.as_ref().zip(export.as_ref()).is_some_and(|(a, b)| a.is_same(b));
-            if let Some(other) = exports.iter().position(is_again) {
+            let own = Totals::read(&part.layer);
+            // The ground is compared only where the totals agree: it takes memory for each row.
+            let is_again = |(other, known): (usize, &Option<Totals>)| {
+                known.as_ref().zip(own.as_ref()).is_some_and(|(known, own)| known.are_those_of(own))
+                    && Ground::read(&part.layer)
+                        .zip(parts.get(other).and_then(|other| Ground::read(&other.layer)))
+                        .is_some_and(|(own, other)| own.is_that_of(&other))
+            };
+            if let Some(other) = totals.iter().enumerate().position(is_again) {
                 let message = format!(
                     "{} and {} have the same ground and mass within a day, as two exports of one job have: both count as a job of \
                      their own, so leave out one of them",
@@ -130,7 +151,7 @@ pub(super) fn repeated_jobs(parts: &[Part]) -> Vec<Diagnostic> {
                 );
                 diagnostics.push(Diagnostic::new(Code::JobTwice, message));
             }
-            exports.push(export);
+            totals.push(own);
         }
         known.extend(places.into_iter().map(|place| (place, number)));
     }

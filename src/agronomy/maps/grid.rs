@@ -143,7 +143,7 @@ struct Sums {
     group: u32,
     /// Wet and dry kilograms, or the amount.
     amounts: [f64; 2],
-    /// Ground behind the rates, and all worked ground, in m2.
+    /// Ground by_group the rates, and all worked ground, in m2.
     m2: f64,
     covered: f64,
     /// Swaths of jobs that apply something, in m2: overlap counts twice.
@@ -175,7 +175,7 @@ fn sum_parts(rows: &CleanRows, map: &Targets, group_of: &[u32], is_grouped: bool
     let same_target = |a: &Part, b: &Part| a.target == b.target;
     let mut parts = map.parts.chunk_by(same_target).peekable();
     let mut applied = map.applied.chunk_by(same_target).peekable();
-    let mut behind = map.behind.as_deref().unwrap_or_default().chunk_by(same_target).peekable();
+    let mut by_group = map.by_group.as_deref().unwrap_or_default().chunk_by(same_target).peekable();
     for target in (0_u32..).take(map.areas.len()) {
         lines.clear();
         let first = sums.len();
@@ -196,12 +196,12 @@ fn sum_parts(rows: &CleanRows, map: &Targets, group_of: &[u32], is_grouped: bool
             sums[index].covered += part.area;
             if is_harvest {
                 sums[index].add(amounts(rows, factors, k), part.area, rows.ground.coverage.fresh[k]);
-            } else if map.behind.is_none() && amounts(rows, factors, k).is_some() {
+            } else if map.by_group.is_none() && amounts(rows, factors, k).is_some() {
                 // A row without a rate is no rate of 0.
                 sums[index].m2 += part.area;
             }
         }
-        for part in behind.next_if(is_own).into_iter().flatten() {
+        for part in by_group.next_if(is_own).into_iter().flatten() {
             let k = part.row as usize;
             if amounts(rows, factors, k).is_some() {
                 let index = line(&mut sums, group(k));

@@ -43,7 +43,7 @@ pub(crate) struct Targets {
     /// New ground of rows, each piece of ground once.
     pub(crate) parts: Vec<Part>,
     /// Ground of rows that counts once in each group, if groups share the ground.
-    pub(crate) behind: Option<Vec<Part>>,
+    pub(crate) by_group: Option<Vec<Part>>,
     /// Whole swaths of jobs that apply something: overlap received it twice.
     pub(crate) applied: Vec<Part>,
     /// Ground of each row in no target, in m2.
@@ -91,14 +91,14 @@ impl Targets {
             Ok::<_, Error>(parts)
         };
         let applied = whole_swaths(rows).as_ref().map(onto_same).transpose()?.unwrap_or_default();
-        let behind = own.map(onto_same).transpose()?;
+        let by_group = own.map(onto_same).transpose()?;
         // Cells are squares in the system, which stretches lengths; their area is that on the ground.
         let areas = cell_areas(&map, [f64::midpoint(west, east), f64::midpoint(south, north)], &found.cells, cell);
         let outside = vec![0.0; rows.passes.number.len()];
         let cells = std::mem::take(&mut found.cells);
         Ok(Self {
             parts: found.parts,
-            behind,
+            by_group,
             applied,
             outside,
             areas,
@@ -116,9 +116,9 @@ impl Targets {
         let shapes = polygons("plots", plots, &rows.plane)?;
         let (areas, overlap) = plot_areas(&shapes)?;
         let (parts, outside) = onto_polygons(coverage, &shapes);
-        let behind = own.map(|own| onto_polygons(own, &shapes).0);
+        let by_group = own.map(|own| onto_polygons(own, &shapes).0);
         let applied = whole_swaths(rows).map_or_else(Vec::new, |whole| onto_polygons(&whole, &shapes).0);
-        Ok(Self { parts, behind, applied, outside, areas, cells: None, can_overlap: true, overlap })
+        Ok(Self { parts, by_group, applied, outside, areas, cells: None, can_overlap: true, overlap })
     }
 
     /// Diagnostics about plots that overlap, and about ground in no plot.

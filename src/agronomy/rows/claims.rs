@@ -88,7 +88,7 @@ pub(crate) fn order(layer: &Layer, rows: &Rows, (x, y): (&[f64], &[f64]), counte
         y,
         distance: whole("distance").unwrap_or_default(),
         is_geographic: layer.crs().is_none_or(Crs::is_geographic),
-        has_shapes: !rows.is_stamped && layer.geometry_types().iter().any(|code| matches!(code % 1000, 3 | 6)),
+        has_shapes: !rows.has_buffers && layer.geometry_types().iter().any(|code| matches!(code % 1000, 3 | 6)),
     })
 }
 

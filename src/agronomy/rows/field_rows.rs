@@ -103,7 +103,7 @@ impl FieldRows {
         let crop = named_crop.or_else(|| values.common_text("crop").and_then(Crop::find));
         let values = CanonicalValues::new(layer, crop.and_then(Crop::kg_per_bushel));
         ["distance", "swath_width"].into_iter().try_for_each(|name| values.check_unit(name))?;
-        let Places { plane, x, y, areas, shapes } = places.without_stamps(&values);
+        let Places { plane, x, y, areas, shapes } = places.without_buffers(layer, &values);
         let mut diagnostics = Vec::new();
         let (time, counter) = (values.seconds(), values.numbers("order", ""));
         let logged = values.numbers("distance", "m");

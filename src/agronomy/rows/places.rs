@@ -26,12 +26,16 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The places without polygons that were stamped on points, which are no ground.
-    pub(crate) fn without_stamps(self, values: &CanonicalValues<'_>) -> Self {
+    /// The places without polygons that are buffers of points, which are no ground.
+    pub(crate) fn without_buffers(self, layer: &Layer, values: &CanonicalValues<'_>) -> Self {
         let number = |name: &str| values.numbers(name, "m").unwrap_or_default();
         let (distance, width) = (number("distance"), number("swath_width"));
-        let other = self.areas.as_ref().and_then(|areas| other_polygons(areas, &distance, &width));
-        if other.is_some_and(|(_, is_stamped)| is_stamped) { Self { areas: None, shapes: None, ..self } } else { self }
+        let other = self.areas.as_ref().and_then(|areas| other_polygons(layer, areas, &distance, &width));
+        if other.is_some_and(|(_, are_buffers)| are_buffers) {
+            Self { areas: None, shapes: None, ..self }
+        } else {
+            self
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Rows that are in a layer twice with the same values, as after a join.
 
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+
 use crate::columns::canonical::CANONICAL;
 use crate::columns::derived::Rows;
 use headland_reader::archive::{Code, Diagnostic};
@@ -21,7 +23,7 @@ pub(crate) fn repeated_rows(layer: &Layer, rows: &Rows) -> Option<Diagnostic> {
     let mut hashes = places;
     for values in CANONICAL.iter().filter_map(|column| rows.get(column.name)) {
         for ((_, hash), value) in hashes.iter_mut().zip(values) {
-            *hash = mixed(*hash, value.to_bits());
+            *hash = hash_of(&(*hash, value.to_bits()));
         }
     }
     let all = hashes.len();
@@ -46,11 +48,7 @@ fn row_places(layer: &Layer, rows: &Rows) -> Vec<(bool, u64)> {
     let row = |(row, wkb): (usize, Option<&[u8]>)| {
         let time = rows.times.as_ref().and_then(|times| times.get(row).copied().flatten());
         let is_step = time.is_some() || distance.get(row).is_some_and(|metres| *metres > MOVING);
-        let words = wkb
-            .unwrap_or_default()
-            .chunks(8)
-            .map(|bytes| bytes.iter().fold(0_u64, |word, byte| word << 8 | u64::from(*byte)));
-        (is_step && wkb.is_some(), words.fold(time.unwrap_or_default().cast_unsigned(), mixed))
+        (is_step && wkb.is_some(), hash_of(&(time, wkb)))
     };
     layer.geometries().enumerate().map(row).collect()
 }
@@ -62,7 +60,8 @@ fn repeats(mut hashes: Vec<(bool, u64)>) -> usize {
     hashes.windows(2).filter(|pair| pair.first() == pair.last()).count()
 }
 
-/// A hash that one more word changes.
-fn mixed(hash: u64, word: u64) -> u64 {
-    (hash.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+fn hash_of(values: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    values.hash(&mut hasher);
+    hasher.finish()
 }
