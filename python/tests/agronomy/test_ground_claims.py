@@ -11,7 +11,7 @@ import pytest
 import shapely
 from generated_logs import harvest, planter, sprayer
 from spoiled_logs import changed, count, frame_of, numbers, taken
-from spoiled_values import labelled, narrowed, resampled, buffered
+from spoiled_values import buffered, labelled, narrowed, resampled
 
 import headland as hl
 

@@ -143,7 +143,7 @@ struct Sums {
     group: u32,
     /// Wet and dry kilograms, or the amount.
     amounts: [f64; 2],
-    /// Ground by_group the rates, and all worked ground, in m2.
+    /// Ground behind the rates, and all worked ground, in m2.
     m2: f64,
     covered: f64,
     /// Swaths of jobs that apply something, in m2: overlap counts twice.
